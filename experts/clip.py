@@ -1,0 +1,100 @@
+"""One shot of footage: what it is, and its frames on demand. Decoding lives in `experts.decoding`."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+from jaxtyping import Float64, Int64, UInt8
+
+from experts.intrinsics import Intrinsics
+
+Picture = UInt8[np.ndarray, "h w 3"]
+GreyPicture = UInt8[np.ndarray, "h w"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpeningOptions:
+    """What the user says about a clip. An expert's key holds only the options that it declares to read."""
+
+    max_side_px: int = 960
+    """Experts work on frames whose longer side is at most this."""
+    max_keyframes: int = 60
+    """At most this many frames take part in the joint camera estimate."""
+    intrinsics: Intrinsics | None = None
+    """The user's camera, kept fixed; None: estimated where the footage allows."""
+    upright: bool = False
+    """The user's word that roll and pitch of most frames lie within 45°: it decides which axis is up."""
+
+
+class FrameReader(Protocol):
+    """Decodes frames of one source in presentation order. Lazy: constant memory in the length of the clip."""
+
+    def read(self, frames: Sequence[int]) -> Iterator[Picture]:
+        """RGB pictures of ascending frame indices, upright, at full size. Raises `DecodingError`."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clip:
+    """One shot: no cut inside, one camera, at most a minute long."""
+
+    id: str
+    """First 16 hex digits of the sha256 over the source's bytes (in frame order) and the frames' range."""
+    name: str
+    """What the user calls it: the source's file or folder name, plus the shot where there are several."""
+    frames: Int64[np.ndarray, "n"]
+    """Frame indices in presentation order of the source, ascending."""
+    times_s: Float64[np.ndarray, "n"] | None
+    """Time stamps; None where nothing gives a clock (an image folder without `--fps`)."""
+    width_px: int
+    """Upright width at full size."""
+    height_px: int
+    """Upright height at full size."""
+    rotation_deg: int = 0
+    """Rotation that the decoder applied to make frames upright."""
+    licence: str = "unknown"
+    """Licence of the footage, as the user states it; "unknown" otherwise."""
+    options: OpeningOptions = field(default_factory=OpeningOptions)
+    reader: FrameReader = field(repr=False, compare=False)
+
+    def read(self, frames: Sequence[int] | None = None) -> Iterator[tuple[int, Picture]]:
+        """(frame index, RGB upright full-size picture) for `frames`, default all, ascending."""
+        wanted = [int(f) for f in (self.frames if frames is None else frames)]
+        yield from zip(wanted, self.reader.read(wanted), strict=True)
+
+    @property
+    def working_size(self) -> tuple[int, int]:
+        """(width, height) in pixels at which experts look: longer side ≤ `options.max_side_px`."""
+        factor = min(1.0, self.options.max_side_px / max(self.width_px, self.height_px))
+        return max(2, round(self.width_px * factor)), max(2, round(self.height_px * factor))
+
+    def read_grey(self, frames: Sequence[int] | None = None) -> Iterator[tuple[int, GreyPicture]]:
+        """(frame index, grey picture at working size), ascending."""
+        import cv2
+
+        for frame, rgb in self.read(frames):
+            grey = cv2.cvtColor(rgb, cv2.COLOR_RGB2GRAY)
+            if (grey.shape[1], grey.shape[0]) != self.working_size:
+                grey = cv2.resize(grey, self.working_size, interpolation=cv2.INTER_AREA)
+            yield frame, np.asarray(grey, dtype=np.uint8)
+
+    def full_from_working(self, xy: Float64[np.ndarray, "*n 2"]) -> Float64[np.ndarray, "*n 2"]:
+        """Pixels of the full-size frame from pixels at working size (centres at integers in both)."""
+        w, h = self.working_size
+        return (np.asarray(xy, dtype=np.float64) + 0.5) * [self.width_px / w, self.height_px / h] - 0.5
+
+    def working_from_full(self, xy: Float64[np.ndarray, "*n 2"]) -> Float64[np.ndarray, "*n 2"]:
+        """The inverse of `full_from_working`."""
+        w, h = self.working_size
+        return (np.asarray(xy, dtype=np.float64) + 0.5) * [w / self.width_px, h / self.height_px] - 0.5
+
+    def time_s(self, frame: int) -> float | None:
+        """Time stamp of a frame index of this clip."""
+        if self.times_s is None:
+            return None
+        return float(self.times_s[int(np.searchsorted(self.frames, frame))])
+
+    def with_options(self, **changes: object) -> "Clip":
+        """The same clip under other opening options."""
+        return replace(self, options=replace(self.options, **changes))  # type: ignore[arg-type]

@@ -1,0 +1,110 @@
+"""What an answer is, when it is decided, and when it is *right*: defined once, for gate, audit and scoring."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float64
+from scipy.stats import norm
+
+TRUTH_SIGMAS = 3.0
+"""Truth counts only where it decides by this many of its own σ; else the comparison is undecidable."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Label:
+    """One of a closed set of words. Right: the true label."""
+
+    text: str
+    margin: float
+    """Distance to the nearest other label, in σ of the joint measurement."""
+    p_gross: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers:
+    """One or several named numbers. Right: every one within its tolerance."""
+
+    names: tuple[str, ...]
+    value: Float64[np.ndarray, "d"]
+    sigma: Float64[np.ndarray, "d"]
+    tolerance: Float64[np.ndarray, "d"]
+    """Written in the question, never above the quantity's cap."""
+    unit: str
+    period: float | None = None
+    """The numbers are angles that repeat after this much, in `unit`; None if they do not."""
+    decimals: int = 1
+    """How many decimals are shown."""
+    p_gross: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """A pixel. Right: within `tolerance_px` (a radius)."""
+
+    xy_px: Float64[np.ndarray, "2"]
+    sigma_px: float
+    """σ per axis."""
+    tolerance_px: float
+    p_gross: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """A drawn outline or path, in its own units. Right: root-mean-square distance within `tolerance`."""
+
+    points: Float64[np.ndarray, "n 2"]
+    sigma: float
+    """σ of the root-mean-square distance to the true shape."""
+    tolerance: float
+    """At most half the distance to the nearest option that is not this one."""
+    p_gross: float = 0.0
+
+
+Answer = Label | Numbers | Point | Shape
+
+
+def p_right(answer: Answer) -> float:
+    """Probability that the answer is right: (1 - p_gross) · P(within tolerance or on this side of the border)."""
+    match answer:
+        case Label():
+            p = norm.cdf(answer.margin)
+        case Numbers():
+            with np.errstate(divide="ignore", invalid="ignore"):
+                p = float(np.prod(1 - 2 * norm.sf(answer.tolerance / answer.sigma)))
+        case Point():
+            p = 1 - np.exp(-0.5 * (answer.tolerance_px / answer.sigma_px) ** 2)
+        case Shape():
+            p = 1 - 2 * norm.sf(answer.tolerance / answer.sigma)
+    return float((1 - answer.p_gross) * p) if np.isfinite(p) else 0.0
+
+
+def right(answer: Answer, truth: Answer) -> bool | None:
+    """Whether `answer` is right if `truth` holds; None where the truth itself does not decide."""
+    match answer, truth:
+        case Label(), Label():
+            return None if truth.margin < TRUTH_SIGMAS else answer.text == truth.text
+        case Numbers(), Numbers():
+            return _all_decided(difference(answer, truth), answer.tolerance, truth.sigma)
+        case Point(), Point():
+            apart = np.linalg.norm(answer.xy_px - truth.xy_px)
+            return _all_decided(apart, answer.tolerance_px, truth.sigma_px)
+        case Shape(), Shape():
+            apart = np.sqrt(np.mean(np.sum((answer.points - truth.points) ** 2, axis=-1)))
+            return _all_decided(apart, answer.tolerance, truth.sigma)
+    raise TypeError(f"cannot compare {type(answer).__name__} with {type(truth).__name__}: give two of one kind")
+
+
+def difference(answer: Numbers, truth: Numbers) -> Float64[np.ndarray, "d"]:
+    """|answer - truth| per component, the short way round for angles."""
+    apart = np.abs(answer.value - truth.value)
+    return np.minimum(apart % answer.period, -apart % answer.period) if answer.period else apart
+
+
+def _all_decided(
+    apart: np.ndarray | float, tolerance: np.ndarray | float, truth_sigma: np.ndarray | float
+) -> bool | None:
+    inside = np.asarray(apart) <= np.asarray(tolerance)
+    clear = np.abs(np.asarray(apart) - tolerance) >= TRUTH_SIGMAS * np.asarray(truth_sigma)
+    if np.any(~inside & clear):
+        return False
+    return True if np.all(inside & clear) else None

@@ -1,0 +1,37 @@
+"""A measurement with its uncertainty, or the reason why there is none."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float64
+
+Json = Any
+"""A JSON value: dict, list, str, float, int, bool or None."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """What a scene says about a fact: numbers with σ, or a label with the margin that decides it."""
+
+    value: Float64[np.ndarray, "d"]
+    """The measured components, in the template's units (its docstring says which). A label's numbers too."""
+    sigma: Float64[np.ndarray, "d"]
+    """One standard deviation of each component, systematic part included. inf: not known."""
+    label: str | None = None
+    """For facts that are named rather than counted (a motion, yes / no)."""
+    margin: float | None = None
+    """How far, in σ, the numbers lie from the nearest other label."""
+    p_gross: float = 0.0
+    """Probability that the measurement is plainly wrong (another point, a slid track)."""
+    evidence: Mapping[str, Json] = field(default_factory=dict)
+    """What it rests on, for people: frames, residuals, angles, counts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Undecided:
+    """A scene cannot say. Counted by `reason`."""
+
+    reason: str
+    """Short and stable ("point not triangulated")."""

@@ -1,0 +1,109 @@
+"""A question as it is kept: one JSON object a line (DESIGN §9)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+from templates.measured import Json
+
+Format = Literal["choice", "yes_no", "numeric", "json", "point", "order", "plan", "text"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """A lettered point drawn into a picture."""
+
+    text: str
+    """One or two characters."""
+    xy_px: tuple[float, float]
+    """Where, in pixels of the upright full-size frame."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Photo:
+    """One frame of the clip, with marks."""
+
+    frame: int
+    marks: tuple[Mark, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """A picture made of lines, in map units (x right, y up)."""
+
+    polylines: tuple[tuple[tuple[float, float], ...], ...]
+    """Each a path; the first point of each is drawn as its start, the last as an arrow head."""
+    points: tuple[Mark, ...] = ()
+    """Labelled points; `xy_px` is in map units here."""
+
+
+Medium = Photo | Drawing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phrasing:
+    """A fact and its answer in words: what `Template.phrase` makes, by a pure function."""
+
+    prompt: str
+    """Text of the question. Photos are named "photo 1", "photo 2", ... in the order of `media`."""
+    media: tuple[Medium, ...]
+    """What is shown with the prompt, in order."""
+    answer: Json
+    """number | "yes" / "no" | object | [x, y] | list; for a choice the index of the right option."""
+    options: tuple[str, ...] | tuple[Medium, ...] = ()
+    """Texts without letters, or media. Order is not final: letters are dealt when the data set is balanced."""
+    unit: str = ""
+    scorer_params: Mapping[str, Json] = field(default_factory=dict)
+    """What a scorer needs beside answer and tolerance (periods, option values)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """One line of `questions.jsonl`."""
+
+    id: str
+    """16 hex digits of (fact_id, format)."""
+    ability: str
+    """Leaf of the tree, spelt "L1/Geometry/Distance"."""
+    template: str
+    format: Format
+    prompt: str
+    options: Sequence[str]
+    """Texts without letters, or ids of media. Empty unless format is choice."""
+    answer: Json
+    """letter | "yes"/"no" | number | object | [x, y] | list."""
+    value: Json
+    """The measurement behind the answer."""
+    unit: str
+    sigma: Json
+    """Of the shape of a numeric answer; null for labels, which carry `margin`."""
+    tolerance: Json
+    """Of the shape of a numeric answer; null for labels."""
+    margin: float | None
+    """How decided a label is, in σ."""
+    scorer: str
+    """Name of the scoring function: choice | yes_no | numeric | json | point."""
+    scorer_params: Mapping[str, Json]
+    media: Sequence[Mapping[str, Json]]
+    """{id, kind: "frames", path, frames, times_s, marks} or {id, kind: "drawing", path, polylines, points}.
+    Media that are options stand here too and carry "option": true."""
+    fact: Mapping[str, Json]
+    """The parameters of the template, in media terms."""
+    fact_id: str
+    """Shared by all formats of one fact; a split never separates them."""
+    evidence: Mapping[str, Json]
+    clip: str
+    """Clip id."""
+    seed: int
+    provenance: Sequence[Mapping[str, Json]]
+    """Of every signal that the answer rests on."""
+    licence: Mapping[str, Json]
+    """{"footage": ..., "signals": [...], "commercial_ok": bool}"""
+    extra: Mapping[str, Json] = field(default_factory=dict)
+    """Keys of a line that this version does not know; they survive reading and writing."""
+
+    def to_json(self) -> dict[str, Json]:
+        """One line's object: fields in this order, unknown keys last."""
+        record = asdict(self)
+        record |= record.pop("extra")
+        return record
