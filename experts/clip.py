@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float64, Int64, UInt8
@@ -27,6 +27,7 @@ class OpeningOptions:
     """The user's word that roll and pitch of most frames lie within 45°: it decides which axis is up."""
 
 
+@runtime_checkable
 class FrameReader(Protocol):
     """Decodes frames of one source in presentation order. Lazy: constant memory in the length of the clip."""
 

@@ -1,12 +1,13 @@
 """What every expert is: two sets of signal names, a page of settings, and one call."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from experts.clip import Clip
 from experts.signals import Abstained, Signal, Signals
 
 
+@runtime_checkable
 class Expert(Protocol):
     """Turns a clip (and other experts' signals) into signals, or says why not.
 

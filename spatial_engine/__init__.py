@@ -2,3 +2,63 @@
 
 May import everything below. Decides no label. `import spatial_engine` is the documented API; it loads lazily.
 """
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from spatial_engine.dataset import Dataset
+    from spatial_engine.errors import SpatialEngineError
+    from spatial_engine.export import export
+    from spatial_engine.pipeline import annotate, generate, run
+    from spatial_engine.report import report
+    from spatial_engine.store import Store, open_store
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Dataset": "dataset",
+    "SpatialEngineError": "errors",
+    "Store": "store",
+    "annotate": "pipeline",
+    "export": "export",
+    "generate": "pipeline",
+    "open_store": "store",
+    "report": "report",
+    "run": "pipeline",
+}
+
+__all__ = [
+    "Dataset",
+    "SpatialEngineError",
+    "Store",
+    "annotate",
+    "export",
+    "generate",
+    "open_store",
+    "report",
+    "run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"spatial_engine has no {name!r}; it has: {', '.join(__all__)}")
+    return getattr(import_module(f"spatial_engine.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
+class _Api(ModuleType):
+    """Importing the folders `export` and `report` must not hide the functions of the same names."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Api

@@ -84,20 +84,30 @@ def right(answer: Answer, truth: Answer) -> bool | None:
         case Label(), Label():
             return None if truth.margin < TRUTH_SIGMAS else answer.text == truth.text
         case Numbers(), Numbers():
-            return _all_decided(difference(answer, truth), answer.tolerance, truth.sigma)
+            if not set(answer.names) <= set(truth.names):
+                return None
+            rows = [truth.names.index(name) for name in answer.names]
+            apart = difference(answer.value, truth.value[rows], answer.period)
+            return _all_decided(apart, answer.tolerance, truth.sigma[rows])
         case Point(), Point():
-            apart = np.linalg.norm(answer.xy_px - truth.xy_px)
-            return _all_decided(apart, answer.tolerance_px, truth.sigma_px)
+            offset = np.linalg.norm(answer.xy_px - truth.xy_px)
+            return _all_decided(float(offset), answer.tolerance_px, truth.sigma_px)
         case Shape(), Shape():
-            apart = np.sqrt(np.mean(np.sum((answer.points - truth.points) ** 2, axis=-1)))
-            return _all_decided(apart, answer.tolerance, truth.sigma)
+            return _all_decided(rms(answer.points, truth.points), answer.tolerance, truth.sigma)
     raise TypeError(f"cannot compare {type(answer).__name__} with {type(truth).__name__}: give two of one kind")
 
 
-def difference(answer: Numbers, truth: Numbers) -> Float64[np.ndarray, "d"]:
-    """|answer - truth| per component, the short way round for angles."""
-    apart = np.abs(answer.value - truth.value)
-    return np.minimum(apart % answer.period, -apart % answer.period) if answer.period else apart
+def rms(a: Float64[np.ndarray, "n 2"], b: Float64[np.ndarray, "n 2"]) -> float:
+    """Root-mean-square distance between corresponding points of two shapes."""
+    return float(np.sqrt(np.mean(np.sum((a - b) ** 2, axis=-1))))
+
+
+def difference(
+    a: Float64[np.ndarray, "d"], b: Float64[np.ndarray, "d"], period: float | None
+) -> Float64[np.ndarray, "d"]:
+    """|a - b| per component, the short way round for angles of that period."""
+    apart = np.abs(a - b)
+    return np.minimum(apart % period, -apart % period) if period else apart
 
 
 def _all_decided(

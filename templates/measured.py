@@ -1,7 +1,7 @@
 """A measurement with its uncertainty, or the reason why there is none."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -35,3 +35,19 @@ class Undecided:
 
     reason: str
     """Short and stable ("point not triangulated")."""
+
+
+def joined(first: Measured | Undecided, *others: Measured | Undecided) -> Measured | Undecided:
+    """One fact measured on several scenes: the first's value, every disagreement in σ, and labels that agree."""
+    if isinstance(first, Undecided):
+        return first
+    sigma, margin, p_gross = first.sigma, first.margin, first.p_gross
+    for other in others:
+        if isinstance(other, Undecided):
+            return Undecided(reason=f"second map: {other.reason}")
+        if other.label != first.label:
+            return Undecided(reason="the two maps name different answers")
+        sigma = np.hypot(sigma, other.value - first.value)
+        margin = None if margin is None or other.margin is None else min(margin, other.margin)
+        p_gross = max(p_gross, other.p_gross)
+    return replace(first, sigma=sigma, margin=margin, p_gross=p_gross)

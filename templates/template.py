@@ -1,7 +1,7 @@
 """What every template is. Number first, words last; what to ask is kept apart from what holds."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from templates.question import Format, Phrasing
 from templates.scene import Scene
 
 
+@runtime_checkable
 class Template(Protocol):
     """One kind of question about scenes."""
 
@@ -25,6 +26,8 @@ class Template(Protocol):
     """Ways of asking one fact."""
     needs: frozenset[str]
     """Signals without which nothing can be asked."""
+    reads: frozenset[str]
+    """Signals that its answers may rest on, `needs` among them: their makers stand in the provenance."""
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
         """What may be worth asking: facts in media terms, drawn by `rng`. Need not be decided."""

@@ -1,0 +1,140 @@
+"""One map of the keyframes by COLMAP, as plain arrays in our conventions."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float64, Int64
+
+from experts.intrinsics import Intrinsics
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparseMap:
+    """Keyframe poses and points. Pixels at working size, centres at integers; lengths in the map's own unit."""
+
+    camera: Intrinsics
+    """At working size."""
+    places: Int64[np.ndarray, "k"]
+    """Places (in the list of keyframes) of the registered keyframes, ascending."""
+    cam_from_world: Float64[np.ndarray, "k 4 4"]
+    """Per registered keyframe."""
+    xyz_world: Float64[np.ndarray, "p 3"]
+    """Points."""
+    error_px: Float64[np.ndarray, "p"]
+    """Mean reprojection error of each point."""
+    point: Int64[np.ndarray, "o"]
+    """Row of `xyz_world` of each observation."""
+    place: Int64[np.ndarray, "o"]
+    """Keyframe of each observation (as in `places`)."""
+    keypoint: Int64[np.ndarray, "o"]
+    """Keypoint of that keyframe: the same number in every map made from one database."""
+    xy_px: Float64[np.ndarray, "o 2"]
+    """Where it was seen."""
+
+    def row(self, place: Int64[np.ndarray, "*n"]) -> Int64[np.ndarray, "*n"]:
+        """Rows of `cam_from_world` of registered places."""
+        return np.searchsorted(self.places, place)
+
+    def centred(self) -> "SparseMap":
+        """The same map in the frame of its first registered keyframe."""
+        first = self.cam_from_world[0]
+        world_from_first = np.linalg.inv(first)
+        xyz = self.xyz_world @ first[:3, :3].T + first[:3, 3]
+        return replace(self, cam_from_world=self.cam_from_world @ world_from_first, xyz_world=xyz)
+
+
+def map_globally(database: Path, folder: Path, fixed: bool, seed: int) -> SparseMap | None:
+    """GLOMAP's mapper. None if it finds nothing."""
+    import pycolmap
+
+    options = pycolmap.GlobalPipelineOptions(num_threads=1, random_seed=seed)
+    mapper = options.mapper
+    mapper.num_threads, mapper.random_seed = 1, seed
+    mapper.global_positioning.use_gpu = mapper.bundle_adjustment.ceres.use_gpu = False
+    mapper.global_positioning.random_seed = mapper.rotation_averaging.random_seed = seed
+    mapper.retriangulation.random_seed = seed
+    mapper.bundle_adjustment.ceres.solver_options.num_threads = 1
+    mapper.bundle_adjustment.refine_focal_length = not fixed
+    mapper.bundle_adjustment.refine_extra_params = not fixed
+    folder.mkdir()
+    with _quiet():
+        return _largest(pycolmap.global_mapping(database, folder, folder, options))
+
+
+def map_incrementally(database: Path, folder: Path, fixed: bool, seed: int) -> SparseMap | None:
+    """COLMAP's incremental mapper: another way from the same matches. None if it finds nothing."""
+    import pycolmap
+
+    options = pycolmap.IncrementalPipelineOptions(num_threads=1, random_seed=seed, min_model_size=3)
+    options.ba_refine_focal_length = options.ba_refine_extra_params = not fixed
+    options.extract_colors = False
+    options.mapper.num_threads, options.mapper.random_seed = 1, seed
+    options.mapper.abs_pose_refine_focal_length = options.mapper.abs_pose_refine_extra_params = not fixed
+    options.mapper.init_min_tri_angle = 4.0  # COLMAP asks 16°, more than a short hand-held clip has
+    folder.mkdir()
+    with _quiet():
+        return _largest(pycolmap.incremental_mapping(database, folder, folder, options))
+
+
+def _largest(reconstructions: dict[int, Any]) -> SparseMap | None:
+    found = [r for _, r in sorted(reconstructions.items()) if r.num_reg_images() >= 2 and r.num_points3D()]
+    if not found:
+        return None
+    return _as_arrays(max(found, key=lambda r: (r.num_reg_images(), r.num_points3D()))).centred()
+
+
+def _as_arrays(reconstruction: Any) -> SparseMap:
+    [camera] = reconstruction.cameras.values()
+    images = sorted((i for i in reconstruction.images.values() if i.has_pose), key=lambda image: image.name)
+    ids = sorted(reconstruction.point3D_ids())
+    row = {point: number for number, point in enumerate(ids)}
+    observed = [
+        (row[p.point3D_id], int(image.name), k, p.xy[0], p.xy[1])
+        for image in images
+        for k, p in enumerate(image.points2D)
+        if p.has_point3D()
+    ]
+    table = np.array(observed, dtype=np.float64).reshape(-1, 5)
+    poses = np.tile(np.eye(4), (len(images), 1, 1))
+    poses[:, :3] = [image.cam_from_world().matrix() for image in images]
+    return SparseMap(
+        camera=_intrinsics(camera),
+        places=np.array([int(image.name) for image in images], dtype=np.int64),
+        cam_from_world=poses,
+        xyz_world=np.array([reconstruction.point3D(i).xyz for i in ids]).reshape(-1, 3),
+        error_px=np.array([reconstruction.point3D(i).error for i in ids], dtype=np.float64),
+        point=table[:, 0].astype(np.int64),
+        place=table[:, 1].astype(np.int64),
+        keypoint=table[:, 2].astype(np.int64),
+        xy_px=table[:, 3:] - 0.5,
+    )
+
+
+def _intrinsics(camera: Any) -> Intrinsics:
+    extra = camera.extra_params_idxs()
+    return Intrinsics(
+        width_px=int(camera.width),
+        height_px=int(camera.height),
+        fx_px=float(camera.focal_length_x),
+        fy_px=float(camera.focal_length_y),
+        cx_px=float(camera.principal_point_x) - 0.5,
+        cy_px=float(camera.principal_point_y) - 0.5,
+        k1=float(camera.params[extra[0]]) if len(extra) else 0.0,
+    )
+
+
+class _quiet:  # noqa: N801 - reads as a statement
+    """COLMAP says nothing but errors while inside."""
+
+    def __enter__(self) -> None:
+        import pycolmap
+
+        self.level = pycolmap.logging.minloglevel
+        pycolmap.logging.minloglevel = 3
+
+    def __exit__(self, *_: object) -> None:
+        import pycolmap
+
+        pycolmap.logging.minloglevel = self.level

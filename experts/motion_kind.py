@@ -1,0 +1,96 @@
+"""What moves before anything is mapped: is the camera still, does it travel, or can that not be told?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float32, Float64, Int64
+
+from experts.colmap_features import MatchedPair
+
+
+@dataclass(frozen=True, kw_only=True)
+class MotionSettings:
+    """Pixels are those of the working size."""
+
+    still_px: float = 1.0
+    """A point is still if it moves less (on static renders the displacement is 0.0)."""
+    still_samples: int = 16
+    """Frames, spread evenly, that are compared with each other for stillness."""
+    grid: tuple[int, int] = (8, 6)
+    """Cells across and down: stillness is counted in cells, so that texture does not outvote area."""
+    still_cells: float = 0.5
+    """Two frames are still if at least this share of the cells is: something may move in front."""
+    still_frames: float = 0.5
+    """A clip is static if every sampled frame is still against at least this share of the others."""
+    inlier_px: float = 2.0
+    """RANSAC threshold of homographies and fundamental matrices."""
+    min_matches: int = 30
+    """Pairs with fewer say nothing."""
+    steps: tuple[int, ...] = (1, 2, 3, 5, 8, 13)
+    """Distances, in keyframes, of the pairs that are looked at."""
+    homography_share: float = 0.9
+    """A homography that explains more than this share of F's inliers: plane, weak parallax or rotation (measured:
+    0.33 to 0.61 on 7-Scenes, 0.99 to 1.0 on weak parallax)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairGeometry:
+    """What one pair of keyframes says."""
+
+    pair: MatchedPair
+    homography: Float64[np.ndarray, "3 3"]
+    """Second from first, working pixels."""
+    inlier: Bool[np.ndarray, "m"]
+    """Matches that agree with the homography."""
+    share: float
+    """Inliers of the homography over those of the fundamental matrix, at most 1."""
+
+
+def is_static(xy_px: Float32[np.ndarray, "t n 2"], width_px: int, height_px: int, settings: MotionSettings) -> bool:
+    """Whether the camera stands still, from tracks at working size. What moves in front may cover half the cells."""
+    columns = np.unique(np.linspace(0, xy_px.shape[1] - 1, settings.still_samples).round().astype(int))
+    still = np.array([[_still(xy_px[:, a], xy_px[:, b], width_px, height_px, settings) for b in columns] for a in columns])
+    others = (still.sum(axis=1) - 1) / (len(columns) - 1)
+    return bool(np.all(still.diagonal()) and np.all(others >= settings.still_frames))
+
+
+def _still(
+    a: Float32[np.ndarray, "t 2"], b: Float32[np.ndarray, "t 2"], width_px: int, height_px: int, s: MotionSettings
+) -> bool:
+    """Whether most cells that hold points in `a` hold points that `b` has at the same pixel."""
+    seen = np.isfinite(a[:, 0])
+    with np.errstate(invalid="ignore"):
+        still = seen & (np.linalg.norm(b - a, axis=-1) < s.still_px)
+    cell = np.floor(np.nan_to_num(a) / [width_px, height_px] * s.grid).astype(int) @ [1, s.grid[0]]
+    occupied = np.unique(cell[seen])
+    return len(occupied) > 0 and len(np.unique(cell[still])) >= s.still_cells * len(occupied)
+
+
+def look_at_pairs(pairs: Sequence[MatchedPair], settings: MotionSettings) -> list[PairGeometry]:
+    """Homography against fundamental matrix, for pairs of keyframes at several distances."""
+    import cv2
+
+    cv2.setNumThreads(1)
+    seen = []
+    for pair in pairs:
+        if pair.second - pair.first not in settings.steps or len(pair.xy_first) < settings.min_matches:
+            continue
+        h, h_inlier = cv2.findHomography(pair.xy_first, pair.xy_second, cv2.USAC_ACCURATE, settings.inlier_px)
+        _, f_inlier = cv2.findFundamentalMat(pair.xy_first, pair.xy_second, cv2.USAC_ACCURATE, settings.inlier_px)
+        if h is None or f_inlier is None or h_inlier.sum() < settings.min_matches / 2:
+            continue
+        inlier = h_inlier[:, 0] > 0
+        share = min(1.0, float(inlier.sum() / max(1, f_inlier.sum())))
+        seen.append(PairGeometry(pair=pair, homography=np.asarray(h, np.float64), inlier=inlier, share=share))
+    return seen
+
+
+def shows_parallax(pairs: Sequence[PairGeometry], settings: MotionSettings) -> bool:
+    """Whether most pairs hold more than one homography explains: the camera travels through a scene with depth."""
+    return bool(pairs) and float(np.median([p.share for p in pairs])) <= settings.homography_share
+
+
+def column_of(frames: Int64[np.ndarray, "n"], wanted: Int64[np.ndarray, "k"]) -> Int64[np.ndarray, "k"]:
+    """Positions of frame indices in an ascending list."""
+    return np.searchsorted(frames, wanted)

@@ -1,0 +1,225 @@
+"""Where a static point would be seen: fits one to every 2-D track under a known camera path.
+
+Pixels here are those of a 640 px wide picture without distortion ("px"), so that thresholds mean the same for
+every footage. Tracks are processed in blocks: memory is bounded by block × frames.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Bool, Float64, Int64
+
+from experts.signals import CameraPath, ImageTracks
+
+REFERENCE_WIDTH_PX = 640.0
+_BLOCK = 512
+_WINDOWS = ((0.0, 1.0), (0.0, 0.5), (0.5, 1.0), (0.0, 0.34), (0.33, 0.67), (0.66, 1.0))
+_FAR = 1e4  # in extents of the path: a point without any parallax
+_BEHIND = 1e3  # where a point behind the camera is "seen": too far away for any threshold
+_ARRAYS = ("xyz_world", "z", "predicted_u", "departure_px")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sightings:
+    """Tracks as normalised image coordinates, with the camera of each frame."""
+
+    u: Float64[np.ndarray, "t n 2"]
+    """x/z, y/z without distortion; NaN where the track is not followed or the frame has no camera."""
+    cam_from_world: Float64[np.ndarray, "n 3 3"]
+    """Rotations; identity where the frame has no camera."""
+    centre: Float64[np.ndarray, "n 3"]
+    """Camera positions; zero where unknown, and everywhere if `turning`."""
+    focal_px: float
+    """Focal length for a 640 px wide picture."""
+    turning: bool
+    """The camera does not travel: a static point is a direction."""
+
+    def of(self, tracks: slice | Int64[np.ndarray, "k"]) -> "Sightings":
+        """The same cameras, fewer tracks."""
+        return replace(self, u=self.u[tracks])
+
+    @property
+    def seen(self) -> Bool[np.ndarray, "t n"]:
+        """Where a track is followed in a frame that has a camera."""
+        return np.isfinite(self.u[..., 0])
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaticFit:
+    """The static point of every track, and how the track departs from it."""
+
+    xyz_world: Float64[np.ndarray, "t 3"]
+    """Position (a unit direction if the camera only turns); NaN if the track has too few frames."""
+    z: Float64[np.ndarray, "t n"]
+    """Depth of that point in every frame."""
+    predicted_u: Float64[np.ndarray, "t n 2"]
+    """Where it would be seen, normalised."""
+    departure_px: Float64[np.ndarray, "t n 2"]
+    """Seen minus predicted; NaN where not seen, huge where the point is behind the camera."""
+
+    @property
+    def residual_px(self) -> Float64[np.ndarray, "t n"]:
+        """Length of the departure."""
+        return np.linalg.norm(self.departure_px, axis=-1)
+
+
+def sightings(tracks: ImageTracks, path: CameraPath) -> Sightings:
+    """Brings tracks and camera path together, frame by frame. Frames without a camera count as not seen."""
+    turning = path.motion != "general"
+    row = {int(f): i for i, f in enumerate(path.frames)}
+    pose = np.full((len(tracks.frames), 4, 4), np.nan)
+    for i, frame in enumerate(tracks.frames):
+        if int(frame) in row and path.registered[row[int(frame)]]:
+            pose[i] = path.world_from_cam[row[int(frame)]]
+    known = np.isfinite(pose[:, :3, : 3 if turning else 4]).all(axis=(1, 2))
+    ray = path.intrinsics.rays(tracks.xy_px.astype(np.float64))
+    u = ray[..., :2] / ray[..., 2:]
+    u[:, ~known] = np.nan
+    centre = np.zeros((len(pose), 3)) if turning else np.where(known[:, None], pose[:, :3, 3], 0.0)
+    return Sightings(
+        u=u,
+        cam_from_world=np.where(known[:, None, None], pose[:, :3, :3].transpose(0, 2, 1), np.eye(3)),
+        centre=centre,
+        focal_px=path.intrinsics.fx_px * REFERENCE_WIDTH_PX / path.intrinsics.width_px,
+        turning=turning,
+    )
+
+
+def fit_whole(s: Sightings) -> StaticFit:
+    """The static point that explains all frames of a track best (least squares): what a mover is held against."""
+    return _in_blocks(s, lambda block: _departure(block, _best_point(block, block.seen.astype(float))))
+
+
+def fit_consensus(s: Sightings, inlier_px: float) -> StaticFit:
+    """The static point that explains most frames: right for the part of a track before it slid elsewhere."""
+    return _in_blocks(s, lambda block: _consensus(block, inlier_px))
+
+
+def fit_window(s: Sightings, window: tuple[float, float]) -> StaticFit:
+    """The best static point of a part of each track's life (fractions); frames outside are NaN."""
+    return fit_whole(replace(s, u=np.where(_life(s, window)[..., None], s.u, np.nan)))
+
+
+def parallax_rad(s: Sightings, fit: StaticFit, used: Bool[np.ndarray, "t n"]) -> Float64[np.ndarray, "t"]:
+    """Largest angle between the first, middle and last used rays to the point and any other; 0 if turning."""
+    ray = fit.xyz_world[:, None] - s.centre[None]
+    ray /= np.linalg.norm(ray, axis=-1, keepdims=True) + 1e-300
+    ray[~used] = np.nan
+    order = np.argsort(~used, axis=1, kind="stable")
+    count = np.maximum(used.sum(axis=1), 1)
+    angle = np.zeros(len(ray))
+    for share in (0.0, 0.5, 1.0):
+        column = order[np.arange(len(ray)), np.round(share * (count - 1)).astype(int)]
+        chord = np.linalg.norm(ray - ray[np.arange(len(ray)), column][:, None], axis=-1)
+        angle = np.fmax(angle, 2 * np.arcsin(np.clip(np.nan_to_num(chord).max(axis=1) / 2, 0, 1)))
+    return angle
+
+
+def shown_px(
+    s: Sightings, fit: StaticFit, used: Bool[np.ndarray, "t n"], share: float
+) -> Float64[np.ndarray, "t"]:
+    """RMS departure that a steady move by `share` of the range leaves, in the direction where it shows least.
+
+    Zero where a move could hide altogether, as behind a camera that itself travels steadily (a car ahead).
+    """
+    if s.turning:
+        return np.full(len(s.u), s.focal_px * share / np.sqrt(12))
+    x = np.arange(s.u.shape[1])[None]
+    first, last = np.argmax(used, axis=1), s.u.shape[1] - 1 - np.argmax(used[:, ::-1], axis=1)
+    tau = (x - first[:, None]) / np.maximum(last - first, 1)[:, None] - 0.5
+    depth = np.where(used, fit.z, np.nan)
+    jacobian = (s.cam_from_world[None, :, :2] - fit.predicted_u[..., None] * s.cam_from_world[None, :, 2:]) / depth[
+        ..., None, None
+    ]
+    jacobian = np.nan_to_num(jacobian)
+    n00, n01, n11 = (np.einsum("tnki,tnkj,tn->tij", jacobian, jacobian, tau**p, optimize=True) for p in (0, 1, 2))
+    ridge = 1e-9 * np.trace(n00, axis1=1, axis2=2)[:, None, None] * np.eye(3) + 1e-30 * np.eye(3)
+    left = n11 - np.swapaxes(n01, 1, 2) @ np.linalg.solve(n00 + ridge, n01)
+    weakest = np.maximum(np.linalg.eigvalsh(left)[:, 0], 0)
+    rms = s.focal_px * np.sqrt(weakest / np.maximum(used.sum(axis=1), 1))
+    return rms * share * np.nan_to_num(np.nanmedian(np.where(used, np.abs(depth), np.inf), axis=1), posinf=0.0)
+
+
+def _life(s: Sightings, window: tuple[float, float]) -> Bool[np.ndarray, "t n"]:
+    rank = np.cumsum(s.seen, axis=1) - 1
+    part = rank / np.maximum(rank[:, -1:], 1)
+    return s.seen & (part >= window[0]) & (part <= window[1])
+
+
+def _consensus(s: Sightings, inlier_px: float) -> StaticFit:
+    best: StaticFit | None = None
+    for window in _WINDOWS:
+        xyz = _best_point(s, _life(s, window).astype(float))
+        for _ in range(2):
+            residual = np.nan_to_num(_departure(s, xyz).residual_px, nan=np.inf)
+            refined = _best_point(s, 1 / (1 + (residual / inlier_px) ** 2) ** 2)
+            xyz = np.where(np.isfinite(refined), refined, xyz)
+        best = _better(best, _departure(s, xyz), inlier_px)
+    assert best is not None
+    return best
+
+
+def _better(a: StaticFit | None, b: StaticFit, inlier_px: float) -> StaticFit:
+    if a is None:
+        return b
+    take = _cost(b, inlier_px) < _cost(a, inlier_px)
+    return StaticFit(
+        **{
+            name: np.where(take.reshape(-1, *[1] * (getattr(a, name).ndim - 1)), getattr(b, name), getattr(a, name))
+            for name in _ARRAYS
+        }
+    )
+
+
+def _cost(fit: StaticFit, inlier_px: float) -> Float64[np.ndarray, "t"]:
+    share = np.minimum(fit.residual_px / inlier_px, 1) ** 2
+    return np.where(np.isfinite(share), share, 0).sum(axis=1)
+
+
+def _best_point(s: Sightings, weight: Float64[np.ndarray, "t n"]) -> Float64[np.ndarray, "t 3"]:
+    """Weighted least squares in the picture, to first order; at infinity where that lies behind the camera."""
+    towards = _direction(s, weight)
+    if s.turning:
+        return towards
+    middle = s.centre.mean(axis=0)
+    extent = np.linalg.norm(s.centre - middle, axis=1).max() + 1e-9
+    far = middle + towards * extent * _FAR
+    rows = np.nan_to_num(s.cam_from_world[None, :, :2] - s.u[..., None] * s.cam_from_world[None, :, 2:])
+    right = np.einsum("tnki,ni->tnk", rows, s.centre - middle)
+    xyz, z = far, np.ones(weight.shape)
+    for _ in range(3):
+        w = np.where(s.seen, weight, 0) / z**2
+        normal = np.einsum("tnki,tnkj,tn->tij", rows, rows, w, optimize=True)
+        normal += (1e-12 * np.trace(normal, axis1=1, axis2=2)[:, None, None] + 1e-30) * np.eye(3)
+        moment = np.einsum("tnki,tnk,tn->ti", rows, right, w, optimize=True)
+        xyz = middle + np.linalg.solve(normal, moment[..., None])[..., 0]
+        z = np.maximum(_along(s, xyz, 2), 1e-3 * extent)
+    behind = np.any((weight > 0) & (_along(s, xyz, 2) <= 0), axis=1, keepdims=True)
+    enough = np.sum(weight > 0, axis=1, keepdims=True) >= 3
+    return np.where(enough, np.where(behind, far, xyz), np.nan)
+
+
+def _direction(s: Sightings, weight: Float64[np.ndarray, "t n"]) -> Float64[np.ndarray, "t 3"]:
+    ray = np.concatenate([s.u, np.ones_like(s.u[..., :1])], axis=-1)
+    ray /= np.linalg.norm(ray, axis=-1, keepdims=True)
+    mean = np.einsum("nij,tni,tn->tj", s.cam_from_world, np.nan_to_num(ray), np.where(s.seen, weight, 0), optimize=True)
+    with np.errstate(invalid="ignore"):
+        return mean / np.linalg.norm(mean, axis=-1, keepdims=True)
+
+
+def _along(s: Sightings, xyz: Float64[np.ndarray, "t 3"], axis: int) -> Float64[np.ndarray, "t n"]:
+    row = s.cam_from_world[:, axis]
+    return xyz @ row.T - np.einsum("ni,ni->n", row, s.centre)
+
+
+def _departure(s: Sightings, xyz: Float64[np.ndarray, "t 3"]) -> StaticFit:
+    x, y, z = (_along(s, xyz, axis) for axis in range(3))
+    in_front = np.where(z > 0, z, 1.0)
+    u = np.where((z > 0)[..., None], np.stack([x / in_front, y / in_front], axis=-1), _BEHIND)
+    return StaticFit(xyz_world=xyz, z=z, predicted_u=u, departure_px=(s.u - u) * s.focal_px)
+
+
+def _in_blocks(s: Sightings, fit: Callable[[Sightings], StaticFit]) -> StaticFit:
+    parts = [fit(s.of(slice(i, i + _BLOCK))) for i in range(0, max(len(s.u), 1), _BLOCK)]
+    return StaticFit(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS})

@@ -1,0 +1,6 @@
+"""`python -m spatial_engine`: the command line."""
+
+from spatial_engine.cli import main
+
+if __name__ == "__main__":
+    main()

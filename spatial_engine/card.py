@@ -1,0 +1,132 @@
+"""The data-set card: README.md with the front matter that Hugging Face reads. Says nothing that audit.json does not."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from templates.measured import Json
+
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+
+
+def card(audit: Mapping[str, Json], name: str) -> str:
+    """Markdown of the card. `name` is the user's, and is shown as a literal."""
+    sections = (
+        _front_matter(audit, name),
+        f"# {_literal(name)}\n\n{_summary(audit)}",
+        f"## What is asked\n\n{_abilities(audit)}",
+        f"## What was not asked, and why\n\n{_reasons(audit)}",
+        f"## How far it can be trusted\n\n{_trust(audit)}",
+        f"## How to read and score it\n\n{_SCORING}",
+        f"## Licences\n\n{_licences(audit)}",
+        f"## Limits\n\n{_LIMITS}",
+    )
+    return "\n\n".join(sections) + "\n"
+
+
+_SCORING = """\
+One JSON object a line in `questions.jsonl`. Show the pictures of `media` in their order (those with `"option": true`
+are the options of a choice, in the order of `options`), then `prompt`, then the options lettered A, B, C ...
+
+- `choice`: right if the letter is `answer`. `yes_no`: right if the word is `answer`.
+- `numeric`: right within `tolerance` of `answer`. `json`: every number within its tolerance, angles
+  the short way round.
+- `point`: right within `tolerance` pixels of `answer`, stated for a picture of `frame_size_px`.
+
+Several formats of one fact share `fact_id`: keep them on one side of any split (`splits` in `audit.json` does)."""
+
+_LIMITS = """\
+- σ is one standard deviation of the measurement behind an answer, systematic part included. A question is asked only
+  if its answer is right with the probability `min_confidence` of the settings under that σ: about one in a hundred
+  may be wrong at the threshold, far fewer away from it.
+- What is easy to measure is asked more often than what is hard: counts describe the footage and the
+  experts, not the world.
+- Labels that could not be decided were left out, so a model's score here is on the decidable part of the footage."""
+
+
+def _front_matter(audit: Mapping[str, Json], name: str) -> str:
+    size = next((label for limit, label in _SIZES if audit["questions"] < limit), "n>1M")
+    lines = (
+        "---",
+        f"pretty_name: {json.dumps(name, ensure_ascii=False)}",
+        "license: other",
+        "language: [en]",
+        "task_categories: [visual-question-answering]",
+        "tags: [spatial-reasoning, 3d]",
+        f'size_categories: ["{size}"]',
+        "configs:",
+        "  - config_name: default",
+        "    data_files: questions.jsonl",
+        "---",
+    )
+    return "\n".join(lines)
+
+
+def _summary(audit: Mapping[str, Json]) -> str:
+    if not audit["questions"]:
+        return f"No questions: nothing could be asked of {audit['clips']} clips. The reasons stand below."
+    return (
+        f"{audit['questions']} spatial questions about {audit['facts']} facts, measured in "
+        f"{audit['clips_with_questions']} of {audit['clips']} clips. Every answer carries its error bar (`sigma`, "
+        "`tolerance` or `margin`), its evidence, its provenance and its licence. Made by Spatial Engine, seed "
+        f"{audit['seed']}."
+    )
+
+
+def _abilities(audit: Mapping[str, Json]) -> str:
+    rows = [
+        (leaf, str(found["questions"]), str(found["facts"]), ", ".join(f"{k} {v}" for k, v in found["formats"].items()))
+        for leaf, found in audit["abilities"].items()
+    ]
+    return _table(("Ability", "Questions", "Facts", "Formats"), rows) if rows else "Nothing."
+
+
+def _reasons(audit: Mapping[str, Json]) -> str:
+    rows = [
+        (leaf, _literal(reason), str(count))
+        for kind in ("refused", "dropped")
+        for leaf, reasons in audit[kind].items()
+        for reason, count in reasons.items()
+    ]
+    return _table(("Ability", "Reason", "Count"), rows) if rows else "Everything that was proposed was asked."
+
+
+def _trust(audit: Mapping[str, Json]) -> str:
+    truth = audit["truth"]
+    held = (
+        f"Held against ground truth: {truth['right']} facts right, {truth['wrong']} wrong, "
+        f"{truth['undecidable']} that the truth itself does not decide."
+        if truth
+        else "No ground truth was at hand for this footage (`truth` in `audit.json` is null)."
+    )
+    blind = [
+        (label.replace("_", " "), f"{100 * share:.1f} %")
+        for label, share in audit["baselines"].items()
+        if share is not None
+    ]
+    if not blind:
+        return held
+    return f"{held}\n\nWhat an answer without looking gets right:\n\n{_table(('Guess', 'Right'), blind)}"
+
+
+def _licences(audit: Mapping[str, Json]) -> str:
+    footage = ", ".join(f"{_literal(name)} ({count} questions)" for name, count in audit["licences"]["footage"].items())
+    rows = [
+        (_literal(e["expert"]), e["version"], e["code_licence"], e["weights_licence"] or "no weights")
+        for e in audit["experts"]
+    ]
+    use = "allow" if audit["licences"]["commercial_ok"] else "do **not** all allow"
+    if not rows:
+        return "No footage is shown, and no expert's work is in it."
+    experts = _table(("Expert", "Version", "Code", "Weights"), rows)
+    return f"Footage: {footage}.\n\nCode and weights of the experts {use} commercial use.\n\n{experts}"
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join(f"| {' | '.join(str(cell) for cell in line)} |" for line in lines)
+
+
+def _literal(text: str) -> str:
+    """Text that Markdown shows as it stands, on one line."""
+    flat = " ".join(text.split())
+    return "".join(f"\\{c}" if c in "\\`*_{}[]<>()#+!|~&" else c for c in flat)

@@ -1,0 +1,179 @@
+"""The command line: each command reads its options, calls one function of `spatial_engine.pipeline`, and prints."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spatial_engine import cli_options as o
+from spatial_engine.cli_options import names, open_options
+
+
+app = typer.Typer(
+    help="Turns folders of videos into spatial question-answer data that can be trusted.",
+    epilog="Exit codes: 0 done, 1 some clips could not be read or crashed, 2 usage, 3 environment.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # plain help starts twice as fast
+    pretty_exceptions_enable=False,
+)
+
+@app.command()
+def run(
+    videos: o.Videos,
+    out: o.Out,
+    max_side: o.MaxSide = 960,
+    max_keyframes: o.MaxKeyframes = 60,
+    start: o.Start = None,
+    end: o.End = None,
+    fps: o.Fps = None,
+    images: o.Images = None,
+    intrinsics: o.Camera = None,
+    upright: o.Upright = False,
+    licence: o.Licence = "unknown",
+    experts: o.Experts = None,
+    abilities: o.Abilities = None,
+    min_confidence: o.Confidence = 0.99,
+    seed: o.Seed = 0,
+    workers: o.Workers = 1,
+    retry_failed: o.Retry = False,
+    plan: o.Plan = False,
+) -> None:
+    """Annotate, generate and report: OUT/store, OUT/dataset, OUT/report."""
+    options = open_options(max_side, max_keyframes, start, end, fps, intrinsics, upright, licence)
+    if plan:
+        _show_plan(experts, abilities, out / "store")
+        return
+    from spatial_engine import pipeline, summary
+    from spatial_engine.progress import for_terminal
+    from spatial_engine.store import open_store
+
+    with for_terminal() as progress:
+        dataset = pipeline.run(
+            videos, out, options=options, images=images, experts=names(experts), abilities=names(abilities),
+            seed=seed, workers=workers, retry_failed=retry_failed, min_confidence=min_confidence, progress=progress,
+        )  # fmt: skip
+    well = summary.show_store(open_store(out / "store"), summary.console())
+    well = summary.show_dataset(dataset, summary.console()) and well
+    print(f"look at: {out / 'report' / 'index.html'}")
+    raise typer.Exit(0 if well else 1)
+
+
+@app.command()
+def annotate(
+    videos: o.Videos,
+    store: o.StoreOut,
+    max_side: o.MaxSide = 960,
+    max_keyframes: o.MaxKeyframes = 60,
+    start: o.Start = None,
+    end: o.End = None,
+    fps: o.Fps = None,
+    images: o.Images = None,
+    intrinsics: o.Camera = None,
+    upright: o.Upright = False,
+    licence: o.Licence = "unknown",
+    experts: o.Experts = None,
+    workers: o.Workers = 1,
+    retry_failed: o.Retry = False,
+    plan: o.Plan = False,
+) -> None:
+    """Measure signals of every clip, into a store. Stopped? Run it again: it goes on."""
+    options = open_options(max_side, max_keyframes, start, end, fps, intrinsics, upright, licence)
+    if plan:
+        _show_plan(experts, None, store)
+        return
+    from spatial_engine import pipeline, summary
+    from spatial_engine.progress import for_terminal
+
+    with for_terminal() as progress:
+        done = pipeline.annotate(
+            videos, store, options=options, images=images, experts=names(experts),
+            workers=workers, retry_failed=retry_failed, progress=progress,
+        )  # fmt: skip
+    raise typer.Exit(0 if summary.show_store(done, summary.console()) else 1)
+
+
+@app.command()
+def generate(
+    store: Annotated[Path, typer.Argument(help="A store that annotate wrote.")],
+    dataset: Annotated[Path, typer.Option("-o", "--out", help="Data set to write; an earlier one there is replaced.")],
+    abilities: o.Abilities = None,
+    min_confidence: o.Confidence = 0.99,
+    seed: o.Seed = 0,
+    workers: o.Workers = 1,
+) -> None:
+    """Ask what the signals of a store decide, into a data set."""
+    from spatial_engine import pipeline, summary
+    from spatial_engine.progress import for_terminal
+
+    with for_terminal() as progress:
+        done = pipeline.generate(
+            store, dataset, abilities=names(abilities), seed=seed,
+            workers=workers, min_confidence=min_confidence, progress=progress,
+        )  # fmt: skip
+    raise typer.Exit(0 if summary.show_dataset(done, summary.console()) else 1)
+
+
+@app.command()
+def export(
+    dataset: Annotated[Path, typer.Argument(help="A data set that generate wrote.")],
+    out: o.Out,
+    to: Annotated[str, typer.Option(help="Whose format: spatialtree.")],
+) -> None:
+    """Write a data set in another program's format."""
+    import spatial_engine
+
+    print(f"written: {spatial_engine.export(dataset, out, to=to)}")
+
+
+@app.command()
+def report(
+    path: Annotated[Path, typer.Argument(help="A data set, or the OUT folder of run.")],
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder to write; by default PATH/report.")] = None,
+) -> None:
+    """Draw a data set as pages that open from disk."""
+    import spatial_engine
+
+    print(f"look at: {spatial_engine.report(path, out)}")
+
+
+@app.command()
+def doctor() -> None:
+    """Say what works here, what is missing, and the command that adds it."""
+    from spatial_engine import doctor as examination
+
+    findings = examination.examine(Path.cwd())
+    for finding in findings:
+        print(f"{finding.state:8}  {finding.what}: {finding.detail}")
+        if finding.remedy:
+            print(f"{'':8}  -> {finding.remedy}")
+    raise typer.Exit(3 if any(finding.state == "missing" for finding in findings) else 0)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The console command. Turns errors into one line of cause, one of remedy, and an exit code."""
+    from spatial_engine.errors import SpatialEngineError
+
+    try:
+        app(arguments)
+    except SpatialEngineError as error:
+        _fail(error.cause, error.remedy, error.exit_code)
+    except ModuleNotFoundError as error:
+        _fail(f"{error.name} is not installed", "spatial-engine doctor names the command that adds it", 3)
+
+
+def _fail(cause: str, remedy: str, code: int) -> None:
+    from spatial_engine.progress import printable
+
+    print(f"error: {printable(cause)}", file=sys.stderr)
+    if remedy:
+        print(f"  try: {printable(remedy)}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _show_plan(experts: str | None, abilities: str | None, store: Path) -> None:
+    from spatial_engine import pipeline, summary
+
+    summary.show_plan(pipeline.plan(names(experts), names(abilities), store), summary.console())

@@ -1,0 +1,63 @@
+"""What the commands take: each option once, with its help; and the clips' options out of them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    import spatial_engine.sources
+
+Videos = Annotated[Path, typer.Argument(help="A video, a folder of images, or a folder of such.")]
+StoreOut = Annotated[Path, typer.Option("-o", "--out", help="Store to write; a second run does only what is missing.")]
+Out = Annotated[Path, typer.Option("-o", "--out", help="Folder to write.")]
+MaxSide = Annotated[int, typer.Option(help="Experts see frames whose longer side is at most this, in pixels.")]
+MaxKeyframes = Annotated[int, typer.Option(help="Frames in the joint camera estimate, at most.")]
+Start = Annotated[float | None, typer.Option(help="Leave out footage before this, in seconds.")]
+End = Annotated[float | None, typer.Option(help="Leave out footage from this on, in seconds.")]
+Fps = Annotated[float | None, typer.Option(help="Rate of image folders; videos are thinned to at most this.")]
+Images = Annotated[str | None, typer.Option(help='Which images are frames, as a pattern: "*.jpg".')]
+Camera = Annotated[str | None, typer.Option("--intrinsics", metavar="FX,FY,CX,CY", help="The camera, in pixels.")]
+Upright = Annotated[bool, typer.Option("--upright", help="Roll and pitch of most frames lie within 45 degrees.")]
+Licence = Annotated[str, typer.Option(metavar="TEXT", help="Licence of the footage; stands in every question.")]
+Experts = Annotated[str | None, typer.Option(metavar="A,B", help="Run these experts instead of all.")]
+Plan = Annotated[bool, typer.Option("--plan", help="Print experts, licences and expected cost; run nothing.")]
+Retry = Annotated[bool, typer.Option("--retry-failed", help="Run failed experts again.")]
+Workers = Annotated[int, typer.Option(min=1, help="Processes; one clip at a time each.")]
+Seed = Annotated[int, typer.Option(help="Of everything that is drawn by chance.")]
+Abilities = Annotated[str | None, typer.Option(metavar="L1,...", help="Levels, branches or leaves to ask about.")]
+Confidence = Annotated[float, typer.Option(min=0.5, max=1.0, help="Least probability of being right to be asked.")]
+
+
+def open_options(
+    max_side: int,
+    max_keyframes: int,
+    start: float | None,
+    end: float | None,
+    fps: float | None,
+    intrinsics: str | None,
+    upright: bool,
+    licence: str,
+) -> "spatial_engine.sources.OpenOptions":
+    """How clips are opened. Raises `UsageError`."""
+    from spatial_engine.sources import OpenOptions
+
+    return OpenOptions(
+        max_side_px=max_side, max_keyframes=max_keyframes, start_s=start, end_s=end, fps=fps,
+        intrinsics=None if intrinsics is None else _camera(intrinsics), upright=upright, licence=licence,
+    )  # fmt: skip
+
+
+def _camera(text: str) -> tuple[float, float, float, float]:
+    from spatial_engine.errors import UsageError
+
+    try:
+        fx, fy, cx, cy = (float(part) for part in text.split(","))
+    except ValueError as error:
+        raise UsageError(f"--intrinsics {text}", "give four numbers in pixels: --intrinsics FX,FY,CX,CY") from error
+    return fx, fy, cx, cy
+
+
+def names(text: str | None) -> list[str] | None:
+    """The words of "a,b"."""
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]

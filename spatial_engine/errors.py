@@ -1,0 +1,52 @@
+"""What a user is told when something cannot be done: one line of cause, one line of remedy.
+
+    SpatialEngineError
+    ├── UsageError      exit 2   what was given cannot be used
+    ├── SetupError      exit 3   something is missing on this machine
+    ├── StoreError      exit 2   a folder is not a store of this format, or a file in it is damaged
+    └── Interrupted     exit 130 Ctrl-C
+
+Only the command line turns them into exit codes. Trouble with one clip is recorded, never raised.
+"""
+
+from typing import ClassVar
+
+
+class SpatialEngineError(Exception):
+    """Root of all errors meant for users."""
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, cause: str, remedy: str = "") -> None:
+        super().__init__(cause, remedy)
+        self.cause = cause
+        """What was given and what was allowed."""
+        self.remedy = remedy
+        """What to do next; empty if nothing helps."""
+
+    def __str__(self) -> str:
+        return f"{self.cause}\n{self.remedy}" if self.remedy else self.cause
+
+
+class UsageError(SpatialEngineError):
+    """What was given cannot be used."""
+
+    exit_code = 2
+
+
+class SetupError(SpatialEngineError):
+    """Something is missing on this machine."""
+
+    exit_code = 3
+
+
+class StoreError(SpatialEngineError):
+    """A folder is not a store of this format, or a file in it is damaged."""
+
+    exit_code = 2
+
+
+class Interrupted(SpatialEngineError):  # noqa: N818 - it is no fault
+    """Ctrl-C. Everything finished is kept."""
+
+    exit_code = 130

@@ -1,0 +1,142 @@
+"""Runs one task over many items in worker processes. A process that dies costs its item, never the run."""
+
+import multiprocessing
+import os
+import signal
+import threading
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from spatial_engine.errors import SpatialEngineError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENCV_FOR_THREADS_NUM": "1",
+}
+"""Environment of workers: sums that are split among threads differ in their last bits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crashed:
+    """A task that raised, or whose process died."""
+
+    error: str
+    """One line."""
+    traceback: str = ""
+
+
+def run(
+    task: Callable[[Item], Result], items: Iterable[Item], workers: int
+) -> Iterator[tuple[Item, Result | Crashed]]:
+    """(item, what `task` returned or `Crashed`) as they finish.
+
+    `workers` processes are spawned, so `task` and items must be picklable and a script that calls this needs
+    `if __name__ == "__main__":`; 0 works in this process, where a crash of native code ends everything.
+    A process unpickles `task` once: what it keeps lasts for the items that follow.
+    When a process dies, the items then in work are tried again, one at a time: only one that kills its process
+    twice is lost. A `SpatialEngineError` of the task passes through.
+    """
+    if workers == 0:
+        yield from ((item, attempt(task, item)) for item in items)
+        return
+    waiting, suspects = deque(items), deque[Item]()
+    while waiting:
+        yield from _until_death(task, waiting, suspects, workers)
+        while suspects:
+            alone, dead = deque([suspects.popleft()]), deque[Item]()
+            yield from _until_death(task, alone, dead, 1)
+            yield from ((item, Crashed(error="the worker process died (killed, or out of memory)")) for item in dead)
+
+
+def attempt(task: Callable[[Item], Result], item: Item) -> Result | Crashed:
+    """The task's result, or how it failed."""
+    try:
+        return task(item)
+    except SpatialEngineError:
+        raise
+    except Exception as error:  # whatever footage provokes; recorded with its traceback
+        return Crashed(error=f"{type(error).__name__}: {error}", traceback=traceback.format_exc())
+
+
+def _until_death(
+    task: Callable[[Item], Result], waiting: deque[Item], suspects: deque[Item], workers: int
+) -> Iterator[tuple[Item, Result | Crashed]]:
+    """Works through `waiting` until it is empty or a process dies; items in work at that moment become `suspects`."""
+    running: dict[Future[Result | Crashed], Item] = {}
+    with _pool(task, min(workers, len(waiting))) as pool:
+        while waiting or running:
+            # no more in work than there are processes: so the suspects of a death are few
+            while waiting and len(running) < workers:
+                item = waiting.popleft()
+                try:
+                    running[pool.submit(_attempt_in_worker, item)] = item
+                except BrokenProcessPool:
+                    suspects.extend([*running.values(), item])
+                    return
+            finished = wait(running, return_when=FIRST_COMPLETED).done
+            for future in [future for future in finished if not isinstance(future.exception(), BrokenProcessPool)]:
+                yield running.pop(future), future.result()
+            if not finished.isdisjoint(running):
+                suspects.extend(running.values())
+                return
+
+
+@contextmanager
+def _pool(task: Callable[[Any], Any], workers: int) -> Iterator[ProcessPoolExecutor]:
+    """A pool of single-threaded spawned processes that are gone when the block ends, however it ends."""
+    others = set(multiprocessing.active_children())
+    spawn = multiprocessing.get_context("spawn")
+    with _environment(ONE_THREAD):
+        pool = ProcessPoolExecutor(workers, mp_context=spawn, initializer=_begin_worker, initargs=(task,))
+        try:
+            yield pool
+        except BaseException:
+            for child in set(multiprocessing.active_children()) - others:
+                child.terminate()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _environment(changes: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in changes}
+    os.environ.update(changes)
+    try:
+        yield
+    finally:
+        for name in changes:
+            os.environ.pop(name, None)
+        os.environ.update({name: value for name, value in before.items() if value is not None})
+
+
+_task: Callable[[Any], Any]  # of this worker process
+
+
+def _begin_worker(task: Callable[[Any], Any]) -> None:
+    global _task
+    _task = task
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+
+
+def _die_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _attempt_in_worker(item: Any) -> Any:
+    return attempt(_task, item)

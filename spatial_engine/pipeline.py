@@ -1,0 +1,312 @@
+"""The whole path: footage into signals, signals into a data set, a data set into pictures and other formats."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from itertools import chain
+from pathlib import Path
+
+from experts.clip import Clip
+from experts.expert import Expert
+from spatial_engine.annotation import AnnotateClip
+from spatial_engine.dataset import Dataset, write_dataset
+from spatial_engine.errors import Interrupted, SpatialEngineError, UsageError
+from spatial_engine.executor import Crashed
+from spatial_engine.executor import run as run_tasks
+from spatial_engine.ledger import Ledger
+from spatial_engine.plan import Step, choose_experts, registered_experts, steps
+from spatial_engine.progress import Progress, Silent
+from spatial_engine.sources import (
+    ClipError,
+    Footage,
+    Found,
+    Left,
+    Opened,
+    OpenOptions,
+    clip_from_json,
+    find_footage,
+    open_footage,
+)
+from spatial_engine.sources.finding import VIDEO_ENDINGS
+from spatial_engine.store import FootageRecord, Store, create_store, open_store
+from templates.draft import ClipQuestions, Refusal
+from templates.generate import ask_clip
+from templates.registry import UnknownAbilityError, create_templates
+from templates.settings import AskSettings
+from templates.template import Template
+
+CRASHED = "the program failed on this clip"
+"""Refusal reason of a clip whose questions could not be made because of a fault in a template."""
+
+
+def annotate(
+    footage: str | Path,
+    store: str | Path,
+    *,
+    options: OpenOptions | None = None,
+    images: str | None = None,
+    experts: Sequence[str | Expert] | None = None,
+    workers: int = 0,
+    retry_failed: bool = False,
+    progress: Progress | None = None,
+) -> Store:
+    """Brings the signals of all footage at a path up to date. Does only what is missing.
+
+    Args:
+        footage: a video, a folder of images, or a folder of such, searched to the bottom.
+        store: the folder to write, made if there is none.
+        options: how clips are opened (sizes, intrinsics, rate, upright, licence).
+        images: glob of the files that count as frames in folders of images.
+        experts: names, or experts with other settings; None: all that are registered.
+        workers: processes; 0 works in this one. With more, a script needs `if __name__ == "__main__":`.
+        retry_failed: whether experts that failed under the present settings run again.
+        progress: who is told; None: nobody.
+
+    Raises:
+        UsageError: there is no footage, an expert is unknown, or a need is not met.
+        StoreError: `store` is something else, or of another version.
+        Interrupted: Ctrl-C; what was done is kept.
+    """
+    progress = progress or Silent()
+    task = AnnotateClip(store_path=Path(store), experts=choose_experts(experts))
+    found = _find(Path(footage), images, progress)
+    target = create_store(store)
+    with _interruptible():
+        opening = OpenFootage(store_path=target.path, options=options or OpenOptions())
+        clips = _open(found, Path(footage), opening, target, workers, progress)
+        if retry_failed:
+            for clip in clips:
+                target.write_failures(clip.id, {})
+        _annotate(clips, task, target, workers, progress)
+    return target
+
+
+def generate(
+    store: str | Path | Store,
+    dataset: str | Path,
+    *,
+    abilities: Sequence[str] | str | None = None,
+    seed: int = 0,
+    workers: int = 0,
+    min_confidence: float = 0.99,
+    progress: Progress | None = None,
+) -> Dataset:
+    """Asks what the signals of a store decide, and writes a data set. The same for any number of workers.
+
+    Args:
+        store: a store or its folder.
+        dataset: the folder to write; a data set of ours there is replaced.
+        abilities: paths of the tree ("L1", "L1/Motion"); None: all.
+        seed: of everything that is drawn by chance.
+        workers: as for `annotate`.
+        min_confidence: least probability of being right of anything that is asked.
+        progress: who is told; None: nobody.
+
+    Raises:
+        UsageError: an ability is unknown, or `dataset` holds something else.
+        StoreError: `store` is none, or of another version.
+        Interrupted: Ctrl-C.
+    """
+    progress = progress or Silent()
+    source = store if isinstance(store, Store) else open_store(store)
+    settings = AskSettings(min_confidence=min_confidence)
+    task = AskClip(store_path=source.path, templates=_templates(abilities), settings=settings, seed=seed)
+    asked: list[ClipQuestions] = []
+    with _interruptible():
+        clip_ids = source.clip_ids()
+        progress.begin("asking", len(clip_ids))
+        for clip_id, result in run_tasks(task, clip_ids, workers):
+            questions = _crashed(clip_id, result) if isinstance(result, Crashed) else result
+            asked.append(questions)
+            progress.step(clip_id, f"failed: {result.error}" if isinstance(result, Crashed) else "done")
+        return write_dataset(
+            dataset,
+            asked,
+            lambda clip_id: clip_from_json(source.record(clip_id).clip),
+            seed=seed,
+            settings={"ask": asdict(settings), "templates": [template.name for template in task.templates]},
+            scenes=source.scenes(),
+        )
+
+
+def run(
+    footage: str | Path,
+    out: str | Path,
+    *,
+    options: OpenOptions | None = None,
+    images: str | None = None,
+    experts: Sequence[str | Expert] | None = None,
+    abilities: Sequence[str] | str | None = None,
+    seed: int = 0,
+    workers: int = 0,
+    retry_failed: bool = False,
+    min_confidence: float = 0.99,
+    progress: Progress | None = None,
+) -> Dataset:
+    """`annotate` into OUT/store, `generate` into OUT/dataset, `report` into OUT/report."""
+    from spatial_engine.report import report  # drawing needs what measuring does not
+
+    store = annotate(
+        footage,
+        Path(out) / "store",
+        options=options,
+        images=images,
+        experts=experts,
+        workers=workers,
+        retry_failed=retry_failed,
+        progress=progress,
+    )
+    dataset = generate(
+        store,
+        Path(out) / "dataset",
+        abilities=abilities,
+        seed=seed,
+        workers=workers,
+        min_confidence=min_confidence,
+        progress=progress,
+    )
+    report(dataset, Path(out) / "report", store=store)
+    return dataset
+
+
+def plan(
+    experts: Sequence[str | Expert] | None, abilities: Sequence[str] | str | None, store: str | Path
+) -> list[Step]:
+    """What `annotate` would run for these abilities, with licences and expected seconds; runs nothing."""
+    wanted = None
+    if abilities is not None:
+        provided = {name for expert in registered_experts().values() for name in expert.provides}
+        wanted = {name for template in _templates(abilities) for name in template.reads} & provided
+    known = (Path(store) / "store.json").is_file()
+    return steps(choose_experts(experts, wanted), Ledger.open(open_store(store)).seconds_per_clip() if known else {})
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskClip:
+    """The task of a worker: everything that can be asked about one clip."""
+
+    store_path: Path
+    templates: Sequence[Template]
+    settings: AskSettings
+    seed: int
+
+    def __call__(self, clip_id: str) -> ClipQuestions:
+        """The drafts of questions of a clip by id."""
+        store = Store(self.store_path)
+        clip = clip_from_json(store.record(clip_id).clip)
+        return ask_clip(clip, store.signals(clip_id), self.templates, self.settings, self.seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenFootage:
+    """The task of a worker: one file or folder of footage into clips."""
+
+    store_path: Path
+    options: OpenOptions
+
+    def __call__(self, footage: Footage) -> Opened | ClipError:
+        """Its clips, or why there are none."""
+        try:
+            return open_footage(footage, self.options, cache=Store(self.store_path))
+        except ClipError as error:
+            return error
+
+
+def _templates(abilities: Sequence[str] | str | None) -> list[Template]:
+    try:
+        return list(create_templates([abilities] if isinstance(abilities, str) else list(abilities or ())).values())
+    except UnknownAbilityError as error:
+        raise UsageError(str(error), "name a level, a branch or a leaf, as in --abilities L1,L2/Memory") from error
+
+
+def _find(path: Path, images: str | None, progress: Progress) -> Found:
+    found = find_footage(path, images)
+    for left in found.left:
+        progress.say(f"left out: {left.path}: {left.reason}")
+    if not found.taken:
+        why = "; ".join(sorted({left.reason for left in found.left})) or "it is empty"
+        kind = SpatialEngineError if any(map(_is_broken_video, found.left)) else UsageError
+        raise kind(f"no footage at {path}: {why}", "give a video, or a folder of videos or of images")
+    return found
+
+
+def _is_broken_video(left: Left) -> bool:
+    return left.path.suffix.lower() in VIDEO_ENDINGS and not left.path.name.startswith(".")
+
+
+def _open(found: Found, root: Path, task: OpenFootage, store: Store, workers: int, progress: Progress) -> list[Clip]:
+    """The clips of all footage, each once, by id. What cannot be opened is recorded."""
+    progress.begin("opening", len(found.taken))
+    results: dict[str, Opened | ClipError | Crashed] = {}
+    for footage, result in run_tasks(task, found.taken, workers):
+        results[footage.place] = result
+        progress.step(footage.name, _opening_outcome(result))
+    broken = {str(left.path.absolute()): left for left in found.left if _is_broken_video(left)}
+    for place, left in broken.items():
+        store.write_footage(FootageRecord(path=place, name=left.path.name, error=left.reason))
+    clips: dict[str, Clip] = {}
+    for footage in found.taken:
+        opened = results[footage.place]
+        if not isinstance(opened, Opened):
+            error = opened.cause if isinstance(opened, ClipError) else opened.error
+            store.write_footage(FootageRecord(path=footage.place, name=footage.name, error=error))
+            continue
+        for note in opened.notes:
+            progress.say(f"{footage.name}: {note}")
+        twins = [clips[clip.id].name for clip in opened.clips if clip.id in clips]
+        if twins:
+            progress.say(f"{footage.name}: the same contents as {twins[0]}")
+        clips = {clip.id: clip for clip in opened.clips} | clips
+        ids = tuple(clip.id for clip in opened.clips)
+        store.write_footage(FootageRecord(path=footage.place, name=footage.name, clips=ids))
+    for record in store.footage():
+        if record.path not in results | broken and Path(record.path).is_relative_to(root.absolute()):
+            store.forget_footage(record.path)
+    return [clips[clip_id] for clip_id in sorted(clips)]
+
+
+def _opening_outcome(result: Opened | ClipError | Crashed) -> str:
+    if isinstance(result, Opened):
+        return counted(len(result.clips), "clip")
+    return f"failed: {result.cause if isinstance(result, ClipError) else result.error}"
+
+
+def _annotate(clips: Sequence[Clip], task: AnnotateClip, store: Store, workers: int, progress: Progress) -> None:
+    """Runs what is missing. A process that dies costs the expert that was at work; the clip's others go on."""
+    progress.begin("annotating", len(clips))
+    ledger = Ledger.open(store)
+    already, waiting = 0, list(clips)
+    while waiting:
+        again = []
+        missing = [clip for clip in waiting if not task.is_done(clip)]
+        present = [clip for clip in waiting if task.is_done(clip)]  # no process needs to start for these
+        for clip, result in chain(run_tasks(task, present, 0), run_tasks(task, missing, workers)):
+            if not isinstance(result, Crashed):
+                ledger.write(result.entries)
+                already += not result.computed
+                progress.step(clip.name, result.outcome)
+            elif task.blame(clip, result.error):
+                again.append(clip)
+            else:
+                raise SpatialEngineError(f"{clip.name}: {result.error}", "is the disk full, or the store read-only?")
+        waiting = again
+    progress.say(f"{counted(len(clips), 'clip')}: {already} already done")
+
+
+def _crashed(clip_id: str, crash: Crashed) -> ClipQuestions:
+    reason = f"{CRASHED}: {crash.error}"
+    refusal = Refusal(clip_id=clip_id, template="", ability="", format=None, reason=reason, count=1)
+    return ClipQuestions(clip_id=clip_id, drafts=(), refusals=(refusal,))
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise Interrupted("stopped", "run the same command again: it goes on where it stopped") from error
+
+
+def counted(number: int, noun: str) -> str:
+    """"1 clip", "3 clips"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,127 @@
+"""Which experts must run, in which order, so that every need is met; and what that will cost."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+
+from experts.expert import Expert
+from experts.registry import EXPERTS, UnknownNameError
+from experts.signals import SIGNAL_TYPES
+from spatial_engine.errors import UsageError
+
+SECONDS_PER_CLIP = {
+    "valid_area": 1.0,
+    "klt": 4.0,
+    "colmap": 40.0,
+    "track_geometry": 2.0,
+    "sift": 5.0,
+    "vanishing_points": 3.0,
+}
+"""First guesses for a 10 s clip at 640x480 on one core; a store's own measured times replace them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One expert of a plan."""
+
+    expert: Expert
+    licence: str
+    """Of code and weights, for people."""
+    seconds: float | None
+    """Expected per clip; None if nobody measured it."""
+    measured: bool
+    """Whether `seconds` is the mean of this store's own clips; else it is a guess."""
+
+
+def choose_experts(experts: Sequence[str | Expert] | None, wanted: Iterable[str] | None = None) -> list[Expert]:
+    """The experts to run, needs first: those given (all of them must be able to run), or of all registered ones
+    those that `wanted` rests on (None: everything). Raises `UsageError`."""
+    if experts is None:
+        return choose(wanted, registered_experts())
+    given = [named_expert(expert) if isinstance(expert, str) else expert for expert in experts]
+    return choose(None, {expert.name: expert for expert in given})
+
+
+def registered_experts() -> dict[str, Expert]:
+    """A fresh expert of every registered name that can be loaded, in order of preference."""
+    return {name: make() for name, make in EXPERTS.load_all().items()}
+
+
+def named_expert(name: str) -> Expert:
+    """A fresh expert. Raises `UsageError` for a name that is not known or cannot be loaded."""
+    try:
+        expert: Expert = EXPERTS.load(name)()
+    except UnknownNameError as error:
+        raise UsageError(f"no expert is called {name!r}", f"known: {', '.join(EXPERTS.targets())}") from error
+    except ImportError as error:
+        raise UsageError(f"expert {name!r} cannot be loaded: {error}", "see: spatial-engine doctor") from error
+    return expert
+
+
+def choose(wanted: Iterable[str] | None, available: Mapping[str, Expert]) -> list[Expert]:
+    """The experts that provide `wanted` (None: whatever `available` can), needs first.
+
+    The first of `available` that provides a signal is taken. Raises `UsageError` where a need is not met.
+    """
+    provider = _providers(available.values())
+    missing = [name for name in (provider if wanted is None else wanted) if name not in provider]
+    chosen: dict[str, set[str]] = {}
+    queue = [provider[name].name for name in (provider if wanted is None else wanted) if name in provider]
+    while queue:
+        expert = available[queue.pop()]
+        if expert.name in chosen:
+            continue
+        missing += [name for name in sorted(expert.needs) if name not in provider]
+        chosen[expert.name] = {provider[name].name for name in expert.needs if name in provider}
+        queue += sorted(chosen[expert.name])
+    if missing:
+        raise _unmet(missing)
+    return [available[name] for name in _ordered(chosen)]
+
+
+def steps(experts: Sequence[Expert], measured_s: Mapping[str, float]) -> list[Step]:
+    """The plan for people: licences and expected seconds, this store's own where it has measured."""
+    return [
+        Step(
+            expert=expert,
+            licence=_licence(expert),
+            seconds=measured_s.get(expert.name, SECONDS_PER_CLIP.get(expert.name)),
+            measured=expert.name in measured_s,
+        )
+        for expert in experts
+    ]
+
+
+def _providers(experts: Iterable[Expert]) -> dict[str, Expert]:
+    provider: dict[str, Expert] = {}
+    for expert in experts:
+        for name in sorted(expert.provides):
+            provider.setdefault(name, expert)
+    return provider
+
+
+def _ordered(needs: Mapping[str, set[str]]) -> list[str]:
+    sorter = TopologicalSorter({name: sorted(needs[name] - {name}) for name in sorted(needs)})
+    try:
+        return list(sorter.static_order())
+    except CycleError as error:
+        circle = " -> ".join(error.args[1])
+        raise UsageError(f"experts need each other in a circle: {circle}", "leave one of them out") from error
+
+
+def _unmet(signals: Iterable[str]) -> UsageError:
+    known = _providers(registered_experts().values())
+    who = {name: known[name].name if name in known else "no registered expert" for name in sorted(set(signals))}
+    unknown = [name for name in who if name not in SIGNAL_TYPES]
+    if unknown:
+        return UsageError(f"no signal is called {', '.join(unknown)}", f"known: {', '.join(SIGNAL_TYPES)}")
+    return UsageError(
+        f"nothing provides {', '.join(who)}",
+        "add to --experts: " + "; ".join(f"{expert} (provides {name})" for name, expert in who.items()),
+    )
+
+
+def _licence(expert: Expert) -> str:
+    code = getattr(expert, "code_licence", "Apache-2.0")
+    weights = getattr(expert, "weights_licence", None)
+    return f"{code}, weights {weights}" if weights else f"{code}, no weights"

@@ -1,0 +1,167 @@
+"""What the clip pages draw, as numbers: camera paths from above and the side, tracks, the horizon. No pixels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float64
+
+from experts.signals import PointTracks
+from templates.scene import Scene, find_rows
+
+_WEDGES = 14
+"""Viewing directions drawn along a path."""
+_DOTS = 900
+_TRACKS = 160
+_TRAIL = 12
+"""Sampled frames of a track before and after the one it is drawn on."""
+KINDS = {1: "moving", 0: "static", -1: "unknown"}
+"""Words for `PointTracks.motion`."""
+
+XY = tuple[float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """A path projected to a plane, in a 100 × 100 box with y down."""
+
+    title: str
+    path: tuple[XY, ...]
+    wedges: tuple[tuple[XY, XY, XY], ...]
+    """Triangles that open where the camera looks."""
+    dots: tuple[XY, ...]
+    """Static points, for orientation."""
+    metre: float | None
+    """Length of one metre in the box; None where lengths are not metres."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trail:
+    """A track around one frame, in pixels of the full-size frame."""
+
+    kind: str
+    """One of `KINDS`."""
+    xy_px: tuple[XY, ...]
+    end: XY
+    """Where it is in the frame it is drawn on."""
+
+
+def camera_views(scene: Scene) -> tuple[View, ...]:
+    """The path from above and from the side; empty unless positions are known."""
+    path = scene.path
+    if path is None or path.motion != "general":
+        return ()
+    at = path.registered & np.isfinite(path.world_from_cam).all(axis=(1, 2))
+    if at.sum() < 2:
+        return ()
+    poses = path.world_from_cam[at]
+    axes = _axes(scene, poses[0])
+    centre = poses[0, :3, 3]
+    points = np.empty((0, 3)) if scene.points is None else scene.points.xyz_world
+    step = max(1, len(points) // _DOTS)
+    positions, dots = (poses[:, :3, 3] - centre) @ axes.T, (points[::step] - centre) @ axes.T
+    looks = poses[:, :3, 2] @ axes.T
+    metric = path.scale.kind == "metric"
+    return (
+        _view("From above", positions, looks, dots, (0, 1), metric),
+        _view("From the side", positions, looks, dots, (1, 2), metric),
+    )
+
+
+def _axes(scene: Scene, world_from_first: Float64[np.ndarray, "4 4"]) -> Float64[np.ndarray, "3 3"]:
+    """Rows right, forward, up: levelled where up is known, else those of the first camera."""
+    down, forward = world_from_first[:3, 1], world_from_first[:3, 2]
+    up = -down if scene.up_world is None else scene.up_world
+    level = forward - (forward @ up) * up
+    if np.linalg.norm(level) < 0.1:  # looks straight up or down: its image-up shows the way
+        level = -down - (-down @ up) * up
+    ahead = level / np.linalg.norm(level)
+    return np.stack([np.cross(ahead, up), ahead, up])
+
+
+def _view(
+    title: str,
+    positions: Float64[np.ndarray, "n 3"],
+    looks: Float64[np.ndarray, "n 3"],
+    dots: Float64[np.ndarray, "p 3"],
+    plane: tuple[int, int],
+    metric: bool,
+) -> View:
+    path = positions[:, plane]
+    low, high = path.min(axis=0), path.max(axis=0)
+    extent = max(float(np.max(high - low)), 0.5 * float(np.ptp(positions, axis=0).max()), 1e-9)
+    middle, scale = (low + high) / 2, 62 / extent
+
+    def place(xy: Float64[np.ndarray, "*k 2"]) -> Float64[np.ndarray, "*k 2"]:
+        return 50 + (xy - middle) * scale * [1, -1]
+
+    drawn = place(path)
+    rows = np.unique(np.linspace(0, len(path) - 1, _WEDGES).round().astype(int))
+    wedges = [_wedge(drawn[row], looks[row][list(plane)] * [1, -1]) for row in rows]
+    spread = place(dots[:, plane])
+    return View(
+        title=title,
+        path=_pairs(drawn),
+        wedges=tuple(wedge for wedge in wedges if wedge is not None),
+        dots=_pairs(spread[((spread > 0) & (spread < 100)).all(axis=1)]),
+        metre=scale if metric else None,
+    )
+
+
+def _wedge(at: Float64[np.ndarray, "2"], look: Float64[np.ndarray, "2"]) -> tuple[XY, XY, XY] | None:
+    """A slim triangle along the viewing direction; shorter the more it points out of the plane."""
+    length = float(np.linalg.norm(look))
+    if length < 0.2:
+        return None
+    ahead, side = 7 * look, 2.4 * np.array([-look[1], look[0]]) / length
+    first, second, third = _pairs(np.stack([at, at + ahead + side, at + ahead - side]))
+    return first, second, third
+
+
+def horizon(scene: Scene, frame: int) -> tuple[XY, XY] | None:
+    """The horizon across a frame, in pixels: left and right end at the frame's circumscribed width. None if unknown.
+
+    Without distortion: the line up · ray = 0.
+    """
+    up, _ = scene.up_cam(frame)
+    if scene.path is None or not np.isfinite(up).all():
+        return None
+    camera = scene.path.intrinsics
+    normal = np.array([up[0] / camera.fx_px, up[1] / camera.fy_px])
+    if np.linalg.norm(normal) < 1e-9:
+        return None
+    centre = np.array([camera.cx_px, camera.cy_px])
+    foot = centre - normal * up[2] / (normal @ normal)
+    along = np.array([-normal[1], normal[0]]) / np.linalg.norm(normal)
+    reach = 2.0 * np.hypot(camera.width_px, camera.height_px)
+    if np.linalg.norm(foot - centre) > reach:
+        return None
+    start, end = _pairs(np.stack([foot - reach * along, foot + reach * along]))
+    return start, end
+
+
+def trails(tracks: PointTracks, frame: int) -> tuple[Trail, ...]:
+    """Tracks that are seen in a frame, with where they came from and go to; moving ones are never thinned out."""
+    row = int(find_rows(tracks.frames, [frame])[0])
+    if row < 0:
+        return ()
+    here = np.flatnonzero(tracks.visible[:, row] & np.isfinite(tracks.xy_px[:, row]).all(axis=1))
+    chosen = _thinned(here, tracks.motion[here] == 1)
+    around = slice(max(0, row - _TRAIL), row + _TRAIL + 1)
+    found = []
+    for track in chosen:
+        xy = tracks.xy_px[track, around]
+        line = _pairs(xy[np.isfinite(xy).all(axis=1)])
+        end = _pairs(tracks.xy_px[track, row : row + 1])[0]
+        found.append(Trail(kind=KINDS[int(tracks.motion[track])], xy_px=line, end=end))
+    return tuple(found)
+
+
+def _thinned(rows: np.ndarray, keep: Bool[np.ndarray, "k"]) -> np.ndarray:
+    others = rows[~keep]
+    step = max(1, len(others) // _TRACKS)
+    return np.sort(np.concatenate([rows[keep], others[::step]]))
+
+
+def _pairs(xy: Sequence[XY] | Float64[np.ndarray, "n 2"]) -> tuple[XY, ...]:
+    return tuple((round(float(x), 1), round(float(y), 1)) for x, y in xy)

@@ -1,0 +1,132 @@
+"""Writes the pages: overview, gallery, one page per clip."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from spatial_engine.atomic_folder import atomic_folder
+from spatial_engine.dataset import Dataset
+from spatial_engine.errors import UsageError
+from spatial_engine.media import place_file
+from spatial_engine.question_line import plain
+from spatial_engine.report.clip_page import clip_page
+from spatial_engine.store import Store
+from templates.ability import LEAVES, LEVELS, TREE
+from templates.measured import Json
+from templates.question import Question
+
+GALLERY_LIMIT = 4000
+"""A page with more questions opens slowly; beyond this the gallery shows an even selection and says so."""
+_OURS = ("index.html", "gallery.html", "clips", "media", "pictures")
+
+
+def report(dataset: Dataset | str | Path, store: Store | None = None, out: str | Path | None = None) -> Path:
+    """Writes the report of a data set and returns its first page. `out` is `report/` in the data set if not given.
+
+    With the store that the data set was made from, every clip gets a page of what was measured. Raises `UsageError`
+    if `dataset` is none, or `out` holds something else.
+    """
+    dataset = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)
+    out = dataset.path / "report" if out is None else Path(out)
+    questions = list(dataset.questions)
+    with atomic_folder(out, _OURS, _check) as folder:
+        for name in ("media", "clips", "pictures"):
+            (folder / name).mkdir()
+        shown = _even_selection(questions)
+        for path in sorted({medium["path"] for question in shown for medium in question.media}):
+            place_file(dataset.path / path, folder / path)
+        clips = _clip_pages(folder, questions, store)
+        _write(folder / "gallery.html", "gallery.html", **_gallery(dataset, shown, questions, clips))
+        _write(folder / "index.html", "index.html", **_overview(dataset, clips))
+    return out / "index.html"
+
+
+def _overview(dataset: Dataset, clips: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    audit = dataset.audit
+    reasons: Counter[tuple[str, str]] = Counter()
+    for kind in ("refused", "dropped"):
+        for leaf, found in audit[kind].items():
+            reasons.update({(leaf, reason): count for reason, count in found.items()})
+    most = max((found["questions"] for found in audit["abilities"].values()), default=1)
+    return {
+        "root": "",
+        "page": "overview",
+        "name": dataset.path.resolve().name,
+        "audit": audit,
+        "tree": _tree(audit, reasons),
+        "levels": LEVELS,
+        "most": most,
+        "leaves_total": len(LEAVES),
+        "reasons": [(leaf, reason, count) for (leaf, reason), count in reasons.most_common()],
+        "clips": clips,
+    }
+
+
+def _tree(audit: Mapping[str, Json], reasons: Mapping[tuple[str, str], int]) -> dict[str, Any]:
+    """Level, branch, and per leaf its path, counts, and the most frequent reason against it."""
+
+    def leaf_of(path: str) -> dict[str, Any]:
+        against = sorted(((n, reason) for (leaf, reason), n in reasons.items() if leaf == path), reverse=True)
+        found = audit["abilities"].get(path, {"questions": 0, "facts": 0})
+        return {"path": path, "reason": against[0][1] if against else "", **found}
+
+    return {
+        level: {
+            branch: {leaf: leaf_of(f"{level}/{branch}/{leaf}") for leaf in leaves}
+            for branch, leaves in branches.items()
+        }
+        for level, branches in TREE.items()
+    }
+
+
+def _gallery(
+    dataset: Dataset, shown: Sequence[Question], questions: Sequence[Question], clips: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    return {
+        "root": "",
+        "page": "gallery",
+        "name": dataset.path.resolve().name,
+        "total": len(questions),
+        "data": {
+            "questions": [plain(question.to_json()) for question in shown],
+            "clips": {clip["id"]: {"name": clip["name"], "page": clip["page"]} for clip in clips},
+        },
+    }
+
+
+def _clip_pages(folder: Path, questions: Sequence[Question], store: Store | None) -> list[dict[str, Any]]:
+    """One entry per clip for the lists; writes the pages of those that the store knows."""
+    counts = Counter(question.clip for question in questions)
+    in_store = set(store.clip_ids()) if store is not None else set()
+    entries = []
+    for id in sorted(set(counts) | in_store):
+        entry: dict[str, Any] = {"id": id, "name": id, "page": "", "questions": counts[id]}
+        if store is not None and id in in_store:
+            page = clip_page(store, id, folder / "pictures")
+            entry |= {"name": page["clip"].name, "page": f"clips/{id}.html"}
+            _write(folder / entry["page"], "clip.html", root="../", page="clip", questions=counts[id], **page)
+        entries.append(entry)
+    return entries
+
+
+def _even_selection(questions: Sequence[Question]) -> Sequence[Question]:
+    if len(questions) <= GALLERY_LIMIT:
+        return questions
+    return [questions[index * len(questions) // GALLERY_LIMIT] for index in range(GALLERY_LIMIT)]
+
+
+def _write(path: Path, template: str, **content: Any) -> None:
+    """Renders a page. Names may hold anything a file system allows: what is no Unicode becomes a question mark."""
+    environment = Environment(
+        loader=PackageLoader("spatial_engine.report", "html"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    path.write_bytes(environment.get_template(template).render(**content).encode("utf-8", "replace"))
+
+
+def _check(path: Path) -> None:
+    if not ((path / "index.html").is_file() and (path / "gallery.html").is_file()):
+        raise UsageError(f"{path} holds something that is not a report", "name a folder that does not exist yet")

@@ -1,0 +1,109 @@
+"""Walks what the user points at, and says of every file whether it is footage, and if not, why."""
+
+import os
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+
+from experts.decoding import DecodingError, probe_video
+from spatial_engine.errors import UsageError
+from spatial_engine.sources.footage import Footage, Found, ImageFolder, Left, VideoFile
+from spatial_engine.sources.image_groups import group_images, natural_key
+
+VIDEO_ENDINGS = frozenset(
+    ".3gp .avi .flv .gif .h264 .hevc .m2ts .m4v .mjpeg .mkv .mov .mp4 .mpeg .mpg .mts .mxf .ogv .ts .webm .wmv".split()
+)
+IMAGE_ENDINGS = frozenset(".bmp .jp2 .jpeg .jpg .pgm .png .pnm .ppm .tif .tiff .webp".split())
+
+
+def find_footage(path: Path, images: str | None = None) -> Found:
+    """Every video and every image sequence at or below `path`.
+
+    Args:
+        path: a video, or a folder (searched to the bottom; links are followed once).
+        images: a pattern ("*.jpg", "cam0/*"); only images whose name or path below `path` matches it are frames.
+
+    Raises:
+        UsageError: there is nothing at `path`.
+    """
+    if not path.exists():
+        raise UsageError(f"there is no {str(path)!r}", "give a video file, or a folder of videos or images")
+    if path.is_file():
+        footage, left = _of_files(path.parent, "", [path], images, path.parent)
+        return Found(taken=tuple(footage), left=tuple(left))
+    taken: list[Footage] = []
+    left = []
+    for folder, files, unread in _walk(path, set()):
+        left.extend(unread)
+        name = path.resolve().name if folder == path else folder.relative_to(path).as_posix()
+        footage, rest = _of_files(folder, name, files, images, path)
+        taken.extend(footage)
+        left.extend(rest)
+    return Found(taken=tuple(taken), left=tuple(left))
+
+
+def _walk(folder: Path, seen: set[tuple[int, int]]) -> Iterator[tuple[Path, list[Path], list[Left]]]:
+    """(folder, its files, what was not entered), each folder once, in natural order."""
+    try:
+        place = folder.stat()
+        entries = sorted((Path(e.path) for e in os.scandir(folder)), key=natural_key)
+    except OSError as error:
+        yield folder, [], [Left(path=folder, reason=f"folder cannot be read ({error.strerror})")]
+        return
+    seen.add((place.st_dev, place.st_ino))
+    files, folders, left = [], [], []
+    for entry in entries:
+        if entry.name.startswith("."):
+            left.append(Left(path=entry, reason="hidden"))
+        elif entry.is_dir():
+            known = (entry.stat().st_dev, entry.stat().st_ino) in seen
+            (left.append(Left(path=entry, reason="seen already (a link)")) if known else folders.append(entry))
+        elif entry.is_file():
+            files.append(entry)
+        else:
+            left.append(Left(path=entry, reason="broken link or special file"))
+    yield folder, files, left
+    for entry in folders:
+        yield from _walk(entry, seen)
+
+
+def _of_files(
+    folder: Path, name: str, files: list[Path], images: str | None, root: Path
+) -> tuple[list[Footage], list[Left]]:
+    """Footage among the files of one folder."""
+    taken: list[Footage] = []
+    left: list[Left] = []
+    pictures: list[Path] = []
+    for file in files:
+        ending = file.suffix.lower()
+        reason = _why_not(file, ending, images, root)
+        if reason:
+            left.append(Left(path=file, reason=reason))
+        elif ending in IMAGE_ENDINGS:
+            pictures.append(file)
+        else:
+            taken.append(VideoFile(path=file, name=file.relative_to(root).as_posix()))
+    groups: list[ImageFolder]
+    groups, rest = group_images(folder, name, pictures)
+    return [*taken, *groups], [*left, *rest]
+
+
+def _why_not(file: Path, ending: str, images: str | None, root: Path) -> str:
+    """Why a file alone is no footage; empty if it may be."""
+    if file.name == "intrinsics.json" or file.name.endswith(".intrinsics.json"):
+        return "a camera, read with the clip beside it"
+    if ending not in VIDEO_ENDINGS | IMAGE_ENDINGS:
+        return f"neither a video nor an image ({ending or 'no ending'})"
+    try:
+        if file.stat().st_size == 0:
+            return "empty file"
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+    if ending in VIDEO_ENDINGS:
+        try:
+            probe_video(file)
+        except DecodingError as error:
+            return error.cause
+    elif images and not (fnmatch(file.name, images) or fnmatch(file.relative_to(root).as_posix(), images)):
+        return f"does not match --images {images}"
+    return ""

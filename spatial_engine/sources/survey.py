@@ -1,0 +1,50 @@
+"""What one pass over a video finds out: its bytes' hash, its frames, its shots. It is costly, so it can be kept."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experts.decoding import VideoIndex, index_video
+from experts.shots import Shot, ShotDetector
+
+SURVEY_VERSION = "1"
+"""Changes whenever a survey of the same file can come out different."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Survey:
+    """A video, seen once from end to end."""
+
+    sha256: str
+    """Of the file as it lies on disk."""
+    index: VideoIndex
+    """Its frames."""
+    shots: tuple[Shot, ...]
+    """Its shots, before they are cut into windows."""
+
+    def to_json(self) -> dict[str, Any]:
+        """For a cache; numbers survive exactly."""
+        index = {**vars(self.index), "pts": self.index.pts.tolist(), "keyframes": self.index.keyframes.tolist()}
+        return {"sha256": self.sha256, "index": index, "shots": [dict(vars(shot)) for shot in self.shots]}
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> "Survey":
+        """The inverse of `to_json`."""
+        index, base = dict(record["index"]), record["index"]["time_base"]
+        index["pts"] = np.array(index["pts"], dtype=np.int64)
+        index["keyframes"] = np.array(index["keyframes"], dtype=np.int64).reshape(-1, 2)
+        index["time_base"] = None if base is None else tuple(base)
+        shots = tuple(Shot(**{**shot, "foreign": tuple(shot["foreign"])}) for shot in record["shots"])
+        return cls(sha256=record["sha256"], index=VideoIndex(**index), shots=shots)
+
+
+def survey_video(path: Path) -> Survey:
+    """Decodes the video once. Raises `experts.decoding.DecodingError`."""
+    with path.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    detector = ShotDetector()
+    index = index_video(path, detector.see)
+    return Survey(sha256=sha256, index=index, shots=tuple(detector.shots()))

@@ -1,0 +1,81 @@
+"""The last thing that a command prints: what came of the clips, and of each leaf of the tree."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from spatial_engine.dataset import Dataset
+from spatial_engine.ledger import Ledger
+from spatial_engine.pipeline import CRASHED
+from spatial_engine.plan import Step
+from spatial_engine.progress import printable
+from spatial_engine.store import Store
+
+
+def console() -> Console:
+    """Standard output, without colours of rich's own choice."""
+    return Console(highlight=False)
+
+
+def show_store(store: Store, to: Console) -> bool:
+    """Signals over all clips, then what could not be read or failed. Returns whether all went well."""
+    clip_ids = set(store.clip_ids())
+    entries = [entry for entry in Ledger.open(store).entries() if entry.clip in clip_ids]
+    table = Table("signal", "done", "abstained", "failed", "most often because", title=f"clips: {len(clip_ids)}")
+    for signal in dict.fromkeys(entry.signal for entry in entries):
+        of_signal = [entry for entry in entries if entry.signal == signal]
+        states = Counter(entry.state for entry in of_signal)
+        counts = [str(states[state] or "") for state in ("done", "abstained", "failed")]
+        table.add_row(signal, *counts, _safe(_most_frequent(entry.reason for entry in of_signal if entry.reason)))
+    if entries:
+        to.print(table)
+    trouble = [f"{record.name}: {record.error}" for record in store.footage() if record.error]
+    for clip_id in sorted(clip_ids):
+        name = store.record(clip_id).clip["name"]
+        trouble += [f"{name}: {failure.expert} failed: {failure.error}" for failure in store.present_failures(clip_id)]
+    for line in trouble:
+        to.print(f"[red]failed[/] {_safe(line)}")
+    if any(entry.state == "failed" for entry in entries):
+        to.print("--retry-failed takes failed experts up again")
+    return not trouble
+
+
+def show_dataset(dataset: Dataset, to: Console) -> bool:
+    """Questions per leaf, or the one reason why there are none. Returns whether no clip crashed."""
+    audit = dataset.audit
+    refused = {leaf: reasons for leaf, reasons in audit["refused"].items() if leaf}
+    table = Table("leaf", "questions", "facts", "why not more", title=f"questions: {audit['questions']}")
+    for leaf in [*audit["abilities"], *(leaf for leaf in refused if leaf not in audit["abilities"])]:
+        counts = audit["abilities"].get(leaf, {"questions": 0, "facts": 0})
+        reason = next(iter(refused.get(leaf, {})), "")
+        table.add_row(leaf, str(counts["questions"]), str(counts["facts"]), _safe(reason))
+    to.print(table)
+    crashed = audit["refused"].get("", {})
+    for reason in crashed:
+        to.print(f"[red]failed[/] {_safe(reason)}")
+    return not any(reason.startswith(CRASHED) for reason in crashed)
+
+
+def show_plan(steps: Sequence[Step], to: Console) -> None:
+    """The experts in their order, with licences and expected cost."""
+    table = Table("expert", "version", "provides", "needs", "licence", "seconds per clip", title="plan")
+    for step in steps:
+        expert = step.expert
+        kind = "measured here" if step.measured else "estimate"
+        seconds = "unknown" if step.seconds is None else f"{step.seconds:.1f} ({kind})"
+        provides, needs = ", ".join(sorted(expert.provides)), ", ".join(sorted(expert.needs))
+        table.add_row(*map(_safe, (expert.name, expert.version, provides, needs, step.licence, seconds)))
+    to.print(table)
+
+
+def _most_frequent(reasons: Iterable[str]) -> str:
+    found = Counter(reasons).most_common(1)
+    return found[0][0] if found else ""
+
+
+def _safe(text: str) -> str:
+    """User-provided words as plain text: no markup, no control characters."""
+    return escape(printable(text))

@@ -1,0 +1,58 @@
+"""Wrong options: the typical spatial mistakes, told apart by more than σ and by eye."""
+
+import numpy as np
+from jaxtyping import Float64
+
+from templates.answer import Point, rms
+
+_POINT_SPACING = 3.0
+"""Wrong points lie at least this many tolerances from the right one and from each other."""
+_POINT_BORDER = 0.06
+
+
+def point_distractors(
+    answer: Point, xy_a_px: Float64[np.ndarray, "2"], size_px: np.ndarray, rng: np.random.Generator
+) -> list[Float64[np.ndarray, "2"]]:
+    """Wrong pixels for a point that moved from `xy_a_px`: not moved, moved the other way, mirrored, elsewhere."""
+    flow = answer.xy_px - xy_a_px
+    width, height = size_px
+    mistakes = [
+        xy_a_px,
+        xy_a_px - flow,
+        np.array([width - 1 - answer.xy_px[0], answer.xy_px[1]]),
+        np.array([answer.xy_px[0], height - 1 - answer.xy_px[1]]),
+    ]
+    mistakes = [mistakes[k] for k in rng.permutation(len(mistakes))]
+    elsewhere = rng.uniform(_POINT_BORDER, 1 - _POINT_BORDER, size=(30, 2)) * size_px
+    kept: list[np.ndarray] = []
+    for candidate in [*mistakes, *elsewhere]:
+        apart = [float(np.linalg.norm(candidate - other)) for other in [answer.xy_px, *kept]]
+        within = np.all((candidate >= _POINT_BORDER * size_px) & (candidate <= (1 - _POINT_BORDER) * size_px))
+        if within and min(apart) >= _POINT_SPACING * answer.tolerance_px:
+            kept.append(candidate)
+    return kept
+
+
+def shape_distractors(
+    points: Float64[np.ndarray, "n 2"], min_apart: float, rng: np.random.Generator
+) -> list[Float64[np.ndarray, "n 2"]]:
+    """Wrong drawings of a path that starts at the origin: mirrored, turned, reversed, bent the other way."""
+    end = points[-1] / max(float(np.linalg.norm(points[-1])), 1e-9)
+    across = points @ np.array([-end[1], end[0]])
+    bent = points - 2 * across[:, None] * np.array([-end[1], end[0]])
+    mistakes = [
+        points * [-1, 1],
+        points * [1, -1],
+        -points,
+        points[:, ::-1],
+        -points[:, ::-1],
+        points[:, ::-1] * [1, -1],
+        bent,
+        points[::-1] - points[-1],
+    ]
+    kept: list[np.ndarray] = []
+    for k in rng.permutation(len(mistakes)):
+        candidate = mistakes[k] / np.linalg.norm(mistakes[k], axis=1).max()
+        if min(rms(candidate, other) for other in [points, *kept]) >= min_apart:
+            kept.append(candidate)
+    return kept

@@ -1,0 +1,53 @@
+"""What one clip yields: drafts of questions, and why the rest was not asked. Picklable."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from templates.answer import Answer
+from templates.fact import Fact
+from templates.measured import Json
+from templates.question import Format, Phrasing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """A decided fact in one format; letters, ids of media and pixels come later."""
+
+    clip_id: str
+    template: str
+    ability: str
+    """Leaf of the tree."""
+    format: Format
+    fact: Fact
+    fact_id: str
+    answer: Answer
+    """Typed, with σ and tolerance: what *right* is decided by."""
+    phrasing: Phrasing
+    evidence: Mapping[str, Json]
+    provenance: tuple[Mapping[str, Json], ...]
+    """Of every signal that the answer rests on."""
+    licence: Mapping[str, Json]
+    """{"footage": ..., "signals": [...], "commercial_ok": bool}"""
+    seed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """Something that was not asked."""
+
+    clip_id: str
+    template: str
+    ability: str
+    format: Format | None
+    """None where the fact could not be measured at all, or nothing could be proposed."""
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClipQuestions:
+    """Everything that `templates.generate` makes of one clip."""
+
+    clip_id: str
+    drafts: tuple[Draft, ...]
+    refusals: tuple[Refusal, ...]

@@ -1,0 +1,145 @@
+"""Scenes into drafts: propose, measure on every scene, gate, phrase. Refusals are counted, never hidden."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+
+import numpy as np
+
+from experts.clip import Clip
+from experts.signals import Signals
+from templates.answer import Answer, p_right
+from templates.draft import ClipQuestions, Draft, Refusal
+from templates.fact import Fact
+from templates.measured import Json, Measured, Undecided, joined
+from templates.question import Format
+from templates.scene import Scene, scenes_of
+from templates.settings import AskSettings
+from templates.template import Template
+
+Reasons = Counter[tuple[Format | None, str]]
+
+
+def ask_clip(
+    clip: Clip, signals: Signals, templates: Sequence[Template], settings: AskSettings, seed: int
+) -> ClipQuestions:
+    """Everything that the signals of one clip decide, template by template. Same inputs and seed, same result."""
+    scenes = scenes_of(clip, signals)
+    drafts: list[Draft] = []
+    refusals: list[Refusal] = []
+    for template in templates:
+        reasons: Reasons = Counter()
+        drafts += ask(template, scenes, settings, seed, reasons)
+        refusals += [
+            Refusal(clip_id=clip.id, template=template.name, ability=template.ability, format=f, reason=reason, count=n)
+            for (f, reason), n in sorted(reasons.items(), key=str)
+        ]
+    return ClipQuestions(clip_id=clip.id, drafts=tuple(drafts), refusals=tuple(refusals))
+
+
+def ask(
+    template: Template, scenes: tuple[Scene, ...], settings: AskSettings, seed: int, reasons: Reasons
+) -> list[Draft]:
+    """Drafts of one template about one clip; what was not asked goes to `reasons`."""
+    scene, clip = scenes[0], scenes[0].clip
+    missing = sorted(template.needs - scene.signals.keys())
+    if missing:
+        reasons[None, _why_missing(scene, missing[0])] += 1
+        return []
+    facts = template.propose(scene, _rng(seed, clip.id, template.name))
+    if not facts:
+        reasons[None, "nothing to ask about"] += 1
+    drafts: list[Draft] = []
+    asked = 0
+    for fact, measured in zip(facts, measure_on_all(template, facts, scenes), strict=True):
+        if asked == settings.facts_per_template:
+            reasons[None, "enough facts of this kind about this clip"] += 1
+            continue
+        if isinstance(measured, Undecided):
+            reasons[None, measured.reason] += 1
+            continue
+        new = list(_drafts_of(template, fact, measured, scene, settings, seed, reasons))
+        asked += bool(new)
+        drafts += new
+    return drafts
+
+
+def measure_on_all(template: Template, facts: Sequence[Fact], scenes: tuple[Scene, ...]) -> list[Measured | Undecided]:
+    """Each fact on every scene, joined: numbers take the spread into their σ, labels must be the same."""
+    by_scene = [template.measure(facts, scene) for scene in scenes]
+    return [joined(*each) for each in zip(*by_scene, strict=True)]
+
+
+def _drafts_of(
+    template: Template,
+    fact: Fact,
+    measured: Measured,
+    scene: Scene,
+    settings: AskSettings,
+    seed: int,
+    reasons: Reasons,
+) -> Iterator[Draft]:
+    fact_id = fact.id(scene.clip.id)
+    provenance = provenance_of(template, scene)
+    for format in template.formats:
+        answer = template.answer(format, fact, measured)
+        if not isinstance(answer, Undecided):
+            answer = _gated(answer, settings.min_confidence)
+        if isinstance(answer, Undecided):
+            reasons[format, answer.reason] += 1
+            continue
+        phrasing = template.phrase(format, fact, answer, _rng(seed, fact_id, format))
+        if isinstance(phrasing, Undecided):
+            reasons[format, phrasing.reason] += 1
+            continue
+        yield Draft(
+            clip_id=scene.clip.id,
+            template=template.name,
+            ability=template.ability,
+            format=format,
+            fact=fact,
+            fact_id=fact_id,
+            answer=answer,
+            phrasing=phrasing,
+            evidence={**measured.evidence, "p_right": round(p_right(answer), 4)},
+            provenance=provenance,
+            licence=_licence(scene.clip, provenance),
+            seed=seed,
+        )
+
+
+def _gated(answer: Answer, min_confidence: float) -> Answer | Undecided:
+    if p_right(answer) >= min_confidence:
+        return answer
+    if 1 - answer.p_gross < min_confidence:
+        return Undecided(reason="not confirmed by a second way")
+    return Undecided(reason="too close to call" if hasattr(answer, "margin") else "σ too large for the tolerance")
+
+
+def provenance_of(template: Template, scene: Scene) -> tuple[Mapping[str, Json], ...]:
+    """Makers of the signals that a template's answers may rest on, by signal name."""
+    makers = {
+        name: asdict(s.provenance) | {"signal": name} for name, s in scene.signals.items() if name in template.reads
+    }
+    return tuple(makers[name] for name in sorted(makers))
+
+
+def _licence(clip: Clip, provenance: Sequence[Mapping[str, Json]]) -> Mapping[str, Json]:
+    names = {p["code_licence"] for p in provenance} | {p["weights_licence"] for p in provenance} - {None}
+    return {
+        "footage": clip.licence,
+        "signals": sorted(names),
+        "commercial_ok": all(p["commercial_ok"] for p in provenance),
+    }
+
+
+def _why_missing(scene: Scene, signal: str) -> str:
+    if signal in scene.abstained:
+        return scene.abstained[signal].reason
+    return f"no {signal.replace('_', ' ')} was measured"
+
+
+def _rng(seed: int, *names: str) -> np.random.Generator:
+    digest = hashlib.sha256("\0".join([str(seed), *names]).encode()).digest()
+    return np.random.default_rng(np.frombuffer(digest, dtype=np.uint32))

@@ -1,0 +1,1 @@
+"""L2: from pictures to a map in mind. One file per branch of the tree."""

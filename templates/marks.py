@@ -1,0 +1,43 @@
+"""Which pixels may carry a mark."""
+
+import numpy as np
+from jaxtyping import Float64
+
+from templates.scene import Scene, find_rows, inside
+
+_BORDER = 0.06
+"""Marks keep this share of the frame's size away from its edges, so that mark and letter stay inside."""
+_MAX_P_GROSS = 0.01
+"""Points more doubtful than this cannot pass the gate; they are not proposed."""
+_GRID = 24
+"""Dense depth is sampled on a grid of this many cells a side."""
+
+
+def markable(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:
+    """Pixels of a frame whose surface point is known well, away from the frame's edges; rounded to 0.1 px."""
+    if scene.depth is not None and find_rows(scene.depth.frames, [frame])[0] >= 0:
+        x = (np.arange(_GRID) + 0.5) / _GRID * scene.clip.width_px
+        y = (np.arange(_GRID) + 0.5) / _GRID * scene.clip.height_px
+        xy = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    elif scene.points is not None:
+        here = scene.points.observation_frame == frame
+        xy = scene.points.observation_xy_px[here]
+    else:
+        return np.empty((0, 2))
+    xy = np.round(xy[inside(scene.clip, xy, _BORDER)], 1)
+    if not len(xy):
+        return xy
+    with np.errstate(invalid="ignore"):
+        return xy[scene.surface(frame, xy).p_gross < _MAX_P_GROSS]
+
+
+def spread_frames(frames: np.ndarray, count: int) -> list[int]:
+    """At most `count` of the frames, evenly spread, ends included."""
+    if len(frames) <= count:
+        return [int(f) for f in frames]
+    return [int(f) for f in frames[np.linspace(0, len(frames) - 1, count).round().astype(int)]]
+
+
+def listed(xy_px: np.ndarray) -> list[float]:
+    """A pixel as JSON, rounded to 0.1."""
+    return [round(float(v), 1) for v in xy_px]

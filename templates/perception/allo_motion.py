@@ -1,0 +1,176 @@
+"""L1/Motion/Allo: does a marked point move in the world, whatever the camera does?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from experts.signals import PointTracks
+from templates.answer import Answer, Label
+from templates.fact import Fact
+from templates.marks import listed
+from templates.measured import Measured, Undecided
+from templates.point_motion import point_motion
+from templates.question import Format, Mark, Photo, Phrasing
+from templates.scene import Scene, inside
+
+_PHOTOS = 4
+_TRACKS = 16
+_MIN_FRAMES = 6
+_BORDER = 0.06
+_LETTERS = "ABCD"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointMoves:
+    """Whether one marked point moves."""
+
+    name: str = "point_moves"
+    version: str = "1"
+    ability: str = "L1/Motion/Allo"
+    formats: tuple[Format, ...] = ("yes_no",)
+    needs: frozenset[str] = frozenset({"tracks"})
+    reads: frozenset[str] = frozenset({"tracks", "camera_path", "sparse_points", "image_tracks"})
+
+    def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
+        """As many moving as static tracks, over the frames where each is seen."""
+        if scene.tracks is None:
+            return []
+        moving, static = (rng.permutation(np.flatnonzero(scene.tracks.motion == m))[:_TRACKS] for m in (1, 0))
+        facts = []
+        for row in _alternating(moving, static):
+            if (span := _span(scene, scene.tracks, row)) is not None:
+                frames, xy = span
+                params = {"frame": frames[0], "xy": xy, "frames": frames}
+                facts.append(Fact(template=self.name, params=params))
+        return facts
+
+    def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
+        """ "yes" or "no", with the residual against the static world."""
+        return [
+            point_motion(scene, f.params["frame"], np.array(f.params["xy"], dtype=float), f.params["frames"])
+            for f in facts
+        ]
+
+    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+        """The label."""
+        assert measured.label is not None and measured.margin is not None
+        return Label(text=measured.label, margin=measured.margin, p_gross=measured.p_gross)
+
+    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+        """The point is marked in the first photo."""
+        assert isinstance(answer, Label)
+        mark = Mark(text="A", xy_px=tuple(fact.params["xy"]))
+        first, *rest = fact.params["frames"]
+        return Phrasing(
+            prompt=(
+                "These photos were taken one after another; the camera may move. Does the thing marked A in photo 1 "
+                "move in the world (not merely in the picture) while the photos are taken? Answer yes or no."
+            ),
+            media=(Photo(frame=first, marks=(mark,)), *(Photo(frame=f) for f in rest)),
+            answer=answer.text,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhichMoves:
+    """Which one of four marked points moves."""
+
+    name: str = "which_moves"
+    version: str = "1"
+    ability: str = "L1/Motion/Allo"
+    formats: tuple[Format, ...] = ("choice",)
+    needs: frozenset[str] = frozenset({"tracks"})
+    reads: frozenset[str] = frozenset({"tracks", "camera_path", "sparse_points", "image_tracks"})
+
+    def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
+        """A moving track with three static ones that are seen in the same photos."""
+        if scene.tracks is None:
+            return []
+        facts = []
+        for row in rng.permutation(np.flatnonzero(scene.tracks.motion == 1))[:_TRACKS]:
+            if (span := _span(scene, scene.tracks, int(row))) is None:
+                continue
+            frames, _ = span
+            columns = np.searchsorted(scene.tracks.frames, frames)
+            seen = scene.tracks.visible[:, columns].all(axis=1) & (scene.tracks.motion == 0)
+            rows = [int(row), *_apart(scene, rng.permutation(np.flatnonzero(seen)), int(row), int(columns[0]))]
+            if len(rows) == 4:
+                points = [listed(scene.tracks.xy_px[r, columns[0]]) for r in rng.permutation(rows)]
+                facts.append(Fact(template=self.name, params={"frame": frames[0], "points": points, "frames": frames}))
+        return facts
+
+    def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
+        """The index of the only moving point."""
+        return [self._measure(fact, scene) for fact in facts]
+
+    def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
+        p = fact.params
+        each = [point_motion(scene, p["frame"], np.array(xy, dtype=float), p["frames"]) for xy in p["points"]]
+        known = [m for m in each if isinstance(m, Measured)]
+        if len(known) < len(each):
+            return next(m for m in each if isinstance(m, Undecided))
+        moving = [i for i, m in enumerate(known) if m.label == "yes"]
+        if len(moving) != 1:
+            return Undecided(reason="not exactly one of the points moves")
+        return Measured(
+            value=np.concatenate([m.value for m in known]),
+            sigma=np.concatenate([m.sigma for m in known]),
+            label=_LETTERS[moving[0]],
+            margin=min(m.margin for m in known if m.margin is not None),
+            p_gross=float(1 - np.prod([1 - m.p_gross for m in known])),
+            evidence={"points": [dict(m.evidence) for m in known]},
+        )
+
+    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+        """The letter of the moving point."""
+        assert measured.label is not None and measured.margin is not None
+        return Label(text=measured.label, margin=measured.margin, p_gross=measured.p_gross)
+
+    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+        """Four lettered points in the first photo."""
+        assert isinstance(answer, Label)
+        marks = tuple(Mark(text=t, xy_px=tuple(xy)) for t, xy in zip(_LETTERS, fact.params["points"], strict=True))
+        first, *rest = fact.params["frames"]
+        return Phrasing(
+            prompt=(
+                "These photos were taken one after another; the camera may move. Which of the things marked in photo 1 "
+                "moves in the world (not merely in the picture) while the photos are taken?"
+            ),
+            media=(Photo(frame=first, marks=marks), *(Photo(frame=f) for f in rest)),
+            options=tuple(f"Point {letter}" for letter in _LETTERS),
+            answer=_LETTERS.index(answer.text),
+        )
+
+
+def _alternating(a: np.ndarray, b: np.ndarray) -> list[int]:
+    """Rows of both in turn, so that a limit on facts keeps both kinds."""
+    longest = max(len(a), len(b))
+    return [int(rows[i]) for i in range(longest) for rows in (a, b) if i < len(rows)]
+
+
+def _span(scene: Scene, tracks: PointTracks, row: int) -> tuple[list[int], list[float]] | None:
+    """Photos spread over the frames where a track is seen, and its pixel in the first; None if too few."""
+    seen = np.flatnonzero(tracks.visible[row])
+    if len(seen) < min(_MIN_FRAMES, len(tracks.frames)):
+        return None
+    columns = seen[np.unique(np.linspace(0, len(seen) - 1, _PHOTOS).round().astype(int))]
+    xy = tracks.xy_px[row, columns[0]]
+    if not inside(scene.clip, xy, _BORDER):
+        return None
+    return [int(tracks.frames[c]) for c in columns], listed(xy)
+
+
+def _apart(scene: Scene, rows: np.ndarray, moving: int, column: int) -> list[int]:
+    """At most three rows whose pixels keep 12 % of the diagonal from one another and from the moving one."""
+    assert scene.tracks is not None
+    kept: list[int] = []
+    for row in rows:
+        xy = scene.tracks.xy_px[row, column]
+        others = scene.tracks.xy_px[[moving, *kept], column]
+        clear = np.linalg.norm(others - xy, axis=1).min() >= 0.12 * scene.diagonal_px
+        if clear and inside(scene.clip, xy, _BORDER):
+            kept.append(int(row))
+        if len(kept) == 3:
+            break
+    return kept

@@ -1,0 +1,247 @@
+"""L1/Motion/Ego: how the camera turned and where it moved between the first and the last photo.
+
+`action_mapping` names the motion; here it is only asked for.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from action_mapping.naming import NamedMotion, agreed_rotation, agreed_translation
+from action_mapping.reading import read_motion
+from templates.answer import Answer, Label, Numbers
+from templates.fact import Fact
+from templates.measured import Measured, Undecided
+from templates.question import Format, Photo, Phrasing
+from templates.scene import Scene
+from templates.settings import Caps
+
+_INTERVALS = 80
+_PHOTOS = 4
+_MIN_PURITY = 0.8
+"""The named component is at least this share of the whole motion: a compound has no one name."""
+_MIN_TURN_RAD = np.radians(3.0)
+"""Smaller turns have no name: a person does not see them."""
+_MAX_TURN_WHILE_MOVING_RAD = np.radians(25.0)
+"""Beyond this "right" and "forward" of the first and of the last photo are no longer the same."""
+IN_WORDS = {
+    "Pan Right": "It turned to the right (pan right)",
+    "Pan Left": "It turned to the left (pan left)",
+    "Tilt Up": "It turned upwards (tilt up)",
+    "Tilt Down": "It turned downwards (tilt down)",
+    "Roll CW": "It rolled clockwise, as seen from behind the camera (roll clockwise)",
+    "Roll CCW": "It rolled counter-clockwise, as seen from behind the camera (roll counter-clockwise)",
+    "Truck Right": "It moved to the right (truck right)",
+    "Truck Left": "It moved to the left (truck left)",
+    "Pedestal Down": "It moved down (pedestal down)",
+    "Pedestal Up": "It moved up (pedestal up)",
+    "Dolly In": "It moved forwards (dolly in)",
+    "Dolly Out": "It moved backwards (dolly out)",
+}
+"""Names of `action_mapping.primitives` as options."""
+_OPPOSITE = dict(zip([*IN_WORDS][::2], [*IN_WORDS][1::2], strict=True))
+_OPPOSITE |= {b: a for a, b in _OPPOSITE.items()}
+_TURNS, _WAYS = [*IN_WORDS][:6], [*IN_WORDS][6:]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CameraTurn:
+    """How the camera turned. Measures the angle between first and last photo in degrees, and its name."""
+
+    name: str = "camera_turn"
+    version: str = "1"
+    ability: str = "L1/Motion/Ego"
+    formats: tuple[Format, ...] = ("choice", "numeric")
+    needs: frozenset[str] = frozenset({"camera_path"})
+    reads: frozenset[str] = frozenset({"camera_path", "gravity"})
+    caps: Caps = field(default_factory=Caps)
+
+    def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
+        """Random intervals of registered frames, four photos each."""
+        return _intervals(scene, self.name, rng)
+
+    def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
+        """Angle and name; σ = rotation ⊕ what a wrong focal does to an angle read from pixels."""
+        return [self._measure(fact, scene) for fact in facts]
+
+    def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
+        frames = [fact.params["frames"][0], fact.params["frames"][-1]]
+        first, last = scene.world_from_cam(frames)
+        if scene.path is None or not (np.isfinite(first[:3, :3]).all() and np.isfinite(last[:3, :3]).all()):
+            return Undecided(reason="rotation of a photo is not known")
+        sigma_rad = float(scene.rotation_sigma_rad(frames).max())
+        focal = scene.path.focal_relative_sigma
+        named = agreed_rotation(
+            read_motion(first, last, scene.up_world),
+            sigma_rad=sigma_rad,
+            threshold_rad=_MIN_TURN_RAD,
+            focal_relative_sigma=focal,
+            up_sigma_rad=_up_sigma_rad(scene, frames),
+        )
+        angle = Rotation.from_matrix(first[:3, :3].T @ last[:3, :3]).magnitude()
+        label, margin = _name_and_margin(named)
+        return Measured(
+            value=np.degrees([angle]),
+            sigma=np.degrees([np.hypot(sigma_rad, focal * angle)]),
+            label=label,
+            margin=margin,
+            evidence=_evidence(named),
+        )
+
+    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+        """The name of the turn; or its angle within 5°."""
+        if format == "choice":
+            return _label(measured)
+        return Numbers(
+            names=("angle",),
+            value=measured.value,
+            sigma=measured.sigma,
+            tolerance=np.array([self.caps.turn_deg]),
+            unit="deg",
+            decimals=0,
+        )
+
+    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+        """Photos in order of time."""
+        media = tuple(Photo(frame=f) for f in fact.params["frames"])
+        if isinstance(answer, Label):
+            return _name_choice(
+                "These photos were taken one after another by one moving camera. Comparing the last photo with the "
+                "first and looking only at how the camera is turned, not at where it is: how did it mainly turn, in "
+                "its own axes?",
+                media,
+                answer,
+                _TURNS,
+                rng,
+            )
+        assert isinstance(answer, Numbers)
+        return Phrasing(
+            prompt=(
+                "These photos were taken one after another by one moving camera. By how many degrees is the camera "
+                "of the last photo turned against the camera of the first photo (the angle of the one rotation that "
+                f"takes one orientation to the other)? ±{answer.tolerance[0]:g}° counts as right."
+            ),
+            media=media,
+            answer=round(float(answer.value[0])),
+            unit="deg",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CameraTravel:
+    """Where the camera moved. Measures the unit direction in the first photo's axes, and its name."""
+
+    name: str = "camera_travel"
+    version: str = "1"
+    ability: str = "L1/Motion/Ego"
+    formats: tuple[Format, ...] = ("choice",)
+    needs: frozenset[str] = frozenset({"camera_path"})
+    reads: frozenset[str] = frozenset({"camera_path", "gravity"})
+
+    def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
+        """Random intervals of a path whose positions are known."""
+        if scene.path is None or scene.path.motion != "general":
+            return []
+        return _intervals(scene, self.name, rng)
+
+    def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
+        """Direction and name; σ = systematic ⊕ positions over the way."""
+        return [self._measure(fact, scene) for fact in facts]
+
+    def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
+        frames = [fact.params["frames"][0], fact.params["frames"][-1]]
+        first, last = scene.world_from_cam(frames)
+        if scene.path is None or not (np.isfinite(first).all() and np.isfinite(last).all()):
+            return Undecided(reason="place of a photo is not known")
+        angle = Rotation.from_matrix(first[:3, :3].T @ last[:3, :3]).magnitude()
+        if angle > _MAX_TURN_WHILE_MOVING_RAD:
+            return Undecided(reason="the camera turned too far for its way to have one name")
+        way = first[:3, :3].T @ (last[:3, 3] - first[:3, 3])
+        length = float(np.linalg.norm(way))
+        if length <= 0:
+            return Undecided(reason="no translation beyond its noise")
+        position_sigma = float(np.linalg.norm(scene.position_sigma(frames)))
+        sigma = float(np.hypot(scene.path.direction_sigma_rad, scene.rotation_sigma_rad(frames).max()))
+        named = agreed_translation(
+            read_motion(first, last, scene.up_world),
+            direction_sigma_rad=sigma,
+            position_sigma=position_sigma,
+            up_sigma_rad=_up_sigma_rad(scene, frames),
+        )
+        label, margin = _name_and_margin(named)
+        return Measured(
+            value=way / length,
+            sigma=np.full(3, np.hypot(sigma, position_sigma / length)),
+            label=label,
+            margin=margin,
+            evidence=_evidence(named),
+        )
+
+    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+        """The name of the way."""
+        return _label(measured)
+
+    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+        """Photos in order of time."""
+        assert isinstance(answer, Label)
+        return _name_choice(
+            "These photos were taken one after another by one moving camera. Looking only at where the camera is, "
+            "not at how it is turned: how did it mainly move from the first to the last photo, in its own axes?",
+            tuple(Photo(frame=f) for f in fact.params["frames"]),
+            answer,
+            _WAYS,
+            rng,
+        )
+
+
+def _intervals(scene: Scene, template: str, rng: np.random.Generator) -> list[Fact]:
+    """Random pairs of registered frames with frames between them, all distinct."""
+    if scene.path is None or scene.path.motion == "static":
+        return []
+    frames = scene.path.frames[scene.path.registered]
+    if len(frames) < 2:
+        return []
+    facts = {}
+    for _ in range(_INTERVALS):
+        a, b = np.sort(rng.choice(len(frames), size=2, replace=False))
+        shown = np.unique(np.linspace(a, b, _PHOTOS).round().astype(int))
+        key = tuple(int(f) for f in frames[shown])
+        facts[key] = Fact(template=template, params={"frames": list(key)})
+    return list(facts.values())
+
+
+def _up_sigma_rad(scene: Scene, frames: Sequence[int]) -> float:
+    """σ of up where both frames have one; 0 where no levelled reading is made anyway."""
+    sigmas = [scene.up_cam(frame)[1] for frame in frames]
+    return float(np.nanmax(sigmas)) if np.isfinite(sigmas).any() else 0.0
+
+
+def _name_and_margin(named: object) -> tuple[str | None, float | None]:
+    if isinstance(named, NamedMotion) and named.purity >= _MIN_PURITY:
+        return named.primitive.name, named.margin
+    return None, None
+
+
+def _evidence(named: object) -> dict[str, object]:
+    if not isinstance(named, NamedMotion):
+        return {"not_named": getattr(named, "reason", "")}
+    return {"named_in": named.basis, "purity": round(named.purity, 2)}
+
+
+def _label(measured: Measured) -> Answer | Undecided:
+    if measured.label is None or measured.margin is None:
+        reason = measured.evidence.get("not_named") or "a compound of several motions has no one name"
+        return Undecided(reason=str(reason))
+    return Label(text=measured.label, margin=measured.margin)
+
+
+def _name_choice(
+    prompt: str, media: tuple[Photo, ...], answer: Label, names: list[str], rng: np.random.Generator
+) -> Phrasing:
+    """The right name, its opposite and two others of the same kind."""
+    opposite = _OPPOSITE[answer.text]
+    others = [n for n in names if n not in (answer.text, opposite)]
+    wrong = [opposite, *(others[k] for k in rng.permutation(len(others))[:2])]
+    return Phrasing(prompt=prompt, media=media, options=tuple(IN_WORDS[n] for n in [answer.text, *wrong]), answer=0)

@@ -1,0 +1,193 @@
+"""L1/Geometry/Distance: which of two marked points is closer, how many times as far, and how many metres."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from templates.answer import Answer, Label, Numbers
+from templates.fact import Fact
+from templates.marks import listed, markable, spread_frames
+from templates.measured import Measured, Undecided
+from templates.question import Format, Mark, Photo, Phrasing
+from templates.scene import Scene
+from templates.settings import Caps
+
+_FRAMES = 8
+_PAIRS_PER_FRAME = 4
+_MIN_APART = 0.15
+"""Marks of one picture lie at least this share of the diagonal apart."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RangeRatio:
+    """Ranges of two points from the camera. Measures ln(range B / range A) and ln(depth B / depth A)."""
+
+    name: str = "range_ratio"
+    version: str = "1"
+    ability: str = "L1/Geometry/Distance"
+    formats: tuple[Format, ...] = ("choice", "numeric")
+    needs: frozenset[str] = frozenset({"camera_path"})
+    reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth"})
+    caps: Caps = field(default_factory=Caps)
+
+    def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
+        """Pairs of markable points in frames spread over the clip."""
+        facts = []
+        for frame in spread_frames(frames_with_surface(scene), _FRAMES):
+            xy = markable(scene, frame)
+            for a, b in _apart_pairs(xy, _MIN_APART * scene.diagonal_px, _PAIRS_PER_FRAME, rng):
+                params = {"frame": frame, "a": listed(xy[a]), "b": listed(xy[b])}
+                facts.append(Fact(template=self.name, params=params))
+        return facts
+
+    def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
+        """Log ratios of range and of depth along the viewing axis, first-order σ."""
+        return [self._measure(fact, scene) for fact in facts]
+
+    def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
+        seen = scene.surface(fact.params["frame"], np.array([fact.params["a"], fact.params["b"]], dtype=float))
+        if not np.isfinite(seen.xyz_cam).all() or (seen.xyz_cam[:, 2] <= 0).any():
+            return Undecided(reason="distance of a marked point is not known")
+        ranges, depths = seen.range, seen.xyz_cam[:, 2]
+        sigma = float(np.hypot(*seen.range_relative_sigma))
+        return Measured(
+            value=np.log([ranges[1] / ranges[0], depths[1] / depths[0]]),
+            sigma=np.array([sigma, sigma]),
+            p_gross=float(1 - np.prod(1 - seen.p_gross)),
+            evidence={"range_ratio": round(float(ranges[1] / ranges[0]), 4), "relative_sigma": round(sigma, 4)},
+        )
+
+    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+        """The closer point where range and depth agree on it; the ratio within 15 %."""
+        log_ratio, sigma = measured.value, measured.sigma
+        if format == "choice":
+            if log_ratio[0] * log_ratio[1] <= 0:
+                return Undecided(reason="order by range and by depth differ")
+            margin = float(np.min(np.abs(log_ratio) / sigma))
+            return Label(text="A" if log_ratio[0] > 0 else "B", margin=margin, p_gross=measured.p_gross)
+        ratio = float(np.exp(log_ratio[0]))
+        tolerance = np.array([np.floor(self.caps.range_ratio * ratio * 100) / 100])
+        return Numbers(
+            names=("ratio",),
+            value=np.array([ratio]),
+            sigma=np.array([ratio * sigma[0]]),
+            tolerance=tolerance,
+            unit="",
+            decimals=2,
+            p_gross=measured.p_gross,
+        )
+
+    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+        """Two lettered marks in one photo."""
+        marks = tuple(Mark(text=letter.upper(), xy_px=tuple(fact.params[letter])) for letter in "ab")
+        media = (Photo(frame=fact.params["frame"], marks=marks),)
+        if isinstance(answer, Label):
+            return Phrasing(
+                prompt="Which of the marked points, A or B, is closer to the camera?",
+                media=media,
+                options=("Point A", "Point B"),
+                answer="AB".index(answer.text),
+            )
+        assert isinstance(answer, Numbers)
+        return Phrasing(
+            prompt=(
+                "How many times as far from the camera is marked point B as marked point A (distance of B divided "
+                f"by distance of A)? Answer with a number; ±{answer.tolerance[0]:.2f} counts as right."
+            ),
+            media=media,
+            answer=round(float(answer.value[0]), 2),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RangeMetres:
+    """Range of one point in metres. Asked of metric clips only. Measures ln(range in metres)."""
+
+    name: str = "range_metres"
+    version: str = "1"
+    ability: str = "L1/Geometry/Distance"
+    formats: tuple[Format, ...] = ("numeric",)
+    needs: frozenset[str] = frozenset({"camera_path"})
+    reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth"})
+    caps: Caps = field(default_factory=Caps)
+
+    def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
+        """Markable points in frames spread over the clip; none if the clip is not metric."""
+        if scene.path is None or scene.path.scale.kind != "metric":
+            return []
+        facts = []
+        for frame in spread_frames(frames_with_surface(scene), _FRAMES):
+            xy = markable(scene, frame)
+            for row in rng.permutation(len(xy))[:2]:
+                facts.append(Fact(template=self.name, params={"frame": frame, "a": listed(xy[row])}))
+        return facts
+
+    def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
+        """Log range in metres; σ of the scale included."""
+        return [self._measure(fact, scene) for fact in facts]
+
+    def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
+        if scene.path is None or scene.path.scale.kind != "metric":
+            return Undecided(reason="scale is not metric")
+        seen = scene.surface(fact.params["frame"], np.array([fact.params["a"]], dtype=float))
+        if not np.isfinite(seen.xyz_cam).all():
+            return Undecided(reason="distance of a marked point is not known")
+        sigma = float(np.hypot(seen.range_relative_sigma[0], scene.path.scale.relative_sigma or 0.0))
+        return Measured(
+            value=np.log(seen.range),
+            sigma=np.array([sigma]),
+            p_gross=float(seen.p_gross[0]),
+            evidence={"scale": scene.path.scale.source, "relative_sigma": round(sigma, 4)},
+        )
+
+    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+        """Metres within 15 %."""
+        metres = float(np.exp(measured.value[0]))
+        return Numbers(
+            names=("range",),
+            value=np.array([metres]),
+            sigma=metres * measured.sigma,
+            tolerance=np.array([np.floor(self.caps.range_ratio * metres * 100) / 100]),
+            unit="m",
+            decimals=2,
+            p_gross=measured.p_gross,
+        )
+
+    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+        """One mark in one photo."""
+        assert isinstance(answer, Numbers)
+        return Phrasing(
+            prompt=(
+                "How far from the camera is marked point A, in metres? Answer with a number; "
+                f"±{answer.tolerance[0]:.2f} m counts as right."
+            ),
+            media=(Photo(frame=fact.params["frame"], marks=(Mark(text="A", xy_px=tuple(fact.params["a"])),)),),
+            answer=round(float(answer.value[0]), 2),
+            unit="m",
+        )
+
+
+def frames_with_surface(scene: Scene) -> np.ndarray:
+    """Registered frames where surface points are known."""
+    if scene.path is None:
+        return np.empty(0, dtype=np.int64)
+    registered = scene.path.frames[scene.path.registered]
+    if scene.depth is not None:
+        return np.intersect1d(scene.depth.frames, registered)
+    if scene.points is not None:
+        return np.intersect1d(scene.points.observation_frame, registered)
+    return np.empty(0, dtype=np.int64)
+
+
+def _apart_pairs(xy: np.ndarray, min_apart_px: float, count: int, rng: np.random.Generator) -> list[tuple[int, int]]:
+    """At most `count` disjoint pairs of rows at least `min_apart_px` apart."""
+    pairs: list[tuple[int, int]] = []
+    free = list(rng.permutation(len(xy)))
+    while free and len(pairs) < count:
+        a = free.pop()
+        far = [b for b in free if np.linalg.norm(xy[a] - xy[b]) >= min_apart_px]
+        if far:
+            free.remove(far[0])
+            pairs.append((int(a), int(far[0])))
+    return pairs

@@ -1,0 +1,109 @@
+"""L1/Orientation/Gravity: how the camera is held."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from templates.answer import Answer, Label, Numbers, p_right
+from templates.fact import Fact
+from templates.marks import spread_frames
+from templates.measured import Measured, Undecided
+from templates.question import Format, Photo, Phrasing
+from templates.scene import Scene
+from templates.settings import Caps
+
+_FRAMES = 12
+_MAX_PITCH_DEG = 75.0
+"""Closer to straight up or down than 15° roll loses its meaning."""
+_VFOV_CONFIDENCE = 0.99
+"""vFOV stands in the answer only where it passes a gate of its own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CameraTilt:
+    """Roll, pitch and vertical field of view of one frame. Measures them in degrees."""
+
+    name: str = "camera_tilt"
+    version: str = "1"
+    ability: str = "L1/Orientation/Gravity"
+    formats: tuple[Format, ...] = ("json", "choice")
+    needs: frozenset[str] = frozenset({"gravity"})
+    reads: frozenset[str] = frozenset({"gravity", "camera_path"})
+    caps: Caps = field(default_factory=Caps)
+
+    def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
+        """Frames spread over the clip."""
+        if scene.gravity is None:
+            return []
+        known = np.isfinite(scene.gravity.up_cam).all(axis=1)
+        frames = spread_frames(scene.gravity.frames[known], _FRAMES)
+        return [Fact(template=self.name, params={"frame": f}) for f in rng.permutation(frames).tolist()]
+
+    def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
+        """Roll, pitch, vFOV in degrees; σ of roll grows with 1 / cos(pitch), σ_vFOV = sin(vFOV)·σ_f/f."""
+        return [self._measure(fact, scene) for fact in facts]
+
+    def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
+        up, sigma_rad = scene.up_cam(fact.params["frame"])
+        if not np.isfinite(up).all():
+            return Undecided(reason="gravity is not known in this frame")
+        roll, pitch = np.degrees([np.arctan2(-up[0], -up[1]), np.arcsin(np.clip(up[2], -1, 1))])
+        if abs(pitch) > _MAX_PITCH_DEG:
+            return Undecided(reason="looks straight up or down: roll has no meaning")
+        sigma_deg = float(np.degrees(sigma_rad))
+        vfov, vfov_sigma = np.nan, np.inf
+        if scene.path is not None:
+            vfov_rad = scene.path.intrinsics.vfov_rad
+            vfov = np.degrees(vfov_rad)
+            vfov_sigma = np.degrees(np.sin(vfov_rad) * scene.path.focal_relative_sigma)
+        assert scene.gravity is not None
+        return Measured(
+            value=np.array([roll, pitch, vfov]),
+            sigma=np.array([sigma_deg / np.cos(np.radians(pitch)), sigma_deg, vfov_sigma]),
+            evidence={"up_decided_by": scene.gravity.decided_by, "up_sigma_deg": round(sigma_deg, 2)},
+        )
+
+    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+        """Numbers as JSON, with the field of view where it is known well enough; up / down as a choice."""
+        if format == "choice":
+            pitch, sigma = measured.value[1], measured.sigma[1]
+            return Label(text="up" if pitch > 0 else "down", margin=float(abs(pitch) / sigma))
+        with_vfov = self._numbers(measured, 3)
+        return with_vfov if p_right(with_vfov) >= _VFOV_CONFIDENCE else self._numbers(measured, 2)
+
+    def _numbers(self, measured: Measured, count: int) -> Numbers:
+        caps = np.array([self.caps.roll_pitch_deg, self.caps.roll_pitch_deg, self.caps.vfov_deg])
+        return Numbers(
+            names=("roll", "pitch", "vfov")[:count],
+            value=measured.value[:count],
+            sigma=measured.sigma[:count],
+            tolerance=caps[:count],
+            unit="deg",
+            period=360.0,
+        )
+
+    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+        """One photo without marks."""
+        media = (Photo(frame=fact.params["frame"]),)
+        if isinstance(answer, Label):
+            return Phrasing(
+                prompt="Relative to the horizontal, is the camera that took this photo tilted upwards or downwards?",
+                media=media,
+                options=("It looks upwards", "It looks downwards"),
+                answer=("up", "down").index(answer.text),
+            )
+        assert isinstance(answer, Numbers)
+        vfov = "vfov" in answer.names
+        keys = '"roll", "pitch" and "vfov" (the vertical field of view)' if vfov else '"roll" and "pitch"'
+        tolerance = ", ".join(f"{n} ±{t:g}°" for n, t in zip(answer.names, answer.tolerance, strict=True))
+        return Phrasing(
+            prompt=(
+                f"Estimate how the camera was held. Answer with a JSON object with the keys {keys}, in degrees. "
+                "Roll is positive if the camera is turned clockwise as seen from behind it; pitch is positive if "
+                f"it looks up. Counted as right within: {tolerance}."
+            ),
+            media=media,
+            answer={n: round(float(v), 1) for n, v in zip(answer.names, answer.value, strict=True)},
+            unit="deg",
+        )

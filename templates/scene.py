@@ -1,0 +1,185 @@
+"""A clip's signals in one world, and what a template may ask of them.
+
+Every method takes and returns media terms (frames, pixels) or camera axes, or lengths whose unit cancels: no
+answer depends on the choice of world. What is not known is NaN, and σ says how well the rest is.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Bool, Float64, Int64
+
+from experts.clip import Clip
+from experts.signals import (
+    Abstained,
+    CameraPath,
+    Depth,
+    Gravity,
+    Matches,
+    Objects,
+    PointTracks,
+    Signal,
+    Signals,
+    SparsePoints,
+)
+from templates.surface import Surface, dense_surface, sparse_surface
+
+REFERENCE_WIDTH_PX = 640
+"""Pixel thresholds are stated for this width and scale with the frame."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """Signals that hold together. Built by `scenes_of`."""
+
+    clip: Clip
+    signals: Mapping[str, Signal]
+    """What was measured, by signal name."""
+    abstained: Mapping[str, Abstained]
+    """What was not, and why."""
+
+    @property
+    def path(self) -> CameraPath | None:
+        """The camera path, if there is one."""
+        path = self.signals.get("camera_path")
+        return path if isinstance(path, CameraPath) else None
+
+    @property
+    def points(self) -> SparsePoints | None:
+        """Sparse static points, if there are any."""
+        points = self.signals.get("sparse_points")
+        return points if isinstance(points, SparsePoints) else None
+
+    @property
+    def depth(self) -> Depth | None:
+        """Dense depth, if there is any."""
+        depth = self.signals.get("depth")
+        return depth if isinstance(depth, Depth) else None
+
+    @property
+    def tracks(self) -> PointTracks | None:
+        """Point tracks, if there are any."""
+        tracks = self.signals.get("tracks")
+        return tracks if isinstance(tracks, PointTracks) else None
+
+    @property
+    def matches(self) -> Matches | None:
+        """Matches, if there are any."""
+        matches = self.signals.get("matches")
+        return matches if isinstance(matches, Matches) else None
+
+    @property
+    def gravity(self) -> Gravity | None:
+        """Gravity, if known."""
+        gravity = self.signals.get("gravity")
+        return gravity if isinstance(gravity, Gravity) else None
+
+    @property
+    def objects(self) -> Objects | None:
+        """Objects with masks and poses, if known."""
+        objects = self.signals.get("objects")
+        return objects if isinstance(objects, Objects) else None
+
+    @property
+    def diagonal_px(self) -> float:
+        """Diagonal of the frame."""
+        return float(np.hypot(self.clip.width_px, self.clip.height_px))
+
+    @property
+    def pixel_scale(self) -> float:
+        """Factor from thresholds stated at 640 px width to this clip's full-size pixels."""
+        return max(self.clip.width_px, self.clip.height_px) / REFERENCE_WIDTH_PX
+
+    def world_from_cam(self, frames: Sequence[int]) -> Float64[np.ndarray, "k 4 4"]:
+        """Camera poses of frames; all NaN where the frame is not registered."""
+        out = np.full((len(frames), 4, 4), np.nan)
+        if self.path is not None:
+            rows = find_rows(self.path.frames, frames)
+            known = (rows >= 0) & self.path.registered[rows]
+            out[known] = self.path.world_from_cam[rows[known]]
+        return out
+
+    def rotation_sigma_rad(self, frames: Sequence[int]) -> Float64[np.ndarray, "k"]:
+        """σ per axis of the rotation of frames; NaN where not registered."""
+        return self._of_path("rotation_sigma_rad", frames)
+
+    def position_sigma(self, frames: Sequence[int]) -> Float64[np.ndarray, "k"]:
+        """Formal σ per axis of the position of frames, in path units."""
+        return self._of_path("position_sigma", frames)
+
+    def _of_path(self, field: str, frames: Sequence[int]) -> Float64[np.ndarray, "k"]:
+        out = np.full(len(frames), np.nan)
+        if self.path is not None:
+            rows = find_rows(self.path.frames, frames)
+            out[rows >= 0] = getattr(self.path, field)[rows[rows >= 0]]
+        return out
+
+    def surface(self, frame: int, xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
+        """What is seen at pixels of a frame: positions in camera axes with σ. Dense depth first, else sparse points."""
+        if self.path is not None and self.depth is not None and find_rows(self.depth.frames, [frame])[0] >= 0:
+            return dense_surface(self.depth, self.path.intrinsics, frame, xy_px)
+        if self.path is not None and self.points is not None:
+            (world_from_cam,) = self.world_from_cam([frame])
+            return sparse_surface(self.points, world_from_cam, frame, xy_px, radius_px=1.5 * self.pixel_scale)
+        return Surface.unknown(len(xy_px))
+
+    def up_cam(self, frame: int) -> tuple[Float64[np.ndarray, "3"], float]:
+        """Direction of up in a frame's camera axes, and its σ per axis in radians; NaN where unknown."""
+        if self.gravity is None or (row := find_rows(self.gravity.frames, [frame])[0]) < 0:
+            return np.full(3, np.nan), np.nan
+        return self.gravity.up_cam[row], float(self.gravity.sigma_rad[row])
+
+    @cached_property
+    def up_world(self) -> Float64[np.ndarray, "3"] | None:
+        """Up in the path's world, pooled over the frames where gravity and rotation are known; None otherwise."""
+        if self.gravity is None or self.path is None:
+            return None
+        rotations = self.world_from_cam(self.gravity.frames.tolist())[:, :3, :3]
+        ups = np.einsum("nij,nj->ni", rotations, self.gravity.up_cam)
+        ups = ups[np.isfinite(ups).all(axis=1)]
+        if not len(ups):
+            return None
+        pooled = np.median(ups, axis=0)
+        return pooled / np.linalg.norm(pooled)
+
+
+def scenes_of(clip: Clip, signals: Signals) -> tuple[Scene, ...]:
+    """The scene to propose on, and the check scene that every label must also hold on, if the experts made one.
+
+    A camera path that travels but has no second map counts as not known: nothing may rest on one map alone.
+    """
+    main = {name: s for name, s in signals.items() if not name.endswith("_check")}
+    path, check = main.get("camera_path"), signals.get("camera_path_check")
+    if isinstance(check, Abstained) and isinstance(path, CameraPath) and path.motion == "general":
+        refusal = Abstained(reason="no second map to hold the first against", detail=check.reason)
+        main |= {"camera_path": refusal, "sparse_points": refusal}
+    scenes = [_scene(clip, main)]
+    if isinstance(check, CameraPath):
+        second = {name.removesuffix("_check"): s for name, s in signals.items() if name.endswith("_check")}
+        scenes.append(_scene(clip, {**main, **second}))
+    return tuple(scenes)
+
+
+def _scene(clip: Clip, signals: Signals) -> Scene:
+    return Scene(
+        clip=clip,
+        signals={name: s for name, s in signals.items() if not isinstance(s, Abstained)},
+        abstained={name: s for name, s in signals.items() if isinstance(s, Abstained)},
+    )
+
+
+def find_rows(frames: Int64[np.ndarray, "n"], wanted: Sequence[int]) -> Int64[np.ndarray, "k"]:
+    """Row of each wanted frame in an ascending list of frames; -1 where it is not there."""
+    if not len(frames):
+        return np.full(len(wanted), -1, dtype=np.int64)
+    at = np.clip(np.searchsorted(frames, wanted), 0, len(frames) - 1)
+    return np.where(frames[at] == np.asarray(wanted), at, -1).astype(np.int64)
+
+
+def inside(clip: Clip, xy_px: Float64[np.ndarray, "*n 2"], border: float) -> Bool[np.ndarray, "*n"]:
+    """Whether pixels keep `border` (a fraction of the frame's size) away from the frame's edges."""
+    size = np.array([clip.width_px, clip.height_px])
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.all((xy_px >= border * size) & (xy_px <= (1 - border) * size - 1), axis=-1))

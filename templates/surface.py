@@ -1,0 +1,81 @@
+"""What is seen at a pixel: its place in camera axes, from dense depth or from sparse points."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float64
+
+from experts.intrinsics import Intrinsics
+from experts.signals import Depth, SparsePoints
+
+_WINDOW_PX = 3
+"""Dense depth counts with its spread over this many pixels around: labels next to a border stay undecided."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surface:
+    """Points seen at pixels of one frame. Rows are NaN where nothing is known."""
+
+    xyz_cam: Float64[np.ndarray, "k 3"]
+    """Position in the frame's camera axes, in path units."""
+    range_relative_sigma: Float64[np.ndarray, "k"]
+    """σ of the Euclidean range, relative."""
+    p_gross: Float64[np.ndarray, "k"]
+    """Probability that the point is plainly wrong."""
+
+    @classmethod
+    def unknown(cls, count: int) -> "Surface":
+        """Nothing is known at any of `count` pixels."""
+        nan = np.full(count, np.nan)
+        return cls(xyz_cam=np.full((count, 3), np.nan), range_relative_sigma=nan, p_gross=nan)
+
+    @property
+    def range(self) -> Float64[np.ndarray, "k"]:
+        """Euclidean distance from the camera centre."""
+        return np.asarray(np.linalg.norm(self.xyz_cam, axis=1))
+
+
+def sparse_surface(
+    points: SparsePoints,
+    world_from_cam: Float64[np.ndarray, "4 4"],
+    frame: int,
+    xy_px: Float64[np.ndarray, "k 2"],
+    radius_px: float,
+) -> Surface:
+    """The sparse point observed in `frame` nearest to each pixel, if one lies within `radius_px`."""
+    here = np.flatnonzero(points.observation_frame == frame)
+    if not len(here) or not np.isfinite(world_from_cam).all():
+        return Surface.unknown(len(xy_px))
+    apart = np.linalg.norm(points.observation_xy_px[here][None] - xy_px[:, None], axis=2)
+    nearest = apart.argmin(axis=1)
+    rows = points.observation_point[here[nearest]]
+    known = apart[np.arange(len(xy_px)), nearest] <= radius_px
+    cam_from_world = np.linalg.inv(world_from_cam)
+    xyz_cam = points.xyz_world[rows] @ cam_from_world[:3, :3].T + cam_from_world[:3, 3]
+    return Surface(
+        xyz_cam=np.where(known[:, None], xyz_cam, np.nan),
+        range_relative_sigma=np.where(known, points.range_relative_sigma[rows], np.nan),
+        p_gross=np.where(known, points.p_gross[rows], np.nan),
+    )
+
+
+def dense_surface(depth: Depth, camera: Intrinsics, frame: int, xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
+    """Dense depth at each pixel; σ takes in half its spread over 3 px around (NaN where any of it is unknown)."""
+    z = depth.z[int(np.searchsorted(depth.frames, frame))]
+    height, width = z.shape
+    scale = np.array([width / camera.width_px, height / camera.height_px])
+    at = np.round((xy_px + 0.5) * scale - 0.5).astype(int)
+    offsets = np.arange(-_WINDOW_PX, _WINDOW_PX + 1)
+    columns = np.clip(at[:, 0, None, None] + offsets[None, None, :], 0, width - 1)
+    rows = np.clip(at[:, 1, None, None] + offsets[None, :, None], 0, height - 1)
+    window = z[rows, columns].astype(float)
+    centre = window[:, _WINDOW_PX, _WINDOW_PX]
+    rays = camera.rays(xy_px)
+    spread = (window.max(axis=(1, 2)) - window.min(axis=(1, 2))) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sigma = np.hypot(depth.relative_sigma, spread / centre / 3)  # the spread is a bound, taken as 3 σ
+    return Surface(
+        xyz_cam=rays * (centre / rays[:, 2])[:, None],
+        range_relative_sigma=sigma,
+        p_gross=np.where(np.isfinite(centre), 0.0, np.nan),
+    )

@@ -1,0 +1,58 @@
+"""Names, targets, plug-ins that break."""
+
+from importlib.metadata import EntryPoint
+from typing import Any
+
+import pytest
+
+from experts.expert import Expert
+from experts.registry import EXPERTS, Registry, UnknownNameError, create_expert
+from experts.signals import SIGNAL_TYPES
+
+
+def with_plugins(monkeypatch: pytest.MonkeyPatch, **targets: str) -> Registry:
+    points = [EntryPoint(name=name, value=value, group="some.group") for name, value in targets.items()]
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points if group == "some.group" else [])
+    return Registry("some.group", {"counter": "collections:Counter"})
+
+
+def test_loads_on_demand() -> None:
+    from collections import Counter
+
+    registry = Registry("some.group", {"counter": "collections:Counter", "ghost": "no_such_module:Ghost"})
+    assert registry.load("counter") is Counter
+
+
+def test_unknown_name_lists_the_known_ones() -> None:
+    with pytest.raises(UnknownNameError, match=r"'colnap'.*klt, colmap"):
+        EXPERTS.load("colnap")
+
+
+def test_plugins_come_after_builtins(monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = with_plugins(monkeypatch, deque="collections:deque")
+    assert list(registry.load_all()) == ["counter", "deque"]
+
+
+def test_a_broken_plugin_warns_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = with_plugins(monkeypatch, broken="no_such_module:X", hollow="collections:no_such_class")
+    with pytest.warns(UserWarning) as warned:
+        assert list(registry.load_all()) == ["counter"]
+    assert ["broken" in str(w.message) or "hollow" in str(w.message) for w in warned] == [True, True]
+
+
+def test_a_plugin_cannot_replace_a_builtin(monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = with_plugins(monkeypatch, counter="collections:deque")
+    with pytest.warns(UserWarning, match="counter"):
+        assert registry.load("counter").__name__ == "Counter"
+
+
+@pytest.mark.parametrize("name", EXPERTS.builtin)
+def test_builtin_experts_keep_the_protocol(name: str) -> None:
+    expert: Any = create_expert(name)
+    assert isinstance(expert, Expert)
+    assert expert.name == name
+    assert expert.provides <= set(SIGNAL_TYPES)
+    assert expert.needs <= set(SIGNAL_TYPES)
+    assert expert.settings.__dataclass_params__.frozen
+    expert.load()
+    expert.close()

@@ -1,0 +1,35 @@
+import pytest
+
+from spatial_engine.atomic_folder import atomic_folder
+
+
+def never(path):
+    raise PermissionError(path)
+
+
+def test_appears_whole_or_not_at_all(tmp_path):
+    with pytest.raises(KeyError), atomic_folder(tmp_path / "a", (), never) as folder:
+        (folder / "half").write_text("x")
+        raise KeyError
+    assert list(tmp_path.iterdir()) == []
+    with atomic_folder(tmp_path / "deep" / "a", (), never) as folder:
+        (folder / "whole").write_text("x")
+    assert (tmp_path / "deep" / "a" / "whole").read_text() == "x"
+
+
+def test_a_kill_between_the_renames_is_mended(tmp_path):
+    (tmp_path / ".a.old").mkdir()
+    (tmp_path / ".a.old" / "kept").write_text("before")
+    (tmp_path / ".a.new").mkdir()
+    (tmp_path / ".a.new" / "rubbish").write_text("half")
+    with atomic_folder(tmp_path / "a", ("written",), lambda path: None) as folder:
+        (folder / "written").write_text("after")
+    assert sorted(file.name for file in (tmp_path / "a").iterdir()) == ["kept", "written"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
+
+
+def test_what_is_not_ours_is_refused(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(PermissionError), atomic_folder(tmp_path / "file", (), never):
+        pass
+    assert (tmp_path / "file").read_text() == "mine"

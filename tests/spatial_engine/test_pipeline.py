@@ -1,0 +1,225 @@
+"""`annotate`: what runs, what is kept, what a fault costs."""
+
+from pathlib import Path
+
+import pytest
+
+from experts.signals import Abstained, Gravity
+from spatial_engine.errors import SpatialEngineError, StoreError, UsageError
+from spatial_engine.ledger import Ledger
+from spatial_engine.pipeline import annotate
+from spatial_engine.progress import Silent
+from spatial_engine.signal_file import artefact_hash
+from spatial_engine.sources import OpenOptions
+from spatial_engine.store import Store
+from tests.spatial_engine.fake_experts import FakeExpert, FakeSettings, chain
+from tests.spatial_engine.fake_footage import write_folders, write_images
+
+
+class Heard(Silent):
+    """Keeps what was said."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def say(self, line: str) -> None:
+        self.lines.append(line)
+
+    def step(self, name: str, outcome: str) -> None:
+        self.lines.append(f"{name}: {outcome}")
+
+
+@pytest.fixture
+def videos(tmp_path: Path) -> Path:
+    return write_folders(tmp_path / "videos", 2)
+
+
+@pytest.fixture
+def fakes(tmp_path: Path) -> dict[str, FakeExpert]:
+    return chain(tmp_path / "log")
+
+
+def calls(fakes: dict[str, FakeExpert]) -> dict[str, int]:
+    return {name: fake.ran() for name, fake in fakes.items()}
+
+
+def test_second_run_does_nothing_and_says_so(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
+    store = annotate(videos, tmp_path / "store", experts=list(fakes.values()))
+    assert calls(fakes) == {"area": 2, "tracks": 2, "up": 2}
+    assert len(store.clip_ids()) == 2
+    heard = Heard()
+    annotate(videos, tmp_path / "store", experts=list(fakes.values()), progress=heard)
+    assert calls(fakes) == {"area": 2, "tracks": 2, "up": 2}
+    assert "2 clips: 2 already done" in heard.lines
+
+
+def test_a_changed_setting_recomputes_what_rests_on_it(
+    tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]
+) -> None:
+    store = annotate(videos, tmp_path / "store", experts=list(fakes.values()))
+    before = {clip_id: store.record(clip_id).signals for clip_id in store.clip_ids()}
+    fakes["tracks"].settings = FakeSettings(level=2.0)
+    annotate(videos, tmp_path / "store", experts=list(fakes.values()))
+    assert calls(fakes) == {"area": 2, "tracks": 4, "up": 2}
+    fakes["area"].version = "2"
+    annotate(videos, tmp_path / "store", experts=list(fakes.values()))
+    assert calls(fakes) == {"area": 4, "tracks": 6, "up": 2}
+    fakes["area"].version, fakes["tracks"].settings = "1", FakeSettings()
+    annotate(videos, tmp_path / "store", experts=list(fakes.values()))
+    assert calls(fakes) == {"area": 4, "tracks": 6, "up": 2}, "going back is free"
+    assert before == {clip_id: store.record(clip_id).signals for clip_id in store.clip_ids()}
+
+
+def test_an_option_concerns_only_who_declares_it(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
+    annotate(videos, tmp_path / "store", experts=list(fakes.values()))
+    store = annotate(
+        videos, tmp_path / "store", experts=list(fakes.values()), options=OpenOptions(upright=True, licence="CC0-1.0")
+    )
+    assert calls(fakes) == {"area": 2, "tracks": 2, "up": 4}
+    for clip_id in store.clip_ids():
+        gravity = store.signals(clip_id)["gravity"]
+        assert isinstance(gravity, Gravity)
+        assert gravity.decided_by == "--upright"
+        assert store.record(clip_id).clip["licence"] == "CC0-1.0"
+    annotate(videos, tmp_path / "store", experts=list(fakes.values()), options=OpenOptions(max_side_px=40))
+    assert calls(fakes) == {"area": 4, "tracks": 4, "up": 4}, "tracks read the area"
+
+
+def test_an_expert_sees_only_declared_options(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
+    fakes["up"].options = frozenset()
+    options = OpenOptions(upright=True)
+    store = annotate(videos, tmp_path / "store", experts=[fakes["up"]], options=options)
+    assert {store.signals(c)["gravity"].decided_by for c in store.clip_ids()} == {"up"}  # type: ignore[union-attr]
+
+
+def test_an_undeclared_name_is_a_fault_of_the_expert(
+    tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]
+) -> None:
+    fakes["up"].options = frozenset({"upride"})
+    with pytest.raises(UsageError, match=r"upride"):
+        annotate(videos, tmp_path / "store", experts=[fakes["up"]])
+
+
+def test_a_failed_expert_costs_its_dependents_only(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
+    fakes["area"].does, fakes["area"].only_clip = "raise", "clip 1"
+    store = annotate(videos, tmp_path / "store", experts=list(fakes.values()))
+    assert calls(fakes) == {"area": 2, "tracks": 1, "up": 2}
+    failed = next(c for c in store.clip_ids() if store.record(c).clip["name"] == "clip 1")
+    signals = store.signals(failed)
+    assert isinstance(signals["gravity"], Gravity)
+    assert signals["image_tracks"] == Abstained(reason="needs valid_area, which failed", remedy="--retry-failed")
+    assert signals["valid_area"] == Abstained(
+        reason="area failed", detail="RuntimeError: no luck", remedy="--retry-failed"
+    )
+    [failure] = store.present_failures(failed)
+    assert "fake_experts.py" in failure.traceback
+    states = {(entry.signal, entry.state) for entry in Ledger.open(store).entries() if entry.clip == failed}
+    assert states == {("valid_area", "failed"), ("image_tracks", "abstained"), ("gravity", "done")}
+
+
+def test_retry_failed(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
+    fakes["area"].does = "raise"
+    annotate(videos, tmp_path / "store", experts=list(fakes.values()))
+    fakes["area"].does = "measure"
+    annotate(videos, tmp_path / "store", experts=list(fakes.values()))
+    assert calls(fakes) == {"area": 2, "tracks": 0, "up": 2}
+    store = annotate(videos, tmp_path / "store", experts=list(fakes.values()), retry_failed=True)
+    assert calls(fakes) == {"area": 4, "tracks": 2, "up": 2}
+    assert not any(store.present_failures(clip_id) for clip_id in store.clip_ids())
+    assert not any((store.path / "clips").rglob("failed.json"))
+
+
+def test_what_is_not_provided_is_a_failure(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
+    fakes["up"].does = "cheat"
+    store = annotate(videos, tmp_path / "store", experts=[fakes["up"]])
+    assert "returned [] and provides ['gravity']" in store.present_failures(store.clip_ids()[0])[0].error
+
+
+def test_workers_give_the_same_store(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
+    stores = [annotate(videos, tmp_path / f"store {n}", experts=list(fakes.values()), workers=n) for n in (0, 2)]
+    hashes = [
+        {(c, name): artefact_hash(value) for c in store.clip_ids() for name, value in store.signals(c).items()}
+        for store in stores
+    ]
+    assert len(hashes[0]) == 6
+    assert hashes[0] == hashes[1]
+
+
+def test_experts_load_once_per_process(tmp_path: Path, fakes: dict[str, FakeExpert]) -> None:
+    videos = write_folders(tmp_path / "three", 3)
+    annotate(videos, tmp_path / "store", experts=[fakes["up"]], workers=1)
+    assert fakes["up"].log.read_text().splitlines().count("up load") == 1
+
+
+def test_a_killed_worker_costs_one_expert_of_one_clip(
+    tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]
+) -> None:
+    fakes["tracks"].does, fakes["tracks"].only_clip = "die", "clip 1"
+    heard = Heard()
+    store = annotate(videos, tmp_path / "store", experts=list(fakes.values()), workers=2, progress=heard)
+    failures = {store.record(c).clip["name"]: store.present_failures(c) for c in store.clip_ids()}
+    assert [failure.expert for failure in failures["clip 1"]] == ["tracks"]
+    assert failures["clip 0"] == []
+    assert all(isinstance(store.signals(clip_id)["gravity"], Gravity) for clip_id in store.clip_ids())
+    assert any("tracks failed: the worker process died" in line for line in heard.lines)
+    assert not list(store.path.rglob("*.tmp-*"))
+
+
+def test_a_worker_killed_once_costs_nothing(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
+    fakes["tracks"].does = "die once"
+    store = annotate(videos, tmp_path / "store", experts=list(fakes.values()), workers=1)
+    assert [store.present_failures(clip_id) for clip_id in store.clip_ids()] == [[], []]
+
+
+def test_equal_contents_are_one_clip(tmp_path: Path, fakes: dict[str, FakeExpert]) -> None:
+    write_images(tmp_path / "videos" / "a", 7)
+    write_images(tmp_path / "videos" / "b [red]", 7)
+    heard = Heard()
+    store = annotate(tmp_path / "videos", tmp_path / "store", experts=[fakes["up"]], progress=heard)
+    assert len(store.clip_ids()) == 1
+    assert fakes["up"].ran() == 1
+    assert "b [red]: the same contents as a" in heard.lines
+
+
+def test_clips_of_removed_footage_no_longer_count(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
+    annotate(videos, tmp_path / "store", experts=[fakes["up"]])
+    (videos / "clip 1").rename(tmp_path / "elsewhere")
+    store = annotate(videos, tmp_path / "store", experts=[fakes["up"]])
+    assert [store.record(c).clip["name"] for c in store.clip_ids()] == ["clip 0"]
+    annotate(tmp_path / "elsewhere", tmp_path / "store", experts=[fakes["up"]])
+    assert len(store.clip_ids()) == 2, "footage from several places adds up"
+    assert fakes["up"].ran() == 2
+
+
+def test_unreadable_footage_is_recorded_and_the_rest_goes_on(
+    tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]
+) -> None:
+    (videos / "junk.mp4").write_bytes(b"no video" * 100)
+    (videos / "empty.mp4").touch()
+    store = annotate(videos, tmp_path / "store", experts=[fakes["up"]])
+    assert len(store.clip_ids()) == 2
+    assert {record.name for record in store.footage() if record.error} == {"junk.mp4", "empty.mp4"}
+
+
+def test_nothing_to_open(tmp_path: Path, fakes: dict[str, FakeExpert]) -> None:
+    (tmp_path / "videos").mkdir()
+    with pytest.raises(UsageError, match="it is empty"):
+        annotate(tmp_path / "videos", tmp_path / "store", experts=[fakes["up"]])
+    assert not (tmp_path / "store").exists()
+    (tmp_path / "videos" / "junk.mp4").write_bytes(b"no video")
+    with pytest.raises(SpatialEngineError) as caught:
+        annotate(tmp_path / "videos", tmp_path / "store", experts=[fakes["up"]])
+    assert caught.value.exit_code == 1
+
+
+def test_a_folder_of_something_else_is_no_store(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
+    with pytest.raises(StoreError, match="holds other files"):
+        annotate(videos, videos, experts=[fakes["up"]])
+
+
+def test_ledger_knows_seconds(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
+    annotate(videos, tmp_path / "store", experts=list(fakes.values()))
+    seconds = Ledger.open(Store(tmp_path / "store")).seconds_per_clip()
+    assert set(seconds) == {"area", "tracks", "up"}
+    annotate(videos, tmp_path / "store", experts=list(fakes.values()))
+    assert Ledger.open(Store(tmp_path / "store")).seconds_per_clip() == seconds

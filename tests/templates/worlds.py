@@ -1,0 +1,171 @@
+"""A small exact world as signals, without pixels: points on walls, a hooked camera path, one group that moves."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from experts.clip import Clip
+from experts.intrinsics import Intrinsics
+from experts.provenance import Provenance
+from experts.signals import CameraPath, Gravity, Matches, MotionKind, PointTracks, Scale, Signal, SparsePoints
+
+FRAMES = np.arange(0, 48, 2)
+CAMERA = Intrinsics.centred(640, 480, 600.0)
+SOURCE = Provenance(expert="made up", version="1")
+
+
+class NoPictures:
+    """Fails where a template looks at pixels."""
+
+    def read(self, frames: Sequence[int]) -> Iterator[np.ndarray]:
+        """Never returns."""
+        raise AssertionError("a template read pixels")
+
+
+def clip() -> Clip:
+    """A clip whose frames cannot be read."""
+    return Clip(
+        id="0123456789abcdef",
+        name="made up",
+        frames=np.arange(48),
+        times_s=np.arange(48) / 24,
+        width_px=640,
+        height_px=480,
+        reader=NoPictures(),
+    )
+
+
+def camera_poses() -> np.ndarray:
+    """Level-ish camera-to-world poses in a world with z up: forward, then to the right, turning as it goes."""
+    t = np.linspace(0, 1, len(FRAMES))
+    positions = np.stack([np.where(t > 0.5, t - 0.5, 0) * 1.6, np.minimum(t, 0.5) * 2.4, 0.02 * np.sin(5 * t)], axis=1)
+    level = Rotation.from_euler("x", -90, degrees=True)  # world z up from OpenCV axes
+    turn = Rotation.from_euler("z", -np.radians(25) * t[:, None])
+    tilt = Rotation.from_euler("x", np.radians(-6 - 6 * t)[:, None])
+    poses = np.tile(np.eye(4), (len(FRAMES), 1, 1))
+    poses[:, :3, :3] = (turn * level * tilt).as_matrix()
+    poses[:, :3, 3] = positions
+    return poses
+
+
+def moving_points(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Static points (p, 3), and moving ones at every frame (m, n, 3)."""
+    static = np.stack([rng.uniform(-2, 3, 120), rng.uniform(3, 6, 120), rng.uniform(-1.2, 1.2, 120)], axis=1)
+    start = np.stack([rng.uniform(-0.4, 0.0, 8), rng.uniform(3.0, 3.3, 8), rng.uniform(-0.6, -0.2, 8)], axis=1)
+    shift = np.linspace(0, 0.9, len(FRAMES))[None, :, None] * np.array([1.0, 0.0, 0.0])
+    return static, start[:, None] + shift
+
+
+def signals(
+    *,
+    seed: int = 0,
+    world_from_made: np.ndarray | None = None,
+    unit: float = 1.0,
+    motion: MotionKind = "general",
+    with_gravity: bool = True,
+    noise: float = 0.0,
+) -> dict[str, Signal]:
+    """Exact signals with realistic σ, in a world turned by `world_from_made` (4×4) and measured in `unit`."""
+    rng = np.random.default_rng(seed)
+    static, movers = moving_points(rng)
+    poses = camera_poses()
+    turned = np.eye(4) if world_from_made is None else world_from_made
+    world = turned @ poses
+    world[:, :3, 3] *= unit
+    if motion != "general":
+        world[:, :3, 3] = np.nan
+    pixels = np.stack([_seen(pose, static) for pose in poses], axis=1)
+    moving_pixels = np.stack([_seen(pose, movers[:, i]) for i, pose in enumerate(poses)], axis=1)
+    out: dict[str, Signal] = {
+        "camera_path": _path(world, motion),
+        "sparse_points": _points((static @ turned[:3, :3].T + turned[:3, 3]) * unit * (1 + noise), pixels),
+        "tracks": _tracks(pixels, moving_pixels),
+        "matches": _matches(pixels),
+    }
+    if motion != "general":
+        del out["sparse_points"]
+    if with_gravity:
+        out["gravity"] = _gravity(poses)
+    return out
+
+
+def _seen(world_from_cam: np.ndarray, points: np.ndarray) -> np.ndarray:
+    xy = CAMERA.project((points - world_from_cam[:3, 3]) @ world_from_cam[:3, :3])
+    return np.where(CAMERA.contains(xy)[:, None], xy, np.nan)
+
+
+def _path(world_from_cam: np.ndarray, motion: MotionKind) -> CameraPath:
+    n = len(FRAMES)
+    return CameraPath(
+        frames=FRAMES,
+        world_from_cam=world_from_cam,
+        registered=np.ones(n, dtype=bool),
+        keyframe=np.ones(n, dtype=bool),
+        intrinsics=CAMERA,
+        focal_relative_sigma=0.05,
+        motion=motion,
+        rotation_sigma_rad=np.full(n, np.radians(0.7)),
+        position_sigma=np.full(n, 1e-4 if motion == "general" else np.nan),
+        direction_sigma_rad=float(np.radians(3.0)),
+        scale=Scale(kind="relative"),
+        provenance=SOURCE,
+    )
+
+
+def _points(xyz: np.ndarray, pixels: np.ndarray) -> SparsePoints:
+    point, row = np.nonzero(np.isfinite(pixels[:, :, 0]))
+    return SparsePoints(
+        xyz_world=xyz,
+        range_relative_sigma=np.full(len(xyz), 0.03),
+        triangulation_angle_rad=np.full(len(xyz), 0.1),
+        p_gross=np.full(len(xyz), 0.003),
+        observation_point=point,
+        observation_frame=FRAMES[row],
+        observation_xy_px=pixels[point, row],
+        provenance=SOURCE,
+    )
+
+
+def _tracks(static: np.ndarray, moving: np.ndarray) -> PointTracks:
+    xy = np.concatenate([moving, static])
+    is_moving = np.arange(len(xy)) < len(moving)
+    return PointTracks(
+        frames=FRAMES,
+        xy_px=xy,
+        visible=np.isfinite(xy[:, :, 0]),
+        sigma_px=np.full(xy.shape[:2], 0.5),
+        p_gross=np.full(len(xy), 0.003),
+        motion=is_moving.astype(np.int32),
+        residual_px=np.where(is_moving, 12.0, 0.4),
+        moving_pairs=np.where(is_moving, 9, 0).astype(np.int32),
+        parallax_px=np.full(len(xy), 20.0),
+        provenance=SOURCE,
+    )
+
+
+def _matches(pixels: np.ndarray) -> Matches:
+    pairs = np.array([[0, 5], [3, 12], [6, 20]])
+    both = [np.flatnonzero(np.isfinite(pixels[:, p, 0]).all(axis=1)) for p in pairs]
+    pair = np.repeat(np.arange(len(pairs)), [len(rows) for rows in both])
+    rows = np.concatenate(both)
+    return Matches(
+        pairs=FRAMES[pairs],
+        pair=pair,
+        xy_a_px=pixels[rows, pairs[pair, 0]],
+        xy_b_px=pixels[rows, pairs[pair, 1]],
+        sigma_px=np.full(len(rows), 0.7),
+        p_gross=np.full(len(rows), 0.003),
+        confirmed_by=np.full(len(rows), 2, dtype=np.int32),
+        provenance=SOURCE,
+    )
+
+
+def _gravity(poses: np.ndarray) -> Gravity:
+    return Gravity(
+        frames=FRAMES,
+        up_cam=np.ascontiguousarray(poses[:, 2, :3]),
+        sigma_rad=np.full(len(FRAMES), np.radians(1.5)),
+        decided_by="--upright",
+        provenance=SOURCE,
+    )
