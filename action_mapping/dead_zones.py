@@ -53,13 +53,19 @@ def smoothing_residual(steps: Float64[np.ndarray, "m k"]) -> float:
     return float(np.median(residual, axis=0).max() * 1.4826 / _SMOOTHING_RESIDUAL)
 
 
+def window_lengths(
+    steps: Float64[np.ndarray, "m 3"], durations_s: Float64[np.ndarray, "m"], window_s: float
+) -> tuple[Float64[np.ndarray, "m"], Float64[np.ndarray, "m"]]:
+    """How far, and in how many seconds, the path goes in the window around each step."""
+    way, span_s = _chords(steps, durations_s, _half_window(durations_s, window_s))
+    return np.sqrt((way**2).sum(axis=1)), span_s
+
+
 def relative_threshold(
     steps: Float64[np.ndarray, "m 3"], durations_s: Float64[np.ndarray, "m"], sigma: float, settings: SegmentSettings
 ) -> float:
     """Speed below which a path without known scale does not travel; inf where it is not decided that it does."""
-    half = _half_window(durations_s, settings.max_window_s)
-    way, span_s = _chords(steps, durations_s, half)
-    length = np.sqrt((way**2).sum(axis=1))
+    length, span_s = window_lengths(steps, durations_s, settings.max_window_s)
     if np.percentile(length, 95) <= settings.decided_sigmas * math.sqrt(6.0) * sigma:
         return math.inf  # √6 σ: both ends, three axes
     return settings.translation_fraction * float(np.percentile(length / span_s, 95))

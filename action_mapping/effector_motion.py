@@ -136,7 +136,7 @@ class ActionFrameReading:
 
 def action_frame(
     base_from_effector: Float64[np.ndarray, "n 4 4"],
-    commanded: Float64[np.ndarray, "n-1 3"],
+    commanded: Float64[np.ndarray, "m 3"],
     *,
     settings: EffectorSettings | None = None,
 ) -> ActionFrameReading:

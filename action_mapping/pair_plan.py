@@ -41,12 +41,13 @@ def pair_amounts(
 
 def amounts_of(a_from_b: Float64[np.ndarray, "4 4"]) -> dict[Component, float]:
     """The amounts of a motion already known to be rigid."""
-    pan, tilt, roll = Rotation.from_matrix(a_from_b[:3, :3], assume_valid=True).as_euler("YXZ").tolist()
+    tilt = math.asin(min(1.0, max(-1.0, -float(a_from_b[1, 2]))))
     if abs(tilt) > MAX_TILT_RAD:
         raise PlanError(
             f"tilt of {math.degrees(tilt):.1f}° is within 5° of straight up or down, where pan and roll cannot be "
             "told apart; choose a pose in between"
         )
+    pan, tilt, roll = Rotation.from_matrix(a_from_b[:3, :3], assume_valid=True).as_euler("YXZ").tolist()
     x, y, z = a_from_b[:3, 3].tolist()
     return dict(zip(COMPONENTS, (pan, tilt, roll, x, y, z), strict=True))
 
@@ -61,6 +62,7 @@ def draw_unit(largest: float, choices: tuple[float, ...], rng: np.random.Generat
     if largest < LEAST_STEPS * choices[0]:
         return choices[len(choices) // 2]
     fitting = [unit for unit in choices if largest / unit < cap + 0.5]
+    fitting = [unit for unit in fitting if largest / unit > FEWEST_STEPS - 0.5] or fitting
     if not fitting:
         raise PlanError(f"{largest:g} is more than {cap} steps of the largest unit, {choices[-1]:g}")
     return min(fitting, key=lambda unit: abs(largest / unit - steps))

@@ -140,7 +140,10 @@ def _level_from_world(up_world: Float64[np.ndarray, "3"]) -> Rotation:
 def _attitude(level_from_world: Rotation, world_from_cam: Float64[np.ndarray, "n 4 4"]) -> Float64[np.ndarray, "n 3"]:
     """Heading (+ to the right), pitch (+ looks up), roll (+ clockwise from behind) of each camera, rad."""
     level_from_cam = level_from_world.as_matrix() @ world_from_cam[:, :3, :3]
-    return Rotation.from_matrix(level_from_cam, assume_valid=True).as_euler("YXZ")
+    right, down, forward = (level_from_cam[:, row] for row in range(3))
+    heading = np.arctan2(right[:, 2], forward[:, 2])
+    pitch = np.arctan2(-down[:, 2], np.hypot(right[:, 2], forward[:, 2]))
+    return np.stack([heading, pitch, np.arctan2(down[:, 0], down[:, 1])], axis=1)
 
 
 def _wrapped(angle_rad: Float64[np.ndarray, "n"]) -> Float64[np.ndarray, "n"]:

@@ -7,7 +7,13 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int8, Int64
 
 from action_mapping.camera_rates import checked_durations, gaps, warn_impossible_speed
-from action_mapping.dead_zones import SegmentSettings, active_signs, relative_threshold, smoothing_residual
+from action_mapping.dead_zones import (
+    SegmentSettings,
+    active_signs,
+    relative_threshold,
+    smoothing_residual,
+    window_lengths,
+)
 from action_mapping.primitives import COMPONENTS, STAY, Component, Primitive, primitive_of
 from action_mapping.reading import camera_motion, levelled_motion
 from action_mapping.rigid import PoseError, checked_rotations
@@ -59,7 +65,8 @@ def motion_segments(
     checked_rotations(world_from_cam)
     steps = camera_motion(world_from_cam[:-1], world_from_cam[1:])
     if scale == "metric":
-        warn_impossible_speed(np.sqrt((steps[:, 3:] ** 2).sum(axis=1)) / durations_s)
+        length, span_s = window_lengths(steps[:, 3:], durations_s, settings.max_window_s)
+        warn_impossible_speed(length / span_s)
     seams = gaps(durations_s)
     clock_s = durations_s.copy()
     clock_s[seams] = np.median(durations_s)  # a gap counts as one usual step without motion
@@ -78,7 +85,7 @@ def motion_segments(
     return _segments(codes, levelled, edges, times_s, seams)
 
 
-def _zoom_steps(focal_px: Float64[np.ndarray, "n"] | None, count: int) -> Float64[np.ndarray, "n-1"]:
+def _zoom_steps(focal_px: Float64[np.ndarray, "n"] | None, count: int) -> Float64[np.ndarray, "m"]:
     if focal_px is None:
         return np.zeros(count - 1)
     if len(focal_px) != count or not (np.isfinite(focal_px) & (focal_px > 0)).all():

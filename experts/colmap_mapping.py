@@ -72,7 +72,8 @@ def map_incrementally(database: Path, folder: Path, fixed: bool, seed: int) -> S
     options.extract_colors = False
     options.mapper.num_threads, options.mapper.random_seed = 1, seed
     options.mapper.abs_pose_refine_focal_length = options.mapper.abs_pose_refine_extra_params = not fixed
-    options.mapper.init_min_tri_angle = 4.0  # COLMAP asks 16°, more than a short hand-held clip has
+    options.mapper.init_min_tri_angle = 4.0  # COLMAP asks 16°, more than a short hand-held clip has ...
+    options.mapper.init_max_forward_motion = 1.0  # ... and refuses to start on a drive
     folder.mkdir()
     with _quiet():
         return _largest(pycolmap.incremental_mapping(database, folder, folder, options))

@@ -19,6 +19,11 @@ class KeyframeSettings:
     """A step ends when fewer of the keyframe's tracks than this are left: the view has changed."""
     growth: float = 1.25
     """Factor on the step while there are more keyframes than allowed."""
+    enough: int = 12
+    """With fewer keyframes the step shrinks, so that points are seen from three (a forward drive: 5 frames 6 m apart
+    do not join) ..."""
+    least_step_share: float = 0.01
+    """... down to this."""
 
 
 def choose_keyframes(
@@ -26,13 +31,18 @@ def choose_keyframes(
 ) -> Int64[np.ndarray, "k"]:
     """Columns of `xy_px` (positions in the clip) that are keyframes: the first, the last, and one per step between.
 
-    Steps grow until at most `max_keyframes` (at least 2) are left.
+    Steps grow until at most `max_keyframes` (at least 2) are left, or shrink until there are `enough`.
     """
-    steps = settings.step_share * diagonal_px * settings.growth ** np.arange(60)
-    for step in steps:
-        chosen = _walk(xy_px, float(step), settings)
+    share = settings.step_share
+    chosen = _walk(xy_px, share * diagonal_px, settings)
+    while len(chosen) < min(settings.enough, max_keyframes) and share > settings.least_step_share:
+        share /= settings.growth
+        chosen = _walk(xy_px, share * diagonal_px, settings)
+    for _ in range(60):
         if len(chosen) <= max(2, max_keyframes):
             return chosen
+        share *= settings.growth
+        chosen = _walk(xy_px, share * diagonal_px, settings)
     return chosen[np.unique(np.linspace(0, len(chosen) - 1, max(2, max_keyframes)).round().astype(int))]
 
 

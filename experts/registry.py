@@ -26,7 +26,7 @@ class Registry:
         """Own names, in order of preference."""
 
     def targets(self) -> dict[str, str]:
-        """"module:Class" by name: built-ins first, then plug-ins by name."""
+        """Targets ("module:Class") by name: built-ins first, then plug-ins by name."""
         from importlib.metadata import entry_points
 
         plugins = sorted(entry_points(group=self.group), key=lambda point: (point.name, point.value))

@@ -10,6 +10,7 @@ one, which no camera motion makes of a scene.
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -22,7 +23,7 @@ Began = Literal["start", "cut", "fade", "window"]  # a dissolve counts as a fade
 
 @dataclass(frozen=True, kw_only=True)
 class ShotSettings:
-    """Thresholds, fitted on 12 real sequences (`shared` set names in the fields) joined at random."""
+    """Thresholds, fitted on 12 real sequences (test data sets, named where they matter) joined at random."""
 
     score: float = 0.3
     """A change of picture scores at least this above a still one (0 to 2). Of 1500 joints between different
@@ -112,7 +113,10 @@ class ShotDetector:
     def _mark_dissolve(self, now: int) -> None:
         """Blanks the frames between two whose mixture lies midway."""
         for reach in self.settings.mixture_reach:
-            if len(self._latest) > 2 * reach and _mixed(*(self._latest[-1 - k * reach] for k in (2, 1, 0)), self.settings):
+            if len(self._latest) <= 2 * reach:
+                return
+            earlier, frame, later = self._latest[-1 - 2 * reach], self._latest[-1 - reach], self._latest[-1]
+            if _mixed(earlier, frame, later, self.settings):
                 self.blank[now - 2 * reach + 1 : now] = [True] * (2 * reach - 1)
 
     def shots(self) -> list[Shot]:
@@ -227,6 +231,6 @@ def _runs(blank: Bool[np.ndarray, "n"], cuts: list[int]) -> Iterator[tuple[int, 
     for start, stop in edges.reshape(-1, 2).tolist():
         began: Began = "start" if start == 0 else "fade"
         inner = [start, *(c for c in cuts if start < c < stop), stop]
-        for a, b in zip(inner, inner[1:], strict=False):
+        for a, b in pairwise(inner):
             yield a, b, began
             began = "cut"

@@ -25,7 +25,7 @@ class SiftSettings:
 
     frames: int = 12
     """Frames that are described."""
-    features: int = 3000
+    features: int = 2000
     """Keypoints per frame."""
     pairs: int = 20
     """Pairs of frames."""
@@ -53,10 +53,12 @@ class SiftSettings:
     """An occlusion border is near where neighbours within this ..."""
     border_depth_ratio: float = 1.25
     """... differ in depth by more than this factor, ..."""
-    border_px: float = 6.0
-    """... or tracks move otherwise than the match by more than this, or by `border_share` of its displacement."""
-    border_share: float = 0.25
-    """See `border_px`."""
+    flow_radius_px: float = 48.0
+    """... or tracks within this, of which there must be ..."""
+    flow_tracks: int = 5
+    """... so many, ..."""
+    flow_px: float = 3.0
+    """... are off by more than this from one affine motion, the match's own end included."""
     p_gross_confirmed: float = 0.003
     """Confirmed, unambiguous, away from borders (DESIGN §6: below 0.5 %)."""
     p_gross_unconfirmed: float = 0.05
@@ -273,16 +275,20 @@ class SiftExpert:
         return near
 
     def _near_flow_border(self, clip: Clip, pair: _Pair, tracks: ImageTracks) -> Bool[np.ndarray, "m"]:
-        """Whether tracks around the match move otherwise than it does."""
+        """Whether tracks around the match and the match itself do not move like one surface, or are too few to say."""
         start, end = _in_both(tracks, pair.a, pair.b)
         if not len(start):
             return np.ones(len(pair.ratio), dtype=bool)
         scale = clip.width_px / _REFERENCE_WIDTH_PX
-        flow, own = end - start, pair.xy_b_px - pair.xy_a_px
-        limit = np.maximum(self.settings.border_px * scale, self.settings.border_share * np.linalg.norm(own, axis=1))
-        around = cKDTree(start).query_ball_point(pair.xy_a_px, self.settings.border_radius_px * scale)
-        unlike = [bool((np.linalg.norm(flow[n] - own[k], axis=1) > limit[k]).any()) for k, n in enumerate(around)]
-        return np.array(unlike, dtype=bool)
+        around = cKDTree(start).query_ball_point(pair.xy_a_px, self.settings.flow_radius_px * scale)
+        border = np.array([len(n) < self.settings.flow_tracks for n in around], dtype=bool)
+        for k in np.flatnonzero(~border):
+            at = np.vstack([pair.xy_a_px[k], start[around[k]]]) - pair.xy_a_px[k]
+            to = np.vstack([pair.xy_b_px[k], end[around[k]]]) - pair.xy_b_px[k]
+            affine = np.linalg.lstsq(np.column_stack([at, np.ones(len(at))]), to, rcond=None)[0]
+            off = to - np.column_stack([at, np.ones(len(at))]) @ affine
+            border[k] = bool((np.linalg.norm(off, axis=1) > self.settings.flow_px * scale).any())
+        return border
 
 
 def _distances(a: Float32[np.ndarray, "k d"], b: Float32[np.ndarray, "l d"]) -> Float32[np.ndarray, "k l"]:

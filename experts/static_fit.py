@@ -128,17 +128,14 @@ def shown_px(
     x = np.arange(s.u.shape[1])[None]
     first, last = np.argmax(used, axis=1), s.u.shape[1] - 1 - np.argmax(used[:, ::-1], axis=1)
     tau = (x - first[:, None]) / np.maximum(last - first, 1)[:, None] - 0.5
-    depth = np.where(used, fit.z, np.nan)
-    jacobian = (s.cam_from_world[None, :, :2] - fit.predicted_u[..., None] * s.cam_from_world[None, :, 2:]) / depth[
-        ..., None, None
-    ]
-    jacobian = np.nan_to_num(jacobian)
-    n00, n01, n11 = (np.einsum("tnki,tnkj,tn->tij", jacobian, jacobian, tau**p, optimize=True) for p in (0, 1, 2))
+    weight = np.where(used, 1 / np.maximum(fit.z, 1e-9) ** 2, 0)
+    n00, n01, n11 = (_normal(s, fit.predicted_u, weight * tau**power)[0] for power in (0, 1, 2))
     ridge = 1e-9 * np.trace(n00, axis1=1, axis2=2)[:, None, None] * np.eye(3) + 1e-30 * np.eye(3)
     left = n11 - np.swapaxes(n01, 1, 2) @ np.linalg.solve(n00 + ridge, n01)
     weakest = np.maximum(np.linalg.eigvalsh(left)[:, 0], 0)
     rms = s.focal_px * np.sqrt(weakest / np.maximum(used.sum(axis=1), 1))
-    return rms * share * np.nan_to_num(np.nanmedian(np.where(used, np.abs(depth), np.inf), axis=1), posinf=0.0)
+    depth = np.where(used, fit.z, 0).sum(axis=1) / np.maximum(used.sum(axis=1), 1)
+    return rms * share * depth
 
 
 def _life(s: Sightings, window: tuple[float, float]) -> Bool[np.ndarray, "t n"]:
@@ -185,14 +182,10 @@ def _best_point(s: Sightings, weight: Float64[np.ndarray, "t n"]) -> Float64[np.
     middle = s.centre.mean(axis=0)
     extent = np.linalg.norm(s.centre - middle, axis=1).max() + 1e-9
     far = middle + towards * extent * _FAR
-    rows = np.nan_to_num(s.cam_from_world[None, :, :2] - s.u[..., None] * s.cam_from_world[None, :, 2:])
-    right = np.einsum("tnki,ni->tnk", rows, s.centre - middle)
     xyz, z = far, np.ones(weight.shape)
     for _ in range(3):
-        w = np.where(s.seen, weight, 0) / z**2
-        normal = np.einsum("tnki,tnkj,tn->tij", rows, rows, w, optimize=True)
+        normal, moment = _normal(s, np.nan_to_num(s.u), np.where(s.seen, weight, 0) / z**2, middle)
         normal += (1e-12 * np.trace(normal, axis1=1, axis2=2)[:, None, None] + 1e-30) * np.eye(3)
-        moment = np.einsum("tnki,tnk,tn->ti", rows, right, w, optimize=True)
         xyz = middle + np.linalg.solve(normal, moment[..., None])[..., 0]
         z = np.maximum(_along(s, xyz, 2), 1e-3 * extent)
     behind = np.any((weight > 0) & (_along(s, xyz, 2) <= 0), axis=1, keepdims=True)
@@ -200,10 +193,36 @@ def _best_point(s: Sightings, weight: Float64[np.ndarray, "t n"]) -> Float64[np.
     return np.where(enough, np.where(behind, far, xyz), np.nan)
 
 
+def _normal(
+    s: Sightings,
+    u: Float64[np.ndarray, "t n 2"],
+    weight: Float64[np.ndarray, "t n"],
+    origin: Float64[np.ndarray, "3"] | None = None,
+) -> tuple[Float64[np.ndarray, "t 3 3"], Float64[np.ndarray, "t 3"]]:
+    """Normal matrix and moment (about `origin`) of the rows R_k - u_k·R_z, k = x, y, of all frames.
+
+    They are linear in (1, u_x, u_y, u²), so that one product with a matrix per clip makes them for all tracks.
+    """
+    x, y, z = (s.cam_from_world[:, k] for k in range(3))
+
+    def outer(a: Float64[np.ndarray, "n 3"], b: Float64[np.ndarray, "n 3"]) -> Float64[np.ndarray, "n 3 3"]:
+        return a[:, :, None] * b[:, None]
+
+    parts = np.stack(
+        [outer(x, x) + outer(y, y), -outer(x, z) - outer(z, x), -outer(y, z) - outer(z, y), outer(z, z)]
+    )
+    offset = s.centre - (np.zeros(3) if origin is None else origin)
+    moments = np.einsum("pnij,nj->pni", parts, offset)
+    factors = np.stack([weight, weight * u[..., 0], weight * u[..., 1], weight * (u**2).sum(axis=-1)], axis=1)
+    flat = factors.reshape(len(u), 4 * len(x))
+    return (flat @ parts.reshape(-1, 9)).reshape(-1, 3, 3), flat @ moments.reshape(-1, 3)
+
+
 def _direction(s: Sightings, weight: Float64[np.ndarray, "t n"]) -> Float64[np.ndarray, "t 3"]:
     ray = np.concatenate([s.u, np.ones_like(s.u[..., :1])], axis=-1)
     ray /= np.linalg.norm(ray, axis=-1, keepdims=True)
-    mean = np.einsum("nij,tni,tn->tj", s.cam_from_world, np.nan_to_num(ray), np.where(s.seen, weight, 0), optimize=True)
+    weighted = np.nan_to_num(ray) * np.where(s.seen, weight, 0)[..., None]
+    mean = weighted.reshape(len(weighted), 3 * len(s.centre)) @ s.cam_from_world.reshape(-1, 3)
     with np.errstate(invalid="ignore"):
         return mean / np.linalg.norm(mean, axis=-1, keepdims=True)
 

@@ -90,7 +90,7 @@ class ValidAreaExpert:
 def borders(pictures: UInt8[np.ndarray, "n h w"], settings: ValidAreaSettings) -> Bool[np.ndarray, "h w"]:
     """True on rows and columns of one constant colour that reach in from the edges, and a little beyond."""
     margin = _scaled(settings.margin_px, pictures)
-    n, h, w = pictures.shape
+    h, w = pictures.shape[1:]
     masked = np.zeros((h, w), dtype=bool)
     top, bottom = _flat_ends(pictures, settings)
     if top + bottom >= h:
@@ -137,9 +137,7 @@ def overlays(
     return np.asarray(grown > 0)
 
 
-def _stands_still(
-    edge: Bool[np.ndarray, "h w"], stays: Bool[np.ndarray, "h w"], settings: ValidAreaSettings
-) -> bool:
+def _stands_still(edge: Bool[np.ndarray, "h w"], stays: Bool[np.ndarray, "h w"], settings: ValidAreaSettings) -> bool:
     """Whether edges stay all over the picture (a share of pixels would be ruled by one bold logo)."""
     h, w = edge.shape
     side = -(-max(h, w) // settings.cells)
@@ -178,4 +176,4 @@ def _gradients(pictures: UInt8[np.ndarray, "n h w"]) -> tuple[Float32[np.ndarray
 
 
 def _scaled(px_at_960: int, pictures: UInt8[np.ndarray, "n h w"]) -> int:
-    return max(1, round(px_at_960 * max(pictures.shape[1:]) / 960))
+    return max(1, round(px_at_960 * int(max(pictures.shape[1:])) / 960))

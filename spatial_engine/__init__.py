@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from spatial_engine.export import export
     from spatial_engine.pipeline import annotate, generate, run
     from spatial_engine.report import report
+    from spatial_engine.sources import OpenOptions
     from spatial_engine.store import Store, open_store
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Dataset": "dataset",
+    "OpenOptions": "sources",
     "SpatialEngineError": "errors",
     "Store": "store",
     "annotate": "pipeline",
@@ -32,6 +34,7 @@ _HOMES = {
 
 __all__ = [
     "Dataset",
+    "OpenOptions",
     "SpatialEngineError",
     "Store",
     "annotate",

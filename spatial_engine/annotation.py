@@ -13,6 +13,7 @@ from experts.clip import Clip, OpeningOptions
 from experts.expert import Expert
 from experts.signals import SIGNAL_TYPES, Abstained, Signal
 from spatial_engine.errors import UsageError
+from spatial_engine.executor import one_line
 from spatial_engine.ledger import Entry, entries_on_file
 from spatial_engine.signal_file import to_json
 from spatial_engine.sources import clip_to_json
@@ -23,7 +24,7 @@ CLOCK = "times_s"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Annotated:
+class AnnotatedClip:
     """What a run did for one clip."""
 
     entries: tuple[Entry, ...]
@@ -47,7 +48,7 @@ class AnnotateClip:
     """Needs first."""
     _loaded: set[str] = field(default_factory=set, init=False)
 
-    def __call__(self, clip: Clip) -> Annotated:
+    def __call__(self, clip: Clip) -> AnnotatedClip:
         """Runs what is missing, files it, and makes it the clip's present signals."""
         store = Store(self.store_path)
         failures = store.failures(clip.id)
@@ -69,7 +70,7 @@ class AnnotateClip:
             replace(entry, expert=provider[entry.signal], seconds=seconds.get(provider[entry.signal]))
             for entry in entries_on_file(store, clip.id)
         )
-        return Annotated(entries=entries, computed=len(seconds))
+        return AnnotatedClip(entries=entries, computed=len(seconds))
 
     def is_done(self, clip: Clip) -> bool:
         """Whether nothing has to run."""
@@ -119,11 +120,10 @@ class AnnotateClip:
             for name in sorted(results):
                 store.write(clip.id, name, keys[name], results[name])
         except Exception as error:  # a fault of one expert on one clip is recorded, never the run's
-            lines = str(error).splitlines() or [""]
             return Failure(
                 expert=expert.name,
                 signals=tuple(sorted(expert.provides)),
-                error=f"{type(error).__name__}: {lines[0]}",
+                error=one_line(error),
                 traceback=traceback.format_exc(),
             )
         return None

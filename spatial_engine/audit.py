@@ -51,6 +51,7 @@ def audit(
         "licences": _licences(questions),
         "experts": _experts(questions),
         "truth": None,
+        "truth_detail": None,
     }
 
 

@@ -1,6 +1,7 @@
 """One pass over all clips: near-duplicates go, answers are evened out by dropping, letters are dealt in blocks."""
 
 import json
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -189,11 +190,10 @@ def _surplus_leaves(drafts: Sequence[Draft], seed: int, settings: BalanceSetting
 
 def _leaf_limit(counts: Sequence[int], share: float) -> int:
     """The largest number of questions a leaf may keep so that none exceeds `share` of what then remains."""
-    for limit in range(max(counts), 0, -1):
-        capped = [min(n, limit) for n in counts]
-        if max(capped) <= share * sum(capped):
-            return limit
-    return 1
+    too_many = bisect_left(
+        range(1, max(counts) + 1), True, key=lambda limit: limit > share * sum(min(n, limit) for n in counts) + 1e-9
+    )
+    return max(1, too_many)  # the range starts at 1: its place of the first excess is the last limit without
 
 
 def _thin(drafts: Sequence[Draft], indices: Sequence[int], surplus: int, seed: int) -> set[int]:

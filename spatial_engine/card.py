@@ -82,7 +82,7 @@ def _abilities(audit: Mapping[str, Json]) -> str:
 
 def _reasons(audit: Mapping[str, Json]) -> str:
     rows = [
-        (leaf, _literal(reason), str(count))
+        (leaf or "all", _literal(reason), str(count))
         for kind in ("refused", "dropped")
         for leaf, reasons in audit[kind].items()
         for reason, count in reasons.items()

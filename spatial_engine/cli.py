@@ -10,7 +10,6 @@ import typer
 from spatial_engine import cli_options as o
 from spatial_engine.cli_options import names, open_options
 
-
 app = typer.Typer(
     help="Turns folders of videos into spatial question-answer data that can be trusted.",
     epilog="Exit codes: 0 done, 1 some clips could not be read or crashed, 2 usage, 3 environment.",
@@ -19,6 +18,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help starts twice as fast
     pretty_exceptions_enable=False,
 )
+
 
 @app.command()
 def run(

@@ -14,7 +14,7 @@ MAX_SIDE_PX = 1280
 MAP_SIDE_PX = 640
 """Drawn maps are squares of this side."""
 
-_OVERSAMPLE = 4
+_OVERSAMPLE = 3
 _DARK = (13, 17, 23)
 _BRIGHT = (255, 255, 255)
 _ACCENT = (255, 196, 0)  # amber on near-black and white: told apart by lightness alone, so by every eye
@@ -58,10 +58,10 @@ def _stamp_ring(image: Image.Image, spot: XY, unit: float) -> None:
     reach = 12 * unit
     box = _around(spot, reach)
     with _Patch(image, box) as patch:
-        patch.circle(spot, 9.2 * unit, fill=None, outline=(*_DARK, 215), width=5.4 * unit)
-        patch.circle(spot, 8.0 * unit, fill=None, outline=(*_ACCENT, 255), width=2.6 * unit)
-        patch.circle(spot, 2.3 * unit, fill=(*_DARK, 215))
-        patch.circle(spot, 1.3 * unit, fill=(*_BRIGHT, 255))
+        patch.circle(spot, 9.6 * unit, fill=None, outline=(*_DARK, 225), width=4.6 * unit)
+        patch.circle(spot, 8.5 * unit, fill=None, outline=(*_ACCENT, 255), width=2.4 * unit)
+        patch.circle(spot, 2.0 * unit, fill=(*_DARK, 225))
+        patch.circle(spot, 1.15 * unit, fill=(*_BRIGHT, 255))
 
 
 def _stamp_label(image: Image.Image, text: str, box: Box, unit: float) -> None:
@@ -121,14 +121,14 @@ def drawn_map(drawing: Drawing) -> Image.Image:
 def _draw_path(patch: "_Patch", path: Sequence[XY], ink: tuple[int, int, int]) -> None:
     if len(path) > 1:
         tip, neck, left, right = _arrow(path)
-        shaft = [xy for xy in path[:-1] if np.hypot(xy[0] - tip[0], xy[1] - tip[1]) > 20]
-        patch.line([*(shaft or path[:1]), neck], (*ink, 255), 5.5)
+        shaft = [xy for xy in path[:-1] if np.hypot(xy[0] - tip[0], xy[1] - tip[1]) > 26]
+        patch.line([*(shaft or path[:1]), neck], (*ink, 255), 7)
         patch.polygon([tip, left, neck, right], (*ink, 255))
-    patch.circle(path[0], 10, fill=(*ink, 255))
-    patch.circle(path[0], 5.5, fill=(*_BRIGHT, 255))
+    patch.circle(path[0], 12, fill=(*ink, 255))
+    patch.circle(path[0], 6.5, fill=(*_BRIGHT, 255))
 
 
-def _arrow(path: Sequence[XY], length: float = 30.0, half_width: float = 13.0) -> tuple[XY, XY, XY, XY]:
+def _arrow(path: Sequence[XY], length: float = 36.0, half_width: float = 16.0) -> tuple[XY, XY, XY, XY]:
     """Tip, neck and two barbs of the head at the end of a path, along where the path comes from."""
     tip = np.array(path[-1])
     behind = next((np.array(xy) for xy in reversed(path) if np.hypot(*(np.array(xy) - tip)) >= 0.6 * length), None)

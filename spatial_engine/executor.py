@@ -13,18 +13,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from spatial_engine.errors import SpatialEngineError
+from spatial_engine.errors import SetupError, SpatialEngineError, UsageError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-ONE_THREAD = {
+WORKER_ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "OPENCV_FOR_THREADS_NUM": "1",
+    "GLOG_minloglevel": "2",
 }
-"""Environment of workers: sums that are split among threads differ in their last bits."""
+"""Of workers. One thread each: sums that are split among threads differ in their last bits. COLMAP says errors only."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,16 +37,14 @@ class Crashed:
     traceback: str = ""
 
 
-def run(
-    task: Callable[[Item], Result], items: Iterable[Item], workers: int
-) -> Iterator[tuple[Item, Result | Crashed]]:
+def run(task: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[tuple[Item, Result | Crashed]]:
     """(item, what `task` returned or `Crashed`) as they finish.
 
     `workers` processes are spawned, so `task` and items must be picklable and a script that calls this needs
     `if __name__ == "__main__":`; 0 works in this process, where a crash of native code ends everything.
     A process unpickles `task` once: what it keeps lasts for the items that follow.
     When a process dies, the items then in work are tried again, one at a time: only one that kills its process
-    twice is lost. A `SpatialEngineError` of the task passes through.
+    twice is lost. `UsageError` and `SetupError` of the task pass through: they concern every item.
     """
     if workers == 0:
         yield from ((item, attempt(task, item)) for item in items)
@@ -63,10 +62,17 @@ def attempt(task: Callable[[Item], Result], item: Item) -> Result | Crashed:
     """The task's result, or how it failed."""
     try:
         return task(item)
-    except SpatialEngineError:
+    except (UsageError, SetupError):
         raise
+    except SpatialEngineError as error:
+        return Crashed(error=error.cause, traceback=traceback.format_exc())
     except Exception as error:  # whatever footage provokes; recorded with its traceback
-        return Crashed(error=f"{type(error).__name__}: {error}", traceback=traceback.format_exc())
+        return Crashed(error=one_line(error), traceback=traceback.format_exc())
+
+
+def one_line(error: BaseException) -> str:
+    """Kind and first line of an error."""
+    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
 
 
 def _until_death(
@@ -97,7 +103,7 @@ def _pool(task: Callable[[Any], Any], workers: int) -> Iterator[ProcessPoolExecu
     """A pool of single-threaded spawned processes that are gone when the block ends, however it ends."""
     others = set(multiprocessing.active_children())
     spawn = multiprocessing.get_context("spawn")
-    with _environment(ONE_THREAD):
+    with _environment(WORKER_ENVIRONMENT):
         pool = ProcessPoolExecutor(workers, mp_context=spawn, initializer=_begin_worker, initargs=(task,))
         try:
             yield pool

@@ -14,21 +14,11 @@ from spatial_engine.errors import Interrupted, SpatialEngineError, UsageError
 from spatial_engine.executor import Crashed
 from spatial_engine.executor import run as run_tasks
 from spatial_engine.ledger import Ledger
+from spatial_engine.opening import OpenFootage, find, open_all
 from spatial_engine.plan import Step, choose_experts, registered_experts, steps
-from spatial_engine.progress import Progress, Silent
-from spatial_engine.sources import (
-    ClipError,
-    Footage,
-    Found,
-    Left,
-    Opened,
-    OpenOptions,
-    clip_from_json,
-    find_footage,
-    open_footage,
-)
-from spatial_engine.sources.finding import VIDEO_ENDINGS
-from spatial_engine.store import FootageRecord, Store, create_store, open_store
+from spatial_engine.progress import Progress, Silent, counted
+from spatial_engine.sources import OpenOptions, clip_from_json
+from spatial_engine.store import Store, create_store, open_store
 from templates.draft import ClipQuestions, Refusal
 from templates.generate import ask_clip
 from templates.registry import UnknownAbilityError, create_templates
@@ -69,11 +59,11 @@ def annotate(
     """
     progress = progress or Silent()
     task = AnnotateClip(store_path=Path(store), experts=choose_experts(experts))
-    found = _find(Path(footage), images, progress)
+    found = find(Path(footage), images, progress)
     target = create_store(store)
     with _interruptible():
         opening = OpenFootage(store_path=target.path, options=options or OpenOptions())
-        clips = _open(found, Path(footage), opening, target, workers, progress)
+        clips = open_all(found, Path(footage), opening, target, workers, progress)
         if retry_failed:
             for clip in clips:
                 target.write_failures(clip.id, {})
@@ -116,9 +106,9 @@ def generate(
         clip_ids = source.clip_ids()
         progress.begin("asking", len(clip_ids))
         for clip_id, result in run_tasks(task, clip_ids, workers):
-            questions = _crashed(clip_id, result) if isinstance(result, Crashed) else result
-            asked.append(questions)
-            progress.step(clip_id, f"failed: {result.error}" if isinstance(result, Crashed) else "done")
+            asked.append(_crashed(clip_id, result) if isinstance(result, Crashed) else result)
+            outcome = f"failed: {result.error}" if isinstance(result, Crashed) else "done"
+            progress.step(source.record(clip_id).clip["name"], outcome)
         return write_dataset(
             dataset,
             asked,
@@ -197,78 +187,11 @@ class AskClip:
         return ask_clip(clip, store.signals(clip_id), self.templates, self.settings, self.seed)
 
 
-@dataclass(frozen=True, kw_only=True)
-class OpenFootage:
-    """The task of a worker: one file or folder of footage into clips."""
-
-    store_path: Path
-    options: OpenOptions
-
-    def __call__(self, footage: Footage) -> Opened | ClipError:
-        """Its clips, or why there are none."""
-        try:
-            return open_footage(footage, self.options, cache=Store(self.store_path))
-        except ClipError as error:
-            return error
-
-
 def _templates(abilities: Sequence[str] | str | None) -> list[Template]:
     try:
         return list(create_templates([abilities] if isinstance(abilities, str) else list(abilities or ())).values())
     except UnknownAbilityError as error:
         raise UsageError(str(error), "name a level, a branch or a leaf, as in --abilities L1,L2/Memory") from error
-
-
-def _find(path: Path, images: str | None, progress: Progress) -> Found:
-    found = find_footage(path, images)
-    for left in found.left:
-        progress.say(f"left out: {left.path}: {left.reason}")
-    if not found.taken:
-        why = "; ".join(sorted({left.reason for left in found.left})) or "it is empty"
-        kind = SpatialEngineError if any(map(_is_broken_video, found.left)) else UsageError
-        raise kind(f"no footage at {path}: {why}", "give a video, or a folder of videos or of images")
-    return found
-
-
-def _is_broken_video(left: Left) -> bool:
-    return left.path.suffix.lower() in VIDEO_ENDINGS and not left.path.name.startswith(".")
-
-
-def _open(found: Found, root: Path, task: OpenFootage, store: Store, workers: int, progress: Progress) -> list[Clip]:
-    """The clips of all footage, each once, by id. What cannot be opened is recorded."""
-    progress.begin("opening", len(found.taken))
-    results: dict[str, Opened | ClipError | Crashed] = {}
-    for footage, result in run_tasks(task, found.taken, workers):
-        results[footage.place] = result
-        progress.step(footage.name, _opening_outcome(result))
-    broken = {str(left.path.absolute()): left for left in found.left if _is_broken_video(left)}
-    for place, left in broken.items():
-        store.write_footage(FootageRecord(path=place, name=left.path.name, error=left.reason))
-    clips: dict[str, Clip] = {}
-    for footage in found.taken:
-        opened = results[footage.place]
-        if not isinstance(opened, Opened):
-            error = opened.cause if isinstance(opened, ClipError) else opened.error
-            store.write_footage(FootageRecord(path=footage.place, name=footage.name, error=error))
-            continue
-        for note in opened.notes:
-            progress.say(f"{footage.name}: {note}")
-        twins = [clips[clip.id].name for clip in opened.clips if clip.id in clips]
-        if twins:
-            progress.say(f"{footage.name}: the same contents as {twins[0]}")
-        clips = {clip.id: clip for clip in opened.clips} | clips
-        ids = tuple(clip.id for clip in opened.clips)
-        store.write_footage(FootageRecord(path=footage.place, name=footage.name, clips=ids))
-    for record in store.footage():
-        if record.path not in results | broken and Path(record.path).is_relative_to(root.absolute()):
-            store.forget_footage(record.path)
-    return [clips[clip_id] for clip_id in sorted(clips)]
-
-
-def _opening_outcome(result: Opened | ClipError | Crashed) -> str:
-    if isinstance(result, Opened):
-        return counted(len(result.clips), "clip")
-    return f"failed: {result.cause if isinstance(result, ClipError) else result.error}"
 
 
 def _annotate(clips: Sequence[Clip], task: AnnotateClip, store: Store, workers: int, progress: Progress) -> None:
@@ -305,8 +228,3 @@ def _interruptible() -> Iterator[None]:
         yield
     except KeyboardInterrupt as error:
         raise Interrupted("stopped", "run the same command again: it goes on where it stopped") from error
-
-
-def counted(number: int, noun: str) -> str:
-    """"1 clip", "3 clips"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -115,3 +115,8 @@ def printable(text: str) -> str:
     """One line that any terminal can show: control characters and lone surrogates are escaped."""
     safe = text.encode("utf-8", "backslashreplace").decode()
     return "".join(c if c.isprintable() or c == " " else c.encode("unicode_escape").decode() for c in safe)
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and its noun: "1 clip", "3 clips"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -7,6 +7,8 @@
     STORE/footage/<hash of path>.json             clips found in each file or folder of footage, or why none
     STORE/cache/                                  what opening footage found out; may be deleted
     STORE/ledger.sqlite                           the same at a glance, with seconds; may be deleted
+
+Files appear whole or not at all; several processes may read and write at once.
 """
 
 import hashlib

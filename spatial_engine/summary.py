@@ -61,14 +61,16 @@ def show_dataset(dataset: Dataset, to: Console) -> bool:
 
 def show_plan(steps: Sequence[Step], to: Console) -> None:
     """The experts in their order, with licences and expected cost."""
-    table = Table("expert", "version", "provides", "needs", "licence", "seconds per clip", title="plan")
-    for step in steps:
+    for number, step in enumerate(steps, start=1):
         expert = step.expert
-        kind = "measured here" if step.measured else "estimate"
-        seconds = "unknown" if step.seconds is None else f"{step.seconds:.1f} ({kind})"
-        provides, needs = ", ".join(sorted(expert.provides)), ", ".join(sorted(expert.needs))
-        table.add_row(*map(_safe, (expert.name, expert.version, provides, needs, step.licence, seconds)))
-    to.print(table)
+        kind = "measured on this store" if step.measured else "estimate"
+        seconds = "cost unknown" if step.seconds is None else f"{step.seconds:.1f} s a clip ({kind})"
+        to.print(f"{number}. {_safe(expert.name)} {_safe(expert.version)}: {seconds}; {_safe(step.licence)}")
+        to.print(f"   provides {_safe(', '.join(sorted(expert.provides)))}")
+        if expert.needs:
+            to.print(f"   needs {_safe(', '.join(sorted(expert.needs)))}")
+    known = [step.seconds for step in steps if step.seconds is not None]
+    to.print(f"in all: {sum(known):.0f} s a clip on one core")
 
 
 def _most_frequent(reasons: Iterable[str]) -> str:

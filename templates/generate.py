@@ -20,6 +20,9 @@ from templates.template import Template
 
 Reasons = Counter[tuple[Format | None, str]]
 
+_BATCH = 16
+"""Facts measured at once; no more are measured than are needed."""
+
 
 def ask_clip(
     clip: Clip, signals: Signals, templates: Sequence[Template], settings: AskSettings, seed: int
@@ -52,16 +55,15 @@ def ask(
         reasons[None, "nothing to ask about"] += 1
     drafts: list[Draft] = []
     asked = 0
-    for fact, measured in zip(facts, measure_on_all(template, facts, scenes), strict=True):
-        if asked == settings.facts_per_template:
-            reasons[None, "enough facts of this kind about this clip"] += 1
-            continue
-        if isinstance(measured, Undecided):
-            reasons[None, measured.reason] += 1
-            continue
-        new = list(_drafts_of(template, fact, measured, scene, settings, seed, reasons))
-        asked += bool(new)
-        drafts += new
+    for start in range(0, len(facts), _BATCH):
+        batch = facts[start : start + _BATCH]
+        if asked >= settings.facts_per_template:
+            reasons[None, "enough facts of this kind about this clip"] += len(facts) - start
+            break
+        for fact, measured in zip(batch, measure_on_all(template, batch, scenes), strict=True):
+            new = list(_drafts_of(template, fact, measured, scene, settings, seed, reasons))
+            asked += bool(new)
+            drafts += new if asked <= settings.facts_per_template else []
     return drafts
 
 
@@ -74,12 +76,15 @@ def measure_on_all(template: Template, facts: Sequence[Fact], scenes: tuple[Scen
 def _drafts_of(
     template: Template,
     fact: Fact,
-    measured: Measured,
+    measured: Measured | Undecided,
     scene: Scene,
     settings: AskSettings,
     seed: int,
     reasons: Reasons,
 ) -> Iterator[Draft]:
+    if isinstance(measured, Undecided):
+        reasons[None, measured.reason] += 1
+        return
     fact_id = fact.id(scene.clip.id)
     provenance = provenance_of(template, scene)
     for format in template.formats:

@@ -29,6 +29,9 @@ class Template(Protocol):
     reads: frozenset[str]
     """Signals that its answers may rest on, `needs` among them: their makers stand in the provenance."""
 
+    number_names: tuple[str, ...]
+    """Names of the numbers that it may answer with, in order; empty if it answers with none."""
+
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
         """What may be worth asking: facts in media terms, drawn by `rng`. Need not be decided."""
         ...

@@ -1,22 +1,49 @@
-"""Drafts held against a scene that knows better: ground truth, or another set of experts."""
+"""Answers held against a scene that knows better: ground truth, another set of experts, a later version."""
 
-from collections.abc import Mapping, Sequence
+import numpy as np
 
-from templates.answer import right
-from templates.draft import Draft
+from templates.answer import Answer, Label, Numbers, Point, Shape, right
+from templates.fact import Fact
 from templates.measured import Undecided
+from templates.question import Format, Question
 from templates.scene import Scene
 from templates.template import Template
 
 
-def judge(drafts: Sequence[Draft], truth: Scene, templates: Mapping[str, Template]) -> list[bool | None]:
-    """For each draft whether its answer is right on `truth`; None where the truth does not decide."""
-    return [_judge(draft, truth, templates[draft.template]) for draft in drafts]
-
-
-def _judge(draft: Draft, truth: Scene, template: Template) -> bool | None:
-    (measured,) = template.measure([draft.fact], truth)
+def verdict(template: Template, format: Format, fact: Fact, answer: Answer, truth: Scene) -> bool | None:
+    """Whether an answer about a fact is right on `truth`; None where the truth does not decide."""
+    (measured,) = template.measure([fact], truth)
     if isinstance(measured, Undecided):
         return None
-    answer = template.answer(draft.format, draft.fact, measured)
-    return None if isinstance(answer, Undecided) else right(draft.answer, answer)
+    true_answer = template.answer(format, fact, measured)
+    if isinstance(true_answer, Undecided):
+        return None
+    return right(answer, true_answer)
+
+
+def judge(question: Question, template: Template, truth: Scene) -> bool | None:
+    """`verdict` on a question as it was written."""
+    fact = Fact(template=question.template, params=question.fact)
+    return verdict(template, question.format, fact, recorded_answer(question, template), truth)
+
+
+def recorded_answer(question: Question, template: Template) -> Answer:
+    """The typed answer that stands in a question's value, σ and tolerance."""
+    value, sigma, tolerance = question.value, question.sigma, question.tolerance
+    if isinstance(value, str):
+        return Label(text=value, margin=np.inf if question.margin is None else question.margin)
+    if isinstance(value, list) and isinstance(value[0], list):
+        return Shape(points=np.array(value, dtype=float), sigma=sigma, tolerance=tolerance)
+    if isinstance(value, list):
+        return Point(xy_px=np.array(value, dtype=float), sigma_px=sigma, tolerance_px=tolerance)
+    by_name = isinstance(value, dict)
+    names = tuple(value) if by_name else template.number_names
+    columns = [[part[n] for n in names] if by_name else [part] for part in (value, sigma, tolerance)]
+    return Numbers(
+        names=names,
+        value=np.array(columns[0], dtype=float),
+        sigma=np.array(columns[1], dtype=float),
+        tolerance=np.array(columns[2], dtype=float),
+        unit=question.unit,
+        period=question.scorer_params.get("period"),
+    )

@@ -1,0 +1,1 @@
+"""Tests mirror the folders; `tests.rendering` makes scenes with exact truth."""

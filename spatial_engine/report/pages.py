@@ -23,7 +23,7 @@ GALLERY_LIMIT = 4000
 _OURS = ("index.html", "gallery.html", "clips", "media", "pictures")
 
 
-def report(dataset: Dataset | str | Path, store: Store | None = None, out: str | Path | None = None) -> Path:
+def report(dataset: Dataset | str | Path, out: str | Path | None = None, *, store: Store | None = None) -> Path:
     """Writes the report of a data set and returns its first page. `out` is `report/` in the data set if not given.
 
     With the store that the data set was made from, every clip gets a page of what was measured. Raises `UsageError`
@@ -40,11 +40,13 @@ def report(dataset: Dataset | str | Path, store: Store | None = None, out: str |
             place_file(dataset.path / path, folder / path)
         clips = _clip_pages(folder, questions, store)
         _write(folder / "gallery.html", "gallery.html", **_gallery(dataset, shown, questions, clips))
-        _write(folder / "index.html", "index.html", **_overview(dataset, clips))
+        _write(folder / "index.html", "index.html", **_overview(dataset, shown, clips, store))
     return out / "index.html"
 
 
-def _overview(dataset: Dataset, clips: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _overview(
+    dataset: Dataset, shown: Sequence[Question], clips: Sequence[Mapping[str, Any]], store: Store | None
+) -> dict[str, Any]:
     audit = dataset.audit
     reasons: Counter[tuple[str, str]] = Counter()
     for kind in ("refused", "dropped"):
@@ -62,7 +64,19 @@ def _overview(dataset: Dataset, clips: Sequence[Mapping[str, Any]]) -> dict[str,
         "leaves_total": len(LEAVES),
         "reasons": [(leaf, reason, count) for (leaf, reason), count in reasons.most_common()],
         "clips": clips,
+        "samples": _samples(shown),
+        "unopened": [(f.name, f.error) for f in store.footage() if f.error] if store is not None else [],
     }
+
+
+def _samples(questions: Sequence[Question]) -> list[tuple[str, str]]:
+    """One picture per leaf, in the order of the tree; from questions with fewer pictures first."""
+    found: dict[str, str] = {}
+    for question in sorted(questions, key=lambda question: len(question.media)):
+        photos = [medium["path"] for medium in question.media if medium["kind"] == "frames"]
+        if photos:
+            found.setdefault(question.ability, photos[0])
+    return [(leaf, found[leaf]) for leaf in LEAVES if leaf in found]
 
 
 def _tree(audit: Mapping[str, Json], reasons: Mapping[tuple[str, str], int]) -> dict[str, Any]:

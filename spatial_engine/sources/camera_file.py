@@ -40,7 +40,8 @@ def _file_beside(footage: Footage) -> Path:
 
 def _checked(stated: Any, width_px: int, height_px: int, source: str) -> Intrinsics:
     needed, known = {"fx", "fy", "cx", "cy"}, {"fx", "fy", "cx", "cy", "k1"}
-    if not isinstance(stated, Mapping) or not needed <= set(stated) <= known or not all(map(_is_number, stated.values())):
+    named = isinstance(stated, Mapping) and needed <= set(stated) <= known
+    if not named or not all(map(_is_number, stated.values())):
         raise ClipError(f"{source} does not hold a camera, but {str(stated)[:80]}", f"it must hold {_SHAPE}")
     fx, fy, cx, cy = (float(stated[name]) for name in ("fx", "fy", "cx", "cy"))
     if not (fx > 0 and fy > 0 and 0 < cx < width_px - 1 and 0 < cy < height_px - 1):

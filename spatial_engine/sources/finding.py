@@ -5,15 +5,21 @@ from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
-from experts.decoding import DecodingError, probe_video
+from experts.decoding import DecodingError
+from experts.video import probe_video
 from spatial_engine.errors import UsageError
 from spatial_engine.sources.footage import Footage, Found, ImageFolder, Left, VideoFile
 from spatial_engine.sources.image_groups import group_images, natural_key
 
-VIDEO_ENDINGS = frozenset(
-    ".3gp .avi .flv .gif .h264 .hevc .m2ts .m4v .mjpeg .mkv .mov .mp4 .mpeg .mpg .mts .mxf .ogv .ts .webm .wmv".split()
-)
-IMAGE_ENDINGS = frozenset(".bmp .jp2 .jpeg .jpg .pgm .png .pnm .ppm .tif .tiff .webp".split())
+# fmt: off
+VIDEO_ENDINGS = frozenset({
+    ".3gp", ".avi", ".flv", ".gif", ".h264", ".hevc", ".m2ts", ".m4v", ".mjpeg", ".mkv", ".mov", ".mp4", ".mpeg",
+    ".mpg", ".mts", ".mxf", ".ogv", ".ts", ".webm", ".wmv",
+})
+IMAGE_ENDINGS = frozenset({
+    ".bmp", ".jp2", ".jpeg", ".jpg", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp",
+})
+# fmt: on
 
 
 def find_footage(path: Path, images: str | None = None) -> Found:
@@ -45,19 +51,22 @@ def find_footage(path: Path, images: str | None = None) -> Found:
 def _walk(folder: Path, seen: set[tuple[int, int]]) -> Iterator[tuple[Path, list[Path], list[Left]]]:
     """(folder, its files, what was not entered), each folder once, in natural order."""
     try:
-        place = folder.stat()
+        stat = folder.stat()
+        place = (stat.st_dev, stat.st_ino)
+        if place in seen:
+            yield folder, [], [Left(path=folder, reason="seen already (a link)")]
+            return
+        seen.add(place)
         entries = sorted((Path(e.path) for e in os.scandir(folder)), key=natural_key)
     except OSError as error:
         yield folder, [], [Left(path=folder, reason=f"folder cannot be read ({error.strerror})")]
         return
-    seen.add((place.st_dev, place.st_ino))
     files, folders, left = [], [], []
     for entry in entries:
         if entry.name.startswith("."):
             left.append(Left(path=entry, reason="hidden"))
         elif entry.is_dir():
-            known = (entry.stat().st_dev, entry.stat().st_ino) in seen
-            (left.append(Left(path=entry, reason="seen already (a link)")) if known else folders.append(entry))
+            folders.append(entry)
         elif entry.is_file():
             files.append(entry)
         else:

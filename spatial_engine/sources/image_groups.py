@@ -41,7 +41,8 @@ def read_header(path: Path) -> ImageHeader:
 
     with Image.open(path) as image:
         width, height = image.size
-        if image.getexif().get(_EXIF_ORIENTATION) in _EXIF_SIDEWAYS:
+        stated = image.format != "PNG" or "exif" in image.info  # else Pillow decodes the whole PNG to look for it
+        if stated and image.getexif().get(_EXIF_ORIENTATION) in _EXIF_SIDEWAYS:
             width, height = height, width
         return ImageHeader(path=path, width_px=width, height_px=height, mode=image.mode)
 
@@ -133,6 +134,7 @@ def _colours(path: Path) -> int:
 
     try:
         with Image.open(path) as image:
+            image.draft("RGB", (256, 256))  # a JPEG decodes faster at a fraction of its size
             colours = image.convert("RGB").getcolors(_PALETTE)
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
         return _PALETTE + 1  # reported when the clip is opened

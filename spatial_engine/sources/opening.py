@@ -15,7 +15,7 @@ from experts.shots import Shot, windows
 from spatial_engine.errors import UsageError
 from spatial_engine.sources.camera_file import camera_of
 from spatial_engine.sources.footage import ClipError, Footage, ImageFolder, VideoFile
-from spatial_engine.sources.survey import SURVEY_VERSION, Survey, survey_video
+from spatial_engine.sources.survey import SURVEY_VERSION, ImageSurvey, Survey, survey_images, survey_video
 
 MIN_SIDE_PX = 32
 """Below this nothing can be measured: the smallest window of a tracker is 21 px."""
@@ -137,24 +137,25 @@ def _open_images(folder: ImageFolder, options: OpenOptions, cache: Cache | None)
     _check_size(folder.width_px, folder.height_px)
     count = len(folder.paths)
     times_s = None if options.fps is None else np.arange(count) / options.fps
-    # the rate is the images' own: nothing is thinned
-    frames = _between(times_s, np.arange(count, dtype=np.int64), options)
-    whole = Shot(start=0, stop=count, began="start")
-    chosen = [np.intersect1d(shot.frames, frames) for shot in _shots([whole], times_s, frames)]
-    chosen = [part for part in chosen if len(part) >= MIN_FRAMES]
-    if not chosen:
-        raise ClipError(_too_few(count, len(frames)), "a clip needs two frames")
-    setting = _opening_options(folder, folder.width_px, folder.height_px, options)
-    content = _content(folder.paths, cache)
     reader = ImageReader(
         paths=folder.paths,
         width_px=folder.width_px,
         height_px=folder.height_px,
         file_bytes=tuple(path.stat().st_size for path in folder.paths),
     )
+    survey = _surveyed_images(reader, cache)
+    # the rate is the images' own: nothing is thinned
+    frames = _between(times_s, np.arange(count, dtype=np.int64), options)
+    frames = np.setdiff1d(frames, np.array(survey.damaged, dtype=np.int64))
+    whole = Shot(start=0, stop=count, began="start")
+    chosen = [np.intersect1d(shot.frames, frames) for shot in _shots([whole], times_s, frames)]
+    chosen = [part for part in chosen if len(part) >= MIN_FRAMES]
+    if not chosen:
+        raise ClipError(_too_few(count - len(survey.damaged), len(frames)), "a clip needs two frames")
+    setting = _opening_options(folder, folder.width_px, folder.height_px, options)
     clips = tuple(
         Clip(
-            id=_clip_id(content, part),
+            id=_clip_id(survey.sha256, part),
             name=folder.name if len(chosen) == 1 else f"{folder.name} part {number}",
             frames=part,
             times_s=None if times_s is None else times_s[part],
@@ -166,7 +167,8 @@ def _open_images(folder: ImageFolder, options: OpenOptions, cache: Cache | None)
         )
         for number, part in enumerate(chosen, start=1)
     )
-    return Opened(clips=clips)
+    damaged = [f"{folder.paths[k].name} does not decode and is left out" for k in survey.damaged]
+    return Opened(clips=clips, notes=tuple(damaged))
 
 
 def _shots(
@@ -233,7 +235,10 @@ def _notes(survey: Survey, shots: list[Shot]) -> Iterable[str]:
         yield f"{foreign} frames are flashes or inserts and left out"
     outside = len(index.pts) - sum(shot.stop - shot.start for shot in survey.shots)
     if outside:
-        yield f"{outside} frames between shots are one colour and left out"
+        yield f"{outside} frames between shots are one colour or mixtures of two shots, and left out"
+    short = sum(len(shot.frames) < MIN_FRAMES for shot in survey.shots)
+    if short:
+        yield f"{short} shots of one frame are left out"
 
 
 def _surveyed(path: Path, cache: Cache | None) -> Survey:
@@ -247,18 +252,15 @@ def _surveyed(path: Path, cache: Cache | None) -> Survey:
     return survey
 
 
-def _content(paths: tuple[Path, ...], cache: Cache | None) -> str:
-    """sha256 over the bytes of files in order."""
-    key = f"content {_state(paths)}"
+def _surveyed_images(reader: ImageReader, cache: Cache | None) -> ImageSurvey:
+    key = f"images {SURVEY_VERSION} {_state(reader.paths)}"
     known = None if cache is None else cache.get(key)
     if known is not None:
-        return str(known["sha256"])
-    digest = hashlib.sha256()
-    for path in paths:
-        digest.update(path.read_bytes())
+        return ImageSurvey.from_json(known)
+    survey = survey_images(reader)
     if cache is not None:
-        cache.put(key, {"sha256": digest.hexdigest()})
-    return digest.hexdigest()
+        cache.put(key, survey.to_json())
+    return survey
 
 
 def _state(paths: Iterable[Path]) -> str:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from experts.clip import Clip, OpeningOptions
-from experts.decoding import ImageReader, VideoReader
+from experts.decoding import ImageReader
 from experts.intrinsics import Intrinsics
+from experts.video import VideoReader
 
 
 def clip_to_json(clip: Clip, base: Path | None = None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What one pass over a video finds out: its bytes' hash, its frames, its shots. It is costly, so it can be kept."""
+"""What one pass over footage finds out: its bytes' hash, which frames decode, the shots. Costly, so it can be kept."""
 
 import hashlib
 from dataclasses import dataclass
@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from experts.decoding import VideoIndex, index_video
+from experts.decoding import DecodingError, ImageReader
 from experts.shots import Shot, ShotDetector
+from experts.video import VideoIndex, index_video
 
 SURVEY_VERSION = "1"
 """Changes whenever a survey of the same file can come out different."""
@@ -48,3 +49,34 @@ def survey_video(path: Path) -> Survey:
     detector = ShotDetector()
     index = index_video(path, detector.see)
     return Survey(sha256=sha256, index=index, shots=tuple(detector.shots()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageSurvey:
+    """A folder of images, seen once."""
+
+    sha256: str
+    """Of the bytes of all files in order."""
+    damaged: tuple[int, ...]
+    """Images that do not decode: no frames."""
+
+    def to_json(self) -> dict[str, Any]:
+        """For a cache."""
+        return {"sha256": self.sha256, "damaged": list(self.damaged)}
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> "ImageSurvey":
+        """The inverse of `to_json`."""
+        return cls(sha256=record["sha256"], damaged=tuple(record["damaged"]))
+
+
+def survey_images(reader: ImageReader) -> ImageSurvey:
+    """Decodes each image once."""
+    digest, damaged = hashlib.sha256(), []
+    for frame, path in enumerate(reader.paths):
+        digest.update(path.read_bytes())
+        try:
+            next(reader.read([frame]))
+        except DecodingError:
+            damaged.append(frame)
+    return ImageSurvey(sha256=digest.hexdigest(), damaged=tuple(damaged))

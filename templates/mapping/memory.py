@@ -36,6 +36,7 @@ class PathMap:
     formats: tuple[Format, ...] = ("choice", "yes_no")
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "gravity"})
+    number_names: tuple[str, ...] = ()
     caps: Caps = field(default_factory=Caps)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:

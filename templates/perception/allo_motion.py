@@ -31,6 +31,7 @@ class PointMoves:
     formats: tuple[Format, ...] = ("yes_no",)
     needs: frozenset[str] = frozenset({"tracks"})
     reads: frozenset[str] = frozenset({"tracks", "camera_path", "sparse_points", "image_tracks"})
+    number_names: tuple[str, ...] = ()
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
         """As many moving as static tracks, over the frames where each is seen."""
@@ -82,6 +83,7 @@ class WhichMoves:
     formats: tuple[Format, ...] = ("choice",)
     needs: frozenset[str] = frozenset({"tracks"})
     reads: frozenset[str] = frozenset({"tracks", "camera_path", "sparse_points", "image_tracks"})
+    number_names: tuple[str, ...] = ()
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
         """A moving track with three static ones that are seen in the same photos."""

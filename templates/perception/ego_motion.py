@@ -18,7 +18,7 @@ from templates.question import Format, Photo, Phrasing
 from templates.scene import Scene
 from templates.settings import Caps
 
-_INTERVALS = 80
+_INTERVALS = 48
 _PHOTOS = 4
 _MIN_PURITY = 0.8
 """The named component is at least this share of the whole motion: a compound has no one name."""
@@ -56,6 +56,7 @@ class CameraTurn:
     formats: tuple[Format, ...] = ("choice", "numeric")
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "gravity"})
+    number_names: tuple[str, ...] = ("angle",)
     caps: Caps = field(default_factory=Caps)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
@@ -95,7 +96,7 @@ class CameraTurn:
         if format == "choice":
             return _label(measured)
         return Numbers(
-            names=("angle",),
+            names=self.number_names,
             value=measured.value,
             sigma=measured.sigma,
             tolerance=np.array([self.caps.turn_deg]),
@@ -139,6 +140,7 @@ class CameraTravel:
     formats: tuple[Format, ...] = ("choice",)
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "gravity"})
+    number_names: tuple[str, ...] = ()
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
         """Random intervals of a path whose positions are known."""

@@ -29,6 +29,7 @@ class RangeRatio:
     formats: tuple[Format, ...] = ("choice", "numeric")
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth"})
+    number_names: tuple[str, ...] = ("ratio",)
     caps: Caps = field(default_factory=Caps)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
@@ -69,7 +70,7 @@ class RangeRatio:
         ratio = float(np.exp(log_ratio[0]))
         tolerance = np.array([np.floor(self.caps.range_ratio * ratio * 100) / 100])
         return Numbers(
-            names=("ratio",),
+            names=self.number_names,
             value=np.array([ratio]),
             sigma=np.array([ratio * sigma[0]]),
             tolerance=tolerance,
@@ -110,6 +111,7 @@ class RangeMetres:
     formats: tuple[Format, ...] = ("numeric",)
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth"})
+    number_names: tuple[str, ...] = ("range",)
     caps: Caps = field(default_factory=Caps)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
@@ -145,7 +147,7 @@ class RangeMetres:
         """Metres within 15 %."""
         metres = float(np.exp(measured.value[0]))
         return Numbers(
-            names=("range",),
+            names=self.number_names,
             value=np.array([metres]),
             sigma=metres * measured.sigma,
             tolerance=np.array([np.floor(self.caps.range_ratio * metres * 100) / 100]),

@@ -30,6 +30,7 @@ class CameraTilt:
     formats: tuple[Format, ...] = ("json", "choice")
     needs: frozenset[str] = frozenset({"gravity"})
     reads: frozenset[str] = frozenset({"gravity", "camera_path"})
+    number_names: tuple[str, ...] = ("roll", "pitch", "vfov")
     caps: Caps = field(default_factory=Caps)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
@@ -75,7 +76,7 @@ class CameraTilt:
     def _numbers(self, measured: Measured, count: int) -> Numbers:
         caps = np.array([self.caps.roll_pitch_deg, self.caps.roll_pitch_deg, self.caps.vfov_deg])
         return Numbers(
-            names=("roll", "pitch", "vfov")[:count],
+            names=self.number_names[:count],
             value=measured.value[:count],
             sigma=measured.sigma[:count],
             tolerance=caps[:count],
@@ -104,6 +105,6 @@ class CameraTilt:
                 f"it looks up. Counted as right within: {tolerance}."
             ),
             media=media,
-            answer={n: round(float(v), 1) for n, v in zip(answer.names, answer.value, strict=True)},
+            answer={n: round(float(v), 1) + 0.0 for n, v in zip(answer.names, answer.value, strict=True)},
             unit="deg",
         )

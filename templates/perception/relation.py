@@ -44,6 +44,7 @@ class SamePoint:
     formats: tuple[Format, ...] = ("choice", "point")
     needs: frozenset[str] = frozenset({"matches"})
     reads: frozenset[str] = frozenset({"matches", "camera_path", "sparse_points", "image_tracks"})
+    number_names: tuple[str, ...] = ()
     caps: Caps = field(default_factory=Caps)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
@@ -129,6 +130,7 @@ class PlaceDirection:
     formats: tuple[Format, ...] = ("choice", "numeric")
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path"})
+    number_names: tuple[str, ...] = ("azimuth",)
     caps: Caps = field(default_factory=Caps)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
@@ -177,7 +179,7 @@ class PlaceDirection:
             margin = (22.5 - abs(azimuth - 45 * sector)) / sigma
             return Label(text=DIRECTIONS[sector % 8], margin=margin, p_gross=measured.p_gross)
         return Numbers(
-            names=("azimuth",),
+            names=self.number_names,
             value=np.array([azimuth]),
             sigma=np.array([sigma]),
             tolerance=np.array([self.caps.direction_deg]),

@@ -55,7 +55,8 @@ def test_pixels_survive_the_way_to_working_size_and_back(width: int, height: int
 
 def test_corners_of_the_picture_stay_corners() -> None:
     one = clip(1000, 500, 100)
-    np.testing.assert_allclose(one.full_from_working(np.array([[-0.5, -0.5], [99.5, 49.5]])), [[-0.5, -0.5], [999.5, 499.5]])
+    corners = one.full_from_working(np.array([[-0.5, -0.5], [99.5, 49.5]]))
+    np.testing.assert_allclose(corners, [[-0.5, -0.5], [999.5, 499.5]])
 
 
 def test_working_pixels_are_those_of_scaled_intrinsics() -> None:

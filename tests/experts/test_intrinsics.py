@@ -49,4 +49,5 @@ def test_the_field_of_view_spans_the_edges_of_the_outer_pixels() -> None:
 def test_what_lies_behind_has_no_pixel() -> None:
     camera = Intrinsics.centred(640, 480, 525.0)
     assert np.isnan(camera.project(np.array([[0.1, 0.1, -1.0], [0.0, 0.0, 0.0]]))).all()
-    assert camera.contains(np.array([[0, 0], [639, 479], [639.1, 0], [np.nan, 3]])).tolist() == [True, True, False, False]
+    inside = camera.contains(np.array([[0, 0], [639, 479], [639.1, 0], [np.nan, 3]]))
+    assert inside.tolist() == [True, True, False, False]

@@ -1,5 +1,7 @@
 """Cuts, fades and dissolves split; pans, flashes and noise do not."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -118,7 +120,7 @@ def test_windows_are_at_most_a_minute_and_share_out_all_frames(count: int, rate:
     parts = list(windows(Shot(start=0, stop=count, began="cut"), times))
     assert parts[0].start == 0
     assert parts[-1].stop == count
-    assert all(a.stop == b.start for a, b in zip(parts, parts[1:], strict=False))
+    assert all(a.stop == b.start for a, b in pairwise(parts))
     assert all(times[p.stop - 1] - times[p.start] <= 60.0 for p in parts)
     assert len(parts) == max(1, int(np.ceil(times[-1] / 60.0)))
     assert [p.began for p in parts] == ["cut"] + ["window"] * (len(parts) - 1)

@@ -1,6 +1,6 @@
 """An expert's version must change with its source, or stored signals would be taken for what they are not.
 
-`python tests/experts/test_versions.py` writes `versions.json` anew; it refuses while a changed expert keeps its version.
+`python tests/experts/test_versions.py` writes `versions.json` anew, but not while a changed expert keeps its version.
 """
 
 import ast
@@ -79,7 +79,7 @@ def stale(recorded: dict[str, dict[str, str]], now: dict[str, dict[str, str]]) -
 
 def test_versions_change_with_sources() -> None:
     recorded, now = json.loads(RECORD.read_text()), present()
-    assert stale(recorded, now) == [], "raise `version` in these experts, then run: python tests/experts/test_versions.py"
+    assert stale(recorded, now) == [], "raise `version` in these, then run: python tests/experts/test_versions.py"
     assert recorded == now, "run: python tests/experts/test_versions.py"
 
 

@@ -48,7 +48,7 @@ def demo_scene(width_px: int = 640, height_px: int = 480) -> RenderedScene:
 def _furniture() -> tuple[Box, ...]:
     rug = Material(kind="rug", colour=(142, 52, 48), accent=(222, 190, 140))
     return (
-        standing("rug", (2.2, 1.5, 0.012), (2.35, 2.85, 0), side=rug),
+        standing("rug", (2.2, 1.5, 0.012), (2.35, 2.85, 0), side=OAK, top=rug),
         standing("bookcase", (1.25, 0.34, 2.0), (0.85, 4.42, 0), side=OAK, front=BOOKS),
         standing("sideboard", (1.5, 0.42, 0.78), (2.45, 4.37, 0), side=WALNUT, front=DRAWERS),
         standing("radio", (0.42, 0.2, 0.24), (2.82, 4.34, 0.78), side=crate(25, (156, 116, 84), (60, 70, 80))),

@@ -156,7 +156,7 @@ def _middle(rng: np.random.Generator, size: tuple[float, float, float]) -> list[
     rug = Material(kind="rug", colour=_colour(rng, 60, 140), accent=_colour(rng, 150, 220), seed=_seed(rng))
     height, parcel = rng.uniform(0.4, 0.75), crate(_seed(rng), _colour(rng), _colour(rng))
     boxes = [
-        standing("rug", (rng.uniform(1.4, 2.4), rng.uniform(1.0, 1.6), 0.012), (x, y, 0), side=rug),
+        standing("rug", (rng.uniform(1.4, 2.4), rng.uniform(1.0, 1.6), 0.012), (x, y, 0), side=_wood(rng), top=rug),
         *table("table", (rng.uniform(0.7, 1.2), rng.uniform(0.5, 0.8), height), (x, y), _wood(rng)),
         standing("parcel", (0.3, 0.22, 0.18), (x, y, height), side=parcel, yaw_deg=rng.uniform(0, 90)),
     ]

@@ -10,7 +10,7 @@ from experts.decoding import DecodingError
 from templates.answer import Answer, Label, Numbers, Point, Shape
 from templates.draft import ClipQuestions, Draft, Refusal
 from templates.fact import Fact
-from templates.question import Drawing, Format, Mark, Phrasing, Photo
+from templates.question import Drawing, Format, Mark, Photo, Phrasing
 
 NASTY = '<img src=x onerror=alert(1)> "quoted" \'s\n</script> файл 影片'
 PROVENANCE = {"expert": "colmap", "version": "1", "settings": {}, "code_licence": "BSD-3-Clause", "commercial_ok": True}
@@ -52,7 +52,9 @@ def clip(id: str = "c" * 16, name: str = "room.mp4", broken_from: int | None = N
     )
 
 
-def draft(format: Format, answer: Answer, phrasing: Phrasing, *, template: str, ability: str, params: dict, clip_id: str) -> Draft:
+def draft(
+    format: Format, answer: Answer, phrasing: Phrasing, *, template: str, ability: str, params: dict, clip_id: str
+) -> Draft:
     fact = Fact(template=template, params=params)
     return Draft(
         clip_id=clip_id,
@@ -80,13 +82,26 @@ def closer(number: int, right: int = 0, xy=(60.0, 60.0), clip_id: str = "c" * 16
     )
     params = {"frame": number, "a": list(xy), "b": [250.0, 180.0]}
     label = Label(text="AB"[right], margin=4.5)
-    return draft("choice", label, phrasing, template="range_ratio", ability="L1/Geometry/Distance", params=params, clip_id=clip_id)
+    return draft(
+        "choice",
+        label,
+        phrasing,
+        template="range_ratio",
+        ability="L1/Geometry/Distance",
+        params=params,
+        clip_id=clip_id,
+    )
 
 
 def ratio(number: int, clip_id: str = "c" * 16) -> Draft:
     twin = closer(number, clip_id=clip_id)
     answer = Numbers(
-        names=("ratio",), value=np.array([1.537]), sigma=np.array([0.03]), tolerance=np.array([0.23]), unit="", decimals=2
+        names=("ratio",),
+        value=np.array([1.537]),
+        sigma=np.array([0.03]),
+        tolerance=np.array([0.23]),
+        unit="",
+        decimals=2,
     )
     phrasing = replace(twin.phrasing, prompt="How many times as far is B as A?", options=(), answer=1.54)
     return replace(twin, format="numeric", answer=answer, phrasing=phrasing)
@@ -110,7 +125,15 @@ def tilt(number: int, vfov: bool = True, clip_id: str = "c" * 16) -> Draft:
         unit="deg",
     )
     params = {"frame": number}
-    return draft("json", answer, phrasing, template="camera_tilt", ability="L1/Orientation/Gravity", params=params, clip_id=clip_id)
+    return draft(
+        "json",
+        answer,
+        phrasing,
+        template="camera_tilt",
+        ability="L1/Orientation/Gravity",
+        params=params,
+        clip_id=clip_id,
+    )
 
 
 def moves(number: int, yes: bool, clip_id: str = "c" * 16) -> Draft:
@@ -122,7 +145,9 @@ def moves(number: int, yes: bool, clip_id: str = "c" * 16) -> Draft:
     )
     params = {"frames": [number, number + 10], "a": list(xy)}
     label = Label(text=phrasing.answer, margin=6.0, p_gross=0.002)
-    return draft("yes_no", label, phrasing, template="point_moves", ability="L1/Motion/Allo", params=params, clip_id=clip_id)
+    return draft(
+        "yes_no", label, phrasing, template="point_moves", ability="L1/Motion/Allo", params=params, clip_id=clip_id
+    )
 
 
 def same_point(number: int, clip_id: str = "c" * 16) -> Draft:
@@ -135,12 +160,22 @@ def same_point(number: int, clip_id: str = "c" * 16) -> Draft:
     )
     answer = Point(xy_px=np.array([xy[0] - 3, xy[1]]), sigma_px=0.7, tolerance_px=8.0)
     params = {"frames": [number, number + 5], "a": list(xy)}
-    return draft("point", answer, phrasing, template="same_point", ability="L1/Relation/Correspondence", params=params, clip_id=clip_id)
+    return draft(
+        "point",
+        answer,
+        phrasing,
+        template="same_point",
+        ability="L1/Relation/Correspondence",
+        params=params,
+        clip_id=clip_id,
+    )
 
 
 def which_map(number: int, clip_id: str = "c" * 16) -> Draft:
     path = tuple((float(k), float(np.sin(k + number))) for k in range(8))
-    options = tuple(Drawing(polylines=(tuple((sx * x, sy * y) for x, y in path),)) for sx, sy in ((1, 1), (-1, 1), (1, -1), (2, 1)))
+    options = tuple(
+        Drawing(polylines=(tuple((sx * x, sy * y) for x, y in path),)) for sx, sy in ((1, 1), (-1, 1), (1, -1), (2, 1))
+    )
     phrasing = Phrasing(
         prompt="Which map shows the path of the camera, seen from above?",
         media=(Photo(frame=number), Photo(frame=number + 20)),
@@ -149,7 +184,15 @@ def which_map(number: int, clip_id: str = "c" * 16) -> Draft:
     )
     answer = Shape(points=np.array(path), sigma=0.02, tolerance=0.1)
     params = {"frames": [number, number + 20]}
-    return draft("choice", answer, phrasing, template="path_map", ability="L2/Memory/Cognitive Map", params=params, clip_id=clip_id)
+    return draft(
+        "choice",
+        answer,
+        phrasing,
+        template="path_map",
+        ability="L2/Memory/Cognitive Map",
+        params=params,
+        clip_id=clip_id,
+    )
 
 
 def clip_questions(clip_id: str = "c" * 16, count: int = 6) -> ClipQuestions:

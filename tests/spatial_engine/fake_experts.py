@@ -30,7 +30,7 @@ class FakeExpert:
     options: frozenset[str] = frozenset()
     version: str = "1"
     settings: FakeSettings = field(default_factory=FakeSettings)
-    does: Literal["measure", "abstain", "raise", "die", "die once", "cheat"] = "measure"
+    does: Literal["measure", "abstain", "raise", "die", "die once", "interrupt", "cheat"] = "measure"
     only_clip: str = ""
     """Name of the one clip that `does` is about; empty: all."""
 
@@ -48,6 +48,8 @@ class FakeExpert:
             raise RuntimeError("no luck\nat all")
         if does == "die" or (does == "die once" and first):
             os.kill(os.getpid(), signal.SIGKILL)
+        if does == "interrupt":
+            raise KeyboardInterrupt
         if does == "abstain":
             return {name: Abstained(reason="too dark", detail="0 lx") for name in self.provides}
         if does == "cheat":
@@ -81,7 +83,9 @@ class FakeExpert:
 def chain(log: Path) -> dict[str, FakeExpert]:
     """area -> tracks, and gravity, which reads the tracks and the user's word."""
     return {
-        "area": FakeExpert(name="area", provides=frozenset({"valid_area"}), options=frozenset({"max_side_px"}), log=log),
+        "area": FakeExpert(
+            name="area", provides=frozenset({"valid_area"}), options=frozenset({"max_side_px"}), log=log
+        ),
         "tracks": FakeExpert(
             name="tracks", provides=frozenset({"image_tracks"}), needs=frozenset({"valid_area"}), log=log
         ),

@@ -91,7 +91,11 @@ def test_pictures_as_options_have_no_words_to_balance():
 
 
 def test_near_duplicates_are_dropped_and_counted():
-    near, far, other_answer = closer(0, xy=(64.0, 62.0)), closer(0, xy=(90.0, 62.0)), closer(0, right=1, xy=(61.0, 60.0))
+    near, far, other_answer = (
+        closer(0, xy=(64.0, 62.0)),
+        closer(0, xy=(90.0, 62.0)),
+        closer(0, right=1, xy=(61.0, 60.0)),
+    )
     found = run([closer(0), near, far, other_answer, closer(1)], max_text_share=0.9)
     assert len(found.dealt) == 4
     assert [(r.reason, r.count) for r in found.dropped] == [("near-duplicate of another question", 1)]
@@ -99,7 +103,12 @@ def test_near_duplicates_are_dropped_and_counted():
 
 def test_numbers_apart_by_more_than_their_tolerance_are_two_facts():
     first, near, far = ratio(0), ratio(0), ratio(0)
-    move = lambda d, xy: replace(d, fact=replace(d.fact, params={**d.fact.params, "a": list(xy)}), fact_id=f"{int(xy[0] * 10):016x}")  # noqa: E731
+
+    def move(d, xy):
+        return replace(
+            d, fact=replace(d.fact, params={**d.fact.params, "a": list(xy)}), fact_id=f"{int(xy[0] * 10):016x}"
+        )
+
     near = move(near, (61.0, 60.0))
     far = replace(move(far, (62.0, 60.0)), answer=replace(far.answer, value=np.array([3.0])))
     assert len(run([first, near, far]).dealt) == 2

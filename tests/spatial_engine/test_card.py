@@ -5,7 +5,7 @@ from tests.spatial_engine.drafts import NASTY, clip, clip_questions
 
 
 def test_says_what_the_audit_says(tmp_path):
-    dataset = write_dataset(tmp_path / "my set", [clip_questions()], clip, seed=5)
+    dataset = write_dataset(tmp_path / "my set", [clip_questions(count=2)], clip, seed=5)
     text = (dataset.path / "README.md").read_text()
     assert text.startswith('---\npretty_name: "my set"\n') and "seed 5" in text
     for leaf, found in dataset.audit["abilities"].items():
@@ -16,7 +16,10 @@ def test_says_what_the_audit_says(tmp_path):
 
 
 def test_names_and_reasons_are_literal(tmp_path):
-    dataset = write_dataset(tmp_path / "d", [clip_questions()], clip, seed=0)
+    dataset = write_dataset(tmp_path / "d", [clip_questions(count=2)], clip, seed=0)
     text = card(dataset.audit, NASTY)
-    assert "<img" not in text.split("---")[2] and "<b>" not in text
-    assert text.split("\n")[1].startswith('pretty_name: "<img src=x onerror=alert(1)> \\"quoted\\" \'s\\n</script> файл')
+    body = text.split("---\n", 2)[2]
+    assert "\\<img" in body and "<img" not in body.replace("\\<", "") and "<b>" not in body
+    assert text.split("\n")[1].startswith(
+        'pretty_name: "<img src=x onerror=alert(1)> \\"quoted\\" \'s\\n</script> файл'
+    )

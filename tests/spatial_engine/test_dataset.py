@@ -11,10 +11,16 @@ from templates.draft import ClipQuestions
 from tests.spatial_engine.drafts import NASTY, clip, clip_questions
 
 IDS = [f"{k:016x}" for k in (1, 2, 3)]
+COUNT = 2
 
 
 def write(path, ids=IDS, seed=0, open_clip=clip, **changes):
-    return write_dataset(path, [clip_questions(id) for id in ids], open_clip, seed=seed, **changes)
+    return write_dataset(path, [clip_questions(id, COUNT) for id in ids], open_clip, seed=seed, **changes)
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("dataset") / "d")
 
 
 def test_equal_inputs_give_equal_bytes_in_any_order(tmp_path):
@@ -25,8 +31,7 @@ def test_equal_inputs_give_equal_bytes_in_any_order(tmp_path):
     assert (first.path / "questions.jsonl").read_bytes() != (other.path / "questions.jsonl").read_bytes()
 
 
-def test_every_picture_is_there_once_and_as_large_as_stated(tmp_path):
-    dataset = write(tmp_path / "d")
+def test_every_picture_is_there_once_and_as_large_as_stated(dataset):
     entries = {entry["path"]: entry for question in dataset.questions for entry in question.media}
     assert {f"media/{file.name}" for file in (dataset.path / "media").iterdir()} == set(entries)
     for path, entry in entries.items():
@@ -35,8 +40,8 @@ def test_every_picture_is_there_once_and_as_large_as_stated(tmp_path):
         assert entry["id"] in path
 
 
-def test_a_choice_says_its_letter(tmp_path):
-    for question in write(tmp_path / "d").questions:
+def test_a_choice_says_its_letter(dataset):
+    for question in dataset.questions:
         if question.template == "range_ratio" and question.format == "choice":
             assert question.options["AB".index(question.answer)] == f"Point {question.value}"
             assert question.margin == 4.5 and question.sigma is None and question.tolerance is None
@@ -47,18 +52,28 @@ def test_a_choice_says_its_letter(tmp_path):
             assert right["polylines"][0] == question.value
 
 
-def test_numbers_have_sigma_and_tolerance_of_their_shape(tmp_path):
-    found = {(q.template, q.format): q for q in write(tmp_path / "d").questions}
-    ratio, tilt, point = (found[key] for key in (("range_ratio", "numeric"), ("camera_tilt", "json"), ("same_point", "point")))
+def test_numbers_have_sigma_and_tolerance_of_their_shape(dataset):
+    found = {(q.template, q.format): q for q in dataset.questions}
+    ratio, tilt, point = (
+        found[key] for key in (("range_ratio", "numeric"), ("camera_tilt", "json"), ("same_point", "point"))
+    )
     assert (ratio.answer, ratio.value, ratio.sigma, ratio.tolerance) == (1.54, 1.537, 0.03, 0.23)
     assert tilt.answer.keys() == tilt.value.keys() == tilt.sigma.keys() == tilt.tolerance.keys()
     assert tilt.scorer_params == {"period": 360.0}
     assert (point.sigma, point.tolerance) == (0.7, 8.0)
-    assert ratio.fact_id == found["range_ratio", "choice"].fact_id or ratio.id != found["range_ratio", "choice"].id
+
+
+def test_formats_of_one_fact_share_its_id(dataset):
+    pairs = {}
+    for question in dataset.questions:
+        if question.template == "range_ratio":
+            pairs.setdefault(question.fact_id, set()).add(question.format)
+    assert {"choice", "numeric"} in pairs.values()
+    assert len({question.id for question in dataset.questions}) == dataset.audit["questions"]
 
 
 def test_users_names_stand_nowhere(tmp_path):
-    dataset = write(tmp_path / "d", open_clip=lambda id: clip(id, name=NASTY))
+    dataset = write(tmp_path / "d", ids=IDS[:1], open_clip=lambda id: clip(id, name=NASTY))
     for file in dataset.path.rglob("*"):
         assert "onerror" not in file.name
         if file.suffix in (".jsonl", ".json", ".md"):
@@ -79,7 +94,7 @@ def test_no_clips_at_all(tmp_path):
 
 
 def test_replaces_its_own_and_keeps_what_users_put_there(tmp_path):
-    dataset = write(tmp_path / "d")
+    dataset = write(tmp_path / "d", ids=IDS[:2])
     (dataset.path / "responses.jsonl").write_text("mine")
     stale = dataset.path / "media" / "stale.jpg"
     stale.write_text("")
@@ -129,7 +144,7 @@ def test_a_clip_that_can_no_longer_be_read_costs_only_itself(tmp_path):
     dataset = write(tmp_path / "d", open_clip=open_clip)
     assert {question.clip for question in dataset.questions} == {IDS[2]}
     lost = sum(reasons.get(UNREADABLE, 0) for reasons in dataset.audit["dropped"].values())
-    assert lost == 2 * len(clip_questions().drafts)
+    assert lost == 2 * len(clip_questions(count=COUNT).drafts)
     letters = dataset.audit["letters"]["4"]
     assert max(letters.values()) - min(letters.get(letter, 0) for letter in "ABCD") <= 1
     assert {f"media/{f.name}" for f in (dataset.path / "media").iterdir()} == {
@@ -137,10 +152,10 @@ def test_a_clip_that_can_no_longer_be_read_costs_only_itself(tmp_path):
     }
 
 
-def test_unknown_keys_survive(tmp_path):
+def test_unknown_keys_survive(dataset):
     from spatial_engine.question_line import from_line, to_line
 
-    question = next(write(tmp_path / "d", ids=IDS[:1]).questions)
+    question = next(dataset.questions)
     line = to_line(replace(question, extra={"difficulty": [1, {"ä": None}]}))
     assert from_line(line).extra == {"difficulty": [1, {"ä": None}]}
     assert to_line(from_line(line)) == line

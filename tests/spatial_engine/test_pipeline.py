@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from experts.signals import Abstained, Gravity
-from spatial_engine.errors import SpatialEngineError, StoreError, UsageError
+from spatial_engine.errors import Interrupted, SpatialEngineError, StoreError, UsageError
 from spatial_engine.ledger import Ledger
-from spatial_engine.pipeline import annotate
+from spatial_engine.pipeline import CRASHED, annotate, generate
 from spatial_engine.progress import Silent
 from spatial_engine.signal_file import artefact_hash
 from spatial_engine.sources import OpenOptions
-from spatial_engine.store import Store
+from spatial_engine.store import Store, create_store
 from tests.spatial_engine.fake_experts import FakeExpert, FakeSettings, chain
 from tests.spatial_engine.fake_footage import write_folders, write_images
 
@@ -162,11 +162,12 @@ def test_a_killed_worker_costs_one_expert_of_one_clip(
     assert failures["clip 0"] == []
     assert all(isinstance(store.signals(clip_id)["gravity"], Gravity) for clip_id in store.clip_ids())
     assert any("tracks failed: the worker process died" in line for line in heard.lines)
-    assert not list(store.path.rglob("*.tmp-*"))
+    create_store(store.path)
+    assert not list(store.path.rglob("*.tmp-*")), "what dead workers left is swept when the store is opened again"
 
 
 def test_a_worker_killed_once_costs_nothing(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
-    fakes["tracks"].does = "die once"
+    fakes["tracks"].does, fakes["tracks"].only_clip = "die once", "clip 1"
     store = annotate(videos, tmp_path / "store", experts=list(fakes.values()), workers=1)
     assert [store.present_failures(clip_id) for clip_id in store.clip_ids()] == [[], []]
 
@@ -189,6 +190,15 @@ def test_clips_of_removed_footage_no_longer_count(tmp_path: Path, videos: Path, 
     annotate(tmp_path / "elsewhere", tmp_path / "store", experts=[fakes["up"]])
     assert len(store.clip_ids()) == 2, "footage from several places adds up"
     assert fakes["up"].ran() == 2
+
+
+def test_what_we_wrote_is_no_footage(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
+    store = annotate(videos, videos / "out" / "store", experts=[fakes["up"]])
+    generate(store, videos / "out" / "dataset")
+    write_images(videos / "out" / "dataset" / "media" / "photos", 8)
+    write_images(videos / "out" / "report" / "media", 9)
+    again = annotate(videos, videos / "out" / "store", experts=[fakes["up"]])
+    assert [again.record(c).clip["name"] for c in again.clip_ids()] == ["clip 1", "clip 0"]
 
 
 def test_unreadable_footage_is_recorded_and_the_rest_goes_on(
@@ -223,3 +233,41 @@ def test_ledger_knows_seconds(tmp_path: Path, videos: Path, fakes: dict[str, Fak
     assert set(seconds) == {"area", "tracks", "up"}
     annotate(videos, tmp_path / "store", experts=list(fakes.values()))
     assert Ledger.open(Store(tmp_path / "store")).seconds_per_clip() == seconds
+
+
+def test_ctrl_c_keeps_what_is_done(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
+    fakes["tracks"].does, fakes["tracks"].only_clip = "interrupt", "clip 1"
+    with pytest.raises(Interrupted) as caught:
+        annotate(videos, tmp_path / "store", experts=list(fakes.values()))
+    assert "run the same command again" in caught.value.remedy
+    fakes["tracks"].does = "measure"
+    before = fakes["area"].ran()
+    store = annotate(videos, tmp_path / "store", experts=list(fakes.values()))
+    assert len(store.clip_ids()) == 2
+    assert (before, fakes["area"].ran(), fakes["tracks"].ran("clip 1")) == (before, 2, 2)
+
+
+def test_generate_is_the_same_for_any_number_of_workers(
+    tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]
+) -> None:
+    store = annotate(videos, tmp_path / "store", experts=list(fakes.values()))
+    one, two = (generate(store, tmp_path / f"set {workers}", workers=workers) for workers in (0, 2))
+    assert (one.path / "questions.jsonl").read_bytes() == (two.path / "questions.jsonl").read_bytes()
+    assert one.audit == two.audit
+    assert one.audit["clips"] == 2
+
+
+def test_a_damaged_signal_costs_its_clip(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
+    store = annotate(videos, tmp_path / "store", experts=list(fakes.values()))
+    damaged = next((store.path / "clips" / store.clip_ids()[0]).glob("gravity.*"))
+    damaged.write_bytes(b"")
+    audit = generate(store, tmp_path / "set").audit
+    assert audit["clips"] == 2
+    [reason] = audit["refused"][""]
+    assert reason.startswith(CRASHED)
+
+
+def test_unknown_ability_lists_those_there_are(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
+    store = annotate(videos, tmp_path / "store", experts=[fakes["up"]])
+    with pytest.raises(UsageError, match="L1/Orientation/Gravity"):
+        generate(store, tmp_path / "set", abilities="L9")

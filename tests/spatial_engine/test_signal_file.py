@@ -34,9 +34,7 @@ FLOATS = RNG.normal(size=(3,))
 
 SIGNALS: dict[str, Signal] = {
     "valid_area": ValidArea(valid=RNG.random((4, 6)) < 0.5, provenance=MADE),
-    "image_tracks": ImageTracks(
-        frames=FRAMES, xy_px=np.full((2, 3, 2), np.nan, dtype=np.float32), provenance=MADE
-    ),
+    "image_tracks": ImageTracks(frames=FRAMES, xy_px=np.full((2, 3, 2), np.nan, dtype=np.float32), provenance=MADE),
     "camera_path": CameraPath(
         frames=FRAMES,
         world_from_cam=RNG.normal(size=(3, 4, 4)),

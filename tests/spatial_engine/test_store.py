@@ -77,7 +77,7 @@ def test_failures_come_and_go(store: Store) -> None:
 
 
 def test_names_of_any_kind(store: Store) -> None:
-    names = ["a b", 'quote"\'', "new\nline", "[red]markup", "日本語", os.fsdecode(b"not utf-8 \xff")]
+    names = ["a b", "quote\"'", "new\nline", "[red]markup", "日本語", os.fsdecode(b"not utf-8 \xff")]
     for name in names:
         store.write_footage(FootageRecord(path=f"/videos/{name}", name=name, error="broken"))
     assert sorted(record.name for record in store.footage()) == sorted(names)
@@ -90,7 +90,8 @@ def test_cache(store: Store) -> None:
 
 
 def test_temporary_files_of_the_dead_are_swept(store: Store) -> None:
-    dead = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True, check=True)
+    program = "import os; print(os.getpid())"
+    dead = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     folder = store.path / "clips" / "c"
     folder.mkdir(parents=True)
     stale, living = (folder / f"depth.k.zarr.zip.tmp-{pid}" for pid in (int(dead.stdout), os.getpid()))

@@ -30,7 +30,7 @@ function words(value) {
 function picture(entry, caption) {
   const image = make("img");
   image.src = entry.path;
-  image.alt = caption;
+  image.alt = image.title = caption;
   image.loading = "lazy";
   [image.width, image.height] = entry.size_px;
   image.style.height = "auto";
@@ -47,8 +47,9 @@ function photos(question) {
   row.style.setProperty("--n", entries.length > 4 ? 4 : entries.length);
   entries.forEach((entry, index) => {
     const time = entry.times_s ? ` · ${entry.times_s[0].toFixed(2)} s` : "";
-    const caption = entry.kind === "frames" ? `photo ${index + 1}${time}` : "map";
-    row.append(make("figure", "", picture(entry, caption), make("figcaption", "", caption)));
+    const name = entry.kind === "frames" ? `photo ${index + 1}${time}` : "map";
+    const caption = entry.kind === "frames" && entries.length > 2 ? String(index + 1) : name;
+    row.append(make("figure", "", picture(entry, name), make("figcaption", "", caption)));
   });
   return entries.length ? row : null;
 }

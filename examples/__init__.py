@@ -1,0 +1,1 @@
+"""Things to run: each says how in its first lines."""

@@ -1,0 +1,55 @@
+"""python -m examples.demo: annotate room.mp4 on its pixels alone, ask, and measure every fact again on the truth."""
+
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import spatial_engine as se
+from spatial_engine.audit import set_truth
+from spatial_engine.dataset import Dataset
+from spatial_engine.progress import for_terminal
+from spatial_engine.sources import clip_from_json
+from spatial_engine.store import open_store
+from templates.registry import create_templates
+from templates.scene import scenes_of
+from templates.truth import judge
+from tests.rendering.demo_room import demo_scene
+from tests.rendering.truth import true_signals
+
+CLIP = Path(__file__).parent / "room.mp4"
+OUT = Path("demo")
+
+
+def main() -> int:
+    """Exit code 0 if no answer is wrong."""
+    options = se.OpenOptions(upright=True, licence="Apache-2.0")
+    with for_terminal() as progress:
+        dataset = se.run(CLIP, OUT, options=options, progress=progress)
+    counts = truth_of(dataset, OUT / "store")
+    set_truth(dataset.path, counts, source="the renderer's exact scene")
+    se.report(dataset, OUT / "report", store=OUT / "store")
+    questions, facts = sum(1 for _ in dataset.questions), sum(counts.values())
+    print(f"{questions} questions, {facts} facts, {counts['wrong']} wrong")
+    print(f"(held against the exact scene: {counts['right']} right, {counts['undecidable']} it does not decide)")
+    print(f"data set: {dataset.path}/   report: {(OUT / 'report' / 'index.html').resolve().as_uri()}")
+    return int(counts["wrong"] > 0)
+
+
+def truth_of(dataset: Dataset, store_path: Path) -> dict[str, int]:
+    """Facts of the data set by what the exact scene says of them; one wrong format makes a fact wrong."""
+    questions = list(dataset.questions)
+    store = open_store(store_path)
+    (clip_id,) = store.clip_ids()
+    clip = clip_from_json(store.record(clip_id).clip)
+    shown = sorted({frame for q in questions for medium in q.media for frame in medium.get("frames", [])})
+    (truth,) = scenes_of(clip, true_signals(demo_scene(), clip, shown))
+    templates = create_templates()
+    verdicts = defaultdict(list)
+    for question in questions:
+        verdicts[question.fact_id].append(judge(question, templates[question.template], truth))
+    of_facts = [False if False in v else (True if True in v else None) for v in verdicts.values()]
+    return {"right": of_facts.count(True), "wrong": of_facts.count(False), "undecidable": of_facts.count(None)}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,226 @@
+"""The camera's path and sparse points from pixels alone: gates before mapping, two maps, gates after.
+
+Static, turning and flat footage never reaches the mapper: SfM would invent a path for it. Where it does, two maps from
+different starts go out side by side (`camera_path`, `camera_path_check`); what rests on them must hold on both.
+"""
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float32, Int64
+
+from experts.clip import Clip
+from experts.colmap_features import FeatureSettings, build_database, read_pairs, verified_copy
+from experts.colmap_mapping import SparseMap, map_globally, map_incrementally
+from experts.focal import FocalSettings, camera_without_map, disagreement
+from experts.intrinsics import Intrinsics
+from experts.keyframes import KeyframeSettings, choose_keyframes
+from experts.map_signals import MapPair, path_of, points_of
+from experts.map_trust import TrustSettings, refusal, triangulation_angles
+from experts.motion_kind import MotionSettings, PairGeometry, is_static, look_at_pairs, shows_parallax
+from experts.provenance import Provenance
+from experts.registration import RegistrationSettings, place_all_frames
+from experts.signals import Abstained, CameraPath, ImageTracks, MotionKind, Scale, Signal, Signals, ValidArea
+from experts.turning import TurningSettings, turning
+
+_NAMES = ("camera_path", "sparse_points", "camera_path_check", "sparse_points_check")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColmapSettings:
+    """All thresholds and floors, by stage."""
+
+    keyframes: KeyframeSettings = field(default_factory=KeyframeSettings)
+    motion: MotionSettings = field(default_factory=MotionSettings)
+    features: FeatureSettings = field(default_factory=FeatureSettings)
+    focal: FocalSettings = field(default_factory=FocalSettings)
+    trust: TrustSettings = field(default_factory=TrustSettings)
+    registration: RegistrationSettings = field(default_factory=RegistrationSettings)
+    turning: TurningSettings = field(default_factory=TurningSettings)
+    seeds: tuple[int, int] = (0, 1)
+    """Of the two maps, RANSAC included."""
+    direction_sigma_rad: float = np.deg2rad(3.0)
+    """Systematic σ of a direction between keyframes."""
+
+
+class ColmapExpert:
+    """Provides the camera path and sparse points, twice."""
+
+    name = "colmap"
+    version = "1"
+    provides = frozenset(_NAMES)
+    needs = frozenset({"valid_area", "image_tracks"})
+    options = frozenset({"max_side_px", "max_keyframes", "intrinsics"})
+
+    def __init__(self, settings: ColmapSettings | None = None) -> None:
+        self.settings = settings or ColmapSettings()
+        self.provenance = Provenance(
+            expert=self.name,
+            version=self.version,
+            settings=asdict(self.settings),
+            seed=self.settings.seeds[0],
+            code_licence="BSD-3-Clause",
+        )
+
+    def load(self, weights: str | None = None, device: str = "cpu", dtype: str | None = None) -> None:
+        """Nothing to load."""
+
+    def close(self) -> None:
+        """Nothing to free."""
+
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+        """What the footage allows: two maps; or rotations; or a camera that stands still; or reasons."""
+        tracks, area = signals.get("image_tracks"), signals.get("valid_area")
+        if not isinstance(tracks, ImageTracks):
+            return _all(tracks if isinstance(tracks, Abstained) else Abstained(reason="no image tracks"))
+        s, size = self.settings, clip.working_size
+        xy_px = clip.working_from_full(tracks.xy_px.astype(np.float64)).astype(np.float32)
+        if is_static(xy_px, *size, s.motion):
+            return self._still(clip)
+        keyframes = choose_keyframes(xy_px, float(np.hypot(*size)), clip.options.max_keyframes, s.keyframes)
+        with tempfile.TemporaryDirectory() as folder:
+            valid = area.valid if isinstance(area, ValidArea) else None
+            database = build_database(Path(folder), clip, clip.frames[keyframes], valid, s.features)
+            pairs = look_at_pairs(read_pairs(database), s.motion)
+            if len(keyframes) < 3 or not shows_parallax(pairs, s.motion):
+                return self._turning(clip, keyframes, pairs, xy_px)
+            maps = self._two_maps(database, clip, len(keyframes))
+        if isinstance(maps, Abstained):
+            return _all(maps)
+        if min(float(np.median(triangulation_angles(m))) for m in maps) < s.trust.min_angle_rad:
+            return self._turning(clip, keyframes, pairs, xy_px)
+        return self._mapped(clip, keyframes, maps, xy_px)
+
+    def _two_maps(self, database: Path, clip: Clip, keyframes: int) -> tuple[SparseMap, SparseMap] | Abstained:
+        """Two maps that pass all gates, the one with more points first.
+
+        A focal start is only a start: where one of two maps is refused, or their focal lengths differ too much, a third
+        start decides. It must pass and agree with one of them, and beat the odd one in points and in residual.
+        """
+        s, given = self.settings, clip.options.intrinsics
+        if given is not None:
+            camera = given.scaled(*clip.working_size)
+            first = self._map(database, "global", camera, True, s.seeds[0])
+            second = self._map(database, "incremental", camera, True, s.seeds[1])
+            return self._agreeing([first, second], keyframes)
+        width, height = clip.working_size
+        maps = []
+        for number, share in enumerate((*s.focal.start_shares, s.focal.spare_share)):
+            camera = Intrinsics.centred(width, height, share * max(width, height))
+            maps.append(self._map(database, f"start{number}", camera, False, s.seeds[number % 2]))
+            chosen = self._agreeing(maps, keyframes) if number else Abstained(reason="one map")
+            if not isinstance(chosen, Abstained):
+                return chosen
+        return chosen
+
+    def _map(self, database: Path, name: str, camera: Intrinsics, fixed: bool, seed: int) -> SparseMap | None:
+        verified = database.with_name(f"{name}.db")
+        verified_copy(database, verified, camera, fixed, seed)
+        mapper = map_incrementally if name == "incremental" else map_globally
+        return mapper(verified, database.with_name(name), fixed, seed)
+
+    def _agreeing(self, maps: list[SparseMap | None], keyframes: int) -> tuple[SparseMap, SparseMap] | Abstained:
+        """The best two maps that pass the gates, if their focal lengths agree."""
+        s = self.settings
+        refusals = [refusal(m, keyframes, s.trust, s.focal) for m in maps]
+        passed = [m for m, refused in zip(maps, refusals, strict=True) if m is not None and refused is None]
+        if len(passed) < 2:
+            first = next(r for r in refusals if r is not None)
+            return first if not passed else Abstained(reason="the second map failed", detail=first.reason)
+        focal = [m.camera.fx_px for m in passed]
+        by_points = sorted(passed, key=lambda m: -len(m.xyz_world))
+        close = [
+            (a, b)
+            for k, a in enumerate(by_points)
+            for b in by_points[k + 1 :]
+            if disagreement(a.camera.fx_px, b.camera.fx_px) <= s.focal.max_disagreement
+        ]
+        odd_ones = [m for m in passed if close and m is not close[0][0] and m is not close[0][1]]
+        beaten = all(len(m.xyz_world) < len(close[0][1].xyz_world) for m in odd_ones) if close else False
+        beaten &= all(m.error_px.mean() > close[0][1].error_px.mean() for m in odd_ones) if close else False
+        if not close or not beaten:
+            return Abstained(reason="focal length undecided", detail=f"maps say {min(focal):.0f} to {max(focal):.0f} px")
+        return close[0]
+
+    def _mapped(
+        self,
+        clip: Clip,
+        keyframes: Int64[np.ndarray, "k"],
+        maps: tuple[SparseMap, SparseMap],
+        xy_px: Float32[np.ndarray, "t n 2"],
+    ) -> Mapping[str, Signal | Abstained]:
+        s = self.settings
+        placed = [place_all_frames(m, keyframes, xy_px, s.registration) for m in maps]
+        results: dict[str, Signal | Abstained] = {}
+        for suffix, this, other in (("", 0, 1), ("_check", 1, 0)):
+            pair = MapPair(
+                clip=clip, keyframes=keyframes, sparse=maps[this], placed=placed[this],
+                other=maps[other], other_placed=placed[other],
+            )  # fmt: skip
+            results[f"camera_path{suffix}"] = path_of(
+                pair, s.focal, s.turning.rotation_floor_rad, s.direction_sigma_rad, self.provenance
+            )
+            results[f"sparse_points{suffix}"] = points_of(pair, s.trust, self.provenance)
+        return results
+
+    def _turning(
+        self,
+        clip: Clip,
+        keyframes: Int64[np.ndarray, "k"],
+        pairs: list[PairGeometry],
+        xy_px: Float32[np.ndarray, "t n 2"],
+    ) -> Mapping[str, Signal | Abstained]:
+        camera, _ = camera_without_map(clip, self.settings.focal)
+        known = clip.options.intrinsics is not None
+        turned = turning(pairs, keyframes, xy_px, camera.scaled(*clip.working_size), known, self.settings.turning)
+        if isinstance(turned, Abstained):
+            return _all(turned)
+        world_from_cam = np.tile(np.eye(4), (len(clip.frames), 1, 1))
+        world_from_cam[:, :3, :3] = turned.world_from_cam
+        world_from_cam[:, :3, 3] = np.nan
+        world_from_cam[np.isnan(turned.sigma_rad)] = np.nan
+        kind: MotionKind = "rotation_only" if turned.turns_only else "unresolved"
+        return self._without_map(clip, world_from_cam, turned.sigma_rad, keyframes, kind)
+
+    def _still(self, clip: Clip) -> Mapping[str, Signal | Abstained]:
+        """A camera that stands: σ of its rotation is the pixel below which points count as still."""
+        camera, _ = camera_without_map(clip, self.settings.focal)
+        sigma = self.settings.motion.still_px / camera.scaled(*clip.working_size).fx_px
+        count = len(clip.frames)
+        everywhere = np.tile(np.eye(4), (count, 1, 1))
+        return self._without_map(clip, everywhere, np.full(count, sigma), np.arange(count), "static")
+
+    def _without_map(
+        self,
+        clip: Clip,
+        world_from_cam: np.ndarray,
+        sigma_rad: np.ndarray,
+        keyframes: Int64[np.ndarray, "k"],
+        kind: MotionKind,
+    ) -> Mapping[str, Signal | Abstained]:
+        camera, focal_sigma = camera_without_map(clip, self.settings.focal)
+        path = CameraPath(
+            frames=clip.frames,
+            world_from_cam=world_from_cam,
+            registered=np.isfinite(sigma_rad),
+            keyframe=np.isin(np.arange(len(clip.frames)), keyframes) & np.isfinite(sigma_rad),
+            intrinsics=camera,
+            focal_relative_sigma=focal_sigma,
+            motion=kind,
+            rotation_sigma_rad=sigma_rad,
+            position_sigma=np.full(len(clip.frames), np.nan),
+            direction_sigma_rad=self.settings.direction_sigma_rad,
+            scale=Scale(kind="relative"),
+            provenance=self.provenance,
+        )
+        reason = {"static": "camera does not move", "rotation_only": "camera only turns"}.get(kind, "too little parallax")
+        none = Abstained(reason=reason, remedy="film with more sideways motion")
+        no_check = Abstained(reason="no second map", detail="without a map there is one estimate; its focal σ says how far")
+        return {**_all(none), "camera_path": path, "camera_path_check": no_check}
+
+
+def _all(abstained: Abstained) -> dict[str, Signal | Abstained]:
+    return {name: abstained for name in _NAMES}

@@ -1,0 +1,144 @@
+"""The official semantics, told again in a few lines: a model that answers rightly must get the full score."""
+
+import json
+import math
+import re
+from dataclasses import replace
+
+import pytest
+
+from spatial_engine.dataset import write_dataset
+from spatial_engine.export import export
+from spatial_engine.export.spatialtree import CannotScore, row, tags
+from templates.ability import LEAVES
+from tests.spatial_engine.drafts import NASTY, clip, clip_questions
+
+FIELDS = {
+    "session_id",
+    "question",
+    "option",
+    "answer",
+    "question_type",
+    "hint",
+    "extra_info",
+    "image",
+    "video",
+    "video_info",
+}
+TREE_LEAVES = {
+    *("Distance", "Shape", "Size", "3DDetection", "3DGrounding", "Allo", "Ego", "Gravity", "ObjectOrientation"),
+    *("Correspondence", "RelativeDirection", "CognitiveMap", "MemoryRetrieval", "Affordance", "MotionUnderstanding"),
+    *("PerspectiveTaking", "RelationUnderstanding", "SpatialCaption", "Dynamics", "GeometryPuzzles", "Relation"),
+    *("Operation", "Route", "AgenticNavigation", "RoboticArm", "KnowledgeAcquisition", "Self-Goaling"),
+}
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("spatialtree")
+    dataset = write_dataset(folder / "d", [clip_questions(count=4)], lambda id: clip(id, NASTY), seed=0)
+    return dataset, export(dataset, folder / "out", to="spatialtree")
+
+
+@pytest.fixture(scope="module")
+def rows(exported):
+    return [json.loads(line) for line in (exported[1] / "test.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def official_score(record: dict, response: str) -> float:
+    """`reference` metrics, for well-formed responses."""
+    metric, answer = json.loads(record["extra_info"])["metricfunc"], record["answer"]
+    hint = json.loads(record["hint"]) if record["hint"] != "" else {}
+    if metric == "multichoiceeval":
+        letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(record["option"])]
+        found = re.search(r"The answer is ([A-Z])", response)
+        return float(found is not None and found[1] in letters and found[1] == answer)
+    if metric == "judge":
+        said = "yes" if response.lower().rfind("yes") > response.lower().rfind("no") else "no"
+        return float(said == answer.lower())
+    if metric == "meanrelativeacc":
+        target, number = float(answer), float(re.search(r"-?\d+\.?\d*", response)[0])
+        error = abs(number - target) / target
+        return sum(error <= 1 - (0.5 + 0.05 * k) + 1e-12 for k in range(10)) / 10
+    assert metric == "gravityeval"
+    said, truth = json.loads(response), json.loads(answer)
+    terms = [math.exp(-((said[k] - truth[k]) ** 2) / (2 * hint[f"{k}_unc"] ** 2)) for k in ("roll", "pitch", "vfov")]
+    assert all(hint[f"{k}_unc"] > 0 for k in truth)
+    return sum(terms) / 3
+
+
+def test_a_right_answer_gets_the_full_score(exported, rows):
+    questions = {question.id: question for question in exported[0].questions}
+    assert {json.loads(r["extra_info"])["metricfunc"] for r in rows} == {
+        "multichoiceeval",
+        "judge",
+        "meanrelativeacc",
+        "gravityeval",
+    }
+    for record in rows:
+        question = questions[record["session_id"]]
+        says = {"choice": "The answer is {}", "yes_no": "{}", "numeric": "{}"}.get(question.format)
+        response = says.format(question.answer) if says else json.dumps(question.answer)
+        assert official_score(record, response) == 1.0
+
+
+def test_a_wrong_answer_does_not(rows):
+    wrong = {
+        "multichoiceeval": lambda r: f"The answer is {'B' if r['answer'] == 'A' else 'A'}",
+        "judge": lambda r: "no" if r["answer"] == "yes" else "yes",
+        "meanrelativeacc": lambda r: str(3 * float(r["answer"])),
+        "gravityeval": lambda r: json.dumps({k: v + 40 for k, v in json.loads(r["answer"]).items()}),
+    }
+    for record in rows:
+        assert official_score(record, wrong[json.loads(record["extra_info"])["metricfunc"]](record)) < 0.01
+
+
+def test_rows_have_the_fields_and_their_pictures(exported, rows):
+    for record in rows:
+        assert set(record) == FIELDS
+        assert record["image"] and all((exported[1] / path).is_file() for path in record["image"])
+        assert all(text.startswith(f"{letter}. ") for letter, text in zip("ABCD", record["option"], strict=False))
+        assert record["video"] == [] and record["video_info"][0]["frame_index"]
+        assert isinstance(json.loads(record["extra_info"])["fact_id"], str)
+        assert "onerror" not in json.dumps(record)
+
+
+def test_options_that_are_pictures_are_named_by_their_place(exported, rows):
+    questions = {question.id: question for question in exported[0].questions}
+    for record in rows:
+        question = questions[record["session_id"]]
+        if question.template != "path_map":
+            continue
+        number = int(record["option"]["ABCD".index(record["answer"])].rsplit(" ", 1)[1])
+        right = question.options["ABCD".index(question.answer)]
+        assert right in record["image"][number - 1]
+        assert record["question"].endswith("The options are pictures 3 to 6.")
+
+
+def test_what_has_no_official_metric_is_counted(exported, rows):
+    report = json.loads((exported[1] / "export_report.json").read_text())
+    assert report["rows"] == len(rows)
+    assert report["rows"] + sum(report["left_out"].values()) == exported[0].audit["questions"]
+    gravity = [r for r in rows if json.loads(r["extra_info"])["metricfunc"] == "gravityeval"]
+    assert len(gravity) == 2  # of four, two lack the field of view
+    assert any("point" in reason for reason in report["left_out"])
+
+
+@pytest.mark.parametrize("answer", [0, -3.5])
+def test_numbers_that_relative_accuracy_cannot_score_are_left_out(exported, answer):
+    question = next(q for q in exported[0].questions if q.format == "numeric")
+    with pytest.raises(CannotScore, match="not positive"):
+        row(replace(question, answer=answer))
+    with pytest.raises(CannotScore, match="directions"):
+        row(replace(question, scorer_params={"period": 360.0}))
+
+
+def test_tags_are_names_of_the_official_tree_without_blanks():
+    found = [tags(leaf) for leaf in LEAVES]
+    assert {tag["spatree2"] for tag in found} == TREE_LEAVES and len(found) == 27
+    assert tags("L2/Understanding/Spatial Caption") == {
+        "spatree0": "L2",
+        "spatree1": "Underst.",
+        "spatree2": "SpatialCaption",
+    }
+    assert not any(" " in value for tag in found for value in tag.values())

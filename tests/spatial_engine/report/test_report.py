@@ -1,0 +1,150 @@
+import re
+import shutil
+import subprocess
+from html import unescape
+from html.parser import HTMLParser
+
+import pytest
+
+from spatial_engine.audit import set_truth
+from spatial_engine.dataset import write_dataset
+from spatial_engine.errors import UsageError
+from spatial_engine.report import report
+from tests.spatial_engine.drafts import NASTY, clip, clip_questions
+from tests.spatial_engine.measured_store import measured_store
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update", "--enable-logging=stderr"),
+    "--virtual-time-budget=4000",
+]
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (apt-get install chromium)")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    store = measured_store(folder)
+    dataset = write_dataset(folder / "dataset", [clip_questions("a" * 16, 3)], lambda id: clip(id, NASTY), seed=0)
+    set_truth(dataset.path, {"right": 30, "wrong": 0, "undecidable": 4}, [{"fact_id": "<b>x</b>"}], "the renderer")
+    return dataset, report(dataset, folder / "report", store=store)
+
+
+class Links(HTMLParser):
+    """Everything that a page would load or lead to, and the tags it is made of."""
+
+    def __init__(self):
+        super().__init__()
+        self.found, self.tags = [], set()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        assert not any(name.startswith("on") for name, _ in attrs)
+        self.found += [value for name, value in attrs if name in ("href", "src")]
+
+
+def pages(first):
+    return sorted(first.parent.rglob("*.html"))
+
+
+def test_nothing_is_fetched_and_every_link_leads_somewhere(made):
+    assert len(pages(made[1])) == 4
+    for page in pages(made[1]):
+        text = page.read_text(encoding="utf-8")
+        links = Links()
+        links.feed(text)
+        assert not re.search(r"https?://|@import|url\(", text), page
+        for link in links.found:
+            target = link.split("#")[0]
+            assert target in ("", "data:,") or (page.parent / target).is_file(), (page, link)
+
+
+def test_users_names_are_shown_and_never_run(made):
+    for page in pages(made[1]):
+        text = page.read_text(encoding="utf-8")
+        links = Links()
+        links.feed(text)
+        assert links.tags.isdisjoint({"u", "iframe", "object", "base", "form"})
+        assert text.count("</script>") == text.count("<script")
+        for evil in ("<img src=x", "<script>boom", "<b>x</b>", "<u>broken", "<b>parallax", "<i>no</i>"):
+            assert evil not in text, (page, evil)
+        assert not any("onerror" in part for part in page.relative_to(made[1].parent).parts)
+    clip_text = (made[1].parent / "clips" / f"{'a' * 16}.html").read_text(encoding="utf-8")
+    assert NASTY in unescape(clip_text)
+
+
+def test_the_overview_says_what_the_audit_says(made):
+    text = unescape(made[1].read_text(encoding="utf-8"))
+    audit = made[0].audit
+    assert f"<b>{audit['questions']}</b><span>questions" in text
+    assert text.count('class="leaf none"') == 27 - len(audit["abilities"]) and text.count('<a class="leaf"') == 5
+    assert "too close to call" in text and "<b>parallax</b>" in text
+    assert "facts wrong by ground truth; 30 right, 4 that it does not decide" in text
+    assert "<u>broken</u>.mp4" in text and "it is empty" in text
+
+
+def test_clip_pages_show_signals_and_reasons(made):
+    fine, bare = (
+        unescape((made[1].parent / "clips" / f"{letter * 16}.html").read_text(encoding="utf-8")) for letter in "ab"
+    )
+    assert "From above" in fine and "From the side" in fine and "Levelled by gravity" in fine
+    assert fine.count("horizon in frame") == 8 and "moves in the world" in fine
+    assert "the camera travels, 24 of 24 frames registered" in fine
+    assert "rotation only: <i>no</i> parallax" in bare and "Try: walk & record" in bare
+    assert "ValueError: <script>boom</script>" in bare and "From above" not in bare
+
+
+def test_without_a_store_there_are_no_clip_pages(made):
+    first = report(made[0])
+    assert first == made[0].path / "report" / "index.html"
+    assert not list((first.parent / "clips").iterdir())
+    assert NASTY not in unescape((first.parent / "gallery.html").read_text(encoding="utf-8"))
+
+
+def test_a_missing_video_costs_its_pictures_only(tmp_path):
+    store = measured_store(tmp_path)
+    shutil.rmtree(tmp_path / "fine")
+    dataset = write_dataset(tmp_path / "d", [], clip, seed=0)
+    report(dataset, tmp_path / "r", store=store)
+    text = (tmp_path / "r" / "clips" / f"{'a' * 16}.html").read_text(encoding="utf-8")
+    assert text.count("cannot be read any more") == 8 and "From above" in text
+
+
+def test_an_empty_data_set_has_a_report(tmp_path):
+    dataset = write_dataset(tmp_path / "d", [], clip, seed=0)
+    assert "Nothing could be asked" in report(dataset).read_text(encoding="utf-8")
+
+
+def test_only_reports_are_replaced(made, tmp_path):
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "index.html").write_text("mine")
+    with pytest.raises(UsageError, match="not a report"):
+        report(made[0], tmp_path / "site")
+    assert (tmp_path / "site" / "index.html").read_text() == "mine"
+    with pytest.raises(UsageError, match="not a data set"):
+        report(tmp_path)
+
+
+def opened(page, profile, *flags):
+    """The page's DOM after its scripts ran, and what the console said."""
+    command = [CHROMIUM, *FLAGS, f"--user-data-dir={profile}", *flags, "--dump-dom", page]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=90)
+    console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    return done.stdout, console
+
+
+@needs_chromium
+def test_opens_from_disk_in_a_browser(made, tmp_path):
+    dom, console = opened(f"{(made[1].parent / 'gallery.html').as_uri()}#leaf=L2/Memory/Cognitive%20Map", tmp_path)
+    assert console == []
+    shown = made[0].audit["abilities"]["L2/Memory/Cognitive Map"]["questions"]
+    assert dom.count('<article class="card q') == shown
+    assert f"{shown} questions</span>" in dom
+    assert dom.count('<li class="right">') == shown and "<img src=x" not in dom.replace("&lt;", "")
+
+
+@needs_chromium
+def test_the_clip_page_opens_without_complaint(made, tmp_path):
+    dom, console = opened((made[1].parent / "clips" / f"{'a' * 16}.html").as_uri(), tmp_path)
+    assert console == [] and "From above" in dom
