@@ -24,8 +24,8 @@ _SYMBOLS = {p.symbol: p for p in PRIMITIVES if p.component in COMPONENTS}
 
 def official_replay(
     world_from_a: Float64[np.ndarray, "4 4"],
-    actions: Sequence[str],
-    step_nums: Sequence[float],
+    actions: Sequence[object],
+    step_nums: Sequence[object],
     *,
     translation_step: float = TRANSLATION_STEP_M,
     rotation_step_rad: float = ROTATION_STEP_RAD,
@@ -34,7 +34,7 @@ def official_replay(
     counts may be negative, fractional and of any size. Raises PlanError on counts that are no finite numbers."""
     amounts: dict[Component, float] = dict.fromkeys(COMPONENTS, 0.0)
     for place, key in enumerate(actions):
-        primitive = _SYMBOLS.get(key)
+        primitive = _SYMBOLS.get(key) if isinstance(key, str) else None
         if primitive is None or primitive.component is None:
             continue
         steps = step_nums[place] if place < len(step_nums) else 1

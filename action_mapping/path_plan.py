@@ -23,6 +23,9 @@ from action_mapping.replay import Residual, replay, residuals
 from action_mapping.rigid import checked_poses
 from action_mapping.segments import Segment
 
+DRIFT_STEPS = 2.0
+"""A component in which a segment itself does not move is left alone until rounding has added up to this many steps."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedSegment:
@@ -35,7 +38,8 @@ class PlannedSegment:
     last: int
     """Pose that the plan leads to."""
     plan: Plan
-    """From where the replay of all plans before it ended, so that rounding does not add up."""
+    """From where the replay of all plans before it ended, so that rounding does not add up, and named by what the
+    segment itself does."""
     residual: Residual
     """How far the replay of all plans up to this one ends from pose `last`."""
 
@@ -50,9 +54,9 @@ def path_plan(
     rotation_sigma_rad: float = 0.0,
     focal_px: Float64[np.ndarray, "n"] | None = None,
 ) -> list[PlannedSegment]:
-    """Plans that together replay the path from its first pose, each amount within half a step (or 3.5 σ).
+    """Plans that together replay the path from its first pose, each of its six amounts within two steps (or 3.5 σ).
 
-    One unit of length and one of angle for the path, drawn so that the segments' larger amounts are 3..cap steps;
+    One unit of length and one of angle for the path, drawn so that the median segment takes 3..cap steps;
     where a segment needs more, it is split; a gap is bridged by one plan of any size. Raises PlanError where even a
     single step between poses needs more.
     """
@@ -64,7 +68,7 @@ def path_plan(
     todo = [(segment, segment.first, segment.last) for segment in reversed(segments)]
     while todo:
         segment, first, last = todo.pop()
-        plan = _plan(poses[-1], world_from_cam[last], floors, translation_step, rotation_step_rad)
+        plan = _plan(poses[-1], world_from_cam[[first, last]], floors, translation_step, rotation_step_rad)
         is_gap = not segment.primitives
         if plan is None or (not is_gap and max(action.steps for action in plan.actions) > cap):
             if last - first == 1:
@@ -94,7 +98,7 @@ def _with_zoom(plan: Plan, segment: Segment, first: int, last: int, focal_px: Fl
 def _units(
     world_from_cam: Float64[np.ndarray, "n 4 4"], segments: Sequence[Segment], rng: np.random.Generator, cap: int
 ) -> list[float]:
-    """One step of angle and one of length: from the upper quartile of what segments need, and never so small that
+    """One step of angle and one of length: from the median of what segments need, and never so small that
     one step between neighbouring poses is more than the cap."""
     checked_poses(world_from_cam)
     first, last = (np.array([getattr(segment, end) for segment in segments]) for end in ("first", "last"))
@@ -109,21 +113,26 @@ def _units(
         if not fitting:
             raise PlanError(f"a single step between poses is {moves[:, columns].max():g}, beyond any round unit")
         needed = need[need > LEAST_STEPS * fitting[0]]
-        units.append(draw_unit(float(np.quantile(needed, 0.75)) if len(needed) else 0.0, fitting, rng, cap=cap))
+        units.append(draw_unit(float(np.median(needed)) if len(needed) else 0.0, fitting, rng, cap=cap))
     return units
 
 
 def _plan(
-    pose: Float64[np.ndarray, "4 4"],
-    target: Float64[np.ndarray, "4 4"],
+    here: Float64[np.ndarray, "4 4"],
+    true: Float64[np.ndarray, "2 4 4"],
     floors: dict[Component, float],
     translation_step: float,
     rotation_step_rad: float,
 ) -> Plan | None:
-    """None where the tilt is too steep for one plan."""
+    """From the replayed pose to the true last one, by what the true motion is made of. None where it tilts too far."""
     try:
-        amounts = amounts_of(np.linalg.solve(pose, target))
+        own, needed = amounts_of(np.linalg.solve(true[0], true[1])), amounts_of(np.linalg.solve(here, true[1]))
     except PlanError:
         return None
-    decided = {name: amount for name, amount in amounts.items() if abs(amount) > floors[name]}
-    return counted(decided, translation_step, rotation_step_rad)
+    kept = {}
+    for name, amount in needed.items():
+        step = rotation_step_rad if name in ROTATIONS else translation_step
+        belongs = abs(own[name]) > max(0.5 * step, floors[name])
+        if belongs or abs(amount) > max(DRIFT_STEPS * step, floors[name]):
+            kept[name] = amount
+    return counted(kept, translation_step, rotation_step_rad)

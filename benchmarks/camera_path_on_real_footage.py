@@ -94,7 +94,9 @@ def _errors(path: CameraPath, truth: np.ndarray, rows: np.ndarray) -> str:
 
 def _summary(degrees: np.ndarray, sigmas: np.ndarray) -> str:
     beyond = 100 * np.mean(sigmas > 2.5)
-    return f"median {np.median(degrees):.2f} max {degrees.max():.2f} deg, max {sigmas.max():.1f} σ, {beyond:.1f} % > 2.5 σ"
+    return (
+        f"median {np.median(degrees):.2f} max {degrees.max():.2f} deg, max {sigmas.max():.1f} σ, {beyond:.1f} % > 2.5 σ"
+    )
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from experts.colmap_mapping import SparseMap, map_globally, map_incrementally
 from experts.focal import FocalSettings, camera_without_map, disagreement
 from experts.intrinsics import Intrinsics
 from experts.keyframes import KeyframeSettings, choose_keyframes
-from experts.map_signals import MapPair, path_of, points_of
+from experts.map_signals import MapPair, PathFloors, agreeing, path_of, points_of
 from experts.map_trust import TrustSettings, refusal, triangulation_angles
 from experts.motion_kind import MotionSettings, PairGeometry, is_static, look_at_pairs, shows_parallax
 from experts.provenance import Provenance
@@ -40,10 +40,9 @@ class ColmapSettings:
     trust: TrustSettings = field(default_factory=TrustSettings)
     registration: RegistrationSettings = field(default_factory=RegistrationSettings)
     turning: TurningSettings = field(default_factory=TurningSettings)
+    floors: PathFloors = field(default_factory=PathFloors)
     seeds: tuple[int, int] = (0, 1)
     """Of the two maps, RANSAC included."""
-    direction_sigma_rad: float = np.deg2rad(3.0)
-    """Systematic σ of a direction between keyframes."""
 
 
 class ColmapExpert:
@@ -51,6 +50,7 @@ class ColmapExpert:
 
     name = "colmap"
     version = "1"
+    code_licence = "BSD-3-Clause"  # shown by --plan
     provides = frozenset(_NAMES)
     needs = frozenset({"valid_area", "image_tracks"})
     options = frozenset({"max_side_px", "max_keyframes", "intrinsics"})
@@ -84,7 +84,7 @@ class ColmapExpert:
         with tempfile.TemporaryDirectory() as folder:
             valid = area.valid if isinstance(area, ValidArea) else None
             database = build_database(Path(folder), clip, clip.frames[keyframes], valid, s.features)
-            pairs = look_at_pairs(read_pairs(database), s.motion)
+            pairs = look_at_pairs(read_pairs(database), max(size), s.motion)
             if len(keyframes) < 3 or not shows_parallax(pairs, s.motion):
                 return self._turning(clip, keyframes, pairs, xy_px)
             maps = self._two_maps(database, clip, len(keyframes))
@@ -142,7 +142,9 @@ class ColmapExpert:
         beaten = all(len(m.xyz_world) < len(close[0][1].xyz_world) for m in odd_ones) if close else False
         beaten &= all(m.error_px.mean() > close[0][1].error_px.mean() for m in odd_ones) if close else False
         if not close or not beaten:
-            return Abstained(reason="focal length undecided", detail=f"maps say {min(focal):.0f} to {max(focal):.0f} px")
+            return Abstained(
+                reason="focal length undecided", detail=f"maps say {min(focal):.0f} to {max(focal):.0f} px"
+            )
         return close[0]
 
     def _mapped(
@@ -160,10 +162,11 @@ class ColmapExpert:
                 clip=clip, keyframes=keyframes, sparse=maps[this], placed=placed[this],
                 other=maps[other], other_placed=placed[other],
             )  # fmt: skip
-            results[f"camera_path{suffix}"] = path_of(
-                pair, s.focal, s.turning.rotation_floor_rad, s.direction_sigma_rad, self.provenance
-            )
-            results[f"sparse_points{suffix}"] = points_of(pair, s.trust, self.provenance)
+            if not agreeing(pair, s.floors):
+                return _all(Abstained(reason="the two maps disagree", detail="no similarity joins their cameras"))
+            path = path_of(pair, s.focal, s.floors, self.provenance)
+            results[f"camera_path{suffix}"] = path
+            results[f"sparse_points{suffix}"] = points_of(pair, path, s.trust, self.provenance)
         return results
 
     def _turning(
@@ -212,15 +215,19 @@ class ColmapExpert:
             motion=kind,
             rotation_sigma_rad=sigma_rad,
             position_sigma=np.full(len(clip.frames), np.nan),
-            direction_sigma_rad=self.settings.direction_sigma_rad,
+            direction_sigma_rad=self.settings.floors.direction_rad,
             scale=Scale(kind="relative"),
             provenance=self.provenance,
         )
-        reason = {"static": "camera does not move", "rotation_only": "camera only turns"}.get(kind, "too little parallax")
+        reason = {"static": "camera does not move", "rotation_only": "camera only turns"}.get(
+            kind, "too little parallax"
+        )
         none = Abstained(reason=reason, remedy="film with more sideways motion")
-        no_check = Abstained(reason="no second map", detail="without a map there is one estimate; its focal σ says how far")
+        no_check = Abstained(
+            reason="no second map", detail="without a map there is one estimate; its focal σ says how far"
+        )
         return {**_all(none), "camera_path": path, "camera_path_check": no_check}
 
 
 def _all(abstained: Abstained) -> dict[str, Signal | Abstained]:
-    return {name: abstained for name in _NAMES}
+    return dict.fromkeys(_NAMES, abstained)

@@ -65,10 +65,10 @@ def build_database(
 
     cv2.setNumThreads(1)
     mask = None if valid is None else valid.astype(np.uint8) * 255
-    sift = cv2.SIFT_create(
+    sift = cv2.SIFT.create(
         nfeatures=settings.max_features, contrastThreshold=settings.min_contrast, enable_precise_upscale=True
     )
-    described = [_describe(sift, grey, mask) for _, grey in clip.read_grey(frames)]
+    described = [_describe(sift, grey, mask) for _, grey in clip.read_grey([int(f) for f in frames])]
     path = folder / "matches.db"
     database = pycolmap.Database.open(path)
     width, height = clip.working_size

@@ -24,7 +24,8 @@ class Expert(Protocol):
     needs: frozenset[str]
     """Names of signals that the call reads. A needed signal may be `Abstained`: the expert decides what then."""
     options: frozenset[str]
-    """Fields of `experts.clip.OpeningOptions` that the call reads."""
+    """Fields of `experts.clip.OpeningOptions` that the call reads, and "times_s" if it reads the clock: the others are
+    not shown to it."""
     settings: Any
     """A frozen dataclass of thresholds and floors, each with its unit and source."""
 

@@ -43,7 +43,8 @@ def choose_keyframes(
             return chosen
         share *= settings.growth
         chosen = _walk(xy_px, share * diagonal_px, settings)
-    return chosen[np.unique(np.linspace(0, len(chosen) - 1, max(2, max_keyframes)).round().astype(int))]
+    kept = np.unique(np.linspace(0, len(chosen) - 1, max(2, max_keyframes)).round().astype(int))
+    return np.asarray(chosen[kept])
 
 
 def _walk(xy_px: Float32[np.ndarray, "t n 2"], step_px: float, settings: KeyframeSettings) -> Int64[np.ndarray, "k"]:

@@ -6,6 +6,7 @@ point is *seen* is decided later, by geometry.
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float32, Int64
@@ -97,7 +98,7 @@ class _Follower:
         """Takes the next picture."""
         before = len(self.living_ids)
         if self.grey is not None and before:
-            self._follow(grey)
+            self._follow(self.grey, grey)
         at, few = len(self.history), len(self.living_ids) < self.settings.reseed_share * self.settings.max_living
         if few and (at - self.seeded_at >= self.settings.reseed_every or 2 * len(self.living_ids) <= before):
             self._seed(grey)
@@ -105,19 +106,19 @@ class _Follower:
         self.history.append((self.living_ids, self.living_xy))
         self.grey = grey
 
-    def _follow(self, grey: GreyPicture) -> None:
+    def _follow(self, last: GreyPicture, grey: GreyPicture) -> None:
         import cv2
 
         s = self.settings
-        look = {
+        look: dict[str, Any] = {
             "winSize": (s.window_px, s.window_px),
             "maxLevel": s.pyramid_levels,
             "criteria": (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 30, 0.01),
             "minEigThreshold": s.min_contrast,
         }
         start = self.living_xy[:, None]
-        there, found, _ = cv2.calcOpticalFlowPyrLK(self.grey, grey, start, None, **look)
-        back, returned, _ = cv2.calcOpticalFlowPyrLK(grey, self.grey, there, None, **look)
+        there, found, _ = cv2.calcOpticalFlowPyrLK(last, grey, start, None, **look)
+        back, returned, _ = cv2.calcOpticalFlowPyrLK(grey, last, there, None, **look)
         good = (found[:, 0] > 0) & (returned[:, 0] > 0)
         good &= np.linalg.norm(back - start, axis=-1)[:, 0] < s.round_trip_px
         good &= self._inside(there[:, 0], grey)
@@ -137,8 +138,8 @@ class _Follower:
 
         spacing = max(3.0, self.settings.spacing_share * float(np.hypot(*grey.shape)))
         mask = np.full(grey.shape, 255, np.uint8) if self.valid is None else self.valid.astype(np.uint8) * 255
-        for x, y in self.living_xy:
-            cv2.circle(mask, (int(round(float(x))), int(round(float(y)))), int(spacing), 0, -1)
+        for x, y in np.rint(self.living_xy).astype(int).tolist():
+            cv2.circle(mask, (x, y), int(spacing), 0, -1)
         room = self.settings.max_living - len(self.living_ids)
         corners = cv2.goodFeaturesToTrack(grey, room, self.settings.corner_quality, spacing, mask=mask, blockSize=5)
         if corners is None:

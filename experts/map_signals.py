@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float64, Int64
+from jaxtyping import Bool, Float64, Int64
 from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
 from experts.colmap_mapping import SparseMap
 from experts.focal import FocalSettings, estimated_relative_sigma
-from experts.map_trust import TrustSettings, gross_errors, range_sigmas, triangulation_angles
+from experts.map_trust import TrustSettings, gross_errors, range_sigmas, ranges, triangulation_angles
 from experts.provenance import Provenance
 from experts.registration import PlacedFrames
 from experts.signals import CameraPath, Scale, SparsePoints
@@ -28,68 +28,119 @@ class MapPair:
     other_placed: PlacedFrames
 
 
-def path_of(
-    pair: MapPair, focal: FocalSettings, rotation_floor_rad: float, direction_sigma_rad: float, provenance: Provenance
-) -> CameraPath:
+@dataclass(frozen=True, kw_only=True)
+class PathFloors:
+    """Systematic σ of a camera path: what an optimiser cannot know of itself."""
+
+    rotation_rad: float = np.deg2rad(0.7)
+    """Of a relative rotation, per axis."""
+    direction_rad: float = np.deg2rad(3.0)
+    """Of a direction between two positions."""
+    position_share: float = 0.005
+    """Of a position, per axis, as a share of the median range of the scene. Measured on hololens_indoor, where short
+    baselines err by up to 90 degrees: with 0.3 % some directions are beyond 2.5 σ, with 0.5 % none is."""
+    loose_share: float = 0.02
+    """A frame whose formal σ is a larger share of the median range hangs on too few points: it is left out."""
+    agree_share: float = 0.05
+    """Two maps agree on a frame's place within this share of the median range ..."""
+    agree_rad: float = np.deg2rad(3.0)
+    """... and on its rotation within this: some four floors. Where they do not, neither is believed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Spread:
+    """Per frame: half the difference of two maps per axis, 0 where one lacks the frame."""
+
+    turned: Float64[np.ndarray, "n"]
+    """Radians."""
+    moved: Float64[np.ndarray, "n"]
+    """In the first map's unit."""
+    apart: Bool[np.ndarray, "n"]
+    """The maps put this frame at two different places: neither is believed."""
+
+
+def path_of(pair: MapPair, focal: FocalSettings, floors: PathFloors, provenance: Provenance) -> CameraPath:
     """The camera path. σ = formal (points exact) ⊕ half the difference of the two maps ⊕ systematic floor."""
     clip, camera = pair.clip, pair.sparse.camera
-    registered = np.isfinite(pair.placed.cam_from_world[:, 0, 0])
-    turned, moved = _spread(pair)
+    spread = _spread(pair, floors)
+    assert spread is not None, "ask `agreeing` first"
+    scene = float(np.median(ranges(pair.sparse)))
+    registered = np.isfinite(pair.placed.cam_from_world[:, 0, 0]) & ~spread.apart
+    registered &= np.nan_to_num(pair.placed.position_sigma, nan=np.inf) <= floors.loose_share * scene
     first = pair.placed.cam_from_world[registered][0]
     world_from_cam = np.full_like(pair.placed.cam_from_world, np.nan)
     world_from_cam[registered] = first @ np.linalg.inv(pair.placed.cam_from_world[registered])
     given = clip.options.intrinsics is not None
-    floor = np.where(registered, rotation_floor_rad, np.nan)
+    floor = np.where(registered, 1.0, np.nan)
     return CameraPath(
         frames=clip.frames,
         world_from_cam=world_from_cam,
         registered=registered,
-        keyframe=np.isin(np.arange(len(registered)), pair.keyframes[pair.sparse.places]),
+        keyframe=np.isin(np.arange(len(registered)), pair.keyframes[pair.sparse.places]) & registered,
         intrinsics=camera.scaled(clip.width_px, clip.height_px),
         focal_relative_sigma=focal.given_relative_floor
         if given
         else estimated_relative_sigma(camera.fx_px, pair.other.camera.fx_px, focal),
         motion="general",
-        rotation_sigma_rad=np.sqrt(pair.placed.rotation_sigma_rad**2 + turned**2 + floor**2),
-        position_sigma=np.hypot(pair.placed.position_sigma, moved),
-        direction_sigma_rad=direction_sigma_rad,
+        rotation_sigma_rad=np.sqrt(
+            pair.placed.rotation_sigma_rad**2 + spread.turned**2 + (floors.rotation_rad * floor) ** 2
+        ),
+        position_sigma=np.sqrt(
+            pair.placed.position_sigma**2 + spread.moved**2 + (floors.position_share * scene * floor) ** 2
+        ),
+        direction_sigma_rad=floors.direction_rad,
         scale=Scale(kind="relative"),
         provenance=provenance,
     )
 
 
-def points_of(pair: MapPair, trust: TrustSettings, provenance: Provenance) -> SparsePoints:
+def points_of(pair: MapPair, path: CameraPath, trust: TrustSettings, provenance: Provenance) -> SparsePoints:
     """Sparse points. σ of the range = 3 % ⊕ triangulation; the difference of the two maps is not in it: whoever asks
-    measures on both."""
+    measures on both. Observations in frames that `path` does not hold are left out, and make their point doubtful."""
     sparse, clip = pair.sparse, pair.clip
     angle = triangulation_angles(sparse)
-    first = pair.placed.cam_from_world[np.isfinite(pair.placed.cam_from_world[:, 0, 0])][0]
+    held = path.registered[pair.keyframes[sparse.place]]
+    p_gross = gross_errors(sparse, pair.other, angle, trust)
+    p_gross[sparse.point[~held]] = trust.p_gross_other
+    first = pair.placed.cam_from_world[path.registered][0]
     return SparsePoints(
         xyz_world=sparse.xyz_world @ first[:3, :3].T + first[:3, 3],
         range_relative_sigma=range_sigmas(sparse, angle, trust),
         triangulation_angle_rad=angle,
-        p_gross=gross_errors(sparse, pair.other, angle, trust),
-        observation_point=sparse.point,
-        observation_frame=clip.frames[pair.keyframes[sparse.place]],
-        observation_xy_px=clip.full_from_working(sparse.xy_px),
+        p_gross=p_gross,
+        observation_point=sparse.point[held],
+        observation_frame=clip.frames[pair.keyframes[sparse.place[held]]],
+        observation_xy_px=clip.full_from_working(sparse.xy_px[held]),
         provenance=provenance,
     )
 
 
-def _spread(pair: MapPair) -> tuple[Float64[np.ndarray, "n"], Float64[np.ndarray, "n"]]:
-    """Half the difference of the two maps per axis, after the similarity that joins their camera centres.
+def agreeing(pair: MapPair, floors: PathFloors) -> bool:
+    """Whether one similarity joins at least half of the frames that both maps place."""
+    return _spread(pair, floors) is not None
 
-    (rotation in radians, position in this map's unit), 0 where the other map lacks the frame.
-    """
+
+def _spread(pair: MapPair, floors: PathFloors) -> _Spread | None:
+    """How far the maps are apart, after the robust similarity that joins their camera centres."""
+    import pycolmap
+
     here, there = pair.placed.cam_from_world, pair.other_placed.cam_from_world
-    both = np.isfinite(here[:, 0, 0]) & np.isfinite(there[:, 0, 0])
-    turned, moved = np.zeros(len(here)), np.zeros(len(here))
+    both = np.flatnonzero(np.isfinite(here[:, 0, 0]) & np.isfinite(there[:, 0, 0]))
+    if len(both) < 3:
+        return None
     a, b = np.linalg.inv(here[both]), np.linalg.inv(there[both])
-    relative = Rotation.from_matrix(a[:, :3, :3] @ b[:, :3, :3].swapaxes(1, 2))
-    joint = relative.mean()
-    turned[both] = (relative * joint.inv()).magnitude() / 2 / np.sqrt(3)
-    here_centre = a[:, :3, 3] - a[:, :3, 3].mean(axis=0)
-    there_centre = joint.apply(b[:, :3, 3] - b[:, :3, 3].mean(axis=0))
-    scale = np.sum(here_centre * there_centre) / max(float(np.sum(there_centre**2)), 1e-12)
-    moved[both] = np.linalg.norm(here_centre - scale * there_centre, axis=1) / 2 / np.sqrt(3)
-    return turned, moved
+    within = floors.agree_share * float(np.median(ranges(pair.sparse)))
+    options = pycolmap.RANSACOptions(max_error=within, random_seed=0)
+    found = pycolmap.estimate_sim3d_robust(b[:, :3, 3], a[:, :3, 3], options)
+    if found is None or found["num_inliers"] < len(both) / 2:
+        return None
+    here_from_there = found["tgt_from_src"].matrix()
+    scale = found["tgt_from_src"].scale
+    apart = np.linalg.norm(b[:, :3, 3] @ here_from_there[:, :3].T + here_from_there[:, 3] - a[:, :3, 3], axis=1)
+    relative = Rotation.from_matrix(here_from_there[:, :3] / scale @ b[:, :3, :3] @ a[:, :3, :3].swapaxes(1, 2))
+    inlier = np.asarray(found["inlier_mask"], dtype=bool)
+    turn = (relative[inlier].mean().inv() * relative).magnitude()  # centres on a line leave a turn about it open
+    spread = _Spread(turned=np.zeros(len(here)), moved=np.zeros(len(here)), apart=np.zeros(len(here), dtype=bool))
+    spread.turned[both], spread.moved[both] = turn / 2 / np.sqrt(3), apart / 2 / np.sqrt(3)
+    spread.apart[both] = (apart > within) | (turn > floors.agree_rad)
+    return spread

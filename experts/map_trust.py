@@ -44,7 +44,9 @@ class TrustSettings:
     """Of any other."""
 
 
-def refusal(sparse: SparseMap | None, keyframes: int, settings: TrustSettings, focal: FocalSettings) -> Abstained | None:
+def refusal(
+    sparse: SparseMap | None, keyframes: int, settings: TrustSettings, focal: FocalSettings
+) -> Abstained | None:
     """Why a single map must not be used; None if it passes."""
     if sparse is None:
         return Abstained(reason="no map", detail="keyframes do not join into one map")
@@ -62,7 +64,9 @@ def refusal(sparse: SparseMap | None, keyframes: int, settings: TrustSettings, f
     ]
     for failed, reason, detail in gates:
         if failed:
-            return Abstained(reason=reason, detail=detail, remedy="give --intrinsics, or film with more sideways motion")
+            return Abstained(
+                reason=reason, detail=detail, remedy="give --intrinsics, or film with more sideways motion"
+            )
     return None
 
 
@@ -81,11 +85,13 @@ def triangulation_angles(sparse: SparseMap) -> Float64[np.ndarray, "p"]:
     return angle
 
 
-def range_sigmas(sparse: SparseMap, angle: Float64[np.ndarray, "p"], settings: TrustSettings) -> Float64[np.ndarray, "p"]:
+def range_sigmas(
+    sparse: SparseMap, angle: Float64[np.ndarray, "p"], settings: TrustSettings
+) -> Float64[np.ndarray, "p"]:
     """σ of range / range: systematic floor ⊕ σ_px / (f · angle)."""
     with np.errstate(divide="ignore"):
         triangulation = settings.point_sigma_px / (sparse.camera.fx_px * angle)
-    return np.hypot(settings.range_relative_floor, triangulation)
+    return np.asarray(np.hypot(settings.range_relative_floor, triangulation))
 
 
 def gross_errors(
@@ -106,7 +112,7 @@ def _confirmed(
     _, here, there = np.intersect1d(key, other_key, return_indices=True)
     if not len(here):
         return np.zeros(len(sigma), dtype=bool)
-    ratio = _ranges(other)[there] / _ranges(sparse)[here]
+    ratio = ranges(other)[there] / ranges(sparse)[here]
     point = sparse.point[here]
     apart = np.abs(np.log(ratio / np.median(ratio)))
     agreeing = apart < sigmas * np.sqrt(2) * sigma[point]
@@ -114,7 +120,7 @@ def _confirmed(
     return (votes >= 2) & (np.bincount(point[agreeing], minlength=len(sigma)) == votes)
 
 
-def _ranges(sparse: SparseMap) -> Float64[np.ndarray, "o"]:
+def ranges(sparse: SparseMap) -> Float64[np.ndarray, "o"]:
     """Distance of each observation's point from its camera."""
     world_from_cam = np.linalg.inv(sparse.cam_from_world)
     away = sparse.xyz_world[sparse.point] - world_from_cam[sparse.row(sparse.place), :3, 3]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float32, Float64, Int64
+from jaxtyping import Bool, Float32, Float64
 
 from experts.colmap_features import MatchedPair
 
@@ -24,7 +24,9 @@ class MotionSettings:
     still_frames: float = 0.5
     """A clip is static if every sampled frame is still against at least this share of the others."""
     inlier_px: float = 2.0
-    """RANSAC threshold of homographies and fundamental matrices."""
+    """RANSAC threshold of homographies and fundamental matrices, in pictures of `inlier_side_px` or more ..."""
+    inlier_side_px: float = 640.0
+    """... and in proportion in smaller ones, where parallax is smaller too."""
     min_matches: int = 30
     """Pairs with fewer say nothing."""
     steps: tuple[int, ...] = (1, 2, 3, 5, 8, 13)
@@ -50,7 +52,9 @@ class PairGeometry:
 def is_static(xy_px: Float32[np.ndarray, "t n 2"], width_px: int, height_px: int, settings: MotionSettings) -> bool:
     """Whether the camera stands still, from tracks at working size. What moves in front may cover half the cells."""
     columns = np.unique(np.linspace(0, xy_px.shape[1] - 1, settings.still_samples).round().astype(int))
-    still = np.array([[_still(xy_px[:, a], xy_px[:, b], width_px, height_px, settings) for b in columns] for a in columns])
+    still = np.array(
+        [[_still(xy_px[:, a], xy_px[:, b], width_px, height_px, settings) for b in columns] for a in columns]
+    )
     others = (still.sum(axis=1) - 1) / (len(columns) - 1)
     return bool(np.all(still.diagonal()) and np.all(others >= settings.still_frames))
 
@@ -67,17 +71,18 @@ def _still(
     return len(occupied) > 0 and len(np.unique(cell[still])) >= s.still_cells * len(occupied)
 
 
-def look_at_pairs(pairs: Sequence[MatchedPair], settings: MotionSettings) -> list[PairGeometry]:
-    """Homography against fundamental matrix, for pairs of keyframes at several distances."""
+def look_at_pairs(pairs: Sequence[MatchedPair], side_px: int, settings: MotionSettings) -> list[PairGeometry]:
+    """Homography against fundamental matrix, for pairs of keyframes at several distances. `side_px`: the longer."""
     import cv2
 
     cv2.setNumThreads(1)
+    within = settings.inlier_px * min(1.0, side_px / settings.inlier_side_px)
     seen = []
     for pair in pairs:
         if pair.second - pair.first not in settings.steps or len(pair.xy_first) < settings.min_matches:
             continue
-        h, h_inlier = cv2.findHomography(pair.xy_first, pair.xy_second, cv2.USAC_ACCURATE, settings.inlier_px)
-        _, f_inlier = cv2.findFundamentalMat(pair.xy_first, pair.xy_second, cv2.USAC_ACCURATE, settings.inlier_px)
+        h, h_inlier = cv2.findHomography(pair.xy_first, pair.xy_second, cv2.USAC_ACCURATE, within)
+        _, f_inlier = cv2.findFundamentalMat(pair.xy_first, pair.xy_second, cv2.USAC_ACCURATE, within)
         if h is None or f_inlier is None or h_inlier.sum() < settings.min_matches / 2:
             continue
         inlier = h_inlier[:, 0] > 0
@@ -89,8 +94,3 @@ def look_at_pairs(pairs: Sequence[MatchedPair], settings: MotionSettings) -> lis
 def shows_parallax(pairs: Sequence[PairGeometry], settings: MotionSettings) -> bool:
     """Whether most pairs hold more than one homography explains: the camera travels through a scene with depth."""
     return bool(pairs) and float(np.median([p.share for p in pairs])) <= settings.homography_share
-
-
-def column_of(frames: Int64[np.ndarray, "n"], wanted: Int64[np.ndarray, "k"]) -> Int64[np.ndarray, "k"]:
-    """Positions of frame indices in an ascending list."""
-    return np.searchsorted(frames, wanted)

@@ -31,8 +31,9 @@ class MovingSettings:
     About twice the drift of tracking over 30 frames (0.26 px)."""
     half_px: float = 1.0
     """... and within each half: two static points, one before and one after a slide, do not explain it."""
-    largest_share: float = 0.4
-    """With more movers than this among the tracks the camera path itself is in doubt: none is called moving."""
+    explained_share: float = 0.5
+    """Where static points explain fewer of the tracks the camera path itself is in doubt: none is called moving
+    (7-Scenes under the poses of its other camera: 67 false movers without this)."""
     stations: int = 30
     """Frames, spread evenly, between which company is looked for."""
     company_radius_px: float = 70.0
@@ -73,18 +74,21 @@ def find_moving(
     s: Sightings,
     consensus: StaticFit,
     static: Bool[np.ndarray, "t"],
+    explained: Bool[np.ndarray, "t"],
     placed: Bool[np.ndarray, "t"],
     settings: MovingSettings,
 ) -> MovingTracks:
     """Tracks that no static point explains, with company on all sides.
 
-    `static` tracks are not asked; the depth of `placed` ones tells where occlusion borders are.
+    `static` tracks certainly rest and are not asked; `explained` ones may rest; of `placed` ones the depth is
+    known: it tells where occlusion borders are.
     """
     residual, pairs = _departing_pairs(fit_whole(s), settings)
     moving = (pairs >= settings.pairs) & (residual >= settings.departure_px) & ~static
     candidates = np.flatnonzero(moving)
     moving[candidates] = _departs_throughout(s.of(candidates), settings)
-    if moving.sum() > settings.largest_share * np.isfinite(residual).sum():
+    judged = np.isfinite(residual)
+    if (explained & judged).sum() < settings.explained_share * judged.sum():
         moving[:] = False
     stations = spread(s.u.shape[1], settings.stations)
     moving &= near_border(s, consensus, placed, moving, stations, settings) <= settings.border_share

@@ -95,7 +95,8 @@ def triangulate_tracks(
 def widest_angle(ray: Float64[np.ndarray, "t k 3"]) -> Float64[np.ndarray, "t"]:
     """Largest angle between two unit rays of each row; NaN rays do not count."""
     cosine = np.einsum("tki,tli->tkl", ray, ray)
-    return np.arccos(np.clip(np.nanmin(np.where(np.isnan(cosine), 1.0, cosine), axis=(1, 2)), -1, 1))
+    least = np.min(np.where(np.isnan(cosine), 1.0, cosine), axis=(1, 2))
+    return np.asarray(np.arccos(np.clip(least, -1, 1)))
 
 
 def _place(

@@ -5,7 +5,7 @@ rotations that are given out are read at the user's focal length, or at a broad 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float32, Float64, Int64
@@ -29,7 +29,7 @@ class TurningSettings:
     flat_factor: float = 2.0
     """A flat picture that slides (similarity) must fit so many times worse than turning, ..."""
     flat_turn_rad: float = np.deg2rad(2.0)
-    """... unless no pair turns by more than this, where either reading errs less than its σ."""
+    """... unless no pair pans or tilts by more than this: then what it reads joins σ."""
     zoom_step: float = 0.02
     """Scale change between keyframes, about the middle, that is called a zoom."""
     shown_turn_rad: float = np.deg2rad(10.0)
@@ -68,27 +68,31 @@ def turning(
     if not pairs:
         return Abstained(reason="keyframes do not match", detail="too little overlap or texture")
     best = camera if focal_known else _best_camera(pairs, camera, settings)
-    fits = [fit_rotation(best.rays(p.pair.xy_first[p.inlier]), p.pair.xy_second[p.inlier], best, settings) for p in pairs]
+    fits = [
+        fit_rotation(best.rays(p.pair.xy_first[p.inlier]), p.pair.xy_second[p.inlier], best, settings) for p in pairs
+    ]
     residuals = np.array([residual for _, residual in fits])
     fitting = residuals <= settings.noise_px
     if fitting.mean() < settings.fitting_pairs:
         return _not_turning(pairs, camera, settings, float(np.median(residuals)))
-    angles = np.array([rotation.magnitude() for rotation, _ in fits])
-    if not _told_from_sliding(pairs, residuals, angles, settings):
+    swings = np.array([np.linalg.norm(rotation.as_rotvec()[:2]) for rotation, _ in fits])  # without roll
+    told = _told_from_sliding(pairs, residuals, swings, settings)
+    if not told and swings.max() >= settings.flat_turn_rad:
         return Abstained(
             reason="turning and travelling look alike here",
-            detail=f"largest turn between keyframes {np.degrees(angles.max()):.1f} degrees",
+            detail=f"largest pan or tilt between keyframes {np.degrees(swings.max()):.1f} degrees",
             remedy="film with more motion, or give --intrinsics",
         )
     measured = {
-        (p.pair.first, p.pair.second): fit_rotation(
-            camera.rays(p.pair.xy_first[p.inlier]), p.pair.xy_second[p.inlier], camera, settings
-        )[0]
+        (p.pair.first, p.pair.second): _fit_pair(p, camera, settings)[0]
         for p, fits_well in zip(pairs, fitting, strict=True)
         if fits_well
     }
     averaged, spread = average_rotations(measured, len(keyframes), settings.rounds)
-    return _all_frames(averaged, spread, keyframes, xy_px, camera, pairs, settings)
+    doubt = float(np.hypot(spread, 0.0 if told else swings.max()))
+    turned = _all_frames(averaged, doubt, keyframes, xy_px, camera, settings)
+    shown = doubt <= settings.rotation_floor_rad and _only_turns(turned, pairs, settings)
+    return replace(turned, turns_only=shown)
 
 
 def fit_rotation(
@@ -108,6 +112,11 @@ def fit_rotation(
     return rotation, float(np.median(residual))
 
 
+def _fit_pair(geometry: PairGeometry, camera: Intrinsics, settings: TurningSettings) -> tuple[Rotation, float]:
+    pair, inlier = geometry.pair, geometry.inlier
+    return fit_rotation(camera.rays(pair.xy_first[inlier]), pair.xy_second[inlier], camera, settings)
+
+
 def _best_camera(pairs: Sequence[PairGeometry], camera: Intrinsics, settings: TurningSettings) -> Intrinsics:
     """The plausible focal length at which turning explains the pairs best."""
     width, height = camera.width_px, camera.height_px
@@ -115,14 +124,7 @@ def _best_camera(pairs: Sequence[PairGeometry], camera: Intrinsics, settings: Tu
     cameras = [Intrinsics.centred(width, height, share * max(width, height)) for share in settings.focal_shares]
 
     def residual(candidate: Intrinsics) -> float:
-        return float(
-            np.mean(
-                [
-                    fit_rotation(candidate.rays(p.pair.xy_first[p.inlier]), p.pair.xy_second[p.inlier], candidate, settings)[1]
-                    for p in widest
-                ]
-            )
-        )
+        return float(np.mean([_fit_pair(p, candidate, settings)[1] for p in widest]))
 
     return min(cameras, key=residual)
 
@@ -130,13 +132,11 @@ def _best_camera(pairs: Sequence[PairGeometry], camera: Intrinsics, settings: Tu
 def _told_from_sliding(
     pairs: Sequence[PairGeometry],
     residuals: Float64[np.ndarray, "p"],
-    angles: Float64[np.ndarray, "p"],
+    swings: Float64[np.ndarray, "p"],
     settings: TurningSettings,
 ) -> bool:
     """Whether a flat picture that slides, turns and scales is a clearly worse reading than a turning camera."""
-    if angles.max() < settings.flat_turn_rad:
-        return True
-    widest = np.argsort(-angles, kind="stable")[: max(1, len(pairs) // 4)]
+    widest = np.argsort(-swings, kind="stable")[: max(1, len(pairs) // 4)]
     sliding = [_similarity(pairs[k])[1] for k in widest]
     return bool(np.median(sliding) >= settings.flat_factor * np.median(residuals[widest]))
 
@@ -207,18 +207,17 @@ def _span(second_from_first: dict[tuple[int, int], Rotation], count: int) -> dic
 
 def _all_frames(
     averaged: dict[int, Rotation],
-    spread: float,
+    doubt_rad: float,
     keyframes: Int64[np.ndarray, "k"],
     xy_px: Float32[np.ndarray, "t n 2"],
     camera: Intrinsics,
-    pairs: Sequence[PairGeometry],
     settings: TurningSettings,
 ) -> Turning:
     """Frames between keyframes, each from the tracks it shares with the keyframe before it (or after)."""
     count = xy_px.shape[1]
     matrices, sigma = np.full((count, 3, 3), np.nan), np.full(count, np.nan)
     known = {int(keyframes[place]): rotation for place, rotation in averaged.items()}
-    floor = float(np.hypot(settings.rotation_floor_rad, spread))
+    floor = float(np.hypot(settings.rotation_floor_rad, doubt_rad))
     for column, rotation in known.items():
         matrices[column], sigma[column] = rotation.as_matrix(), floor
     for column in range(count):
@@ -234,11 +233,11 @@ def _all_frames(
                 sigma[column] = np.hypot(floor, residual / camera.fx_px)
                 break
     first = matrices[np.flatnonzero(np.isfinite(sigma))[0]]
-    between = Rotation.from_matrix(matrices[np.isfinite(sigma)])
-    turned = max((between * between[0].inv()).magnitude().max(), 0.0)
-    shown = np.mean([p.share >= settings.shown_share for p in pairs]) >= 0.9
-    return Turning(
-        world_from_cam=np.einsum("ji,njk->nik", first, matrices),
-        sigma_rad=sigma,
-        turns_only=bool(shown and turned >= settings.shown_turn_rad),
-    )
+    return Turning(world_from_cam=np.einsum("ji,njk->nik", first, matrices), sigma_rad=sigma, turns_only=False)
+
+
+def _only_turns(turned: Turning, pairs: Sequence[PairGeometry], settings: TurningSettings) -> bool:
+    """Whether the clip turns far, and nowhere shows more than its homographies explain."""
+    known = Rotation.from_matrix(turned.world_from_cam[np.isfinite(turned.sigma_rad)])
+    far = known.magnitude().max() >= settings.shown_turn_rad
+    return bool(far and np.mean([p.share >= settings.shown_share for p in pairs]) >= 0.9)

@@ -88,9 +88,8 @@ def _view(
     metric: bool,
 ) -> View:
     path = positions[:, plane]
-    low, high = path.min(axis=0), path.max(axis=0)
-    extent = max(float(np.max(high - low)), 0.5 * float(np.ptp(positions, axis=0).max()), 1e-9)
-    middle, scale = (low + high) / 2, 62 / extent
+    low, high = _frame(path, dots[:, plane], most=4.0 * float(np.ptp(positions, axis=0).max()))
+    middle, scale = (low + high) / 2, 76 / max(float(np.max(high - low)), 1e-9)
 
     def place(xy: Float64[np.ndarray, "*k 2"]) -> Float64[np.ndarray, "*k 2"]:
         return 50 + (xy - middle) * scale * [1, -1]
@@ -106,6 +105,19 @@ def _view(
         dots=_pairs(spread[((spread > 0) & (spread < 100)).all(axis=1)]),
         metre=scale if metric else None,
     )
+
+
+def _frame(
+    path: Float64[np.ndarray, "n 2"], dots: Float64[np.ndarray, "p 2"], most: float
+) -> tuple[Float64[np.ndarray, "2"], Float64[np.ndarray, "2"]]:
+    """Corners of what is shown: the path, with most static points unless that takes more than `most`."""
+    low, high = path.min(axis=0), path.max(axis=0)
+    if len(dots):
+        near, far = np.percentile(dots, [10, 90], axis=0)
+        wide = np.minimum(low, near), np.maximum(high, far)
+        if np.max(wide[1] - wide[0]) <= most:
+            return wide
+    return low, high
 
 
 def _wedge(at: Float64[np.ndarray, "2"], look: Float64[np.ndarray, "2"]) -> tuple[XY, XY, XY] | None:

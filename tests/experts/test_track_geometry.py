@@ -219,6 +219,16 @@ def test_a_background_point_dragged_along_by_a_passing_edge_is_not_moving() -> N
     assert (out.motion[-6:] == -1).all() and not out.visible[-6:, 32:].any()
 
 
+def test_a_wrong_camera_path_makes_no_movers() -> None:
+    rng = np.random.default_rng(10)
+    pose = curved_path()
+    wrong = pose.copy()
+    wrong[:, :3, :3] = Rotation.from_euler("y", 0.08 * np.sin(np.linspace(0, 9, FRAMES))).as_matrix() @ pose[:, :3, :3]
+    xyz = np.concatenate([wall(rng, 100), wall(rng, 100, 2.5)])
+    out = judged(seen_by(pose, still(xyz)), camera_path(wrong))
+    assert (out.motion == -1).all() and (out.p_gross >= 0.005).all()
+
+
 def test_unresolved_path_says_nothing() -> None:
     rng = np.random.default_rng(7)
     pose = curved_path()
@@ -243,7 +253,8 @@ def test_sigma_grows_with_age() -> None:
     xy[:, :10] = np.nan
     out = judged(xy, camera_path(pose))
     assert np.isnan(out.sigma_px[:, :10]).all()
-    assert np.allclose(out.sigma_px[:, 40], 0.26) and (np.diff(out.sigma_px[:, 10:], axis=1) > 0).all()
+    assert (out.sigma_px[:, 40] > 0.26).all() and (out.sigma_px[:, 40] < 0.6).all()
+    assert (np.diff(out.sigma_px[:, 10:], axis=1) > 0).all()
 
 
 def test_no_camera_path_is_a_reason() -> None:

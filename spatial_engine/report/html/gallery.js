@@ -75,6 +75,7 @@ function answer(question) {
   const parts = [];
   if (numeric) parts.push(`right within ±${words(question.tolerance)}${unit}`);
   if (numeric) parts.push(`measured ${words(question.value)}, σ ${words(question.sigma)}${unit}`);
+  if (!numeric && question.sigma !== null) parts.push(`σ ${words(question.sigma)}, tolerance ${words(question.tolerance)}`);
   if (question.margin !== null) parts.push(`decided by ${number(question.margin)} σ`);
   if (parts.length) box.append(make("div", "soft", parts.join(" · ")));
   return box;
