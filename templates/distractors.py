@@ -53,6 +53,18 @@ def shape_distractors(
     kept: list[np.ndarray] = []
     for k in rng.permutation(len(mistakes)):
         candidate = mistakes[k] / np.linalg.norm(mistakes[k], axis=1).max()
-        if min(rms(candidate, other) for other in [points, *kept]) >= min_apart:
+        if min(_apart(candidate, other) for other in [points, *kept]) >= min_apart:
             kept.append(candidate)
     return kept
+
+
+def _apart(a: Float64[np.ndarray, "n 2"], b: Float64[np.ndarray, "n 2"]) -> float:
+    """How far two drawings differ, place by place and as bare curves: a reader sees only the curve."""
+    return min(rms(a, b), rms(_evenly_spaced(a), _evenly_spaced(b)))
+
+
+def _evenly_spaced(points: Float64[np.ndarray, "n 2"]) -> Float64[np.ndarray, "m 2"]:
+    """The curve through the points, sampled at equal steps along it."""
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
+    at = np.linspace(0, along[-1], 32)
+    return np.stack([np.interp(at, along, points[:, k]) for k in (0, 1)], axis=1)

@@ -142,7 +142,7 @@ def _licence(clip: Clip, provenance: Sequence[Mapping[str, Json]]) -> Mapping[st
 def _why_missing(scene: Scene, signal: str) -> str:
     if signal in scene.abstained:
         return scene.abstained[signal].reason
-    return f"no {signal.replace('_', ' ')} was measured"
+    return f"{signal.replace('_', ' ')} not measured"
 
 
 def _rng(seed: int, *names: str) -> np.random.Generator:

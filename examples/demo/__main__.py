@@ -27,7 +27,7 @@ def main() -> int:
         dataset = se.run(CLIP, OUT, options=options, progress=progress)
     counts = truth_of(dataset, OUT / "store")
     set_truth(dataset.path, counts, source="the renderer's exact scene")
-    se.report(dataset, OUT / "report", store=OUT / "store")
+    se.report(dataset, OUT / "report", store=se.open_store(OUT / "store"))
     questions, facts = sum(1 for _ in dataset.questions), sum(counts.values())
     print(f"{questions} questions, {facts} facts, {counts['wrong']} wrong")
     print(f"(held against the exact scene: {counts['right']} right, {counts['undecidable']} it does not decide)")

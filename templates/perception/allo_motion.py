@@ -18,7 +18,7 @@ _PHOTOS = 4
 _TRACKS = 16
 _MIN_FRAMES = 6
 _BORDER = 0.06
-_LETTERS = "ABCD"
+_MARKS = "1234"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,21 +118,21 @@ class WhichMoves:
         return Measured(
             value=np.concatenate([m.value for m in known]),
             sigma=np.concatenate([m.sigma for m in known]),
-            label=_LETTERS[moving[0]],
+            label=_MARKS[moving[0]],
             margin=min(m.margin for m in known if m.margin is not None),
             p_gross=float(1 - np.prod([1 - m.p_gross for m in known])),
             evidence={"points": [dict(m.evidence) for m in known]},
         )
 
     def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
-        """The letter of the moving point."""
+        """The mark of the moving point."""
         assert measured.label is not None and measured.margin is not None
         return Label(text=measured.label, margin=measured.margin, p_gross=measured.p_gross)
 
     def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
-        """Four lettered points in the first photo."""
+        """Four numbered points in the first photo."""
         assert isinstance(answer, Label)
-        marks = tuple(Mark(text=t, xy_px=tuple(xy)) for t, xy in zip(_LETTERS, fact.params["points"], strict=True))
+        marks = tuple(Mark(text=t, xy_px=tuple(xy)) for t, xy in zip(_MARKS, fact.params["points"], strict=True))
         first, *rest = fact.params["frames"]
         return Phrasing(
             prompt=(
@@ -140,8 +140,8 @@ class WhichMoves:
                 "moves in the world (not merely in the picture) while the photos are taken?"
             ),
             media=(Photo(frame=first, marks=marks), *(Photo(frame=f) for f in rest)),
-            options=tuple(f"Point {letter}" for letter in _LETTERS),
-            answer=_LETTERS.index(answer.text),
+            options=tuple(f"Point {mark}" for mark in _MARKS),
+            answer=_MARKS.index(answer.text),
         )
 
 

@@ -66,7 +66,7 @@ class RangeRatio:
             if log_ratio[0] * log_ratio[1] <= 0:
                 return Undecided(reason="order by range and by depth differ")
             margin = float(np.min(np.abs(log_ratio) / sigma))
-            return Label(text="A" if log_ratio[0] > 0 else "B", margin=margin, p_gross=measured.p_gross)
+            return Label(text="1" if log_ratio[0] > 0 else "2", margin=margin, p_gross=measured.p_gross)
         ratio = float(np.exp(log_ratio[0]))
         tolerance = np.array([np.floor(self.caps.range_ratio * ratio * 100) / 100])
         return Numbers(
@@ -80,21 +80,21 @@ class RangeRatio:
         )
 
     def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
-        """Two lettered marks in one photo."""
-        marks = tuple(Mark(text=letter.upper(), xy_px=tuple(fact.params[letter])) for letter in "ab")
+        """Two numbered marks in one photo."""
+        marks = tuple(Mark(text=str(i + 1), xy_px=tuple(fact.params[key])) for i, key in enumerate("ab"))
         media = (Photo(frame=fact.params["frame"], marks=marks),)
         if isinstance(answer, Label):
             return Phrasing(
-                prompt="Which of the marked points, A or B, is closer to the camera?",
+                prompt="Which of the marked points, 1 or 2, is closer to the camera?",
                 media=media,
-                options=("Point A", "Point B"),
-                answer="AB".index(answer.text),
+                options=("Point 1", "Point 2"),
+                answer="12".index(answer.text),
             )
         assert isinstance(answer, Numbers)
         return Phrasing(
             prompt=(
-                "How many times as far from the camera is marked point B as marked point A (distance of B divided "
-                f"by distance of A)? Answer with a number; ±{answer.tolerance[0]:.2f} counts as right."
+                "How many times as far from the camera is marked point 2 as marked point 1 (distance of 2 divided "
+                f"by distance of 1)? Answer with a number; ±{answer.tolerance[0]:.2f} counts as right."
             ),
             media=media,
             answer=round(float(answer.value[0]), 2),

@@ -10,8 +10,8 @@ from jaxtyping import Float64, UInt8
 
 from experts.clip import Clip, Picture
 from experts.provenance import Provenance
-from experts.signals import Abstained, ImageTracks, Matches
 from experts.sift_matches import SiftExpert
+from experts.signals import Abstained, ImageTracks, Matches
 
 NONE = Abstained(reason="not asked for")
 SIZE = (320, 240)

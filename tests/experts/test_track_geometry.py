@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jaxtyping import Bool, Float64
+from jaxtyping import Float64
 from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
@@ -31,7 +31,8 @@ def curved_path() -> Float64[np.ndarray, "n 4 4"]:
     t = np.linspace(0, 1, FRAMES)
     pose = np.tile(np.eye(4), (FRAMES, 1, 1))
     pose[:, :3, 3] = np.stack([0.5 * np.sin(4 * t), 0.3 * np.sin(5 * t + 1), 0.4 * t], axis=1)
-    pose[:, :3, :3] = Rotation.from_euler("yx", np.stack([0.1 * np.sin(3 * t), 0.05 * np.cos(4 * t)], axis=1)).as_matrix()
+    turn = np.stack([0.1 * np.sin(3 * t), 0.05 * np.cos(4 * t)], axis=1)
+    pose[:, :3, :3] = Rotation.from_euler("yx", turn).as_matrix()
     return pose
 
 
@@ -223,7 +224,8 @@ def test_a_wrong_camera_path_makes_no_movers() -> None:
     rng = np.random.default_rng(10)
     pose = curved_path()
     wrong = pose.copy()
-    wrong[:, :3, :3] = Rotation.from_euler("y", 0.08 * np.sin(np.linspace(0, 9, FRAMES))).as_matrix() @ pose[:, :3, :3]
+    pan = np.outer(0.08 * np.sin(np.linspace(0, 9, FRAMES)), [0, 1, 0])
+    wrong[:, :3, :3] = Rotation.from_rotvec(pan).as_matrix() @ pose[:, :3, :3]
     xyz = np.concatenate([wall(rng, 100), wall(rng, 100, 2.5)])
     out = judged(seen_by(pose, still(xyz)), camera_path(wrong))
     assert (out.motion == -1).all() and (out.p_gross >= 0.005).all()

@@ -86,7 +86,9 @@ def camera_path(pose: Float64[np.ndarray, "n 4 4"], motion: MotionKind = "genera
     )
 
 
-def asked(reader: object, path: CameraPath | Abstained, *, frames: int = 8, upright: bool = True) -> Gravity | Abstained:
+def asked(
+    reader: object, path: CameraPath | Abstained, *, frames: int = 8, upright: bool = True
+) -> Gravity | Abstained:
     clip = Clip(
         id="0" * 16,
         name="drawn",

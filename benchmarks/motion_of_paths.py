@@ -1,6 +1,6 @@
 """How many poses a second become rates, segments, levelled segments and plans, on one core.
 
-python benchmarks/action_mapping.py [poses]
+python benchmarks/motion_of_paths.py [poses]
 """
 
 import os
@@ -63,9 +63,7 @@ def main(count: int) -> None:
         print(f"{name:26} {poses_per_s(work, count) / 1e3:8.0f} thousand poses/s")
     half = peak_bytes(lambda: motion_segments(poses[: count // 2], times_s[: count // 2], scale="metric"))
     whole = peak_bytes(lambda: motion_segments(poses, times_s, scale="metric"))
-    print(
-        f"memory of segments         {whole / count:8.0f} bytes a pose; twice the poses take {whole / half:.2f} times as much"
-    )
+    print(f"memory: {whole / count:.0f} bytes a pose; twice the poses take {whole / half:.2f} times as much")
 
 
 if __name__ == "__main__":
