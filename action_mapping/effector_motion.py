@@ -31,8 +31,8 @@ class EffectorSettings:
     """Way along the forward axis, in path units, that a closed effector must go to push or pull: two fingers' width."""
     agreement: float = 0.6
     """Least correlation of commanded and observed motion to say in which frame actions are."""
-    lead: float = 0.15
-    """By how much the best frame must beat the second."""
+    log_odds: float = 10.0
+    """By how much log likelihood the best frame must beat the second; steps are correlated, so far above log 100."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,23 +135,28 @@ class ActionFrameReading:
 
 
 def action_frame(
-    base_from_effector: Float64[np.ndarray, "n 4 4"],
-    commanded: Float64[np.ndarray, "m 3"],
+    base_from_start: Float64[np.ndarray, "n 4 4"],
+    base_from_end: Float64[np.ndarray, "n 4 4"],
+    commanded: Float64[np.ndarray, "n 3"],
     *,
     settings: EffectorSettings | None = None,
 ) -> ActionFrameReading:
-    """Tell from the data whether commanded translations are steps in the base's axes, in the effector's, or targets."""
+    """Tell from the data whether commanded translations are steps in the base's axes, in the effector's, or targets.
+
+    One row for each step: the pose before, the pose after, the command. Rows of many episodes may be pooled.
+    """
     settings = settings or EffectorSettings()
-    checked_poses(base_from_effector)
-    ways = _ways(base_from_effector)
-    turned = np.einsum("nij,nj->ni", base_from_effector[:-1, :3, :3], commanded)
+    checked_poses(base_from_start)
+    ways = base_from_end[:, :3, 3] - base_from_start[:, :3, 3]
     correlation: dict[ActionFrame, float] = {
         "base delta": _correlation(commanded, ways),
-        "effector delta": _correlation(turned, ways),
-        "base target": _correlation(commanded - base_from_effector[:-1, :3, 3], ways),
+        "effector delta": _correlation(np.einsum("nij,nj->ni", base_from_start[:, :3, :3], commanded), ways),
+        "base target": _correlation(commanded - base_from_start[:, :3, 3], ways),
     }
     best, second, *_ = sorted(correlation, key=lambda frame: -correlation[frame])
-    clear = correlation[best] >= settings.agreement and correlation[best] - correlation[second] >= settings.lead
+    unexplained = {frame: max(1e-12, 1.0 - max(0.0, correlation[frame]) ** 2) for frame in correlation}
+    log_odds = 1.5 * len(ways) * math.log(unexplained[second] / unexplained[best])
+    clear = correlation[best] >= settings.agreement and log_odds >= settings.log_odds
     return ActionFrameReading(frame=best if clear else None, correlation=correlation)
 
 

@@ -18,7 +18,7 @@ from experts.colmap_mapping import SparseMap, map_globally, map_incrementally
 from experts.focal import FocalSettings, camera_without_map, disagreement
 from experts.intrinsics import Intrinsics
 from experts.keyframes import KeyframeSettings, choose_keyframes
-from experts.map_signals import MapPair, PathFloors, agreeing, path_of, points_of
+from experts.map_signals import MapPair, PathFloors, agreeing, focal_sigma, path_of, points_of
 from experts.map_trust import TrustSettings, refusal, triangulation_angles
 from experts.motion_kind import MotionSettings, PairGeometry, is_static, look_at_pairs, shows_parallax
 from experts.provenance import Provenance
@@ -164,6 +164,10 @@ class ColmapExpert:
             )  # fmt: skip
             if not agreeing(pair, s.floors):
                 return _all(Abstained(reason="the two maps disagree", detail="no similarity joins their cameras"))
+            if focal_sigma(pair, s.focal) > s.focal.max_relative_sigma:
+                return _all(
+                    Abstained(reason="focal length undecided", remedy="give --intrinsics, or turn while moving")
+                )
             path = path_of(pair, s.focal, s.floors, self.provenance)
             results[f"camera_path{suffix}"] = path
             results[f"sparse_points{suffix}"] = points_of(pair, path, s.trust, self.provenance)

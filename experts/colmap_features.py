@@ -179,6 +179,7 @@ def verified_copy(database: Path, target: Path, camera: Intrinsics, fixed: bool,
     opened.close()
     geometry = pycolmap.TwoViewGeometryOptions()
     geometry.ransac.random_seed = seed
+    geometry.ransac.max_num_trials = 2000  # enough for a third of inliers; hopeless pairs cost seconds
     pycolmap.geometric_verification(
         target, pycolmap.GeometricVerifierOptions(num_threads=1), two_view_geometry_options=geometry
     )

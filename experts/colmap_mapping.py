@@ -16,6 +16,9 @@ class SparseMap:
 
     camera: Intrinsics
     """At working size."""
+    focal_formal_px: float
+    """Formal σ of the focal length for 1 px of noise: large where footage hardly tells it (a straight drive). 0 where
+    it was given."""
     places: Int64[np.ndarray, "k"]
     """Places (in the list of keyframes) of the registered keyframes, ascending."""
     cam_from_world: Float64[np.ndarray, "k 4 4"]
@@ -60,7 +63,7 @@ def map_globally(database: Path, folder: Path, fixed: bool, seed: int) -> Sparse
     mapper.bundle_adjustment.refine_extra_params = not fixed
     folder.mkdir()
     with _quiet():
-        return _largest(pycolmap.global_mapping(database, folder, folder, options))
+        return _largest(pycolmap.global_mapping(database, folder, folder, options), fixed)
 
 
 def map_incrementally(database: Path, folder: Path, fixed: bool, seed: int) -> SparseMap | None:
@@ -76,17 +79,36 @@ def map_incrementally(database: Path, folder: Path, fixed: bool, seed: int) -> S
     options.mapper.init_max_forward_motion = 1.0  # ... and refuses to start on a drive
     folder.mkdir()
     with _quiet():
-        return _largest(pycolmap.incremental_mapping(database, folder, folder, options))
+        return _largest(pycolmap.incremental_mapping(database, folder, folder, options), fixed)
 
 
-def _largest(reconstructions: dict[int, Any]) -> SparseMap | None:
+def _largest(reconstructions: dict[int, Any], fixed: bool) -> SparseMap | None:
     found = [r for _, r in sorted(reconstructions.items()) if r.num_reg_images() >= 2 and r.num_points3D()]
     if not found:
         return None
-    return _as_arrays(max(found, key=lambda r: (r.num_reg_images(), r.num_points3D()))).centred()
+    return _as_arrays(max(found, key=lambda r: (r.num_reg_images(), r.num_points3D())), fixed).centred()
 
 
-def _as_arrays(reconstruction: Any) -> SparseMap:
+def _focal_formal_px(reconstruction: Any) -> float:
+    """From the bundle adjustment's covariance, first camera and one length held."""
+    import pycolmap
+
+    options, config = pycolmap.BundleAdjustmentOptions(), pycolmap.BundleAdjustmentConfig()
+    options.ceres.use_gpu = False
+    options.ceres.solver_options.num_threads = 1
+    for image in sorted(reconstruction.reg_image_ids()):
+        config.add_image(image)
+    config.fix_gauge(pycolmap.BundleAdjustmentGauge.TWO_CAMS_FROM_WORLD)
+    adjuster = pycolmap.create_default_ceres_bundle_adjuster(options, config, reconstruction)
+    covariance = pycolmap.estimate_ba_covariance(pycolmap.BACovarianceOptions(), reconstruction, adjuster)
+    if covariance is None:
+        return float("inf")
+    [camera] = reconstruction.cameras.values()
+    block = covariance.get_other_params_cov(camera.params)
+    return float("inf") if block is None else float(np.sqrt(max(0.0, block[0, 0])))
+
+
+def _as_arrays(reconstruction: Any, fixed: bool) -> SparseMap:
     [camera] = reconstruction.cameras.values()
     images = sorted((i for i in reconstruction.images.values() if i.has_pose), key=lambda image: image.name)
     ids = sorted(reconstruction.point3D_ids())
@@ -102,6 +124,7 @@ def _as_arrays(reconstruction: Any) -> SparseMap:
     poses[:, :3] = [image.cam_from_world().matrix() for image in images]
     return SparseMap(
         camera=_intrinsics(camera),
+        focal_formal_px=0.0 if fixed else _focal_formal_px(reconstruction),
         places=np.array([int(image.name) for image in images], dtype=np.int64),
         cam_from_world=poses,
         xyz_world=np.array([reconstruction.point3D(i).xyz for i in ids]).reshape(-1, 3),

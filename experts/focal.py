@@ -26,6 +26,10 @@ class FocalSettings:
     """σ of the user's own focal length."""
     plausible_shares: tuple[float, float] = (0.5, 1.8)
     """An estimate outside is refused: every wrong map measured went there or to a large distortion."""
+    min_noise_px: float = 0.3
+    """Floor of the pixel noise (working size) behind the formal σ: SIFT points are no better."""
+    max_relative_sigma: float = 0.15
+    """With a larger σ a map's focal length, and with it the shape of everything, is not known: refused."""
     max_disagreement: float = 0.25
     """Largest relative difference between the focal lengths of the two maps."""
 
@@ -39,9 +43,10 @@ def camera_without_map(clip: Clip, settings: FocalSettings) -> tuple[Intrinsics,
     return Intrinsics.centred(clip.width_px, clip.height_px, focal), settings.unknown_relative_sigma
 
 
-def estimated_relative_sigma(focal_px: float, other_px: float, settings: FocalSettings) -> float:
-    """σ_f/f of an estimate: systematic floor ⊕ half the difference to the other map."""
-    return float(np.hypot(settings.estimated_relative_floor, disagreement(focal_px, other_px) / 2))
+def estimated_relative_sigma(focal_px: float, formal_px: float, other_px: float, settings: FocalSettings) -> float:
+    """σ_f/f of an estimate: formal ⊕ half the difference to the other map ⊕ systematic floor."""
+    spread = disagreement(focal_px, other_px) / 2
+    return float(np.linalg.norm([formal_px / focal_px, spread, settings.estimated_relative_floor]))
 
 
 def disagreement(focal_px: float, other_px: float) -> float:

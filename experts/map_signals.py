@@ -70,7 +70,6 @@ def path_of(pair: MapPair, focal: FocalSettings, floors: PathFloors, provenance:
     first = pair.placed.cam_from_world[registered][0]
     world_from_cam = np.full_like(pair.placed.cam_from_world, np.nan)
     world_from_cam[registered] = first @ np.linalg.inv(pair.placed.cam_from_world[registered])
-    given = clip.options.intrinsics is not None
     floor = np.where(registered, 1.0, np.nan)
     return CameraPath(
         frames=clip.frames,
@@ -78,9 +77,7 @@ def path_of(pair: MapPair, focal: FocalSettings, floors: PathFloors, provenance:
         registered=registered,
         keyframe=np.isin(np.arange(len(registered)), pair.keyframes[pair.sparse.places]) & registered,
         intrinsics=camera.scaled(clip.width_px, clip.height_px),
-        focal_relative_sigma=focal.given_relative_floor
-        if given
-        else estimated_relative_sigma(camera.fx_px, pair.other.camera.fx_px, focal),
+        focal_relative_sigma=focal_sigma(pair, focal),
         motion="general",
         rotation_sigma_rad=np.sqrt(
             pair.placed.rotation_sigma_rad**2 + spread.turned**2 + (floors.rotation_rad * floor) ** 2
@@ -92,6 +89,15 @@ def path_of(pair: MapPair, focal: FocalSettings, floors: PathFloors, provenance:
         scale=Scale(kind="relative"),
         provenance=provenance,
     )
+
+
+def focal_sigma(pair: MapPair, focal: FocalSettings) -> float:
+    """σ_f/f: the user's word's, or formal ⊕ difference of the two maps ⊕ floor."""
+    if pair.clip.options.intrinsics is not None:
+        return focal.given_relative_floor
+    noise_px = max(focal.min_noise_px, 0.8 * float(pair.sparse.error_px.mean()))  # σ per axis of a mean distance
+    formal_px = pair.sparse.focal_formal_px * noise_px
+    return estimated_relative_sigma(pair.sparse.camera.fx_px, formal_px, pair.other.camera.fx_px, focal)
 
 
 def points_of(pair: MapPair, path: CameraPath, trust: TrustSettings, provenance: Provenance) -> SparsePoints:

@@ -117,7 +117,7 @@ def _confirmed(
     apart = np.abs(np.log(ratio / np.median(ratio)))
     agreeing = apart < sigmas * np.sqrt(2) * sigma[point]
     votes = np.bincount(point, minlength=len(sigma))
-    return (votes >= 2) & (np.bincount(point[agreeing], minlength=len(sigma)) == votes)
+    return np.asarray((votes >= 2) & (np.bincount(point[agreeing], minlength=len(sigma)) == votes))
 
 
 def ranges(sparse: SparseMap) -> Float64[np.ndarray, "o"]:

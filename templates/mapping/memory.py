@@ -57,7 +57,7 @@ class PathMap:
         return list(facts.values())
 
     def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
-        """Normalised places; σ = systematic direction ⊕ heading of the first photo ⊕ positions over the extent."""
+        """Normalised places; σ = (systematic direction ⊕ heading of the first photo) · radius ⊕ positions."""
         return [self._measure(fact, scene) for fact in facts]
 
     def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
@@ -75,7 +75,9 @@ class PathMap:
             return Undecided(reason="the path does not show on a map")
         formal = float(np.sqrt(2) * np.median(scene.position_sigma(frames))) / extent
         heading = float(scene.rotation_sigma_rad(frames)[0])
-        sigma = float(np.linalg.norm([scene.path.direction_sigma_rad, heading, formal]))
+        turned = float(np.hypot(scene.path.direction_sigma_rad, heading))
+        radius = float(np.sqrt(np.mean(np.sum(places**2, axis=1)))) / extent  # a turn by θ moves places by θ · radius
+        sigma = float(np.hypot(turned * radius, formal))
         return Measured(
             value=(places / extent).ravel(),
             sigma=np.full(2 * len(frames), sigma / np.sqrt(2)),

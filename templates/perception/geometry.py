@@ -37,7 +37,8 @@ class RangeRatio:
         facts = []
         for frame in spread_frames(frames_with_surface(scene), _FRAMES):
             xy = markable(scene, frame)
-            for a, b in _apart_pairs(xy, _MIN_APART * scene.diagonal_px, _PAIRS_PER_FRAME, rng):
+            ranges = scene.surface(frame, xy).range
+            for a, b in _apart_pairs(xy, ranges, _MIN_APART * scene.diagonal_px, rng):
                 params = {"frame": frame, "a": listed(xy[a]), "b": listed(xy[b])}
                 facts.append(Fact(template=self.name, params=params))
         return facts
@@ -115,9 +116,7 @@ class RangeMetres:
     caps: Caps = field(default_factory=Caps)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
-        """Markable points in frames spread over the clip; none if the clip is not metric."""
-        if scene.path is None or scene.path.scale.kind != "metric":
-            return []
+        """Markable points in frames spread over the clip."""
         facts = []
         for frame in spread_frames(frames_with_surface(scene), _FRAMES):
             xy = markable(scene, frame)
@@ -182,14 +181,18 @@ def frames_with_surface(scene: Scene) -> np.ndarray:
     return np.empty(0, dtype=np.int64)
 
 
-def _apart_pairs(xy: np.ndarray, min_apart_px: float, count: int, rng: np.random.Generator) -> list[tuple[int, int]]:
-    """At most `count` disjoint pairs of rows at least `min_apart_px` apart."""
+def _apart_pairs(
+    xy: np.ndarray, ranges: np.ndarray, min_apart_px: float, rng: np.random.Generator
+) -> list[tuple[int, int]]:
+    """Disjoint pairs of rows at least `min_apart_px` apart: by turns any two, and two at different ranges."""
     pairs: list[tuple[int, int]] = []
-    free = list(rng.permutation(len(xy)))
-    while free and len(pairs) < count:
+    free = [int(row) for row in rng.permutation(len(xy))]
+    while free and len(pairs) < _PAIRS_PER_FRAME:
         a = free.pop()
         far = [b for b in free if np.linalg.norm(xy[a] - xy[b]) >= min_apart_px]
         if far:
-            free.remove(far[0])
-            pairs.append((int(a), int(far[0])))
+            by_ratio = max(far, key=lambda b: abs(np.log(ranges[b] / ranges[a])))
+            b = by_ratio if len(pairs) % 2 == 0 else far[0]
+            free.remove(b)
+            pairs.append((a, b))
     return pairs

@@ -91,12 +91,12 @@ def test_the_frame_of_actions_is_told_from_data(frame: str) -> None:
         "effector delta": np.einsum("nji,nj->ni", poses[:-1, :3, :3], ways),
         "base target": poses[1:, :3, 3].copy(),
     }[frame]
-    reading = action_frame(poses, commanded + 0.003 * rng.normal(size=ways.shape))
+    reading = action_frame(poses[:-1], poses[1:], commanded + 0.003 * rng.normal(size=ways.shape))
     assert reading.frame == frame
 
 
 def test_the_frame_is_not_told_where_the_effector_did_not_turn() -> None:
     poses, _ = walk([FORWARD] * 10)
-    assert action_frame(poses, np.diff(poses[:, :3, 3], axis=0)).frame is None
-    assert action_frame(poses, np.random.default_rng(0).normal(size=(10, 3))).frame is None
+    assert action_frame(poses[:-1], poses[1:], np.diff(poses[:, :3, 3], axis=0)).frame is None
+    assert action_frame(poses[:-1], poses[1:], np.random.default_rng(0).normal(size=(10, 3))).frame is None
     assert Rotation.from_matrix(poses[-1, :3, :3]).magnitude() == 0.0
