@@ -1,6 +1,6 @@
 """Plans followed: where they end, how far that is from where they should, and the way back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from action_mapping.official_dialect import official_step
 from action_mapping.pair_plan import amounts_of, counted
 from action_mapping.plan import Plan
-from action_mapping.primitives import ROTATIONS, TRANSLATIONS
+from action_mapping.primitives import ROTATIONS, TRANSLATIONS, Component
 
 Dialect = Literal["geometry", "spatialtree-official"]
 
@@ -38,10 +38,15 @@ def replay(
     amounts = plan.amounts()
     if dialect == "spatialtree-official":
         return official_step(world_from_a, amounts)
+    return world_from_a @ moved_by(amounts)
+
+
+def moved_by(amounts: Mapping[Component, float]) -> Float64[np.ndarray, "4 4"]:
+    """a_from_b after signed amounts (rad, path units) of the six components: what `pair_amounts` reads back."""
     a_from_b = np.eye(4)
     a_from_b[:3, :3] = Rotation.from_euler("YXZ", [amounts[name] for name in ROTATIONS]).as_matrix()
     a_from_b[:3, 3] = [amounts[name] for name in TRANSLATIONS]
-    return world_from_a @ a_from_b
+    return a_from_b
 
 
 def replay_all(

@@ -72,11 +72,12 @@ def _errors(path: CameraPath, truth: np.ndarray, rows: np.ndarray) -> str:
     a, b = np.array([(i, j) for i in rows for j in rows if i < j]).reshape(-1, 2).T
     if not len(a):
         return "no pairs"
-    here, true = Rotation.from_matrix(path.world_from_cam[:, :3, :3]), Rotation.from_matrix(truth[:, :3, :3])
+    known = np.where(path.registered[:, None, None], path.world_from_cam[:, :3, :3], np.eye(3))
+    here, true = Rotation.from_matrix(known), Rotation.from_matrix(truth[:, :3, :3])
     wrong = ((here[a].inv() * here[b]).inv() * (true[a].inv() * true[b])).magnitude()
-    sigma = np.maximum(path.rotation_sigma_rad[a], path.rotation_sigma_rad[b])
-    turned = np.degrees((true[a].inv() * true[b]).magnitude().max())
-    text = f"turn ≤ {turned:.0f}: {_summary(np.degrees(wrong), wrong / sigma)}"
+    turn = (true[a].inv() * true[b]).magnitude()
+    sigma = np.hypot(path.rotation_sigma_rad[np.maximum(a, b)], turn * path.focal_relative_sigma)
+    text = f"turn ≤ {np.degrees(turn.max()):.0f}: {_summary(np.degrees(wrong), wrong / sigma)}"
     if path.motion != "general":
         return text
     step, true_step = path.world_from_cam[b, :3, 3] - path.world_from_cam[a, :3, 3], truth[b, :3, 3] - truth[a, :3, 3]
@@ -89,6 +90,7 @@ def _errors(path: CameraPath, truth: np.ndarray, rows: np.ndarray) -> str:
     cosine = np.sum(ours * theirs, axis=1) / np.linalg.norm(ours, axis=1) / np.linalg.norm(theirs, axis=1)
     off = np.arccos(np.clip(cosine, -1, 1))
     spread = np.hypot(path.direction_sigma_rad, (formal / length)[clear])
+    spread = np.hypot(spread, (turn * path.focal_relative_sigma)[clear])
     return text + f"; direction ({clear.mean():.2f} clear): {_summary(np.degrees(off), off / spread)}"
 
 

@@ -7,6 +7,7 @@ different starts go out side by side (`camera_path`, `camera_path_check`); what 
 import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +15,12 @@ from jaxtyping import Float32, Int64
 
 from experts.clip import Clip
 from experts.colmap_features import FeatureSettings, build_database, read_pairs, verified_copy
-from experts.colmap_mapping import SparseMap, map_globally, map_incrementally
+from experts.colmap_mapping import SparseMap, map_globally
 from experts.focal import FocalSettings, camera_without_map, disagreement
 from experts.intrinsics import Intrinsics
 from experts.keyframes import KeyframeSettings, choose_keyframes
 from experts.map_signals import MapPair, PathFloors, agreeing, focal_sigma, path_of, points_of
-from experts.map_trust import TrustSettings, refusal, triangulation_angles
+from experts.map_trust import TrustSettings, refusal, triangulation_angles, without_misplaced
 from experts.motion_kind import MotionSettings, PairGeometry, is_static, look_at_pairs, shows_parallax
 from experts.provenance import Provenance
 from experts.registration import RegistrationSettings, place_all_frames
@@ -41,8 +42,6 @@ class ColmapSettings:
     registration: RegistrationSettings = field(default_factory=RegistrationSettings)
     turning: TurningSettings = field(default_factory=TurningSettings)
     floors: PathFloors = field(default_factory=PathFloors)
-    seeds: tuple[int, int] = (0, 1)
-    """Of the two maps, RANSAC included."""
 
 
 class ColmapExpert:
@@ -61,7 +60,7 @@ class ColmapExpert:
             expert=self.name,
             version=self.version,
             settings=asdict(self.settings),
-            seed=self.settings.seeds[0],
+            seed=0,
             code_licence="BSD-3-Clause",
         )
 
@@ -87,65 +86,65 @@ class ColmapExpert:
             pairs = look_at_pairs(read_pairs(database), max(size), s.motion)
             if len(keyframes) < 3 or not shows_parallax(pairs, s.motion):
                 return self._turning(clip, keyframes, pairs, xy_px)
-            maps = self._two_maps(database, clip, len(keyframes))
+            maps = self._two_maps(database, clip, pairs, len(keyframes))
         if isinstance(maps, Abstained):
             return _all(maps)
         if min(float(np.median(triangulation_angles(m))) for m in maps) < s.trust.min_angle_rad:
             return self._turning(clip, keyframes, pairs, xy_px)
         return self._mapped(clip, keyframes, maps, xy_px)
 
-    def _two_maps(self, database: Path, clip: Clip, keyframes: int) -> tuple[SparseMap, SparseMap] | Abstained:
-        """Two maps that pass all gates, the one with more points first.
+    def _two_maps(
+        self, database: Path, clip: Clip, pairs: list[PairGeometry], keyframes: int
+    ) -> tuple[SparseMap, SparseMap] | Abstained:
+        """Two maps that pass all gates and agree on the focal length, the one with more points first.
 
-        A focal start is only a start: where one of two maps is refused, or their focal lengths differ too much, a third
-        start decides. It must pass and agree with one of them, and beat the odd one in points and in residual.
+        A start is only a start: where one map is refused, another start is tried. The user's camera is never changed;
+        then the starts differ by their seed alone.
         """
-        s, given = self.settings, clip.options.intrinsics
-        if given is not None:
-            camera = given.scaled(*clip.working_size)
-            first = self._map(database, "global", camera, True, s.seeds[0])
-            second = self._map(database, "incremental", camera, True, s.seeds[1])
-            return self._agreeing([first, second], keyframes)
-        width, height = clip.working_size
-        maps = []
-        for number, share in enumerate((*s.focal.start_shares, s.focal.spare_share)):
-            camera = Intrinsics.centred(width, height, share * max(width, height))
-            maps.append(self._map(database, f"start{number}", camera, False, s.seeds[number % 2]))
-            chosen = self._agreeing(maps, keyframes) if number else Abstained(reason="one map")
+        s, (width, height), given = self.settings, clip.working_size, clip.options.intrinsics
+        maps: list[SparseMap | None] = []
+        chosen: tuple[SparseMap, SparseMap] | Abstained = Abstained(reason="no map")
+        for seed, share in enumerate((*s.focal.start_shares, *s.focal.spare_shares)):
+            start = Intrinsics.centred(width, height, share * max(width, height))
+            camera = start if given is None else given.scaled(width, height)
+            found = self._map(database, seed, camera, given is not None)
+            maps.append(found and without_misplaced(found, pairs, s.trust))
+            chosen = self._agreeing(maps, pairs, keyframes)
             if not isinstance(chosen, Abstained):
-                return chosen
+                break
         return chosen
 
-    def _map(self, database: Path, name: str, camera: Intrinsics, fixed: bool, seed: int) -> SparseMap | None:
-        verified = database.with_name(f"{name}.db")
+    def _map(self, database: Path, seed: int, camera: Intrinsics, fixed: bool) -> SparseMap | None:
+        verified = database.with_name(f"start{seed}.db")
         verified_copy(database, verified, camera, fixed, seed)
-        mapper = map_incrementally if name == "incremental" else map_globally
-        return mapper(verified, database.with_name(name), fixed, seed)
+        return map_globally(verified, database.with_name(f"map{seed}"), fixed, seed)
 
-    def _agreeing(self, maps: list[SparseMap | None], keyframes: int) -> tuple[SparseMap, SparseMap] | Abstained:
-        """The best two maps that pass the gates, if their focal lengths agree."""
+    def _agreeing(
+        self, maps: list[SparseMap | None], pairs: list[PairGeometry], keyframes: int
+    ) -> tuple[SparseMap, SparseMap] | Abstained:
+        """The best two maps that pass the gates, if their focal lengths agree.
+
+        A passed map at another focal length must be beaten by both, in points and in residual: a wrong start ends in
+        a worse minimum, or nothing is known.
+        """
         s = self.settings
-        refusals = [refusal(m, keyframes, s.trust, s.focal) for m in maps]
+        refusals = [refusal(m, pairs, keyframes, s.trust, s.focal) for m in maps]
         passed = [m for m, refused in zip(maps, refusals, strict=True) if m is not None and refused is None]
         if len(passed) < 2:
-            first = next(r for r in refusals if r is not None)
-            return first if not passed else Abstained(reason="the second map failed", detail=first.reason)
-        focal = [m.camera.fx_px for m in passed]
+            first = next((r for r in refusals if r is not None), None)
+            detail = first.reason if first is not None else ""
+            return first if first and not passed else Abstained(reason="the second map failed", detail=detail)
         by_points = sorted(passed, key=lambda m: -len(m.xyz_world))
-        close = [
-            (a, b)
-            for k, a in enumerate(by_points)
-            for b in by_points[k + 1 :]
-            if disagreement(a.camera.fx_px, b.camera.fx_px) <= s.focal.max_disagreement
-        ]
-        odd_ones = [m for m in passed if close and m is not close[0][0] and m is not close[0][1]]
-        beaten = all(len(m.xyz_world) < len(close[0][1].xyz_world) for m in odd_ones) if close else False
-        beaten &= all(m.error_px.mean() > close[0][1].error_px.mean() for m in odd_ones) if close else False
-        if not close or not beaten:
-            return Abstained(
-                reason="focal length undecided", detail=f"maps say {min(focal):.0f} to {max(focal):.0f} px"
-            )
-        return close[0]
+        for a, b in combinations(by_points, 2):
+            if disagreement(a.camera.fx_px, b.camera.fx_px) > s.focal.max_disagreement:
+                continue
+            odd = [m for m in passed if disagreement(a.camera.fx_px, m.camera.fx_px) > s.focal.max_disagreement]
+            fewest, worst = len(b.xyz_world), max(a.error_px.mean(), b.error_px.mean())
+            if all(len(m.xyz_world) < fewest and m.error_px.mean() > worst for m in odd):
+                return a, b
+        focal = [m.camera.fx_px for m in passed]
+        detail = f"maps say {min(focal):.0f} to {max(focal):.0f} px"
+        return Abstained(reason="focal length undecided", detail=detail, remedy="give --intrinsics")
 
     def _mapped(
         self,

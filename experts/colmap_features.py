@@ -5,6 +5,8 @@ lies in this file and in `experts.colmap_mapping`.
 """
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -125,9 +127,9 @@ def _match(a: Float32[np.ndarray, "n d"], b: Float32[np.ndarray, "m d"], ratio: 
         return np.zeros((0, 2), np.int64)
     alike = a @ b.T
     best, rows = alike.argmax(axis=1), np.arange(len(a))
-    mutual = alike.argmax(axis=0)[best] == rows
-    rows, best = rows[mutual], best[mutual]
     top = alike[rows, best]
+    mutual = top == alike.max(axis=0)[best]
+    rows, best, top = rows[mutual], best[mutual], top[mutual]
     rest = alike[rows]
     rest[np.arange(len(rows)), best] = -1
     clear = 1 - top < ratio**2 * (1 - rest.max(axis=1))  # squared distance of unit vectors is 2 - 2·cosine
@@ -180,6 +182,20 @@ def verified_copy(database: Path, target: Path, camera: Intrinsics, fixed: bool,
     geometry = pycolmap.TwoViewGeometryOptions()
     geometry.ransac.random_seed = seed
     geometry.ransac.max_num_trials = 2000  # enough for a third of inliers; hopeless pairs cost seconds
-    pycolmap.geometric_verification(
-        target, pycolmap.GeometricVerifierOptions(num_threads=1), two_view_geometry_options=geometry
-    )
+    with quiet():
+        pycolmap.geometric_verification(
+            target, pycolmap.GeometricVerifierOptions(num_threads=1), two_view_geometry_options=geometry
+        )
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """COLMAP says nothing but fatal errors while inside."""
+    import pycolmap
+
+    level = pycolmap.logging.minloglevel
+    pycolmap.logging.minloglevel = 3
+    try:
+        yield
+    finally:
+        pycolmap.logging.minloglevel = level

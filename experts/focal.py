@@ -14,8 +14,9 @@ class FocalSettings:
 
     start_shares: tuple[float, float] = (0.6, 1.1)
     """Focal starts of the two maps: either side of real cameras (Kinect 0.82, ScanNet 0.90, fox 0.72)."""
-    spare_share: float = 0.85
-    """Start of the map that replaces one of the two that left the range of real cameras."""
+    spare_shares: tuple[float, ...] = (0.85, 0.7)
+    """Starts of further maps, where one of the two is refused: a start is only a start, and the solver has local
+    minima."""
     unknown_share: float = 0.85
     """Focal length of a camera about which nothing is known."""
     unknown_relative_sigma: float = 0.20

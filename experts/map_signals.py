@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
+from scipy.spatial.distance import pdist
 from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
@@ -55,6 +56,8 @@ class _Spread:
     """Radians."""
     moved: Float64[np.ndarray, "n"]
     """In the first map's unit."""
+    compared: int
+    """Frames that both maps place."""
     apart: Bool[np.ndarray, "n"]
     """The maps put this frame at two different places: neither is believed."""
 
@@ -122,31 +125,36 @@ def points_of(pair: MapPair, path: CameraPath, trust: TrustSettings, provenance:
 
 
 def agreeing(pair: MapPair, floors: PathFloors) -> bool:
-    """Whether one similarity joins at least half of the frames that both maps place."""
-    return _spread(pair, floors) is not None
+    """Whether one similarity joins at least half of the frames that both maps place, rotations included."""
+    spread = _spread(pair, floors)
+    return spread is not None and bool(spread.apart.sum() <= spread.compared / 2)
 
 
 def _spread(pair: MapPair, floors: PathFloors) -> _Spread | None:
-    """How far the maps are apart, after the robust similarity that joins their camera centres."""
-    import pycolmap
+    """How far the maps are apart, after the similarity that joins their cameras.
 
+    Its rotation comes from the cameras' rotations (centres on a line leave a turn about it open), scale and shift are
+    medians: a few misplaced frames do not bend it.
+    """
     here, there = pair.placed.cam_from_world, pair.other_placed.cam_from_world
     both = np.flatnonzero(np.isfinite(here[:, 0, 0]) & np.isfinite(there[:, 0, 0]))
-    if len(both) < 3:
+    if len(both) < 2:
         return None
     a, b = np.linalg.inv(here[both]), np.linalg.inv(there[both])
+    relative = Rotation.from_matrix(a[:, :3, :3] @ b[:, :3, :3].swapaxes(1, 2))
+    middle = min(range(len(both)), key=lambda k: float(np.median((relative[k].inv() * relative).magnitude())))
+    near = (relative[middle].inv() * relative).magnitude() <= floors.agree_rad
+    joint = relative[near].mean()
+    turn = (joint.inv() * relative).magnitude()
+    centre, other = a[:, :3, 3], joint.apply(b[:, :3, 3])
+    scale = float(np.median(pdist(centre) / np.maximum(pdist(other), 1e-12)))
+    apart = centre - scale * other
+    distance = np.linalg.norm(apart - np.median(apart, axis=0), axis=1)
     within = floors.agree_share * float(np.median(ranges(pair.sparse)))
-    options = pycolmap.RANSACOptions(max_error=within, random_seed=0)
-    found = pycolmap.estimate_sim3d_robust(b[:, :3, 3], a[:, :3, 3], options)
-    if found is None or found["num_inliers"] < len(both) / 2:
-        return None
-    here_from_there = found["tgt_from_src"].matrix()
-    scale = found["tgt_from_src"].scale
-    apart = np.linalg.norm(b[:, :3, 3] @ here_from_there[:, :3].T + here_from_there[:, 3] - a[:, :3, 3], axis=1)
-    relative = Rotation.from_matrix(here_from_there[:, :3] / scale @ b[:, :3, :3] @ a[:, :3, :3].swapaxes(1, 2))
-    inlier = np.asarray(found["inlier_mask"], dtype=bool)
-    turn = (relative[inlier].mean().inv() * relative).magnitude()  # centres on a line leave a turn about it open
-    spread = _Spread(turned=np.zeros(len(here)), moved=np.zeros(len(here)), apart=np.zeros(len(here), dtype=bool))
-    spread.turned[both], spread.moved[both] = turn / 2 / np.sqrt(3), apart / 2 / np.sqrt(3)
-    spread.apart[both] = (apart > within) | (turn > floors.agree_rad)
+    count = len(here)
+    spread = _Spread(
+        turned=np.zeros(count), moved=np.zeros(count), compared=len(both), apart=np.zeros(count, dtype=bool)
+    )
+    spread.turned[both], spread.moved[both] = turn / 2 / np.sqrt(3), distance / 2 / np.sqrt(3)
+    spread.apart[both] = (distance > within) | (turn > floors.agree_rad)
     return spread

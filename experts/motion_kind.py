@@ -45,6 +45,8 @@ class PairGeometry:
     """Second from first, working pixels."""
     inlier: Bool[np.ndarray, "m"]
     """Matches that agree with the homography."""
+    epipolar: Bool[np.ndarray, "m"]
+    """Matches that agree with the fundamental matrix."""
     share: float
     """Inliers of the homography over those of the fundamental matrix, at most 1."""
 
@@ -87,7 +89,8 @@ def look_at_pairs(pairs: Sequence[MatchedPair], side_px: int, settings: MotionSe
             continue
         inlier = h_inlier[:, 0] > 0
         share = min(1.0, float(inlier.sum() / max(1, f_inlier.sum())))
-        seen.append(PairGeometry(pair=pair, homography=np.asarray(h, np.float64), inlier=inlier, share=share))
+        homography, epipolar = np.asarray(h, np.float64), f_inlier[:, 0] > 0
+        seen.append(PairGeometry(pair=pair, homography=homography, inlier=inlier, epipolar=epipolar, share=share))
     return seen
 
 

@@ -1,7 +1,7 @@
 """What the commands take: each option once, with its help; and the clips' options out of them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -27,6 +27,30 @@ Workers = Annotated[int, typer.Option(min=1, help="Processes; one clip at a time
 Seed = Annotated[int, typer.Option(help="Of everything that is drawn by chance.")]
 Abilities = Annotated[str | None, typer.Option(metavar="L1,...", help="Levels, branches or leaves to ask about.")]
 Confidence = Annotated[float, typer.Option(min=0.5, max=1.0, help="Least probability of being right to be asked.")]
+
+PosePath = Annotated[Path | None, typer.Argument(metavar="PATH", help="A file of camera poses, or its folder.")]
+Format = Annotated[str, typer.Option("--format", help="auto, tum, kitti, euroc, colmap (images.txt), nerfstudio.")]
+Direction = Annotated[Literal["c2w", "w2c"] | None, typer.Option(help="Camera to world, or world to camera.")]
+Axes = Annotated[Literal["opencv", "opengl"] | None, typer.Option(help="Axes of the camera; by default the format's.")]
+Scale = Annotated[
+    Literal["metric", "relative"] | None,
+    typer.Option(help="By default metric for tum, kitti, euroc, relative for colmap, nerfstudio."),
+]
+Up = Annotated[str | None, typer.Option(metavar="X,Y,Z", help="The sky's direction in the world; levels the reading.")]
+PoseRate = Annotated[float | None, typer.Option("--fps", help="Poses a second, where the file has no times.")]
+Times = Annotated[Path | None, typer.Option(help="File with one time a line, in seconds, where the poses have none.")]
+Mount = Annotated[
+    Path | None,
+    typer.Option("--cam-from-body", help="Poses are a body's; its camera: 4x4 text, or a sensor.yaml with T_BS."),
+]
+Cap = Annotated[int, typer.Option(min=2, max=1_000_000, help="Most steps of one action.")]
+UnitSeed = Annotated[int, typer.Option("--seed", min=0, help="Draws the size of a step.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Plot = Annotated[Path | None, typer.Option(metavar="OUT.png|OUT.html", help="Draw the path and its actions.")]
+Replay = Annotated[
+    Path | None,
+    typer.Option(metavar="PLAN.json", help="Follow a plan that --json printed, from PATH's first pose or the identity."),
+]
 
 
 def open_options(

@@ -11,7 +11,7 @@ import numpy as np
 from experts.clip import Clip
 from spatial_engine import media
 from spatial_engine.balance import Dealt
-from templates.answer import Answer, Label, Numbers, Point
+from templates.answer import MOTIONS, Answer, Label, Numbers, Plan, Point
 from templates.measured import Json
 from templates.question import Question
 
@@ -55,7 +55,8 @@ def question_of(dealt: Dealt, clip: Clip) -> Question:
 
 
 def _numbers(answer: Answer) -> tuple[Json, Json, Json]:
-    """(value, σ, tolerance): a word and nothing for a label; a number, or numbers by name; a pixel and two radii."""
+    """(value, σ, tolerance): a word and nothing for a label; a number, or numbers by name; a pixel and two radii;
+    of a plan where it leads, in its own steps."""
     if isinstance(answer, Label):
         return answer.text, None, None
     if isinstance(answer, Numbers):
@@ -66,6 +67,11 @@ def _numbers(answer: Answer) -> tuple[Json, Json, Json]:
         return value, sigma, tolerance
     if isinstance(answer, Point):
         return answer.xy_px.tolist(), answer.sigma_px, answer.tolerance_px
+    if isinstance(answer, Plan):
+        value, sigma = (
+            dict(zip(MOTIONS, (part / answer.step).tolist(), strict=True)) for part in (answer.amounts, answer.sigma)
+        )
+        return value, sigma, answer.tolerance
     return answer.points.tolist(), answer.sigma, answer.tolerance
 
 

@@ -6,8 +6,15 @@ import numpy as np
 from jaxtyping import Float64
 from scipy.stats import norm
 
+from action_mapping.plan import Plan as Steps
+from action_mapping.primitives import COMPONENTS, ROTATIONS
+from action_mapping.replay import moved_by, replay, residuals
+
 TRUTH_SIGMAS = 3.0
 """Truth counts only where it decides by this many of its own σ; else the comparison is undecidable."""
+
+MOTIONS = tuple(name.removesuffix("_rad") for name in COMPONENTS)
+"""The six components of a plan as a question writes them, in steps: pan, tilt, roll, truck, pedestal, dolly."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +67,36 @@ class Shape:
     p_gross: float = 0.0
 
 
-Answer = Label | Numbers | Point | Shape
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Whole steps from one place to another. Right: followed, they end within `tolerance` steps of it, in way and in
+    turn alike."""
+
+    steps: Steps
+    """What to do. Its `translation_step` is in metres, or in distances from the start to the marked point."""
+    amounts: Float64[np.ndarray, "6"]
+    """Where the other place is, in the order of `COMPONENTS`: rad, and the unit of `translation_step`."""
+    sigma: Float64[np.ndarray, "6"]
+    tolerance: float = 1.0
+    """In steps; at most one."""
+    p_gross: float = 0.0
+
+    @property
+    def step(self) -> Float64[np.ndarray, "6"]:
+        """Size of one step of each component."""
+        turn, way = self.steps.rotation_step_rad, self.steps.translation_step
+        return np.array([turn if name in ROTATIONS else way for name in COMPONENTS])
+
+    def left_over(self, amounts: Float64[np.ndarray, "6"]) -> Float64[np.ndarray, "2"]:
+        """How far the followed plan ends from a place: way and turn, in steps."""
+        there = moved_by(dict(zip(COMPONENTS, amounts.tolist(), strict=True)))
+        (off,) = residuals(there[None], replay(np.eye(4), self.steps)[None])
+        return np.array(
+            [off.translation / self.steps.translation_step, off.rotation_rad / self.steps.rotation_step_rad]
+        )
+
+
+Answer = Label | Numbers | Point | Shape | Plan
 
 
 def p_right(answer: Answer) -> float:
@@ -75,6 +111,9 @@ def p_right(answer: Answer) -> float:
             p = 1 - np.exp(-0.5 * (answer.tolerance_px / answer.sigma_px) ** 2)
         case Shape():
             p = 1 - 2 * norm.sf(answer.tolerance / answer.sigma)
+        case Plan():
+            sigma = _of_way_and_turn(answer.sigma / answer.step)
+            p = np.prod(p_within(answer.left_over(answer.amounts), sigma, answer.tolerance))
     return float((1 - answer.p_gross) * p) if np.isfinite(p) else 0.0
 
 
@@ -94,7 +133,20 @@ def right(answer: Answer, truth: Answer) -> bool | None:
             return _all_decided(float(offset), answer.tolerance_px, truth.sigma_px)
         case Shape(), Shape():
             return _all_decided(rms(answer.points, truth.points), answer.tolerance, truth.sigma)
+        case Plan(), Plan():
+            sigma = _of_way_and_turn(truth.sigma / answer.step)
+            return _all_decided(answer.left_over(truth.amounts), answer.tolerance, sigma)
     raise TypeError(f"cannot compare {type(answer).__name__} with {type(truth).__name__}: give two of one kind")
+
+
+def p_within(
+    off: Float64[np.ndarray, "*k"] | float, sigma: Float64[np.ndarray, "*k"] | float, tolerance: float
+) -> Float64[np.ndarray, "*k"]:
+    """Probability that a point of three components, σ each, measured at distance `off`, lies within `tolerance`."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        reach, apart = tolerance / np.asarray(sigma), np.maximum(np.asarray(off) / sigma, 1e-6)
+        tails = (norm.pdf(reach - apart) - norm.pdf(reach + apart)) / apart
+        return np.asarray(norm.cdf(reach + apart) + norm.cdf(reach - apart) - 1 - tails)
 
 
 def rms(a: Float64[np.ndarray, "n 2"], b: Float64[np.ndarray, "n 2"]) -> float:
@@ -108,6 +160,12 @@ def difference(
     """|a - b| per component, the short way round for angles of that period."""
     apart = np.abs(a - b)
     return np.minimum(apart % period, -apart % period) if period else apart
+
+
+def _of_way_and_turn(each: Float64[np.ndarray, "6"]) -> Float64[np.ndarray, "2"]:
+    """The larger σ of three ways, and of three turns."""
+    is_turn = np.array([name in ROTATIONS for name in COMPONENTS])
+    return np.array([each[~is_turn].max(), each[is_turn].max()])
 
 
 def _all_decided(

@@ -18,6 +18,8 @@ TEMPLATES = Registry(
         "same_point": "templates.perception.relation:SamePoint",
         "place_direction": "templates.perception.relation:PlaceDirection",
         "path_map": "templates.mapping.memory:PathMap",
+        "route_order": "templates.simulation.route:RouteOrder",
+        "navigate": "templates.agent.navigation:Navigate",
     },
 )
 """All templates, in the order of the tree."""

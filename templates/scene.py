@@ -5,7 +5,7 @@ answer depends on the choice of world. What is not known is NaN, and σ says how
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,10 +24,12 @@ from experts.signals import (
     Signals,
     SparsePoints,
 )
-from templates.surface import Surface, dense_surface, sparse_surface
+from templates.surface import P_GROSS_DOUBTED, Surface, dense_surface, sparse_surface
 
 REFERENCE_WIDTH_PX = 640
 """Pixel thresholds are stated for this width and scale with the frame."""
+_MOVER_RADIUS_PX = 48.0
+"""Points this near to a moving track may move with it (at 640 px width)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,8 +124,30 @@ class Scene:
             return dense_surface(self.depth, self.path.intrinsics, frame, xy_px)
         if self.path is not None and self.points is not None:
             (world_from_cam,) = self.world_from_cam([frame])
-            return sparse_surface(self.points, world_from_cam, frame, xy_px, radius_px=1.5 * self.pixel_scale)
+            return sparse_surface(self._doubted_points, world_from_cam, frame, xy_px, radius_px=1.5 * self.pixel_scale)
         return Surface.unknown(len(xy_px))
+
+    @cached_property
+    def _doubted_points(self) -> SparsePoints:
+        """The sparse points; those ever seen next to something that moves in the world are too doubtful to ask about.
+
+        A thing that moves along the epipolar lines for a while makes points that fit, at a wrong range.
+        """
+        assert self.points is not None
+        if self.tracks is None:
+            return self.points
+        movers = self.tracks.xy_px[self.tracks.motion == 1]
+        near = np.zeros(len(self.points.p_gross), dtype=bool)
+        for column, frame in enumerate(self.tracks.frames):
+            seen = np.flatnonzero(self.points.observation_frame == frame)
+            here = movers[np.isfinite(movers[:, column]).all(axis=1), column]
+            if len(seen) and len(here):
+                apart = np.linalg.norm(self.points.observation_xy_px[seen][:, None] - here[None], axis=2)
+                close = apart.min(axis=1) <= _MOVER_RADIUS_PX * self.pixel_scale
+                near[self.points.observation_point[seen[close]]] = True
+        return replace(
+            self.points, p_gross=np.where(near, np.maximum(self.points.p_gross, P_GROSS_DOUBTED), self.points.p_gross)
+        )
 
     def up_cam(self, frame: int) -> tuple[Float64[np.ndarray, "3"], float]:
         """Direction of up in a frame's camera axes, and its σ per axis in radians; NaN where unknown."""

@@ -1,8 +1,11 @@
 """Answers held against a scene that knows better: ground truth, another set of experts, a later version."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from templates.answer import Answer, Label, Numbers, Point, Shape, right
+from action_mapping.plan import read_plan
+from templates.answer import MOTIONS, Answer, Label, Numbers, Plan, Point, Shape, right
 from templates.fact import Fact
 from templates.measured import Undecided
 from templates.question import Format, Question
@@ -30,6 +33,8 @@ def judge(question: Question, template: Template, truth: Scene) -> bool | None:
 def recorded_answer(question: Question, template: Template) -> Answer:
     """The typed answer that stands in a question's value, σ and tolerance."""
     value, sigma, tolerance = question.value, question.sigma, question.tolerance
+    if question.format == "plan":
+        return _recorded_plan(question)
     if isinstance(value, str):
         return Label(text=value, margin=np.inf if question.margin is None else question.margin)
     if isinstance(value, list) and isinstance(value[0], list):
@@ -47,3 +52,22 @@ def recorded_answer(question: Question, template: Template) -> Answer:
         unit=question.unit,
         period=question.scorer_params.get("period"),
     )
+
+
+def _recorded_plan(question: Question) -> Plan:
+    """A plan's value and σ are written in its own steps."""
+    asked, fraction = question.scorer_params, question.scorer_params.get("point_fraction")
+    steps = read_plan(
+        question.answer["actions"],
+        question.answer["step_nums"],
+        translation_step=1 / fraction if fraction else asked["translation_step_m"],
+        rotation_step_rad=float(np.radians(asked["rotation_step_deg"])),
+    )
+    plan = Plan(
+        steps=replace(steps, point_fraction=fraction),
+        amounts=np.zeros(6),
+        sigma=np.zeros(6),
+        tolerance=question.tolerance,
+    )
+    amounts, sigma = (np.array([part[n] for n in MOTIONS]) * plan.step for part in (question.value, question.sigma))
+    return replace(plan, amounts=amounts, sigma=sigma)

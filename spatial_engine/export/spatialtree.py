@@ -92,6 +92,10 @@ def _metric(question: Question) -> tuple[str, str, dict[str, float]]:
             return "meanrelativeacc", str(question.answer), {}
         case "json" if question.ability == "L1/Orientation/Gravity":
             return _gravity(question)
+        case "plan" if "point_fraction" in question.scorer_params:
+            raise CannotScore("the navigation score needs metres, and the clip's scale is relative")
+        case "plan":
+            raise CannotScore("the navigation score turns about permuted axes: a right plan would not get full marks")
     raise CannotScore(f"no official metric for {question.ability} in the format {question.format}")
 
 

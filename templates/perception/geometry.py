@@ -18,6 +18,9 @@ _PAIRS_PER_FRAME = 4
 _MIN_APART = 0.15
 """Marks of one picture lie at least this share of the diagonal apart."""
 
+_TOLD_APART = 0.15
+"""|ln| of a ratio of ranges that σ can usually decide."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RangeRatio:
@@ -191,8 +194,8 @@ def _apart_pairs(
         a = free.pop()
         far = [b for b in free if np.linalg.norm(xy[a] - xy[b]) >= min_apart_px]
         if far:
-            by_ratio = max(far, key=lambda b: abs(np.log(ranges[b] / ranges[a])))
-            b = by_ratio if len(pairs) % 2 == 0 else far[0]
+            told_apart = [b for b in far if abs(np.log(ranges[b] / ranges[a])) > _TOLD_APART]
+            b = told_apart[0] if told_apart and len(pairs) % 2 == 0 else far[0]  # never the extreme: it may be a slip
             free.remove(b)
             pairs.append((a, b))
     return pairs

@@ -1,19 +1,28 @@
 """What is believed about the focal length."""
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 
-from experts.clip import Clip, OpeningOptions
+from experts.clip import Clip, OpeningOptions, Picture
 from experts.focal import FocalSettings, camera_without_map, disagreement, estimated_relative_sigma
 from experts.intrinsics import Intrinsics
 
 SETTINGS = FocalSettings()
 
 
+class Nothing:
+    """Never read."""
+
+    def read(self, frames: Sequence[int]) -> Iterator[Picture]:
+        raise AssertionError(frames)
+
+
 def clip(**options: object) -> Clip:
     return Clip(
         id="x", name="x", frames=np.arange(2), times_s=None, width_px=640, height_px=480,
-        options=OpeningOptions(**options), reader=None,
-    )  # type: ignore[arg-type]  # fmt: skip
+        options=OpeningOptions(**options), reader=Nothing(),
+    )  # fmt: skip
 
 
 def test_the_users_camera_is_kept_at_full_size() -> None:

@@ -8,16 +8,25 @@ import pytest
 from experts.colmap_mapping import SparseMap
 from experts.focal import FocalSettings
 from experts.intrinsics import Intrinsics
-from experts.map_trust import TrustSettings, gross_errors, range_sigmas, refusal, triangulation_angles
-from tests.experts.scenes import CAMERA, cloud, exact_map, moved
+from experts.map_trust import (
+    TrustSettings,
+    gross_errors,
+    range_sigmas,
+    refusal,
+    triangulation_angles,
+    without_misplaced,
+)
+from experts.motion_kind import MotionSettings, look_at_pairs
+from tests.experts.scenes import CAMERA, cloud, exact_map, matches, moved, seen
 
 POSES = moved([(0.3 * k, 0.0, 0.0) for k in range(6)], [(0.0, 2.0 * k, 0.0) for k in range(6)])
 MAP = exact_map(cloud(np.random.default_rng(0)), POSES)
 TRUST, FOCAL = TrustSettings(), FocalSettings()
+PAIRS = look_at_pairs(matches(seen(MAP.xyz_world, POSES)), 640, MotionSettings())
 
 
 def test_a_sound_map_passes() -> None:
-    assert refusal(MAP, 6, TRUST, FOCAL) is None
+    assert refusal(MAP, PAIRS, 6, TRUST, FOCAL) is None
 
 
 @pytest.mark.parametrize(
@@ -33,8 +42,24 @@ def test_a_sound_map_passes() -> None:
     ],
 )
 def test_each_gate_names_its_reason(broken: SparseMap | None, keyframes: int, reason: str) -> None:
-    refused = refusal(broken, keyframes, TRUST, FOCAL)
+    refused = refusal(broken, PAIRS, keyframes, TRUST, FOCAL)
     assert refused is not None and refused.reason == reason
+
+
+def test_a_keyframe_that_its_matches_contradict_is_left_out() -> None:
+    bent = replace(MAP, cam_from_world=MAP.cam_from_world.copy())
+    bent.cam_from_world[2] = moved([(0.6, 0.0, 0.0)], [(12.0, 4.0, 0.0)])[0]
+    assert list(without_misplaced(bent, PAIRS, TRUST).places) == [0, 1, 3, 4, 5]
+    assert list(without_misplaced(MAP, PAIRS, TRUST).places) == list(range(6))
+
+
+def test_a_folded_map_is_refused() -> None:
+    folded = replace(MAP, cam_from_world=MAP.cam_from_world.copy())
+    folded.cam_from_world[3:] = moved(
+        [(0.3 * k, 0.0, 0.0) for k in (3, 4, 5)], [(1.5, 2.0 * k, 0.0) for k in (3, 4, 5)]
+    )
+    refused = refusal(folded, PAIRS, 6, TRUST, FOCAL)
+    assert refused is not None and refused.reason == "matches contradict the map"
 
 
 def test_the_angle_is_the_widest() -> None:

@@ -71,7 +71,7 @@ function options(question) {
 function answer(question) {
   const unit = question.unit ? ` ${question.unit}` : "";
   const box = make("div", "answer", make("b", "", words(question.answer) + unit));
-  const numeric = !["choice", "yes_no"].includes(question.format);
+  const numeric = !["choice", "yes_no", "order"].includes(question.format);
   const parts = [];
   if (numeric) parts.push(`right within ±${words(question.tolerance)}${unit}`);
   if (numeric) parts.push(`measured ${words(question.value)}, σ ${words(question.sigma)}${unit}`);

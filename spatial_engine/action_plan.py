@@ -1,0 +1,172 @@
+"""A path in named motion and whole steps, as JSON and as text, and such JSON read back."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from action_mapping import Plan, PlanError, Residual, UnknownPrimitiveError, primitive, read_plan
+from action_mapping.plan import Action
+from action_mapping.primitives import COMPONENTS, STAY
+from spatial_engine.errors import UsageError
+from spatial_engine.sources.trajectories.text_rows import read_text
+from spatial_engine.sources.trajectories.trajectory import Axes, Scale
+from templates.measured import Json
+
+LONGEST = 1e9
+"""No step is longer, in metres or radians."""
+
+_REMEDY = "give a plan as spatial-engine actions PATH --json prints it"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stretch:
+    """Part of a path with one plan."""
+
+    first: int
+    """Pose of the input that it starts at."""
+    last: int
+    """Pose of the input that it leads to, and that the next stretch starts at."""
+    t0_s: float | None = None
+    """Time of the first pose; None where times are not known."""
+    t1_s: float | None = None
+    """Time of the last pose."""
+    plan: Plan | None = None
+    """Steps that lead there; None where motion has no name (poses of a body)."""
+    levelled: tuple[str, ...] | None = None
+    """What the camera does in levelled axes; None where that is not known."""
+    residual: Residual | None = None
+    """How far the replay of all plans so far ends from pose `last`; None without a plan."""
+    is_still: bool = False
+    """Whether it is known to rest although there is no plan."""
+    is_gap: bool = False
+    """Whether what happened in between is not known: the plan joins both ends and names no motion."""
+
+    def words(self) -> str:
+        """What a person reads: "Dolly In 3, Pan Left 2"."""
+        if self.plan is None:
+            return "gap" if self.is_gap else "Stay" if self.is_still else "moves"
+        actions = self.plan.actions
+        steps = ", ".join(f"{a.primitive.name} {a.steps}" if a.steps else a.primitive.name for a in actions)
+        return f"gap, over it {steps}" if self.is_gap else steps
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionPlan:
+    """A path in plans."""
+
+    scale: Scale
+    axes: Axes
+    """Axes of the poses in the file; actions are named in the camera's own."""
+    stretches: tuple[Stretch, ...]
+
+    @property
+    def unit(self) -> str:
+        """What translations count: metres, or steps of one unknown length."""
+        return "m" if self.scale == "metric" else "step"
+
+    def as_json(self) -> dict[str, Json]:
+        """The form that `--json` prints."""
+        segments: list[Json] = [self._segment(stretch) for stretch in self.stretches]
+        return {"scale": self.scale, "axes": self.axes, "unit": self.unit, "segments": segments}
+
+    def _segment(self, part: Stretch) -> dict[str, Json]:
+        plan, is_metric = part.plan, self.scale == "metric"
+        actions = plan.actions if plan else (Action(primitive=STAY, steps=0),) * part.is_still
+        return {
+            "first": part.first,
+            "last": part.last,
+            "t0_s": part.t0_s,
+            "t1_s": part.t1_s,
+            "actions": [action.primitive.name for action in actions],
+            "symbols": [action.primitive.symbol for action in actions],
+            "step_nums": [action.steps for action in actions],
+            "levelled": None if part.levelled is None else list(part.levelled),
+            "translation_step_m": plan.translation_step if plan and is_metric else None,
+            "rotation_step_rad": plan.rotation_step_rad if plan else None,
+            "residual_m": part.residual.translation if part.residual and is_metric else None,
+            "residual_rad": part.residual.rotation_rad if part.residual else None,
+        }
+
+
+def in_parts(plan: Plan, cap: int) -> Plan:
+    """The same plan with no count above `cap`: larger ones are written several times."""
+    actions: list[Action] = []
+    for action in plan.actions:
+        whole, rest = divmod(action.steps, cap)
+        counts = [cap] * whole + ([rest] if rest or not whole else [])
+        actions += [replace(action, steps=count) for count in counts]
+    return replace(plan, actions=tuple(actions))
+
+
+def read_action_plan(path: Path, cap: int) -> ActionPlan:
+    """A plan that `as_json` wrote. Raises `UsageError` on anything else; nothing is repaired.
+
+    Relative plans have steps of length 1.
+    """
+    try:
+        stated = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is not JSON: {error}", _REMEDY) from error
+    rows = stated.get("segments") if isinstance(stated, dict) else None
+    if not isinstance(rows, list) or not rows:
+        raise UsageError(f"{path} has no segments", _REMEDY)
+    if stated.get("scale") not in ("metric", "relative"):
+        raise UsageError(f"{path} has scale {stated.get('scale')!r:.60}, not metric or relative", _REMEDY)
+    stretches: list[Stretch] = []
+    for place, row in enumerate(rows):
+        try:
+            stretches.append(_stretch(row, stated["scale"], stretches[-1].last if stretches else None, cap))
+        except (PlanError, UnknownPrimitiveError) as error:
+            remedy = f"correct it, or say --cap N where more than {cap} steps are meant"
+            raise UsageError(f"{path}, segment {place}: {error}"[:400], remedy) from error
+    return ActionPlan(scale=stated["scale"], axes=stated.get("axes", "opencv"), stretches=tuple(stretches))
+
+
+def _stretch(row: object, scale: Scale, before: int | None, cap: int) -> Stretch:
+    """Raises PlanError, UnknownPrimitiveError."""
+    if not isinstance(row, dict):
+        raise PlanError("is not an object")
+    first, last = row.get("first"), row.get("last")
+    if type(first) is not int or type(last) is not int or not 0 <= first < last:
+        raise PlanError(f"first and last must be pose numbers with first < last, not {first!r:.40} and {last!r:.40}")
+    if before is not None and first != before:
+        raise PlanError(f"starts at pose {first}, where the one before ended at {before}")
+    actions, symbols, steps = (_list(row, key) for key in ("actions", "symbols", "step_nums"))
+    if not actions:
+        raise PlanError("has no actions; poses of a body have none, give --cam-from-body FILE")
+    plan = read_plan(
+        actions,
+        steps,
+        translation_step=_length(row, "translation_step_m") if scale == "metric" else 1.0,
+        rotation_step_rad=_length(row, "rotation_step_rad"),
+        cap=cap,
+    )
+    _check_symbols(plan, symbols)
+    return Stretch(first=first, last=last, plan=plan)
+
+
+def _check_symbols(plan: Plan, symbols: Sequence[object]) -> None:
+    """Actions must be a camera's, and symbols must say the same."""
+    for action in plan.actions:
+        if action.primitive.component not in (*COMPONENTS, "zoom", None):
+            raise PlanError(f"{action.primitive.name} moves no camera")
+    told = [primitive(symbol) if isinstance(symbol, str) else None for symbol in symbols]
+    if told != [action.primitive for action in plan.actions]:
+        raise PlanError("actions and symbols say different things")
+
+
+def _list(row: Mapping[str, Any], key: str) -> list[object]:
+    value = row.get(key)
+    if not isinstance(value, list):
+        raise PlanError(f"{key} must be a list, not {value!r:.40}")
+    return value
+
+
+def _length(row: Mapping[str, Any], key: str) -> float:
+    value = row.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LONGEST:
+        raise PlanError(f"{key} must be a positive number, not {value!r:.40}")
+    return float(value)
+

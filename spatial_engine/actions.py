@@ -1,0 +1,145 @@
+"""Camera paths into named motion and whole steps, and such plans replayed: the command `actions`."""
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float64
+
+from action_mapping import PathWarning, PlanError, PoseError, Segment, motion_segments, path_plan
+from action_mapping.dead_zones import smoothing_residual
+from action_mapping.primitives import STAY, TRANSLATIONS
+from action_mapping.reading import camera_motion
+from spatial_engine.action_lines import notes_of, plan_json, plan_lines, replay_lines, tell
+from spatial_engine.action_plan import ActionPlan, Stretch, in_parts, read_action_plan
+from spatial_engine.action_replay import replay_plan
+from spatial_engine.errors import UsageError
+from spatial_engine.sources.trajectories import Trajectory
+
+RELATIVE_EXTENT = 100.0
+"""Relative paths are made this long before a unit is drawn, so that the plan does not depend on the file's unit."""
+
+
+def show_actions(
+    trajectory: Trajectory | None, *, up: str | None, cap: int, seed: int, as_json: bool, plot: Path | None
+) -> None:
+    """Prints the plan of a path, and draws it. Raises `UsageError`."""
+    if trajectory is None:
+        raise UsageError("no file of camera poses", "spatial-engine actions PATH; without PATH only --replay works")
+    if plot is not None and plot.suffix.lower() not in (".png", ".html"):
+        raise UsageError(f"--plot {plot}", "name a file that ends in .png or .html")
+    plan = plan_actions(trajectory, up_world=_direction(up), cap=cap, rng=np.random.default_rng(seed))
+    if plot is not None:
+        from spatial_engine.motion_plot import write_motion_plot
+
+        write_motion_plot(plot, trajectory, plan, up_world=_direction(up))
+    for note in notes_of(trajectory):
+        tell("note", note)
+    print(plan_json(plan) if as_json else "\n".join(plan_lines(trajectory, plan)))
+
+
+def show_replay(file: Path, trajectory: Trajectory | None, *, cap: int, as_json: bool) -> None:
+    """Prints where a plan leads, from the path's first pose or the identity. Raises `UsageError`."""
+    plan = read_action_plan(file, cap)
+    replayed = replay_plan(plan, trajectory)
+    if as_json:
+        print(json.dumps(replayed.as_json(is_metric=plan.scale == "metric"), allow_nan=False))
+    else:
+        print("\n".join(replay_lines(plan, replayed)))
+
+
+def plan_actions(
+    trajectory: Trajectory, *, up_world: Float64[np.ndarray, "3"] | None, cap: int, rng: np.random.Generator
+) -> ActionPlan:
+    """The plan of a path. Raises `UsageError` where it has none; gaps and doubtful speeds are told."""
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", PathWarning)
+            segments = motion_segments(
+                trajectory.world_from_cam, trajectory.times_s, scale=trajectory.scale,
+                up_world=up_world, focal_px=trajectory.focal_px,
+            )  # fmt: skip
+        for warning in caught:
+            tell("warning", str(warning.message))
+        if trajectory.axes == "body":
+            stretches = _unnamed(trajectory, segments)
+        else:
+            stretches = _planned(trajectory, segments, cap, rng)
+    except PlanError as error:
+        raise UsageError(str(error), f"raise --cap (now {cap}), or check the unit of positions") from error
+    except PoseError as error:
+        raise UsageError(str(error), "correct the poses, or --up") from error
+    return ActionPlan(scale=trajectory.scale, axes=trajectory.axes, stretches=tuple(stretches))
+
+
+def _planned(trajectory: Trajectory, segments: list[Segment], cap: int, rng: np.random.Generator) -> list[Stretch]:
+    poses = _plannable(trajectory, segments)
+    steps = camera_motion(poses[:-1], poses[1:])
+    planned = path_plan(
+        poses, segments, rng=rng, cap=cap, focal_px=trajectory.focal_px,
+        position_sigma=0.0, rotation_sigma_rad=0.0,
+    )  # fmt: skip
+    return [
+        Stretch(
+            first=part.first,
+            last=part.last,
+            t0_s=_time_s(trajectory, part.first),
+            t1_s=_time_s(trajectory, part.last),
+            plan=in_parts(part.plan, cap),
+            levelled=_names(part.segment),
+            residual=part.residual,
+            is_gap=not part.segment.primitives,
+        )
+        for part in planned
+    ]
+
+
+def _plannable(trajectory: Trajectory, segments: list[Segment]) -> Float64[np.ndarray, "n 4 4"]:
+    """The poses that plans are made of: on relative paths, without translation where none was decided."""
+    poses = trajectory.world_from_cam.copy()
+    if trajectory.scale == "relative":
+        travels = any(primitive.component in TRANSLATIONS for part in segments for primitive in part.primitives)
+        way = poses[:, :3, 3] - poses[0, :3, 3]
+        extent = float(np.linalg.norm(way, axis=1).max())
+        poses[:, :3, 3] = way * (RELATIVE_EXTENT / extent if travels and extent > 0 else 0.0)
+    return poses
+
+
+def _unnamed(trajectory: Trajectory, segments: list[Segment]) -> list[Stretch]:
+    """Rest and motion of a body: its axes are no camera's, so that only Stay has a name."""
+    key = [(part.primitives == (STAY,), not part.primitives) for part in segments]
+    starts = [row for row in range(len(segments)) if row == 0 or key[row] != key[row - 1] or key[row][1]]
+    ends = [*(row - 1 for row in starts[1:]), len(segments) - 1]
+    return [
+        Stretch(
+            first=segments[start].first,
+            last=segments[end].last,
+            t0_s=_time_s(trajectory, segments[start].first),
+            t1_s=_time_s(trajectory, segments[end].last),
+            is_still=key[start][0],
+            is_gap=key[start][1],
+        )
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+def _time_s(trajectory: Trajectory, pose: int) -> float | None:
+    return float(trajectory.times_s[pose]) if trajectory.is_timed else None
+
+
+def _names(segment: Segment) -> tuple[str, ...] | None:
+    return None if segment.levelled is None else tuple(primitive.name for primitive in segment.levelled)
+
+
+def _direction(up: str | None) -> Float64[np.ndarray, "3"] | None:
+    """The sky's direction out of "x,y,z"."""
+    if up is None:
+        return None
+    try:
+        direction = np.array([float(part) for part in up.split(",")])
+    except ValueError:
+        direction = np.empty(0)
+    if len(direction) != 3 or not np.isfinite(direction).all() or not np.abs(direction).max() > 0:
+        raise UsageError(f"--up {up}", "give the direction of the sky in the world: --up 0,0,1")
+    return direction / np.abs(direction).max()

@@ -1,0 +1,64 @@
+"""COLMAP's images.txt: two lines an image, quaternion first, world to camera; frames in the order of their names."""
+
+from pathlib import Path
+
+import numpy as np
+
+from spatial_engine.errors import UsageError
+from spatial_engine.sources.image_groups import natural_key
+from spatial_engine.sources.trajectories.text_rows import matrices_from_quaternions, number, read_text
+from spatial_engine.sources.trajectories.trajectory import TrajectoryFormat, WrittenPoses
+
+FIELDS = 10
+"""IMAGE_ID QW QX QY QZ TX TY TZ CAMERA_ID NAME, and NAME may hold blanks."""
+
+
+def read_colmap(path: Path) -> WrittenPoses:
+    """Raises `UsageError`, naming the line."""
+    images = _images(path)
+    if not images:
+        raise UsageError(f"{path} holds no image", "give the images.txt of a model with registered images")
+    names = [name for _, _, name in images]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UsageError(f"{path} has {twice!r} twice", "keep one pose for each image")
+    order = sorted(range(len(images)), key=lambda row: natural_key(Path(names[row])))
+    values = np.array([images[row][1] for row in order])
+    places = tuple(f"line {images[row][0]} ({images[row][2]})" for row in order)
+    notes = () if order == sorted(order) else ("images are taken in the order of their names, not of the file",)
+    return WrittenPoses(
+        matrices=matrices_from_quaternions(path, places, values[:, 4:7], values[:, :4]), places=places, notes=notes
+    )
+
+
+def _images(path: Path) -> list[tuple[int, list[float], str]]:
+    """(line, qw qx qy qz tx ty tz, name) of each image."""
+    images = []
+    lines = enumerate(read_text(path).splitlines(), start=1)
+    for line, text in lines:
+        if not text.strip() or text.startswith("#"):
+            continue
+        fields = text.split(maxsplit=FIELDS - 1)
+        if len(fields) < FIELDS:
+            raise UsageError(
+                f"{path}, line {line}: {len(fields)} columns, where an image has {FIELDS}",
+                "write IMAGE_ID QW QX QY QZ TX TY TZ CAMERA_ID NAME, then a line of points, which may be empty",
+            )
+        images.append((line, [number(path, line, field) for field in fields[1:8]], fields[9].strip()))
+        _, points = next(lines, (0, ""))
+        if len(points.split()) % 3:
+            raise UsageError(
+                f"{path}, line {line + 1}: not a line of points (x y id, ...)",
+                "every image takes two lines; the second may be empty, and must not be left out",
+            )
+    return images
+
+
+def matches(head: str) -> bool:
+    """A first line that is an image."""
+    first = next((line for line in head.splitlines() if line.strip() and not line.startswith("#")), "")
+    fields = first.split(maxsplit=FIELDS - 1)
+    return len(fields) == FIELDS and fields[0].isdecimal() and fields[8].isdecimal() and "," not in fields[1]
+
+
+COLMAP = TrajectoryFormat(matches=matches, read=read_colmap, poses="w2c", axes="opencv", scale="relative")

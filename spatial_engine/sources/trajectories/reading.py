@@ -1,0 +1,177 @@
+"""Formats by name, the format that a file has, and a file read into a checked path."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+from jaxtyping import Float64
+
+from action_mapping import PoseError
+from action_mapping.rigid import checked_poses
+from experts.registry import Registry, UnknownNameError
+from spatial_engine.errors import UsageError
+from spatial_engine.sources.trajectories.body_mount import read_cam_from_body
+from spatial_engine.sources.trajectories.text_rows import read_rows, read_text
+from spatial_engine.sources.trajectories.trajectory import (
+    Axes,
+    Direction,
+    Scale,
+    Trajectory,
+    TrajectoryFormat,
+    WrittenPoses,
+)
+
+FORMATS = Registry(
+    "spatial_engine.trajectories",
+    {
+        "tum": "spatial_engine.sources.trajectories.tum:TUM",
+        "kitti": "spatial_engine.sources.trajectories.kitti:KITTI",
+        "euroc": "spatial_engine.sources.trajectories.euroc:EUROC",
+        "colmap": "spatial_engine.sources.trajectories.colmap:COLMAP",
+        "nerfstudio": "spatial_engine.sources.trajectories.nerfstudio:NERFSTUDIO",
+    },
+)
+"""All formats of paths. Third parties add theirs as entry points of that group."""
+
+_HEAD = 100_000
+_IN_FOLDERS = ("transforms.json", "images.txt", "sparse/0/images.txt")
+_OPENCV_FROM_OPENGL = np.diag([1.0, -1.0, -1.0, 1.0])
+
+
+def read_trajectory(
+    path: Path,
+    *,
+    form: str = "auto",
+    poses: Direction | None = None,
+    axes: Axes | None = None,
+    scale: Scale | None = None,
+    fps: float | None = None,
+    times: Path | None = None,
+    cam_from_body: Path | None = None,
+) -> Trajectory:
+    """A path out of a file, checked. None: as the format has it.
+
+    Args:
+        form: name of the format, or "auto".
+        poses: "c2w" (camera to world) or "w2c".
+        axes: "opencv" or "opengl", of the camera.
+        scale: "metric" or "relative".
+        fps: poses a second, for formats without times.
+        times: file with one time in seconds a line, for formats without times.
+        cam_from_body: file with the mount of the camera, where poses are those of a body.
+
+    Raises:
+        UsageError: whatever is wrong, with the line and what to do. Nothing is repaired.
+    """
+    path = _file_in(path)
+    name = detect_format(path) if form == "auto" else form
+    try:
+        known = cast(TrajectoryFormat, FORMATS.load(name))
+    except UnknownNameError as error:
+        raise UsageError(f"no format is called {name!r}", f"there is: auto, {', '.join(FORMATS.targets())}") from error
+    if known.axes == "body" and cam_from_body is None and axes is not None:
+        raise UsageError(
+            f"--axes {axes}: {name} has poses of a body, which has no camera's axes",
+            "give --cam-from-body FILE (the identity, if these are poses of a camera)",
+        )
+    written = known.read(path)
+    times_s, is_timed = _times(path, written, fps, times)
+    _check_poses(path, written)
+    world_from_own = written.matrices if (poses or known.poses) == "c2w" else np.linalg.inv(written.matrices)
+    if cam_from_body is not None:
+        world_from_own = world_from_own @ np.linalg.inv(read_cam_from_body(cam_from_body))
+    axes = axes or ("opencv" if known.axes == "body" and cam_from_body is not None else known.axes)
+    return Trajectory(
+        world_from_cam=world_from_own @ _OPENCV_FROM_OPENGL if axes == "opengl" else world_from_own,
+        times_s=times_s,
+        is_timed=is_timed,
+        axes=axes,
+        scale=scale or known.scale,
+        format=name,
+        focal_px=written.focal_px,
+        notes=written.notes,
+    )
+
+
+def detect_format(path: Path) -> str:
+    """The one format that a file looks like. Raises `UsageError` where none or several do."""
+    head = read_text(path)[:_HEAD]
+    found = [name for name, known in FORMATS.load_all().items() if known.matches(head)]
+    if len(found) == 1:
+        return found[0]
+    cause = f"{path} may be {' or '.join(found)}" if found else f"{path} looks like no known format of camera poses"
+    raise UsageError(cause, f"say which it is: --format {' | '.join(found or FORMATS.targets())}")
+
+
+def _file_in(path: Path) -> Path:
+    """The file itself, or the one file of poses in a folder."""
+    if not path.exists():
+        raise UsageError(f"there is no {str(path)!r}", "give a file of camera poses")
+    if not path.is_dir():
+        return path
+    found = [path / name for name in _IN_FOLDERS if (path / name).is_file()]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(f"{path} has several: {', '.join(file.name for file in found)}", "give one of these files")
+    if (path / "images.bin").is_file():
+        raise UsageError(
+            f"{path} is a binary COLMAP model", "colmap model_converter --output_type TXT writes its images.txt"
+        )
+    raise UsageError(f"{path} is a folder without {', '.join(_IN_FOLDERS)}", "give a file of camera poses")
+
+
+def _times(
+    path: Path, written: WrittenPoses, fps: float | None, times: Path | None
+) -> tuple[Float64[np.ndarray, "n"], bool]:
+    """Seconds of each pose, and whether they are known."""
+    given = [flag for flag, value in (("--fps", fps), ("--times", times)) if value is not None]
+    if written.times_s is not None:
+        if given:
+            raise UsageError(f"{' and '.join(given)}: {path} has its own time stamps", f"leave out {given[0]}")
+        _check_times(path, written.times_s, written.places)
+        return written.times_s, True
+    if len(given) > 1:
+        raise UsageError("both --fps and --times", "give one of them")
+    count = len(written.places)
+    if times is not None:
+        rows = read_rows(times, "a file of times", range(1, 2))
+        if len(rows.lines) != count:
+            raise UsageError(f"{times} has {len(rows.lines)} times for {count} poses", "give one time for each pose")
+        _check_times(times, rows.values[:, 0], rows.places)
+        return rows.values[:, 0], True
+    if fps is not None and not 0 < fps < 1e6:
+        raise UsageError(f"--fps {fps:g}", "give poses a second, above 0")
+    return np.arange(count) / (fps or 1.0), fps is not None
+
+
+def _check_times(path: Path, times_s: Float64[np.ndarray, "n"], places: Sequence[str]) -> None:
+    late = np.flatnonzero(np.diff(times_s) <= 0)
+    if not len(late):
+        return
+    before, after = places[late[0]], places[late[0] + 1]
+    more = f" ({len(late)} such places)" if len(late) > 1 else ""
+    if times_s[late[0]] == times_s[late[0] + 1]:
+        raise UsageError(
+            f"{path}, {after}: the same time as {before}, {times_s[late[0]]:.9f} s{more}",
+            f"keep one of the two poses: sed {after.split()[-1]}d {path.name} > one_pose_per_time.txt",
+        )
+    raise UsageError(
+        f"{path}, {after}: {times_s[late[0] + 1]:.9f} s, earlier than {before} with {times_s[late[0]]:.9f} s{more}",
+        "sort the poses by time; the path of a camera that started anew is two paths",
+    )
+
+
+def _check_poses(path: Path, written: WrittenPoses) -> None:
+    """Raises `UsageError` that names the first pose which is none."""
+    try:
+        checked_poses(written.matrices)
+    except PoseError as error:
+        for place, matrix in zip(written.places, written.matrices, strict=True):
+            try:
+                checked_poses(matrix[None])
+            except PoseError:
+                raise UsageError(f"{path}, {place}: {error}", "write rotations that are right-handed and rigid") from error
+    if len(written.places) < 2:
+        raise UsageError(f"{path} has one pose, and a path needs two to move", "give a file with at least two poses")

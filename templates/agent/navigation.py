@@ -1,0 +1,258 @@
+"""L4/Goal-Driven Execution/Agentic Navigation: the plan that leads from the camera of photo 1 to that of photo 2.
+
+`action_mapping` makes, names and follows plans; here it is decided which of them can be asked for.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float64
+from scipy.stats import norm
+
+from action_mapping.pair_plan import MAX_FRACTION, ROUND_METRES, ROUND_RADIANS, counted, pair_amounts
+from action_mapping.plan import CAP, PlanError
+from action_mapping.primitives import COMPONENTS, PRIMITIVES, ROTATIONS, Component, primitive, primitive_of
+from templates.answer import Answer, Label, Plan, p_within
+from templates.fact import Fact
+from templates.marks import listed, spread_frames
+from templates.measured import Measured, Undecided
+from templates.question import Format, Mark, Photo, Phrasing
+from templates.scene import Scene
+from templates.shared_view import shared_views
+
+_PLACES = 14
+_PAIRS = 48
+_MIN_SHARE = 0.4
+"""Share of photo 1's known points that photo 2 shows: with less, nothing says how the two hang together."""
+_MIN_TRAVEL = 0.08
+"""Way from photo to photo over the median distance of the scene: less does not show."""
+_FEWEST_STEPS = 3
+"""Of the largest translation: with fewer, staying where one is would nearly do."""
+_NOISE_SIGMAS = 3.5
+"""Amounts below this many σ are none, as in `action_mapping.pair_plan`."""
+_PART_CONFIDENCE = 0.997
+"""Asked of way and turn each, so that both and the mark hold together with 0.99."""
+_MAX_ROTATION_STEP_RAD = np.radians(15.0)
+"""A step is the tolerance too: as for directions."""
+_FRACTIONS = tuple(1 / k for k in range(MAX_FRACTION, 2, -1))
+"""Steps of relative paths, in distances to the marked point."""
+_TURN_RAD = np.radians(10.0)
+"""A choice names turns from here on."""
+_MAX_SECOND = 0.7
+"""A choice names a main motion only if no other of its kind is larger than this share of it."""
+
+_JOINED = ", then "
+_TURNS = np.array([name in ROTATIONS for name in COMPONENTS])
+_SETTING = (
+    "Photos 1 and 2 were taken by the same camera at different places. You steer the camera from photo 1 to photo 2. "
+)
+_ACTIONS = (
+    "The camera first moves along the axes it has in photo 1: Truck Right / Left towards the right / left edge of "
+    "photo 1, Pedestal Up / Down towards its upper / lower edge, Dolly In / Out forwards / backwards along its line "
+    "of sight. There it turns about its own axes, in this order: Pan Right / Left (it looks further to the right / "
+    "left), Tilt Up / Down, Roll CW / CCW (the camera turns clockwise / counter-clockwise, as seen from behind it). "
+)
+_EXAMPLE = (
+    "Answer with one JSON object that lists what is needed, with whole steps from 0 to 10. Example: photo 2 was taken "
+    "4 steps further ahead and 2 to the left, by a camera that then looks 3 turning steps more to the right: "
+    '{"actions": ["Truck Left", "Dolly In", "Pan Right"], "step_nums": [2, 4, 3]}. '
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Navigate:
+    """A plan from photo to photo. Measures the six amounts of the one from the other (rad; ways in metres, or in
+    distances from photo 1 to the marked point), and the names of the largest way and turn."""
+
+    name: str = "navigate"
+    version: str = "1"
+    ability: str = "L4/Goal-Driven Execution/Agentic Navigation"
+    formats: tuple[Format, ...] = ("choice", "plan")
+    needs: frozenset[str] = frozenset({"camera_path"})
+    reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth"})
+    number_names: tuple[str, ...] = ()
+
+    def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
+        """Ordered pairs of places that share enough of the view and lie apart; a marked point if scale is relative."""
+        if scene.path is None or scene.path.motion != "general":
+            return []
+        frames = spread_frames(scene.path.frames[scene.path.registered & scene.path.keyframe], _PLACES)
+        pairs = {(a, b): view for a in frames for b, view in shared_views(scene, a, frames).items() if a != b}
+        good = [key for key, view in pairs.items() if view.share >= _MIN_SHARE and view.travel >= _MIN_TRAVEL]
+        facts = []
+        for row in rng.permutation(len(good))[:_PAIRS]:
+            a, b = good[row]
+            shared = pairs[a, b].xy_px
+            point = None if scene.path.scale.kind == "metric" else listed(shared[rng.integers(len(shared))])
+            counts = rng.integers(_FEWEST_STEPS, CAP + 1, size=2).tolist()
+            facts.append(Fact(template=self.name, params={"from": a, "to": b, "point": point, "counts": counts}))
+        return facts
+
+    def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
+        """Amounts; σ of ways = (systematic ⊕ rotation of photo 1) across, the scale's along, ⊕ positions."""
+        return [self._measure(fact, scene) for fact in facts]
+
+    def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
+        frames = [fact.params["from"], fact.params["to"]]
+        first, second = scene.world_from_cam(frames)
+        if scene.path is None or not (np.isfinite(first).all() and np.isfinite(second).all()):
+            return Undecided(reason="place of a photo is not known")
+        try:
+            exact = pair_amounts(first, second)
+        except PlanError:
+            return Undecided(reason="tilted too steeply for one plan")
+        amounts = np.array([exact[name] for name in COMPONENTS])
+        sigma = _sigma(amounts, scene, frames)
+        label, margin = _main_motion(amounts, sigma)
+        length, scale_sigma, p_gross = _length(fact, scene)
+        unit = np.where(_TURNS, 1.0, length)
+        along = np.where(_TURNS, 0.0, scale_sigma * np.abs(amounts))
+        return Measured(
+            value=amounts / unit,
+            sigma=np.hypot(sigma, along) / unit,
+            label=label,
+            margin=margin,
+            p_gross=p_gross,
+            evidence={"ways_in": "distances to point P" if fact.params["point"] else "m"},
+        )
+
+    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+        """The names of the main motion; or whole steps of round units, as near to the drawn counts as σ allows."""
+        if format == "choice":
+            if measured.label is None or measured.margin is None:
+                return Undecided(reason="no one way or turn prevails")
+            return Label(text=measured.label, margin=measured.margin)
+        if not np.isfinite([measured.value, measured.sigma]).all():
+            return Undecided(reason="length of a step is not known")
+        lengths = _FRACTIONS if fact.params["point"] else ROUND_METRES
+        return _plan(measured, lengths, fact.params["counts"])
+
+    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+        """Both photos; for steps of relative length the point that measures them is marked."""
+        second = Photo(frame=fact.params["to"])
+        if isinstance(answer, Label):
+            return Phrasing(
+                prompt=_SETTING
+                + _ACTIONS
+                + "Which plan names its largest movement and, where it turns by 10° or more, its largest turn?",
+                media=(Photo(frame=fact.params["from"]), second),
+                options=_options(answer.text, rng),
+                answer=0,
+            )
+        assert isinstance(answer, Plan)
+        point, steps = fact.params["point"], answer.steps
+        marks = () if point is None else (Mark(text="P", xy_px=tuple(point)),)
+        degrees = round(float(np.degrees(steps.rotation_step_rad)), 2)
+        params = {"translation_step_m": steps.translation_step} if point is None else {}
+        params |= {"point_fraction": steps.point_fraction} if steps.point_fraction else {}
+        length = (
+            f"{steps.translation_step:g} m"
+            if point is None
+            else f"1/{steps.point_fraction} of the distance from the camera of photo 1 to point P, marked in photo 1"
+        )
+        return Phrasing(
+            prompt=_SETTING
+            + f"{_ACTIONS}One step of moving is {length}; one step of turning is {degrees:g}°. {_EXAMPLE}"
+            "A plan is right if it ends within one step of moving and one step of turning of the camera of photo 2.",
+            media=(Photo(frame=fact.params["from"], marks=marks), second),
+            answer={
+                "actions": [action.primitive.name for action in steps.actions],
+                "step_nums": [action.steps for action in steps.actions],
+            },
+            unit="steps",
+            scorer_params={**params, "rotation_step_deg": degrees},
+        )
+
+
+def _sigma(amounts: Float64[np.ndarray, "6"], scene: Scene, frames: Sequence[int]) -> Float64[np.ndarray, "6"]:
+    """σ of the amounts in path units, without that of the unit."""
+    assert scene.path is not None
+    rotation = scene.rotation_sigma_rad(frames)
+    turns = np.hypot(rotation.max(), scene.path.focal_relative_sigma * np.abs(amounts))
+    direction = float(np.hypot(scene.path.direction_sigma_rad, rotation[0]))
+    formal = float(np.linalg.norm(scene.position_sigma(frames)))
+    ways = np.hypot(direction * np.linalg.norm(amounts[~_TURNS]), formal)
+    return np.where(_TURNS, turns, ways)
+
+
+def _length(fact: Fact, scene: Scene) -> tuple[float, float, float]:
+    """Unit of ways in path units, its relative σ, and the probability that it is plainly wrong; NaN if not known."""
+    assert scene.path is not None
+    if fact.params["point"] is not None:
+        seen = scene.surface(fact.params["from"], np.array([fact.params["point"]], dtype=float))
+        return float(seen.range[0]), float(seen.range_relative_sigma[0]), float(seen.p_gross[0])
+    if scene.path.scale.kind != "metric":
+        return np.nan, np.nan, 0.0
+    return 1.0, scene.path.scale.relative_sigma or 0.0, 0.0
+
+
+def _main_motion(amounts: Float64[np.ndarray, "6"], sigma: Float64[np.ndarray, "6"]) -> tuple[str | None, float | None]:
+    """Names of the largest way and, from 10° on, of the largest turn ("Dolly In, then Pan Left"); how decided."""
+    way, way_gaps = _largest(amounts, sigma, ~_TURNS)
+    turn, turn_gaps = _largest(amounts, sigma, _TURNS)
+    beyond = (abs(amounts[turn]) - _TURN_RAD) / sigma[turn]
+    named, gaps = ([way], [*way_gaps, -beyond]) if beyond < 0 else ([way, turn], [*way_gaps, *turn_gaps, beyond])
+    if not min(gaps) > 0:
+        return None, None
+    together = float(norm.isf(norm.sf(gaps).sum()))  # all of them must hold
+    return _JOINED.join(primitive_of(COMPONENTS[k], amounts[k]).name for k in named), together
+
+
+def _largest(
+    amounts: Float64[np.ndarray, "6"], sigma: Float64[np.ndarray, "6"], family: np.ndarray
+) -> tuple[int, list[float]]:
+    """Place of the largest amount of a family, and how clearly, in σ, each other stays below 0.7 of it."""
+    *others, first = np.flatnonzero(family)[np.argsort(np.abs(amounts[family]))]
+    least = _MAX_SECOND * abs(amounts[first])
+    gaps = [(least - abs(amounts[k])) / np.hypot(_MAX_SECOND * sigma[first], sigma[k]) for k in others]
+    return int(first), [float(gap) for gap in gaps]
+
+
+def _plan(measured: Measured, lengths: tuple[float, ...], counts: Sequence[int]) -> Plan | Undecided:
+    """The plan in the units that come nearest to the drawn counts and leave way and turn decided."""
+    angles = tuple(angle for angle in ROUND_RADIANS if angle <= _MAX_ROTATION_STEP_RAD)
+    kept = np.where(np.abs(measured.value) > _NOISE_SIGMAS * measured.sigma, measured.value, 0.0)
+    length = _unit(measured, kept, ~_TURNS, lengths, counts[0])
+    angle = _unit(measured, kept, _TURNS, angles, counts[1])
+    if length is None or angle is None:
+        return Undecided(reason="σ too large for the tolerance")
+    if np.abs(kept[~_TURNS]).max() < (_FEWEST_STEPS - 0.5) * length:
+        return Undecided(reason="too few steps to be a plan")
+    steps = counted(dict(zip(COMPONENTS, kept.tolist(), strict=True)), length, angle)
+    if lengths is _FRACTIONS:
+        steps = replace(steps, point_fraction=round(1 / length))
+    return Plan(steps=steps, amounts=measured.value, sigma=measured.sigma, p_gross=measured.p_gross)
+
+
+def _unit(
+    measured: Measured, kept: Float64[np.ndarray, "6"], family: np.ndarray, choices: tuple[float, ...], count: int
+) -> float | None:
+    """The unit that counts the largest amount nearest to `count` times and ends within one of it; None if none."""
+    amounts, kept, sigma = measured.value[family], kept[family], float(measured.sigma[family].max())
+    largest = float(np.abs(kept).max())
+    for unit in sorted((u for u in choices if largest < (CAP + 0.5) * u), key=lambda u: abs(largest / u - count)):
+        off = float(np.linalg.norm(amounts - unit * np.round(kept / unit)))
+        if p_within(off / unit, sigma / unit, 1.0) >= _PART_CONFIDENCE:
+            return unit
+    return None
+
+
+def _options(text: str, rng: np.random.Generator) -> tuple[str, ...]:
+    """The right names and others, each name on as many options: no option stands out by what it shares."""
+    columns = [[name, *_others(name, rng)] for name in text.split(_JOINED)]
+    if len(columns) == 1:
+        return tuple(columns[0])
+    return tuple(way + _JOINED + turn for way in columns[0][:2] for turn in columns[1][:2])
+
+
+def _others(name: str, rng: np.random.Generator) -> list[str]:
+    """Three wrong names for one: one of another axis and its opposite, and the opposite; in any order of these two."""
+    right = primitive(name)
+    family = [p for p in PRIMITIVES if p.component in COMPONENTS and p.unit == right.unit]
+    opposite = [p.name for p in family if p.component == right.component and p.sign == -right.sign]
+    axes = sorted({p.component for p in family if p.component != right.component and p.component is not None})
+    axis: Component = axes[int(rng.integers(len(axes)))]
+    across = [p.name for p in family if p.component == axis]
+    across = [across[k] for k in rng.permutation(2)]
+    return [*opposite, *across] if rng.integers(2) else [*across, *opposite]

@@ -1,0 +1,137 @@
+"""L3/Sequential Planning/Route: in which order were these photos taken, given the first?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise, permutations
+
+import numpy as np
+
+from templates.answer import Answer, Label
+from templates.fact import Fact
+from templates.marks import spread_frames
+from templates.measured import Measured, Undecided
+from templates.question import Format, Photo, Phrasing
+from templates.scene import Scene
+from templates.shared_view import shared_views
+
+_SHUFFLED = 4
+_PLACES = 14
+_DRAWS = 400
+_FACTS = 48
+_MIN_SHARE = 0.3
+"""Share of a photo's known points that the next one shows: with less, the way from one to the other is anyone's."""
+_MIN_MARGIN = 3.0
+"""The way must be shorter than every other by this many σ."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RouteOrder:
+    """Order of four shuffled photos after the first. Measures the length of the way by every order, over the
+    shortest one; the label is the shortest, as numbers of the shuffled photos ("3 2 5 4")."""
+
+    name: str = "route_order"
+    version: str = "1"
+    ability: str = "L3/Sequential Planning/Route"
+    formats: tuple[Format, ...] = ("order", "choice")
+    needs: frozenset[str] = frozenset({"camera_path"})
+    reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth"})
+    number_names: tuple[str, ...] = ()
+
+    def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
+        """Five places of the path of which neighbours share their view, the last four shuffled."""
+        if scene.path is None or scene.path.motion != "general":
+            return []
+        frames = spread_frames(scene.path.frames[scene.path.registered & scene.path.keyframe], _PLACES)
+        if len(frames) <= _SHUFFLED:
+            return []
+        views = {frame: shared_views(scene, frame, frames) for frame in frames}
+        facts = {}
+        for _ in range(_DRAWS):
+            shown = [frames[k] for k in np.sort(rng.choice(len(frames), _SHUFFLED + 1, replace=False))]
+            shuffled = [shown[k] for k in 1 + rng.permutation(_SHUFFLED)]
+            if all(b in views[a] and views[a][b].share >= _MIN_SHARE for a, b in pairwise(shown)):
+                facts[tuple(shown)] = Fact(template=self.name, params={"first": shown[0], "shuffled": shuffled})
+        return list(facts.values())[:_FACTS]
+
+    def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
+        """Lengths of all ways; σ of each stretch = systematic ⊕ positions of its ends."""
+        return [self._measure(fact, scene) for fact in facts]
+
+    def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
+        frames = [fact.params["first"], *fact.params["shuffled"]]
+        positions = scene.world_from_cam(frames)[:, :3, 3]
+        if scene.clip.times_s is None:
+            return Undecided(reason="the photos have no time stamps")
+        if scene.path is None or not np.isfinite(positions).all():
+            return Undecided(reason="place of a photo is not known")
+        stretch = np.linalg.norm(positions[:, None] - positions[None], axis=2)
+        formal = scene.position_sigma(frames)
+        sigma = np.hypot(scene.path.direction_sigma_rad * stretch, np.hypot(formal[:, None], formal[None]))
+        orders = list(permutations(range(1, len(frames))))
+        ways = np.array([_stretches(order, len(frames)) for order in orders])
+        lengths = np.einsum("oij,ij->o", ways, stretch)
+        shortest = int(lengths.argmin())
+        apart = np.sqrt(np.einsum("oij,ij->o", np.abs(ways - ways[shortest]), sigma**2))
+        others = np.arange(len(orders)) != shortest
+        margin = float(np.min((lengths - lengths[shortest])[others] / apart[others]))
+        return Measured(
+            value=lengths / lengths[shortest],
+            sigma=apart / lengths[shortest],
+            label=_words(orders[shortest]),
+            margin=margin,
+            evidence={"next_shortest_over_shortest": round(float(np.sort(lengths)[1] / lengths[shortest]), 3)},
+        )
+
+    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+        """The shortest order."""
+        assert measured.label is not None and measured.margin is not None
+        if measured.margin < _MIN_MARGIN:
+            return Undecided(reason="another order is nearly as short")
+        return Label(text=measured.label, margin=measured.margin)
+
+    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+        """Five photos, the first in its place. Refused where the way taken is not the shortest."""
+        assert isinstance(answer, Label)
+        shuffled = fact.params["shuffled"]
+        in_time = [shuffled.index(frame) + 1 for frame in sorted(shuffled)]
+        if answer.text != _words(in_time):
+            return Undecided(reason="the way taken is not the shortest through the photos")
+        prompt = (
+            "One moving camera took these photos. Photo 1 was taken first; photos 2 to 5 are shuffled. No other order "
+            "makes a shorter way from place to place than the one in which they were taken. "
+        )
+        media = tuple(Photo(frame=frame) for frame in (fact.params["first"], *shuffled))
+        right = [k + 1 for k in in_time]
+        if format == "order":
+            return Phrasing(
+                prompt=prompt + "In which order were they taken after photo 1? Answer with a list of their numbers, "
+                "as in [3, 2, 5, 4].",
+                media=media,
+                answer=right,
+            )
+        return Phrasing(
+            prompt=prompt + "In which order were the photos taken?",
+            media=media,
+            options=tuple(", ".join(map(str, (1, *order))) for order in _orders(right, rng)),
+            answer=0,
+        )
+
+
+def _stretches(order: Sequence[int], count: int) -> np.ndarray:
+    """Which stretches (i < j) a way from 0 through `order` takes: 1 each, as a matrix."""
+    taken = np.zeros((count, count))
+    for a, b in pairwise((0, *order)):
+        taken[min(a, b), max(a, b)] = 1.0
+    return taken
+
+
+def _words(order: Sequence[int]) -> str:
+    """An order of shuffled photos, numbered as shown: photo 1 is the first."""
+    return " ".join(str(k + 1) for k in order)
+
+
+def _orders(right: list[int], rng: np.random.Generator) -> list[list[int]]:
+    """The right order, its reverse, one with two neighbours exchanged, and that one's reverse: each looks as likely."""
+    at = int(rng.integers(len(right) - 1))
+    exchanged = [*right[:at], right[at + 1], right[at], *right[at + 2 :]]
+    return [right, right[::-1], exchanged, exchanged[::-1]]

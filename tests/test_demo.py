@@ -1,0 +1,114 @@
+"""The README's promises, kept: the demo, its snippet and its commands, on the committed clip."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def run(folder: Path, *command: str) -> str:
+    """What a command prints; the test fails with its errors if it fails."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment())
+    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def environment() -> dict[str, str]:
+    """The checkout is importable, as it is where `make demo` runs."""
+    import os
+
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder in which `make demo` has just run."""
+    folder = tmp_path_factory.mktemp("checkout")
+    (folder / "examples").symlink_to(ROOT / "examples")
+    printed = run(folder, sys.executable, "-m", "examples.demo")
+    (folder / "printed.txt").write_text(printed, encoding="utf-8")
+    yield folder
+
+
+def audit(demo: Path) -> dict[str, object]:
+    """The data set's `audit.json`."""
+    return dict(json.loads((demo / "demo/dataset/audit.json").read_text(encoding="utf-8")))
+
+
+def questions(demo: Path) -> list[dict[str, object]]:
+    """The data set's lines."""
+    return [json.loads(line) for line in (demo / "demo/dataset/questions.jsonl").read_text("utf-8").splitlines()]
+
+
+def test_demo_asks_enough_over_all_leaves_and_nothing_wrong(demo: Path) -> None:
+    record = audit(demo)
+    assert record["questions"] >= 60 and record["facts"] >= 25
+    assert record["truth"]["wrong"] == 0 and record["truth"]["right"] >= 25
+    shares = {leaf: entry["share"] for leaf, entry in record["abilities"].items()}
+    assert len(shares) >= 7 and max(shares.values()) <= 0.3, shares
+    printed = (demo / "printed.txt").read_text(encoding="utf-8")
+    assert f"{record['questions']} questions, {record['facts']} facts, 0 wrong" in printed
+
+
+def test_demo_s_truth_is_about_the_facts_that_were_written(demo: Path) -> None:
+    assert sum(audit(demo)["truth"].values()) == len({q["fact_id"] for q in questions(demo)})
+
+
+def test_every_question_says_where_it_comes_from(demo: Path) -> None:
+    for question in questions(demo):
+        experts = {source["expert"] for source in question["provenance"]}
+        assert experts and "renderer" not in experts, "the demo works on pixels alone"
+        assert question["licence"]["footage"] == "Apache-2.0"
+        assert (question["sigma"] is not None) != (question["margin"] is not None)
+    tilts = [q for q in questions(demo) if q["ability"] == "L1/Orientation/Gravity"]
+    assert all(q["evidence"]["up_decided_by"] == "--upright" for q in tilts)
+
+
+def test_media_of_every_question_lie_in_the_data_set(demo: Path) -> None:
+    for question in questions(demo):
+        assert question["media"]
+        assert all((demo / "demo/dataset" / medium["path"]).is_file() for medium in question["media"])
+
+
+def test_readme_snippet_prints_what_the_readme_shows(demo: Path) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    (shown,) = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
+    printed = run(demo, sys.executable, "-c", code)
+    assert _without_numbers(printed) == _without_numbers(shown)
+
+
+def _without_numbers(text: str) -> str:
+    """Another machine's COLMAP may differ in the last digits; the words may not."""
+    return re.sub(r"\s+", " ", re.sub(r"-?\d+(\.\d+)?|yes|no\b", "#", text)).strip()
+
+
+def test_readme_commands_run(demo: Path) -> None:
+    (block,) = re.findall(r"```sh\n(spatial-engine .*?)```", README, re.DOTALL)
+    names = {"VIDEOS": "examples/demo/room.mp4", "OUT": "demo", "STORE": "demo/store", "DATASET": "demo/dataset"}
+    for line in block.splitlines():
+        words = [names.get(word, word) for word in shlex.split(line, comments=True)]
+        run(demo, sys.executable, "-m", *["spatial_engine" if w == "spatial-engine" else w for w in words])
+
+
+def test_workers_change_no_byte(demo: Path) -> None:
+    outputs = []
+    for workers in ("1", "2"):
+        out = f"again{workers}"
+        run(demo, sys.executable, "-m", "spatial_engine", "generate", "demo/store", "-o", out, "--workers", workers)
+        outputs.append((demo / out / "questions.jsonl").read_bytes())
+    assert outputs[0] == outputs[1]
+
+
+def test_folder_docstrings_stand_in_the_readme() -> None:
+    for folder in ("experts", "action_mapping", "templates", "spatial_engine"):
+        source = (ROOT / folder / "__init__.py").read_text(encoding="utf-8")
+        sentence = source.split('"""')[1].split("\n\n")[0].split("\n")[0]
+        assert sentence in README, f"{folder}: {sentence}"
