@@ -10,7 +10,7 @@ from jaxtyping import Float64, Int64
 from experts.colmap_features import quiet
 from experts.intrinsics import Intrinsics
 
-_TRACKS_PER_VIEW = 80
+_TRACKS_PER_VIEW = 60
 """Tracks per keyframe that bear the first, global solution; retriangulation brings the others back (measured on
 7-Scenes: the same camera, and 1.6 s instead of 5.3)."""
 

@@ -7,8 +7,14 @@ import sys
 from action_mapping import Plan, Residual
 from spatial_engine.action_plan import ActionPlan, Stretch
 from spatial_engine.action_replay import Replayed
-from spatial_engine.progress import printable
+from spatial_engine.progress import counted, printable
 from spatial_engine.sources.trajectories import Trajectory
+
+
+def say(text: str) -> None:
+    """The result. What the terminal cannot show becomes "?"."""
+    coding = sys.stdout.encoding or "utf-8"
+    print(text.encode(coding, "replace").decode(coding))
 
 
 def tell(kind: str, text: str) -> None:
@@ -20,9 +26,11 @@ def notes_of(trajectory: Trajectory) -> list[str]:
     """How a path was read, where that is not plain."""
     notes = list(trajectory.notes)
     if not trajectory.is_timed:
-        notes.append("no times: thresholds count a pose as a second, and t0_s, t1_s are null. --fps or --times say them")
+        notes.append(
+            "no times: a pose counts as a second for thresholds, t0_s and t1_s are null. Give --fps or --times"
+        )
     if trajectory.axes == "body":
-        notes.append("poses of a body: only rest has a name. --cam-from-body FILE says how the camera sits on it")
+        notes.append("poses of a body: only rest has a name. Give --cam-from-body FILE, how the camera sits on it")
     return notes
 
 
@@ -49,7 +57,7 @@ def heading_lines(trajectory: Trajectory, plan: ActionPlan) -> tuple[str, str]:
     named = [part.plan for part in plan.stretches if part.plan]
     return (
         f"{trajectory.format}: {len(trajectory.times_s)} poses, axes {plan.axes}, scale {plan.scale}",
-        f"{len(plan.stretches)} segments{_step_text(plan, named[0]) if named else ''}",
+        f"{counted(len(plan.stretches), 'segment')}{_step_text(plan, named[0]) if named else ''}",
     )
 
 
@@ -63,7 +71,7 @@ def table_rows(plan: ActionPlan) -> list[tuple[str, ...]]:
 
 def replay_lines(plan: ActionPlan, replayed: Replayed) -> list[str]:
     """Where a plan ends, and the residuals against the path."""
-    lines = [f"{len(plan.stretches)} segments replayed"]
+    lines = [f"{counted(len(plan.stretches), 'segment')} replayed"]
     if replayed.residuals is None:
         x, y, z = replayed.world_from_cam[-1, :3, 3].tolist()
         end = f"from the identity they lead to x {x:.4g}, y {y:.4g}, z {z:.4g} {plan.unit}"
@@ -97,12 +105,13 @@ def _cells(plan: ActionPlan, part: Stretch) -> tuple[str, ...]:
 
 
 def _off(residual: Residual, unit: str, size: float = 1.0) -> str:
-    return f"{residual.translation / size:.3g} {unit}, {math.degrees(residual.rotation_rad):.2g}°"
+    way, turn = round(residual.translation / size, 9), round(math.degrees(residual.rotation_rad), 9)  # no 3e-15°
+    return f"{way:.3g} {unit}, {turn:.2g}°"
 
 
 def _shows(text: str) -> bool:
     try:
-        text.encode(sys.stdout.encoding or "ascii")
+        text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
         return False
     return True

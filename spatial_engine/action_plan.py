@@ -1,6 +1,7 @@
 """A path in named motion and whole steps, as JSON and as text, and such JSON read back."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,9 @@ from templates.measured import Json
 
 LONGEST = 1e9
 """No step is longer, in metres or radians."""
+
+MOST_PARTS = 100
+"""A gap that takes more entries of one action is no gap but another path."""
 
 _REMEDY = "give a plan as spatial-engine actions PATH --json prints it"
 
@@ -47,8 +51,10 @@ class Stretch:
         """What a person reads: "Dolly In 3, Pan Left 2"."""
         if self.plan is None:
             return "gap" if self.is_gap else "Stay" if self.is_still else "moves"
-        actions = self.plan.actions
-        steps = ", ".join(f"{a.primitive.name} {a.steps}" if a.steps else a.primitive.name for a in actions)
+        counts: Counter[str] = Counter()
+        for action in self.plan.actions:
+            counts[action.primitive.name] += action.steps
+        steps = ", ".join(f"{name} {count}" if count else name for name, count in counts.items())
         return f"gap, over it {steps}" if self.is_gap else steps
 
 
@@ -91,7 +97,10 @@ class ActionPlan:
 
 
 def in_parts(plan: Plan, cap: int) -> Plan:
-    """The same plan with no count above `cap`: larger ones are written several times."""
+    """The same plan with no count above `cap`: larger ones are written several times. Raises PlanError."""
+    most = max(action.steps for action in plan.actions)
+    if most > MOST_PARTS * cap:
+        raise PlanError(f"a gap takes {most} steps to cross; these are two paths: cut the file there")
     actions: list[Action] = []
     for action in plan.actions:
         whole, rest = divmod(action.steps, cap)
@@ -114,14 +123,16 @@ def read_action_plan(path: Path, cap: int) -> ActionPlan:
         raise UsageError(f"{path} has no segments", _REMEDY)
     if stated.get("scale") not in ("metric", "relative"):
         raise UsageError(f"{path} has scale {stated.get('scale')!r:.60}, not metric or relative", _REMEDY)
+    if stated.get("axes") not in ("opencv", "opengl"):
+        raise UsageError(f"{path} has axes {stated.get('axes')!r:.60}: no plan of a camera", _REMEDY)
     stretches: list[Stretch] = []
     for place, row in enumerate(rows):
         try:
             stretches.append(_stretch(row, stated["scale"], stretches[-1].last if stretches else None, cap))
         except (PlanError, UnknownPrimitiveError) as error:
-            remedy = f"correct it, or say --cap N where more than {cap} steps are meant"
+            remedy = f"correct it; --cap N allows more than {cap} steps"
             raise UsageError(f"{path}, segment {place}: {error}"[:400], remedy) from error
-    return ActionPlan(scale=stated["scale"], axes=stated.get("axes", "opencv"), stretches=tuple(stretches))
+    return ActionPlan(scale=stated["scale"], axes=stated["axes"], stretches=tuple(stretches))
 
 
 def _stretch(row: object, scale: Scale, before: int | None, cap: int) -> Stretch:
@@ -169,4 +180,3 @@ def _length(row: Mapping[str, Any], key: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LONGEST:
         raise PlanError(f"{key} must be a positive number, not {value!r:.40}")
     return float(value)
-

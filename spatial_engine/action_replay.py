@@ -54,7 +54,9 @@ def _check_belongs(plan: ActionPlan, trajectory: Trajectory) -> None:
     if trajectory.axes == "body":
         raise UsageError("a plan of a camera, and poses of a body", "give --cam-from-body FILE")
     if plan.scale == "metric" and trajectory.scale == "relative":
-        raise UsageError("a plan in metres, and a path of unknown scale", "say --scale metric if its lengths are metres")
+        raise UsageError(
+            "a plan in metres, and a path of unknown scale", "say --scale metric if its lengths are metres"
+        )
     count, last = len(trajectory.times_s), plan.stretches[-1].last
     if last >= count:
         raise UsageError(f"the plan leads to pose {last}, and the path has {count} poses", "give the path of this plan")

@@ -9,9 +9,9 @@ from jaxtyping import Float64
 
 from action_mapping import PathWarning, PlanError, PoseError, Segment, motion_segments, path_plan
 from action_mapping.dead_zones import smoothing_residual
-from action_mapping.primitives import STAY, TRANSLATIONS
+from action_mapping.primitives import ROTATIONS, STAY, TRANSLATIONS, Component
 from action_mapping.reading import camera_motion
-from spatial_engine.action_lines import notes_of, plan_json, plan_lines, replay_lines, tell
+from spatial_engine.action_lines import notes_of, plan_json, plan_lines, replay_lines, say, tell
 from spatial_engine.action_plan import ActionPlan, Stretch, in_parts, read_action_plan
 from spatial_engine.action_replay import replay_plan
 from spatial_engine.errors import UsageError
@@ -33,20 +33,27 @@ def show_actions(
     if plot is not None:
         from spatial_engine.motion_plot import write_motion_plot
 
-        write_motion_plot(plot, trajectory, plan, up_world=_direction(up))
+        try:
+            write_motion_plot(plot, trajectory, plan, up_world=_direction(up))
+        except OSError as error:
+            raise UsageError(f"--plot {plot} cannot be written: {error.strerror}", "name another file") from error
     for note in notes_of(trajectory):
         tell("note", note)
-    print(plan_json(plan) if as_json else "\n".join(plan_lines(trajectory, plan)))
+    say(plan_json(plan) if as_json else "\n".join(plan_lines(trajectory, plan)))
 
 
-def show_replay(file: Path, trajectory: Trajectory | None, *, cap: int, as_json: bool) -> None:
+def show_replay(
+    file: Path, trajectory: Trajectory | None, *, cap: int, as_json: bool, plot: Path | None = None
+) -> None:
     """Prints where a plan leads, from the path's first pose or the identity. Raises `UsageError`."""
+    if plot is not None:
+        raise UsageError("--plot with --replay", "draw the path without --replay")
     plan = read_action_plan(file, cap)
     replayed = replay_plan(plan, trajectory)
     if as_json:
-        print(json.dumps(replayed.as_json(is_metric=plan.scale == "metric"), allow_nan=False))
+        say(json.dumps(replayed.as_json(is_metric=plan.scale == "metric"), allow_nan=False))
     else:
-        print("\n".join(replay_lines(plan, replayed)))
+        say("\n".join(replay_lines(plan, replayed)))
 
 
 def plan_actions(
@@ -78,7 +85,8 @@ def _planned(trajectory: Trajectory, segments: list[Segment], cap: int, rng: np.
     steps = camera_motion(poses[:-1], poses[1:])
     planned = path_plan(
         poses, segments, rng=rng, cap=cap, focal_px=trajectory.focal_px,
-        position_sigma=0.0, rotation_sigma_rad=0.0,
+        position_sigma=0.0 if _names_any(segments, TRANSLATIONS) else smoothing_residual(steps[:, 3:]),
+        rotation_sigma_rad=0.0 if _names_any(segments, ROTATIONS) else smoothing_residual(steps[:, :3]),
     )  # fmt: skip
     return [
         Stretch(
@@ -99,11 +107,15 @@ def _plannable(trajectory: Trajectory, segments: list[Segment]) -> Float64[np.nd
     """The poses that plans are made of: on relative paths, without translation where none was decided."""
     poses = trajectory.world_from_cam.copy()
     if trajectory.scale == "relative":
-        travels = any(primitive.component in TRANSLATIONS for part in segments for primitive in part.primitives)
         way = poses[:, :3, 3] - poses[0, :3, 3]
         extent = float(np.linalg.norm(way, axis=1).max())
-        poses[:, :3, 3] = way * (RELATIVE_EXTENT / extent if travels and extent > 0 else 0.0)
+        poses[:, :3, 3] = way * (RELATIVE_EXTENT / extent if _names_any(segments, TRANSLATIONS) and extent > 0 else 0.0)
     return poses
+
+
+def _names_any(segments: list[Segment], family: tuple[Component, ...]) -> bool:
+    """Whether the path moves so at all. What no segment names is noise, or too slow to have a name."""
+    return any(primitive.component in family for part in segments for primitive in part.primitives)
 
 
 def _unnamed(trajectory: Trajectory, segments: list[Segment]) -> list[Stretch]:

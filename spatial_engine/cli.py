@@ -142,8 +142,9 @@ def report(
 @app.command()
 def actions(
     path: o.PosePath = None, form: o.Format = "auto", poses: o.Direction = None, axes: o.Axes = None,
-    scale: o.Scale = None, up: o.Up = None, fps: o.PoseRate = None, times: o.Times = None, cam_from_body: o.Mount = None,
-    cap: o.Cap = 10, seed: o.UnitSeed = 0, json: o.Json = False, plot: o.Plot = None, replay: o.Replay = None,
+    scale: o.Scale = None, up: o.Up = None, fps: o.PoseRate = None, times: o.Times = None, cap: o.Cap = 10,
+    cam_from_body: o.Mount = None, seed: o.UnitSeed = 0, json: o.Json = False, plot: o.Plot = None,
+    replay: o.Replay = None,
 ) -> None:  # fmt: skip
     """Name the motion of a camera path in whole steps, or follow such a plan (--replay)."""
     from spatial_engine.actions import show_actions, show_replay
@@ -153,7 +154,7 @@ def actions(
         path, form=form, poses=poses, axes=axes, scale=scale, fps=fps, times=times, cam_from_body=cam_from_body
     )  # fmt: skip
     if replay is not None:
-        show_replay(replay, trajectory, cap=cap, as_json=json)
+        show_replay(replay, trajectory, cap=cap, as_json=json, plot=plot)
     else:
         show_actions(trajectory, up=up, cap=cap, seed=seed, as_json=json, plot=plot)
 

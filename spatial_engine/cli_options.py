@@ -49,7 +49,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Plot = Annotated[Path | None, typer.Option(metavar="OUT.png|OUT.html", help="Draw the path and its actions.")]
 Replay = Annotated[
     Path | None,
-    typer.Option(metavar="PLAN.json", help="Follow a plan that --json printed, from PATH's first pose or the identity."),
+    typer.Option(
+        metavar="PLAN.json", help="Follow a plan that --json printed, from PATH's first pose or the identity."
+    ),
 ]
 
 

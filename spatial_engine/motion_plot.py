@@ -60,9 +60,7 @@ def _heading(trajectory: Trajectory, plan: ActionPlan) -> Iterator[Shape]:
     yield Label(at=(40, 56), text=second, size=14, ink=_FAINT)
 
 
-def _map(
-    trajectory: Trajectory, plan: ActionPlan, up_world: Float64[np.ndarray, "3"] | None
-) -> Iterator[Shape]:
+def _map(trajectory: Trajectory, plan: ActionPlan, up_world: Float64[np.ndarray, "3"] | None) -> Iterator[Shape]:
     """The path from above, each stretch in the colour of its largest action; wedges where the camera looks."""
     poses = trajectory.world_from_cam
     plane = _plane(poses, up_world)
@@ -80,11 +78,15 @@ def _map(
     if trajectory.axes != "body":
         for row in np.linspace(0, len(xy) - 1, 14).round().astype(int):
             yield _wedge(xy[row], poses[row, :3, 2] @ plane.T)
-    yield from _end(xy[0], "start", "#ffffff")
-    yield from _end(xy[-1], "end", _TEXT)
+    meet = float(np.linalg.norm(xy[-1] - xy[0])) < 30
+    yield from _end(xy[0], "start, end" if meet else "start", "#ffffff")
+    yield from _end(xy[-1], "" if meet else "end", _TEXT)
     yield from _scale_bar(size, px, plan)
-    above = "--up" if up_world is not None else "the mean up of the cameras"
-    yield Label(at=(1080, MAP_TOP + MAP_SIDE + 22), text=f"seen from above ({above})", size=13, ink=_FAINT, anchor="end")
+    above = "the mean up of the cameras" if trajectory.axes != "body" else "the body's -y; --up is not given"
+    above = above if up_world is None else "--up"
+    yield Label(
+        at=(1080, MAP_TOP + MAP_SIDE + 22), text=f"seen from above ({above})", size=13, ink=_FAINT, anchor="end"
+    )
 
 
 def _plane(
@@ -142,7 +144,8 @@ def _rows(plan: ActionPlan) -> list[Component]:
     used = {a.primitive.component for part in plan.stretches if part.plan for a in part.plan.actions}
     if not used:
         return []
-    return [*TRANSLATIONS, *ROTATIONS, *(["zoom"] if "zoom" in used else [])]
+    six = (*TRANSLATIONS, *ROTATIONS)
+    return [*six, "zoom"] if "zoom" in used else list(six)
 
 
 def _timeline(trajectory: Trajectory, plan: ActionPlan, rows: Sequence[Component]) -> Iterator[Shape]:
@@ -162,6 +165,8 @@ def _timeline(trajectory: Trajectory, plan: ActionPlan, rows: Sequence[Component
         yield Label(at=(_LEFT - 10, y + 13), text=minus, size=12, ink=_INKS[name][1], anchor="end")
         yield Line(points=((_LEFT, y), (_RIGHT, y)), ink=_REST, width=1)
         yield from _bars(plan, name, clock, px, y)
+    if not rows:
+        return
     unit = "s" if trajectory.is_timed else "poses"
     y = top + ROW * len(rows) + 16
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
@@ -169,9 +174,7 @@ def _timeline(trajectory: Trajectory, plan: ActionPlan, rows: Sequence[Component
         yield Label(at=(_LEFT + (_RIGHT - _LEFT) * share, y), text=text, size=12, ink=_FAINT, anchor="middle")
 
 
-def _bars(
-    plan: ActionPlan, name: Component, clock: Float64[np.ndarray, "n"], px: float, y: float
-) -> Iterator[Shape]:
+def _bars(plan: ActionPlan, name: Component, clock: Float64[np.ndarray, "n"], px: float, y: float) -> Iterator[Shape]:
     """Bars of one component, as high as it is fast."""
     found = []
     for part in plan.stretches:
@@ -227,7 +230,7 @@ th {{ position: sticky; top: 0; background: #fff; }}
 summary {{ cursor: pointer; margin: 1rem 0; }}
 </style>
 {svg}
-<details><summary>{len(rows) - 1} segments</summary>
+<details><summary>{heading[1]}</summary>
 <table><thead><tr>{head}</tr></thead><tbody>
 {table}
 </tbody></table></details>

@@ -144,9 +144,9 @@ def p_within(
 ) -> Float64[np.ndarray, "*k"]:
     """Probability that a point of three components, σ each, measured at distance `off`, lies within `tolerance`."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        reach, apart = tolerance / np.asarray(sigma), np.maximum(np.asarray(off) / sigma, 1e-6)
-        tails = (norm.pdf(reach - apart) - norm.pdf(reach + apart)) / apart
-        return np.asarray(norm.cdf(reach + apart) + norm.cdf(reach - apart) - 1 - tails)
+        near, far = (tolerance - np.asarray(off)) / sigma, (tolerance + np.asarray(off)) / sigma
+        tails = (norm.pdf(near) - norm.pdf(far)) / np.fmax(np.asarray(off) / sigma, 1e-6)
+        return np.asarray(norm.cdf(far) + norm.cdf(near) - 1 - tails)
 
 
 def rms(a: Float64[np.ndarray, "n 2"], b: Float64[np.ndarray, "n 2"]) -> float:

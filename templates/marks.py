@@ -15,20 +15,27 @@ _GRID = 24
 
 def markable(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:
     """Pixels of a frame whose surface point is known well, away from the frame's edges; rounded to 0.1 px."""
-    if scene.depth is not None and find_rows(scene.depth.frames, [frame])[0] >= 0:
-        x = (np.arange(_GRID) + 0.5) / _GRID * scene.clip.width_px
-        y = (np.arange(_GRID) + 0.5) / _GRID * scene.clip.height_px
-        xy = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-    elif scene.points is not None:
-        here = scene.points.observation_frame == frame
-        xy = scene.points.observation_xy_px[here]
-    else:
-        return np.empty((0, 2))
-    xy = np.round(xy[inside(scene.clip, xy, _BORDER)], 1)
+    return sure(scene, frame, known_pixels(scene, frame))
+
+
+def sure(scene: Scene, frame: int, xy_px: Float64[np.ndarray, "n 2"]) -> Float64[np.ndarray, "k 2"]:
+    """Those pixels of a frame that are markable."""
+    xy = np.round(xy_px[inside(scene.clip, xy_px, _BORDER)], 1)
     if not len(xy):
         return xy
     with np.errstate(invalid="ignore"):
         return xy[scene.surface(frame, xy).p_gross < _MAX_P_GROSS]
+
+
+def known_pixels(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:
+    """Pixels of a frame at which its surface is known, well or not: a grid on dense depth, or the sparse points."""
+    if scene.depth is not None and find_rows(scene.depth.frames, [frame])[0] >= 0:
+        x = (np.arange(_GRID) + 0.5) / _GRID * scene.clip.width_px
+        y = (np.arange(_GRID) + 0.5) / _GRID * scene.clip.height_px
+        return np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    if scene.points is not None:
+        return scene.points.observation_xy_px[scene.points.observation_frame == frame]
+    return np.empty((0, 2))
 
 
 def spread_frames(frames: np.ndarray, count: int) -> list[int]:

@@ -71,9 +71,9 @@ class Question:
     options: Sequence[str]
     """Texts without letters, or ids of media. Empty unless format is choice."""
     answer: Json
-    """letter | "yes"/"no" | number | object | [x, y] | list."""
+    """letter | "yes"/"no" | number | object | [x, y] | list of photo numbers | {"actions": [], "step_nums": []}."""
     value: Json
-    """The measurement behind the answer."""
+    """The measurement behind the answer. Of a plan: where it leads, {"pan", "tilt", ..., "dolly"} in its own steps."""
     unit: str
     sigma: Json
     """Of the shape of a numeric answer; null for labels, which carry `margin`."""
@@ -82,7 +82,7 @@ class Question:
     margin: float | None
     """How decided a label is, in σ."""
     scorer: str
-    """Name of the scoring function: choice | yes_no | numeric | json | point."""
+    """Name of the scoring function: choice | yes_no | numeric | json | point | order | plan."""
     scorer_params: Mapping[str, Json]
     media: Sequence[Mapping[str, Json]]
     """{id, kind: "frames", path, frames, times_s, marks} or {id, kind: "drawing", path, polylines, points}.

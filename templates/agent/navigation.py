@@ -15,14 +15,15 @@ from action_mapping.plan import CAP, PlanError
 from action_mapping.primitives import COMPONENTS, PRIMITIVES, ROTATIONS, Component, primitive, primitive_of
 from templates.answer import Answer, Label, Plan, p_within
 from templates.fact import Fact
-from templates.marks import listed, spread_frames
+from templates.marks import known_pixels, listed, spread_frames, sure
 from templates.measured import Measured, Undecided
 from templates.question import Format, Mark, Photo, Phrasing
 from templates.scene import Scene
-from templates.shared_view import shared_views
+from templates.shared_view import lies_in, shared_views
 
 _PLACES = 14
-_PAIRS = 48
+_PAIRS = 24
+_POINTS = 64
 _MIN_SHARE = 0.4
 """Share of photo 1's known points that photo 2 shows: with less, nothing says how the two hang together."""
 _MIN_TRAVEL = 0.08
@@ -53,6 +54,10 @@ _ACTIONS = (
     "of sight. There it turns about its own axes, in this order: Pan Right / Left (it looks further to the right / "
     "left), Tilt Up / Down, Roll CW / CCW (the camera turns clockwise / counter-clockwise, as seen from behind it). "
 )
+_MAIN_MOTION = (
+    "Which plan names the largest of the needed movements and, where a turn of 10° or more is needed, the largest of "
+    "the turns?"
+)
 _EXAMPLE = (
     "Answer with one JSON object that lists what is needed, with whole steps from 0 to 10. Example: photo 2 was taken "
     "4 steps further ahead and 2 to the left, by a camera that then looks 3 turning steps more to the right: "
@@ -78,19 +83,20 @@ class Navigate:
         if scene.path is None or scene.path.motion != "general":
             return []
         frames = spread_frames(scene.path.frames[scene.path.registered & scene.path.keyframe], _PLACES)
-        pairs = {(a, b): view for a in frames for b, view in shared_views(scene, a, frames).items() if a != b}
-        good = [key for key, view in pairs.items() if view.share >= _MIN_SHARE and view.travel >= _MIN_TRAVEL]
+        views = {(a, b): view for a in frames for b, view in shared_views(scene, a, frames).items()}
+        pairs = [key for key, view in views.items() if view.share >= _MIN_SHARE and view.travel >= _MIN_TRAVEL]
         facts = []
-        for row in rng.permutation(len(good))[:_PAIRS]:
-            a, b = good[row]
-            shared = pairs[a, b].xy_px
-            point = None if scene.path.scale.kind == "metric" else listed(shared[rng.integers(len(shared))])
+        for row in rng.permutation(len(pairs))[:_PAIRS]:
+            a, b = pairs[row]
+            point = None if scene.path.scale.kind == "metric" else _point(scene, a, b, rng)
             counts = rng.integers(_FEWEST_STEPS, CAP + 1, size=2).tolist()
-            facts.append(Fact(template=self.name, params={"from": a, "to": b, "point": point, "counts": counts}))
+            params = {"from": a, "to": b, "point": point, "counts": counts}
+            if point is not None or scene.path.scale.kind == "metric":
+                facts.append(Fact(template=self.name, params=params))
         return facts
 
     def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
-        """Amounts; σ of ways = (systematic ⊕ rotation of photo 1) across, the scale's along, ⊕ positions."""
+        """Amounts; σ of ways = (systematic ⊕ rotation of photo 1) · way ⊕ positions ⊕ that of the unit."""
         return [self._measure(fact, scene) for fact in facts]
 
     def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
@@ -107,10 +113,10 @@ class Navigate:
         label, margin = _main_motion(amounts, sigma)
         length, scale_sigma, p_gross = _length(fact, scene)
         unit = np.where(_TURNS, 1.0, length)
-        along = np.where(_TURNS, 0.0, scale_sigma * np.abs(amounts))
+        of_unit = np.where(_TURNS, 0.0, scale_sigma * np.abs(amounts))
         return Measured(
             value=amounts / unit,
-            sigma=np.hypot(sigma, along) / unit,
+            sigma=np.hypot(sigma, of_unit) / unit,
             label=label,
             margin=margin,
             p_gross=p_gross,
@@ -130,39 +136,44 @@ class Navigate:
 
     def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
         """Both photos; for steps of relative length the point that measures them is marked."""
-        second = Photo(frame=fact.params["to"])
         if isinstance(answer, Label):
             return Phrasing(
-                prompt=_SETTING
-                + _ACTIONS
-                + "Which plan names its largest movement and, where it turns by 10° or more, its largest turn?",
-                media=(Photo(frame=fact.params["from"]), second),
+                prompt=_SETTING + _ACTIONS + _MAIN_MOTION,
+                media=(Photo(frame=fact.params["from"]), Photo(frame=fact.params["to"])),
                 options=_options(answer.text, rng),
                 answer=0,
             )
         assert isinstance(answer, Plan)
-        point, steps = fact.params["point"], answer.steps
-        marks = () if point is None else (Mark(text="P", xy_px=tuple(point)),)
-        degrees = round(float(np.degrees(steps.rotation_step_rad)), 2)
-        params = {"translation_step_m": steps.translation_step} if point is None else {}
-        params |= {"point_fraction": steps.point_fraction} if steps.point_fraction else {}
-        length = (
-            f"{steps.translation_step:g} m"
-            if point is None
-            else f"1/{steps.point_fraction} of the distance from the camera of photo 1 to point P, marked in photo 1"
-        )
-        return Phrasing(
-            prompt=_SETTING
-            + f"{_ACTIONS}One step of moving is {length}; one step of turning is {degrees:g}°. {_EXAMPLE}"
-            "A plan is right if it ends within one step of moving and one step of turning of the camera of photo 2.",
-            media=(Photo(frame=fact.params["from"], marks=marks), second),
-            answer={
-                "actions": [action.primitive.name for action in steps.actions],
-                "step_nums": [action.steps for action in steps.actions],
-            },
-            unit="steps",
-            scorer_params={**params, "rotation_step_deg": degrees},
-        )
+        return _asked_for(answer, fact)
+
+
+def _asked_for(answer: Plan, fact: Fact) -> Phrasing:
+    """The open form."""
+    steps, point = answer.steps, fact.params["point"]
+    marks: tuple[Mark, ...] = ()
+    length, size = f"{steps.translation_step:g} m", {"translation_step_m": steps.translation_step}
+    if point is not None and steps.point_fraction is not None:
+        marks, size = (Mark(text="P", xy_px=tuple(point)),), {"point_fraction": steps.point_fraction}
+        length = f"1/{steps.point_fraction} of the distance from the camera of photo 1 to point P, marked in photo 1"
+    degrees = round(float(np.degrees(steps.rotation_step_rad)), 2)
+    return Phrasing(
+        prompt=f"{_SETTING}{_ACTIONS}One step of moving is {length}; one step of turning is {degrees:g}°. {_EXAMPLE}"
+        "A plan is right if it ends within one step of moving and one step of turning of the camera of photo 2.",
+        media=(Photo(frame=fact.params["from"], marks=marks), Photo(frame=fact.params["to"])),
+        answer={
+            "actions": [action.primitive.name for action in steps.actions],
+            "step_nums": [action.steps for action in steps.actions],
+        },
+        unit="steps",
+        scorer_params={**size, "rotation_step_deg": degrees},
+    )
+
+
+def _point(scene: Scene, frame_a: int, frame_b: int, rng: np.random.Generator) -> list[float] | None:
+    """A pixel of photo A that may carry a mark and whose point photo B shows too."""
+    xy = sure(scene, frame_a, rng.permutation(known_pixels(scene, frame_a))[:_POINTS])
+    shared = xy[lies_in(scene, frame_a, xy, [frame_b])[0]]
+    return listed(shared[0]) if len(shared) else None
 
 
 def _sigma(amounts: Float64[np.ndarray, "6"], scene: Scene, frames: Sequence[int]) -> Float64[np.ndarray, "6"]:
@@ -231,11 +242,10 @@ def _unit(
     """The unit that counts the largest amount nearest to `count` times and ends within one of it; None if none."""
     amounts, kept, sigma = measured.value[family], kept[family], float(measured.sigma[family].max())
     largest = float(np.abs(kept).max())
-    for unit in sorted((u for u in choices if largest < (CAP + 0.5) * u), key=lambda u: abs(largest / u - count)):
-        off = float(np.linalg.norm(amounts - unit * np.round(kept / unit)))
-        if p_within(off / unit, sigma / unit, 1.0) >= _PART_CONFIDENCE:
-            return unit
-    return None
+    units = np.array([unit for unit in choices if largest < (CAP + 0.5) * unit])
+    off = np.linalg.norm(amounts - units[:, None] * np.round(kept / units[:, None]), axis=1)
+    decided = units[p_within(off / units, sigma / units, 1.0) >= _PART_CONFIDENCE]
+    return float(decided[np.abs(largest / decided - count).argmin()]) if len(decided) else None
 
 
 def _options(text: str, rng: np.random.Generator) -> tuple[str, ...]:

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from action_mapping.plan import read_plan
 from experts.clip import Clip, Picture
 from experts.decoding import DecodingError
-from templates.answer import Answer, Label, Numbers, Point, Shape
+from templates.answer import Answer, Label, Numbers, Plan, Point, Shape
 from templates.draft import ClipQuestions, Draft, Refusal
 from templates.fact import Fact
 from templates.question import Drawing, Format, Mark, Photo, Phrasing
@@ -190,6 +191,54 @@ def which_map(number: int, clip_id: str = "c" * 16) -> Draft:
         phrasing,
         template="path_map",
         ability="L2/Memory/Cognitive Map",
+        params=params,
+        clip_id=clip_id,
+    )
+
+
+def walk(number: int, point_fraction: int | None = 8, clip_id: str = "c" * 16) -> Draft:
+    answer = {"actions": ["Truck Left", "Dolly In", "Pan Right"], "step_nums": [1, 4, 2]}
+    length = 0.2 if point_fraction is None else 1 / point_fraction
+    steps = read_plan(*answer.values(), translation_step=length, rotation_step_rad=float(np.radians(5.0)))
+    plan = Plan(
+        steps=replace(steps, point_fraction=point_fraction),
+        amounts=np.array([0.18, 0.01, -0.02, -1.1 * length, 0.2 * length, 3.9 * length]),
+        sigma=np.array([0.02, 0.02, 0.02, 0.1 * length, 0.1 * length, 0.1 * length]),
+    )
+    sizes = {"translation_step_m": length} if point_fraction is None else {"point_fraction": point_fraction}
+    phrasing = Phrasing(
+        prompt="Steer the camera from photo 1 to photo 2.",
+        media=(Photo(frame=number, marks=(Mark(text="P", xy_px=(80.0, 90.0)),)), Photo(frame=number + 12)),
+        answer=answer,
+        unit="steps",
+        scorer_params={**sizes, "rotation_step_deg": 5.0},
+    )
+    return draft(
+        "plan",
+        plan,
+        phrasing,
+        template="navigate",
+        ability="L4/Goal-Driven Execution/Agentic Navigation",
+        params={"from": number, "to": number + 12, "point": [80.0, 90.0], "counts": [4, 2]},
+        clip_id=clip_id,
+    )
+
+
+def route(number: int, clip_id: str = "c" * 16) -> Draft:
+    frames = [number, number + 9, number + 3, number + 12, number + 6]
+    phrasing = Phrasing(
+        prompt="In which order were they taken after photo 1?",
+        media=tuple(Photo(frame=frame) for frame in frames),
+        answer=[3, 5, 2, 4],
+    )
+    label = Label(text="3 5 2 4", margin=5.0)
+    params = {"first": frames[0], "shuffled": frames[1:]}
+    return draft(
+        "order",
+        label,
+        phrasing,
+        template="route_order",
+        ability="L3/Sequential Planning/Route",
         params=params,
         clip_id=clip_id,
     )

@@ -5,12 +5,19 @@ import pytest
 
 from spatial_engine.balance import Dealt
 from spatial_engine.question_line import from_line, plain, question_of, to_line
-from tests.spatial_engine.drafts import clip, closer, moves, ratio, same_point, tilt, which_map
+from templates.agent.navigation import Navigate
+from templates.answer import p_right
+from templates.simulation.route import RouteOrder
+from templates.truth import recorded_answer
+from tests.spatial_engine.drafts import clip, closer, moves, ratio, route, same_point, tilt, walk, which_map
 
 DEALT = [
     Dealt(draft=closer(3, right=1), order=(1, 0)),
     Dealt(draft=which_map(2), order=(3, 1, 0, 2)),
-    *(Dealt(draft=draft) for draft in (ratio(3), tilt(1), moves(2, True), same_point(4))),
+    *(
+        Dealt(draft=draft)
+        for draft in (ratio(3), tilt(1), moves(2, True), same_point(4), route(5), walk(6), walk(6, point_fraction=None))
+    ),
 ]
 
 
@@ -39,3 +46,22 @@ def test_a_line_that_lacks_something_says_what():
     del line["sigma"], line["clip"]
     with pytest.raises(KeyError, match="clip, sigma"):
         from_line(json.dumps(line))
+
+
+@pytest.mark.parametrize("point_fraction", [8, None])
+def test_a_plan_is_rebuilt_from_its_line(point_fraction):
+    written = walk(6, point_fraction)
+    question = from_line(to_line(question_of(Dealt(draft=written), clip())))
+    assert question.value["dolly"] == pytest.approx(3.9) and question.sigma["truck"] == pytest.approx(0.1)
+    assert question.tolerance == 1 and question.unit == "steps"
+    rebuilt = recorded_answer(question, Navigate())
+    assert rebuilt.steps.point_fraction == point_fraction and rebuilt.steps.actions == written.answer.steps.actions
+    np.testing.assert_allclose(rebuilt.step, written.answer.step)
+    np.testing.assert_allclose(rebuilt.amounts, written.answer.amounts, atol=1e-12)
+    assert p_right(rebuilt) == pytest.approx(p_right(written.answer), abs=1e-9)
+
+
+def test_an_order_is_rebuilt_from_its_line():
+    question = from_line(to_line(question_of(Dealt(draft=route(5)), clip())))
+    assert question.answer == [3, 5, 2, 4] and question.scorer == "order"
+    assert recorded_answer(question, RouteOrder()) == route(5).answer

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from templates.answer import Label, Numbers, Point, Shape, p_right, right
+from action_mapping.pair_plan import counted
+from action_mapping.primitives import COMPONENTS
+from templates.answer import Label, Numbers, Plan, Point, Shape, p_right, p_within, right
 
 
 def numbers(value: list[float], sigma: float, tolerance: float, period: float | None = None) -> Numbers:
@@ -75,3 +77,41 @@ def test_shapes_and_points() -> None:
 def test_different_kinds_cannot_be_compared() -> None:
     with pytest.raises(TypeError, match="cannot compare Label with Point"):
         right(Label(text="A", margin=3), Point(xy_px=np.zeros(2), sigma_px=1.0, tolerance_px=3.0))
+
+
+def plan(amounts: dict[str, float], sigma: float = 0.01, p_gross: float = 0.0) -> Plan:
+    """The nearest whole steps of 0.5 and 10°; σ in path units, a tenth of it in rad."""
+    return Plan(
+        steps=counted(amounts, 0.5, float(np.radians(10.0))),  # type: ignore[arg-type]
+        amounts=np.array([amounts.get(name, 0.0) for name in COMPONENTS]),
+        sigma=np.array([sigma / 10 if name.endswith("_rad") else sigma for name in COMPONENTS]),
+        p_gross=p_gross,
+    )
+
+
+@pytest.mark.parametrize(("off", "sigma"), [(0.0, 0.3), (0.4, 0.25), (0.9, 0.2), (1.5, 0.4), (0.5, 3.0)])
+def test_the_chance_of_a_point_in_a_ball_is_that_of_sampling(off: float, sigma: float) -> None:
+    points = np.random.default_rng(0).normal(size=(400_000, 3)) * sigma + [off, 0, 0]
+    assert p_within(off, sigma, 1.0) == pytest.approx(np.mean(np.linalg.norm(points, axis=1) <= 1), abs=3e-3)
+
+
+def test_a_ball_without_sigma_and_with_an_unknown_one() -> None:
+    assert p_within(0.5, np.float64(0.0), 1.0) == 1 and p_within(1.5, np.float64(0.0), 1.0) == 0
+    assert p_within(0.5, np.inf, 1.0) == pytest.approx(0) and not p_within(0.5, np.nan, 1.0) > 0
+
+
+def test_plans_are_decided_where_rounding_and_sigma_leave_them_within_a_step() -> None:
+    assert p_right(plan({"dolly": 2.0, "pan_rad": 0.35})) > 0.999
+    assert p_right(plan({"dolly": 2.0, "pan_rad": 0.35}, p_gross=0.05)) == pytest.approx(0.95, abs=1e-3)
+    assert p_right(plan({"dolly": 2.2}, sigma=0.2)) < 0.9
+    assert p_right(plan({"dolly": 2.0}, sigma=np.inf)) == 0
+
+
+def test_plans_are_right_if_they_end_within_a_step_and_the_truth_is_clear() -> None:
+    answer = plan({"dolly": 2.0, "truck": -1.0, "pan_rad": 0.35})
+    near = {"dolly": 2.2, "truck": -1.2, "pan_rad": 0.45}
+    assert right(answer, plan(near)) is True
+    assert right(answer, plan({**near, "truck": 1.0})) is False
+    assert right(answer, plan({**near, "tilt_rad": 0.3})) is False
+    assert right(answer, plan({**near, "dolly": 2.45})) is None
+    assert right(answer, plan(near, sigma=0.2)) is None

@@ -6,7 +6,7 @@ import numpy as np
 
 from spatial_engine.errors import UsageError
 from spatial_engine.sources.image_groups import natural_key
-from spatial_engine.sources.trajectories.text_rows import matrices_from_quaternions, number, read_text
+from spatial_engine.sources.trajectories.text_rows import is_number, matrices_from_quaternions, number, read_text
 from spatial_engine.sources.trajectories.trajectory import TrajectoryFormat, WrittenPoses
 
 FIELDS = 10
@@ -58,7 +58,9 @@ def matches(head: str) -> bool:
     """A first line that is an image."""
     first = next((line for line in head.splitlines() if line.strip() and not line.startswith("#")), "")
     fields = first.split(maxsplit=FIELDS - 1)
-    return len(fields) == FIELDS and fields[0].isdecimal() and fields[8].isdecimal() and "," not in fields[1]
+    if len(fields) < FIELDS or not (fields[0].isdecimal() and fields[8].isdecimal()):
+        return False
+    return len(first.split()) == FIELDS or not all(map(is_number, fields[9].split()))  # KITTI has numbers only
 
 
 COLMAP = TrajectoryFormat(matches=matches, read=read_colmap, poses="w2c", axes="opencv", scale="relative")

@@ -8,6 +8,9 @@ from spatial_engine.errors import UsageError
 from spatial_engine.sources.trajectories.text_rows import first_fields, matrices_from_quaternions, read_rows
 from spatial_engine.sources.trajectories.trajectory import TrajectoryFormat, WrittenPoses
 
+EARLIEST_NS = 1e15
+"""Whole numbers from here on are nanoseconds: as seconds they would be 30 million years."""
+
 
 def read_euroc(path: Path) -> WrittenPoses:
     """Raises `UsageError`, naming the line."""
@@ -28,7 +31,9 @@ def read_euroc(path: Path) -> WrittenPoses:
 def matches(head: str) -> bool:
     """Eight columns or more, between commas or with stamps that can be nanoseconds only."""
     fields = first_fields(head)
-    return len(fields) >= 8 and ("," in head or (fields[0].isdecimal() and int(fields[0]) >= 1e15))
+    if len(fields) < 8 or fields[0][0] in "{[":
+        return False
+    return "," in head or (fields[0].isdecimal() and int(fields[0]) >= EARLIEST_NS)
 
 
 EUROC = TrajectoryFormat(matches=matches, read=read_euroc, poses="c2w", axes="body", scale="metric")

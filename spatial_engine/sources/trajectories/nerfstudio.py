@@ -1,7 +1,6 @@
 """nerfstudio's transforms.json: camera to world, OpenGL axes; frames in the order of their files' names."""
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +38,8 @@ def read_nerfstudio(path: Path) -> WrittenPoses:
 
 def _matrix(path: Path, place: str, frame: dict[str, Any]) -> Float64[np.ndarray, "4 4"]:
     rows = frame.get("transform_matrix")
-    four = isinstance(rows, list) and len(rows) == 4 and all(isinstance(row, list) and len(row) == 4 for row in rows)
-    if not four or not all(_is_number(value) for row in rows for value in row):
+    rows = rows if isinstance(rows, list) else []
+    if [len(row) if isinstance(row, list) and all(map(_is_number, row)) else 0 for row in rows] != [4] * 4:
         raise UsageError(f"{path}, {place}: no transform_matrix of four rows of four finite numbers", _REMEDY)
     return np.array(rows, dtype=np.float64)
 
@@ -52,7 +51,7 @@ def _focal_px(frames: list[dict[str, Any]]) -> Float64[np.ndarray, "n"] | None:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e15  # no NaN, no infinity
 
 
 def matches(head: str) -> bool:

@@ -34,6 +34,8 @@ FORMATS = Registry(
 )
 """All formats of paths. Third parties add theirs as entry points of that group."""
 
+FARTHEST = 1e9
+"""No position is larger; beyond it differences between poses drown in rounding."""
 _HEAD = 100_000
 _IN_FOLDERS = ("transforms.json", "images.txt", "sparse/0/images.txt")
 _OPENCV_FROM_OPENGL = np.diag([1.0, -1.0, -1.0, 1.0])
@@ -154,11 +156,11 @@ def _check_times(path: Path, times_s: Float64[np.ndarray, "n"], places: Sequence
     more = f" ({len(late)} such places)" if len(late) > 1 else ""
     if times_s[late[0]] == times_s[late[0] + 1]:
         raise UsageError(
-            f"{path}, {after}: the same time as {before}, {times_s[late[0]]:.9f} s{more}",
+            f"{path}, {after}: the same time as {before}, {times_s[late[0]]} s{more}",
             f"keep one of the two poses: sed {after.split()[-1]}d {path.name} > one_pose_per_time.txt",
         )
     raise UsageError(
-        f"{path}, {after}: {times_s[late[0] + 1]:.9f} s, earlier than {before} with {times_s[late[0]]:.9f} s{more}",
+        f"{path}, {after}: {times_s[late[0] + 1]} s, earlier than {before} with {times_s[late[0]]} s{more}",
         "sort the poses by time; the path of a camera that started anew is two paths",
     )
 
@@ -168,10 +170,21 @@ def _check_poses(path: Path, written: WrittenPoses) -> None:
     try:
         checked_poses(written.matrices)
     except PoseError as error:
-        for place, matrix in zip(written.places, written.matrices, strict=True):
-            try:
-                checked_poses(matrix[None])
-            except PoseError:
-                raise UsageError(f"{path}, {place}: {error}", "write rotations that are right-handed and rigid") from error
+        place = next(place for place, matrix in zip(written.places, written.matrices, strict=True) if _is_bad(matrix))
+        raise UsageError(f"{path}, {place}: {error}", "write rotations that are rigid and right-handed") from error
+    far = np.abs(written.matrices[:, :3, 3]).max(axis=1)
+    if far.max() > FARTHEST:
+        raise UsageError(
+            f"{path}, {written.places[int(far.argmax())]}: a position of {far.max():.3g}",
+            f"give positions up to {FARTHEST:g}",
+        )
     if len(written.places) < 2:
         raise UsageError(f"{path} has one pose, and a path needs two to move", "give a file with at least two poses")
+
+
+def _is_bad(matrix: Float64[np.ndarray, "4 4"]) -> bool:
+    try:
+        checked_poses(matrix[None])
+    except PoseError:
+        return True
+    return False

@@ -34,9 +34,9 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is no text file", "give camera poses; spatial-engine run takes videos") from error
+        raise UsageError(f"{path} is no text file", "give poses as text; spatial-engine run takes videos") from error
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}", "give a file of camera poses") from error
+        raise UsageError(f"{path} cannot be read: {error.strerror}", "give a text file") from error
 
 
 def split_line(line: str) -> list[str]:
@@ -63,25 +63,41 @@ def read_rows(path: Path, form: str, columns: range) -> Rows:
                 f"{path}, line {line}: {len(fields)} columns, where {form} has {_count(wanted)}",
                 "correct that line, or name another --format",
             )
-        rows.append([number(path, line, field) for field in fields])
+        try:
+            rows.append(list(map(float, fields)))
+        except ValueError:
+            raise _no_number(path, line, next(field for field in fields if not is_number(field))) from None
         lines.append(line)
         wanted = range(len(fields), len(fields) + 1)
     if not rows:
         raise UsageError(f"{path} holds no pose", "give a file with at least two poses")
-    return Rows(values=np.array(rows, dtype=np.float64), lines=tuple(lines))
+    values = np.array(rows, dtype=np.float64)
+    broken = np.argwhere(~np.isfinite(values))
+    if len(broken):
+        row, column = broken[0].tolist()
+        raise _no_number(path, lines[row], str(values[row, column]))
+    return Rows(values=values, lines=tuple(lines))
+
+
+def is_number(field: str) -> bool:
+    """Whether a field is a finite number."""
+    try:
+        return math.isfinite(float(field))
+    except ValueError:
+        return False
 
 
 def number(path: Path, line: int, field: str) -> float:
     """A finite number. Raises `UsageError` that names the line."""
-    try:
-        value = float(field)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise UsageError(
-            f"{path}, line {line}: {field!r} is not a finite number", "correct or remove that line; # starts comments"
-        )
-    return value
+    if not is_number(field):
+        raise _no_number(path, line, field)
+    return float(field)
+
+
+def _no_number(path: Path, line: int, field: str) -> UsageError:
+    return UsageError(
+        f"{path}, line {line}: {field!r} is not a finite number", "correct or remove that line; # starts comments"
+    )
 
 
 def matrices_from_quaternions(

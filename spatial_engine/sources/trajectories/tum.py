@@ -5,6 +5,7 @@ from pathlib import Path
 from spatial_engine.errors import UsageError
 from spatial_engine.sources.trajectories.text_rows import (
     first_fields,
+    is_number,
     matrices_from_quaternions,
     read_rows,
     split_line,
@@ -33,15 +34,7 @@ def matches(head: str) -> bool:
     """Eight columns: between blanks, or with stamps that can be seconds."""
     fields = first_fields(head)
     blanks = next((line for line in head.splitlines() if split_line(line) == fields), "").split() == fields
-    return len(fields) == 8 and (blanks or (_is_number(fields[0]) and abs(float(fields[0])) < LATEST_S))
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
+    return len(fields) == 8 and (blanks or (is_number(fields[0]) and abs(float(fields[0])) < LATEST_S))
 
 
 TUM = TrajectoryFormat(matches=matches, read=read_tum, poses="c2w", axes="opencv", scale="metric")

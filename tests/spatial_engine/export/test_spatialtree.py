@@ -7,11 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from spatial_engine.balance import Dealt
 from spatial_engine.dataset import write_dataset
 from spatial_engine.export import export
 from spatial_engine.export.spatialtree import CannotScore, row, tags
+from spatial_engine.question_line import question_of
 from templates.ability import LEAVES
-from tests.spatial_engine.drafts import NASTY, clip, clip_questions
+from tests.spatial_engine.drafts import NASTY, clip, clip_questions, route, walk
 
 FIELDS = {
     "session_id",
@@ -131,6 +133,19 @@ def test_numbers_that_relative_accuracy_cannot_score_are_left_out(exported, answ
         row(replace(question, answer=answer))
     with pytest.raises(CannotScore, match="directions"):
         row(replace(question, scorer_params={"period": 360.0}))
+
+
+@pytest.mark.parametrize(
+    ("drafted", "reason"),
+    [
+        (walk(6), "needs metres, and the clip's scale is relative"),
+        (walk(6, point_fraction=None), "permuted axes"),
+        (route(5), "no official metric for L3/Sequential Planning/Route in the format order"),
+    ],
+)
+def test_plans_and_orders_are_left_out_with_a_reason(drafted, reason):
+    with pytest.raises(CannotScore, match=reason):
+        row(question_of(Dealt(draft=drafted), clip()))
 
 
 def test_tags_are_names_of_the_official_tree_without_blanks():
