@@ -192,7 +192,10 @@ class SiftExpert:
             return None
         ratio = best / np.maximum(np.minimum.reduce([second, one.lookalike[i], two.lookalike[j]]), 1e-9)
         threshold = self.settings.epipolar_px * clip.width_px / _REFERENCE_WIDTH_PX
-        _, inlier = cv2.findFundamentalMat(one.xy_px[i], two.xy_px[j], cv2.USAC_ACCURATE, threshold, 0.999, 5000)
+        try:
+            _, inlier = cv2.findFundamentalMat(one.xy_px[i], two.xy_px[j], cv2.USAC_ACCURATE, threshold, 0.999, 5000)
+        except cv2.error:  # OpenCV 5.0 asserts where no sample gives a model
+            return None
         if inlier is None or inlier.sum() < self.settings.inliers:
             return None
         good = _once(one.xy_px[i], two.xy_px[j], ratio, inlier.ravel().astype(bool))

@@ -174,23 +174,23 @@ def doctor() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console command. Turns errors into one line of cause, one of remedy, and an exit code."""
-    from spatial_engine.errors import SpatialEngineError
-
     try:
         app(arguments)
-    except SpatialEngineError as error:
-        _fail(error.cause, error.remedy, error.exit_code)
-    except ModuleNotFoundError as error:
-        _fail(f"{error.name} is not installed", "spatial-engine doctor names the command that adds it", 3)
+    except Exception as error:
+        _fail(error)
 
 
-def _fail(cause: str, remedy: str, code: int) -> None:
+def _fail(error: Exception) -> None:
+    from spatial_engine.errors import explained
     from spatial_engine.progress import printable
 
-    print(f"error: {printable(cause)}", file=sys.stderr)
-    if remedy:
-        print(f"  try: {printable(remedy)}", file=sys.stderr)
-    sys.exit(code)
+    known = explained(error)
+    if known is None:
+        raise error
+    print(f"error: {printable(known.cause)}", file=sys.stderr)
+    if known.remedy:
+        print(f"  try: {printable(known.remedy)}", file=sys.stderr)
+    sys.exit(known.exit_code)
 
 
 def _show_plan(experts: str | None, abilities: str | None, store: Path) -> None:

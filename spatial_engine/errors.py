@@ -9,6 +9,7 @@
 Only the command line turns them into exit codes. Trouble with one clip is recorded, never raised.
 """
 
+import sqlite3
 from typing import ClassVar
 
 
@@ -50,3 +51,19 @@ class Interrupted(SpatialEngineError):  # noqa: N818 - it is no fault
     """Ctrl-C. Everything finished is kept."""
 
     exit_code = 130
+
+
+def explained(error: Exception) -> SpatialEngineError | None:
+    """An error in words for users; None for a fault of this program. Footage's own trouble never comes this far, so
+    what the system refuses concerns what is written."""
+    match error:
+        case SpatialEngineError():
+            return error
+        case ModuleNotFoundError():
+            return SetupError(f"{error.name} is not installed", "spatial-engine doctor names the command that adds it")
+        case OSError():
+            place = f": {error.filename}" if error.filename else ""
+            return SetupError(f"{error.strerror or error}{place}", "is the disk full, or the folder not yours to write?")
+        case sqlite3.OperationalError():
+            return SetupError(f"the ledger: {error}", "is the disk full, or the store not yours to write?")
+    return None

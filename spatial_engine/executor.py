@@ -24,8 +24,10 @@ WORKER_ENVIRONMENT = {
     "MKL_NUM_THREADS": "1",
     "OPENCV_FOR_THREADS_NUM": "1",
     "GLOG_minloglevel": "2",
+    "PYTHONWARNINGS": "ignore:resource_tracker",
 }
-"""Of workers. One thread each: sums that are split among threads differ in their last bits. COLMAP says errors only."""
+"""Of workers. One thread each: sums that are split among threads differ in their last bits. COLMAP says errors only;
+nothing is said of the locks that workers leave when Ctrl-C ends them (they are freed)."""
 
 
 @dataclass(frozen=True, kw_only=True)

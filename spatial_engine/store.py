@@ -232,8 +232,9 @@ def create_store(path: str | Path) -> Store:
     folder = Path(path)
     if folder.is_dir() and any(folder.iterdir()) and not (folder / "store.json").is_file():
         raise StoreError(f"{path} holds other files and is not a store", "name an empty or a new folder")
-    if folder.exists() and not folder.is_dir():
-        raise StoreError(f"{path} is a file, not a folder", "name an empty or a new folder")
+    for place in (folder, *folder.parents):
+        if place.exists() and not place.is_dir():
+            raise StoreError(f"{place} is a file, not a folder", "name an empty or a new folder")
     if not (folder / "store.json").is_file():
         write_json(folder / "store.json", {"format_version": FORMAT_VERSION})
     sweep(folder)

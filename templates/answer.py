@@ -144,8 +144,9 @@ def p_within(
 ) -> Float64[np.ndarray, "*k"]:
     """Probability that a point of three components, σ each, measured at distance `off`, lies within `tolerance`."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        near, far = (tolerance - np.asarray(off)) / sigma, (tolerance + np.asarray(off)) / sigma
-        tails = (norm.pdf(near) - norm.pdf(far)) / np.fmax(np.asarray(off) / sigma, 1e-6)
+        off = np.maximum(off, 1e-4 * tolerance)  # the formula has its limit at 0, not its value
+        near, far = (tolerance - off) / sigma, (tolerance + off) / sigma
+        tails = (norm.pdf(near) - norm.pdf(far)) / np.fmax(off / sigma, 1e-9)
         return np.asarray(norm.cdf(far) + norm.cdf(near) - 1 - tails)
 
 

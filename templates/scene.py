@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
+from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
 from experts.signals import (
@@ -106,6 +107,14 @@ class Scene:
     def rotation_sigma_rad(self, frames: Sequence[int]) -> Float64[np.ndarray, "k"]:
         """σ per axis of the rotation of frames; NaN where not registered."""
         return self._of_path("rotation_sigma_rad", frames)
+
+    def turn_sigma_rad(self, frames: Sequence[int]) -> float:
+        """σ per axis of the largest rotation among frames: each frame's own ⊕ what a wrong focal does to the turn."""
+        rotations = self.world_from_cam(frames)[:, :3, :3]
+        if self.path is None or not np.isfinite(rotations).all():
+            return np.nan
+        turns = Rotation.from_matrix(rotations[0].T @ rotations).magnitude()
+        return float(np.hypot(self.rotation_sigma_rad(frames).max(), self.path.focal_relative_sigma * turns.max()))
 
     def position_sigma(self, frames: Sequence[int]) -> Float64[np.ndarray, "k"]:
         """Formal σ per axis of the position of frames, in path units."""

@@ -36,10 +36,14 @@ def natural_key(path: Path) -> tuple[tuple[int, int, str], ...]:
 
 
 def read_header(path: Path) -> ImageHeader:
-    """Upright size and mode. Raises OSError for what is no image."""
+    """Upright size and mode. Raises OSError for what is no image, or one that is too large to be opened."""
     from PIL import Image
 
-    with Image.open(path) as image:
+    try:
+        opened = Image.open(path)
+    except Image.DecompressionBombError as error:
+        raise OSError(str(error)) from error
+    with opened as image:
         width, height = image.size
         stated = image.format != "PNG" or "exif" in image.info  # else Pillow decodes the whole PNG to look for it
         if stated and image.getexif().get(_EXIF_ORIENTATION) in _EXIF_SIDEWAYS:

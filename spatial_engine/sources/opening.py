@@ -58,10 +58,14 @@ class OpenOptions:
 
     def __post_init__(self) -> None:
         start, end = self.start_s or 0.0, self.end_s
-        if start < 0 or (end is not None and not end > start):
-            raise UsageError(f"--start {start:g} --end {end}", "give seconds, 0 ≤ start < end")
+        if not (0 <= start < np.inf and (end is None or end > start)):
+            given = f"--start {start:g}" + ("" if end is None else f" --end {end:g}")
+            raise UsageError(given, "give seconds, 0 ≤ start < end")
         if self.fps is not None and not 0 < self.fps < 10_000:
             raise UsageError(f"--fps {self.fps:g}", "give frames per second, above 0")
+        if self.intrinsics is not None and not (np.isfinite(self.intrinsics).all() and min(self.intrinsics) > 0):
+            given = ",".join(f"{number:g}" for number in self.intrinsics)
+            raise UsageError(f"--intrinsics {given}", "give four numbers of pixels above 0: FX,FY,CX,CY")
         if self.max_side_px < MIN_SIDE_PX:
             raise UsageError(f"--max-side {self.max_side_px}", f"give at least {MIN_SIDE_PX} pixels")
         if self.max_keyframes < MIN_FRAMES:
@@ -87,8 +91,7 @@ def open_footage(footage: Footage, options: OpenOptions | None = None, cache: Ca
     """Splits footage into shots of at most a minute. Reads a video once, end to end, unless the cache knows it.
 
     Raises:
-        ClipError: nothing in it can be a clip. Other footage is not concerned.
-        UsageError: an option cannot be met by footage of this kind.
+        ClipError: nothing in it can be a clip, or it has no times for --start/--end. Other footage is not concerned.
     """
     options = options or OpenOptions()
     try:
@@ -133,7 +136,7 @@ def _open_video(video: VideoFile, options: OpenOptions, cache: Cache | None) -> 
 
 def _open_images(folder: ImageFolder, options: OpenOptions, cache: Cache | None) -> Opened:
     if options.fps is None and (options.start_s is not None or options.end_s is not None):
-        raise UsageError(f"--start/--end for {folder.name!r}: images have no times", "give their rate with --fps")
+        raise ClipError("--start/--end: images have no times", "give their rate with --fps")
     _check_size(folder.width_px, folder.height_px)
     count = len(folder.paths)
     times_s = None if options.fps is None else np.arange(count) / options.fps
@@ -197,7 +200,7 @@ def _between(
     if options.start_s is None and options.end_s is None:
         return frames
     if times_s is None:
-        raise UsageError("--start/--end: this video has no time stamps", "give its rate with --fps")
+        raise ClipError("--start/--end: this video has no time stamps", "give its rate with --fps")
     end = np.inf if options.end_s is None else options.end_s
     return frames[(times_s >= (options.start_s or 0.0)) & (times_s < end)]
 

@@ -57,7 +57,7 @@ class PathMap:
         return list(facts.values())
 
     def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
-        """Normalised places; σ = (systematic direction ⊕ heading of the first photo) · radius ⊕ positions."""
+        """Normalised places; σ = (systematic direction ⊕ turns on the way) · radius ⊕ positions."""
         return [self._measure(fact, scene) for fact in facts]
 
     def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
@@ -74,8 +74,7 @@ class PathMap:
         if extent < _MIN_IN_PLANE * float(np.linalg.norm(offsets, axis=1).max()) or extent <= 0:
             return Undecided(reason="the path does not show on a map")
         formal = float(np.sqrt(2) * np.median(scene.position_sigma(frames))) / extent
-        heading = float(scene.rotation_sigma_rad(frames)[0])
-        turned = float(np.hypot(scene.path.direction_sigma_rad, heading))
+        turned = float(np.hypot(scene.path.direction_sigma_rad, scene.turn_sigma_rad(frames)))
         radius = float(np.sqrt(np.mean(np.sum(places**2, axis=1)))) / extent  # a turn by θ moves places by θ · radius
         sigma = float(np.hypot(turned * radius, formal))
         return Measured(

@@ -165,7 +165,7 @@ class CameraTravel:
         if length <= 0:
             return Undecided(reason="no translation beyond its noise")
         position_sigma = float(np.linalg.norm(scene.position_sigma(frames)))
-        sigma = float(np.hypot(scene.path.direction_sigma_rad, scene.rotation_sigma_rad(frames).max()))
+        sigma = float(np.hypot(scene.path.direction_sigma_rad, scene.turn_sigma_rad(frames)))
         named = agreed_translation(
             read_motion(first, last, scene.up_world),
             direction_sigma_rad=sigma,

@@ -145,7 +145,7 @@ class PlaceDirection:
         ]
 
     def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
-        """Unit directions; σ = systematic ⊕ rotation of photo 2 ⊕ positions over the baseline."""
+        """Unit directions; σ = systematic ⊕ turn between the photos ⊕ positions over the baseline."""
         return [self._measure(fact, scene) for fact in facts]
 
     def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
@@ -158,7 +158,7 @@ class PlaceDirection:
         if baseline < 1e-9:
             return Undecided(reason="both photos were taken at the same place")
         formal = float(np.hypot(*scene.position_sigma(frames))) / baseline
-        rotation = float(scene.rotation_sigma_rad(frames)[1])
+        rotation = scene.turn_sigma_rad(frames)
         sigma = float(np.linalg.norm([scene.path.direction_sigma_rad, rotation, formal]))
         return Measured(
             value=offset / baseline,
