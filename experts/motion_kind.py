@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, Float64
 
 from experts.colmap_features import MatchedPair
+from experts.two_view import epipolar_inliers, find_homography
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,21 +76,17 @@ def _still(
 
 def look_at_pairs(pairs: Sequence[MatchedPair], side_px: int, settings: MotionSettings) -> list[PairGeometry]:
     """Homography against fundamental matrix, for pairs of keyframes at several distances. `side_px`: the longer."""
-    import cv2
-
-    cv2.setNumThreads(1)
     within = settings.inlier_px * min(1.0, side_px / settings.inlier_side_px)
     seen = []
     for pair in pairs:
         if pair.second - pair.first not in settings.steps or len(pair.xy_first) < settings.min_matches:
             continue
-        h, h_inlier = cv2.findHomography(pair.xy_first, pair.xy_second, cv2.USAC_ACCURATE, within)
-        _, f_inlier = cv2.findFundamentalMat(pair.xy_first, pair.xy_second, cv2.USAC_ACCURATE, within)
-        if h is None or f_inlier is None or h_inlier.sum() < settings.min_matches / 2:
+        plane = find_homography(pair.xy_first, pair.xy_second, within)
+        epipolar = epipolar_inliers(pair.xy_first, pair.xy_second, within)
+        if plane is None or epipolar is None or plane[1].sum() < settings.min_matches / 2:
             continue
-        inlier = h_inlier[:, 0] > 0
-        share = min(1.0, float(inlier.sum() / max(1, f_inlier.sum())))
-        homography, epipolar = np.asarray(h, np.float64), f_inlier[:, 0] > 0
+        homography, inlier = plane
+        share = min(1.0, float(inlier.sum() / max(1, epipolar.sum())))
         seen.append(PairGeometry(pair=pair, homography=homography, inlier=inlier, epipolar=epipolar, share=share))
     return seen
 

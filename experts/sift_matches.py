@@ -15,6 +15,7 @@ from scipy.spatial import cKDTree
 from experts.clip import Clip, GreyPicture
 from experts.provenance import Provenance
 from experts.signals import Abstained, CameraPath, ImageTracks, Matches, Signal, Signals, SparsePoints, ValidArea
+from experts.two_view import epipolar_inliers, find_homography
 
 _REFERENCE_WIDTH_PX = 640.0
 
@@ -172,7 +173,6 @@ class SiftExpert:
 
     def _match(self, clip: Clip, a: int, b: int, described: dict[int, _Described]) -> _Pair | None:
         """Mutual nearest neighbours that are unlike all others and obey one two-view geometry."""
-        import cv2
 
         one, two = described[a], described[b]
         if min(len(one.xy_px), len(two.xy_px)) < self.settings.inliers:
@@ -192,13 +192,10 @@ class SiftExpert:
             return None
         ratio = best / np.maximum(np.minimum.reduce([second, one.lookalike[i], two.lookalike[j]]), 1e-9)
         threshold = self.settings.epipolar_px * clip.width_px / _REFERENCE_WIDTH_PX
-        try:
-            _, inlier = cv2.findFundamentalMat(one.xy_px[i], two.xy_px[j], cv2.USAC_ACCURATE, threshold, 0.999, 5000)
-        except cv2.error:  # OpenCV 5.0 asserts where no sample gives a model
-            return None
+        inlier = epipolar_inliers(one.xy_px[i], two.xy_px[j], threshold, confidence=0.999, max_iterations=5000)
         if inlier is None or inlier.sum() < self.settings.inliers:
             return None
-        good = _once(one.xy_px[i], two.xy_px[j], ratio, inlier.ravel().astype(bool))
+        good = _once(one.xy_px[i], two.xy_px[j], ratio, inlier)
         return _Pair(a=a, b=b, xy_a_px=one.xy_px[i[good]], xy_b_px=two.xy_px[j[good]], ratio=ratio[good])
 
     def _confirmed(self, clip: Clip, signals: Signals, tracks: ImageTracks, found: list[_Pair]) -> Matches:
@@ -251,10 +248,10 @@ class SiftExpert:
         nothing = np.zeros(len(pair.ratio), dtype=bool)
         if len(start) < self.settings.shared_tracks:
             return nothing
-        homography, inlier = cv2.findHomography(start, end, cv2.USAC_ACCURATE, agree, maxIters=3000, confidence=0.999)
-        if homography is None or inlier.mean() < self.settings.homography_share:
+        found = find_homography(start, end, agree, confidence=0.999, max_iterations=3000)
+        if found is None or found[1].mean() < self.settings.homography_share:
             return nothing
-        there = cv2.perspectiveTransform(pair.xy_a_px[:, None], homography)[:, 0]
+        there = cv2.perspectiveTransform(pair.xy_a_px[:, None], found[0])[:, 0]
         return np.asarray(np.linalg.norm(there - pair.xy_b_px, axis=1) <= agree)
 
     def _near_depth_border(

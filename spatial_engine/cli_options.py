@@ -85,5 +85,10 @@ def _camera(text: str) -> tuple[float, float, float, float]:
 
 
 def names(text: str | None) -> list[str] | None:
-    """The words of "a,b"."""
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+    """The words of "a,b". Raises `UsageError` if there is none."""
+    from spatial_engine.errors import UsageError
+
+    words = None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+    if words == []:
+        raise UsageError(f"{text!r} names nothing", "leave the option out to take all")
+    return words

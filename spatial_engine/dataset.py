@@ -13,7 +13,7 @@ from experts.clip import Clip
 from experts.decoding import DecodingError
 from spatial_engine import media
 from spatial_engine.atomic_file import read_json, write_json
-from spatial_engine.atomic_folder import atomic_folder
+from spatial_engine.atomic_folder import atomic_folder, check_free
 from spatial_engine.audit import FORMAT_VERSION, audit
 from spatial_engine.balance import DEFAULTS, Balanced, BalanceSettings, balance
 from spatial_engine.card import card
@@ -94,6 +94,11 @@ def write_dataset(
         write_json(folder / "audit.json", record)
         (folder / "README.md").write_bytes(card(record, path.name).encode("utf-8", "replace"))
     return Dataset(path)
+
+
+def check_target(path: str | Path) -> None:
+    """Raises `UsageError` if `write_dataset` would refuse `path`: to be asked before the work, not after."""
+    check_free(Path(path), _check)
 
 
 def _finish(

@@ -7,12 +7,24 @@ from experts.clip import Clip
 from spatial_engine.errors import SpatialEngineError, UsageError
 from spatial_engine.executor import Crashed, run
 from spatial_engine.progress import Progress, counted
-from spatial_engine.sources import ClipError, Footage, Found, Left, Opened, OpenOptions, find_footage, open_footage
+from spatial_engine.sources import (
+    ClipError,
+    Footage,
+    Found,
+    ImageFolder,
+    Left,
+    Opened,
+    OpenOptions,
+    find_footage,
+    open_footage,
+)
 from spatial_engine.sources.finding import VIDEO_ENDINGS
 from spatial_engine.store import FootageRecord, Store
 
 _OUR_MARKERS = ("store.json", "questions.jsonl", "export_report.json", "store/store.json")
 """Files by which a folder that we wrote is known: `run . -o out` must not take its own pictures for footage."""
+
+_NEW_COPY = "copy or export it anew, or leave it out"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +57,13 @@ def find(path: Path, images: str | None, progress: Progress) -> Found:
     return found
 
 
+def check_times(found: Found, options: OpenOptions) -> None:
+    """Raises `UsageError` where a range in seconds is given and no footage has times."""
+    ranged = options.start_s is not None or options.end_s is not None
+    if ranged and options.fps is None and all(isinstance(footage, ImageFolder) for footage in found.taken):
+        raise UsageError("--start/--end: images have no times", "give their rate with --fps")
+
+
 def _is_ours(folder: Path, root: Path) -> bool:
     """Whether a folder lies in a store, data set, export, or the output of a whole run, at or below `root`."""
     inside = [place for place in (folder, *folder.parents) if place.is_relative_to(root)]
@@ -64,13 +83,14 @@ def open_all(found: Found, root: Path, task: OpenFootage, store: Store, workers:
         progress.step(footage.name, _opening_outcome(result))
     broken = {str(left.path.absolute()): left for left in found.left if _is_broken_video(left)}
     for place, left in broken.items():
-        store.write_footage(FootageRecord(path=place, name=left.path.name, error=left.reason))
+        store.write_footage(FootageRecord(path=place, name=left.path.name, error=left.reason, remedy=_NEW_COPY))
     clips: dict[str, Clip] = {}
     for footage in found.taken:
         opened = results[footage.place]
         if not isinstance(opened, Opened):
             error = opened.cause if isinstance(opened, ClipError) else opened.error
-            store.write_footage(FootageRecord(path=footage.place, name=footage.name, error=error))
+            remedy = opened.remedy if isinstance(opened, ClipError) else ""
+            store.write_footage(FootageRecord(path=footage.place, name=footage.name, error=error, remedy=remedy))
             continue
         for note in opened.notes:
             progress.say(f"{footage.name}: {note}")

@@ -9,12 +9,12 @@ from pathlib import Path
 from experts.clip import Clip
 from experts.expert import Expert
 from spatial_engine.annotation import AnnotateClip
-from spatial_engine.dataset import Dataset, write_dataset
+from spatial_engine.dataset import Dataset, check_target, write_dataset
 from spatial_engine.errors import Interrupted, SpatialEngineError, UsageError
 from spatial_engine.executor import Crashed
 from spatial_engine.executor import run as run_tasks
 from spatial_engine.ledger import Ledger
-from spatial_engine.opening import OpenFootage, find, open_all
+from spatial_engine.opening import OpenFootage, check_times, find, open_all
 from spatial_engine.plan import Step, choose_experts, registered_experts, steps
 from spatial_engine.progress import Progress, Silent, counted
 from spatial_engine.sources import OpenOptions, clip_from_json
@@ -59,10 +59,12 @@ def annotate(
     """
     progress = progress or Silent()
     task = AnnotateClip(store_path=Path(store), experts=choose_experts(experts))
+    options = options or OpenOptions()
     found = find(Path(footage), images, progress)
+    check_times(found, options)
     target = create_store(store)
     with _interruptible():
-        opening = OpenFootage(store_path=target.path, options=options or OpenOptions())
+        opening = OpenFootage(store_path=target.path, options=options)
         clips = open_all(found, Path(footage), opening, target, workers, progress)
         if retry_failed:
             for clip in clips:
@@ -100,6 +102,7 @@ def generate(
     progress = progress or Silent()
     source = store if isinstance(store, Store) else open_store(store)
     settings = AskSettings(min_confidence=min_confidence)
+    check_target(dataset)
     task = AskClip(store_path=source.path, templates=_templates(abilities), settings=settings, seed=seed)
     asked: list[ClipQuestions] = []
     with _interruptible():
@@ -134,8 +137,11 @@ def run(
     progress: Progress | None = None,
 ) -> Dataset:
     """`annotate` into OUT/store, `generate` into OUT/dataset, `report` into OUT/report."""
-    from spatial_engine.report import report  # drawing needs what measuring does not
+    from spatial_engine.report import check_report, report  # drawing needs what measuring does not
 
+    _templates(abilities)  # a wrong word is said before the work, not after
+    check_target(Path(out) / "dataset")
+    check_report(Path(out) / "report")
     store = annotate(
         footage,
         Path(out) / "store",

@@ -48,6 +48,8 @@ class FootageRecord:
     """Ids of its shots, in order."""
     error: str = ""
     """Why it could not be opened; empty if it could."""
+    remedy: str = ""
+    """What to do about that."""
 
 
 @dataclass(frozen=True, kw_only=True)

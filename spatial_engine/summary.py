@@ -32,14 +32,14 @@ def show_store(store: Store, to: Console) -> bool:
         table.add_row(signal, *counts, _safe(_most_frequent(entry.reason for entry in of_signal if entry.reason)))
     if entries:
         to.print(table)
-    trouble = [f"{record.name}: {record.error}" for record in store.footage() if record.error]
+    trouble = [(f"{record.name}: {record.error}", record.remedy) for record in store.footage() if record.error]
     for clip_id in sorted(clip_ids):
-        name = store.record(clip_id).clip["name"]
-        trouble += [f"{name}: {failure.expert} failed: {failure.error}" for failure in store.present_failures(clip_id)]
-    for line in trouble:
-        to.print(f"[red]failed[/] {_safe(line)}")
-    if any(entry.state == "failed" for entry in entries):
-        to.print("--retry-failed takes failed experts up again")
+        name, failures = store.record(clip_id).clip["name"], store.present_failures(clip_id)
+        trouble += [(f"{name}: {failed.expert} failed: {failed.error}", "--retry-failed") for failed in failures]
+    for line, remedy in trouble:
+        to.print(f"[red]failed[/] {_safe(line)}", soft_wrap=True)
+        if remedy:
+            to.print(f"  try: {_safe(remedy)}", soft_wrap=True)
     return not trouble
 
 
@@ -55,7 +55,7 @@ def show_dataset(dataset: Dataset, to: Console) -> bool:
     to.print(table)
     crashed = audit["refused"].get("", {})
     for reason in crashed:
-        to.print(f"[red]failed[/] {_safe(reason)}")
+        to.print(f"[red]failed[/] {_safe(reason)}", soft_wrap=True)
     return not any(reason.startswith(CRASHED) for reason in crashed)
 
 

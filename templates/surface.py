@@ -16,7 +16,7 @@ _NEIGHBOURS = 8
 _NEIGHBOUR_RADII = 32.0
 """... within this many look-up radii (48 px at 640 px width)."""
 _MIN_NEIGHBOURS = 3
-_SAME_RANGE = 0.2
+_SAME_RANGE = 0.12
 """Largest |ln| of the ratio of two ranges on one surface."""
 _ALIKE_SHARE = 0.75
 P_GROSS_DOUBTED = 0.05

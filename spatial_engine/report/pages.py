@@ -7,13 +7,13 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from spatial_engine.atomic_folder import atomic_folder
+from spatial_engine.atomic_folder import atomic_folder, check_free
 from spatial_engine.dataset import Dataset
 from spatial_engine.errors import UsageError
 from spatial_engine.media import place_file
 from spatial_engine.question_line import plain
 from spatial_engine.report.clip_page import clip_page
-from spatial_engine.store import Store
+from spatial_engine.store import Store, open_store
 from templates.ability import LEAVES, LEVELS, TREE
 from templates.measured import Json
 from templates.question import Question
@@ -25,10 +25,15 @@ _OURS = ("index.html", "gallery.html", "clips", "media", "pictures")
 
 def report(dataset: Dataset | str | Path, out: str | Path | None = None, *, store: Store | None = None) -> Path:
     """Writes the report of a data set and returns its first page. `out` is `report/` in the data set if not given.
+    The OUT folder of `run` stands for its data set and its store, and takes the report.
 
     With the store that the data set was made from, every clip gets a page of what was measured. Raises `UsageError`
     if `dataset` is none, or `out` holds something else.
     """
+    if not isinstance(dataset, Dataset) and (Path(dataset) / "dataset" / "audit.json").is_file():
+        whole = Path(dataset)
+        dataset, out = whole / "dataset", out or whole / "report"
+        store = store or open_store(whole / "store")
     dataset = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)
     out = dataset.path / "report" if out is None else Path(out)
     questions = list(dataset.questions)
@@ -42,6 +47,11 @@ def report(dataset: Dataset | str | Path, out: str | Path | None = None, *, stor
         _write(folder / "gallery.html", "gallery.html", **_gallery(dataset, shown, questions, clips))
         _write(folder / "index.html", "index.html", **_overview(dataset, shown, clips, store))
     return out / "index.html"
+
+
+def check_report(path: Path) -> None:
+    """Raises `UsageError` if `report` would refuse to write to `path`: to be asked before the work, not after."""
+    check_free(path, _check)
 
 
 def _overview(

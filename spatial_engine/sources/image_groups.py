@@ -1,5 +1,6 @@
 """Tells which images of a folder belong together as the frames of one clip, and which are no pictures at all."""
 
+import errno
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -42,7 +43,7 @@ def read_header(path: Path) -> ImageHeader:
     try:
         opened = Image.open(path)
     except Image.DecompressionBombError as error:
-        raise OSError(str(error)) from error
+        raise OSError(errno.EFBIG, "more pixels than can be opened safely") from error
     with opened as image:
         width, height = image.size
         stated = image.format != "PNG" or "exif" in image.info  # else Pillow decodes the whole PNG to look for it
@@ -58,7 +59,8 @@ def group_images(folder: Path, name: str, paths: Iterable[Path]) -> tuple[list[I
         try:
             headers.append(read_header(path))
         except (OSError, SyntaxError, ValueError) as error:
-            left.append(Left(path=path, reason=f"not a readable image ({type(error).__name__})"))
+            why = getattr(error, "strerror", None) or type(error).__name__
+            left.append(Left(path=path, reason=f"not a readable image ({why})"))
     taken: list[tuple[str, list[ImageHeader]]] = []
     for pattern, group in _groups(headers):
         reason = _why_not(folder, pattern, group)
