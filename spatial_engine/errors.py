@@ -55,7 +55,7 @@ class Interrupted(SpatialEngineError):  # noqa: N818 - it is no fault
 
 def explained(error: Exception) -> SpatialEngineError | None:
     """An error in words for users; None for a fault of this program. Footage's own trouble never comes this far, so
-    what the system refuses concerns what is written."""
+    what the system refuses concerns the folders that this program reads and writes."""
     match error:
         case SpatialEngineError():
             return error
@@ -63,7 +63,7 @@ def explained(error: Exception) -> SpatialEngineError | None:
             return SetupError(f"{error.name} is not installed", "spatial-engine doctor names the command that adds it")
         case OSError():
             place = f": {error.filename}" if error.filename else ""
-            return SetupError(f"{error.strerror or error}{place}", "is the disk full, or the folder not yours to write?")
+            return SetupError(f"{error.strerror or error}{place}", "is the disk full, or is that not yours to read or write?")
         case sqlite3.OperationalError():
             return SetupError(f"the ledger: {error}", "is the disk full, or the store not yours to write?")
     return None

@@ -14,6 +14,7 @@ Files appear whole or not at all; several processes may read and write at once.
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -172,8 +173,9 @@ class Store:
             return None
 
     def put(self, key: str, value: dict[str, Any]) -> None:
-        """Caches a JSON object."""
-        write_json(self.path / "cache" / f"{_digest(key)}.json", value)
+        """Caches a JSON object; where that fails, the next run finds it out again."""
+        with suppress(OSError):
+            write_json(self.path / "cache" / f"{_digest(key)}.json", value)
 
     def _folder(self, clip_id: str) -> Path:
         return self.path / "clips" / clip_id
