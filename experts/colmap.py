@@ -29,6 +29,9 @@ from experts.turning import TurningSettings, turning
 
 _NAMES = ("camera_path", "sparse_points", "camera_path_check", "sparse_points_check")
 
+_NO_STRUCTURE = ("few points", "no map")
+"""Refusals that a camera which only turns earns too: nothing triangulates."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ColmapSettings:
@@ -88,7 +91,8 @@ class ColmapExpert:
                 return self._turning(clip, keyframes, pairs, xy_px)
             maps = self._two_maps(database, clip, pairs, len(keyframes))
         if isinstance(maps, Abstained):
-            return _all(maps)
+            turned = self._turning(clip, keyframes, pairs, xy_px) if maps.reason in _NO_STRUCTURE else {}
+            return turned if isinstance(turned.get("camera_path"), CameraPath) else _all(maps)
         if min(float(np.median(triangulation_angles(m))) for m in maps) < s.trust.min_angle_rad:
             return self._turning(clip, keyframes, pairs, xy_px)
         return self._mapped(clip, keyframes, maps, xy_px)

@@ -36,6 +36,8 @@ class Crashed:
 
     error: str
     """One line."""
+    remedy: str = ""
+    """What to do about it; for the user's eyes, not for records: it may name places on this disk."""
     traceback: str = ""
 
 
@@ -67,7 +69,7 @@ def attempt(task: Callable[[Item], Result], item: Item) -> Result | Crashed:
     except (UsageError, SetupError):
         raise
     except SpatialEngineError as error:
-        return Crashed(error=error.cause, traceback=traceback.format_exc())
+        return Crashed(error=error.cause, remedy=error.remedy, traceback=traceback.format_exc())
     except Exception as error:  # whatever footage provokes; recorded with its traceback
         return Crashed(error=one_line(error), traceback=traceback.format_exc())
 

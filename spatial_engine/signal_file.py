@@ -10,6 +10,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
+from zipfile import is_zipfile
 
 import numpy as np
 
@@ -44,7 +45,7 @@ def read_signal(path: Path, kind: type) -> Signal | Abstained:
         return _build(kind, attributes | arrays)
     except Exception as error:  # zip, zarr, codec and type errors all mean the same here
         raise StoreError(
-            f"{path.name} cannot be read: {type(error).__name__}: {error}",
+            f"{path.name} cannot be read: {error}",
             f"delete {path} and run annotate again: it recomputes what is missing",
         ) from error
 
@@ -113,6 +114,8 @@ def _read_zarr(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     import zarr
     from zarr.storage import ZipStore
 
+    if not is_zipfile(path):
+        raise ValueError("it is cut off or overwritten")
     with ZipStore(path, mode="r") as file:
         group = zarr.open_group(file, mode="r")
         return dict(group.attrs), {name: np.asarray(array[...]) for name, array in group.arrays()}

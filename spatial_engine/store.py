@@ -84,7 +84,7 @@ class Store:
         file = self._clip_file(clip_id)
         if not file.is_file():
             raise StoreError(f"no clip {clip_id} in {self.path}", f"it holds: {', '.join(self.clip_ids()) or 'none'}")
-        return ClipRecord(**read_json(file))
+        return ClipRecord(**_whole(file))
 
     def write_record(self, clip_id: str, record: ClipRecord) -> None:
         """Makes these keys the clip's present signals."""
@@ -125,7 +125,7 @@ class Store:
     def failures(self, clip_id: str) -> dict[str, Failure]:
         """Failed expert runs by key, former settings included."""
         file = self._folder(clip_id) / "failed.json"
-        entries = read_json(file) if file.is_file() else {}
+        entries = _whole(file) if file.is_file() else {}
         return {key: Failure(**entry | {"signals": tuple(entry["signals"])}) for key, entry in entries.items()}
 
     def present_failures(self, clip_id: str) -> list[Failure]:
@@ -146,7 +146,7 @@ class Store:
 
     def footage(self) -> list[FootageRecord]:
         """Every file or folder of footage that was opened into this store, by path."""
-        entries = [read_json(file) for file in sorted((self.path / "footage").glob("*.json"))]
+        entries = [_whole(file) for file in sorted((self.path / "footage").glob("*.json"))]
         records = [FootageRecord(**entry | {"clips": tuple(entry["clips"])}) for entry in entries]
         return sorted(records, key=lambda record: record.path)
 
@@ -219,7 +219,7 @@ def open_store(path: str | Path) -> Store:
     if not marker.is_file():
         raise StoreError(f"{path} is not a store", f"make one first: spatial-engine annotate VIDEOS -o {path}")
     try:
-        version = read_json(marker)["format_version"]
+        version = int(read_json(marker)["format_version"])
     except (ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{marker} is damaged", f'write {{"format_version": {FORMAT_VERSION}}} into it') from error
     if version != FORMAT_VERSION:
@@ -243,6 +243,14 @@ def create_store(path: str | Path) -> Store:
         write_json(folder / "store.json", {"format_version": FORMAT_VERSION})
     sweep(folder)
     return open_store(folder)
+
+
+def _whole(file: Path) -> Any:
+    """What a JSON file of the store says. Raises `StoreError` on damage."""
+    try:
+        return read_json(file)
+    except ValueError as error:
+        raise StoreError(f"{file.name} is damaged", f"delete {file} and run annotate again") from error
 
 
 def _digest(text: str) -> str:

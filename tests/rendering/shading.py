@@ -61,7 +61,8 @@ def _sampled(levels: Pyramid, share: np.ndarray, level: np.ndarray) -> Float32[n
     colours = np.empty((len(share), 3), dtype=np.float32)
     for k in range(low, high + 1):
         at = np.flatnonzero(level == k)
-        colours[at] = _bilinear(levels[k], share[at])
+        if len(at):
+            colours[at] = _bilinear(levels[k], share[at])
     return colours
 
 
