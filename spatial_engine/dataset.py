@@ -24,6 +24,7 @@ from templates.measured import Json
 from templates.question import Medium, Question
 
 UNREADABLE = "the clip's frames can no longer be read"
+MOVED = "was the footage moved or changed? put it back, or annotate it where it lies now"
 _OURS = frozenset({"questions.jsonl", "media", "audit.json", "README.md", "report"})
 
 _CLIP_TROUBLE = (DecodingError, OSError, SpatialEngineError)
@@ -118,6 +119,8 @@ def _finish(
         if not unreadable:
             break
         opened = {id: clip for id, clip in opened.items() if id not in unreadable}
+    if drafts and not opened:
+        raise SpatialEngineError(f"of all clips: {UNREADABLE}", MOVED)
     questions = [question_of(dealt, opened[dealt.draft.clip_id]) for dealt in balanced.dealt]
     _remove_unused(questions, folder)
     return questions, [*balanced.dropped, *_lost(draft for draft in drafts if draft.clip_id not in opened)]

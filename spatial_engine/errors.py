@@ -63,7 +63,8 @@ def explained(error: Exception) -> SpatialEngineError | None:
             return SetupError(f"{error.name} is not installed", "spatial-engine doctor names the command that adds it")
         case OSError():
             place = f": {error.filename}" if error.filename else ""
-            return SetupError(f"{error.strerror or error}{place}", "is the disk full, or is that not yours to read or write?")
+            remedy = "is the disk full, or is that not yours to read or write?"
+            return SetupError(f"{error.strerror or error}{place}", remedy)
         case sqlite3.OperationalError():
             return SetupError(f"the ledger: {error}", "is the disk full, or the store not yours to write?")
     return None

@@ -113,7 +113,7 @@ def _pool(task: Callable[[Any], Any], workers: int) -> Iterator[ProcessPoolExecu
             yield pool
         except BaseException:
             for child in set(multiprocessing.active_children()) - others:
-                child.terminate()
+                child.kill()  # COLMAP answers SIGTERM with pages of its stack
             raise
         finally:
             pool.shutdown(cancel_futures=True)

@@ -110,9 +110,9 @@ def generate(
         progress.begin("asking", len(clip_ids))
         for clip_id, result in run_tasks(task, clip_ids, workers):
             asked.append(_crashed(clip_id, result) if isinstance(result, Crashed) else result)
-            failed = isinstance(result, Crashed)
-            progress.step(source.record(clip_id).clip["name"], f"failed: {result.error}" if failed else "done")
-            if failed and result.remedy:
+            outcome = f"failed: {result.error}" if isinstance(result, Crashed) else "done"
+            progress.step(source.record(clip_id).clip["name"], outcome)
+            if isinstance(result, Crashed) and result.remedy:
                 progress.say(f"  try: {result.remedy}")
         return write_dataset(
             dataset,

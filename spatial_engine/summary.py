@@ -7,11 +7,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset import MOVED, UNREADABLE, Dataset
 from spatial_engine.ledger import Ledger
 from spatial_engine.pipeline import CRASHED
 from spatial_engine.plan import Step
-from spatial_engine.progress import printable
+from spatial_engine.progress import counted, printable
 from spatial_engine.store import Store
 
 
@@ -44,7 +44,7 @@ def show_store(store: Store, to: Console) -> bool:
 
 
 def show_dataset(dataset: Dataset, to: Console) -> bool:
-    """Questions per leaf, or the one reason why there are none. Returns whether no clip crashed."""
+    """Questions per leaf, or the one reason why there are none. Returns whether no clip crashed or was lost."""
     audit = dataset.audit
     refused = {leaf: reasons for leaf, reasons in audit["refused"].items() if leaf}
     table = Table("leaf", "questions", "facts", "why not more", title=f"questions: {audit['questions']}")
@@ -56,7 +56,11 @@ def show_dataset(dataset: Dataset, to: Console) -> bool:
     crashed = audit["refused"].get("", {})
     for reason in crashed:
         to.print(f"[red]failed[/] {_safe(reason)}", soft_wrap=True)
-    return not any(reason.startswith(CRASHED) for reason in crashed)
+    lost = sum(reasons.get(UNREADABLE, 0) for reasons in audit["dropped"].values())
+    if lost:
+        to.print(f"[red]failed[/] {counted(lost, 'question')}: {UNREADABLE}", soft_wrap=True)
+        to.print(f"  try: {MOVED}", soft_wrap=True)
+    return not lost and not any(reason.startswith(CRASHED) for reason in crashed)
 
 
 def show_plan(steps: Sequence[Step], to: Console) -> None:

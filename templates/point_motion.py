@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.spatial import ConvexHull, QhullError
 
 from templates.correspondence import object_at
 from templates.measured import Measured, Undecided
@@ -12,6 +13,10 @@ _NEAR_PX = 1.5
 """A track speaks for a pixel within this distance (at 640 px width)."""
 _SIGMA_PX = 2.0
 """σ of a residual against the static world (at 640 px width): the 6 px that "moves" needs are 3 σ."""
+_INSIDE_PX = 6.0
+"""A mark lies this far inside the outline of the moving tracks, or outside (at 640 px width)."""
+_BORDER_PX = 3
+"""Object masks count as the truth only where they are one over so many pixels around."""
 _MOVED = 0.02
 """An object whose pose is known moves if it goes further than this share of its distance."""
 _EXACT = 1e-3
@@ -29,11 +34,14 @@ def point_motion(scene: Scene, frame: int, xy_px: np.ndarray, frames: Sequence[i
     shown = find_rows(tracks.frames, frames)
     if (shown < 0).any() or not tracks.visible[row, shown].all():
         return Undecided(reason="point is not seen in all photos")
-    residual = float(tracks.residual_px[row]) / scene.pixel_scale
-    parallax = float(tracks.parallax_px[row]) / scene.pixel_scale
     label = {1: "yes", 0: "no"}.get(int(tracks.motion[row]))
     if label is None:
         return Undecided(reason="whether the point moves cannot be told")
+    inside = _depth_in_movers_px(scene, frame, xy_px) / scene.pixel_scale
+    if abs(inside) < _INSIDE_PX or (inside > 0) != (label == "yes"):
+        return Undecided(reason="at the border of what moves")
+    residual = float(tracks.residual_px[row]) / scene.pixel_scale
+    parallax = float(tracks.parallax_px[row]) / scene.pixel_scale
     margin = residual / _SIGMA_PX if label == "yes" else (parallax - residual) / _SIGMA_PX
     return Measured(
         value=np.array([residual]),
@@ -47,6 +55,22 @@ def point_motion(scene: Scene, frame: int, xy_px: np.ndarray, frames: Sequence[i
             "moving_pairs": int(tracks.moving_pairs[row]),
         },
     )
+
+
+def _depth_in_movers_px(scene: Scene, frame: int, xy_px: np.ndarray) -> float:
+    """How far inside the outline of the moving tracks a pixel lies; at the outline a mark shows two things at once.
+
+    Negative outside; -inf where too few move to have an outline.
+    """
+    assert scene.tracks is not None
+    column = int(find_rows(scene.tracks.frames, [frame])[0])
+    movers = scene.tracks.xy_px[scene.tracks.motion == 1, column]
+    movers = movers[np.isfinite(movers).all(axis=1)]
+    try:
+        equations = ConvexHull(movers).equations
+    except (QhullError, ValueError):  # fewer than three, or all on one line
+        return -np.inf
+    return float(-(equations[:, :2] @ xy_px + equations[:, 2]).max())
 
 
 def track_at(scene: Scene, frame: int, xy_px: np.ndarray) -> int | None:
@@ -67,7 +91,11 @@ def _by_pose(scene: Scene, frame: int, xy_px: np.ndarray, frames: Sequence[int])
     rows = find_rows(objects.frames, [frame, *frames])
     if (rows < 0).any():
         return Undecided(reason="objects are not known in all photos")
-    k = object_at(scene, frame, xy_px)
+    offsets = np.array([[dx, dy] for dx in (-_BORDER_PX, 0, _BORDER_PX) for dy in (-_BORDER_PX, 0, _BORDER_PX)])
+    around = {object_at(scene, frame, xy_px + offset) for offset in offsets}
+    if len(around) > 1:
+        return Undecided(reason="at the border of an object")
+    (k,) = around
     moved = 0.0
     if k >= 0:
         poses = objects.world_from_object[rows, k]

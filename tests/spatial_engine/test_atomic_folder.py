@@ -1,6 +1,9 @@
+from pathlib import Path
+
 import pytest
 
 from spatial_engine.atomic_folder import atomic_folder
+from spatial_engine.errors import UsageError
 
 
 def never(path):
@@ -29,7 +32,28 @@ def test_a_kill_between_the_renames_is_mended(tmp_path):
 
 
 def test_what_is_not_ours_is_refused(tmp_path):
-    (tmp_path / "file").write_text("mine")
-    with pytest.raises(PermissionError), atomic_folder(tmp_path / "file", (), never):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").write_text("mine")
+    with pytest.raises(PermissionError), atomic_folder(tmp_path / "folder", (), never):
         pass
-    assert (tmp_path / "file").read_text() == "mine"
+    for place in (tmp_path / "folder" / "file", tmp_path / "folder" / "file" / "below"):
+        with pytest.raises(UsageError, match="is a file"), atomic_folder(place, (), never):
+            pass
+    assert (tmp_path / "folder" / "file").read_text() == "mine"
+
+
+def test_the_folder_of_the_shell_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="where you stand"), atomic_folder(Path(), (), never):
+        pass
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "big disk").mkdir()
+    (tmp_path / "a").symlink_to(tmp_path / "big disk")
+    for text in ("before", "after"):
+        with atomic_folder(tmp_path / "a", ("file",), lambda path: None) as folder:
+            (folder / "file").write_text(text)
+    assert (tmp_path / "a").is_symlink()
+    assert (tmp_path / "big disk" / "file").read_text() == "after"
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a", "big disk"]

@@ -7,6 +7,7 @@ import pytest
 
 from spatial_engine.cli import main
 from spatial_engine.store import open_store
+from tests.films import panning, write_video
 from tests.spatial_engine.fake_footage import write_folders
 
 Run = Callable[..., tuple[int, str, str]]
@@ -58,6 +59,12 @@ def test_trouble_with_some_clips_is_1(command: Run, tmp_path: Path, videos: Path
         (["annotate", ".", "-o", "{}", "--experts", "colnap"], "no expert is called 'colnap'", "colmap"),
         (["annotate", ".", "-o", "{}", "--intrinsics", "500,500"], "--intrinsics 500,500", "FX,FY,CX,CY"),
         (["annotate", ".", "-o", "{}", "--start", "5", "--end", "4"], "--start 5 --end 4", "start < end"),
+        (["annotate", ".", "-o", "{}", "--start", "nan"], "--start nan", "start < end"),
+        (["annotate", ".", "-o", "{}", "--intrinsics", "-5,5,9,9"], "--intrinsics -5,5,9,9", "above 0"),
+        (["annotate", ".", "-o", "{}", "--experts", ","], "names nothing", "leave the option out"),
+        (["run", ".", "-o", "{}", "--abilities", "L9"], "no template asks about 'L9'", "--abilities"),
+        (["run", ".", "-o", __file__], "is a file, not a folder", "new folder"),
+        (["annotate", ".", "-o", f"{__file__}/below"], "is a file, not a folder", "new folder"),
         (["generate", "{}", "-o", "{}"], "is not a store", "spatial-engine annotate"),
         (["generate", ".", "-o", "{}"], "is not a store", "spatial-engine annotate"),
     ],
@@ -71,6 +78,60 @@ def test_usage_is_2(command: Run, tmp_path: Path, arguments: list[str], cause: s
     assert second.startswith("  try: ")
     assert remedy in second
     assert not (tmp_path / "out").exists()
+
+
+def test_what_cannot_be_written_is_3(command: Run, videos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, value: object) -> None:
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr("spatial_engine.store.write_json", full)
+    code, _, err = command("annotate", videos, "-o", videos.parent / "store", "--experts", "valid_area")
+    assert code == 3
+    assert err.splitlines()[0].startswith("error: No space left on device: ")
+    assert err.splitlines()[1].startswith("  try: ")
+
+
+def test_a_fault_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("a fault")
+
+    monkeypatch.setattr("spatial_engine.pipeline.generate", broken)
+    with pytest.raises(KeyError, match="a fault"):
+        main(["generate", str(tmp_path), "-o", str(tmp_path / "set")])
+
+
+def test_a_taken_folder_is_said_before_the_work(command: Run, videos: Path, tmp_path: Path) -> None:
+    (tmp_path / "out" / "dataset").mkdir(parents=True)
+    (tmp_path / "out" / "dataset" / "thesis.txt").write_text("mine")
+    code, out, err = command("run", videos, "-o", tmp_path / "out", "--experts", "valid_area")
+    assert code == 2
+    assert "is not a data set" in err
+    assert out == ""
+    assert not (tmp_path / "out" / "store").exists()
+
+
+def test_report_takes_the_folder_of_a_run(command: Run, videos: Path, tmp_path: Path) -> None:
+    assert command("run", videos, "-o", tmp_path / "out", "--experts", "valid_area")[0] == 0
+    (tmp_path / "out" / "report" / "index.html").unlink()
+    (tmp_path / "out" / "report" / "gallery.html").unlink()
+    for rest in (tmp_path / "out" / "report").iterdir():
+        rest.rename(tmp_path / f"old {rest.name}")
+    code, out, _ = command("report", tmp_path / "out")
+    assert code == 0
+    assert out.strip() == f"look at: {tmp_path / 'out' / 'report' / 'index.html'}"
+    assert len(list((tmp_path / "out" / "report" / "clips").iterdir())) == 2, "it knows the store"
+
+
+def test_a_range_in_seconds_needs_times(command: Run, videos: Path, tmp_path: Path) -> None:
+    line = ("annotate", videos, "-o", tmp_path / "store", "--end", "1", "--experts", "valid_area")
+    code, _, err = command(*line)
+    assert code == 2
+    assert "--fps" in err
+    write_video(videos / "a.mp4", panning(0, 12))
+    code, out, _ = command(*line)
+    assert code == 1
+    assert out.count("--start/--end: images have no times\n  try: give their rate with --fps") == 2
+    assert len(open_store(tmp_path / "store").clip_ids()) == 1
 
 
 def test_unknown_options_are_usage(command: Run) -> None:

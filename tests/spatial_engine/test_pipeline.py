@@ -261,10 +261,13 @@ def test_a_damaged_signal_costs_its_clip(tmp_path: Path, videos: Path, fakes: di
     store = annotate(videos, tmp_path / "store", experts=list(fakes.values()))
     damaged = next((store.path / "clips" / store.clip_ids()[0]).glob("gravity.*"))
     damaged.write_bytes(b"")
-    audit = generate(store, tmp_path / "set").audit
+    heard = Heard()
+    audit = generate(store, tmp_path / "set", progress=heard).audit
     assert audit["clips"] == 2
     [reason] = audit["refused"][""]
     assert reason.startswith(CRASHED)
+    assert str(store.path) not in reason
+    assert any(line.startswith(f"  try: delete {damaged} and run annotate again") for line in heard.lines)
 
 
 def test_unknown_ability_lists_those_there_are(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:

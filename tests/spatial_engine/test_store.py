@@ -109,3 +109,25 @@ def test_a_failed_write_leaves_what_was_there(tmp_path: Path) -> None:
         raise OSError("disk full")
     assert read_json(tmp_path / "a.json") == 1
     assert [file.name for file in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_a_cache_that_cannot_be_written_costs_nothing_else(store: Store) -> None:
+    (store.path / "cache").touch()  # a file where the folder should be
+    store.put("key", {"a": [1]})
+    assert store.get("key") is None
+
+
+@pytest.mark.parametrize("name", ["clip.json", "failed.json"])
+def test_damaged_records_are_named(store: Store, name: str) -> None:
+    add_clip(store, "c")
+    (store.path / "clips" / "c" / name).write_text("{")
+    with pytest.raises(StoreError, match=f"{name} is damaged") as caught:
+        store.record("c")
+        store.failures("c")
+    assert "run annotate again" in caught.value.remedy
+
+
+def test_a_version_that_is_no_number_is_damage(store: Store) -> None:
+    (store.path / "store.json").write_text('{"format_version": "x"}')
+    with pytest.raises(StoreError, match="is damaged"):
+        open_store(store.path)

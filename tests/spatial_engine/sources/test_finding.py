@@ -90,6 +90,15 @@ def test_what_is_no_picture_is_never_a_frame(tmp_path: Path) -> None:
     assert "labels" in why["1_disparity.png"]
 
 
+def test_a_picture_too_large_to_open_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_images(tmp_path, panning(0, 3), "{}.png")
+    Image.fromarray(np.zeros((300, 300, 3), np.uint8)).save(tmp_path / "3.png")
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 40_000)  # Pillow refuses beyond twice as many
+    found = find_footage(tmp_path)
+    assert names(found) == {tmp_path.name: 3}
+    assert reasons(found) == {"3.png": "not a readable image (more pixels than can be opened safely)"}
+
+
 def test_grey_pictures_are_pictures(tmp_path: Path) -> None:
     for k in range(3):
         Image.fromarray(texture(k)[..., 0]).save(tmp_path / f"{k}.png")

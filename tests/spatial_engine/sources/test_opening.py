@@ -143,7 +143,7 @@ def test_images_have_times_only_from_the_user(tmp_path: Path) -> None:
     (timed,) = open_clips(folder, OpenOptions(fps=2, start_s=0.5))
     assert timed.times_s is not None
     assert timed.times_s.tolist() == [0.5, 1.0, 1.5, 2.0, 2.5]
-    with pytest.raises(UsageError, match="give their rate with --fps"):
+    with pytest.raises(ClipError, match="give their rate with --fps"):
         open_clips(folder, OpenOptions(start_s=1))
 
 
