@@ -80,7 +80,10 @@ def _among_its_like(
     apart_px: Float64[np.ndarray, "k n"], ranges: Float64[np.ndarray, "n"], own: np.ndarray, radius_px: float
 ) -> Bool[np.ndarray, "k"]:
     """Whether most of the points seen around a point are at its range."""
-    closest = np.argsort(apart_px, axis=1, kind="stable")[:, 1 : _NEIGHBOURS + 1]
+    apart_px = apart_px.copy()
+    apart_px[np.arange(len(own)), own] = np.inf
+    last = min(_NEIGHBOURS, apart_px.shape[1]) - 1
+    closest = np.argpartition(apart_px, last, axis=1)[:, : last + 1]
     near = np.take_along_axis(apart_px, closest, axis=1) <= radius_px
     alike = np.abs(np.log(ranges[closest] / ranges[own][:, None])) <= _SAME_RANGE
     count = near.sum(axis=1)

@@ -267,7 +267,7 @@ def test_a_damaged_signal_costs_its_clip(tmp_path: Path, videos: Path, fakes: di
     [reason] = audit["refused"][""]
     assert reason.startswith(CRASHED)
     assert str(store.path) not in reason
-    assert any(line.startswith(f"  try: delete {damaged} and run annotate again") for line in heard.lines)
+    assert any(line.startswith(f"  try: delete {damaged} and run annotate again") for line in heard.lines), heard.lines
 
 
 def test_unknown_ability_lists_those_there_are(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
