@@ -6,7 +6,7 @@ from PIL import Image
 
 from spatial_engine import dataset as dataset_module
 from spatial_engine.dataset import UNREADABLE, Dataset, write_dataset
-from spatial_engine.errors import UsageError
+from spatial_engine.errors import SpatialEngineError, UsageError
 from templates.draft import ClipQuestions
 from tests.spatial_engine.drafts import NASTY, clip, clip_questions
 
@@ -133,6 +133,19 @@ def test_a_fault_leaves_the_old_data_set(tmp_path, monkeypatch):
         write(dataset.path)
     assert (dataset.path / "questions.jsonl").read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["d"]
+
+
+def test_footage_that_is_gone_costs_no_earlier_data_set(tmp_path):
+    def gone(id):
+        raise FileNotFoundError(id)
+
+    before = (write(tmp_path / "d").path / "questions.jsonl").read_bytes()
+    with pytest.raises(SpatialEngineError, match=UNREADABLE) as caught:
+        write(tmp_path / "d", open_clip=gone)
+    assert caught.value.exit_code == 1
+    with pytest.raises(SpatialEngineError, match=UNREADABLE):
+        write(tmp_path / "d", open_clip=lambda id: clip(id, broken_from=0))
+    assert (tmp_path / "d" / "questions.jsonl").read_bytes() == before
 
 
 def test_a_clip_that_can_no_longer_be_read_costs_only_itself(tmp_path):
