@@ -37,9 +37,7 @@ def _unit(v: Float64[np.ndarray, "s 3"]) -> Float64[np.ndarray, "s 3"]:
     return v / np.linalg.norm(v, axis=1, keepdims=True)
 
 
-def detect(
-    clip: Clip, frames: Sequence[int], valid: Bool[np.ndarray, "h w"] | None, shortest: float
-) -> LineSegments:
+def detect(clip: Clip, frames: Sequence[int], valid: Bool[np.ndarray, "h w"] | None, shortest: float) -> LineSegments:
     """LSD segments at working size, at least `shortest` of the diagonal long, with their middle in the valid area."""
     import cv2
 

@@ -156,9 +156,7 @@ class SiftExpert:
 
         keypoints, raw = cv2.SIFT.create(nfeatures=self.settings.features).detectAndCompute(grey, mask)
         if raw is None or not len(keypoints):
-            return _Described(
-                xy_px=np.zeros((0, 2)), descriptor=np.zeros((0, 128), np.float32), lookalike=np.zeros(0)
-            )
+            return _Described(xy_px=np.zeros((0, 2)), descriptor=np.zeros((0, 128), np.float32), lookalike=np.zeros(0))
         descriptor = np.sqrt(raw / np.maximum(raw.sum(axis=1, keepdims=True), 1e-9)).astype(np.float32)
         xy = clip.full_from_working(np.array([k.pt for k in keypoints], dtype=np.float64))
         distance = _distances(descriptor, descriptor)
@@ -319,9 +317,7 @@ def _once(
     return np.array(sorted(chosen.values()), dtype=np.int64)
 
 
-def _in_both(
-    tracks: ImageTracks, a: int, b: int
-) -> tuple[Float64[np.ndarray, "k 2"], Float64[np.ndarray, "k 2"]]:
+def _in_both(tracks: ImageTracks, a: int, b: int) -> tuple[Float64[np.ndarray, "k 2"], Float64[np.ndarray, "k 2"]]:
     """Pixels in frames a and b of the tracks that are followed in both."""
     column = np.searchsorted(tracks.frames, [a, b])
     if (column >= len(tracks.frames)).any() or (tracks.frames[column] != [a, b]).any():

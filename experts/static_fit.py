@@ -116,9 +116,7 @@ def parallax_rad(s: Sightings, fit: StaticFit, used: Bool[np.ndarray, "t n"]) ->
     return angle
 
 
-def shown_px(
-    s: Sightings, fit: StaticFit, used: Bool[np.ndarray, "t n"], share: float
-) -> Float64[np.ndarray, "t"]:
+def shown_px(s: Sightings, fit: StaticFit, used: Bool[np.ndarray, "t n"], share: float) -> Float64[np.ndarray, "t"]:
     """RMS departure that a steady move by `share` of the range leaves, in the direction where it shows least.
 
     Zero where a move could hide altogether, as behind a camera that itself travels steadily (a car ahead).
@@ -208,9 +206,7 @@ def _normal(
     def outer(a: Float64[np.ndarray, "n 3"], b: Float64[np.ndarray, "n 3"]) -> Float64[np.ndarray, "n 3 3"]:
         return a[:, :, None] * b[:, None]
 
-    parts = np.stack(
-        [outer(x, x) + outer(y, y), -outer(x, z) - outer(z, x), -outer(y, z) - outer(z, y), outer(z, z)]
-    )
+    parts = np.stack([outer(x, x) + outer(y, y), -outer(x, z) - outer(z, x), -outer(y, z) - outer(z, y), outer(z, z)])
     offset = s.centre - (np.zeros(3) if origin is None else origin)
     moments = np.einsum("pnij,nj->pni", parts, offset)
     factors = np.stack([weight, weight * u[..., 0], weight * u[..., 1], weight * (u**2).sum(axis=-1)], axis=1)

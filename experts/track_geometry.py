@@ -162,9 +162,7 @@ class TrackGeometryExpert:
         if not s.turning:
             static &= parallax >= self.settings.parallax_px
         shown = np.zeros(len(static))
-        shown[static] = shown_px(
-            s.of(np.flatnonzero(static)), _of(fit, static), fits[static], self.settings.move_share
-        )
+        shown[static] = shown_px(s.of(np.flatnonzero(static)), _of(fit, static), fits[static], self.settings.move_share)
         return static & (shown >= np.maximum(self.settings.shown_px, self.settings.shown_ratio * rms))
 
     def _visible(

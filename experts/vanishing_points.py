@@ -192,9 +192,7 @@ class VanishingPointsExpert:
             frame=kept.frame,
         )
 
-    def _fit(
-        self, pool: _Pool, image_up: Float64[np.ndarray, "3"]
-    ) -> Float64[np.ndarray, "3 3"] | Abstained:
+    def _fit(self, pool: _Pool, image_up: Float64[np.ndarray, "3"]) -> Float64[np.ndarray, "3 3"] | Abstained:
         """Three orthogonal directions, upward first; sampled, then refined. Abstains where they are doubtful."""
         if len(pool.weight) < 10 * 3:
             return Abstained(reason="too few straight lines", detail=f"{len(pool.weight)} segments")
