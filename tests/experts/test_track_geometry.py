@@ -156,9 +156,7 @@ def test_shown_px_predicts_what_a_move_leaves() -> None:
         way = rng.normal(size=3)
         way *= 0.05 * 4.0 / np.linalg.norm(way)
         moved = still(xyz) + np.linspace(-0.5, 0.5, FRAMES)[:, None] * way
-        tracks = ImageTracks(
-            frames=np.arange(FRAMES), xy_px=seen_by(pose, moved).astype(np.float32), provenance=SOURCE
-        )
+        tracks = ImageTracks(frames=np.arange(FRAMES), xy_px=seen_by(pose, moved).astype(np.float32), provenance=SOURCE)
         residual = fit_whole(sightings(tracks, camera_path(pose))).residual_px
         assert (np.sqrt((residual**2).mean(axis=1)) > 0.8 * least).all()
 

@@ -183,9 +183,7 @@ def test_headset_footage() -> None:
             for frame in frames:
                 yield cv2.cvtColor(cv2.imread(str(files[frame])), cv2.COLOR_BGR2RGB)
 
-    camera = Intrinsics(
-        width_px=540, height_px=360, fx_px=k[0, 0], fy_px=k[1, 1], cx_px=k[0, 2], cy_px=k[1, 2]
-    )
+    camera = Intrinsics(width_px=540, height_px=360, fx_px=k[0, 0], fy_px=k[1, 1], cx_px=k[0, 2], cy_px=k[1, 2])
     path = replace(camera_path(pose), intrinsics=camera)
     clip = Clip(
         id="0" * 16,
