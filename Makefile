@@ -5,8 +5,8 @@ PIP := $(BIN)/python -m pip install -q --disable-pip-version-check -c constraint
 
 .PHONY: demo test check clean
 
-demo: $(VENV)/.installed  ## annotate our own clip (or VIDEO=path FLAGS=--upright) into demo/ and say where to look
-	$(if $(VIDEO),$(BIN)/spatial-engine run "$(VIDEO)" -o demo $(FLAGS),$(BIN)/python -m examples.demo)
+demo: $(VENV)/.installed  ## annotate our own clip (or VIDEO=path FLAGS=--upright) into demo/NAME, and say where to look
+	$(if $(VIDEO),$(BIN)/spatial-engine run "$(VIDEO)" -o demo/"$$(basename "$(VIDEO)")" $(FLAGS),$(BIN)/python -m examples.demo)
 
 test: $(VENV)/.installed  ## everything but style: about ten minutes on two cores
 	$(BIN)/python -m pytest

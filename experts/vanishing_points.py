@@ -118,7 +118,7 @@ class VanishingPointsExpert:
 
     def _gravity(self, clip: Clip, signals: Signals) -> Gravity | Abstained:
         if not clip.options.upright:
-            return Abstained(reason="which axis is up is not known", remedy=_FLAG)
+            return Abstained(reason="which axis is up is not known without --upright", remedy=_FLAG)
         path = signals["camera_path"]
         if not isinstance(path, CameraPath) or not path.registered.any():
             return Abstained(reason="no camera path", detail=getattr(path, "reason", ""))

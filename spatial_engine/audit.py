@@ -6,6 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from spatial_engine.atomic_file import read_json, write_json
+from spatial_engine.card import card
 from spatial_engine.question_line import plain
 from templates.ability import LEAVES
 from templates.draft import Refusal
@@ -58,7 +59,7 @@ def audit(
 def set_truth(
     dataset_path: str | Path, counts: Mapping[str, int], worst: Sequence[Mapping[str, Json]] = (), source: str = ""
 ) -> None:
-    """Writes what ground truth says into `audit.json`: {"right", "wrong", "undecidable"}, counted in facts.
+    """Writes what ground truth says into `audit.json` and the card: {"right", "wrong", "undecidable"}, counted in facts.
 
     `worst`: facts by how far they are off, worst first (any JSON objects; "fact_id" names the fact). `source`: what
     the truth was ("the renderer's exact scene").
@@ -70,6 +71,7 @@ def set_truth(
     record["truth"] = dict(counts)
     record["truth_detail"] = {"source": source, "worst": plain(list(worst[:_WORST_KEPT]))}
     write_json(path, record)
+    (path.parent / "README.md").write_bytes(card(record, path.parent.name).encode("utf-8", "replace"))
 
 
 def _abilities(questions: Sequence[Question]) -> dict[str, Json]:

@@ -23,6 +23,7 @@ def card(audit: Mapping[str, Json], name: str) -> str:
     return "\n\n".join(sections) + "\n"
 
 
+_HUB_LICENCES = ("Apache-2.0", "MIT", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC0-1.0")
 _SCORING = """\
 One JSON object a line in `questions.jsonl`. Show the pictures of `media` in their order (those with `"option": true`
 are the options of a choice, in the order of `options`), then `prompt`, then the options lettered A, B, C ...
@@ -31,6 +32,11 @@ are the options of a choice, in the order of `options`), then `prompt`, then the
 - `numeric`: right within `tolerance` of `answer`. `json`: every number within its tolerance, angles
   the short way round.
 - `point`: right within `tolerance` pixels of `answer`, stated for a picture of `frame_size_px`.
+- `order`: right if the list is `answer`. `plan`: `actions` with `step_nums`, replayed from the first photo's camera
+  (`translation_step_m` or `point_fraction`, `rotation_step_deg` in `scorer_params`), ends within `tolerance` steps.
+
+`sigma` is one standard deviation of a numeric answer; `margin` says how many σ a label is from the nearest other one;
+both leave out gross errors, which `evidence.p_right` includes. `tolerance` is null for labels.
 
 Several formats of one fact share `fact_id`: keep them on one side of any split (`splits` in `audit.json` does)."""
 
@@ -48,7 +54,7 @@ def _front_matter(audit: Mapping[str, Json], name: str) -> str:
     lines = (
         "---",
         f"pretty_name: {json.dumps(name, ensure_ascii=False)}",
-        "license: other",
+        f"license: {_one_licence(audit)}",
         "language: [en]",
         "task_categories: [visual-question-answering]",
         "tags: [spatial-reasoning, 3d]",
@@ -59,6 +65,12 @@ def _front_matter(audit: Mapping[str, Json], name: str) -> str:
         "---",
     )
     return "\n".join(lines)
+
+
+def _one_licence(audit: Mapping[str, Json]) -> str:
+    """The Hub's name of the footage's licence if there is one for all, else "other"."""
+    names = list(audit["licences"].get("footage", {}))
+    return names[0].lower() if len(names) == 1 and names[0] in _HUB_LICENCES else "other"
 
 
 def _summary(audit: Mapping[str, Json]) -> str:

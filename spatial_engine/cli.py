@@ -123,9 +123,9 @@ def export(
     to: Annotated[str, typer.Option(help="Whose format: spatialtree.")],
 ) -> None:
     """Write a data set in another program's format."""
-    import spatial_engine
+    from spatial_engine import export, summary
 
-    print(f"written: {spatial_engine.export(dataset, out, to=to)}")
+    summary.show_export(export(dataset, out, to=to))
 
 
 @app.command()

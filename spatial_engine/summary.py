@@ -2,12 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from spatial_engine.atomic_file import read_json
 from spatial_engine.dataset import MOVED, UNREADABLE, Dataset
+from spatial_engine.export.exporter import REPORT
 from spatial_engine.ledger import Ledger
 from spatial_engine.pipeline import CRASHED
 from spatial_engine.plan import Step
@@ -85,3 +88,11 @@ def _most_frequent(reasons: Iterable[str]) -> str:
 def _safe(text: str) -> str:
     """User-provided words as plain text: no markup, no control characters."""
     return escape(printable(text))
+
+
+def show_export(path: Path) -> None:
+    """Where an export lies, how much of the data set it holds, and where the reasons for the rest stand."""
+    record = read_json(path / REPORT)
+    left_out = sum(record["left_out"].values())
+    why = f", {left_out} questions left out ({REPORT} there says why)" if left_out else ""
+    print(f"written: {printable(str(path))}: {record['rows']} rows{why}")

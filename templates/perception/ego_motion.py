@@ -95,6 +95,8 @@ class CameraTurn:
         """The name of the turn; or its angle within 5°."""
         if format == "choice":
             return _label(measured)
+        if measured.value[0] <= self.caps.turn_deg:
+            return Undecided(reason="turn within its tolerance of none")
         return Numbers(
             names=self.number_names,
             value=measured.value,
