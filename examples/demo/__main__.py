@@ -30,9 +30,8 @@ def main() -> int:
     se.report(dataset, OUT / "report", store=se.open_store(OUT / "store"))
     questions, facts = sum(1 for _ in dataset.questions), sum(counts.values())
     print(f"{questions} questions, {facts} facts, {counts['wrong']} wrong")
-    print(
-        f"(held against the exact scene: {counts['right']} right, {counts['undecidable']} that the scene itself does not decide)"
-    )
+    undecided = f"{counts['undecidable']} that the scene itself does not decide"
+    print(f"(held against the exact scene: {counts['right']} right, {undecided})")
     print(f"data set: {dataset.path}/   report: {(OUT / 'report' / 'index.html').resolve().as_uri()}")
     return int(counts["wrong"] > 0)
 
