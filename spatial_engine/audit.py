@@ -59,7 +59,7 @@ def audit(
 def set_truth(
     dataset_path: str | Path, counts: Mapping[str, int], worst: Sequence[Mapping[str, Json]] = (), source: str = ""
 ) -> None:
-    """Writes what ground truth says ({"right", "wrong", "undecidable"}, counted in facts) into `audit.json` and the card.
+    """Writes what ground truth says ("right", "wrong", "undecidable", counted in facts) to `audit.json` and the card.
 
     `worst`: facts by how far they are off, worst first (any JSON objects; "fact_id" names the fact). `source`: what
     the truth was ("the renderer's exact scene").

@@ -83,14 +83,14 @@ def test_both_forms_are_asked_and_right() -> None:
     signals = worlds.signals()
     found, truth = asked(signals), exactly(signals)
     verdicts = Counter((d.format, verdict(NAVIGATE, d.format, d.fact, d.answer, truth)) for d in found.drafts)
-    assert verdicts["choice", True] >= 8 and verdicts["plan", True] >= 6
+    assert verdicts["choice", True] >= 8 and verdicts["plan", True] >= 4
     assert not verdicts["choice", False] and not verdicts["plan", False]
 
 
 def test_written_plans_followed_by_hand_end_at_the_second_photo() -> None:
     signals = worlds.signals()
     points, found = signals["sparse_points"], plans(asked(signals))
-    assert isinstance(points, SparsePoints) and len(found) >= 6
+    assert isinstance(points, SparsePoints) and len(found) >= 4
     for draft in found:
         here = points.observation_frame == draft.fact.params["from"]
         at = np.linalg.norm(points.observation_xy_px[here] - draft.fact.params["point"], axis=1).argmin()
@@ -103,7 +103,7 @@ def test_written_plans_followed_by_hand_end_at_the_second_photo() -> None:
 
 def test_metric_clips_are_asked_in_metres_and_need_no_mark() -> None:
     found = plans(asked(with_path(worlds.signals(), scale=METRIC)))
-    assert len(found) >= 6
+    assert len(found) >= 4
     for draft in found:
         assert ends_within_a_step(draft, draft.phrasing.scorer_params["translation_step_m"])
         assert draft.fact.params["point"] is None and "point P" not in draft.phrasing.prompt
