@@ -99,7 +99,11 @@ def _hololens_depth(root: Path, clip: Clip, source: Provenance) -> Depth:
     z = np.stack([np.asarray(Image.open(f)).astype(np.float32) for f in files]) / 1000
     scale = Scale(kind="metric", relative_sigma=0.02, source="hololens_indoor")
     return Depth(
-        frames=clip.frames, z=np.where(z > 0, z, np.float32("nan")), relative_sigma=0.01, scale=scale, provenance=source
+        frames=clip.frames,
+        z=np.where(z > 0, z, np.float32("nan")),
+        relative_sigma=np.full(z.shape, 0.01, dtype=np.float32),
+        scale=scale,
+        provenance=source,
     )
 
 

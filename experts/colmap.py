@@ -67,7 +67,7 @@ class ColmapExpert:
             code_licence="BSD-3-Clause",
         )
 
-    def load(self, weights: str | None = None, device: str = "cpu", dtype: str | None = None) -> None:
+    def load(self, weights: str | None = None, device: str = "auto", dtype: str | None = None) -> None:
         """Nothing to load."""
 
     def close(self) -> None:

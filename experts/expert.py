@@ -12,7 +12,7 @@ class Expert(Protocol):
     """Turns a clip (and other experts' signals) into signals, or says why not.
 
     `name`, `version`, `settings` and the declared `options` enter the key under which a signal is stored: change
-    the version whenever the output can change.
+    the version whenever the output can change. Experts may also have what the functions below ask for.
     """
 
     name: str
@@ -29,8 +29,17 @@ class Expert(Protocol):
     settings: Any
     """A frozen dataclass of thresholds and floors, each with its unit and source."""
 
-    def load(self, weights: str | None = None, device: str = "cpu", dtype: str | None = None) -> None:
-        """Loads weights, once per process. Nothing to do for experts without."""
+    def load(self, weights: str | None = None, device: str = "auto", dtype: str | None = None) -> None:
+        """Loads weights, once per process. Nothing to do for experts without.
+
+        Args:
+            weights: the folder that holds weight files (None: the user's usual one), or "random".
+            device: "auto", "cpu", "cuda" or "cuda:1".
+            dtype: "float32", "float16" or "bfloat16"; None: what the device does best.
+
+        Raises:
+            SetupProblem: a package, a file or memory is missing, or a file is not the pinned one.
+        """
         ...
 
     def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
@@ -40,3 +49,25 @@ class Expert(Protocol):
     def close(self) -> None:
         """Frees what `load` took."""
         ...
+
+
+def may_use(expert: Expert) -> frozenset[str]:
+    """Names of signals that the call reads where an expert of the same run provides them; else they are not in
+    `signals`."""
+    return getattr(expert, "may_use", frozenset())
+
+
+def joins(expert: Expert) -> bool:
+    """Whether the expert only draws conclusions from other signals, cheaply: it joins a run that meets its needs."""
+    return getattr(expert, "joins", False)
+
+
+def needs_weights(expert: Expert) -> bool:
+    """Whether the expert rests on a trained model: it runs only if asked for by name."""
+    return bool(getattr(expert, "weight_names", ()))
+
+
+def weights_identity(expert: Expert, weights: str | None) -> str | None:
+    """Names the weights that `load(weights)` would load, without loading: "random", or a hash. None: it has none."""
+    identity = getattr(expert, "weights_identity", None)
+    return None if identity is None else identity(weights)

@@ -56,7 +56,7 @@ class KltExpert:
     def __init__(self, settings: KltSettings | None = None) -> None:
         self.settings = settings or KltSettings()
 
-    def load(self, weights: str | None = None, device: str = "cpu", dtype: str | None = None) -> None:
+    def load(self, weights: str | None = None, device: str = "auto", dtype: str | None = None) -> None:
         """Nothing to load."""
 
     def close(self) -> None:

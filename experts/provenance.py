@@ -1,7 +1,7 @@
 """Where a signal comes from, and under which licence."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,3 +24,5 @@ class Provenance:
     """SPDX name (or a short name) of the licence of the weights."""
     commercial_ok: bool = True
     """Whether code and weights allow commercial use."""
+    sigma: Literal["measured", "raw"] = "measured"
+    """raw: from a model's own confidence through a map that nobody has calibrated yet; its floor applies."""

@@ -99,7 +99,7 @@ class SiftExpert:
     def __init__(self, settings: SiftSettings | None = None) -> None:
         self.settings = settings or SiftSettings()
 
-    def load(self, weights: str | None = None, device: str = "cpu", dtype: str | None = None) -> None:
+    def load(self, weights: str | None = None, device: str = "auto", dtype: str | None = None) -> None:
         """Nothing to load."""
 
     def close(self) -> None:

@@ -93,6 +93,17 @@ class CameraPath:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """The camera itself, measured without its path."""
+
+    intrinsics: Intrinsics
+    """One camera for the whole clip."""
+    focal_relative_sigma: float
+    """σ_f / f."""
+    provenance: Provenance
+
+
+@dataclass(frozen=True, kw_only=True)
 class SparsePoints:
     """Static scene points seen from several frames, with the pixels where they were seen."""
 
@@ -136,6 +147,8 @@ class PointTracks:
     parallax_px: Float64[np.ndarray, "t"]
     """How far motion of the point in the world would have shown: the clip's parallax at this point."""
     provenance: Provenance
+    xyz_world: Float32[np.ndarray, "t n 3"] | None = None
+    """Place of each track in each frame, in the path's world and units; NaN where not known. None: 2-D only."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +168,8 @@ class Matches:
     p_gross: Float64[np.ndarray, "m"]
     """Probability that it is another point: < 0.005 only where two independent ways agree."""
     confirmed_by: Int32[np.ndarray, "m"]
-    """0 nothing, 1 track, 2 reprojection of the 3-D point, 3 homography of a turning camera."""
+    """0 nothing, 1 track, 2 reprojection of the 3-D point, 3 homography of a turning camera, 4 there and back again
+    over the depth of both frames."""
     provenance: Provenance
 
 
@@ -182,10 +196,12 @@ class Depth:
     """Frame indices, ascending."""
     z: Float32[np.ndarray, "n h w"]
     """Depth in the path's units; NaN where unknown. May be smaller than the frame (pixel centres at integers)."""
-    relative_sigma: float
-    """σ_z / z."""
+    relative_sigma: Float32[np.ndarray, "n h w"]
+    """σ_z / z of each pixel, scale excluded; NaN where z is."""
     scale: Scale
     provenance: Provenance
+    p_gross: float = 0.0
+    """Probability that a pixel's depth is plainly wrong (another surface, an invented one); 0 for measured depth."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,24 +215,87 @@ class Objects:
     ids: Int32[np.ndarray, "n h w"]
     """Object per pixel, -1 for none. May be smaller than the frame."""
     world_from_object: Float64[np.ndarray, "n k 4 4"]
-    """Pose of object k in frame n; NaN where unknown."""
+    """Pose of object k in frame n: the middle and axes of its box; NaN where unknown. A thing that stands still has
+    one pose in all frames."""
+    provenance: Provenance
+    size: Float64[np.ndarray, "k 3"] | None = None
+    """Sides of the box along its axes, in path units; NaN where unknown."""
+    centre_sigma: Float64[np.ndarray, "k"] | None = None
+    """σ per axis of the middle of the box, in path units; NaN where unknown."""
+    size_sigma: Float64[np.ndarray, "k 3"] | None = None
+    """σ of each side, in path units; NaN where unknown. A side that is seen from one end only has inf."""
+    score: Float32[np.ndarray, "n k"] | None = None
+    """The detector's own confidence, 0 to 1; NaN where it does not see the thing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectOrientation:
+    """Which way things face. Angles are those of Orient Anything, seen along the ray to the object's middle."""
+
+    frames: Int64[np.ndarray, "n"]
+    """Frame indices, ascending: a subset of the objects' frames."""
+    azimuth_rad: Float64[np.ndarray, "n k"]
+    """0 faces the camera, π/2 the front points to the picture's left, π away, 3π/2 right; NaN where unknown."""
+    polar_rad: Float64[np.ndarray, "n k"]
+    """> 0: the camera is above the object."""
+    rotation_rad: Float64[np.ndarray, "n k"]
+    """> 0: the object is turned counter-clockwise in the picture."""
+    sigma_rad: Float64[np.ndarray, "n k 3"]
+    """σ of azimuth, polar and rotation."""
+    cam_from_object: Float64[np.ndarray, "n k 3 3"]
+    """Turns object axes (x front, y left, z up) into camera axes (OpenCV); NaN where unknown."""
+    fronts: Int32[np.ndarray, "n k"]
+    """Number of fronts: 1; 2 or 4 where it looks alike after a half or a quarter turn; 0 none (a ball); -1 unknown."""
     provenance: Provenance
 
 
-Signal = ValidArea | ImageTracks | CameraPath | SparsePoints | PointTracks | Matches | Gravity | Depth | Objects
+@dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """How far independent estimates of one clip are apart: what two experts say of the same signal."""
+
+    compared: tuple[str, ...]
+    """What was held against what ("camera_path: depth_anything_3, colmap")."""
+    spread: dict[str, float]
+    """σ to add, by quantity: "rotation_rad", "direction_rad", "position_share" (of the scene's median range),
+    "depth_relative", "up_rad", "focal_relative"."""
+    refused: dict[str, str]
+    """Signals on which nothing may rest, and why, in few words."""
+    provenance: Provenance
+
+
+Signal = (
+    ValidArea
+    | ImageTracks
+    | CameraPath
+    | Calibration
+    | SparsePoints
+    | PointTracks
+    | Matches
+    | Gravity
+    | Depth
+    | Objects
+    | ObjectOrientation
+    | Agreement
+)
 Signals = Mapping[str, Signal | Abstained]
 
-SIGNAL_TYPES: dict[str, type] = {
+_TYPES: dict[str, type] = {
     "valid_area": ValidArea,
     "image_tracks": ImageTracks,
     "camera_path": CameraPath,
+    "calibration": Calibration,
     "sparse_points": SparsePoints,
-    "camera_path_check": CameraPath,  # the second map: the same footage from another focal start
-    "sparse_points_check": SparsePoints,
     "tracks": PointTracks,
     "matches": Matches,
     "gravity": Gravity,
     "depth": Depth,
     "objects": Objects,
+    "object_orientation": ObjectOrientation,
+    "agreement": Agreement,
 }
-"""Every signal by name. The `_check` pair is a second, independent estimate: a label must hold on both."""
+CHECKED = ("camera_path", "sparse_points", "depth", "gravity")
+"""Signals of which a second, independent estimate may be at hand, called `<name>_check`: a label must hold on both."""
+WORLD_BOUND = frozenset({"camera_path", "sparse_points", "depth", "objects"})
+"""Signals that hold positions: those of one scene must share a world and a unit."""
+SIGNAL_TYPES = _TYPES | {f"{name}_check": _TYPES[name] for name in CHECKED}
+"""Every signal by name."""

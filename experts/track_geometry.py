@@ -70,15 +70,16 @@ class TrackGeometryExpert:
     """Expert "track_geometry": 2-D tracks and the camera path into tracks with visibility and motion."""
 
     name: ClassVar[str] = "track_geometry"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     provides: ClassVar[frozenset[str]] = frozenset({"tracks"})
-    needs: ClassVar[frozenset[str]] = frozenset({"image_tracks", "camera_path", "sparse_points"})
+    needs: ClassVar[frozenset[str]] = frozenset({"image_tracks", "camera_path"})
     options: ClassVar[frozenset[str]] = frozenset()
+    joins: ClassVar[bool] = True
 
     def __init__(self, settings: TrackGeometrySettings | None = None) -> None:
         self.settings = settings or TrackGeometrySettings()
 
-    def load(self, weights: str | None = None, device: str = "cpu", dtype: str | None = None) -> None:
+    def load(self, weights: str | None = None, device: str = "auto", dtype: str | None = None) -> None:
         """Nothing to load."""
 
     def close(self) -> None:

@@ -62,7 +62,7 @@ class ValidAreaExpert:
     def __init__(self, settings: ValidAreaSettings | None = None) -> None:
         self.settings = settings or ValidAreaSettings()
 
-    def load(self, weights: str | None = None, device: str = "cpu", dtype: str | None = None) -> None:
+    def load(self, weights: str | None = None, device: str = "auto", dtype: str | None = None) -> None:
         """Nothing to load."""
 
     def close(self) -> None:

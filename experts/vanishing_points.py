@@ -106,7 +106,7 @@ class VanishingPointsExpert:
     def __init__(self, settings: VanishingPointsSettings | None = None) -> None:
         self.settings = settings or VanishingPointsSettings()
 
-    def load(self, weights: str | None = None, device: str = "cpu", dtype: str | None = None) -> None:
+    def load(self, weights: str | None = None, device: str = "auto", dtype: str | None = None) -> None:
         """Nothing to load."""
 
     def close(self) -> None:

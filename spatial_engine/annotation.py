@@ -10,11 +10,13 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from experts.clip import Clip, OpeningOptions
-from experts.expert import Expert
+from experts.expert import Expert, may_use, weights_identity
+from experts.setup_problem import SetupProblem
 from experts.signals import SIGNAL_TYPES, Abstained, Signal
 from spatial_engine.errors import UsageError
 from spatial_engine.executor import one_line
 from spatial_engine.ledger import Entry, entries_on_file
+from spatial_engine.loading import Loading
 from spatial_engine.signal_file import to_json
 from spatial_engine.sources import clip_to_json
 from spatial_engine.store import ClipRecord, Failure, Store
@@ -46,7 +48,11 @@ class AnnotateClip:
     store_path: Path
     experts: Sequence[Expert]
     """Needs first."""
+    loading: Loading = field(default_factory=Loading)
+    """Which weights, where."""
     _loaded: set[str] = field(default_factory=set, init=False)
+    _broken: dict[str, SetupProblem] = field(default_factory=dict, init=False)
+    """Experts that cannot be loaded here: not tried again for each clip."""
 
     def __call__(self, clip: Clip) -> AnnotatedClip:
         """Runs what is missing, files it, and makes it the clip's present signals."""
@@ -100,8 +106,9 @@ class AnnotateClip:
 
     def _add_key(self, clip: Clip, expert: Expert, keys: dict[str, str], failures: Mapping[str, Failure]) -> str:
         """The expert's key, added to `keys` under each signal that it provides."""
-        needs = {name: keys[name] for name in sorted(expert.needs)}
-        key = run_key(clip, expert, needs, failed={name for name in needs if needs[name] in failures})
+        needs = {name: keys[name] for name in _read_by(expert, keys)}
+        failed = {name for name in needs if needs[name] in failures}
+        key = run_key(clip, expert, needs, failed=failed, weights=weights_identity(expert, self.loading.weights))
         keys.update(dict.fromkeys(expert.provides, key))
         return key
 
@@ -115,10 +122,18 @@ class AnnotateClip:
                 results: Mapping[str, Signal | Abstained] = dict.fromkeys(expert.provides, refusal)
             else:
                 self._load(expert)
-                signals = {name: store.read(clip.id, name, keys[name]) for name in sorted(expert.needs)}
+                signals = {name: store.read(clip.id, name, keys[name]) for name in _read_by(expert, keys)}
                 results = _checked(expert, expert(declared_view(clip, expert), signals))
             for name in sorted(results):
                 store.write(clip.id, name, keys[name], results[name])
+        except SetupProblem as problem:  # concerns this machine: the next run tries again
+            return Failure(
+                expert=expert.name,
+                signals=tuple(sorted(expert.provides)),
+                error=problem.cause,
+                remedy=problem.remedy,
+                setup=True,
+            )
         except Exception as error:  # a fault of one expert on one clip is recorded, never the run's
             return Failure(
                 expert=expert.name,
@@ -129,26 +144,45 @@ class AnnotateClip:
         return None
 
     def _load(self, expert: Expert) -> None:
+        if expert.name in self._broken:
+            raise self._broken[expert.name]
         if expert.name not in self._loaded:
-            expert.load()
+            try:
+                expert.load(self.loading.weights, self.loading.device, self.loading.dtype)
+            except SetupProblem as problem:
+                self._broken[expert.name] = problem
+                raise
             self._loaded.add(expert.name)
 
 
 def _is_done(store: Store, clip: Clip, expert: Expert, key: str, failures: Mapping[str, Failure]) -> bool:
-    return key in failures or all(store.has(clip.id, name, key) for name in expert.provides)
+    if key in failures:
+        return not failures[key].setup
+    return all(store.has(clip.id, name, key) for name in expert.provides)
 
 
-def run_key(clip: Clip, expert: Expert, needs: Mapping[str, str], failed: AbstractSet[str] = frozenset()) -> str:
+def _read_by(expert: Expert, provided: Mapping[str, str]) -> list[str]:
+    """Signals that the expert reads: what it needs, and what it may use and somebody provides."""
+    return sorted(expert.needs | (may_use(expert) & provided.keys()))
+
+
+def run_key(
+    clip: Clip,
+    expert: Expert,
+    needs: Mapping[str, str],
+    failed: AbstractSet[str] = frozenset(),
+    weights: str | None = None,
+) -> str:
     """Names what an expert makes of a clip: 16 hex digits over everything that it can read.
 
-    `needs` are keys of signals by name, `failed` those of them whose expert failed.
+    `needs` are keys of signals by name, `failed` those of them whose expert failed, `weights` what names its weights.
     """
     view = declared_view(clip, expert)
     parts = {
         "clip": clip.id,
         "options": {name: to_json(getattr(view.options, name)) for name in expert.options - {CLOCK}},
         "clock": view.times_s.tolist() if view.times_s is not None else None,
-        "expert": [expert.name, expert.version, to_json(expert.settings), getattr(expert, "weights_sha256", None)],
+        "expert": [expert.name, expert.version, to_json(expert.settings), weights],
         "needs": {name: ("failed:" if name in failed else "") + key for name, key in needs.items()},
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]

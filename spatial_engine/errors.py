@@ -12,6 +12,8 @@ Only the command line turns them into exit codes. Trouble with one clip is recor
 import sqlite3
 from typing import ClassVar
 
+from experts.setup_problem import SetupProblem
+
 
 class SpatialEngineError(Exception):
     """Root of all errors meant for users."""
@@ -59,6 +61,8 @@ def explained(error: Exception) -> SpatialEngineError | None:
     match error:
         case SpatialEngineError():
             return error
+        case SetupProblem():
+            return SetupError(error.cause, error.remedy)
         case ModuleNotFoundError():
             return SetupError(f"{error.name} is not installed", "spatial-engine doctor names the command that adds it")
         case OSError():

@@ -14,6 +14,7 @@ from spatial_engine.errors import Interrupted, SpatialEngineError, UsageError
 from spatial_engine.executor import Crashed
 from spatial_engine.executor import run as run_tasks
 from spatial_engine.ledger import Ledger
+from spatial_engine.loading import Loading, check_licences
 from spatial_engine.opening import OpenFootage, check_times, find, open_all
 from spatial_engine.plan import Step, choose_experts, registered_experts, steps
 from spatial_engine.progress import Progress, Silent, counted
@@ -36,6 +37,7 @@ def annotate(
     options: OpenOptions | None = None,
     images: str | None = None,
     experts: Sequence[str | Expert] | None = None,
+    loading: Loading | None = None,
     workers: int = 0,
     retry_failed: bool = False,
     progress: Progress | None = None,
@@ -47,7 +49,9 @@ def annotate(
         store: the folder to write, made if there is none.
         options: how clips are opened (sizes, intrinsics, rate, upright, licence).
         images: glob of the files that count as frames in folders of images.
-        experts: names, or experts with other settings; None: all that are registered.
+        experts: names ("name" or "name:variant"), or experts with other settings; None: all without weights. Of two
+            for one signal the first provides it and the second is held against it.
+        loading: weights, device and licences of experts with models.
         workers: processes; 0 works in this one. With more, a script needs `if __name__ == "__main__":`.
         retry_failed: whether experts that failed under the present settings run again.
         progress: who is told; None: nobody.
@@ -58,7 +62,9 @@ def annotate(
         Interrupted: Ctrl-C; what was done is kept.
     """
     progress = progress or Silent()
-    task = AnnotateClip(store_path=Path(store), experts=choose_experts(experts))
+    loading = loading or Loading()
+    task = AnnotateClip(store_path=Path(store), experts=choose_experts(experts), loading=loading)
+    check_licences(task.experts, loading)
     options = options or OpenOptions()
     found = find(Path(footage), images, progress)
     check_times(found, options)
@@ -131,6 +137,7 @@ def run(
     options: OpenOptions | None = None,
     images: str | None = None,
     experts: Sequence[str | Expert] | None = None,
+    loading: Loading | None = None,
     abilities: Sequence[str] | str | None = None,
     seed: int = 0,
     workers: int = 0,
@@ -150,6 +157,7 @@ def run(
         options=options,
         images=images,
         experts=experts,
+        loading=loading,
         workers=workers,
         retry_failed=retry_failed,
         progress=progress,

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
-from experts.expert import Expert
+from experts.as_check import AsCheck
+from experts.expert import Expert, joins, may_use, needs_weights
 from experts.registry import EXPERTS, UnknownNameError
 from experts.signals import SIGNAL_TYPES
 from spatial_engine.errors import UsageError
@@ -34,12 +35,57 @@ class Step:
 
 
 def choose_experts(experts: Sequence[str | Expert] | None, wanted: Iterable[str] | None = None) -> list[Expert]:
-    """The experts to run, needs first: those given (all of them must be able to run), or of all registered ones
-    those that `wanted` rests on (None: everything). Raises `UsageError`."""
+    """The experts to run, needs first: those given (all of them must be able to run) and those that join them, or of
+    all registered ones without weights those that `wanted` rests on (None: everything). Raises `UsageError`."""
     if experts is None:
-        return choose(wanted, registered_experts())
+        available = {name: e for name, e in registered_experts().items() if not needs_weights(e)}
+        return choose(wanted, {e.name: e for e in _able(available.values())})
     given = [named_expert(expert) if isinstance(expert, str) else expert for expert in experts]
-    return choose(None, {expert.name: expert for expert in given})
+    return choose(None, {expert.name: expert for expert in _joined(_arranged(given))})
+
+
+def _able(experts: Iterable[Expert]) -> list[Expert]:
+    """Without those that would join if somebody else met their needs."""
+    experts = list(experts)
+    while True:
+        provided = {name for expert in experts for name in expert.provides}
+        kept = [e for e in experts if not joins(e) or (e.needs and e.needs <= provided)]
+        if len(kept) == len(experts):
+            return kept
+        experts = kept
+
+
+def _arranged(experts: Sequence[Expert]) -> list[Expert]:
+    """Of several experts for one signal the first given provides it and the second is its check. Experts with a check
+    of their own come last: another expert is the better one. Raises `UsageError` for a third."""
+    arranged: list[Expert] = []
+    for expert in sorted(experts, key=lambda e: any(name.endswith("_check") for name in e.provides)):
+        taken = {name: other.name for other in arranged for name in other.provides}
+        clash = sorted(expert.provides & taken.keys())
+        if not clash:
+            arranged.append(expert)
+            continue
+        check = AsCheck(expert)
+        if again := sorted(check.provides & taken.keys()):
+            first, second = taken[clash[0]], taken[again[0]].removesuffix("_check")
+            raise UsageError(
+                f"{expert.name} is the third to provide {clash[0]}, after {first} and {second}",
+                "two opinions are compared: leave one out",
+            )
+        arranged += [check] if check.provides else []
+    return arranged
+
+
+def _joined(given: Sequence[Expert]) -> list[Expert]:
+    """With the registered experts that draw conclusions from what these provide; the comparison only where there is
+    something to compare."""
+    experts = list(given)
+    for candidate in (e for e in registered_experts().values() if joins(e)):
+        provided = {name for expert in experts for name in expert.provides}
+        compares = candidate.needs or any(isinstance(expert, AsCheck) for expert in experts)
+        if compares and candidate.needs <= provided and not candidate.provides & provided:
+            experts.append(candidate)
+    return experts
 
 
 def registered_experts() -> dict[str, Expert]:
@@ -47,10 +93,16 @@ def registered_experts() -> dict[str, Expert]:
     return {name: make() for name, make in EXPERTS.load_all().items()}
 
 
-def named_expert(name: str) -> Expert:
-    """A fresh expert. Raises `UsageError` for a name that is not known or cannot be loaded."""
+def named_expert(words: str) -> Expert:
+    """A fresh expert from "name" or "name:variant". Raises `UsageError` for a name that is not known or cannot be
+    loaded, and for a variant that there is not."""
+    name, _, variant = words.partition(":")
     try:
-        expert: Expert = EXPERTS.load(name)()
+        make = EXPERTS.load(name)
+        if variant not in ("", *getattr(make, "variants", ())):
+            known = ", ".join(f"{name}:{v}" for v in getattr(make, "variants", ())) or "it has no variants"
+            raise UsageError(f"expert {name} has no variant {variant!r}", f"known: {known}")
+        expert: Expert = make(variant=variant) if variant else make()
     except UnknownNameError as error:
         raise UsageError(f"no expert is called {name!r}", f"known: {', '.join(EXPERTS.targets())}") from error
     except ImportError as error:
@@ -72,7 +124,8 @@ def choose(wanted: Iterable[str] | None, available: Mapping[str, Expert]) -> lis
         if expert.name in chosen:
             continue
         missing += [name for name in sorted(expert.needs) if name not in provider]
-        chosen[expert.name] = {provider[name].name for name in expert.needs if name in provider}
+        read = expert.needs | may_use(expert)
+        chosen[expert.name] = {provider[name].name for name in read if name in provider}
         queue += sorted(chosen[expert.name])
     if missing:
         raise _unmet(missing)

@@ -63,6 +63,9 @@ class Failure:
     error: str
     """One line."""
     traceback: str = field(default="", repr=False)
+    remedy: str = ""
+    setup: bool = False
+    """It concerns this machine, not the clip: the next run tries again."""
 
 
 class Store:
@@ -112,7 +115,8 @@ class Store:
         failure = self.failures(clip_id).get(key)
         if failure is None:
             raise StoreError(f"signal {name} of clip {clip_id} is not in {self.path}", "run annotate again")
-        return Abstained(reason=f"{failure.expert} failed", detail=failure.error, remedy="--retry-failed")
+        remedy = failure.remedy or "--retry-failed"
+        return Abstained(reason=f"{failure.expert} failed", detail=failure.error, remedy=remedy)
 
     def abstentions(self, clip_id: str) -> dict[str, Abstained]:
         """Present signals that are abstained, with the reason. Reads no arrays."""

@@ -38,7 +38,10 @@ def show_store(store: Store, to: Console) -> bool:
     trouble = [(f"{record.name}: {record.error}", record.remedy) for record in store.footage() if record.error]
     for clip_id in sorted(clip_ids):
         name, failures = store.record(clip_id).clip["name"], store.present_failures(clip_id)
-        trouble += [(f"{name}: {failed.expert} failed: {failed.error}", "--retry-failed") for failed in failures]
+        trouble += [
+            (f"{name}: {failed.expert} failed: {failed.error}", failed.remedy or "--retry-failed")
+            for failed in failures
+        ]
     for line, remedy in trouble:
         to.print(f"[red]failed[/] {_safe(line)}", soft_wrap=True)
         if remedy:

@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
 from experts.signals import (
+    WORLD_BOUND,
     Abstained,
     CameraPath,
     Depth,
@@ -81,9 +82,9 @@ class Scene:
 
     @property
     def objects(self) -> Objects | None:
-        """Objects with masks and poses, if known."""
+        """Objects whose masks and poses a data set knows exactly, if there are any."""
         objects = self.signals.get("objects")
-        return objects if isinstance(objects, Objects) else None
+        return objects if isinstance(objects, Objects) and objects.centre_sigma is None else None
 
     @property
     def diagonal_px(self) -> float:
@@ -191,7 +192,8 @@ def scenes_of(clip: Clip, signals: Signals) -> tuple[Scene, ...]:
     scenes = [_scene(clip, main)]
     if isinstance(check, CameraPath):
         second = {name.removesuffix("_check"): s for name, s in signals.items() if name.endswith("_check")}
-        scenes.append(_scene(clip, {**main, **second}))
+        shared = {name: s for name, s in main.items() if name not in WORLD_BOUND}
+        scenes.append(_scene(clip, {**shared, **second}))
     return tuple(scenes)
 
 

@@ -92,7 +92,8 @@ def _among_its_like(
 
 def dense_surface(depth: Depth, camera: Intrinsics, frame: int, xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
     """Dense depth at each pixel; σ takes in half its spread over 3 px around (NaN where any of it is unknown)."""
-    z = depth.z[int(np.searchsorted(depth.frames, frame))]
+    row = int(np.searchsorted(depth.frames, frame))
+    z = depth.z[row]
     height, width = z.shape
     scale = np.array([width / camera.width_px, height / camera.height_px])
     at = np.round((xy_px + 0.5) * scale - 0.5).astype(int)
@@ -101,12 +102,15 @@ def dense_surface(depth: Depth, camera: Intrinsics, frame: int, xy_px: Float64[n
     rows = np.clip(at[:, 1, None, None] + offsets[None, :, None], 0, height - 1)
     window = z[rows, columns].astype(float)
     centre = window[:, _WINDOW_PX, _WINDOW_PX]
+    at_row, at_column = np.clip(at[:, 1], 0, height - 1), np.clip(at[:, 0], 0, width - 1)
     rays = camera.rays(xy_px)
     spread = (window.max(axis=(1, 2)) - window.min(axis=(1, 2))) / 2
     with np.errstate(divide="ignore", invalid="ignore"):
-        sigma = np.hypot(depth.relative_sigma, spread / centre / 3)  # the spread is a bound, taken as 3 σ
+        sigma = np.hypot(
+            depth.relative_sigma[row][at_row, at_column], spread / centre / 3
+        )  # the spread is a bound, taken as 3 σ
     return Surface(
         xyz_cam=rays * (centre / rays[:, 2])[:, None],
         range_relative_sigma=sigma,
-        p_gross=np.where(np.isfinite(centre), 0.0, np.nan),
+        p_gross=np.where(np.isfinite(centre), depth.p_gross, np.nan),
     )

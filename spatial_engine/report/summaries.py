@@ -46,7 +46,8 @@ def summary(signal: Signal) -> str:
         case ValidArea():
             return f"{100 * float(np.mean(signal.valid)):.0f} % of the picture shows the scene"
         case Depth():
-            return f"{len(signal.frames)} frames, ±{100 * signal.relative_sigma:.0f} %, {_SCALE[signal.scale.kind]}"
+            middle = _median(100 * signal.relative_sigma)
+            return f"{len(signal.frames)} frames, ±{middle:.0f} % (median σ), {_SCALE[signal.scale.kind]}"
         case Objects():
             return f"{len(signal.labels)} objects in {len(signal.frames)} frames"
     return type(signal).__name__

@@ -33,7 +33,7 @@ def true_signals(
         "depth": Depth(
             frames=dense,
             z=np.stack([scene.depth(int(f)) for f in dense]),
-            relative_sigma=EXACT,
+            relative_sigma=np.full((len(dense), *scene.ids(int(dense[0])).shape), EXACT, dtype=np.float32),
             scale=_METRIC,
             provenance=source,
         ),

@@ -34,7 +34,7 @@ class FakeExpert:
     only_clip: str = ""
     """Name of the one clip that `does` is about; empty: all."""
 
-    def load(self, weights: str | None = None, device: str = "cpu", dtype: str | None = None) -> None:
+    def load(self, weights: str | None = None, device: str = "auto", dtype: str | None = None) -> None:
         self._note("load")
 
     def close(self) -> None:

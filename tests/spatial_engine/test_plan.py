@@ -33,7 +33,8 @@ def test_the_first_provider_is_preferred() -> None:
 def test_given_experts_all_run() -> None:
     rival = FakeExpert(name="rival", provides=frozenset({"valid_area", "gravity"}), log=LOG)
     chosen = choose_experts([*chain(LOG).values(), rival])
-    assert sorted(expert.name for expert in chosen) == ["area", "tracks", "up"], "a signal has one provider"
+    assert sorted(expert.name for expert in chosen) == ["area", "rival_check", "tracks", "up"]
+    assert next(e for e in chosen if e.name == "rival_check").provides == {"gravity_check"}, "the second is the check"
 
 
 def test_an_unmet_need_names_who_provides_it() -> None:

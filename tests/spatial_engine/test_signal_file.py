@@ -11,11 +11,14 @@ from experts.provenance import Provenance
 from experts.signals import (
     SIGNAL_TYPES,
     Abstained,
+    Agreement,
+    Calibration,
     CameraPath,
     Depth,
     Gravity,
     ImageTracks,
     Matches,
+    ObjectOrientation,
     Objects,
     PointTracks,
     Scale,
@@ -87,9 +90,25 @@ SIGNALS: dict[str, Signal] = {
     "depth": Depth(
         frames=FRAMES,
         z=RNG.random((3, 4, 6)).astype(np.float32),
-        relative_sigma=float("nan"),
+        relative_sigma=np.full((3, 4, 6), np.nan, dtype=np.float32),
         scale=RELATIVE,
         provenance=MADE,
+    ),
+    "calibration": Calibration(
+        intrinsics=Intrinsics.centred(640, 480, 500.0), focal_relative_sigma=0.1, provenance=MADE
+    ),
+    "object_orientation": ObjectOrientation(
+        frames=FRAMES,
+        azimuth_rad=np.zeros((3, 2)),
+        polar_rad=np.zeros((3, 2)),
+        rotation_rad=np.zeros((3, 2)),
+        sigma_rad=np.full((3, 2, 3), np.inf),
+        cam_from_object=np.full((3, 2, 3, 3), np.nan),
+        fronts=np.full((3, 2), -1, dtype=np.int32),
+        provenance=MADE,
+    ),
+    "agreement": Agreement(
+        compared=("gravity: a, b",), spread={"up_rad": 0.01}, refused={"depth": "two of them disagree"}, provenance=MADE
     ),
     "objects": Objects(
         frames=FRAMES,

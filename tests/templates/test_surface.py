@@ -102,7 +102,7 @@ def depth_of(z: np.ndarray) -> Depth:
     return Depth(
         frames=np.array([7]),
         z=z[None].astype(np.float32),
-        relative_sigma=0.01,
+        relative_sigma=np.full((1, *z.shape), 0.01, dtype=np.float32),
         scale=Scale(kind="relative"),
         provenance=Provenance(expert="made up", version="1"),
     )

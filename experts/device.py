@@ -1,0 +1,116 @@
+"""Where a model runs and in which precision; how much memory is left there; what to do when it runs out."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from experts.setup_problem import SetupProblem
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_BFLOAT16_CAPABILITY = 8  # Ampere; older cards only emulate it, slowly and with far more memory
+_DTYPES = ("float32", "float16", "bfloat16")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placement:
+    """A device of torch and a precision."""
+
+    device: str = "cpu"
+    """ "cpu", "cuda" or "cuda:1"."""
+    dtype: str = "float32"
+    """Precision of the network's inner products; its heads may use more."""
+
+    @property
+    def torch_dtype(self) -> Any:
+        """The precision as torch names it."""
+        import torch
+
+        return getattr(torch, self.dtype)
+
+    @property
+    def free_bytes(self) -> int:
+        """Memory that is free now, on the device."""
+        import torch
+
+        if self.device.startswith("cuda"):
+            return int(torch.cuda.mem_get_info(self.device)[0])
+        return _free_host_bytes()
+
+
+def place(device: str = "auto", dtype: str | None = None) -> Placement:
+    """The user's word made exact. "auto" is the first GPU, or the CPU. Raises `SetupProblem`."""
+    import torch
+
+    if dtype is not None and dtype not in _DTYPES:
+        raise SetupProblem(f"no precision is called {dtype!r}", f"there are: {', '.join(_DTYPES)}")
+    found = torch.cuda.is_available()
+    if device == "auto":
+        device = "cuda" if found else "cpu"
+    kind, _, number = device.partition(":")
+    if kind not in ("cpu", "cuda") or (number and not number.isdigit()):
+        raise SetupProblem(f"no device is called {device!r}", "there are: auto, cpu, cuda, cuda:0, cuda:1, ...")
+    if kind == "cuda" and not found:
+        raise SetupProblem("no GPU that this torch can use", "take --device cpu, or install a CUDA build of torch")
+    if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
+        raise SetupProblem(f"there is no {device}", f"this machine has {torch.cuda.device_count()} GPUs")
+    return Placement(device=device, dtype=dtype or _best_dtype(device))
+
+
+def _best_dtype(device: str) -> str:
+    import torch
+
+    if not device.startswith("cuda"):
+        return "float32"
+    return "bfloat16" if torch.cuda.get_device_capability(device)[0] >= _BFLOAT16_CAPABILITY else "float16"
+
+
+def _free_host_bytes() -> int:
+    """What Linux says is available; 4 GB where nothing says so."""
+    try:
+        with Path("/proc/meminfo").open(encoding="ascii") as lines:
+            fields = dict(line.split(":", 1) for line in lines)
+        return int(fields["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        return 4 << 30
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether a model failed for want of memory, on a GPU or on the host."""
+    return isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError" or (
+        isinstance(error, RuntimeError) and "not enough memory" in str(error)
+    )  # fmt: skip
+
+
+def in_batches(
+    call: Callable[[Sequence[Item]], Sequence[Result]], items: Sequence[Item], size: int
+) -> Iterator[Result]:
+    """One result per item, `size` items at a time; where memory runs out, half as many from then on.
+
+    Raises the error of a batch of one.
+    """
+    done = 0
+    while done < len(items):
+        batch = items[done : done + size]
+        try:
+            results = call(batch)
+        except Exception as error:
+            if not is_out_of_memory(error) or len(batch) == 1:
+                raise
+            size = max(1, len(batch) // 2)
+            forget_cached()
+            continue
+        yield from results
+        done += len(batch)
+
+
+def forget_cached() -> None:
+    """Gives back what torch keeps for later."""
+    import gc
+    import sys
+
+    gc.collect()
+    if (torch := sys.modules.get("torch")) is not None and torch.cuda.is_available():
+        torch.cuda.empty_cache()
