@@ -3,7 +3,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check clean
+EXPERTS := .venv-experts
+EXPERTS_PIP := $(EXPERTS)/bin/python -m pip install -q --disable-pip-version-check --no-compile -c constraints-experts.txt
+
+.PHONY: demo test check test-experts accept-upstream clean
 
 demo: $(VENV)/.installed  ## annotate our own clip (or VIDEO=path FLAGS=--upright) into demo/NAME, and say where to look
 	$(if $(VIDEO),$(BIN)/spatial-engine run "$(VIDEO)" -o demo/"$$(basename "$(VIDEO)")" $(FLAGS),$(BIN)/python -m examples.demo)
@@ -18,13 +21,28 @@ check: $(VENV)/.check  ## style, types, floors, tests
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest
 
-clean:  ## forget the environment and all results
-	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+test-experts: $(EXPERTS)/.installed  ## the real code of the models that a package index has, random weights, CPU
+	$(EXPERTS)/bin/python -m pytest tests/upstream
 
-$(VENV)/.installed: pyproject.toml constraints.txt
+accept-upstream: $(EXPERTS)/.installed  ## ... and of those that are checkouts only: UPSTREAM=folder that holds them
+	@[ -n "$(UPSTREAM)" ] && ls -d "$(UPSTREAM)"/*/ >/dev/null 2>&1 || sed -n 's/^    //p' tests/accept/README.md
+	SPATIAL_ENGINE_UPSTREAM="$(abspath $(UPSTREAM))" $(EXPERTS)/bin/python -m pytest -rs tests/accept
+
+clean:  ## forget the environment and all results
+	rm -rf $(VENV) $(EXPERTS) demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+$(VENV)/bin/python $(EXPERTS)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "python 3.11 or newer is needed: make PYTHON=python3.12"; exit 1; }
-	@$(PYTHON) -m venv $(VENV) || { echo "the venv module is missing; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
+	@$(PYTHON) -m venv $(@:/bin/python=) || { echo "the venv module is missing; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) -e ".[test]"
+	@touch $@
+
+# The models' packages: those of the index only. Without dependencies where requirements-experts.txt says why.
+$(EXPERTS)/.installed: pyproject.toml constraints.txt constraints-experts.txt | $(EXPERTS)/bin/python
+	$(EXPERTS_PIP) -c constraints.txt -e ".[test,experts]"
+	$(EXPERTS_PIP) --no-deps depth-anything-3
 	@touch $@
 
 $(VENV)/.check: $(VENV)/.installed

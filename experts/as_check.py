@@ -40,3 +40,8 @@ class AsCheck:
     def close(self) -> None:
         """The expert's own."""
         self.expert.close()
+
+
+def original(expert: Expert) -> Expert:
+    """The expert itself, where it stands as another one's check."""
+    return expert.expert if isinstance(expert, AsCheck) else expert

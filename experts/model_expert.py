@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 from experts.device import Placement, place
 from experts.provenance import Provenance
 from experts.setup_problem import SetupProblem
-from experts.weights import RANDOM, WEIGHTS, identity, located
+from experts.torchvision_on_cpu import import_torchvision
+from experts.weights import RANDOM, WEIGHTS, identity, located, offline
 
 _SEED = 0
 
@@ -60,8 +61,10 @@ class ModelExpert:
             raise problem
         self.placement = place(device, dtype)
         files = None if weights == RANDOM else {name: located(name, weights) for name in self.weight_names}
+        import_torchvision()
         _seed_torch()
-        self.model = self.build(files, self.placement)
+        with offline():
+            self.model = self.build(files, self.placement)
         self.loaded_identity = self.weights_identity(weights)
 
     def close(self) -> None:
@@ -70,6 +73,10 @@ class ModelExpert:
 
         self.model = None
         forget_cached()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the model: a process that gets the expert loads its own."""
+        return vars(self) | {"model": None}
 
     def weights_identity(self, weights: str | None) -> str | None:
         """See `experts.expert.weights_identity`."""

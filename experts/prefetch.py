@@ -2,7 +2,7 @@
 
 import queue
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -15,7 +15,7 @@ class _End:
         self.error = error
 
 
-def ahead(items: Iterable[Item], depth: int = 2) -> Iterator[Item]:
+def ahead(items: Iterable[Item], depth: int = 2) -> Generator[Item, None, None]:
     """The same items in the same order, up to `depth` of them made ahead of need. An error of the producer is raised
     where its item was due; a consumer that stops early stops the producer."""
     waiting: queue.Queue[Item | _End] = queue.Queue(maxsize=depth)

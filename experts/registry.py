@@ -67,7 +67,16 @@ EXPERTS = Registry(
         "colmap": "experts.colmap:ColmapExpert",
         "track_geometry": "experts.track_geometry:TrackGeometryExpert",
         "sift": "experts.sift_matches:SiftExpert",
+        "reprojection": "experts.reprojection:ReprojectionExpert",
         "vanishing_points": "experts.vanishing_points:VanishingPointsExpert",
+        "depth_anything_3": "experts.depth_anything_3:DepthAnything3Expert",
+        "geocalib": "experts.geocalib:GeoCalibExpert",
+        "orient_anything": "experts.orient_anything:OrientAnythingExpert",
+        "tapir": "experts.tapir:TapirExpert",
+        "cotracker": "experts.cotracker:CoTrackerExpert",
+        "spatial_tracker": "experts.spatial_tracker:SpatialTrackerExpert",
+        "cross_check": "experts.cross_check:CrossCheckExpert",
+        "open_vocabulary": "experts.open_vocabulary:OpenVocabularyExpert",
     },
 )
 """All experts. The order is the planner's preference where several provide one signal."""

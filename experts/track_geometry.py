@@ -15,6 +15,7 @@ from scipy.spatial import cKDTree
 
 from experts.clip import Clip
 from experts.moving_tracks import MovingSettings, find_moving, moves_along, near_border, spread
+from experts.path_on_tracks import FitSettings, fitted_to_tracks
 from experts.provenance import Provenance
 from experts.signals import Abstained, CameraPath, ImageTracks, PointTracks, Signal, Signals
 from experts.static_fit import (
@@ -34,6 +35,9 @@ class TrackGeometrySettings:
 
     moving: MovingSettings = field(default_factory=MovingSettings)
     """What counts as moving in the world."""
+    fit: FitSettings = field(default_factory=FitSettings)
+    """How a path that explains fewer of the tracks than `moving.explained_share` is fitted to them first: a learned
+    path is right to some tenths of a degree, which is pixels."""
     inlier_px: float = 1.5
     """A static track departs by less (drift of tracking 0.6 px at 89 frames, camera path about 0.5 px)."""
     static_share: float = 0.9
@@ -70,7 +74,7 @@ class TrackGeometryExpert:
     """Expert "track_geometry": 2-D tracks and the camera path into tracks with visibility and motion."""
 
     name: ClassVar[str] = "track_geometry"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     provides: ClassVar[frozenset[str]] = frozenset({"tracks"})
     needs: ClassVar[frozenset[str]] = frozenset({"image_tracks", "camera_path"})
     options: ClassVar[frozenset[str]] = frozenset()
@@ -112,12 +116,11 @@ class TrackGeometryExpert:
         )
 
     def _decided(self, clip: Clip, tracks: ImageTracks, path: CameraPath) -> PointTracks:
-        s = sightings(tracks, path)
-        consensus = fit_consensus(s, self.settings.inlier_px)
+        s, consensus = self._fitted(tracks, path)
         fits = np.nan_to_num(consensus.residual_px, nan=np.inf) < self.settings.inlier_px
         parallax = parallax_rad(s, consensus, fits) * s.focal_px
         static = self._static(s, consensus, fits, parallax)
-        explained = fits.sum(axis=1) >= np.maximum(3, self.settings.static_share * s.seen.sum(axis=1))
+        explained = self._explained(s, fits)
         placed = explained & (parallax >= self.settings.parallax_px)
         found = find_moving(s, consensus, static, explained, placed, self.settings.moving)
         visible = self._visible(s, consensus, fits, placed) & (explained & ~found.moving)[:, None]
@@ -135,6 +138,27 @@ class TrackGeometryExpert:
             parallax_px=np.full(len(static), float(clip.width_px)) if s.turning else parallax * scale,
             provenance=self._provenance(),
         )
+
+    def _fitted(self, tracks: ImageTracks, path: CameraPath) -> tuple[Sightings, StaticFit]:
+        """The tracks under the given path; under one fitted to them where that explains many and the given one few."""
+        given = sightings(tracks, path)
+        fit = fit_consensus(given, self.settings.inlier_px)
+        if self._share(given, fit) >= self.settings.moving.explained_share:
+            return given, fit
+        nearer = fitted_to_tracks(given, path, tracks.frames, self.settings.fit)
+        nearer_fit = fit_consensus(nearer, self.settings.inlier_px)
+        if self._share(nearer, nearer_fit) < self.settings.moving.explained_share:
+            return given, fit
+        return nearer, nearer_fit
+
+    def _share(self, s: Sightings, fit: StaticFit) -> float:
+        """Of the tracks that are long enough to judge: those that one static point explains."""
+        fits = np.nan_to_num(fit.residual_px, nan=np.inf) < self.settings.inlier_px
+        judged = s.seen.sum(axis=1) >= self.settings.moving.frames
+        return float(self._explained(s, fits)[judged].mean()) if judged.any() else 1.0
+
+    def _explained(self, s: Sightings, fits: Bool[np.ndarray, "t n"]) -> Bool[np.ndarray, "t"]:
+        return np.asarray(fits.sum(axis=1) >= np.maximum(3, self.settings.static_share * s.seen.sum(axis=1)))
 
     def _p_gross(
         self,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from spatial_engine.dataset import Dataset
     from spatial_engine.errors import SpatialEngineError
     from spatial_engine.export import export
+    from spatial_engine.loading import Loading
     from spatial_engine.pipeline import annotate, generate, run
     from spatial_engine.report import report
     from spatial_engine.sources import OpenOptions
@@ -21,6 +22,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Dataset": "dataset",
+    "Loading": "loading",
     "OpenOptions": "sources",
     "SpatialEngineError": "errors",
     "Store": "store",
@@ -34,6 +36,7 @@ _HOMES = {
 
 __all__ = [
     "Dataset",
+    "Loading",
     "OpenOptions",
     "SpatialEngineError",
     "Store",

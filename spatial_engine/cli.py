@@ -3,12 +3,16 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from spatial_engine import cli_options as o
-from spatial_engine.cli_options import names, open_options
+from spatial_engine.cli_options import grouped, names
+from spatial_engine.cli_weights import weights_app
+
+if TYPE_CHECKING:
+    from spatial_engine.loading import Loading
 
 app = typer.Typer(
     help="Turns folders of videos into spatial question-answer data that can be trusted.",
@@ -18,21 +22,17 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help starts twice as fast
     pretty_exceptions_enable=False,
 )
+app.add_typer(weights_app, name="weights")
 
 
 @app.command()
+@grouped
 def run(
     videos: o.Videos,
     out: o.Out,
-    max_side: o.MaxSide = 960,
-    max_keyframes: o.MaxKeyframes = 60,
-    start: o.Start = None,
-    end: o.End = None,
-    fps: o.Fps = None,
+    opening: o.Opening,
+    models: o.Models,
     images: o.Images = None,
-    intrinsics: o.Camera = None,
-    upright: o.Upright = False,
-    licence: o.Licence = "unknown",
     experts: o.Experts = None,
     abilities: o.Abilities = None,
     min_confidence: o.Confidence = 0.99,
@@ -42,9 +42,9 @@ def run(
     plan: o.Plan = False,
 ) -> None:
     """Annotate, generate and report: OUT/store, OUT/dataset, OUT/report."""
-    options = open_options(max_side, max_keyframes, start, end, fps, intrinsics, upright, licence)
+    options, loading = opening.options(), models.loading()
     if plan:
-        _show_plan(experts, abilities, out / "store")
+        _show_plan(experts, abilities, out / "store", loading)
         return
     from spatial_engine import pipeline, summary
     from spatial_engine.progress import for_terminal
@@ -52,8 +52,9 @@ def run(
 
     with for_terminal() as progress:
         dataset = pipeline.run(
-            videos, out, options=options, images=images, experts=names(experts), abilities=names(abilities),
-            seed=seed, workers=workers, retry_failed=retry_failed, min_confidence=min_confidence, progress=progress,
+            videos, out, options=options, images=images, experts=names(experts), loading=loading,
+            abilities=names(abilities), seed=seed, workers=workers, retry_failed=retry_failed,
+            min_confidence=min_confidence, progress=progress,
         )  # fmt: skip
     well = summary.show_store(open_store(out / "store"), summary.console())
     well = summary.show_dataset(dataset, summary.console()) and well
@@ -62,34 +63,29 @@ def run(
 
 
 @app.command()
+@grouped
 def annotate(
     videos: o.Videos,
     store: o.StoreOut,
-    max_side: o.MaxSide = 960,
-    max_keyframes: o.MaxKeyframes = 60,
-    start: o.Start = None,
-    end: o.End = None,
-    fps: o.Fps = None,
+    opening: o.Opening,
+    models: o.Models,
     images: o.Images = None,
-    intrinsics: o.Camera = None,
-    upright: o.Upright = False,
-    licence: o.Licence = "unknown",
     experts: o.Experts = None,
     workers: o.Workers = 1,
     retry_failed: o.Retry = False,
     plan: o.Plan = False,
 ) -> None:
     """Measure signals of every clip, into a store. Stopped? Run it again: it goes on."""
-    options = open_options(max_side, max_keyframes, start, end, fps, intrinsics, upright, licence)
+    options, loading = opening.options(), models.loading()
     if plan:
-        _show_plan(experts, None, store)
+        _show_plan(experts, None, store, loading)
         return
     from spatial_engine import pipeline, summary
     from spatial_engine.progress import for_terminal
 
     with for_terminal() as progress:
         done = pipeline.annotate(
-            videos, store, options=options, images=images, experts=names(experts),
+            videos, store, options=options, images=images, experts=names(experts), loading=loading,
             workers=workers, retry_failed=retry_failed, progress=progress,
         )  # fmt: skip
     raise typer.Exit(0 if summary.show_store(done, summary.console()) else 1)
@@ -164,12 +160,7 @@ def doctor() -> None:
     """Say what works here, what is missing, and the command that adds it."""
     from spatial_engine import doctor as examination
 
-    findings = examination.examine(Path.cwd())
-    for finding in findings:
-        print(f"{finding.state:8}  {finding.what}: {finding.detail}")
-        if finding.remedy:
-            print(f"{'':8}  -> {finding.remedy}")
-    raise typer.Exit(3 if any(finding.state == "missing" for finding in findings) else 0)
+    raise typer.Exit(0 if examination.show(examination.examine(Path.cwd())) else 3)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -193,7 +184,7 @@ def _fail(error: Exception) -> None:
     sys.exit(known.exit_code)
 
 
-def _show_plan(experts: str | None, abilities: str | None, store: Path) -> None:
+def _show_plan(experts: str | None, abilities: str | None, store: Path, loading: "Loading") -> None:
     from spatial_engine import pipeline, summary
 
-    summary.show_plan(pipeline.plan(names(experts), names(abilities), store), summary.console())
+    summary.show_plan(pipeline.plan(names(experts), names(abilities), store, loading), summary.console())

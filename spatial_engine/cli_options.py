@@ -1,11 +1,15 @@
-"""What the commands take: each option once, with its help; and the clips' options out of them."""
+"""What the commands take: each option once, with its help; groups of them become the objects that functions take."""
 
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 if TYPE_CHECKING:
+    import spatial_engine.loading
     import spatial_engine.sources
 
 Videos = Annotated[Path, typer.Argument(help="A video, a folder of images, or a folder of such.")]
@@ -21,12 +25,21 @@ Camera = Annotated[str | None, typer.Option("--intrinsics", metavar="FX,FY,CX,CY
 Upright = Annotated[bool, typer.Option("--upright", help="Roll and pitch of most frames lie within 45 degrees.")]
 Licence = Annotated[str, typer.Option(metavar="TEXT", help="Licence of the footage; stands in every question.")]
 Experts = Annotated[str | None, typer.Option(metavar="A,B", help="Run these experts instead of all.")]
-Plan = Annotated[bool, typer.Option("--plan", help="Print experts, licences and expected cost; run nothing.")]
+Plan = Annotated[bool, typer.Option("--plan", help="Print experts, licences, cost, what is missing; run nothing.")]
 Retry = Annotated[bool, typer.Option("--retry-failed", help="Run failed experts again.")]
 Workers = Annotated[int, typer.Option(min=1, help="Processes; one clip at a time each.")]
 Seed = Annotated[int, typer.Option(help="Of everything that is drawn by chance.")]
 Abilities = Annotated[str | None, typer.Option(metavar="L1,...", help="Levels, branches or leaves to ask about.")]
 Confidence = Annotated[float, typer.Option(min=0.5, max=1.0, help="Least probability of being right to be asked.")]
+WeightsDir = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of weight files; see: weights list.")]
+RandomWeights = Annotated[bool, typer.Option("--random-weights", help="Draw weights by chance, to try the code.")]
+Device = Annotated[str, typer.Option(help="Where models run: auto, cpu, cuda, cuda:1.")]
+Dtype = Annotated[
+    Literal["float32", "float16", "bfloat16"] | None, typer.Option(help="Their precision; by default the device's.")
+]
+AllowNoncommercial = Annotated[
+    bool, typer.Option("--allow-noncommercial", help="Allow code and weights that forbid commercial use.")
+]
 
 PosePath = Annotated[Path | None, typer.Argument(metavar="PATH", help="A file of camera poses, or its folder.")]
 Format = Annotated[str, typer.Option("--format", help="auto, tum, kitti, euroc, colmap (images.txt), nerfstudio.")]
@@ -55,23 +68,76 @@ Replay = Annotated[
 ]
 
 
-def open_options(
-    max_side: int,
-    max_keyframes: int,
-    start: float | None,
-    end: float | None,
-    fps: float | None,
-    intrinsics: str | None,
-    upright: bool,
-    licence: str,
-) -> "spatial_engine.sources.OpenOptions":
-    """How clips are opened. Raises `UsageError`."""
-    from spatial_engine.sources import OpenOptions
+@dataclass(frozen=True)
+class Opening:
+    """How clips are opened."""
 
-    return OpenOptions(
-        max_side_px=max_side, max_keyframes=max_keyframes, start_s=start, end_s=end, fps=fps,
-        intrinsics=None if intrinsics is None else _camera(intrinsics), upright=upright, licence=licence,
-    )  # fmt: skip
+    max_side: MaxSide = 960
+    max_keyframes: MaxKeyframes = 60
+    start: Start = None
+    end: End = None
+    fps: Fps = None
+    intrinsics: Camera = None
+    upright: Upright = False
+    licence: Licence = "unknown"
+
+    def options(self) -> "spatial_engine.sources.OpenOptions":
+        """The same for the pipeline. Raises `UsageError`."""
+        from spatial_engine.sources import OpenOptions
+
+        return OpenOptions(
+            max_side_px=self.max_side, max_keyframes=self.max_keyframes, start_s=self.start, end_s=self.end,
+            fps=self.fps, intrinsics=None if self.intrinsics is None else _camera(self.intrinsics),
+            upright=self.upright, licence=self.licence,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Models:
+    """How experts with models are loaded."""
+
+    weights_dir: WeightsDir = None
+    random_weights: RandomWeights = False
+    device: Device = "auto"
+    dtype: Dtype = None
+    allow_noncommercial: AllowNoncommercial = False
+
+    def loading(self) -> "spatial_engine.loading.Loading":
+        """The same for the pipeline. Raises `UsageError`."""
+        from spatial_engine.errors import UsageError
+        from spatial_engine.loading import Loading
+
+        if self.random_weights and self.weights_dir is not None:
+            raise UsageError("--weights-dir and --random-weights", "leave one of them out")
+        folder = None if self.weights_dir is None else str(self.weights_dir)
+        return Loading(
+            weights="random" if self.random_weights else folder, device=self.device, dtype=self.dtype,
+            allow_noncommercial=self.allow_noncommercial,
+        )  # fmt: skip
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with every parameter that is a dataclass here spelt out as one option per field."""
+    taken = inspect.signature(command).parameters
+    groups: dict[str, Any] = {name: p.annotation for name, p in taken.items() if is_dataclass(p.annotation)}
+    spelt = {
+        name: [
+            inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, annotation=f.type, default=f.default)
+            for f in fields(groups[name])
+        ]
+        if name in groups
+        else [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
+        for name, parameter in taken.items()
+    }
+
+    def spread(**given: Any) -> None:
+        built = {name: group(**{f.name: given.pop(f.name) for f in fields(group)}) for name, group in groups.items()}
+        command(**given, **built)
+
+    spread.__name__, spread.__doc__ = command.__name__, command.__doc__
+    spread.__signature__ = inspect.Signature([p for several in spelt.values() for p in several])  # type: ignore[attr-defined]
+    spread.__annotations__ = {}
+    return spread
 
 
 def _camera(text: str) -> tuple[float, float, float, float]:

@@ -74,6 +74,18 @@ def attempt(task: Callable[[Item], Result], item: Item) -> Result | Crashed:
         return Crashed(error=one_line(error), traceback=traceback.format_exc())
 
 
+def worker_number() -> int:
+    """Which worker of its run this process is: 0, 1, ...; 0 also where it is none."""
+    return _number
+
+
+def leave_worker() -> None:
+    """Ends this worker process, as a crash of native code would: a fresh one takes over what it was at. Does nothing
+    in a process that is no worker."""
+    if _is_worker:
+        os._exit(1)
+
+
 def one_line(error: BaseException) -> str:
     """Kind and first line of an error."""
     return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
@@ -108,7 +120,9 @@ def _pool(task: Callable[[Any], Any], workers: int) -> Iterator[ProcessPoolExecu
     others = set(multiprocessing.active_children())
     spawn = multiprocessing.get_context("spawn")
     with _environment(WORKER_ENVIRONMENT):
-        pool = ProcessPoolExecutor(workers, mp_context=spawn, initializer=_begin_worker, initargs=(task,))
+        pool = ProcessPoolExecutor(
+            workers, mp_context=spawn, initializer=_begin_worker, initargs=(task, spawn.Value("i", 0))
+        )
         try:
             yield pool
         except BaseException:
@@ -132,11 +146,16 @@ def _environment(changes: Mapping[str, str]) -> Iterator[None]:
 
 
 _task: Callable[[Any], Any]  # of this worker process
+_is_worker = False
+_number = 0
 
 
-def _begin_worker(task: Callable[[Any], Any]) -> None:
-    global _task
-    _task = task
+def _begin_worker(task: Callable[[Any], Any], started: Any) -> None:
+    global _task, _is_worker, _number
+    _task, _is_worker = task, True
+    with started.get_lock():
+        _number = started.value
+        started.value += 1
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     threading.Thread(target=_die_with_parent, daemon=True).start()
 

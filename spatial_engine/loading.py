@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from experts.as_check import original
 from experts.expert import Expert
+from experts.weights import RANDOM
 from spatial_engine.errors import UsageError
 
 
@@ -19,16 +21,34 @@ class Loading:
     """"float32", "float16" or "bfloat16"; None: what the device does best."""
     allow_noncommercial: bool = False
     """Whether code and weights may run that forbid commercial use."""
+    clips_at_once: int = 8
+    """Clips that a worker takes at a time where experts have models: pictures of several clips share batches, and
+    files of one are written while the next is looked at. Results do not depend on it."""
 
 
 def check_licences(experts: Iterable[Expert], loading: Loading) -> None:
     """Raises `UsageError` for an expert that forbids commercial use, unless the user allows that."""
     for expert in experts:
-        if getattr(expert, "commercial_ok", True) or loading.allow_noncommercial:
-            continue
-        licence = getattr(expert, "weights_licence", None) or getattr(expert, "code_licence", "")
-        instead = getattr(expert, "permissive_substitute", "")
-        raise UsageError(
-            f"expert {expert.name} may not be used commercially ({licence})",
-            f"say --allow-noncommercial{f', or take {instead} instead' if instead else ''}",
-        )
+        if problem := licence_problem(expert, loading):
+            raise problem
+
+
+def licence_problem(expert: Expert, loading: Loading) -> UsageError | None:
+    """Why the user's word does not allow an expert; None if it does. Weights drawn by chance are nobody's."""
+    expert = original(expert)
+    binding = "code_commercial_ok" if loading.weights == RANDOM else "commercial_ok"
+    if loading.allow_noncommercial or getattr(expert, binding, True):
+        return None
+    instead = getattr(expert, "permissive_substitute", "")
+    return UsageError(
+        f"expert {expert.name} may not be used commercially ({licence_of(expert)})",
+        f"say --allow-noncommercial{f', or take {instead} instead' if instead else ''}",
+    )
+
+
+def licence_of(expert: Expert) -> str:
+    """Licences of an expert's code and weights, for people."""
+    expert = original(expert)
+    code = getattr(expert, "code_licence", "Apache-2.0")
+    weights = getattr(expert, "weights_licence", None)
+    return f"{code}, weights {weights}" if weights else f"{code}, no weights"

@@ -1,14 +1,15 @@
 """The whole path: footage into signals, signals into a data set, a data set into pictures and other formats."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
 
 from experts.clip import Clip
-from experts.expert import Expert
-from spatial_engine.annotation import AnnotateClip
+from experts.expert import Expert, needs_weights
+from experts.per_image import PerImageExpert
+from spatial_engine.annotation import AnnotateClips, AnnotatedClip
 from spatial_engine.dataset import Dataset, check_target, write_dataset
 from spatial_engine.errors import Interrupted, SpatialEngineError, UsageError
 from spatial_engine.executor import Crashed
@@ -20,6 +21,7 @@ from spatial_engine.plan import Step, choose_experts, registered_experts, steps
 from spatial_engine.progress import Progress, Silent, counted
 from spatial_engine.sources import OpenOptions, clip_from_json
 from spatial_engine.store import Store, create_store, open_store
+from spatial_engine.workbench import check_able, check_sendable, obstacles
 from templates.draft import ClipQuestions, Refusal
 from templates.generate import ask_clip
 from templates.registry import UnknownAbilityError, create_templates
@@ -52,19 +54,27 @@ def annotate(
         experts: names ("name" or "name:variant"), or experts with other settings; None: all without weights. Of two
             for one signal the first provides it and the second is held against it.
         loading: weights, device and licences of experts with models.
-        workers: processes; 0 works in this one. With more, a script needs `if __name__ == "__main__":`.
+        workers: processes; 0 works in this one. With more, a script needs `if __name__ == "__main__":`. Each loads
+            models of its own: on one GPU a second worker costs its memory again and gains little, since decoding and
+            writing go on beside the model anyway. Several GPUs are taken in turn.
         retry_failed: whether experts that failed under the present settings run again.
         progress: who is told; None: nobody.
 
     Raises:
         UsageError: there is no footage, an expert is unknown, or a need is not met.
+        SetupError: this machine can run none of the experts.
         StoreError: `store` is something else, or of another version.
         Interrupted: Ctrl-C; what was done is kept.
     """
     progress = progress or Silent()
     loading = loading or Loading()
-    task = AnnotateClip(store_path=Path(store), experts=choose_experts(experts), loading=loading)
+    task = AnnotateClips(store_path=Path(store), experts=choose_experts(experts), loading=loading)
     check_licences(task.experts, loading)
+    if workers:
+        check_sendable(task.experts)
+    for name, problem in obstacles(task.experts, loading).items():
+        progress.say(f"{name} cannot run here: {problem.cause}")
+        progress.say(f"  try: {problem.remedy}")
     options = options or OpenOptions()
     found = find(Path(footage), images, progress)
     check_times(found, options)
@@ -75,7 +85,10 @@ def annotate(
         if retry_failed:
             for clip in clips:
                 target.write_failures(clip.id, {})
-        _annotate(clips, task, target, workers, progress)
+        try:
+            _annotate(clips, task, target, workers, progress)
+        finally:
+            task.close()
     return target
 
 
@@ -176,15 +189,20 @@ def run(
 
 
 def plan(
-    experts: Sequence[str | Expert] | None, abilities: Sequence[str] | str | None, store: str | Path
+    experts: Sequence[str | Expert] | None,
+    abilities: Sequence[str] | str | None,
+    store: str | Path,
+    loading: Loading | None = None,
 ) -> list[Step]:
-    """What `annotate` would run for these abilities, with licences and expected seconds; runs nothing."""
+    """What `annotate` would run for these abilities, with licences, expected cost and what is in the way; runs
+    nothing."""
     wanted = None
     if abilities is not None:
         provided = {name for expert in registered_experts().values() for name in expert.provides}
         wanted = {name for template in _templates(abilities) for name in template.reads} & provided
     known = (Path(store) / "store.json").is_file()
-    return steps(choose_experts(experts, wanted), Ledger.open(open_store(store)).seconds_per_clip() if known else {})
+    measured_s = Ledger.open(open_store(store)).seconds_per_clip() if known else {}
+    return steps(choose_experts(experts, wanted), measured_s, loading)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,26 +228,47 @@ def _templates(abilities: Sequence[str] | str | None) -> list[Template]:
         raise UsageError(str(error), "name a level, a branch or a leaf, as in --abilities L1,L2/Memory") from error
 
 
-def _annotate(clips: Sequence[Clip], task: AnnotateClip, store: Store, workers: int, progress: Progress) -> None:
+_Annotated = tuple[tuple[Clip, ...], tuple[AnnotatedClip, ...] | Crashed]
+
+
+def _annotate(clips: Sequence[Clip], task: AnnotateClips, store: Store, workers: int, progress: Progress) -> None:
     """Runs what is missing. A process that dies costs the expert that was at work; the clip's others go on."""
     progress.begin("annotating", len(clips))
     ledger = Ledger.open(store)
-    already, waiting = 0, list(clips)
-    while waiting:
-        again = []
-        missing = [clip for clip in waiting if not task.is_done(clip)]
-        present = [clip for clip in waiting if task.is_done(clip)]  # no process needs to start for these
-        for clip, result in chain(run_tasks(task, present, 0), run_tasks(task, missing, workers)):
-            if not isinstance(result, Crashed):
-                ledger.write(result.entries)
-                already += not result.computed
-                progress.step(clip.name, result.outcome)
-            elif task.blame(clip, result.error):
-                again.append(clip)
-            else:
-                raise SpatialEngineError(f"{clip.name}: {result.error}", "is the disk full, or the store read-only?")
-        waiting = again
+    missing = [clip for clip in clips if not task.is_done(clip)]
+    if missing:
+        check_able(task.experts, task.loading)
+    lacking = {clip.id for clip in missing}
+    present: list[tuple[Clip, ...]] = [(clip,) for clip in clips if clip.id not in lacking]
+    already, waiting = 0, _groups(missing, task, workers)
+    # no process needs to start for those that are present
+    results: Iterable[_Annotated] = chain(run_tasks(task, present, 0), run_tasks(task, waiting, workers))
+    while True:
+        suspects: list[tuple[Clip, str]] = []
+        for group, result in results:
+            if isinstance(result, Crashed):
+                suspects += [(clip, result.error) for clip in group]
+                continue
+            for clip, done in zip(group, result, strict=True):
+                ledger.write(done.entries)
+                already += not done.computed
+                progress.step(clip.name, done.outcome)
+        if not suspects:
+            break
+        for clip, error in suspects if task.careful else ():
+            if not task.blame(clip, error):
+                raise SpatialEngineError(f"{clip.name}: {error}", "is the disk full, or the store read-only?")
+        task.careful = True  # from now on clip by clip
+        waiting = [(clip,) for clip, _ in suspects]
+        results = run_tasks(task, waiting, workers)
     progress.say(f"{counted(len(clips), 'clip')}: {already} already done")
+
+
+def _groups(clips: Sequence[Clip], task: AnnotateClips, workers: int) -> list[tuple[Clip, ...]]:
+    """Clips that a worker takes together: several where experts have models, and no worker goes without for it."""
+    several = any(needs_weights(expert) or isinstance(expert, PerImageExpert) for expert in task.experts)
+    size = min(task.loading.clips_at_once, -(-len(clips) // max(1, workers))) if several else 1
+    return [tuple(clips[first : first + size]) for first in range(0, len(clips), max(1, size))]
 
 
 def _crashed(clip_id: str, crash: Crashed) -> ClipQuestions:

@@ -1,14 +1,18 @@
 """Which experts must run, in which order, so that every need is met; and what that will cost."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 from experts.as_check import AsCheck
 from experts.expert import Expert, joins, may_use, needs_weights
+from experts.readiness import lacking
 from experts.registry import EXPERTS, UnknownNameError
+from experts.setup_problem import SetupProblem
 from experts.signals import SIGNAL_TYPES
+from experts.weights import WEIGHTS
 from spatial_engine.errors import UsageError
+from spatial_engine.loading import Loading, licence_of, licence_problem
 
 SECONDS_PER_CLIP = {
     "valid_area": 1.0,
@@ -19,6 +23,16 @@ SECONDS_PER_CLIP = {
     "vanishing_points": 3.0,
 }
 """First guesses for a 10 s clip at 640x480 on one core; a store's own measured times replace them."""
+MEMORY_GB = {
+    "valid_area": 0.25,
+    "klt": 0.25,
+    "colmap": 0.4,
+    "track_geometry": 0.4,
+    "sift": 0.4,
+    "vanishing_points": 0.4,
+}
+"""Peak memory of a process that runs the default experts up to this one, rounded up (the demo clip). Of models the
+weights are counted, and no more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +46,10 @@ class Step:
     """Expected per clip; None if nobody measured it."""
     measured: bool
     """Whether `seconds` is the mean of this store's own clips; else it is a guess."""
+    memory_gb: float | None = None
+    """Estimate of what it takes at least, on its device; None if nothing is known."""
+    obstacles: tuple[SetupProblem | UsageError, ...] = ()
+    """Why it cannot run here, each with a remedy; empty if it can."""
 
 
 def choose_experts(experts: Sequence[str | Expert] | None, wanted: Iterable[str] | None = None) -> list[Expert]:
@@ -82,7 +100,8 @@ def _joined(given: Sequence[Expert]) -> list[Expert]:
     experts = list(given)
     for candidate in (e for e in registered_experts().values() if joins(e)):
         provided = {name for expert in experts for name in expert.provides}
-        compares = candidate.needs or any(isinstance(expert, AsCheck) for expert in experts)
+        held_together = any(names <= provided for names in getattr(candidate, "compares", ()))
+        compares = candidate.needs or held_together or any(isinstance(expert, AsCheck) for expert in experts)
         if compares and candidate.needs <= provided and not candidate.provides & provided:
             experts.append(candidate)
     return experts
@@ -132,17 +151,35 @@ def choose(wanted: Iterable[str] | None, available: Mapping[str, Expert]) -> lis
     return [available[name] for name in _ordered(chosen)]
 
 
-def steps(experts: Sequence[Expert], measured_s: Mapping[str, float]) -> list[Step]:
-    """The plan for people: licences and expected seconds, this store's own where it has measured."""
+def steps(experts: Sequence[Expert], measured_s: Mapping[str, float], loading: Loading | None = None) -> list[Step]:
+    """The plan for people: licences, expected cost (seconds are this store's own where it has measured), and what is
+    in the way."""
+    loading = loading or Loading()
     return [
         Step(
             expert=expert,
-            licence=_licence(expert),
+            licence=licence_of(expert),
             seconds=measured_s.get(expert.name, SECONDS_PER_CLIP.get(expert.name)),
             measured=expert.name in measured_s,
+            memory_gb=_memory_gb(expert),
+            obstacles=tuple(_obstacles(expert, loading)),
         )
         for expert in experts
     ]
+
+
+def _obstacles(expert: Expert, loading: Loading) -> Iterator[SetupProblem | UsageError]:
+    if refused := licence_problem(expert, loading):
+        yield refused
+    yield from lacking(expert, loading.weights)
+
+
+def _memory_gb(expert: Expert) -> float | None:
+    names = getattr(expert, "weight_names", ())
+    if not names:
+        return MEMORY_GB.get(expert.name)
+    files = [file for name in names if name in WEIGHTS for file in WEIGHTS[name].files]
+    return sum(file.bytes or 0 for file in files) / 1e9 or None
 
 
 def _providers(experts: Iterable[Expert]) -> dict[str, Expert]:
@@ -172,9 +209,3 @@ def _unmet(signals: Iterable[str]) -> UsageError:
         f"nothing provides {', '.join(who)}",
         "add to --experts: " + "; ".join(f"{expert} (provides {name})" for name, expert in who.items()),
     )
-
-
-def _licence(expert: Expert) -> str:
-    code = getattr(expert, "code_licence", "Apache-2.0")
-    weights = getattr(expert, "weights_licence", None)
-    return f"{code}, weights {weights}" if weights else f"{code}, no weights"

@@ -92,7 +92,7 @@ class Bar:
         task = self._bar.tasks[0]
         per_minute = 60 * task.completed / task.elapsed if task.elapsed else 0.0
         self._bar.update(self._task, rate=f"{per_minute:.1f}/min")
-        if outcome not in ("", "done", "already done"):
+        if not outcome.startswith(("done", "already done")) and outcome:
             self.say(f"{name}: {outcome}")
 
     def __enter__(self) -> "Bar":

@@ -50,6 +50,14 @@ def read_signal(path: Path, kind: type) -> Signal | Abstained:
         ) from error
 
 
+def as_filed(value: Signal | Abstained) -> Signal | Abstained:
+    """The signal as its file will give it back, so that who gets it from memory computes the same: attributes as JSON
+    keeps them, arrays in C order. Arrays are shared with `value`, but cannot be written to."""
+    attributes, arrays = _split(value)
+    filed: Signal | Abstained = _build(type(value), json.loads(json.dumps(attributes)) | _read_only(arrays))
+    return filed
+
+
 def artefact_hash(value: Signal | Abstained) -> str:
     """sha256 of a signal's arrays and attributes: equal signals, equal hash, whatever the file's bytes."""
     attributes, arrays = _split(value)
@@ -91,6 +99,13 @@ def _build(kind: Any, value: Any) -> Any:
         make: Any = kind
         return make(**{name: _build(hints[name], part) for name, part in value.items()})
     return float(value) if kind is float else value
+
+
+def _read_only(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    views = {name: np.ascontiguousarray(array).view() for name, array in arrays.items()}
+    for view in views.values():
+        view.flags.writeable = False
+    return views
 
 
 def _write_zarr(path: Path, attributes: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
+from experts.weight_files import Fault, Weights
 from spatial_engine.atomic_file import read_json
 from spatial_engine.dataset import MOVED, UNREADABLE, Dataset
 from spatial_engine.export.exporter import REPORT
@@ -16,6 +17,8 @@ from spatial_engine.pipeline import CRASHED
 from spatial_engine.plan import Step
 from spatial_engine.progress import counted, printable
 from spatial_engine.store import Store
+
+_TENSORS = (".safetensors", ".pt", ".pth", ".tar")
 
 
 def console() -> Console:
@@ -35,18 +38,28 @@ def show_store(store: Store, to: Console) -> bool:
         table.add_row(signal, *counts, _safe(_most_frequent(entry.reason for entry in of_signal if entry.reason)))
     if entries:
         to.print(table)
-    trouble = [(f"{record.name}: {record.error}", record.remedy) for record in store.footage() if record.error]
-    for clip_id in sorted(clip_ids):
-        name, failures = store.record(clip_id).clip["name"], store.present_failures(clip_id)
-        trouble += [
-            (f"{name}: {failed.expert} failed: {failed.error}", failed.remedy or "--retry-failed")
-            for failed in failures
-        ]
+    trouble = _trouble(store, sorted(clip_ids))
     for line, remedy in trouble:
         to.print(f"[red]failed[/] {_safe(line)}", soft_wrap=True)
         if remedy:
             to.print(f"  try: {_safe(remedy)}", soft_wrap=True)
     return not trouble
+
+
+def _trouble(store: Store, clip_ids: Sequence[str]) -> list[tuple[str, str]]:
+    """What could not be read or failed, and what to do about it. What this machine lacks is said once for all clips."""
+    trouble = [(f"{record.name}: {record.error}", record.remedy) for record in store.footage() if record.error]
+    lacking: Counter[tuple[str, str, str]] = Counter()
+    for clip_id in clip_ids:
+        name = store.record(clip_id).clip["name"]
+        for failed in store.present_failures(clip_id):
+            if failed.setup:
+                lacking[failed.expert, failed.error, failed.remedy] += 1
+            else:
+                trouble.append((f"{name}: {failed.expert} failed: {failed.error}", failed.remedy or "--retry-failed"))
+    for (expert, error, remedy), count in lacking.items():
+        trouble.append((f"{counted(count, 'clip')}: {expert} cannot run here: {error}", remedy))
+    return trouble
 
 
 def show_dataset(dataset: Dataset, to: Console) -> bool:
@@ -70,17 +83,32 @@ def show_dataset(dataset: Dataset, to: Console) -> bool:
 
 
 def show_plan(steps: Sequence[Step], to: Console) -> None:
-    """The experts in their order, with licences and expected cost."""
+    """The experts in their order, with licences, expected cost and what is missing; in the end, what cannot run."""
     for number, step in enumerate(steps, start=1):
         expert = step.expert
-        kind = "measured on this store" if step.measured else "estimate"
-        seconds = "cost unknown" if step.seconds is None else f"{step.seconds:.1f} s a clip ({kind})"
-        to.print(f"{number}. {_safe(expert.name)} {_safe(expert.version)}: {seconds}; {_safe(step.licence)}")
+        head = f"{number}. {_safe(expert.name)} {_safe(expert.version)}: {_cost(step)}; {_safe(step.licence)}"
+        to.print(head, soft_wrap=True)
         to.print(f"   provides {_safe(', '.join(sorted(expert.provides)))}")
         if expert.needs:
             to.print(f"   needs {_safe(', '.join(sorted(expert.needs)))}")
+        for obstacle in step.obstacles:
+            to.print(f"   [red]in the way:[/] {_safe(obstacle.cause)}", soft_wrap=True)
+            to.print(f"     try: {_safe(obstacle.remedy)}", soft_wrap=True)
     known = [step.seconds for step in steps if step.seconds is not None]
-    to.print(f"in all: {sum(known):.0f} s a clip on one core")
+    unknown = f", and {counted(len(steps) - len(known), 'expert')} of unknown cost" if len(known) < len(steps) else ""
+    to.print(f"in all: {sum(known):.0f} s a clip on one core{unknown}")
+    stopped = [step.expert for step in steps if step.obstacles]
+    if stopped:
+        signals = sorted({signal for expert in stopped for signal in expert.provides})
+        to.print(f"cannot run here: {_safe(', '.join(expert.name for expert in stopped))}", soft_wrap=True)
+        to.print(f"  so nothing will provide {_safe(', '.join(signals))}", soft_wrap=True)
+
+
+def _cost(step: Step) -> str:
+    kind = "measured on this store" if step.measured else "estimate"
+    seconds = "time unknown" if step.seconds is None else f"{step.seconds:.1f} s a clip ({kind})"
+    memory = "memory unknown" if step.memory_gb is None else f"{step.memory_gb:.1f} GB or more (estimate)"
+    return f"{seconds}, {memory}"
 
 
 def _most_frequent(reasons: Iterable[str]) -> str:
@@ -99,3 +127,13 @@ def show_export(path: Path) -> None:
     left_out = sum(record["left_out"].values())
     why = f", {left_out} questions left out ({REPORT} there says why)" if left_out else ""
     print(f"written: {printable(str(path))}: {record['rows']} rows{why}")
+
+
+def show_weights(standings: Iterable[tuple[Weights, Fault | None]], to: Console) -> None:
+    """Every checkpoint: its licence, its size, and whether it is here."""
+    table = Table(Column("weights", no_wrap=True), "licence", "commercial", Column("size", no_wrap=True), "here")
+    for row, fault in standings:
+        sizes = [file.bytes for file in row.files if file.name.endswith(_TENSORS)]
+        size = f"{sum(filter(None, sizes)) / 1e9:.2f} GB" if all(sizes) else "not known"
+        table.add_row(row.name, row.licence, "yes" if row.commercial_ok else "no", size, fault.kind if fault else "yes")
+    to.print(table)

@@ -1,4 +1,4 @@
-"""Where a point of one frame lies in another: by confirmed matches, or by dense geometry."""
+"""Where a point of one frame lies in another: by confirmed matches, or by measured dense geometry."""
 
 import numpy as np
 from jaxtyping import Float64
@@ -10,13 +10,15 @@ _NEAR_PX = 1.5
 """A match speaks for a pixel within this distance (at 640 px width)."""
 _DEPTH_AGREES = 0.03
 """Relative difference of depth up to which a reprojected point counts as seen."""
+_CONFIRMED_BY = ("nothing", "track", "reprojection", "homography", "depth there and back")
+"""In words: `Matches.confirmed_by`."""
 
 
 def corresponding_point(
     scene: Scene, frame_a: int, xy_a_px: Float64[np.ndarray, "2"], frame_b: int
 ) -> Measured | Undecided:
     """The pixel in frame b of what frame a shows at a pixel."""
-    if scene.depth is not None:
+    if scene.measured_depth is not None:
         return _by_geometry(scene, frame_a, xy_a_px, frame_b)
     matches = scene.matches
     if matches is None:
@@ -31,7 +33,7 @@ def corresponding_point(
         value=matches.xy_b_px[row],
         sigma=np.full(2, matches.sigma_px[row]),
         p_gross=float(matches.p_gross[row]),
-        evidence={"confirmed_by": ("nothing", "track", "reprojection", "homography")[matches.confirmed_by[row]]},
+        evidence={"confirmed_by": _CONFIRMED_BY[matches.confirmed_by[row]]},
     )
 
 

@@ -70,7 +70,8 @@ def ask(
 def measure_on_all(template: Template, facts: Sequence[Fact], scenes: tuple[Scene, ...]) -> list[Measured | Undecided]:
     """Each fact on every scene, joined: numbers take the spread into their σ, labels must be the same."""
     by_scene = [template.measure(facts, scene) for scene in scenes]
-    return [joined(*each) for each in zip(*by_scene, strict=True)]
+    independent = scenes[0].second is not None
+    return [joined(*each, independent=independent) for each in zip(*by_scene, strict=True)]
 
 
 def _drafts_of(
@@ -123,10 +124,10 @@ def _gated(answer: Answer, min_confidence: float) -> Answer | Undecided:
 
 
 def provenance_of(template: Template, scene: Scene) -> tuple[Mapping[str, Json], ...]:
-    """Makers of the signals that a template's answers may rest on, by signal name."""
-    makers = {
-        name: asdict(s.provenance) | {"signal": name} for name, s in scene.signals.items() if name in template.reads
-    }
+    """Makers of the signals that a template's answers may rest on, by signal name; what held them against each other
+    is always one."""
+    read = template.reads | {"agreement"}
+    makers = {name: asdict(s.provenance) | {"signal": name} for name, s in scene.signals.items() if name in read}
     return tuple(makers[name] for name in sorted(makers))
 
 

@@ -37,8 +37,13 @@ class Undecided:
     """Short and stable ("point not triangulated")."""
 
 
-def joined(first: Measured | Undecided, *others: Measured | Undecided) -> Measured | Undecided:
-    """One fact measured on several scenes: the first's value, every disagreement in σ, and labels that agree."""
+def joined(
+    first: Measured | Undecided, *others: Measured | Undecided, independent: bool = False
+) -> Measured | Undecided:
+    """One fact measured on several scenes: the first's value, every disagreement in σ, and labels that agree.
+
+    Scenes of `independent` experts are not wrong in the same place: where they agree, the less doubtful one counts.
+    """
     if isinstance(first, Undecided):
         return first
     sigma, margin, p_gross = first.sigma, first.margin, first.p_gross
@@ -49,5 +54,5 @@ def joined(first: Measured | Undecided, *others: Measured | Undecided) -> Measur
             return Undecided(reason="the two maps name different answers")
         sigma = np.hypot(sigma, other.value - first.value)
         margin = None if margin is None or other.margin is None else min(margin, other.margin)
-        p_gross = max(p_gross, other.p_gross)
+        p_gross = min(p_gross, other.p_gross) if independent else max(p_gross, other.p_gross)
     return replace(first, sigma=sigma, margin=margin, p_gross=p_gross)

@@ -13,9 +13,11 @@ from jaxtyping import Bool, Float64, Int64
 from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
+from experts.path_on_tracks import FitSettings, FittedPath, path_by_tracks
 from experts.signals import (
-    WORLD_BOUND,
     Abstained,
+    Agreement,
+    Calibration,
     CameraPath,
     Depth,
     Gravity,
@@ -26,6 +28,8 @@ from experts.signals import (
     Signals,
     SparsePoints,
 )
+from templates.agreed import agreed, second_opinion
+from templates.second_look import confirmed_by_tracks
 from templates.surface import P_GROSS_DOUBTED, Surface, dense_surface, sparse_surface
 
 REFERENCE_WIDTH_PX = 640
@@ -43,6 +47,8 @@ class Scene:
     """What was measured, by signal name."""
     abstained: Mapping[str, Abstained]
     """What was not, and why."""
+    second: "Scene | None" = None
+    """What an independent expert's map says of the same clip: every fact is measured on it too."""
 
     @property
     def path(self) -> CameraPath | None:
@@ -79,6 +85,12 @@ class Scene:
         """Gravity, if known."""
         gravity = self.signals.get("gravity")
         return gravity if isinstance(gravity, Gravity) else None
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """The camera as measured without a path, if it was."""
+        calibration = self.signals.get("calibration")
+        return calibration if isinstance(calibration, Calibration) else None
 
     @property
     def objects(self) -> Objects | None:
@@ -128,14 +140,53 @@ class Scene:
             out[rows >= 0] = getattr(self.path, field)[rows[rows >= 0]]
         return out
 
+    def vfov_rad(self) -> tuple[float, float]:
+        """Vertical field of view and its σ, by the tighter of path and calibration; where both know it, their
+        difference is in σ. NaN where neither does."""
+        known = [(each.intrinsics, each.focal_relative_sigma) for each in (self.path, self.calibration) if each]
+        if not known:
+            return np.nan, np.nan
+        camera, sigma = min(known, key=lambda each: each[1])
+        apart = np.ptp([np.log(other.fy_px) for other, _ in known])
+        return camera.vfov_rad, float(np.sin(camera.vfov_rad) * np.hypot(sigma, apart))
+
+    def has_depth(self, frame: int) -> bool:
+        """Whether dense depth of a frame is known."""
+        if self.path is None or self.depth is None:
+            return False
+        return bool(find_rows(self.depth.frames, [frame])[0] >= 0)
+
+    @property
+    def measured_depth(self) -> Depth | None:
+        """Dense depth that counts as the truth: a sensor's or a renderer's, not a model's."""
+        return self.depth if self.depth is not None and self.depth.p_gross == 0 else None
+
+    @cached_property
+    def fitted_path(self) -> FittedPath | None:
+        """The path fitted to the tracks, by which they tell ranges; None where it explains too few of them."""
+        if self.tracks is None or self.path is None or self.path.motion != "general":
+            return None
+        return path_by_tracks(self.tracks, self.path, FitSettings())
+
     def surface(self, frame: int, xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
         """What is seen at pixels of a frame: positions in camera axes with σ. Dense depth first, else sparse points."""
-        if self.path is not None and self.depth is not None and find_rows(self.depth.frames, [frame])[0] >= 0:
-            return dense_surface(self.depth, self.path.intrinsics, frame, xy_px)
+        if self.path is not None and self.depth is not None and self.has_depth(frame):
+            seen = dense_surface(self.depth, self.path.intrinsics, frame, xy_px)
+            return seen if self.measured_depth is not None else self._looked_at_again(seen, frame, xy_px)
         if self.path is not None and self.points is not None:
             (world_from_cam,) = self.world_from_cam([frame])
             return sparse_surface(self._doubted_points, world_from_cam, frame, xy_px, radius_px=1.5 * self.pixel_scale)
         return Surface.unknown(len(xy_px))
+
+    def _looked_at_again(self, seen: Surface, frame: int, xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
+        """Learned depth is sure only where a second, independent way says the same: tracks, or another expert's map,
+        on which every fact is measured too, so that here only its doubts count."""
+        p_gross = seen.p_gross
+        if self.tracks is not None and self.fitted_path is not None:
+            p_gross = confirmed_by_tracks(seen, self.tracks, self.fitted_path, frame, xy_px, self.pixel_scale)
+        if self.second is not None:
+            p_gross = np.fmin(p_gross, self.second.surface(frame, xy_px).p_gross)
+        return replace(seen, p_gross=np.where(np.isnan(seen.p_gross), np.nan, p_gross))
 
     @cached_property
     def _doubted_points(self) -> SparsePoints:
@@ -182,19 +233,28 @@ class Scene:
 def scenes_of(clip: Clip, signals: Signals) -> tuple[Scene, ...]:
     """The scene to propose on, and the check scene that every label must also hold on, if the experts made one.
 
-    A camera path that travels but has no second map counts as not known: nothing may rest on one map alone.
+    A camera path that travels but whose second map was tried in vain counts as not known: nothing may rest on one map
+    alone. Where experts disagree (`Agreement`), signals are left out, or their σ grows.
     """
     main = {name: s for name, s in signals.items() if not name.endswith("_check")}
     path, check = main.get("camera_path"), signals.get("camera_path_check")
     if isinstance(check, Abstained) and isinstance(path, CameraPath) and path.motion == "general":
         refusal = Abstained(reason="no second map to hold the first against", detail=check.reason)
-        main |= {"camera_path": refusal, "sparse_points": refusal}
-    scenes = [_scene(clip, main)]
-    if isinstance(check, CameraPath):
-        second = {name.removesuffix("_check"): s for name, s in signals.items() if name.endswith("_check")}
-        shared = {name: s for name, s in main.items() if name not in WORLD_BOUND}
-        scenes.append(_scene(clip, {**shared, **second}))
-    return tuple(scenes)
+        main |= {name: refusal for name in ("camera_path", "sparse_points") if name in main}
+    agreement = signals.get("agreement")
+    agreement = agreement if isinstance(agreement, Agreement) else None
+    first = _scene(clip, agreed(main, agreement))
+    if not isinstance(check, CameraPath):
+        return (first,)
+    second = _scene(clip, agreed(second_opinion(main, signals, check), agreement))
+    return (replace(first, second=second) if _independent(first, second) else first, second)
+
+
+def _independent(first: Scene, second: Scene) -> bool:
+    """Whether different experts made the two maps: two maps of one expert share its wrong matches."""
+    if first.path is None or second.path is None:
+        return False
+    return first.path.provenance.expert != second.path.provenance.expert
 
 
 def _scene(clip: Clip, signals: Signals) -> Scene:

@@ -91,7 +91,7 @@ def _among_its_like(
 
 
 def dense_surface(depth: Depth, camera: Intrinsics, frame: int, xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
-    """Dense depth at each pixel; σ takes in half its spread over 3 px around (NaN where any of it is unknown)."""
+    """Dense depth at each pixel; σ takes in half its spread over 3 px around. Not known where any of it is unknown."""
     row = int(np.searchsorted(depth.frames, frame))
     z = depth.z[row]
     height, width = z.shape
@@ -109,8 +109,9 @@ def dense_surface(depth: Depth, camera: Intrinsics, frame: int, xy_px: Float64[n
         sigma = np.hypot(
             depth.relative_sigma[row][at_row, at_column], spread / centre / 3
         )  # the spread is a bound, taken as 3 σ
+    known = np.isfinite(sigma)
     return Surface(
-        xyz_cam=rays * (centre / rays[:, 2])[:, None],
+        xyz_cam=np.where(known[:, None], rays * (centre / rays[:, 2])[:, None], np.nan),
         range_relative_sigma=sigma,
-        p_gross=np.where(np.isfinite(centre), depth.p_gross, np.nan),
+        p_gross=np.where(known, depth.p_gross, np.nan),
     )

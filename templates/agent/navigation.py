@@ -15,7 +15,7 @@ from action_mapping.plan import CAP, PlanError
 from action_mapping.primitives import COMPONENTS, PRIMITIVES, ROTATIONS, Component, primitive, primitive_of
 from templates.answer import Answer, Label, Plan, p_within
 from templates.fact import Fact
-from templates.marks import known_pixels, listed, spread_frames, sure
+from templates.marks import askable_pixels, listed, spread_frames, sure
 from templates.measured import Measured, Undecided
 from templates.question import Format, Mark, Photo, Phrasing
 from templates.scene import Scene
@@ -75,7 +75,7 @@ class Navigate:
     ability: str = "L4/Goal-Driven Execution/Agentic Navigation"
     formats: tuple[Format, ...] = ("choice", "plan")
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth"})
+    reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "tracks", "image_tracks"})
     number_names: tuple[str, ...] = ()
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
@@ -171,7 +171,7 @@ def _asked_for(answer: Plan, fact: Fact) -> Phrasing:
 
 def _point(scene: Scene, frame_a: int, frame_b: int, rng: np.random.Generator) -> list[float] | None:
     """A pixel of photo A that may carry a mark and whose point photo B shows too."""
-    xy = sure(scene, frame_a, rng.permutation(known_pixels(scene, frame_a))[:_POINTS])
+    xy = sure(scene, frame_a, rng.permutation(askable_pixels(scene, frame_a))[:_POINTS])
     shared = xy[lies_in(scene, frame_a, xy, [frame_b])[0]]
     return listed(shared[0]) if len(shared) else None
 

@@ -31,7 +31,7 @@ class RangeRatio:
     ability: str = "L1/Geometry/Distance"
     formats: tuple[Format, ...] = ("choice", "numeric")
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth"})
+    reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "tracks", "image_tracks"})
     number_names: tuple[str, ...] = ("ratio",)
     caps: Caps = field(default_factory=Caps)
 
@@ -114,7 +114,7 @@ class RangeMetres:
     ability: str = "L1/Geometry/Distance"
     formats: tuple[Format, ...] = ("numeric",)
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth"})
+    reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "tracks", "image_tracks"})
     number_names: tuple[str, ...] = ("range",)
     caps: Caps = field(default_factory=Caps)
 

@@ -25,11 +25,11 @@ class CameraTilt:
     """Roll, pitch and vertical field of view of one frame. Measures them in degrees."""
 
     name: str = "camera_tilt"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L1/Orientation/Gravity"
     formats: tuple[Format, ...] = ("json", "choice")
     needs: frozenset[str] = frozenset({"gravity"})
-    reads: frozenset[str] = frozenset({"gravity", "camera_path"})
+    reads: frozenset[str] = frozenset({"gravity", "camera_path", "calibration"})
     number_names: tuple[str, ...] = ("roll", "pitch", "vfov")
     caps: Caps = field(default_factory=Caps)
 
@@ -53,15 +53,13 @@ class CameraTilt:
         if abs(pitch) > _MAX_PITCH_DEG:
             return Undecided(reason="looks straight up or down: roll has no meaning")
         sigma_deg = float(np.degrees(sigma_rad))
-        vfov, vfov_sigma = np.nan, np.inf
-        if scene.path is not None:
-            vfov_rad = scene.path.intrinsics.vfov_rad
-            vfov = np.degrees(vfov_rad)
-            vfov_sigma = np.degrees(np.sin(vfov_rad) * scene.path.focal_relative_sigma)
+        vfov, vfov_sigma = np.degrees(scene.vfov_rad())
         assert scene.gravity is not None
         return Measured(
             value=np.array([roll, pitch, vfov]),
-            sigma=np.array([sigma_deg / np.cos(np.radians(pitch)), sigma_deg, vfov_sigma]),
+            sigma=np.array(
+                [sigma_deg / np.cos(np.radians(pitch)), sigma_deg, vfov_sigma if np.isfinite(vfov) else np.inf]
+            ),
             evidence={"up_decided_by": scene.gravity.decided_by, "up_sigma_deg": round(sigma_deg, 2)},
         )
 

@@ -43,7 +43,7 @@ class SamePoint:
     ability: str = "L1/Relation/Correspondence"
     formats: tuple[Format, ...] = ("choice", "point")
     needs: frozenset[str] = frozenset({"matches"})
-    reads: frozenset[str] = frozenset({"matches", "camera_path", "sparse_points", "image_tracks"})
+    reads: frozenset[str] = frozenset({"matches", "camera_path", "sparse_points", "depth", "tracks", "image_tracks"})
     number_names: tuple[str, ...] = ()
     caps: Caps = field(default_factory=Caps)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from experts.registry import EXPERTS
 from spatial_engine.cli import main
 from spatial_engine.store import open_store
 from tests.films import panning, write_video
@@ -62,6 +63,9 @@ def test_trouble_with_some_clips_is_1(command: Run, tmp_path: Path, videos: Path
         (["annotate", ".", "-o", "{}", "--start", "nan"], "--start nan", "start < end"),
         (["annotate", ".", "-o", "{}", "--intrinsics", "-5,5,9,9"], "--intrinsics -5,5,9,9", "above 0"),
         (["annotate", ".", "-o", "{}", "--experts", ","], "names nothing", "leave the option out"),
+        (["annotate", ".", "-o", "{}", "--weights-dir", ".", "--random-weights"], "--weights-dir and", "leave one"),
+        (["weights", "fetch", "da3-huge"], "'da3-huge'", "da3-base"),
+        (["weights", "fetch", "cotracker3-online"], "CC-BY-NC-4.0", "--experts tapir"),
         (["run", ".", "-o", "{}", "--abilities", "L9"], "no template asks about 'L9'", "--abilities"),
         (["run", ".", "-o", __file__], "is a file, not a folder", "new folder"),
         (["annotate", ".", "-o", f"{__file__}/below"], "is a file, not a folder", "new folder"),
@@ -153,6 +157,59 @@ def test_plan_runs_nothing(command: Run, tmp_path: Path, videos: Path) -> None:
     assert "Apache" in out
     assert "estimate" in out
     assert not (tmp_path / "store").exists()
+
+
+@pytest.fixture
+def models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Experts with models in the registry, and no weights."""
+    for name, target in (("fake_adapter", "FakeAdapter"), ("unpacked", "Unpacked")):
+        monkeypatch.setitem(EXPERTS.builtin, name, f"tests.spatial_engine.fake_adapters:{target}")
+    monkeypatch.setenv("SPATIAL_ENGINE_WEIGHTS", str(tmp_path / "no weights"))
+
+
+def test_noncommercial_experts_are_refused_without_the_word(
+    command: Run, models: None, tmp_path: Path, videos: Path
+) -> None:
+    line = ("annotate", videos, "-o", tmp_path / "store", "--experts", "fake_adapter:bound")
+    code, _, err = command(*line)
+    assert code == 2
+    assert "may not be used commercially (Apache-2.0, weights CC-BY-NC-4.0)" in err
+    assert "depth_anything_3:base" in err
+    assert not (tmp_path / "store").exists()
+    code, _, err = command(*line, "--allow-noncommercial")
+    assert code == 3, "allowed, but there are no weights"
+    assert "weights fetch da3-giant-1.1 --allow-noncommercial" in err
+
+
+def test_missing_weights_cost_their_signal_only(command: Run, models: None, tmp_path: Path, videos: Path) -> None:
+    line = ("annotate", videos, "-o", tmp_path / "store", "--experts", "valid_area,fake_adapter")
+    code, out, _ = command(*line, "--weights-dir", tmp_path / "my weights")
+    assert code == 1
+    assert "valid_area" in out
+    assert f"try: spatial-engine weights fetch da3-base --weights-dir {tmp_path / 'my weights'}" in out
+
+
+def test_plan_says_what_cannot_run(command: Run, models: None, tmp_path: Path, videos: Path) -> None:
+    line = ("annotate", videos, "-o", tmp_path / "store", "--plan", "--experts", "valid_area,unpacked:bound")
+    code, out, _ = command(*line)
+    assert code == 0
+    assert "no_such_package.part: not installed" in out
+    assert "try: pip install no-such-package" in out
+    assert "try: spatial-engine weights fetch da3-giant-1.1 --allow-noncommercial" in out
+    assert "may not be used commercially" in out
+    assert out.splitlines()[-2:] == ["cannot run here: unpacked", "  so nothing will provide gravity"]
+    assert not (tmp_path / "store").exists()
+
+
+def test_weights_are_listed_and_verified(command: Run, tmp_path: Path) -> None:
+    code, out, _ = command("weights", "list", "--weights-dir", tmp_path)
+    assert code == 0
+    assert "da3-base" in out and "missing" in out
+    code, out, _ = command("weights", "verify", "--weights-dir", tmp_path)
+    assert (code, out.strip()) == (0, f"nothing to verify in {tmp_path}")
+    code, _, err = command("weights", "verify", "da3-base", "--weights-dir", tmp_path)
+    assert code == 3
+    assert f"try: spatial-engine weights fetch da3-base --weights-dir {tmp_path}" in err
 
 
 def test_doctor(command: Run) -> None:

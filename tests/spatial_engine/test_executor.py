@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from spatial_engine.errors import StoreError, UsageError
-from spatial_engine.executor import WORKER_ENVIRONMENT, Crashed, run
+from spatial_engine.executor import WORKER_ENVIRONMENT, Crashed, leave_worker, run, worker_number
 
 
 def work(item: tuple[str, str]) -> str:
@@ -32,6 +32,11 @@ def work(item: tuple[str, str]) -> str:
                 os.kill(os.getpid(), signal.SIGKILL)
         case "environment":
             return ",".join(f"{name}={os.environ[name]}" for name in WORKER_ENVIRONMENT)
+        case "leave":
+            leave_worker()
+        case "number":
+            time.sleep(0.3)
+            return str(worker_number())
         case "write pid and sleep":
             Path(detail).write_text(str(os.getpid()))
             time.sleep(60)
@@ -69,6 +74,17 @@ def test_workers_have_one_thread_and_leave_the_environment_alone() -> None:
     [(_, result)] = run(work, [("environment", "")], 1)
     assert result == ",".join(f"{name}={value}" for name, value in WORKER_ENVIRONMENT.items())
     assert dict(os.environ) == before
+
+
+def test_workers_are_numbered() -> None:
+    items = [("number", str(n)) for n in range(6)]
+    assert {result for _, result in run(work, items, 2)} == {"0", "1"}
+    assert {result for _, result in run(work, items[:1], 0)} == {"0"}
+
+
+def test_only_a_worker_can_leave() -> None:
+    assert isinstance(dict(run(work, [("leave", "x")], 1))["leave", "x"], Crashed)
+    assert list(run(work, [("leave", "x")], 0)) == [(("leave", "x"), "X")]
 
 
 def test_nothing_to_do() -> None:

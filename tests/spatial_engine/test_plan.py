@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from spatial_engine.errors import UsageError
+from spatial_engine.loading import Loading
 from spatial_engine.plan import choose, choose_experts, named_expert, steps
+from tests.spatial_engine.fake_adapters import FakeAdapter, Unpacked
 from tests.spatial_engine.fake_experts import FakeExpert, chain
 
 LOG = Path("unused")
@@ -33,7 +35,7 @@ def test_the_first_provider_is_preferred() -> None:
 def test_given_experts_all_run() -> None:
     rival = FakeExpert(name="rival", provides=frozenset({"valid_area", "gravity"}), log=LOG)
     chosen = choose_experts([*chain(LOG).values(), rival])
-    assert sorted(expert.name for expert in chosen) == ["area", "rival_check", "tracks", "up"]
+    assert {"area", "rival_check", "tracks", "up"} <= {expert.name for expert in chosen}, "and what joins them"
     assert next(e for e in chosen if e.name == "rival_check").provides == {"gravity_check"}, "the second is the check"
 
 
@@ -66,3 +68,24 @@ def test_measured_seconds_replace_guesses() -> None:
     assert (measured.seconds, measured.measured) == (1.25, True)
     [unknown] = steps([chain(LOG)["up"]], {})
     assert unknown.seconds is None
+
+
+def test_memory_of_a_model_is_that_of_its_weights_at_least() -> None:
+    [known], [unknown], [core] = (
+        steps([FakeAdapter()], {}),
+        steps([FakeAdapter("bound")], {}),
+        steps([named_expert("klt")], {}),
+    )
+    assert known.memory_gb == pytest.approx(0.5415, abs=1e-3)
+    assert unknown.memory_gb is None
+    assert core.memory_gb is not None
+
+
+def test_obstacles_are_all_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SPATIAL_ENGINE_WEIGHTS", str(tmp_path))
+    [core, model, bound] = steps([named_expert("klt"), Unpacked(), FakeAdapter("bound")], {})
+    assert core.obstacles == ()
+    assert [type(obstacle).__name__ for obstacle in model.obstacles] == ["SetupProblem", "SetupProblem"]
+    assert [type(obstacle).__name__ for obstacle in bound.obstacles] == ["UsageError", "SetupProblem"]
+    [tried] = steps([FakeAdapter("bound")], {}, Loading(weights="random"))
+    assert tried.obstacles == ()

@@ -27,7 +27,7 @@ from experts.signals import (
     ValidArea,
 )
 from spatial_engine.errors import StoreError
-from spatial_engine.signal_file import artefact_hash, file_name, read_signal, write_signal
+from spatial_engine.signal_file import artefact_hash, as_filed, file_name, read_signal, write_signal
 
 FRAMES = np.array([3, 5, 9])
 MADE = Provenance(expert="fake", version="1", settings={"spacing_px": 3.5, "names": ["a"], "off": None}, seed=1)
@@ -128,15 +128,15 @@ def test_every_kind_is_tried() -> None:
 def test_round_trip(tmp_path: Path, name: str) -> None:
     path = tmp_path / file_name(name, "key", SIGNALS[name])
     write_signal(path, SIGNALS[name])
-    back = read_signal(path, SIGNAL_TYPES[name])
-    assert type(back) is type(SIGNALS[name])
-    assert artefact_hash(back) == artefact_hash(SIGNALS[name])
-    for field, value in vars(SIGNALS[name]).items():
-        if isinstance(value, np.ndarray):
-            assert getattr(back, field).dtype == value.dtype
-            np.testing.assert_array_equal(getattr(back, field), value)
-        elif value == value:
-            assert getattr(back, field) == value
+    for back in (read_signal(path, SIGNAL_TYPES[name]), as_filed(SIGNALS[name])):
+        assert type(back) is type(SIGNALS[name])
+        assert artefact_hash(back) == artefact_hash(SIGNALS[name])
+        for field, value in vars(SIGNALS[name]).items():
+            if isinstance(value, np.ndarray):
+                assert getattr(back, field).dtype == value.dtype
+                np.testing.assert_array_equal(getattr(back, field), value)
+            elif value == value:
+                assert getattr(back, field) == value
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 

@@ -1,0 +1,116 @@
+"""What several experts make of one clip: where they disagree, σ grows or a signal is left out; the second opinion."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from experts.agreement_paths import median_range, scale_between
+from experts.signals import (
+    WORLD_BOUND,
+    Abstained,
+    Agreement,
+    Calibration,
+    CameraPath,
+    Depth,
+    Gravity,
+    Matches,
+    Signal,
+    Signals,
+    SparsePoints,
+)
+
+Known = Mapping[str, Signal | Abstained]
+
+
+def agreed(signals: Known, agreement: Agreement | None) -> Known:
+    """Without what is refused, and with the spread in every σ."""
+    if agreement is None:
+        return signals
+    refused = _refused(signals, agreement)
+    kept = {**signals, **{name: Abstained(reason=reason) for name, reason in refused.items() if name in signals}}
+    scene_range = _median_range(kept)
+    return {name: _widened(signal, agreement.spread, scene_range) for name, signal in kept.items()}
+
+
+def _refused(signals: Known, agreement: Agreement) -> dict[str, str]:
+    """What may not be used, with all that was concluded from it."""
+    refused = dict(agreement.refused)
+    if reason := refused.get("camera_path"):
+        refused |= dict.fromkeys([*WORLD_BOUND, "tracks", "matches"], reason)
+    if reason := refused.get("depth"):
+        matches = signals.get("matches")
+        if isinstance(matches, Matches) and (matches.confirmed_by == 4).any():
+            refused.setdefault("matches", reason)
+    return refused
+
+
+def _median_range(signals: Known) -> float:
+    path, depth, points = (signals.get(name) for name in ("camera_path", "depth", "sparse_points"))
+    if not isinstance(path, CameraPath):
+        return np.nan
+    return median_range(
+        path, depth if isinstance(depth, Depth) else None, points if isinstance(points, SparsePoints) else None
+    )
+
+
+def _widened(signal: Signal | Abstained, spread: Mapping[str, float], scene_range: float) -> Signal | Abstained:
+    """The signal with what experts are apart in quadrature to its σ."""
+    focal = spread.get("focal_relative", 0.0)
+    match signal:
+        case CameraPath():
+            return replace(
+                signal,
+                rotation_sigma_rad=np.hypot(signal.rotation_sigma_rad, spread.get("rotation_rad", 0.0)),
+                direction_sigma_rad=float(np.hypot(signal.direction_sigma_rad, spread.get("direction_rad", 0.0))),
+                position_sigma=np.hypot(
+                    signal.position_sigma, spread.get("position_share", 0.0) * np.nan_to_num(scene_range)
+                ),
+                focal_relative_sigma=float(np.hypot(signal.focal_relative_sigma, focal)),
+            )
+        case Calibration():
+            return replace(signal, focal_relative_sigma=float(np.hypot(signal.focal_relative_sigma, focal)))
+        case Depth():
+            apart = np.float32(spread.get("depth_relative", 0.0))
+            return replace(signal, relative_sigma=np.hypot(signal.relative_sigma, apart))
+        case Gravity():
+            return replace(signal, sigma_rad=np.hypot(signal.sigma_rad, spread.get("up_rad", 0.0)))
+    return signal
+
+
+def second_opinion(main: Known, signals: Signals, check: CameraPath) -> Known:
+    """Signals of the second opinion: its own world, in the first one's unit where that is metres; the rest is shared.
+
+    What another expert than the check path's measured holds no position in its world, and a check that abstained says
+    nothing against what is shared.
+    """
+    shared = {name: s for name, s in main.items() if name not in WORLD_BOUND}
+    own: dict[str, Signal | Abstained] = {}
+    for name, signal in signals.items():
+        if name.endswith("_check") and not isinstance(signal, Abstained):
+            plain = name.removesuffix("_check")
+            if plain not in WORLD_BOUND or signal.provenance.expert == check.provenance.expert:
+                own[plain] = signal
+    path = main.get("camera_path")
+    if isinstance(path, CameraPath) and path.scale.kind == "metric" and check.scale.kind == "relative":
+        own = _rescaled(own, path, scale_between(path, check))
+    return {**shared, **own}
+
+
+def _rescaled(own: Known, like: CameraPath, factor: float) -> dict[str, Signal | Abstained]:
+    """A world in another unit: what is metric in one is in both, and only shapes are held against each other."""
+    out = dict(own)
+    path, points, depth = out["camera_path"], out.get("sparse_points"), out.get("depth")
+    if not np.isfinite(factor):
+        return out
+    assert isinstance(path, CameraPath)
+    world_from_cam = path.world_from_cam.copy()
+    world_from_cam[:, :3, 3] *= factor
+    out["camera_path"] = replace(
+        path, world_from_cam=world_from_cam, position_sigma=path.position_sigma * factor, scale=like.scale
+    )
+    if isinstance(points, SparsePoints):
+        out["sparse_points"] = replace(points, xyz_world=points.xyz_world * factor)
+    if isinstance(depth, Depth):
+        out["depth"] = replace(depth, z=depth.z * np.float32(factor), scale=like.scale)
+    return out

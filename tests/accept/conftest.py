@@ -1,0 +1,35 @@
+"""The real upstream code from checkouts that the caller has made: SPATIAL_ENGINE_UPSTREAM names the folder that holds
+them (GeoCalib/, Orient-Anything/, Orient-Anything-V2/, co-tracker/). Random weights, on the CPU."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from experts.torchvision_on_cpu import import_torchvision
+
+
+@pytest.fixture
+def checkout(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Path]]:
+    """Puts one checkout on the path for the length of a test: their top-level names collide (`utils`)."""
+    used: list[Path] = []
+
+    def at(name: str) -> Path:
+        named = os.environ.get("SPATIAL_ENGINE_UPSTREAM")
+        if not named:
+            pytest.skip("SPATIAL_ENGINE_UPSTREAM names no folder of checkouts: make accept-upstream UPSTREAM=DIR")
+        folder = Path(named).resolve() / name
+        if not folder.is_dir():
+            pytest.skip(f"no checkout {name} in SPATIAL_ENGINE_UPSTREAM")
+        import_torchvision()
+        monkeypatch.syspath_prepend(str(folder))
+        used.append(folder)
+        return folder
+
+    yield at
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file and any(folder in Path(file).parents for folder in used):
+            del sys.modules[name]

@@ -1,0 +1,77 @@
+"""The real CoTracker 3, both variants, with random weights; and what its pixels mean."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed: make test-experts")
+
+from experts.cotracker import CoTrackerExpert, CoTrackerSettings  # noqa: E402
+from experts.learned_tracks import FollowSettings  # noqa: E402
+from experts.setup_problem import SetupProblem  # noqa: E402
+from experts.signals import Abstained, ImageTracks  # noqa: E402
+from tests.experts.exact_tracks import RenderedOnce  # noqa: E402
+from tests.rendering.rooms import random_room  # noqa: E402
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # upstream's and its packages' own
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+]
+
+Checkout = Callable[[str], Path]
+CREDULOUS = FollowSettings(
+    window_frames=8, overlap_frames=4, least_frames=4, starts=2, points=12, start_px=np.inf, agree_px=np.inf
+)
+TINY = CoTrackerSettings(following=CREDULOUS, size_px=(128, 96), iterations=2, least_confidence=0.0)
+
+
+@pytest.fixture(scope="module")
+def world() -> RenderedOnce:
+    return RenderedOnce(random_room(np.random.default_rng(1), frames=12, width_px=160, height_px=120))
+
+
+@pytest.mark.parametrize("variant", CoTrackerExpert.variants)
+def test_random_weights_run(checkout: Checkout, world: RenderedOnce, variant: str) -> None:
+    checkout("co-tracker")
+    expert = CoTrackerExpert(TINY, variant)
+    expert.load("random", "cpu")
+    raw = expert.follow(np.zeros((8, 96, 128, 3), np.uint8), np.array([[0, 5, 6], [3, 50, 60]], np.float32))
+    assert raw.xy.shape == (2, 8, 2) and raw.xy.dtype == np.float32
+    assert raw.confidence.shape == (2, 8) and (raw.confidence >= 0).all() and (raw.confidence <= 1).all()
+    out = expert(world.clip, {})["image_tracks"]
+    assert isinstance(out, ImageTracks) and out.xy_px.shape[1:] == (12, 2)
+    assert np.nanmin(out.xy_px) >= -0.5 and np.nanmax(out.xy_px[..., 0]) <= 159.5
+    again = expert(world.clip, {})["image_tracks"]
+    assert isinstance(again, ImageTracks) and out.xy_px.tobytes() == again.xy_px.tobytes()
+    assert out.provenance.weights_sha256 == "random" and not out.provenance.commercial_ok
+    expert.close()
+
+
+def test_noise_of_random_weights_is_not_believed(checkout: Checkout, world: RenderedOnce) -> None:
+    checkout("co-tracker")
+    following = replace(CREDULOUS, start_px=FollowSettings().start_px, agree_px=FollowSettings().agree_px)
+    expert = CoTrackerExpert(replace(TINY, following=following, least_confidence=0.6))
+    expert.load("random", "cpu")
+    assert isinstance(expert(world.clip, {})["image_tracks"], Abstained)
+
+
+def test_zero_is_the_middle_of_the_first_pixel(checkout: Checkout) -> None:
+    checkout("co-tracker")
+    from cotracker.models.core.model_utils import sample_features5d
+
+    x, y = torch.meshgrid(torch.arange(20.0), torch.arange(10.0), indexing="xy")
+    asked = torch.tensor([[0.0, 3.25, 2.0], [0.0, 0.0, 9.0]])
+    out = sample_features5d(torch.stack([x, y])[None, None], asked[None, :, None])[0, :, 0]
+    np.testing.assert_allclose(out, asked[:, 1:], atol=1e-5)
+
+
+def test_other_weights_are_refused(checkout: Checkout, tmp_path: Path) -> None:
+    checkout("co-tracker")
+    expert = CoTrackerExpert(TINY)
+    (tmp_path / "scaled_offline.pth").write_bytes(b"no checkpoint")
+    with pytest.raises(SetupProblem, match="take another file"):
+        expert.build({"cotracker3-offline": tmp_path}, expert.placement)

@@ -1,0 +1,98 @@
+"""The real TAPIR (PyTorch port) with random weights; and what its pixels mean."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed: make test-experts")
+
+from experts.learned_tracks import FollowSettings  # noqa: E402
+from experts.setup_problem import SetupProblem  # noqa: E402
+from experts.signals import Abstained, ImageTracks  # noqa: E402
+from experts.tapir import TapirExpert, TapirSettings  # noqa: E402
+from tests.experts.exact_tracks import RenderedOnce  # noqa: E402
+from tests.rendering.rooms import random_room  # noqa: E402
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # upstream's and its packages' own
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+]
+
+Checkout = Callable[[str], Path]
+CREDULOUS = FollowSettings(
+    window_frames=6, overlap_frames=3, least_frames=3, starts=2, points=10, start_px=np.inf, agree_px=np.inf
+)
+TINY = TapirSettings(following=CREDULOUS, side_px=64, initial_px=64, least_confidence=0.0)
+
+
+@pytest.fixture
+def upstream(checkout: Checkout) -> None:
+    checkout("tapnet")
+    for module, package in (("einshape", "einshape"), ("tree", "dm-tree")):
+        pytest.importorskip(module, reason=f"{package} is not installed: pip install {package}")
+
+
+@pytest.fixture(scope="module")
+def world() -> RenderedOnce:
+    return RenderedOnce(random_room(np.random.default_rng(1), frames=9, width_px=160, height_px=120))
+
+
+def test_random_weights_run(upstream: None, world: RenderedOnce) -> None:
+    expert = TapirExpert(TINY)
+    expert.load("random", "cpu")
+    video = np.random.default_rng(0).integers(0, 255, (6, 64, 64, 3), dtype=np.uint8)
+    raw = expert.follow(video, np.array([[0, 5, 6], [3, 50, 60]], np.float32))
+    assert raw.xy.shape == (2, 6, 2) and raw.xy.dtype == np.float32
+    assert raw.confidence.shape == (2, 6) and (raw.confidence >= 0).all() and (raw.confidence <= 1).all()
+    out = expert(world.clip, {})["image_tracks"]
+    assert isinstance(out, ImageTracks) and out.xy_px.shape[1:] == (9, 2)
+    again = expert(world.clip, {})["image_tracks"]
+    assert isinstance(again, ImageTracks) and out.xy_px.tobytes() == again.xy_px.tobytes()
+    assert out.provenance.weights_sha256 == "random" and out.provenance.commercial_ok
+    expert.close()
+
+
+def test_two_resolutions_run(upstream: None) -> None:
+    expert = TapirExpert(replace(TINY, side_px=128))
+    expert.load("random", "cpu")
+    raw = expert.follow(np.zeros((3, 128, 128, 3), np.uint8), np.array([[0, 100, 60]], np.float32))
+    assert raw.xy.shape == (1, 3, 2) and np.isfinite(raw.xy).all()
+
+
+def test_noise_of_random_weights_is_not_believed(upstream: None, world: RenderedOnce) -> None:
+    following = replace(CREDULOUS, start_px=FollowSettings().start_px, agree_px=FollowSettings().agree_px)
+    expert = TapirExpert(replace(TINY, following=following, least_confidence=0.9))
+    expert.load("random", "cpu")
+    assert isinstance(expert(world.clip, {})["image_tracks"], Abstained)
+
+
+def test_zero_is_the_edge_of_the_first_pixel(upstream: None) -> None:
+    from tapnet.torch import utils
+
+    y, x = torch.meshgrid(torch.arange(16.0), torch.arange(16.0), indexing="ij")
+    ramp = torch.stack([x, y], dim=-1)[None, None]
+    asked = torch.tensor([[[3.5, 2.75]]])[:, :, None, None].float()  # (y, x) in raster coordinates
+    out = utils.map_coordinates_2d(ramp, asked)[0, 0, 0, 0]
+    np.testing.assert_allclose(out, [2.25, 3.0], atol=1e-5)
+    peak = torch.zeros(1, 1, 1, 16, 16)
+    peak[..., 5, 9] = 1
+    np.testing.assert_allclose(utils.soft_argmax_heatmap_batched(peak)[0, 0, 0], [9.5, 5.5])
+
+
+def test_jax_is_not_imported(upstream: None) -> None:
+    import sys
+
+    expert = TapirExpert(TINY)
+    expert.load("random", "cpu")
+    assert not {"jax", "haiku", "tensorflow"} & set(sys.modules)
+
+
+def test_other_weights_are_refused(upstream: None, tmp_path: Path) -> None:
+    expert = TapirExpert(TINY)
+    (tmp_path / "bootstapir_checkpoint_v2.pt").write_bytes(b"no checkpoint")
+    with pytest.raises(SetupProblem, match="take another file"):
+        expert.build({"bootstapir": tmp_path}, expert.placement)

@@ -1,0 +1,376 @@
+"""A rendered scene as learned models would report it: right on the whole, noisy, with its own unit and world.
+
+Nothing here runs a model. What is known of such outputs is imitated: depth with smooth errors and flattened borders,
+poses that wander, a focal length and an up vector that are a little off, tracks that slide at times. σ is honest.
+"""
+
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+from jaxtyping import Bool, Float32, Float64
+from scipy.ndimage import gaussian_filter, gaussian_filter1d
+from scipy.spatial.transform import Rotation
+
+from experts.clip import Clip
+from experts.intrinsics import Intrinsics
+from experts.provenance import Provenance
+from experts.reprojection import ReprojectionExpert
+from experts.signals import Calibration, CameraPath, Depth, Gravity, ImageTracks, Scale, Signal, SparsePoints
+from experts.track_geometry import TrackGeometryExpert
+from tests.rendering import RenderedScene
+from tests.rendering.truth import motion_kind
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noise:
+    """σ of what is wrong with the signals."""
+
+    depth: float = 0.035
+    """Relative, smooth over a quarter of the picture and over many frames."""
+    depth_in_frame: float = 0.01
+    """Relative, smooth over a quarter of the picture, of each frame alone."""
+    border_px: float = 1.0
+    """Depth borders are blurred by so much (pixels of the depth map)."""
+    turn_rad: float = float(np.radians(0.3))
+    """Per axis."""
+    way: float = 0.02
+    """Drift of a position, as a share of the way to it, per axis."""
+    up_rad: float = float(np.radians(1.0))
+    """Per axis; the same for all frames but for a fifth."""
+    focal: float = 0.03
+    """Relative."""
+    metre: float = 0.02
+    """Relative, of the scale of metric models: better than any is trusted today, or nothing is asked in metres."""
+    track_px: float = 0.4
+    """Per axis, at 640 px width."""
+    slides: float = 0.01
+    """Share of tracks that leave their point."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Models:
+    """What the models say of one scene, before any conclusion is drawn."""
+
+    camera_path: CameraPath
+    depth: Depth
+    gravity: Gravity
+    calibration: Calibration
+    image_tracks: ImageTracks
+
+
+def source(expert: str) -> Provenance:
+    """Of an imitated model."""
+    return Provenance(expert=expert, version="imitated", sigma="raw")
+
+
+def imitated(
+    scene: RenderedScene,
+    clip: Clip,
+    rng: np.random.Generator,
+    *,
+    noise: Noise | None = None,
+    metric: bool = False,
+    stride: int = 3,
+) -> Models:
+    """All models on every `stride`-th frame; the camera path and the tracks on every frame."""
+    noise = noise or Noise()
+    frames = clip.frames[::stride]
+    unit = float(np.exp(rng.normal(0, noise.metre))) if metric else float(rng.uniform(0.2, 5))
+    scale = (
+        Scale(kind="metric", relative_sigma=noise.metre, source="metric model") if metric else Scale(kind="relative")
+    )
+    camera = _other_focal(scene.intrinsics, float(np.exp(rng.normal(0, noise.focal))))
+    return Models(
+        camera_path=_path(scene, clip, camera, unit, scale, rng, noise),
+        depth=_depth(scene, frames, unit, scale, rng, noise),
+        gravity=_gravity(scene, frames, rng, noise),
+        calibration=Calibration(
+            intrinsics=_other_focal(scene.intrinsics, float(np.exp(rng.normal(0, noise.focal)))),
+            focal_relative_sigma=noise.focal,
+            provenance=source("calibrator"),
+        ),
+        image_tracks=_tracks(scene, clip, rng, noise),
+    )
+
+
+def concluded(clip: Clip, models: Models) -> dict[str, Signal]:
+    """The models' signals and what the experts that join them conclude: tracks with motion, matches."""
+    signals: dict[str, Signal] = {
+        "camera_path": models.camera_path,
+        "depth": models.depth,
+        "gravity": models.gravity,
+        "calibration": models.calibration,
+        "image_tracks": models.image_tracks,
+    }
+    signals |= TrackGeometryExpert()(clip, signals)  # type: ignore[arg-type]
+    signals |= ReprojectionExpert()(clip, signals)  # type: ignore[arg-type]
+    return signals
+
+
+def _other_focal(camera: Intrinsics, factor: float) -> Intrinsics:
+    return replace(camera, fx_px=camera.fx_px * factor, fy_px=camera.fy_px * factor)
+
+
+def _wander(rng: np.random.Generator, n: int, smooth: float) -> Float64[np.ndarray, "n 3"]:
+    """Unit normal per axis, smooth over so many frames."""
+    raw = gaussian_filter1d(rng.normal(size=(n, 3)), smooth, axis=0, mode="reflect")
+    return np.asarray(raw / max(float(raw.std()), 1e-12))
+
+
+def _path(
+    scene: RenderedScene,
+    clip: Clip,
+    camera: Intrinsics,
+    unit: float,
+    scale: Scale,
+    rng: np.random.Generator,
+    noise: Noise,
+) -> CameraPath:
+    true = np.linalg.inv(scene.world_from_cam[clip.frames[0]]) @ scene.world_from_cam[clip.frames]
+    n = len(true)
+    reach = np.linalg.norm(true[:, :3, 3], axis=1)
+    poses = true.copy()
+    poses[:, :3, :3] = true[:, :3, :3] @ Rotation.from_rotvec(noise.turn_rad * _wander(rng, n, 4)).as_matrix()
+    poses[:, :3, 3] += noise.way * reach[:, None] * _wander(rng, n, 8)
+    poses = np.linalg.inv(poses[0]) @ poses
+    poses[:, :3, 3] *= unit
+    return CameraPath(
+        frames=clip.frames,
+        world_from_cam=poses,
+        registered=np.ones(n, dtype=bool),
+        keyframe=np.ones(n, dtype=bool),
+        intrinsics=camera,
+        focal_relative_sigma=noise.focal,
+        motion=motion_kind(true),
+        rotation_sigma_rad=np.full(n, np.sqrt(2) * noise.turn_rad),
+        position_sigma=unit * noise.way * np.sqrt(reach**2 + (0.1 * reach.max()) ** 2),
+        direction_sigma_rad=float(np.hypot(noise.turn_rad, noise.way)),
+        scale=scale,
+        provenance=source("any-view model"),
+    )
+
+
+def _depth(
+    scene: RenderedScene, frames: np.ndarray, unit: float, scale: Scale, rng: np.random.Generator, noise: Noise
+) -> Depth:
+    shared = None
+    maps = []
+    for frame in frames:
+        z = scene.depth(int(frame)).astype(np.float64)
+        height, width = z.shape[0] // 2, z.shape[1] // 2
+        z = z[1::2, 1::2][:height, :width]
+        if shared is None:
+            shared = _cloud(rng, z.shape)
+        shared = 0.95 * shared + np.sqrt(1 - 0.95**2) * _cloud(rng, z.shape)
+        wrong = noise.depth * shared + noise.depth_in_frame * _cloud(rng, z.shape)
+        maps.append(flattened(z, noise.border_px) * np.exp(wrong) * unit)
+    z = np.stack(maps).astype(np.float32)
+    sigma = np.full_like(z, np.hypot(noise.depth, noise.depth_in_frame))
+    return Depth(
+        frames=frames,
+        z=z,
+        relative_sigma=np.where(np.isfinite(z), sigma, np.float32("nan")),
+        scale=scale,
+        provenance=source("any-view model"),
+        p_gross=0.02,
+    )
+
+
+def _cloud(rng: np.random.Generator, shape: tuple[int, ...]) -> Float64[np.ndarray, "h w"]:
+    """A random field of σ 1, smooth over about a quarter of the picture."""
+    field = gaussian_filter(rng.normal(size=shape), shape[1] / 8, mode="reflect")
+    return np.asarray((field - field.mean()) / max(float(field.std()), 1e-12))
+
+
+def flattened(z: Float64[np.ndarray, "h w"], border_px: float) -> Float64[np.ndarray, "h w"]:
+    """Borders blurred, as networks do; NaN in their steepest pixels, as experts then say."""
+    soft = cv2.GaussianBlur(z, (0, 0), border_px) if border_px else z
+    steep = cv2.dilate(soft, np.ones((3, 3))) > 1.15 * cv2.erode(soft, np.ones((3, 3)))
+    return np.where(steep, np.nan, soft)
+
+
+def _gravity(scene: RenderedScene, frames: np.ndarray, rng: np.random.Generator, noise: Noise) -> Gravity:
+    up_cam = scene.world_from_cam[frames, 2, :3]
+    bias = noise.up_rad * np.array([rng.normal(), 0.0, rng.normal()])
+    each = bias + 0.2 * noise.up_rad * rng.normal(size=(len(frames), 3))
+    return Gravity(
+        frames=frames,
+        up_cam=np.ascontiguousarray(Rotation.from_rotvec(each).apply(up_cam)),
+        sigma_rad=np.full(len(frames), 1.02 * noise.up_rad),
+        decided_by="calibrator",
+        provenance=source("calibrator"),
+    )
+
+
+def _tracks(scene: RenderedScene, clip: Clip, rng: np.random.Generator, noise: Noise) -> ImageTracks:
+    """Points of a grid in four frames, followed through the clip while nothing hides them."""
+    starts = np.unique(np.linspace(0, len(clip.frames) - 1, 4).round().astype(int))
+    xy = np.concatenate([_followed(scene, clip, int(row), rng) for row in starts])
+    xy += rng.normal(0, noise.track_px * clip.width_px / 640, xy.shape) * np.isfinite(xy)
+    slid = rng.random(len(xy)) < noise.slides
+    late = np.arange(xy.shape[1]) > rng.integers(0, xy.shape[1], len(xy))[:, None]
+    xy = np.where((slid[:, None] & late)[..., None], xy + rng.normal(0, 8, (len(xy), 1, 2)), xy)
+    return ImageTracks(frames=clip.frames, xy_px=xy.astype(np.float32), provenance=source("tracker"))
+
+
+def _followed(scene: RenderedScene, clip: Clip, row: int, rng: np.random.Generator) -> Float64[np.ndarray, "t n 2"]:
+    camera, first = scene.intrinsics, int(clip.frames[row])
+    step = max(8, camera.width_px // 28)
+    grid = np.mgrid[step // 2 : camera.width_px - 4 : step, step // 2 : camera.height_px - 4 : step]
+    xy = grid.reshape(2, -1).T + rng.uniform(-3, 3, (grid.size // 2, 2))
+    at = np.clip(np.round(xy).astype(int), 0, [camera.width_px - 1, camera.height_px - 1])
+    z, thing = scene.depth(first)[at[:, 1], at[:, 0]], scene.ids(first)[at[:, 1], at[:, 0]]
+    rays = camera.rays(at.astype(float))
+    world = _moved(scene.world_from_cam[first], rays * (z / rays[:, 2])[:, None])
+    out = np.full((len(at), len(clip.frames), 2), np.nan)
+    for n, frame in enumerate(clip.frames):
+        there = _carried(scene, world, thing, first, int(frame))
+        cam = _moved(np.linalg.inv(scene.world_from_cam[frame]), there)
+        out[:, n] = np.where(_is_seen(scene, int(frame), cam)[:, None], camera.project(cam), np.nan)
+    return _until_lost(out, row)
+
+
+def _moved(to_from: Float64[np.ndarray, "4 4"], xyz: Float64[np.ndarray, "t 3"]) -> Float64[np.ndarray, "t 3"]:
+    return np.asarray(xyz @ to_from[:3, :3].T + to_from[:3, 3])
+
+
+def _carried(
+    scene: RenderedScene, world: Float64[np.ndarray, "t 3"], thing: np.ndarray, a: int, b: int
+) -> Float64[np.ndarray, "t 3"]:
+    """Points at frame b that lay on things at frame a."""
+    from_a, from_b = scene.world_from_things(a), scene.world_from_things(b)
+    out = world.copy()
+    for k in np.unique(thing[thing >= 0]):
+        out[thing == k] = _moved(from_b[k] @ np.linalg.inv(from_a[k]), world[thing == k])
+    return out
+
+
+def _is_seen(scene: RenderedScene, frame: int, cam: Float64[np.ndarray, "t 3"]) -> Bool[np.ndarray, "t"]:
+    camera = scene.intrinsics
+    xy = camera.project(cam)
+    inside = camera.contains(xy)
+    at = np.round(np.where(inside[:, None], xy, 0)).astype(int)
+    z: Float32[np.ndarray, "h w"] = scene.depth(frame)
+    return np.asarray(inside & (np.abs(z[at[:, 1], at[:, 0]] / cam[:, 2] - 1) < 0.02))
+
+
+def _until_lost(xy: Float64[np.ndarray, "t n 2"], start: int) -> Float64[np.ndarray, "t n 2"]:
+    """A tracker gives a point up once it is hidden, in both directions from where it began."""
+    seen = np.isfinite(xy[..., 0])
+    kept = np.ones_like(seen)
+    kept[:, start:] = np.logical_and.accumulate(seen[:, start:], axis=1)
+    kept[:, : start + 1] = np.logical_and.accumulate(seen[:, start::-1], axis=1)[:, ::-1]
+    return np.where(kept[..., None], xy, np.nan)
+
+
+BREAKS = ("scale drift", "depth inside out", "path mirrored", "path bent", "gravity on its side", "focal length")
+"""Ways in which a model can be plainly wrong."""
+
+
+def broken(models: Models, how: str) -> Models:
+    """The same models, one of them plainly wrong."""
+    path, depth, gravity = models.camera_path, models.depth, models.gravity
+    poses = path.world_from_cam.copy()
+    n = len(poses)
+    match how:
+        case "scale drift":  # depth and ways grow together, by half over the clip
+            grown = np.exp(0.4 * np.linspace(0, 1, n))
+            steps = np.diff(poses[:, :3, 3], axis=0) * grown[1:, None]
+            poses[1:, :3, 3] = poses[0, :3, 3] + np.cumsum(steps, axis=0)
+            at = np.searchsorted(path.frames, depth.frames)
+            depth = replace(depth, z=(depth.z * grown[at, None, None]).astype(np.float32))
+        case "depth inside out":
+            low, high = np.nanpercentile(depth.z, [2, 98])
+            depth = replace(depth, z=np.clip(low * high / depth.z, low / 2, 2 * high).astype(np.float32))
+        case "path mirrored":
+            flip = np.diag([-1.0, 1, 1, 1])
+            poses = flip @ poses @ flip
+        case "path bent":  # 20 degrees over the clip
+            bend = Rotation.from_rotvec(np.outer(np.linspace(0, np.radians(20), n), [0, 1, 0])).as_matrix()
+            poses[:, :3, :3] = bend @ poses[:, :3, :3]
+            poses[1:, :3, 3] = np.cumsum(np.einsum("nij,nj->ni", bend[1:], np.diff(poses[:, :3, 3], axis=0)), axis=0)
+        case "gravity on its side":
+            up = Rotation.from_rotvec([0, 0, np.pi / 2]).apply(gravity.up_cam)
+            gravity = replace(gravity, up_cam=np.ascontiguousarray(up))
+        case "focal length":
+            path = replace(path, intrinsics=_other_focal(path.intrinsics, 1.4))
+    return replace(models, camera_path=replace(path, world_from_cam=poses), depth=depth, gravity=gravity)
+
+
+def second_map(scene: RenderedScene, clip: Clip, models: Models, rng: np.random.Generator) -> dict[str, Signal]:
+    """What structure from motion would say of the same clip: path and sparse points in a world of their own."""
+    true, unit = np.linalg.inv(scene.world_from_cam[clip.frames[0]]) @ scene.world_from_cam[clip.frames], 0.37
+    n, motion = len(true), motion_kind(true)
+    reach = float(np.nanmedian(scene.depth(int(clip.frames[0]))))
+    poses = true.copy()
+    poses[:, :3, :3] = true[:, :3, :3] @ Rotation.from_rotvec(np.radians(0.2) * _wander(rng, n, 6)).as_matrix()
+    poses[:, :3, 3] += 0.003 * reach * _wander(rng, n, 8)
+    poses = np.linalg.inv(poses[0]) @ poses
+    poses[:, :3, 3] *= unit if motion == "general" else np.nan
+    path = replace(
+        models.camera_path,
+        world_from_cam=poses,
+        intrinsics=_other_focal(scene.intrinsics, float(np.exp(rng.normal(0, 0.02)))),
+        focal_relative_sigma=0.05,
+        motion=motion,
+        rotation_sigma_rad=np.full(n, np.radians(0.7)),
+        position_sigma=np.full(n, 0.005 * reach * unit if motion == "general" else np.nan),
+        direction_sigma_rad=float(np.radians(3.0)),
+        scale=Scale(kind="relative"),
+        provenance=source("structure from motion"),
+    )
+    if motion != "general":
+        return {"camera_path_check": path}
+    return {"camera_path_check": path, "sparse_points_check": _points(scene, clip, models, poses, unit, rng)}
+
+
+def _points(
+    scene: RenderedScene, clip: Clip, models: Models, poses: np.ndarray, unit: float, rng: np.random.Generator
+) -> SparsePoints:
+    """Points of tracks on what stands still, 2 % wrong, and one in a hundred anywhere."""
+    tracks = models.image_tracks.xy_px.astype(np.float64)
+    xyz, rows, frames, pixels = [], [], [], []
+    maps: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+    for track in tracks[:: max(1, len(tracks) // 800)]:
+        seen = np.flatnonzero(np.isfinite(track[:, 0]))
+        if len(seen) < 4:
+            continue
+        first = int(seen[len(seen) // 2])
+        frame = int(clip.frames[first])
+        x, y = np.round(track[first]).astype(int).clip(0, [clip.width_px - 1, clip.height_px - 1])
+        if frame not in maps:
+            maps[frame] = scene.depth(frame), scene.ids(frame)
+        depth, ids = maps[frame]
+        if ids[y, x] >= len(scene.boxes):
+            continue
+        ray = scene.intrinsics.rays(track[first][None])[0]
+        z = float(depth[y, x]) * np.exp(rng.normal(0, 0.02)) * unit
+        z *= 1.0 if rng.random() > 0.01 else rng.uniform(0.5, 2)
+        xyz.append(poses[first, :3, :3] @ (ray / ray[2] * z) + poses[first, :3, 3])
+        shown = seen[:: max(1, len(seen) // 8)]
+        rows += [len(xyz) - 1] * len(shown)
+        frames += clip.frames[shown].tolist()
+        pixels += track[shown].tolist()
+    return SparsePoints(
+        xyz_world=np.array(xyz),
+        range_relative_sigma=np.full(len(xyz), 0.03),
+        triangulation_angle_rad=np.full(len(xyz), 0.1),
+        p_gross=np.full(len(xyz), 0.003),
+        observation_point=np.array(rows),
+        observation_frame=np.array(frames),
+        observation_xy_px=np.array(pixels),
+        provenance=source("structure from motion"),
+    )
+
+
+def second_gravity(models: Models, scene: RenderedScene, rng: np.random.Generator) -> dict[str, Signal]:
+    """What vanishing points would say: right to a degree and a half, on the same frames."""
+    up = scene.world_from_cam[models.gravity.frames, 2, :3]
+    turned = Rotation.from_rotvec(np.radians(1.0) * rng.normal(size=3)).apply(up)
+    sigma = np.full(len(up), np.radians(1.5))
+    return {
+        "gravity_check": replace(
+            models.gravity, up_cam=np.ascontiguousarray(turned), sigma_rad=sigma, provenance=source("vanishing points")
+        )
+    }

@@ -1,0 +1,193 @@
+"""Rendered scenes as a detector and a segmenter would report them, in upstream's formats; nothing here runs a model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.ndimage import gaussian_filter, zoom
+
+from experts.clip import Clip, Picture
+from experts.detections import Detections, Seen, label_scores
+from experts.named_networks import Networks
+from experts.signals import Depth
+from tests.rendering import RenderedScene
+from tests.rendering.boxes import Box, Mover, standing
+from tests.rendering.furniture import room
+from tests.rendering.scene import camera
+from tests.rendering.textures import Material
+
+PARTS = {"table leg": "table", "sofa back": "sofa", "pot": "plant"}
+"""Boxes that belong to the thing before them (a pot: behind)."""
+
+
+@dataclass(frozen=True)
+class Thing:
+    """One or several boxes of a scene that have one name for a person."""
+
+    label: str
+    rows: tuple[int, ...]
+    world_from_object: np.ndarray
+    size_m: np.ndarray
+
+
+def things(scene: RenderedScene) -> list[Thing]:
+    """What a person would name: a table is its top and its legs."""
+    grouped: list[tuple[str, list[int]]] = []
+    for row, label in enumerate(scene.labels):
+        whole = PARTS.get(label, label)
+        if grouped and grouped[-1][0] == whole and (label in PARTS or whole == "plant"):
+            grouped[-1][1].append(row)
+        else:
+            grouped.append((whole, [row]))
+    return [_thing(scene, label, rows) for label, rows in grouped]
+
+
+def _thing(scene: RenderedScene, label: str, rows: list[int]) -> Thing:
+    solids = [*scene.boxes, *(mover.box for mover in scene.movers)]
+    poses = scene.world_from_things(0)
+    first = poses[rows[0]]
+    corners = np.stack(np.meshgrid(*[[-1, 1]] * 3), axis=-1).reshape(-1, 3)
+    points = [np.c_[corners * solids[row].half_m, np.ones(8)] @ (np.linalg.inv(first) @ poses[row]).T for row in rows]
+    low, high = np.concatenate(points)[:, :3].min(axis=0), np.concatenate(points)[:, :3].max(axis=0)
+    pose = first.copy()
+    pose[:3, 3] = (first @ [*((low + high) / 2), 1])[:3]
+    return Thing(label, tuple(rows), pose, high - low)
+
+
+def thing_ids(scene: RenderedScene, frame: int, named: Sequence[Thing]) -> np.ndarray:
+    """Row of `named` per pixel; -1 for none."""
+    number = np.full(len(scene.labels) + 1, -1, dtype=np.int32)  # the last is for -1
+    for k, thing in enumerate(named):
+        number[list(thing.rows)] = k
+    return number[scene.ids(frame)]
+
+
+def as_seen(ids: np.ndarray, label: Sequence[int], score: float = 0.9, least_px: int = 80) -> tuple[Seen, list[int]]:
+    """Ids of one frame as detections, and which thing each is."""
+    rows = [k for k in np.unique(ids[ids >= 0]) if (ids == k).sum() >= least_px]
+    number = np.full(len(label) + 1, -1, dtype=np.int32)
+    number[rows] = np.arange(len(rows))
+    detections = Detections(
+        boxes_px=np.array([box_of(ids == k) for k in rows], dtype=np.float64).reshape(-1, 4),
+        scores=np.full(len(rows), score, dtype=np.float32),
+        label=np.array([label[k] for k in rows], dtype=np.int64),
+    )
+    return Seen(detections=detections, ids=number[ids]), [int(k) for k in rows]
+
+
+def box_of(mask: np.ndarray) -> list[float]:
+    """Edges of a mask, pixel centres at integers."""
+    row, column = np.nonzero(mask)
+    return [column.min() - 0.5, row.min() - 0.5, column.max() + 0.5, row.max() + 0.5]
+
+
+@dataclass
+class IdealNetworks:
+    """Detector and segmenter that know a scene: their answers are in upstream's formats."""
+
+    scene: RenderedScene
+    clip: Clip
+    names: tuple[str, ...]
+    padded_to_square: bool = False
+    score: float = 0.9
+    missed: dict[int, set[int]] = field(default_factory=dict)
+    """Frame → things that are not detected there."""
+    calls: list[int] = field(default_factory=list)
+    """Number of pictures of each call."""
+
+    def __post_init__(self) -> None:
+        self.things = things(self.scene)
+        self.frame_of = {rgb.tobytes(): frame for frame, rgb in self.clip.read()}
+
+    def ids(self, picture: Picture) -> np.ndarray:
+        frame = self.frame_of[picture.tobytes()]
+        ids = thing_ids(self.scene, frame, self.things)
+        return np.where(np.isin(ids, list(self.missed.get(frame, ()))), -1, ids)
+
+    @property
+    def networks(self) -> Networks:
+        return Networks(detector=self, segmenter=self.segment)  # type: ignore[arg-type]
+
+    def __call__(self, pictures: Sequence[Picture]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Boxes as shares from edge to edge, and scores from the logits of two tokens a name."""
+        self.calls.append(len(pictures))
+        return [self._answer(picture) for picture in pictures]
+
+    def _answer(self, picture: Picture) -> tuple[np.ndarray, np.ndarray]:
+        ids = self.ids(picture)
+        height, width = ids.shape
+        unit = np.full(2, max(height, width)) if self.padded_to_square else np.array([width, height])
+        spans = [(1 + 3 * k, 3 + 3 * k) for k in range(len(self.names))]
+        boxes, logits = [np.array([0.5, 0.5, 0.2, 0.2])], [np.full(256, -np.inf, dtype=np.float32)]
+        for k in np.unique(ids[ids >= 0]):
+            if (ids == k).sum() < 60 or self.things[k].label not in self.names:
+                continue
+            edge = (np.array(box_of(ids == k)) + 0.5).reshape(2, 2) / unit
+            row = np.full(256, -np.inf, dtype=np.float32)
+            row[1 : 3 * len(self.names) + 1] = -6
+            row[spans[self.names.index(self.things[k].label)][1] - 1] = np.log(self.score / (1 - self.score))
+            boxes.append(np.concatenate([edge.mean(axis=0), edge[1] - edge[0]]))
+            logits.append(row)
+        return np.array(boxes, dtype=np.float32), label_scores(np.array(logits), spans)
+
+    def segment(
+        self, pictures: Sequence[Picture], boxes_px: Sequence[np.ndarray]
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Mask logits on 256 × 256 over the whole picture, of the thing that fills the box best."""
+        return [self._masks(picture, boxes) for picture, boxes in zip(pictures, boxes_px, strict=True)]
+
+    def _masks(self, picture: Picture, boxes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        ids = self.ids(picture)
+        known = {int(k): np.array(box_of(ids == k)) for k in np.unique(ids[ids >= 0])}
+        logits = np.zeros((len(boxes), 256, 256), dtype=np.float32)
+        for row, box in enumerate(boxes):
+            thing = min(known, key=lambda k: float(np.abs(known[k] - box).max()))
+            soft = zoom(
+                (ids == thing).astype(np.float32), 256 / np.array(ids.shape), order=1, grid_mode=True, mode="nearest"
+            )
+            logits[row] = 20 * (soft - 0.5)
+        return logits, np.full(len(boxes), 0.9, dtype=np.float32)
+
+
+PLAIN = Material(kind="wood", colour=(150, 110, 80), seed=3)
+
+
+def staged(
+    boxes: Sequence[Box],
+    world_from_cam: np.ndarray,
+    movers: Sequence[Mover] = (),
+    *,
+    width_px: int = 320,
+    height_px: int = 240,
+    vfov_deg: float = 55.0,
+) -> RenderedScene:
+    """Boxes in an empty room of 6 × 6 × 2.6 m, a corner at the origin."""
+    return RenderedScene(
+        intrinsics=camera(width_px, height_px, vfov_deg=vfov_deg),
+        room=room((6.0, 6.0, 2.6), PLAIN, (PLAIN,) * 4, PLAIN),
+        boxes=tuple(boxes),
+        movers=tuple(movers),
+        world_from_cam=world_from_cam,
+        fps=10.0,
+        texel_m=0.02,
+    )
+
+
+def box(name: str, size_m: Sequence[float], at_m: Sequence[float], yaw_deg: float = 0.0) -> Box:
+    """A box on the floor (or at a height, as third number)."""
+    return standing(name, size_m, (*at_m, 0.0)[:3], side=PLAIN, yaw_deg=yaw_deg)
+
+
+def noisy(depth: Depth, rng: np.random.Generator, smooth: float, pixel: float) -> Depth:
+    """Depth with relative errors: smooth over an eighth of the picture (half of it alike in all frames), and from pixel
+    to pixel. σ is honest, and at least 0.5 %."""
+    n, h, w = depth.z.shape
+    fields = gaussian_filter(rng.normal(size=(n + 1, h, w)), (0, w / 8, w / 8), mode="reflect")
+    fields /= max(float(fields.std()), 1e-12)
+    wrong = smooth * np.sqrt(0.5) * (fields[:1] + fields[1:]) + pixel * rng.normal(size=depth.z.shape)
+    sigma = max(float(np.hypot(smooth, pixel)), 0.005)
+    return replace(
+        depth,
+        z=(depth.z * np.exp(wrong)).astype(np.float32),
+        relative_sigma=np.full(depth.z.shape, sigma, dtype=np.float32),
+    )

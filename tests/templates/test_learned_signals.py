@@ -1,0 +1,94 @@
+"""Every template on what learned models would say of rendered rooms; and on what they say when they are wrong."""
+
+from collections import Counter
+from functools import cache
+
+import numpy as np
+import pytest
+
+from experts.clip import Clip
+from experts.cross_check import CrossCheckExpert
+from experts.signals import Signal
+from templates.draft import ClipQuestions
+from templates.generate import ask_clip
+from templates.question import Photo
+from templates.registry import create_templates
+from templates.scene import scenes_of
+from templates.settings import AskSettings
+from templates.truth import verdict
+from tests.experts.learned import BREAKS, Models, broken, concluded, imitated, second_gravity, second_map
+from tests.rendering import RenderedScene, as_clip, camera_paths, true_signals
+from tests.rendering.rooms import random_room
+
+TEMPLATES = create_templates()
+ROOMS = {"walk": 1, "truck": 3}
+
+
+@cache
+def room(name: str) -> tuple[RenderedScene, Clip, Models]:
+    """A room with something that moves, and what models say of it; in metres where the camera trucks."""
+    rng, seed = np.random.default_rng(ROOMS[name]), ROOMS[name]
+    path = camera_paths.walk if name == "walk" else _truck
+    scene = random_room(rng, frames=40, width_px=320, height_px=240, path=path, mover=True)
+    clip = as_clip(scene)
+    return scene, clip, imitated(scene, clip, np.random.default_rng(seed), metric=name == "truck", stride=2)
+
+
+def _truck(n: int, start: camera_paths.Stance) -> camera_paths.Poses:
+    return camera_paths.primitive("truck", 1.0, n, start)
+
+
+def asked(clip: Clip, signals: dict[str, Signal]) -> ClipQuestions:
+    signals |= CrossCheckExpert()(clip, signals)  # type: ignore[arg-type]
+    return ask_clip(clip, signals, list(TEMPLATES.values()), AskSettings(), 0)
+
+
+def judged(scene: RenderedScene, clip: Clip, found: ClipQuestions) -> Counter[tuple[str, bool | None]]:
+    """How many drafts of each template the renderer calls right, wrong, undecidable."""
+    media = [medium for draft in found.drafts for medium in draft.phrasing.media]
+    shown = sorted({medium.frame for medium in media if isinstance(medium, Photo)})
+    if not shown:
+        return Counter()
+    (truth,) = scenes_of(clip, true_signals(scene, clip, shown))
+    return Counter(
+        (d.template, verdict(TEMPLATES[d.template], d.format, d.fact, d.answer, truth)) for d in found.drafts
+    )
+
+
+def wrong(verdicts: Counter[tuple[str, bool | None]]) -> dict[str, int]:
+    return {template: count for (template, right), count in verdicts.items() if right is False}
+
+
+def test_every_template_asks_and_no_answer_is_wrong() -> None:
+    templates: set[str] = set()
+    for name in ROOMS:
+        scene, clip, models = room(name)
+        verdicts = judged(scene, clip, asked(clip, concluded(clip, models)))
+        assert wrong(verdicts) == {}
+        templates |= {template for template, right in verdicts if right}
+    assert templates == TEMPLATES.keys()
+
+
+def test_a_second_opinion_leaves_most_templates_something_to_ask() -> None:
+    scene, clip, models = room("walk")
+    rng = np.random.default_rng(0)
+    signals = concluded(clip, models) | second_map(scene, clip, models, rng) | second_gravity(models, scene, rng)
+    verdicts = judged(scene, clip, asked(clip, signals))
+    assert wrong(verdicts) == {}
+    assert {t for t, _ in verdicts} >= TEMPLATES.keys() - {"range_metres", "which_moves", "route_order"}
+
+
+@pytest.mark.parametrize("how", [how for how in BREAKS if how != "gravity on its side"])
+def test_tracks_alone_keep_wrong_models_from_asking(how: str) -> None:
+    scene, clip, models = room("walk")
+    assert wrong(judged(scene, clip, asked(clip, concluded(clip, broken(models, how))))) == {}
+
+
+@pytest.mark.parametrize("how", ["gravity on its side", "path mirrored"])
+def test_a_second_opinion_keeps_wrong_models_from_asking(how: str) -> None:
+    """That up is not up, only another word on it can tell: a wall makes as good a floor."""
+    scene, clip, models = room("walk")
+    rng = np.random.default_rng(0)
+    signals = concluded(clip, broken(models, how))
+    signals |= second_map(scene, clip, models, rng) | second_gravity(models, scene, rng)
+    assert wrong(judged(scene, clip, asked(clip, signals))) == {}

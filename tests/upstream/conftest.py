@@ -1,0 +1,40 @@
+"""Runs only where torch is installed: the experts' own environment."""
+
+import os
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from experts.torchvision_on_cpu import import_torchvision
+
+os.environ.setdefault("DA3_LOG_LEVEL", "ERROR")
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+_HERE = Path(__file__).parent
+
+if find_spec("torch") is not None:
+    import_torchvision()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skips everything here where torch is missing."""
+    if find_spec("torch") is None:
+        for item in items:
+            if _HERE in item.path.parents:
+                item.add_marker(pytest.mark.skip(reason="torch is not installed: run make test-experts"))
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Small networks gain nothing from more, and tests share the machine."""
+    if find_spec("torch") is None:
+        yield
+        return
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    yield
+    torch.set_num_threads(before)

@@ -1,0 +1,268 @@
+"""The real depth_anything_3 with random weights: what comes in, what goes out, what is refused."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("depth_anything_3", reason="depth_anything_3 is not installed")
+
+from experts import da3_upstream
+from experts.clip import Clip, OpeningOptions
+from experts.da3_prediction import DecodingSettings, decoded, metric_depth, processed_size, sky_of
+from experts.da3_variants import VARIANTS, Variant
+from experts.depth_anything_3 import DepthAnything3Expert, DepthAnything3Settings
+from experts.device import Placement
+from experts.setup_problem import SetupProblem
+from experts.signals import Abstained, CameraPath, Depth
+from experts.windows import Window, WindowSettings
+from tests.rendering import RenderedScene, as_clip, true_signals
+from tests.rendering.rooms import random_room
+
+TINY_METRIC = """
+__object__: {path: depth_anything_3.model.da3, name: DepthAnything3Net, args: as_params}
+net:
+  __object__: {path: depth_anything_3.model.dinov2.dinov2, name: DinoV2, args: as_params}
+  name: vits
+  out_layers: [2, 5, 8, 11]
+  alt_start: -1
+  qknorm_start: -1
+  rope_start: -1
+  cat_token: false
+head:
+  __object__: {path: depth_anything_3.model.dpt, name: DPT, args: as_params}
+  dim_in: 384
+  output_dim: 1
+  features: 32
+  out_channels: [24, 48, 96, 96]
+"""
+"""da3metric-large with a small backbone."""
+SETTINGS = DepthAnything3Settings(process_res=112, depth_frames=3, windows=WindowSettings(frames=4, overlap=2))
+LOOSE = DecodingSettings(plausible_focal=(1e-12, 1e12), square_within=1e3)
+"""Takes the focal lengths of random weights."""
+
+
+@pytest.fixture(scope="module")
+def room() -> RenderedScene:
+    return random_room(np.random.default_rng(7), frames=5, width_px=128, height_px=96)
+
+
+@pytest.fixture(scope="module")
+def clip(room: RenderedScene) -> Clip:
+    return as_clip(room, options=OpeningOptions(intrinsics=room.intrinsics))
+
+
+@pytest.fixture(scope="module")
+def experts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, DepthAnything3Expert]]:
+    """The three kinds, at real size where that is small."""
+    path = tmp_path_factory.mktemp("config") / "tiny-metric.yaml"
+    path.write_text(TINY_METRIC)
+    da3_upstream.imported().MODEL_REGISTRY["tiny-metric"] = str(path)
+    made = {}
+    for name, metric, anyview in (("relative", None, "da3-small"), ("small", "tiny-metric", "da3-small")):
+        made[name] = DepthAnything3Expert(SETTINGS, name)
+        made[name].networks = replace(VARIANTS[name], anyview=anyview, metric=metric)
+    made["metric"] = DepthAnything3Expert(SETTINGS, "metric")
+    made["metric"].networks = Variant(metric="tiny-metric", weights=())
+    for expert in made.values():
+        expert.load("random", device="cpu")
+    yield made
+    for expert in made.values():
+        expert.close()
+
+
+def predicted(expert: DepthAnything3Expert, clip: Clip, count: int, **options: Any) -> Any:
+    size = processed_size(clip.width_px, clip.height_px, SETTINGS.process_res)
+    import cv2
+
+    pictures = [cv2.resize(picture, size) for _, picture in clip.read(clip.frames[:count].tolist())]
+    return da3_upstream.predict(expert.model, pictures, SETTINGS.process_res, **options)
+
+
+def test_what_upstream_returns_is_what_is_decoded(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:
+    raw = predicted(experts["relative"], clip, 3)
+    assert raw.depth.shape == raw.conf.shape == (3, 84, 112) and raw.depth.dtype == np.float32
+    assert raw.extrinsics.shape == (3, 3, 4) and raw.intrinsics.shape == (3, 3, 3)
+    assert raw.sky is None and not raw.is_metric and raw.conf.min() > 1
+    np.testing.assert_allclose(raw.intrinsics[:, :2, 2], [[56, 42]] * 3)
+    window = decoded(raw, np.arange(3), np.ones((84, 112), dtype=bool), LOOSE)
+    assert isinstance(window, Window)
+    rotations = window.world_from_cam[:, :3, :3]
+    np.testing.assert_allclose(rotations @ rotations.swapaxes(1, 2), np.tile(np.eye(3), (3, 1, 1)), atol=1e-9)
+    back = np.linalg.inv(window.world_from_cam)[:, :3]
+    np.testing.assert_allclose(back, raw.extrinsics, atol=1e-4)
+
+
+def test_upstream_finds_nothing_to_resize(experts: dict[str, DepthAnything3Expert]) -> None:
+    process = experts["relative"].model.input_processor
+    rng = np.random.default_rng(0)
+    for width, height in ((640, 480), (405, 720), (160, 120), (1000, 90), (200, 200)):
+        for res in (140, 504):
+            size = processed_size(width, height, res)
+            picture = rng.integers(0, 255, (height, width, 3), dtype=np.uint8)
+            tensor, _, _ = process([picture], None, None, res, "upper_bound_resize")
+            assert tuple(tensor.shape[-2:]) == size[::-1]
+            ready = rng.integers(0, 255, (size[1], size[0], 3), dtype=np.uint8)
+            tensor, _, _ = process([ready], None, None, res, "upper_bound_resize")
+            std, mean = np.array([0.229, 0.224, 0.225]), np.array([0.485, 0.456, 0.406])
+            np.testing.assert_allclose(
+                tensor[0].permute(1, 2, 0).numpy() * std + mean, ready / 255, atol=1e-5
+            )  # bit by bit as given
+
+
+def test_same_numbers_twice(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:
+    a, b = (predicted(experts["small"], clip, 2) for _ in range(2))
+    np.testing.assert_array_equal(a.depth, b.depth)
+
+
+def test_nested_of_permissive_parts(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:
+    import torch
+
+    model = experts["small"].model
+    assert type(model.model).__name__ == "NestedDepthAnything3Net"
+    raw = predicted(experts["small"], clip, 3)
+    assert raw.is_metric == 1 and isinstance(raw.scale_factor, float) and raw.sky is None
+    with torch.no_grad():  # all sky on the left
+        bias = model.model.da3_metric.head.scratch.sky_output_conv2[-1]
+        hook = bias.register_forward_hook(lambda module, inputs, output: _half(output))
+    try:
+        raw = predicted(experts["small"], clip, 3)
+    finally:
+        hook.remove()
+    sky = sky_of(raw)
+    assert sky[:, :, :50].all() and not sky[:, :, 62:].any()
+    assert len(np.unique(raw.depth[sky])) == 1  # filled
+    window = decoded(raw, np.arange(3), np.ones((84, 112), dtype=bool), LOOSE)
+    assert isinstance(window, Window) and np.isnan(window.z[sky]).all() and np.isfinite(window.z[~sky]).all()
+
+
+def _half(output: Any) -> Any:
+    output = output.clone() * 0
+    output[..., : output.shape[-1] // 2] = 5.0
+    return output
+
+
+def test_only_sky_is_told_from_a_crash(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:
+    head = experts["small"].model.model.da3_metric.head.scratch.sky_output_conv2[-1]
+    hook = head.register_forward_hook(lambda module, inputs, output: output * 0 + 5)
+    try:
+        results = experts["small"](clip, {})
+    finally:
+        hook.remove()
+    assert {getattr(r, "reason", "") for r in results.values()} == {"only sky"}
+
+
+@pytest.mark.parametrize("variant", ["relative", "small"])
+def test_random_focal_lengths_are_refused(experts: dict[str, DepthAnything3Expert], clip: Clip, variant: str) -> None:
+    results = experts[variant](clip, {})
+    assert results.keys() == {"camera_path", "depth"}
+    assert {getattr(r, "reason", "") for r in results.values()} == {"focal length not plausible"}
+
+
+def test_the_whole_path_with_a_plausible_focal_length(
+    experts: dict[str, DepthAnything3Expert], clip: Clip, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = experts["small"].model.model.da3
+
+    def camera(feats: Any, height: int, width: int, output: Any) -> Any:
+        import torch
+
+        count = feats[-1][1].shape[1]
+        for name in ("ray", "ray_conf"):
+            output.pop(name, None)
+        output.extrinsics = torch.eye(4)[:3].repeat(1, count, 1, 1)
+        k = torch.tensor([[120.0, 0, width / 2], [0, 120.0, height / 2], [0, 0, 1]])
+        output.intrinsics = k.repeat(1, count, 1, 1)
+        return output
+
+    monkeypatch.setattr(model, "_process_camera_estimation", camera)
+    unknown = clip.with_options(intrinsics=None)
+    path = experts["small"](unknown, {})["camera_path"]
+    assert isinstance(path, CameraPath) and path.scale.kind == "metric" and path.motion == "static"
+    assert path.intrinsics.fx_px == pytest.approx(120 * 128 / 112, rel=1e-3)
+
+
+def test_metric_depth_alone(experts: dict[str, DepthAnything3Expert], clip: Clip, room: RenderedScene) -> None:
+    raw = predicted(experts["metric"], clip, 2)
+    assert raw.conf is None and raw.extrinsics is None and raw.intrinsics is None and raw.sky.dtype == bool
+    maps = metric_depth(raw, room.intrinsics, np.ones((84, 112), dtype=bool), LOOSE)
+    assert not isinstance(maps, Abstained)
+    known = np.isfinite(maps[0])
+    focal = room.intrinsics.fx_px * 112 / 128
+    np.testing.assert_allclose(maps[0][known], raw.depth[known] * focal / 300, rtol=1e-5)
+    depth = experts["metric"](clip, {})["depth"]
+    assert isinstance(depth, Depth) and depth.z.shape == (3, 84, 112) and depth.z.dtype == np.float32
+    refused = experts["metric"](clip.with_options(intrinsics=None), {})["depth"]
+    assert isinstance(refused, Abstained) and refused.reason == "focal length not known"
+
+
+def test_given_cameras_never_crash(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:
+    """evo fails on each of these."""
+    k = np.stack([clip.options.intrinsics.scaled(112, 84).matrix] * 5) if clip.options.intrinsics else np.zeros(0)
+    for count, step in ((2, 0.3), (5, 0.3), (3, 0.0)):
+        cam_from_world = np.tile(np.eye(4), (count, 1, 1))
+        cam_from_world[:, 0, 3] = -step * np.arange(count)
+        raw = predicted(experts["relative"], clip, count, cam_from_world=cam_from_world, k=k[:count])
+        np.testing.assert_allclose(raw.extrinsics, cam_from_world[:, :3], atol=1e-6)
+        assert np.isfinite(raw.depth).all() and (raw.depth > 0).all()
+
+
+def test_depth_on_given_cameras(experts: dict[str, DepthAnything3Expert], clip: Clip, room: RenderedScene) -> None:
+    path = true_signals(room, clip)["camera_path"]
+    assert isinstance(path, CameraPath)
+    depth = experts["relative"].depth_on_path(clip, path, {})
+    assert isinstance(depth, Depth)
+    assert depth.scale == path.scale and depth.z.shape[1:] == (84, 112)
+
+
+def test_weight_files_fill_the_branches(experts: dict[str, DepthAnything3Expert], tmp_path: Path) -> None:
+    import torch
+    from safetensors.torch import save_file
+
+    parts = {"da3": experts["relative"].model, "da3_metric": experts["metric"].model}
+    folders = []
+    for branch, model in parts.items():
+        folder = tmp_path / branch
+        folder.mkdir()
+        save_file({k: v + 1 for k, v in model.state_dict().items()}, folder / "model.safetensors")
+        folders.append((branch, folder))
+    loaded = da3_upstream.built("da3-small", "tiny-metric", folders, Placement())
+    for branch, model in parts.items():
+        ours, theirs = loaded.model.get_submodule(branch).state_dict(), model.model.state_dict()
+        assert ours.keys() == theirs.keys()
+        assert all(torch.equal(ours[k], theirs[k] + 1) for k in ours)
+    with pytest.raises(SetupProblem, match="not of this network"):
+        da3_upstream.built("da3-small", None, [("", folders[1][1])], Placement())
+
+
+FRESH = """
+import sys
+from experts.torchvision_on_cpu import import_torchvision
+import_torchvision()
+import numpy as np, torch
+torch.set_num_threads(1)
+from experts.depth_anything_3 import DepthAnything3Expert
+from experts import da3_upstream
+expert = DepthAnything3Expert(variant="relative")
+expert.networks = type(expert.networks)(anyview="da3-small", weights=())
+expert.load("random", device="cpu")
+pictures = [np.zeros((84, 112, 3), dtype=np.uint8)] * 2
+cameras = np.tile(np.eye(4), (2, 1, 1)); cameras[1, 0, 3] = -1
+da3_upstream.predict(expert.model, pictures, 112, cameras, np.tile(np.eye(3) * 100, (2, 1, 1)))
+names = {name.partition(".")[0] for name in sys.modules}
+print(sorted(names & {"evo", "moviepy", "gsplat", "open3d", "e3nn", "xformers"}))
+"""
+
+
+def test_nothing_that_is_copyleft_or_unused_is_imported() -> None:
+    """evo is GPL-3."""
+    done = subprocess.run(
+        [sys.executable, "-c", FRESH], capture_output=True, text=True, timeout=120, cwd=Path(__file__).parents[2]
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
