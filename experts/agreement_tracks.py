@@ -27,6 +27,9 @@ class TrackLimits:
     relative: float = 0.12
     """Largest robust σ of ln of the ratio: three times what learned depth of 4 % leaves; a scale that drifts by half
     over a clip leaves 0.14."""
+    factor: float = 0.15
+    """Largest |ln| of the common factor: path and depth are said to be in one unit. A focal length 1.4 times too long
+    leaves 0.34 where the camera only trucks."""
     contradicted_share: float = 0.25
     """If more of the told ranges are wrong, the depth is: with honest σ of 4 % none is, and of a room's depth turned
     inside out more than half."""
@@ -38,6 +41,8 @@ class DepthAndTracks:
 
     relative: float
     """Robust σ of ln of their ratio."""
+    factor: float
+    """ln of the common factor: ranges of the tracks over those of the depth."""
     contradicted: float
     """Share of told ranges that are wrong."""
     told: int
@@ -48,6 +53,12 @@ def enough_tracks(tracks: PointTracks, limits: TrackLimits) -> bool:
     """Whether there are tracks enough to say anything."""
     followed = np.isfinite(tracks.xy_px[..., 0]).sum(axis=1)
     return int(((followed >= limits.frames) & (tracks.motion != 1)).sum()) >= limits.tracks
+
+
+def contradicts(held: DepthAndTracks, limits: TrackLimits) -> bool:
+    """Whether tracks say that the depth is wrong, or not in the path's unit."""
+    off = (held.contradicted > limits.contradicted_share, held.relative > limits.relative)
+    return any(off) or abs(held.factor) > limits.factor
 
 
 def depth_and_tracks(
@@ -72,6 +83,7 @@ def depth_and_tracks(
     off = np.abs(all_told - middle)
     return DepthAndTracks(
         relative=1.4826 * float(np.median(off[np.isfinite(off)])),
+        factor=middle,
         contradicted=float((off > limits.apart).mean()),
         told=len(all_told),
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from experts.agreement_depth import DepthLimits, DepthsApart, depth_and_points, depths_apart
 from experts.agreement_paths import PathLimits, PathsApart, median_range, paths_apart, scale_between
-from experts.agreement_tracks import TrackLimits, depth_and_tracks, enough_tracks
+from experts.agreement_tracks import TrackLimits, contradicts, depth_and_tracks, enough_tracks
 from experts.agreement_up import UpLimits, floor_tilt, up_in_world, ups_apart
 from experts.clip import Clip
 from experts.path_on_tracks import FitSettings, FittedPath, path_by_tracks
@@ -76,7 +76,7 @@ class CrossCheckExpert:
     """Expert "cross_check": provides "agreement" where there is anything to compare."""
 
     name: ClassVar[str] = "cross_check"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     provides: ClassVar[frozenset[str]] = frozenset({"agreement"})
     needs: ClassVar[frozenset[str]] = frozenset()
     may_use: ClassVar[frozenset[str]] = frozenset(
@@ -163,7 +163,7 @@ class CrossCheckExpert:
             return
         if not enough_tracks(tracks, s.tracks):
             return
-        found.held("camera path and tracks", path.provenance, tracks.provenance)
+        found.held("camera_path and tracks", path.provenance, tracks.provenance)
         fitted = path_by_tracks(tracks, path, s.fit)
         if fitted is None:
             found.refuse("tracks contradict the camera path", "camera_path")
@@ -184,8 +184,10 @@ class CrossCheckExpert:
         if held is None:
             return
         found.held("depth and tracks", depth.provenance, tracks.provenance)
-        found.add("depth_relative", held.relative, _typical(depth.relative_sigma[:, ::4, ::4]))
-        if held.contradicted > limits.contradicted_share or held.relative > limits.relative:
+        own = _typical(depth.relative_sigma[:, ::4, ::4])
+        found.add("depth_relative", held.relative, own)
+        found.add("depth_relative", held.factor, own)
+        if contradicts(held, limits):
             found.refuse("tracks contradict the depth", "depth")
             if depth.provenance.expert == path.provenance.expert:
                 found.refuse("tracks contradict depth and path", "camera_path")

@@ -33,6 +33,10 @@ class FitSettings:
     must exceed (`MovingSettings.departure_px`). Trackers at network size err by some pixels, wrong paths by tens."""
     explained_share: float = 0.5
     """A path that explains fewer of the tracks is contradicted: as in `MovingSettings`."""
+    focal_sigmas: float = 4.0
+    """So is one that does so only at a focal length further off than this many of its σ ..."""
+    least_focal_sigma: float = 0.03
+    """... which count as this at least: short ways and far points leave it open."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +62,7 @@ class _Linear:
 
 def path_by_tracks(tracks: PointTracks, path: CameraPath, settings: FitSettings) -> FittedPath | None:
     """The path fitted to the longest tracks that are not known to move; None where even so it explains too few of
-    them."""
+    them, or only through another lens."""
     rests = np.flatnonzero(tracks.motion != 1)
     followed = np.isfinite(tracks.xy_px[rests, :, 0]).sum(axis=1)
     chosen = rests[np.argsort(-followed, kind="stable")[: 2 * settings.tracks]]
@@ -69,10 +73,14 @@ def path_by_tracks(tracks: PointTracks, path: CameraPath, settings: FitSettings)
     near = np.nan_to_num(fit.residual_px, nan=np.inf) < settings.explained_px
     long = s.seen.sum(axis=1) >= 3
     explained = long & (near.sum(axis=1) >= np.maximum(3, 0.9 * s.seen.sum(axis=1)))
+    fitted = _as_path(s, path, tracks.frames)
+    zoom = abs(np.log(fitted.intrinsics.fx_px / path.intrinsics.fx_px))
     if explained.sum() < settings.explained_share * max(long.sum(), 1):
         return None
+    if zoom > settings.focal_sigmas * max(path.focal_relative_sigma, settings.least_focal_sigma):
+        return None
     residual = float(np.nanmedian(fit.residual_px[explained])) / 1.18  # median of a Rayleigh distribution
-    return FittedPath(path=_as_path(s, path, tracks.frames), residual_px=residual)
+    return FittedPath(path=fitted, residual_px=residual)
 
 
 def _as_path(s: Sightings, path: CameraPath, frames: Int64[np.ndarray, "n"]) -> CameraPath:

@@ -13,11 +13,11 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Bool, Float64
 
-from experts.agreement_tracks import TrackLimits, enough_tracks
+from experts.agreement_tracks import TrackLimits, contradicts, depth_and_tracks, enough_tracks
 from experts.carried_depth import CarriedDepth
 from experts.clip import Clip
 from experts.depth_reprojection import SeenAgain, pixel_grid
-from experts.path_on_tracks import FitSettings, path_by_tracks
+from experts.path_on_tracks import FitSettings, FittedPath, path_by_tracks
 from experts.provenance import Provenance
 from experts.resting_pixels import (
     Ends,
@@ -119,7 +119,7 @@ class ReprojectionExpert:
     """Expert "reprojection": provides "matches" of what stands still."""
 
     name: ClassVar[str] = "reprojection"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     provides: ClassVar[frozenset[str]] = frozenset({"matches"})
     needs: ClassVar[frozenset[str]] = frozenset({"depth", "camera_path"})
     may_use: ClassVar[frozenset[str]] = frozenset({"tracks", "valid_area", "objects"})
@@ -149,7 +149,7 @@ class ReprojectionExpert:
             return {"matches": Abstained(reason="every frame's depth has its own scale")}
         scene = self._scene(clip, signals, depth, path)
         if scene is None:
-            return {"matches": Abstained(reason="tracks contradict the camera path")}
+            return {"matches": Abstained(reason="tracks contradict depth and camera path")}
         frames = self._frames(scene.carried)
         chosen = self._choose_pairs(scene, frames)
         if not chosen:
@@ -161,12 +161,12 @@ class ReprojectionExpert:
         return {"matches": self._joined(found)}
 
     def _scene(self, clip: Clip, signals: Signals, depth: Depth, path: CameraPath) -> _Scene | None:
-        """Learned poses are fitted to the tracks (None where many tracks do not fit); measured ones are better than any
-        track."""
+        """Learned poses are fitted to the tracks (None where these contradict them, or the depth); measured ones are
+        better than any track."""
         tracks, objects, area = (signals.get(name) for name in ("tracks", "objects", "valid_area"))
         tracks = tracks if isinstance(tracks, PointTracks) and len(tracks.xy_px) else None
         fitted = path_by_tracks(tracks, path, self.settings.fit) if tracks is not None and depth.p_gross else None
-        if fitted is None and tracks is not None and depth.p_gross and enough_tracks(tracks, TrackLimits()):
+        if tracks is not None and depth.p_gross and _contradicted(depth, path, tracks, fitted):
             return None
         off_px = None if fitted is None else fitted.residual_px * clip.width_px / _REFERENCE_WIDTH_PX
         return _Scene(
@@ -295,3 +295,14 @@ class ReprojectionExpert:
             confirmed_by=np.where(sure, _THERE_AND_BACK, 0).astype(np.int32),
             provenance=Provenance(expert=self.name, version=self.version, settings=asdict(self.settings), seed=0),
         )
+
+
+def _contradicted(depth: Depth, path: CameraPath, tracks: PointTracks, fitted: FittedPath | None) -> bool:
+    """What many tracks say of learned depth and poses, as `cross_check` asks them."""
+    limits = TrackLimits()
+    if not enough_tracks(tracks, limits):
+        return False
+    if fitted is None:
+        return True
+    held = depth_and_tracks(depth, tracks, fitted, limits) if path.motion == "general" else None
+    return held is not None and contradicts(held, limits)

@@ -74,7 +74,7 @@ class TrackGeometryExpert:
     """Expert "track_geometry": 2-D tracks and the camera path into tracks with visibility and motion."""
 
     name: ClassVar[str] = "track_geometry"
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     provides: ClassVar[frozenset[str]] = frozenset({"tracks"})
     needs: ClassVar[frozenset[str]] = frozenset({"image_tracks", "camera_path"})
     options: ClassVar[frozenset[str]] = frozenset()

@@ -20,7 +20,9 @@ SECONDS_PER_CLIP = {
     "colmap": 40.0,
     "track_geometry": 2.0,
     "sift": 5.0,
+    "reprojection": 3.0,
     "vanishing_points": 3.0,
+    "cross_check": 3.0,
 }
 """First guesses for a 10 s clip at 640x480 on one core; a store's own measured times replace them."""
 MEMORY_GB = {

@@ -293,3 +293,32 @@ def test_the_floor_supports_up_or_contradicts_it() -> None:
 
 def test_without_a_floor_nothing_is_said_of_up() -> None:
     assert checked(camera_path=path(), depth=wall(), gravity=gravity()) == Abstained(reason="nothing to compare")
+
+
+def learned_depth(factor: float = 1.0) -> Depth:
+    """What a model says of the made-up world: the points' own depth around their pixels."""
+    depth = depth_at_points()
+    steep = np.where(depth.z > 0, depth.z**factor, depth.z).astype(np.float32)
+    return replace(depth, z=steep, p_gross=0.02)
+
+
+def test_tracks_hold_a_learned_path_and_its_depth() -> None:
+    tracks, given = worlds.signals()["tracks"], path()
+    fine = agreement_of(camera_path=given, depth=learned_depth(), tracks=tracks)
+    assert fine.refused == {} and max(fine.spread.values()) < 0.01
+    assert fine.compared == ("camera_path and tracks: made up, made up", "depth and tracks: made up, made up")
+    wrong = agreement_of(camera_path=path(world_from_cam=flipped(given)), depth=learned_depth(), tracks=tracks)
+    assert wrong.refused["camera_path"] == "tracks contradict the camera path"
+    inside_out = agreement_of(camera_path=given, depth=learned_depth(-1.0), tracks=tracks)
+    assert inside_out.refused == {
+        "depth": "tracks contradict the depth",
+        "camera_path": "tracks contradict depth and path",
+    }
+
+
+def test_measured_depth_and_few_tracks_are_not_asked() -> None:
+    tracks, given = worlds.signals()["tracks"], path()
+    nothing = Abstained(reason="nothing to compare")
+    assert checked(camera_path=given, depth=depth_at_points(), tracks=tracks) == nothing
+    few = replace(tracks, xy_px=np.where(np.arange(len(tracks.xy_px))[:, None, None] < 20, tracks.xy_px, np.nan))
+    assert checked(camera_path=given, depth=learned_depth(), tracks=few) == nothing

@@ -226,7 +226,30 @@ def test_a_wrong_camera_path_makes_no_movers() -> None:
     wrong[:, :3, :3] = Rotation.from_rotvec(pan).as_matrix() @ pose[:, :3, :3]
     xyz = np.concatenate([wall(rng, 100), wall(rng, 100, 2.5)])
     out = judged(seen_by(pose, still(xyz)), camera_path(wrong))
+    assert (out.motion != 1).all(), "tracks put the path right, or nothing is said"
+
+
+def test_a_path_that_no_track_follows_says_nothing() -> None:
+    rng = np.random.default_rng(10)
+    pose = curved_path()
+    flip = np.diag([-1.0, 1, 1, 1])
+    xyz = np.concatenate([wall(rng, 100), wall(rng, 100, 2.5)])
+    out = judged(seen_by(pose, still(xyz)), camera_path(flip @ pose @ flip))
     assert (out.motion == -1).all() and (out.p_gross >= 0.005).all()
+
+
+def test_a_path_that_is_off_by_tenths_of_a_degree_is_put_right() -> None:
+    """As learned paths are: at 640 px width 0.5 degrees are 5 px."""
+    rng = np.random.default_rng(3)
+    pose = curved_path()
+    shaken = pose.copy()
+    shaken[:, :3, :3] = (
+        pose[:, :3, :3] @ Rotation.from_rotvec(np.radians(0.5) * rng.normal(size=(FRAMES, 3))).as_matrix()
+    )
+    xyz = np.concatenate([wall(rng, 100), wall(rng, 100, 2.5)])
+    exact, fitted = (judged(seen_by(pose, still(xyz)), camera_path(each)) for each in (pose, shaken))
+    assert (fitted.motion == 0).sum() > 0.8 * (exact.motion == 0).sum() > 0
+    assert not (fitted.motion == 1).any()
 
 
 def test_unresolved_path_says_nothing() -> None:
