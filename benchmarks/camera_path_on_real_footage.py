@@ -16,9 +16,9 @@ from footage import SETS, Footage, load, with_true_camera
 from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
-from experts.colmap import ColmapExpert
-from experts.klt import KltExpert
+from experts.mapping.colmap import ColmapExpert
 from experts.signals import Abstained, CameraPath, Signal, SparsePoints
+from experts.tracking.klt import KltExpert
 
 CLEAR_BASELINE = 10.0
 """Directions are compared between keyframes at least so many (formal) σ of position apart."""

@@ -22,10 +22,10 @@ import numpy as np
 
 from benchmarks.footage import Video
 from experts.clip import Clip
-from experts.da3_variants import VARIANTS, Variant
-from experts.depth_anything_3 import DepthAnything3Expert, DepthAnything3Settings
+from experts.depth.da3_variants import VARIANTS, Variant
+from experts.depth.depth_anything_3 import DepthAnything3Expert, DepthAnything3Settings
+from experts.runtime.windows import WindowSettings, rolling
 from experts.signals import Abstained, Depth
-from experts.windows import WindowSettings, rolling
 from tests.rendering import as_clip, write_video
 from tests.rendering.rooms import random_room
 
@@ -33,7 +33,7 @@ from tests.rendering.rooms import random_room
 def main() -> None:
     options = _options()
     if options.device == "cpu":
-        from experts.torchvision_on_cpu import import_torchvision
+        from experts.runtime.torchvision_on_cpu import import_torchvision
 
         import_torchvision()
     variants = options.variants or (["small-alone"] if options.device == "cpu" else list(VARIANTS))

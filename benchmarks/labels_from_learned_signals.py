@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.labels_on_rendered_scenes import PATHS
 from experts.clip import Clip
-from experts.cross_check import CrossCheckExpert
+from experts.comparing.cross_check import CrossCheckExpert
 from experts.signals import Signal
 from templates.draft import ClipQuestions
 from templates.generate import ask_clip

@@ -20,9 +20,9 @@ import numpy as np
 from PIL import Image
 
 from experts.clip import Clip, Picture
-from experts.per_image import call_one
-from experts.prefetch import ahead
 from experts.provenance import Provenance
+from experts.runtime.per_image import call_one
+from experts.runtime.prefetch import ahead
 from experts.signals import Abstained, Gravity, Signal, Signals
 from spatial_engine.annotation import AnnotateClips
 from spatial_engine.opening import OpenFootage, find, open_all

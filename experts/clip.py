@@ -1,4 +1,4 @@
-"""One shot of footage: what it is, and its frames on demand. `experts.decoding` and `experts.video` decode them."""
+"""One shot of footage: what it is, and its frames on demand. `experts.footage` decodes them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace

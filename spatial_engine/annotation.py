@@ -12,9 +12,9 @@ from itertools import groupby
 from pathlib import Path
 
 from experts.clip import Clip
-from experts.device import forget_cached, is_lost, is_out_of_memory
 from experts.expert import Expert
-from experts.per_image import PerImageExpert, call_many
+from experts.runtime.device import forget_cached, is_lost, is_out_of_memory
+from experts.runtime.per_image import PerImageExpert, call_many
 from experts.setup_problem import SetupProblem
 from experts.signals import SIGNAL_TYPES, Abstained, Signals
 from spatial_engine.clip_work import ClipWork, Results

@@ -24,7 +24,7 @@ Images = Annotated[str | None, typer.Option(help='Which images are frames, as a 
 Camera = Annotated[str | None, typer.Option("--intrinsics", metavar="FX,FY,CX,CY", help="The camera, in pixels.")]
 Upright = Annotated[bool, typer.Option("--upright", help="Roll and pitch of most frames lie within 45 degrees.")]
 Licence = Annotated[str, typer.Option(metavar="TEXT", help="Licence of the footage; stands in every question.")]
-Experts = Annotated[str | None, typer.Option(metavar="A,B", help="Run these experts instead of all.")]
+Experts = Annotated[str | None, typer.Option(metavar="A,B", help="Run these experts instead of those without weights.")]
 Plan = Annotated[bool, typer.Option("--plan", help="Print experts, licences, cost, what is missing; run nothing.")]
 Retry = Annotated[bool, typer.Option("--retry-failed", help="Run failed experts again.")]
 Workers = Annotated[int, typer.Option(min=1, help="Processes; one clip at a time each.")]
@@ -109,6 +109,10 @@ class Models:
 
         if self.random_weights and self.weights_dir is not None:
             raise UsageError("--weights-dir and --random-weights", "leave one of them out")
+        if self.weights_dir is not None and self.weights_dir.is_file():
+            raise UsageError(
+                f"--weights-dir {self.weights_dir}: no such folder", "spatial-engine weights fetch makes it"
+            )
         folder = None if self.weights_dir is None else str(self.weights_dir)
         return Loading(
             weights="random" if self.random_weights else folder, device=self.device, dtype=self.dtype,

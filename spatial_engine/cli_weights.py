@@ -17,7 +17,7 @@ Pin = Annotated[bool, typer.Option("--pin", help="Take files that nobody vouches
 @weights_app.command("list")
 def show(weights_dir: WeightsDir = None) -> None:
     """List all weights: licence, size, and whether they are here."""
-    from experts.weights import folder_of
+    from experts.checkpoints.weights import folder_of
     from spatial_engine import summary, weights
 
     folder = _text(weights_dir)
@@ -37,7 +37,7 @@ def fetch(names: Names, weights_dir: WeightsDir = None, allow_noncommercial: All
 @weights_app.command()
 def verify(names: SomeNames = None, weights_dir: WeightsDir = None, pin: Pin = False) -> None:
     """Read every byte of weights and hold it against what was published, or against the first fetch."""
-    from experts.weights import folder_of
+    from experts.checkpoints.weights import folder_of
     from spatial_engine import weights
 
     folder = _text(weights_dir)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from experts.clip import Clip
-from experts.decoding import DecodingError
+from experts.footage.decoding import DecodingError
 from spatial_engine import media
 from spatial_engine.atomic_file import read_json, write_json
 from spatial_engine.atomic_folder import atomic_folder, check_free

@@ -134,7 +134,7 @@ def _gpu() -> Iterator[Finding]:
 def _expert(name: str, expert: "Expert") -> Finding:
     """One that lacks something is optional: nothing else rests on it."""
     from experts.expert import needs_weights
-    from experts.readiness import lacking
+    from experts.runtime.readiness import lacking
     from spatial_engine.loading import licence_of
 
     provides = f"provides {', '.join(sorted(expert.provides))}"
@@ -163,7 +163,7 @@ def _expert(name: str, expert: "Expert") -> Finding:
 
 def _device() -> str:
     """Where models run unless told otherwise; empty if none can."""
-    from experts.device import place
+    from experts.runtime.device import place
 
     if find_spec("torch") is None:
         return ""

@@ -82,8 +82,9 @@ class Ledger:
         return [Entry(**dict(zip(names, row, strict=True))) for row in rows]
 
     def seconds_per_clip(self) -> dict[str, float]:
-        """Mean measured seconds of each expert on this store's clips."""
-        calls = "SELECT clip, expert, MAX(seconds) AS seconds FROM runs WHERE seconds IS NOT NULL GROUP BY clip, expert"
+        """Mean measured seconds of each expert on the clips of this store that it had something to say of."""
+        done = "SELECT * FROM runs WHERE seconds IS NOT NULL AND state = 'done'"
+        calls = f"SELECT clip, expert, MAX(seconds) AS seconds FROM ({done}) GROUP BY clip, expert"
         sql = f"SELECT expert, AVG(seconds) FROM ({calls}) GROUP BY expert"
         with closing(self._connect()) as db:
             return dict(db.execute(sql).fetchall())

@@ -1,12 +1,15 @@
 """The user's word on models: which weights, on which device, and under which licences."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from experts.as_check import original
+from experts.checkpoints.weights import RANDOM
+from experts.comparing.as_check import original
 from experts.expert import Expert
-from experts.weights import RANDOM
 from spatial_engine.errors import UsageError
+
+_DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +27,10 @@ class Loading:
     clips_at_once: int = 8
     """Clips that a worker takes at a time where experts have models: pictures of several clips share batches, and
     files of one are written while the next is looked at. Results do not depend on it."""
+
+    def __post_init__(self) -> None:
+        if not _DEVICE.fullmatch(self.device):
+            raise UsageError(f"no device is called {self.device!r}", "there are: auto, cpu, cuda, cuda:0, cuda:1, ...")
 
 
 def check_licences(experts: Iterable[Expert], loading: Loading) -> None:

@@ -6,9 +6,10 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
 
+from experts.checkpoints.weights import RANDOM
 from experts.clip import Clip
 from experts.expert import Expert, needs_weights
-from experts.per_image import PerImageExpert
+from experts.runtime.per_image import PerImageExpert
 from spatial_engine.annotation import AnnotateClips, AnnotatedClip
 from spatial_engine.dataset import Dataset, check_target, write_dataset
 from spatial_engine.errors import Interrupted, SpatialEngineError, UsageError
@@ -75,6 +76,8 @@ def annotate(
     for name, problem in obstacles(task.experts, loading).items():
         progress.say(f"{name} cannot run here: {problem.cause}")
         progress.say(f"  try: {problem.remedy}")
+    if loading.weights == RANDOM and any(needs_weights(expert) for expert in task.experts):
+        progress.say("weights are drawn by chance: what models say here means nothing")
     options = options or OpenOptions()
     found = find(Path(footage), images, progress)
     check_times(found, options)

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
-from experts.as_check import AsCheck
+from experts.checkpoints.weights import WEIGHTS
+from experts.comparing.as_check import AsCheck
 from experts.expert import Expert, joins, may_use, needs_weights
-from experts.readiness import lacking
 from experts.registry import EXPERTS, UnknownNameError
+from experts.runtime.readiness import lacking
 from experts.setup_problem import SetupProblem
 from experts.signals import SIGNAL_TYPES
-from experts.weights import WEIGHTS
 from spatial_engine.errors import UsageError
 from spatial_engine.loading import Loading, licence_of, licence_problem
 
@@ -77,7 +77,8 @@ def _able(experts: Iterable[Expert]) -> list[Expert]:
 
 def _arranged(experts: Sequence[Expert]) -> list[Expert]:
     """Of several experts for one signal the first given provides it and the second is its check. Experts with a check
-    of their own come last: another expert is the better one. Raises `UsageError` for a third."""
+    of their own come last: another expert is the better one. Raises `UsageError` for a third, and for a second whose
+    signals are not compared."""
     arranged: list[Expert] = []
     for expert in sorted(experts, key=lambda e: any(name.endswith("_check") for name in e.provides)):
         taken = {name: other.name for other in arranged for name in other.provides}
@@ -92,7 +93,12 @@ def _arranged(experts: Sequence[Expert]) -> list[Expert]:
                 f"{expert.name} is the third to provide {clash[0]}, after {first} and {second}",
                 "two opinions are compared: leave one out",
             )
-        arranged += [check] if check.provides else []
+        if not check.provides:
+            raise UsageError(
+                f"{taken[clash[0]]} and {expert.name} both provide {clash[0]}, which is not compared",
+                "leave one of them out",
+            )
+        arranged.append(check)
     return arranged
 
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from experts.weight_files import Fault, Weights
+from experts.checkpoints.weight_files import Fault, Weights
 from spatial_engine.atomic_file import read_json
 from spatial_engine.dataset import MOVED, UNREADABLE, Dataset
 from spatial_engine.export.exporter import REPORT

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from experts.setup_problem import SetupProblem
-from experts.weight_files import (
+from experts.checkpoints.weight_files import (
     LOCK,
     Fault,
     Hashes,
@@ -21,7 +20,8 @@ from experts.weight_files import (
     wanted_sha256,
     write_lock,
 )
-from experts.weights import WEIGHTS, command, folder_of
+from experts.checkpoints.weights import WEIGHTS, command, folder_of
+from experts.setup_problem import SetupProblem
 from spatial_engine.errors import UsageError
 from spatial_engine.executor import one_line
 

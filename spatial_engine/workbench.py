@@ -4,9 +4,9 @@ import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from experts.device import in_turn, is_out_of_memory, place
 from experts.expert import Expert, joins, needs_weights, weights_identity
-from experts.readiness import lacking
+from experts.runtime.device import in_turn, is_out_of_memory, place
+from experts.runtime.readiness import hindrance
 from experts.setup_problem import SetupProblem
 from spatial_engine.errors import SetupError, UsageError
 from spatial_engine.executor import one_line, worker_number
@@ -47,8 +47,8 @@ class Workbench:
             device = in_turn(device, worker_number())
         try:
             expert.load(self.loading.weights, device, self.loading.dtype)
-        except SetupProblem:
-            raise
+        except SetupProblem as problem:
+            raise hindrance(expert, self.loading.weights) or problem from problem
         except Exception as error:  # no clip was looked at: whatever it is, it concerns this machine
             remedy = _TOO_BIG if is_out_of_memory(error) else _DOCTOR
             raise SetupProblem(f"{expert.name} cannot be loaded: {one_line(error)}", remedy) from error
@@ -77,8 +77,8 @@ class Workbench:
 
 
 def obstacles(experts: Sequence[Expert], loading: Loading) -> dict[str, SetupProblem]:
-    """The first thing that is missing for each expert that cannot run here, by name. Loads nothing."""
-    problems = {expert.name: next(iter(lacking(expert, loading.weights)), None) for expert in experts}
+    """What is missing for each expert that cannot run here, by name. Loads nothing."""
+    problems = {expert.name: hindrance(expert, loading.weights) for expert in experts}
     for expert in experts:
         if problems[expert.name] is None and needs_weights(expert):
             try:

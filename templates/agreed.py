@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from experts.agreement_paths import median_range, scale_between
+from experts.comparing.agreement_paths import median_range, scale_between
 from experts.signals import (
     WORLD_BOUND,
     Abstained,

@@ -13,7 +13,6 @@ from jaxtyping import Bool, Float64, Int64
 from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
-from experts.path_on_tracks import FitSettings, FittedPath, path_by_tracks
 from experts.signals import (
     Abstained,
     Agreement,
@@ -28,6 +27,7 @@ from experts.signals import (
     Signals,
     SparsePoints,
 )
+from experts.tracking.path_on_tracks import FitSettings, FittedPath, path_by_tracks
 from templates.agreed import agreed, second_opinion
 from templates.second_look import confirmed_by_tracks
 from templates.surface import P_GROSS_DOUBTED, Surface, dense_surface, sparse_surface

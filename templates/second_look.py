@@ -3,9 +3,9 @@
 import numpy as np
 from jaxtyping import Float64
 
-from experts.path_on_tracks import FittedPath
 from experts.signals import PointTracks
-from experts.track_ranges import departures, passing
+from experts.tracking.path_on_tracks import FittedPath
+from experts.tracking.track_ranges import departures, passing
 from templates.surface import P_GROSS_DOUBTED, Surface
 
 P_GROSS_CONFIRMED = 0.003

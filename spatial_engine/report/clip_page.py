@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from experts.clip import Clip
-from experts.decoding import DecodingError
+from experts.footage.decoding import DecodingError
 from experts.signals import SIGNAL_TYPES, Abstained
 from spatial_engine import drawing
 from spatial_engine.report.figures import camera_views, horizon, trails

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
-from experts.decoding import DecodingError
-from experts.video import probe_video
+from experts.footage.decoding import DecodingError
+from experts.footage.video import probe_video
 from spatial_engine.errors import UsageError
 from spatial_engine.sources.footage import Footage, Found, ImageFolder, Left, VideoFile
 from spatial_engine.sources.image_groups import group_images, natural_key

@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import Float64, Int64
 
 from experts.clip import Clip, OpeningOptions
-from experts.decoding import DecodingError, ImageReader
-from experts.shots import Shot, windows
+from experts.footage.decoding import DecodingError, ImageReader
+from experts.footage.shots import Shot, windows
 from spatial_engine.errors import UsageError
 from spatial_engine.sources.camera_file import camera_of
 from spatial_engine.sources.footage import ClipError, Footage, ImageFolder, VideoFile

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from experts.clip import Clip, OpeningOptions
-from experts.decoding import ImageReader
+from experts.footage.decoding import ImageReader
+from experts.footage.video import VideoReader
 from experts.intrinsics import Intrinsics
-from experts.video import VideoReader
 
 
 def clip_to_json(clip: Clip, base: Path | None = None) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from experts.decoding import DecodingError, ImageReader
-from experts.shots import Shot, ShotDetector
-from experts.video import VideoIndex, index_video
+from experts.footage.decoding import DecodingError, ImageReader
+from experts.footage.shots import Shot, ShotDetector
+from experts.footage.video import VideoIndex, index_video
 
 SURVEY_VERSION = "1"
 """Changes whenever a survey of the same file can come out different."""
@@ -43,7 +43,7 @@ class Survey:
 
 
 def survey_video(path: Path) -> Survey:
-    """Decodes the video once. Raises `experts.decoding.DecodingError`."""
+    """Decodes the video once. Raises `experts.footage.decoding.DecodingError`."""
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     detector = ShotDetector()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from experts.torchvision_on_cpu import import_torchvision
+from experts.runtime.torchvision_on_cpu import import_torchvision
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed: make test-experts")
 
-from experts.geocalib import GeoCalibExpert, GeoCalibSettings, Variant, View  # noqa: E402
+from experts.gravity.geocalib import GeoCalibExpert, GeoCalibSettings, Variant, View  # noqa: E402
+from experts.gravity.tilt import Tilt, doubt  # noqa: E402
 from experts.intrinsics import Intrinsics  # noqa: E402
 from experts.setup_problem import SetupProblem  # noqa: E402
 from experts.signals import Abstained, Calibration, Gravity  # noqa: E402
-from experts.tilt import Tilt, doubt  # noqa: E402
-from tests.experts.test_geocalib import clip, upstream_up  # noqa: E402
+from tests.experts.gravity.test_geocalib import clip, upstream_up  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # upstream's and its packages' own

@@ -11,15 +11,15 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed: make test-experts")
 pytest.importorskip("transformers", reason="transformers is not installed: make test-experts")
 
-import experts.orient_anything as adapter  # noqa: E402
-from experts.dinov2_orientation import make_network, with_names_of  # noqa: E402
-from experts.object_angles import AngleSettings, angles_from_logits, circular_mean, count_fronts, rotation_of  # noqa: E402
-from experts.orient_anything import OrientAnythingExpert  # noqa: E402
+import experts.objects.orient_anything as adapter  # noqa: E402
+from experts.objects.dinov2_orientation import make_network, with_names_of  # noqa: E402
+from experts.objects.object_angles import AngleSettings, angles_from_logits, circular_mean, count_fronts, rotation_of  # noqa: E402
+from experts.objects.orient_anything import OrientAnythingExpert  # noqa: E402
+from experts.runtime.worker import Worker  # noqa: E402
 from experts.signals import Abstained, ObjectOrientation  # noqa: E402
-from experts.worker import Worker  # noqa: E402
 from tests.accept.tiny_orient_anything_v2 import without_rembg  # noqa: E402
 from tests.experts.ideal_logits import density, ideal_logits  # noqa: E402
-from tests.experts.test_orient_anything import SMALL, as_clip, scene, signals_of  # noqa: E402
+from tests.experts.objects.test_orient_anything import SMALL, as_clip, scene, signals_of  # noqa: E402
 
 Checkout = Callable[[str], Path]
 TINY = Path(__file__).parent / "tiny_orient_anything_v2.py"

@@ -9,10 +9,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed: make test-experts")
 
-from experts.learned_tracks import FollowSettings  # noqa: E402
 from experts.setup_problem import SetupProblem  # noqa: E402
 from experts.signals import Abstained, ImageTracks  # noqa: E402
-from experts.tapir import TapirExpert, TapirSettings  # noqa: E402
+from experts.tracking.learned_tracks import FollowSettings  # noqa: E402
+from experts.tracking.tapir import TapirExpert, TapirSettings  # noqa: E402
 from tests.experts.exact_tracks import RenderedOnce  # noqa: E402
 from tests.rendering.rooms import random_room  # noqa: E402
 

@@ -14,10 +14,10 @@ from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
 from experts.intrinsics import Intrinsics
+from experts.matching.reprojection import ReprojectionExpert
 from experts.provenance import Provenance
-from experts.reprojection import ReprojectionExpert
 from experts.signals import Calibration, CameraPath, Depth, Gravity, ImageTracks, Scale, Signal, SparsePoints
-from experts.track_geometry import TrackGeometryExpert
+from experts.tracking.track_geometry import TrackGeometryExpert
 from tests.rendering import RenderedScene
 from tests.rendering.truth import motion_kind
 

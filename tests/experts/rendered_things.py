@@ -7,8 +7,8 @@ import numpy as np
 from scipy.ndimage import gaussian_filter, zoom
 
 from experts.clip import Clip, Picture
-from experts.detections import Detections, Seen, label_scores
-from experts.named_networks import Networks
+from experts.objects.detections import Detections, Seen, label_scores
+from experts.objects.named_networks import Networks
 from experts.signals import Depth
 from tests.rendering import RenderedScene
 from tests.rendering.boxes import Box, Mover, standing

@@ -3,9 +3,9 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from experts.colmap_features import MatchedPair
-from experts.colmap_mapping import SparseMap
 from experts.intrinsics import Intrinsics
+from experts.mapping.colmap_features import MatchedPair
+from experts.mapping.colmap_mapping import SparseMap
 
 CAMERA = Intrinsics.centred(640, 480, 520.0)
 

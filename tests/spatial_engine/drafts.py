@@ -7,7 +7,7 @@ import numpy as np
 
 from action_mapping.plan import read_plan
 from experts.clip import Clip, Picture
-from experts.decoding import DecodingError
+from experts.footage.decoding import DecodingError
 from templates.answer import Answer, Label, Numbers, Plan, Point, Shape
 from templates.draft import ClipQuestions, Draft, Refusal
 from templates.fact import Fact

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from experts.clip import Clip
-from experts.device import Placement
-from experts.model_expert import ModelExpert, Package
+from experts.runtime.device import Placement
+from experts.runtime.model_expert import ModelExpert, Package
 from experts.setup_problem import SetupProblem
 from experts.signals import Abstained, Gravity, Signal, Signals
 from tests.spatial_engine.fake_experts import FakeSettings

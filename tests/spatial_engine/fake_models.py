@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 
 from experts.clip import Clip, Picture
-from experts.model_expert import Package
-from experts.per_image import call_one
 from experts.provenance import Provenance
+from experts.runtime.model_expert import Package
+from experts.runtime.per_image import call_one
 from experts.setup_problem import SetupProblem
 from experts.signals import Abstained, Gravity, ImageTracks, Signal, Signals, ValidArea
 

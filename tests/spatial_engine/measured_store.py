@@ -7,7 +7,7 @@ from PIL import Image
 from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
-from experts.decoding import ImageReader
+from experts.footage.decoding import ImageReader
 from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
 from experts.signals import Abstained, CameraPath, Gravity, Matches, PointTracks, Scale, SparsePoints

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from experts.model_expert import ModelExpert, Package
+from experts.runtime.model_expert import ModelExpert, Package
 from experts.signals import Abstained, Gravity, Signal
 from spatial_engine.errors import SetupError, UsageError
 from spatial_engine.loading import Loading
@@ -217,7 +217,7 @@ def test_a_lost_gpu_in_the_users_process(tmp_path: Path, videos: Path, log: Path
     plain = FakeModel(name="plain", provides=frozenset({"valid_area"}), log=log)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("spatial_engine.workbench.place", lambda device, dtype: None)
-        patch.setattr("experts.readiness.located", lambda name, weights: None)
+        patch.setattr("experts.runtime.readiness.located", lambda name, weights: None)
         store = annotate(videos, tmp_path / "store", experts=[model, plain])
         errors = [error for errors in failed(store).values() for _, error in errors]
         assert all(not isinstance(value, Abstained) for value in by_name(store, "valid_area").values())

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from experts.model_expert import ModelExpert
+from experts.checkpoints.weights import WEIGHTS
 from experts.registry import EXPERTS
-from experts.weights import WEIGHTS
+from experts.runtime.model_expert import ModelExpert
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,7 +40,7 @@ def test_checkouts_are_those_of_the_adapters() -> None:
     for line in re.findall(r"git checkout ([0-9a-f]{40})", text("tests/accept/README.md")):
         assert line in sources or line.startswith("d4ede77a"), "Orient Anything V1's code is not run by the adapter"
     (tracker,) = re.findall(r"checkout ([0-9a-f]{40})", text("environment-spatialtracker.yml"))
-    assert tracker in text("experts/spatial_tracker.py")
+    assert tracker in text("experts/tracking/spatial_tracker.py")
 
 
 def test_every_extra_is_pinned() -> None:

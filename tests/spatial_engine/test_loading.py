@@ -2,7 +2,7 @@
 
 import pytest
 
-from experts.as_check import AsCheck
+from experts.comparing.as_check import AsCheck
 from spatial_engine.errors import UsageError
 from spatial_engine.loading import Loading, check_licences, licence_of
 from tests.spatial_engine.fake_adapters import BoundCode, FakeAdapter

@@ -11,9 +11,9 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from experts.checkpoints.weight_files import WeightFile, Weights, read_lock
+from experts.checkpoints.weights import WEIGHTS, located
 from experts.setup_problem import SetupProblem
-from experts.weight_files import WeightFile, Weights, read_lock
-from experts.weights import WEIGHTS, located
 from spatial_engine import weights
 from spatial_engine.errors import UsageError
 from tests.spatial_engine.file_server import Served, serving

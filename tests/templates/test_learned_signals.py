@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from experts.clip import Clip
-from experts.cross_check import CrossCheckExpert
+from experts.comparing.cross_check import CrossCheckExpert
 from experts.signals import Signal
 from templates.draft import ClipQuestions
 from templates.generate import ask_clip

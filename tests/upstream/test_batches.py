@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from experts.clip import Clip, Picture
-from experts.device import Placement, place
-from experts.per_image import call_many, call_one
+from experts.runtime.device import Placement, place
+from experts.runtime.per_image import call_many, call_one
 from experts.signals import Abstained, Signal, Signals
-from tests.experts.test_per_image import CLIPS, Greys
+from tests.experts.runtime.test_per_image import CLIPS, Greys
 
 torch = pytest.importorskip("torch")
 

@@ -12,15 +12,15 @@ import pytest
 
 pytest.importorskip("depth_anything_3", reason="depth_anything_3 is not installed")
 
-from experts import da3_upstream
+import experts.depth.da3_upstream as da3_upstream
 from experts.clip import Clip, OpeningOptions
-from experts.da3_prediction import DecodingSettings, decoded, metric_depth, processed_size, sky_of
-from experts.da3_variants import VARIANTS, Variant
-from experts.depth_anything_3 import DepthAnything3Expert, DepthAnything3Settings
-from experts.device import Placement
+from experts.depth.da3_prediction import DecodingSettings, decoded, metric_depth, processed_size, sky_of
+from experts.depth.da3_variants import VARIANTS, Variant
+from experts.depth.depth_anything_3 import DepthAnything3Expert, DepthAnything3Settings
+from experts.runtime.device import Placement
+from experts.runtime.windows import Window, WindowSettings
 from experts.setup_problem import SetupProblem
 from experts.signals import Abstained, CameraPath, Depth
-from experts.windows import Window, WindowSettings
 from tests.rendering import RenderedScene, as_clip, true_signals
 from tests.rendering.rooms import random_room
 
@@ -242,12 +242,12 @@ def test_weight_files_fill_the_branches(experts: dict[str, DepthAnything3Expert]
 
 FRESH = """
 import sys
-from experts.torchvision_on_cpu import import_torchvision
+from experts.runtime.torchvision_on_cpu import import_torchvision
 import_torchvision()
 import numpy as np, torch
 torch.set_num_threads(1)
-from experts.depth_anything_3 import DepthAnything3Expert
-from experts import da3_upstream
+from experts.depth.depth_anything_3 import DepthAnything3Expert
+import experts.depth.da3_upstream as da3_upstream
 expert = DepthAnything3Expert(variant="relative")
 expert.networks = type(expert.networks)(anyview="da3-small", weights=())
 expert.load("random", device="cpu")

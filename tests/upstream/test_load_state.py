@@ -8,8 +8,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed: make test-experts")
 
+from experts.checkpoints.weights import load_state  # noqa: E402
 from experts.setup_problem import SetupProblem  # noqa: E402
-from experts.weights import load_state  # noqa: E402
 
 STATE = {"a.weight": torch.arange(6.0).reshape(2, 3), "b": torch.ones(2, dtype=torch.float16)}
 
@@ -70,7 +70,7 @@ def test_half_a_file(tmp_path: Path) -> None:
 
 def test_the_real_hub_knows_that_it_is_offline() -> None:
     hub = pytest.importorskip("huggingface_hub")
-    from experts.weights import offline
+    from experts.checkpoints.weights import offline
 
     with offline(), pytest.raises(Exception, match=r"(?i)offline"):
         hub.HfApi().model_info("owner/name")

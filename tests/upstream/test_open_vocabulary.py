@@ -9,15 +9,15 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed: make test-experts")
 pytest.importorskip("transformers", reason="transformers is not installed: make test-experts")
 
-from experts import named_networks  # noqa: E402
+import experts.objects.named_networks as named_networks  # noqa: E402
 from experts.clip import Clip  # noqa: E402
-from experts.detections import DetectionSettings, masks_at  # noqa: E402
-from experts.device import Placement  # noqa: E402
-from experts.open_vocabulary import OpenVocabularyExpert, OpenVocabularySettings  # noqa: E402
-from experts.per_image import call_many  # noqa: E402
+from experts.objects.detections import DetectionSettings, masks_at  # noqa: E402
+from experts.objects.open_vocabulary import OpenVocabularyExpert, OpenVocabularySettings  # noqa: E402
+from experts.objects.text_detectors import IMAGENET, bert_words, fitting, normalised, pixels, resized, texts_of  # noqa: E402
+from experts.runtime.device import Placement  # noqa: E402
+from experts.runtime.per_image import call_many  # noqa: E402
 from experts.setup_problem import SetupProblem  # noqa: E402
 from experts.signals import Abstained, Objects  # noqa: E402
-from experts.text_detectors import IMAGENET, bert_words, fitting, normalised, pixels, resized, texts_of  # noqa: E402
 from tests.rendering import as_clip  # noqa: E402
 from tests.rendering.rooms import random_room  # noqa: E402
 
@@ -181,7 +181,7 @@ def saved(expert: OpenVocabularyExpert, folder: Path) -> dict[str, Path]:
     expert.model.segmenter.model.save_pretrained(segmenter)
     words = bert_words(SETTINGS.labels)
     if expert.settings.variant == "owlv2":
-        from experts.text_detectors import clip_words
+        from experts.objects.text_detectors import clip_words
 
         words = clip_words(SETTINGS.labels, expert.model.detector.model.config.text_config)
     words.save_pretrained(detector)

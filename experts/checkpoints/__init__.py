@@ -1,0 +1,1 @@
+"""Weight files: what was published, what lies here, whether it is that."""

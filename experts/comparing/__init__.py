@@ -1,0 +1,1 @@
+"""Two opinions on one signal, held against each other."""

@@ -1,0 +1,1 @@
+"""Dense depth with camera paths, by models; and what geometry says of it."""

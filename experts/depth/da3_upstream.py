@@ -1,0 +1,126 @@
+"""The package depth_anything_3 (0.1.1, Apache-2.0), imported without what it does not need, and its networks."""
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float64, UInt8
+
+import experts.depth.da3_pose_align as da3_pose_align
+from experts.checkpoints.weights import load_state
+from experts.runtime.device import Placement
+from experts.setup_problem import SetupProblem
+
+_EXPORT = "depth_anything_3.utils.export"
+_POSE_ALIGN = "depth_anything_3.utils.pose_align"
+_FILLED_SKY = 0.3
+"""Upstream fills depth where its sky map reaches this (alignment.py), but reports sky only from 0.5 on."""
+_SEED = 0
+
+
+def imported() -> Any:
+    """`depth_anything_3.api`. Its exporters (moviepy, a second pycolmap) and its pose alignment (evo, GPL-3) are
+    replaced before they are imported; it prints errors only."""
+    os.environ.setdefault("DA3_LOG_LEVEL", "ERROR")
+    export = ModuleType(_EXPORT)
+    export.export = None  # type: ignore[attr-defined]
+    sys.modules.setdefault(_EXPORT, export)
+    sys.modules.setdefault(_POSE_ALIGN, da3_pose_align)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its own dependencies' old names
+        from depth_anything_3 import api
+    return api
+
+
+def built(
+    anyview: str | None, metric: str | None, files: Sequence[tuple[str, Path]] | None, placement: Placement
+) -> Any:
+    """Upstream's model on the device, in evaluation mode.
+
+    Args:
+        anyview, metric: names of upstream's configurations. Both: upstream's nested network made of the two, which
+            gives the any-view depth and cameras one metric scale.
+        files: (branch, folder of its checkpoint); branch "da3" or "da3_metric" of a nested network, "" the whole. None:
+            random weights.
+    """
+    api = imported()
+    config = _config(api, anyview, metric)
+    model = _placed(api, placement)(config)
+    for branch, folder in files or ():
+        _load(model.get_submodule(f"model.{branch}" if branch else "model"), folder)
+    return model.to(placement.device)
+
+
+def predict(
+    model: Any,
+    pictures: Sequence[UInt8[np.ndarray, "h w 3"]],
+    process_res: int,
+    cam_from_world: Float64[np.ndarray, "n 4 4"] | None = None,
+    k: Float64[np.ndarray, "n 3 3"] | None = None,
+) -> Any:
+    """Upstream's `Prediction` for pictures of one size. `k` in their pixels, (0, 0) the centre of the top-left one.
+
+    Seeded: upstream samples at random where it takes quantiles.
+    """
+    if (torch := sys.modules.get("torch")) is not None:
+        torch.manual_seed(_SEED)
+    corner = None if k is None else k + np.array([[0, 0, 0.5], [0, 0, 0.5], [0, 0, 0]])  # upstream counts from a corner
+    return model.inference(
+        list(pictures),
+        extrinsics=None if cam_from_world is None else cam_from_world.astype(np.float32),
+        intrinsics=None if corner is None else corner.astype(np.float32),
+        ref_view_strategy="middle",
+        process_res=process_res,
+        export_kwargs={},
+    )
+
+
+def _config(api: Any, anyview: str | None, metric: str | None) -> Any:
+    """Upstream's configuration, without the Gaussian heads (they import e3nn and gsplat, and are not asked for)."""
+    parts = {"anyview": anyview, "metric": metric}
+    configs = {part: api.load_config(api.MODEL_REGISTRY[name]) for part, name in parts.items() if name is not None}
+    for config in configs.values():
+        for head in ("gs_head", "gs_adapter"):
+            config.pop(head, None)
+    if len(configs) == 1:
+        return next(iter(configs.values()))
+    nested = {"path": "depth_anything_3.model.da3", "name": "NestedDepthAnything3Net", "args": "as_params"}
+    return {"__object__": nested, **configs}
+
+
+def _placed(api: Any, placement: Placement) -> Any:
+    """Upstream's class, with our precision (upstream takes bfloat16 wherever a card can emulate it) and with sky
+    reported wherever its depth is filled."""
+    import torch
+
+    class Placed(api.DepthAnything3):  # type: ignore[misc]
+        def __init__(self, config: Any) -> None:
+            torch.nn.Module.__init__(self)
+            self.config, self.model, self.device = config, api.create_object(config).eval(), None
+            self.input_processor, self.output_processor = api.InputProcessor(), api.OutputProcessor()
+
+        def forward(self, image: Any, *inputs: Any) -> Any:
+            dtype = placement.torch_dtype
+            with torch.inference_mode(), torch.autocast(image.device.type, dtype, enabled=dtype != torch.float32):
+                output = self.model(image, *inputs)
+            if "sky" in output:
+                output.sky = (output.sky >= _FILLED_SKY).float()
+            return output
+
+    return Placed
+
+
+def _load(network: Any, folder: Path) -> None:
+    """Weights of a checkpoint's file into a network; what the network has no use for is left out."""
+    state = {name.removeprefix("model."): tensor for name, tensor in load_state(folder / "model.safetensors").items()}
+    wanted = network.state_dict()
+    wrong = [name for name, own in wanted.items() if name not in state or state[name].shape != own.shape]
+    if wrong:
+        cause = f"weights {folder.name} are not of this network: {len(wrong)} tensors, the first {wrong[0]}"
+        raise SetupProblem(cause, f"spatial-engine weights verify {folder.name}")
+    network.load_state_dict({name: state[name] for name in wanted})

@@ -1,0 +1,1 @@
+"""Frames out of files: decoding, and where shots begin and end."""

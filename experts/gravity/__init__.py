@@ -1,0 +1,1 @@
+"""Which way is up, and the field of view."""

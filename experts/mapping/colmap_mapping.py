@@ -1,0 +1,152 @@
+"""One map of the keyframes by COLMAP, as plain arrays in our conventions."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float64, Int64
+
+from experts.intrinsics import Intrinsics
+from experts.mapping.colmap_features import quiet
+
+_TRACKS_PER_VIEW = 60
+"""Tracks per keyframe that bear the first, global solution; retriangulation brings the others back (measured on
+7-Scenes: the same camera, and 1.6 s instead of 5.3)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparseMap:
+    """Keyframe poses and points. Pixels at working size, centres at integers; lengths in the map's own unit."""
+
+    camera: Intrinsics
+    """At working size."""
+    focal_formal_px: float
+    """Formal σ of the focal length for 1 px of noise: large where footage hardly tells it (a straight drive). 0 where
+    it was given."""
+    places: Int64[np.ndarray, "k"]
+    """Places (in the list of keyframes) of the registered keyframes, ascending."""
+    cam_from_world: Float64[np.ndarray, "k 4 4"]
+    """Per registered keyframe."""
+    xyz_world: Float64[np.ndarray, "p 3"]
+    """Points."""
+    error_px: Float64[np.ndarray, "p"]
+    """Mean reprojection error of each point."""
+    point: Int64[np.ndarray, "o"]
+    """Row of `xyz_world` of each observation."""
+    place: Int64[np.ndarray, "o"]
+    """Keyframe of each observation (as in `places`)."""
+    keypoint: Int64[np.ndarray, "o"]
+    """Keypoint of that keyframe: the same number in every map made from one database."""
+    xy_px: Float64[np.ndarray, "o 2"]
+    """Where it was seen."""
+
+    def row(self, place: Int64[np.ndarray, "*n"]) -> Int64[np.ndarray, "*n"]:
+        """Rows of `cam_from_world` of registered places."""
+        return np.searchsorted(self.places, place)
+
+    def without(self, place: int) -> "SparseMap":
+        """The same map without one keyframe and what it saw."""
+        kept, seen = self.places != place, self.place != place
+        return replace(
+            self,
+            places=self.places[kept],
+            cam_from_world=self.cam_from_world[kept],
+            point=self.point[seen],
+            place=self.place[seen],
+            keypoint=self.keypoint[seen],
+            xy_px=self.xy_px[seen],
+        )
+
+    def centred(self) -> "SparseMap":
+        """The same map in the frame of its first registered keyframe."""
+        first = self.cam_from_world[0]
+        world_from_first = np.linalg.inv(first)
+        xyz = self.xyz_world @ first[:3, :3].T + first[:3, 3]
+        return replace(self, cam_from_world=self.cam_from_world @ world_from_first, xyz_world=xyz)
+
+
+def map_globally(database: Path, folder: Path, fixed: bool, seed: int) -> SparseMap | None:
+    """GLOMAP's mapper. None if it finds nothing."""
+    import pycolmap
+
+    options = pycolmap.GlobalPipelineOptions(num_threads=1, random_seed=seed)
+    mapper = options.mapper
+    mapper.num_threads, mapper.random_seed = 1, seed
+    mapper.track_required_tracks_per_view = _TRACKS_PER_VIEW
+    mapper.global_positioning.use_gpu = mapper.bundle_adjustment.ceres.use_gpu = False
+    mapper.global_positioning.random_seed = mapper.rotation_averaging.random_seed = seed
+    mapper.retriangulation.random_seed = seed
+    mapper.bundle_adjustment.ceres.solver_options.num_threads = 1
+    mapper.bundle_adjustment.refine_focal_length = not fixed
+    mapper.bundle_adjustment.refine_extra_params = not fixed
+    folder.mkdir()
+    with quiet():
+        return _largest(pycolmap.global_mapping(database, folder, folder, options), fixed)
+
+
+def _largest(reconstructions: dict[int, Any], fixed: bool) -> SparseMap | None:
+    found = [r for _, r in sorted(reconstructions.items()) if r.num_reg_images() >= 2 and r.num_points3D()]
+    if not found:
+        return None
+    return _as_arrays(max(found, key=lambda r: (r.num_reg_images(), r.num_points3D())), fixed).centred()
+
+
+def _focal_formal_px(reconstruction: Any) -> float:
+    """From the bundle adjustment's covariance, first camera and one length held."""
+    import pycolmap
+
+    options, config = pycolmap.BundleAdjustmentOptions(), pycolmap.BundleAdjustmentConfig()
+    options.ceres.use_gpu = False
+    options.ceres.solver_options.num_threads = 1
+    for image in sorted(reconstruction.reg_image_ids()):
+        config.add_image(image)
+    config.fix_gauge(pycolmap.BundleAdjustmentGauge.TWO_CAMS_FROM_WORLD)
+    adjuster = pycolmap.create_default_ceres_bundle_adjuster(options, config, reconstruction)
+    covariance = pycolmap.estimate_ba_covariance(pycolmap.BACovarianceOptions(), reconstruction, adjuster)
+    if covariance is None:
+        return float("inf")
+    [camera] = reconstruction.cameras.values()
+    block = covariance.get_other_params_cov(camera.params)
+    return float("inf") if block is None else float(np.sqrt(max(0.0, block[0, 0])))
+
+
+def _as_arrays(reconstruction: Any, fixed: bool) -> SparseMap:
+    [camera] = reconstruction.cameras.values()
+    images = sorted((i for i in reconstruction.images.values() if i.has_pose), key=lambda image: image.name)
+    ids = sorted(reconstruction.point3D_ids())
+    row = {point: number for number, point in enumerate(ids)}
+    observed = [
+        (row[p.point3D_id], int(image.name), k, p.xy[0], p.xy[1])
+        for image in images
+        for k, p in enumerate(image.points2D)
+        if p.has_point3D()
+    ]
+    table = np.array(observed, dtype=np.float64).reshape(-1, 5)
+    poses = np.tile(np.eye(4), (len(images), 1, 1))
+    poses[:, :3] = [image.cam_from_world().matrix() for image in images]
+    return SparseMap(
+        camera=_intrinsics(camera),
+        focal_formal_px=0.0 if fixed else _focal_formal_px(reconstruction),
+        places=np.array([int(image.name) for image in images], dtype=np.int64),
+        cam_from_world=poses,
+        xyz_world=np.array([reconstruction.point3D(i).xyz for i in ids]).reshape(-1, 3),
+        error_px=np.array([reconstruction.point3D(i).error for i in ids], dtype=np.float64),
+        point=table[:, 0].astype(np.int64),
+        place=table[:, 1].astype(np.int64),
+        keypoint=table[:, 2].astype(np.int64),
+        xy_px=table[:, 3:] - 0.5,
+    )
+
+
+def _intrinsics(camera: Any) -> Intrinsics:
+    extra = camera.extra_params_idxs()
+    return Intrinsics(
+        width_px=int(camera.width),
+        height_px=int(camera.height),
+        fx_px=float(camera.focal_length_x),
+        fy_px=float(camera.focal_length_y),
+        cx_px=float(camera.principal_point_x) - 0.5,
+        cy_px=float(camera.principal_point_y) - 0.5,
+        k1=float(camera.params[extra[0]]) if len(extra) else 0.0,
+    )

@@ -1,0 +1,212 @@
+"""Whether a map may be believed, and how far. Registered share, reprojection error, PnP inliers and agreement of two
+maps are no evidence of accuracy; they only refuse."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float64
+
+from experts.mapping.colmap_mapping import SparseMap
+from experts.mapping.focal import FocalSettings
+from experts.mapping.motion_kind import PairGeometry
+from experts.mapping.registration import widest_angle
+from experts.mapping.zoom import focal_drift
+from experts.signals import Abstained
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrustSettings:
+    """Gates after mapping, and σ. Pixels are those of the working size."""
+
+    min_points_per_keyframe: float = 20.0
+    """Fewer: every such map measured was wrong (a 174-frame clip mapped on none)."""
+    max_k1: float = 0.12
+    """Larger distortion is a wrong focal length in disguise: right maps of nine clips have 0.05 at most; a 1.2x start
+    on 7-Scenes made 0.30, a truck without a turn made 0.21 with f 21 % off. A wide lens: give `--intrinsics`."""
+    max_focal_slope: float = 0.004
+    """Of ln focal over the clip: 0.0024 at most on eight right maps; zooms of 1.15 and 1.3 while walking left 0.006 and
+    0.010."""
+    max_focal_spread: float = 0.012
+    """Likewise 0.008 at most; zooms that go back and forth have no slope."""
+    min_registered_share: float = 0.5
+    """Of the keyframes."""
+    max_error_px: float = 1.0
+    """Mean reprojection error above what SIFT points have (0.2 to 0.9 on nine clips): one rigid camera does not fit."""
+    epipolar_px: float = 2.0
+    """A match is explained if it lies so near the epipolar line that the map gives it."""
+    epipolar_matches: int = 40
+    """Pairs with fewer epipolar inliers are not asked: a fundamental matrix explains a few matches by chance."""
+    epipolar_baseline: float = 0.02
+    """Nor are pairs that are nearer to each other than this share of the median range: there some epipolar geometry
+    explains everything, things that move included (measured on the demo clip's tilt: 14 % of the matches)."""
+    drop_share: float = 0.7
+    """A keyframe whose matches are explained to a smaller share is misplaced: it is left out (measured: 0.0 for
+    keyframes 26 degrees off)."""
+    min_explained_share: float = 0.9
+    """If any other keyframe's share is smaller, the map is bent somewhere: refused (measured: right maps have 0.91 and
+    more in all keyframes, maps folded by 12 degrees 0.82 to 0.88 in some, at the same reprojection error)."""
+    min_angle_rad: float = np.deg2rad(1.5)
+    """Median triangulation angle below which positions rest on too little parallax."""
+    range_relative_floor: float = 0.03
+    """σ of range / range, systematic: measured 2.2 to 3.4 % on sparse points of 7-Scenes against its depth."""
+    point_sigma_px: float = 1.0
+    """Pixel σ behind the triangulation term σ_px / (f · angle)."""
+    sure_observations: int = 4
+    """A point is sure only if so many keyframes see it, ..."""
+    sure_error_px: float = 1.5
+    """... it reprojects within this, ..."""
+    sure_angle_rad: float = np.deg2rad(2.0)
+    """... its rays meet at this angle at least, ..."""
+    sure_sigmas: float = 3.0
+    """... and the other map has it, at the same relative range within so many σ."""
+    p_gross_sure: float = 0.003
+    """Probability of a gross error of a sure point (DESIGN §6: two independent ways agree)."""
+    p_gross_other: float = 0.05
+    """Of any other."""
+
+
+def refusal(
+    sparse: SparseMap | None,
+    pairs: Sequence[PairGeometry],
+    keyframes: int,
+    settings: TrustSettings,
+    focal: FocalSettings,
+) -> Abstained | None:
+    """Why a single map must not be used; None if it passes."""
+    if sparse is None or len(sparse.places) < 2:
+        return Abstained(reason="no map", detail="keyframes do not join into one map")
+    explained = min(explained_shares(sparse, pairs, settings).values())
+    registered = len(sparse.places) / keyframes
+    share = sparse.camera.fx_px / max(sparse.camera.width_px, sparse.camera.height_px)
+    per_keyframe = len(sparse.xyz_world) / len(sparse.places)
+    error = float(sparse.error_px.mean())
+    low, high = focal.plausible_shares
+    slope, spread = focal_drift(sparse)
+    gates = [
+        (registered < settings.min_registered_share, "few keyframes registered", f"{registered:.2f} of them"),
+        (per_keyframe < settings.min_points_per_keyframe, "few points", f"{per_keyframe:.0f} per keyframe"),
+        (abs(sparse.camera.k1) > settings.max_k1, "implausible distortion", f"k1 = {sparse.camera.k1:.2f}"),
+        (not low <= share <= high, "implausible focal length", f"{share:.2f} of the longer side"),
+        (error > settings.max_error_px, "one rigid camera does not fit", f"mean residual {error:.1f} px"),
+        (
+            abs(slope) > settings.max_focal_slope or spread > settings.max_focal_spread,
+            "focal length changes",
+            f"ln focal drifts by {slope:.4f}, spreads by {spread:.4f}",
+        ),
+        (explained < settings.min_explained_share, "matches contradict the map", f"only {explained:.2f} explained"),
+    ]
+    for failed, reason, detail in gates:
+        if failed:
+            return Abstained(
+                reason=reason, detail=detail, remedy="give --intrinsics, or film with more sideways motion"
+            )
+    return None
+
+
+def without_misplaced(sparse: SparseMap, pairs: Sequence[PairGeometry], settings: TrustSettings) -> SparseMap:
+    """The map without keyframes that their own matches contradict, the worst first."""
+    while len(sparse.places) > 1:
+        shares = explained_shares(sparse, pairs, settings)
+        worst = min(shares, key=lambda place: (shares[place], place))
+        if shares[worst] >= settings.drop_share:
+            break
+        sparse = sparse.without(worst)
+    return sparse
+
+
+def explained_shares(sparse: SparseMap, pairs: Sequence[PairGeometry], settings: TrustSettings) -> dict[int, float]:
+    """Per keyframe: of the matches that some epipolar geometry explains, the share that the map's explains.
+
+    Over all pairs with other registered keyframes; 0 without any, 1 if all its pairs have too short a baseline.
+    Unlike reprojection errors, which only count what the mapper kept, this counts what it threw away.
+    """
+    least = settings.epipolar_baseline * float(np.median(ranges(sparse)))
+    centre = np.linalg.inv(sparse.cam_from_world)[:, :3, 3]
+    counts = {int(place): np.zeros(2) for place in sparse.places}
+    matched: set[int] = set()
+    for seen in pairs:
+        ends = (seen.pair.first, seen.pair.second)
+        if not counts.keys() >= set(ends) or seen.epipolar.sum() < settings.epipolar_matches:
+            continue
+        matched.update(ends)
+        first, second = centre[sparse.row(np.array(ends))]
+        if np.linalg.norm(second - first) >= least:
+            explained = _epipolar_error_px(sparse, seen) < settings.epipolar_px
+            for end in ends:
+                counts[end] += (explained.sum(), len(explained))
+    return {
+        place: float(explained / total) if total else float(place in matched)
+        for place, (explained, total) in counts.items()
+    }
+
+
+def _epipolar_error_px(sparse: SparseMap, seen: PairGeometry) -> Float64[np.ndarray, "m"]:
+    """Sampson distance of the epipolar inliers of a pair to the map's geometry."""
+    a, b = sparse.cam_from_world[sparse.row(np.array([seen.pair.first, seen.pair.second]))]
+    second_from_first = b @ np.linalg.inv(a)
+    x, y, z = second_from_first[:3, 3]
+    essential = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]) @ second_from_first[:3, :3]
+    first, second = (sparse.camera.rays(xy[seen.epipolar]) for xy in (seen.pair.xy_first, seen.pair.xy_second))
+    first, second = first / first[:, 2:], second / second[:, 2:]
+    line_second, line_first = first @ essential.T, second @ essential
+    slope = np.sum(line_second[:, :2] ** 2, axis=1) + np.sum(line_first[:, :2] ** 2, axis=1)
+    error = np.abs(np.sum(second * line_second, axis=1)) / np.sqrt(np.maximum(slope, 1e-18))
+    return np.asarray(error * sparse.camera.fx_px)
+
+
+def triangulation_angles(sparse: SparseMap) -> Float64[np.ndarray, "p"]:
+    """Largest angle between two rays of each point."""
+    world_from_cam = np.linalg.inv(sparse.cam_from_world)
+    ray = sparse.xyz_world[sparse.point] - world_from_cam[sparse.row(sparse.place), :3, 3]
+    ray = ray / np.linalg.norm(ray, axis=-1, keepdims=True)
+    order = np.argsort(sparse.point, kind="stable")
+    counts = np.bincount(sparse.point, minlength=len(sparse.xyz_world))
+    angle = np.zeros(len(counts))
+    for length in np.unique(counts[counts > 1]):  # points with equally many rays at once
+        rows = np.flatnonzero(counts == length)
+        starts = np.cumsum(counts)[rows] - length
+        angle[rows] = widest_angle(ray[order[starts[:, None] + np.arange(length)]])
+    return angle
+
+
+def range_sigmas(
+    sparse: SparseMap, angle: Float64[np.ndarray, "p"], settings: TrustSettings
+) -> Float64[np.ndarray, "p"]:
+    """σ of range / range: systematic floor ⊕ σ_px / (f · angle)."""
+    with np.errstate(divide="ignore"):
+        triangulation = settings.point_sigma_px / (sparse.camera.fx_px * angle)
+    return np.asarray(np.hypot(settings.range_relative_floor, triangulation))
+
+
+def gross_errors(
+    sparse: SparseMap, other: SparseMap, angle: Float64[np.ndarray, "p"], settings: TrustSettings
+) -> Float64[np.ndarray, "p"]:
+    """p_gross of each point of `sparse`: small only where both maps made the same point of the same keypoints."""
+    sure = np.bincount(sparse.point, minlength=len(angle)) >= settings.sure_observations
+    sure &= (sparse.error_px < settings.sure_error_px) & (angle >= settings.sure_angle_rad)
+    sure &= _confirmed(sparse, other, range_sigmas(sparse, angle, settings), settings.sure_sigmas)
+    return np.where(sure, settings.p_gross_sure, settings.p_gross_other)
+
+
+def _confirmed(
+    sparse: SparseMap, other: SparseMap, sigma: Float64[np.ndarray, "p"], sigmas: float
+) -> Bool[np.ndarray, "p"]:
+    """Points whose keypoints the other map places at the same range, up to one scale between the maps."""
+    key, other_key = ((m.place << 32) + m.keypoint for m in (sparse, other))
+    _, here, there = np.intersect1d(key, other_key, return_indices=True)
+    if not len(here):
+        return np.zeros(len(sigma), dtype=bool)
+    ratio = ranges(other)[there] / ranges(sparse)[here]
+    point = sparse.point[here]
+    apart = np.abs(np.log(ratio / np.median(ratio)))
+    agreeing = apart < sigmas * np.sqrt(2) * sigma[point]
+    votes = np.bincount(point, minlength=len(sigma))
+    return np.asarray((votes >= 2) & (np.bincount(point[agreeing], minlength=len(sigma)) == votes))
+
+
+def ranges(sparse: SparseMap) -> Float64[np.ndarray, "o"]:
+    """Distance of each observation's point from its camera."""
+    world_from_cam = np.linalg.inv(sparse.cam_from_world)
+    away = sparse.xyz_world[sparse.point] - world_from_cam[sparse.row(sparse.place), :3, 3]
+    return np.asarray(np.linalg.norm(away, axis=-1))

@@ -1,0 +1,243 @@
+"""Rotation of a camera that only turns, or hardly travels: from homographies between frames, without a map.
+
+A turning camera's homography is K R K⁻¹. Whether that form fits is tested at any plausible focal length; the
+rotations that are given out are read at the user's focal length, or at a broad guess whose σ goes with them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float32, Float64, Int64
+from scipy.spatial.transform import Rotation
+
+from experts.intrinsics import Intrinsics
+from experts.mapping.motion_kind import PairGeometry
+from experts.signals import Abstained
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurningSettings:
+    """Pixels are those of the working size."""
+
+    focal_shares: tuple[float, ...] = (0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5, 1.8)
+    """Focal lengths, of the longer side, at which K R K⁻¹ is tried."""
+    noise_px: float = 1.0
+    """Median residual that counts as noise: SIFT points and homographies have 0.3 to 0.7."""
+    fitting_pairs: float = 0.8
+    """Share of the pairs that must fit: one planar stretch is enough to spoil a chain."""
+    flat_factor: float = 2.0
+    """A flat picture that slides (similarity) must fit so many times worse than turning, ..."""
+    flat_turn_rad: float = np.deg2rad(2.0)
+    """... unless no pair pans or tilts by more than this: then what it reads joins σ."""
+    zoom_step: float = 0.02
+    """Scale change between keyframes, about the middle, that is called a zoom."""
+    shown_turn_rad: float = np.deg2rad(10.0)
+    """"rotation_only" is said only of clips that turn by this much."""
+    shown_share: float = 0.95
+    """... and where homographies explain this share of F's inliers in nearly all pairs."""
+    rotation_floor_rad: float = np.deg2rad(0.7)
+    """Systematic σ of a relative rotation."""
+    min_tracks: int = 20
+    """Tracks shared with a keyframe that place a frame between."""
+    rounds: int = 10
+    """Of re-weighted least squares, in fits and in averaging."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turning:
+    """Rotations of all frames of a clip."""
+
+    world_from_cam: Float64[np.ndarray, "n 3 3"]
+    """NaN where not known; the first known frame is the world."""
+    sigma_rad: Float64[np.ndarray, "n"]
+    """Per axis; NaN where not known."""
+    turns_only: bool
+    """Whether it was shown that the camera does not travel."""
+
+
+def turning(
+    pairs: Sequence[PairGeometry],
+    keyframes: Int64[np.ndarray, "k"],
+    xy_px: Float32[np.ndarray, "t n 2"],
+    camera: Intrinsics,
+    focal_known: bool,
+    settings: TurningSettings,
+) -> Turning | Abstained:
+    """Rotations by keyframe pairs, averaged over their graph, then frame by frame by tracks. `camera`: working size."""
+    if not pairs:
+        return Abstained(reason="keyframes do not match", detail="too little overlap or texture")
+    best = camera if focal_known else _best_camera(pairs, camera, settings)
+    fits = [
+        fit_rotation(best.rays(p.pair.xy_first[p.inlier]), p.pair.xy_second[p.inlier], best, settings) for p in pairs
+    ]
+    residuals = np.array([residual for _, residual in fits])
+    fitting = residuals <= settings.noise_px
+    if fitting.mean() < settings.fitting_pairs:
+        return _not_turning(pairs, camera, settings, float(np.median(residuals)))
+    swings = np.array([np.linalg.norm(rotation.as_rotvec()[:2]) for rotation, _ in fits])  # without roll
+    told = _told_from_sliding(pairs, residuals, swings, settings)
+    if not told and swings.max() >= settings.flat_turn_rad:
+        return Abstained(
+            reason="turning and travelling look alike here",
+            detail=f"largest pan or tilt between keyframes {np.degrees(swings.max()):.1f} degrees",
+            remedy="film with more motion, or give --intrinsics",
+        )
+    measured = {
+        (p.pair.first, p.pair.second): _fit_pair(p, camera, settings)[0]
+        for p, fits_well in zip(pairs, fitting, strict=True)
+        if fits_well
+    }
+    averaged, spread = average_rotations(measured, len(keyframes), settings.rounds)
+    doubt = float(np.hypot(spread, 0.0 if told else swings.max()))
+    turned = _all_frames(averaged, doubt, keyframes, xy_px, camera, settings)
+    shown = doubt <= settings.rotation_floor_rad and _only_turns(turned, pairs, settings)
+    return replace(turned, turns_only=shown)
+
+
+def fit_rotation(
+    ray_first: Float64[np.ndarray, "m 3"],
+    xy_second: Float64[np.ndarray, "m 2"],
+    camera: Intrinsics,
+    settings: TurningSettings,
+) -> tuple[Rotation, float]:
+    """(second from first, median residual in pixels): robust fit of a rotation to viewing directions."""
+    ray_second = camera.rays(xy_second)
+    weight = np.ones(len(ray_first))
+    for _ in range(settings.rounds):
+        rotation, _ = Rotation.align_vectors(ray_second, ray_first, weights=weight)
+        residual = np.linalg.norm(camera.project(rotation.apply(ray_first)) - xy_second, axis=-1)
+        residual = np.nan_to_num(residual, nan=1e3)
+        weight = 1 / (1 + (residual / settings.noise_px) ** 2)
+    return rotation, float(np.median(residual))
+
+
+def _fit_pair(geometry: PairGeometry, camera: Intrinsics, settings: TurningSettings) -> tuple[Rotation, float]:
+    pair, inlier = geometry.pair, geometry.inlier
+    return fit_rotation(camera.rays(pair.xy_first[inlier]), pair.xy_second[inlier], camera, settings)
+
+
+def _best_camera(pairs: Sequence[PairGeometry], camera: Intrinsics, settings: TurningSettings) -> Intrinsics:
+    """The plausible focal length at which turning explains the pairs best."""
+    width, height = camera.width_px, camera.height_px
+    widest = sorted(pairs, key=lambda p: p.pair.first - p.pair.second)[:20]
+    cameras = [Intrinsics.centred(width, height, share * max(width, height)) for share in settings.focal_shares]
+
+    def residual(candidate: Intrinsics) -> float:
+        return float(np.mean([_fit_pair(p, candidate, settings)[1] for p in widest]))
+
+    return min(cameras, key=residual)
+
+
+def _told_from_sliding(
+    pairs: Sequence[PairGeometry],
+    residuals: Float64[np.ndarray, "p"],
+    swings: Float64[np.ndarray, "p"],
+    settings: TurningSettings,
+) -> bool:
+    """Whether a flat picture that slides, turns and scales is a clearly worse reading than a turning camera."""
+    widest = np.argsort(-swings, kind="stable")[: max(1, len(pairs) // 4)]
+    sliding = [_similarity(pairs[k])[1] for k in widest]
+    return bool(np.median(sliding) >= settings.flat_factor * np.median(residuals[widest]))
+
+
+def _similarity(geometry: PairGeometry) -> tuple[Float64[np.ndarray, "2 3"], float]:
+    """Best similarity of a pair and its median residual in pixels."""
+    first, second = geometry.pair.xy_first[geometry.inlier], geometry.pair.xy_second[geometry.inlier]
+    a, b = (xy @ [1, 1j] for xy in (first, second))
+    design = np.stack([a, np.ones_like(a)], axis=1)
+    (scale, shift), *_ = np.linalg.lstsq(design, b, rcond=None)
+    matrix = np.array([[scale.real, -scale.imag, shift.real], [scale.imag, scale.real, shift.imag]])
+    return matrix, float(np.median(np.abs(design @ [scale, shift] - b)))
+
+
+def _not_turning(
+    pairs: Sequence[PairGeometry], camera: Intrinsics, settings: TurningSettings, residual_px: float
+) -> Abstained:
+    """Names what else one homography a pair can be."""
+    scale = np.array([np.hypot(*_similarity(p)[0][:, 0]) for p in pairs])
+    sliding = np.array([_similarity(p)[1] for p in pairs])
+    zooms = np.mean((sliding < settings.noise_px) & (np.abs(np.log(scale)) > settings.zoom_step))
+    if zooms > 0.5:
+        return Abstained(reason="zoom, or travel towards a plane", detail="the picture scales about its middle")
+    return Abstained(
+        reason="planar scene", detail=f"homographies are not those of a turning camera ({residual_px:.1f} px)"
+    )
+
+
+def average_rotations(
+    second_from_first: dict[tuple[int, int], Rotation], count: int, rounds: int
+) -> tuple[dict[int, Rotation], float]:
+    """World-from-camera rotations of nodes 0 ... count-1 joined to node 0, and the rms misfit of the edges.
+
+    Robust least squares on the rotation vectors of the misfits. Nodes that no edge joins to node 0 are left out.
+    """
+    world = _span(second_from_first, count)
+    edges = [edge for edge in sorted(second_from_first) if edge[0] in world]
+    row = {node: number for number, node in enumerate(sorted(world))}
+    incidence = np.zeros((len(edges), len(row)))
+    for k, (i, j) in enumerate(edges):
+        incidence[k, [row[i], row[j]]] = 1, -1
+    weight, misfit = np.ones(len(edges)), np.zeros((len(edges), 3))
+    for _ in range(rounds if edges else 0):
+        misfit = np.array(
+            [(world[j] * second_from_first[i, j] * world[i].inv()).as_rotvec() for i, j in edges]
+        )  # 0 where they agree; first order: misfit + δ_j - δ_i
+        weight = 1 / (1 + (np.linalg.norm(misfit, axis=1) / np.deg2rad(0.5)) ** 2)
+        root = np.sqrt(weight)[:, None]
+        delta = np.zeros((len(row), 3))
+        delta[1:] = np.linalg.lstsq(root * incidence[:, 1:], root * misfit, rcond=None)[0]
+        world = {node: Rotation.from_rotvec(delta[row[node]]) * rotation for node, rotation in world.items()}
+    spread = float(np.sqrt(np.average(np.sum(misfit**2, axis=1), weights=weight) / 3)) if edges else 0.0
+    return world, spread
+
+
+def _span(second_from_first: dict[tuple[int, int], Rotation], count: int) -> dict[int, Rotation]:
+    """Chains edges outwards from node 0, shortest steps first."""
+    world = {0: Rotation.identity()}
+    edges = sorted(second_from_first, key=lambda edge: (edge[1] - edge[0], edge))
+    for _ in range(count):
+        for i, j in edges:
+            if i in world and j not in world:
+                world[j] = world[i] * second_from_first[i, j].inv()
+            elif j in world and i not in world:
+                world[i] = world[j] * second_from_first[i, j]
+    return world
+
+
+def _all_frames(
+    averaged: dict[int, Rotation],
+    doubt_rad: float,
+    keyframes: Int64[np.ndarray, "k"],
+    xy_px: Float32[np.ndarray, "t n 2"],
+    camera: Intrinsics,
+    settings: TurningSettings,
+) -> Turning:
+    """Frames between keyframes, each from the tracks it shares with the keyframe before it (or after)."""
+    count = xy_px.shape[1]
+    matrices, sigma = np.full((count, 3, 3), np.nan), np.full(count, np.nan)
+    known = {int(keyframes[place]): rotation for place, rotation in averaged.items()}
+    floor = float(np.hypot(settings.rotation_floor_rad, doubt_rad))
+    for column, rotation in known.items():
+        matrices[column], sigma[column] = rotation.as_matrix(), floor
+    for column in range(count):
+        near = sorted(known, key=lambda k: (abs(k - column), k))[:2]
+        for keyframe in near if column not in known else ():
+            shared = np.isfinite(xy_px[:, keyframe, 0]) & np.isfinite(xy_px[:, column, 0])
+            if shared.sum() < settings.min_tracks:
+                continue
+            rays = camera.rays(xy_px[shared, keyframe].astype(np.float64))
+            rotation, residual = fit_rotation(rays, xy_px[shared, column].astype(np.float64), camera, settings)
+            if residual <= 2 * settings.noise_px:
+                matrices[column] = (known[keyframe] * rotation.inv()).as_matrix()
+                sigma[column] = np.hypot(floor, residual / camera.fx_px)
+                break
+    first = matrices[np.flatnonzero(np.isfinite(sigma))[0]]
+    return Turning(world_from_cam=np.einsum("ji,njk->nik", first, matrices), sigma_rad=sigma, turns_only=False)
+
+
+def _only_turns(turned: Turning, pairs: Sequence[PairGeometry], settings: TurningSettings) -> bool:
+    """Whether the clip turns far, and nowhere shows more than its homographies explain."""
+    known = Rotation.from_matrix(turned.world_from_cam[np.isfinite(turned.sigma_rad)])
+    far = known.magnitude().max() >= settings.shown_turn_rad
+    return bool(far and np.mean([p.share >= settings.shown_share for p in pairs]) >= 0.9)

@@ -1,0 +1,1 @@
+"""The same point in two frames."""

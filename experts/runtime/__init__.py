@@ -1,0 +1,1 @@
+"""Running models: devices, memory, windows over long clips, batches, other interpreters."""

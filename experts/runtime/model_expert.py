@@ -1,0 +1,127 @@
+"""What all experts with a trained model share: packages, weights, placement, provenance. Adapters add the model."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar
+
+from experts.checkpoints.weights import RANDOM, WEIGHTS, identity, located, offline
+from experts.provenance import Provenance
+from experts.runtime.device import Placement, place
+from experts.runtime.torchvision_on_cpu import import_torchvision
+from experts.setup_problem import SetupProblem
+
+_SEED = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Package:
+    """A package that an adapter imports when it loads."""
+
+    module: str
+    """Name to import."""
+    install: str
+    """The exact command that adds it."""
+    licence: str
+    """SPDX name of its licence."""
+
+
+class ModelExpert:
+    """Base of adapters. A subclass sets the class attributes of `Expert` and these, and defines `build` and
+    `__call__`. Nothing is imported, read or downloaded before `load`."""
+
+    name: ClassVar[str]
+    version: ClassVar[str]
+    packages: ClassVar[tuple[Package, ...]] = ()
+    """What `load` imports beyond the core."""
+    code_licence: ClassVar[str] = "Apache-2.0"
+    """Of the upstream code that runs."""
+    code_commercial_ok: ClassVar[bool] = True
+    weight_names: tuple[str, ...]
+    """Rows of `experts.checkpoints.weights.WEIGHTS` that `load` reads; may depend on the variant."""
+    settings: Any
+
+    model: Any = None
+    """What `build` made; None before `load`."""
+    placement: Placement = Placement()
+    loaded_identity: str | None = None
+    """Of the weights in `model`: goes into the provenance."""
+
+    def build(self, files: Mapping[str, Path] | None, placement: Placement) -> Any:
+        """Imports the upstream package and makes its model, in evaluation mode on the device.
+
+        `files` holds the verified folder of each of `weight_names`; None: random weights.
+        """
+        raise NotImplementedError
+
+    def load(self, weights: str | None = None, device: str = "auto", dtype: str | None = None) -> None:
+        """See `Expert.load`."""
+        if problem := missing_package(self.packages):
+            raise problem
+        self.placement = place(device, dtype)
+        files = None if weights == RANDOM else {name: located(name, weights) for name in self.weight_names}
+        import_torchvision()
+        _seed_torch()
+        with offline():
+            self.model = self.build(files, self.placement)
+        self.loaded_identity = self.weights_identity(weights)
+
+    def close(self) -> None:
+        """Drops the model and gives its memory back."""
+        from experts.runtime.device import forget_cached
+
+        self.model = None
+        forget_cached()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the model: a process that gets the expert loads its own."""
+        return vars(self) | {"model": None}
+
+    def weights_identity(self, weights: str | None) -> str | None:
+        """See `experts.expert.weights_identity`."""
+        return RANDOM if weights == RANDOM else identity(self.weight_names, weights)
+
+    @property
+    def weights_licence(self) -> str | None:
+        """Of all its weights, for people and for provenance."""
+        return ", ".join(sorted({WEIGHTS[name].licence for name in self.weight_names})) or None
+
+    @property
+    def commercial_ok(self) -> bool:
+        """Whether code and weights allow commercial use."""
+        return self.code_commercial_ok and all(WEIGHTS[name].commercial_ok for name in self.weight_names)
+
+    @property
+    def permissive_substitute(self) -> str:
+        """What to take instead where commercial use must be allowed."""
+        return next((WEIGHTS[n].instead for n in self.weight_names if not WEIGHTS[n].commercial_ok), "")
+
+    def provenance(self, *, sigma_is_raw: bool = True) -> Provenance:
+        """Of the signals of this expert, with the weights that are loaded."""
+        return Provenance(
+            expert=self.name,
+            version=self.version,
+            settings=asdict(self.settings),
+            seed=_SEED,
+            code_licence=self.code_licence,
+            weights_sha256=self.loaded_identity,
+            weights_licence=self.weights_licence if self.loaded_identity != RANDOM else "none: random",
+            commercial_ok=self.commercial_ok,
+            sigma="raw" if sigma_is_raw else "measured",
+        )
+
+
+def missing_package(packages: tuple[Package, ...]) -> SetupProblem | None:
+    """The first package that cannot be found, and the command that adds it. Imports nothing."""
+    for package in packages:
+        if find_spec(package.module.partition(".")[0]) is None:
+            return SetupProblem(f"{package.module} is not installed", package.install)
+    return None
+
+
+def _seed_torch() -> None:
+    """Random weights, and what a network draws by chance, are the same every time."""
+    import torch
+
+    torch.manual_seed(_SEED)

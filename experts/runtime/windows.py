@@ -1,0 +1,194 @@
+"""Long clips in windows: as many frames at a time as memory holds, each window joined to those before it.
+
+A model that looks at N frames at once answers in a world and a unit of its own for every call. Neighbouring windows
+share frames; the points that both see there give the similarity between their worlds, robustly.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TypeVar
+
+import numpy as np
+from jaxtyping import Float32, Float64, Int64
+from scipy.spatial.transform import Rotation
+
+from experts.runtime.device import forget_cached, is_out_of_memory
+from experts.signals import Abstained
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_SEED = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowSettings:
+    """How many frames at once, and when two windows fit together."""
+
+    frames: int = 64
+    """At most so many frames a window; halved until it fits."""
+    overlap: int = 16
+    """Frames that a window shares with the one before, at most half of it."""
+    least: int = 4
+    """A window of fewer frames is not worth joining: then memory is too small."""
+    bytes_per_pixel: float = 600.0
+    """Memory of a frame per pixel at the processed size: 0.107 GB for 504 x 378, the slope of upstream's own table of
+    streaming (18.7 GB at 30 frames, 28.3 GB at 120)."""
+    memory_share: float = 0.7
+    """Of the free memory that a window may take by that model."""
+    points: int = 4000
+    """Points that join two windows."""
+    inlier_share_of_depth: float = 0.05
+    """A point fits if both windows put it within this share of the median depth."""
+    least_inliers: float = 0.5
+    """Share of the points that must fit (raw: no weights were at hand to measure it)."""
+    most_residual: float = 0.03
+    """Median distance of the fitting points, as a share of the median depth, beyond which a join is refused (raw)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """Frames seen at once, in one world and unit."""
+
+    rows: Int64[np.ndarray, "n"]
+    """Which of the clip's chosen frames these are, ascending."""
+    world_from_cam: Float64[np.ndarray, "n 4 4"]
+    """NaN where a frame has no camera."""
+    k_map: Float64[np.ndarray, "n 3 3"]
+    """K of each frame in pixels of its depth map, (0, 0) the centre of the top-left one."""
+    z: Float32[np.ndarray, "n h w"]
+    """Depth; NaN unknown."""
+    relative_sigma: Float32[np.ndarray, "n h w"]
+    """σ_z / z; NaN where z is."""
+
+    def of(self, rows: Int64[np.ndarray, "m"]) -> "Window":
+        """Only those frames."""
+        at = np.searchsorted(self.rows, rows)
+        return Window(
+            rows=self.rows[at],
+            world_from_cam=self.world_from_cam[at],
+            k_map=self.k_map[at],
+            z=self.z[at],
+            relative_sigma=self.relative_sigma[at],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Similarity:
+    """From the world of a later window into that of an earlier one."""
+
+    scale: float
+    rotation: Float64[np.ndarray, "3 3"]
+    shift: Float64[np.ndarray, "3"]
+    residual: float
+    """Median distance of the fitting points, in the earlier window's unit."""
+    turned_rad: float
+    """Median angle that is left between the two windows' cameras of the same frame."""
+
+    def moved(self, window: Window) -> Window:
+        """The later window in the earlier one's world and unit."""
+        world_from_cam = window.world_from_cam.copy()
+        world_from_cam[:, :3, :3] = self.rotation @ window.world_from_cam[:, :3, :3]
+        world_from_cam[:, :3, 3] = self.scale * window.world_from_cam[:, :3, 3] @ self.rotation.T + self.shift
+        return replace(window, world_from_cam=world_from_cam, z=(window.z * np.float32(self.scale)))
+
+
+def fitting_size(free_bytes: int, pixels: int, settings: WindowSettings) -> int:
+    """Frames of a window: the setting, halved until it fits. (Halved, not fitted: small changes of what is free must
+    not change the result.)"""
+    size = settings.frames
+    while size > settings.least and size * pixels * settings.bytes_per_pixel > settings.memory_share * free_bytes:
+        size //= 2
+    return max(size, settings.least)
+
+
+def rolling(
+    items: Iterable[Item], call: Callable[[Sequence[Item]], Result], size: int, overlap: int, least: int = 1
+) -> Iterator[tuple[int, int, Result]]:
+    """(first, count, what `call` says of the items from first on), window by window; holds one window of items.
+
+    Where memory runs out windows are half as large from then on; the error of a window of `least` items is raised.
+    """
+    source, waiting = iter(items), list[Item]()
+    first = done = 0
+    while True:
+        waiting += islice(source, max(0, size - len(waiting)))
+        if first + len(waiting) <= done:
+            return
+        count = min(size, len(waiting))
+        too_big = False
+        try:
+            result = call(waiting[:count])
+        except Exception as error:
+            if not is_out_of_memory(error) or count <= least:
+                raise
+            too_big = True
+        if too_big:  # only now is the error gone, and with it the memory that its frames held
+            forget_cached()
+            size = max(least, count // 2)
+            skipped = max(0, done - min(overlap, size // 2) - first)
+        else:
+            yield first, count, result
+            done = first + count
+            skipped = count - min(overlap, count // 2)
+        del waiting[:skipped]
+        first += skipped
+
+
+def similarity(earlier: Window, later: Window, settings: WindowSettings) -> Similarity | Abstained:
+    """What brings a later window into the world of an earlier one, from the frames that both hold."""
+    import pycolmap
+
+    rows = np.intersect1d(earlier.rows, later.rows)
+    pair = earlier.of(rows), later.of(rows)
+    here, there, depth = _shared_points(*pair, settings)
+    if len(here) < settings.points // 100:
+        return Abstained(reason="windows do not join", detail=f"{len(here)} points in {len(rows)} shared frames")
+    within = settings.inlier_share_of_depth * depth
+    options = pycolmap.RANSACOptions(max_error=within, min_num_trials=200, max_num_trials=2000, random_seed=_SEED)
+    found = pycolmap.estimate_sim3d_robust(there, here, options)
+    if found is None or not found["tgt_from_src"].scale > 0:
+        return Abstained(reason="windows do not join", detail="no similarity between their points")
+    joint, inlier = found["tgt_from_src"], np.asarray(found["inlier_mask"])
+    rotation = np.asarray(joint.rotation.matrix())
+    distance = np.linalg.norm(joint.scale * there @ rotation.T + joint.translation - here, axis=1)
+    residual = float(np.median(distance[inlier]))
+    if inlier.mean() < settings.least_inliers or residual > settings.most_residual * depth:
+        detail = f"{inlier.mean():.0%} of the points fit, to {residual / depth:.1%} of the depth"
+        return Abstained(reason="windows do not join", detail=detail)
+    turned = pair[0].world_from_cam[:, :3, :3].swapaxes(1, 2) @ rotation @ pair[1].world_from_cam[:, :3, :3]
+    known = np.isfinite(turned).all(axis=(1, 2))
+    return Similarity(
+        scale=float(joint.scale),
+        rotation=rotation,
+        shift=np.asarray(joint.translation),
+        residual=residual,
+        turned_rad=float(np.median(Rotation.from_matrix(turned[known]).magnitude())),
+    )
+
+
+def _shared_points(
+    earlier: Window, later: Window, settings: WindowSettings
+) -> tuple[Float64[np.ndarray, "p 3"], Float64[np.ndarray, "p 3"], float]:
+    """The surer half of the pixels that both windows know, as points in either world; and their median depth."""
+    stride = max(1, int(np.sqrt(earlier.z.size / (4 * settings.points))))
+    sigma = (earlier.relative_sigma + later.relative_sigma)[:, stride // 2 :: stride, stride // 2 :: stride]
+    posed = np.isfinite(earlier.world_from_cam[:, 0, 3]) & np.isfinite(later.world_from_cam[:, 0, 3])
+    known = np.isfinite(sigma) & posed[:, None, None]
+    if not known.any():
+        return np.zeros((0, 3)), np.zeros((0, 3)), np.nan
+    frame, row, column = np.nonzero(known & (sigma <= np.median(sigma[known])))
+    few = slice(None, None, max(1, len(frame) // settings.points))
+    frame, row, column = frame[few], stride // 2 + stride * row[few], stride // 2 + stride * column[few]
+    here, there = (_points(w, frame, row, column) for w in (earlier, later))
+    return here, there, float(np.median(earlier.z[frame, row, column]))
+
+
+def _points(
+    window: Window, frame: Int64[np.ndarray, "p"], row: Int64[np.ndarray, "p"], column: Int64[np.ndarray, "p"]
+) -> Float64[np.ndarray, "p 3"]:
+    k, pose = window.k_map[frame], window.world_from_cam[frame]
+    u, v = (column - k[:, 0, 2]) / k[:, 0, 0], (row - k[:, 1, 2]) / k[:, 1, 1]
+    xyz_cam = np.stack([u, v, np.ones_like(u)], axis=1) * window.z[frame, row, column, None]
+    return np.asarray(np.einsum("pij,pj->pi", pose[:, :3, :3], xyz_cam) + pose[:, :3, 3])

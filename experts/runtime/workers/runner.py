@@ -1,0 +1,154 @@
+"""Runs in another interpreter, started as a file by `experts.runtime.worker`: answers requests one at a time.
+
+Usage: runner.py SCRIPT FOLDER REQUESTS REPLIES (the last two are descriptors of pipes that nobody else knows, so that
+what upstream prints cannot reach them). Standard library and numpy only, Python 3.9 or newer: this environment need
+not know our package. A message is 8 bytes of length, big endian, and JSON; arrays lie as .npy files in FOLDER.
+"""
+
+import gc
+import importlib.util
+import json
+import os
+import select
+import shutil
+import signal
+import struct
+import sys
+import threading
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, Optional
+
+import numpy as np
+
+HEADER = struct.Struct(">Q")
+LARGEST_MESSAGE = 16 << 20
+"""Bytes of JSON: whoever announces more has lost the thread."""
+_WATCH_MS = 500
+
+
+def packed(message: Mapping[str, Any]) -> bytes:
+    """A message as it goes through the pipe."""
+    body = json.dumps(message).encode()
+    if len(body) > LARGEST_MESSAGE:
+        raise ValueError(f"a message of {len(body)} bytes: large data are to go as arrays")
+    return HEADER.pack(len(body)) + body
+
+
+def write_arrays(folder: Path, who: str, arrays: Mapping[str, np.ndarray]) -> dict[str, str]:
+    """Writes .npy files; their names by the arrays' names."""
+    names = {}
+    for number, (name, array) in enumerate(arrays.items()):
+        names[name] = f"{who}-{number}.npy"
+        np.save(folder / names[name], np.asarray(array), allow_pickle=False)
+    return names
+
+
+def read_arrays(folder: Path, names: Mapping[str, str]) -> dict[str, np.ndarray]:
+    """Reads what `write_arrays` wrote, and removes it."""
+    arrays = {}
+    for name, file in names.items():
+        path = folder / Path(file).name
+        arrays[name] = np.load(path, allow_pickle=False)
+        path.unlink()
+    return arrays
+
+
+class Answering:
+    """Loads the script at the first request, and asks it from then on."""
+
+    def __init__(self, script: Path, folder: Path) -> None:
+        self.script, self.folder = script, folder
+        self.module: Any = None
+        self.state: Any = None
+        self.loaded = False
+
+    def __call__(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        """The reply: what `run` returned, or the error."""
+        try:
+            return self._answer(message)
+        except (Exception, SystemExit) as error:
+            failure = {
+                "kind": type(error).__name__,
+                "message": str(error),
+                "traceback": "".join(traceback.format_exception(type(error), error, error.__traceback__)),
+            }
+        _forget_cached()  # the traceback held the tensors until here
+        return {"error": failure}
+
+    def _answer(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        arrays = read_arrays(self.folder, message["arrays"])
+        if not self.loaded:
+            self.module = self.module or _imported(self.script)
+            self.state = self.module.load(message["request"])
+            self.loaded = True
+        if message["only_load"]:
+            return {"result": {}, "arrays": {}}
+        result, results = self.module.run(self.state, message["request"], arrays)
+        return {"result": result, "arrays": write_arrays(self.folder, "reply", results)}
+
+
+def _imported(script: Path) -> Any:
+    spec = importlib.util.spec_from_file_location("worker_script", script)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _forget_cached() -> None:
+    gc.collect()
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        try:
+            torch.cuda.empty_cache()
+        except RuntimeError:  # the card is lost to this process: the parent sees that from the first error
+            return
+
+
+def _received(requests: BinaryIO) -> Optional[dict[str, Any]]:  # noqa: UP045 - Python 3.9
+    """The next request; None when the parent has closed the pipe."""
+    header = requests.read(HEADER.size)
+    if len(header) < HEADER.size:
+        return None
+    (length,) = HEADER.unpack(header)
+    if length > LARGEST_MESSAGE:
+        raise ValueError(f"a request of {length} bytes")
+    body = requests.read(length)
+    return json.loads(body) if len(body) == length else None
+
+
+def _watch(parent: int, requests_fd: int, folder: Path) -> None:
+    """Ends this process group when the parent is gone, however busy upstream is."""
+    poller = select.poll()
+    poller.register(requests_fd, 0)  # reports the closed other end, nothing else
+    while os.getppid() == parent and not poller.poll(_WATCH_MS):
+        pass
+    shutil.rmtree(folder, ignore_errors=True)
+    os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+def main(script: str, folder: str, requests_fd: str, replies_fd: str) -> None:
+    """Answers until the parent closes the pipe."""
+    here = Path(__file__).parent.resolve()  # our file names are nobody's business upstream
+    sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != here]
+    for number in (requests_fd, replies_fd):
+        os.set_inheritable(int(number), False)
+    watched = (os.getppid(), int(requests_fd), Path(folder))
+    threading.Thread(target=_watch, args=watched, daemon=True).start()
+    answering = Answering(Path(script), Path(folder))
+    with os.fdopen(int(requests_fd), "rb") as requests, os.fdopen(int(replies_fd), "wb") as replies:
+        while (message := _received(requests)) is not None:
+            reply = answering(message)
+            try:
+                data = packed(reply)
+            except (TypeError, ValueError) as error:  # what `run` returned is no JSON
+                data = packed({"error": {"kind": type(error).__name__, "message": str(error), "traceback": ""}})
+            replies.write(data)
+            replies.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

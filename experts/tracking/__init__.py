@@ -1,0 +1,1 @@
+"""Points followed through a clip, and whether they move in the world."""

@@ -1,0 +1,91 @@
+"""CoTracker 3 (Karaev et al. 2024): points followed through the picture, many at once, through short occlusions.
+
+Code and weights are CC BY-NC 4.0; TAPIR is the permissive substitute. Bad at: long occlusions, textureless surfaces,
+repeated patterns. Upstream's public predictor drops the confidence and thresholds the visibility: the network inside
+it is asked instead. Its pixels are ours (feature maps are sampled with aligned corners: 0 is a pixel's centre).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Float32, UInt8
+
+from experts.checkpoints.weights import WEIGHTS, load_state
+from experts.runtime.device import Placement
+from experts.runtime.model_expert import Package
+from experts.tracking.image_tracker import ImageTracker
+from experts.tracking.learned_tracks import FollowSettings, RawTracks
+
+_COMMIT = "82e02e8029753ad4ef13cf06be7f4fc5facdda4d"
+_GIT = f'pip install "cotracker @ git+https://github.com/facebookresearch/co-tracker@{_COMMIT}"'
+_WINDOW = {"offline": 60, "online": 16}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoTrackerSettings:
+    """How the network is asked, and what of its answer is believed."""
+
+    following: FollowSettings = field(default_factory=FollowSettings)
+    """Windows and starts."""
+    size_px: tuple[int, int] = (512, 384)
+    """Width and height of the network's pictures: its training resolution. Multiples of 4."""
+    iterations: int = 6
+    """Rounds of refinement (upstream's predictor)."""
+    least_confidence: float = 0.6
+    """A point is seen where visibility times confidence is at least this (upstream's online predictor); raw."""
+
+
+class CoTrackerExpert(ImageTracker):
+    """Expert "cotracker": 2-D tracks with CoTracker 3, "offline" (sees a window whole) or "online" (16 frames)."""
+
+    name: ClassVar[str] = "cotracker"
+    version: ClassVar[str] = "1"
+    variants: ClassVar[tuple[str, ...]] = ("offline", "online")
+    packages: ClassVar[tuple[Package, ...]] = (
+        Package(module="torch", install="pip install torch", licence="BSD-3-Clause"),
+        Package(module="cotracker", install=_GIT, licence="CC-BY-NC-4.0"),
+    )
+    code_licence: ClassVar[str] = "CC-BY-NC-4.0"
+    code_commercial_ok: ClassVar[bool] = False
+    bytes_per_frame: ClassVar[float] = 0.1e9
+    bytes_per_point: ClassVar[float] = 1e5
+
+    def __init__(self, settings: CoTrackerSettings | None = None, variant: str = "offline") -> None:
+        self.settings: CoTrackerSettings = settings or CoTrackerSettings()
+        self.variant = variant
+        self.weight_names = (f"cotracker3-{variant}",)
+
+    def build(self, files: Mapping[str, Path] | None, placement: Placement) -> Any:
+        """The network inside upstream's predictor."""
+        from cotracker.predictor import CoTrackerPredictor
+
+        offline = self.variant == "offline"
+        predictor = CoTrackerPredictor(checkpoint=None, offline=offline, window_len=_WINDOW[self.variant])
+        model = predictor.model
+        if files is not None:
+            name = self.weight_names[0]
+            state = load_state(files[name] / WEIGHTS[name].files[0].name)
+            model.load_state_dict(state.get("model", state))
+        model.model_resolution = self.settings.size_px[::-1]
+        return model.to(placement.device).eval()
+
+    def follow(self, video: UInt8[np.ndarray, "n h w 3"], queries: Float32[np.ndarray, "m 3"]) -> RawTracks:
+        """In float32: half precision has no room for pixels."""
+        import torch
+
+        device = self.placement.device
+        with torch.inference_mode():
+            frames = torch.from_numpy(video).to(device).permute(0, 3, 1, 2)[None].float()
+            asked = torch.from_numpy(queries).to(device)[None]
+            xy, visible, confidence, _ = self.model(video=frames, queries=asked, iters=self.settings.iterations)
+            return decoded(xy[0].cpu().numpy(), visible[0].cpu().numpy(), confidence[0].cpu().numpy())
+
+
+def decoded(
+    xy: Float32[np.ndarray, "n m 2"], visible: Float32[np.ndarray, "n m"], confidence: Float32[np.ndarray, "n m"]
+) -> RawTracks:
+    """Upstream's tracks, frame by frame, as ours. Both numbers are probabilities; as online, they are multiplied."""
+    return RawTracks(xy=xy.swapaxes(0, 1).copy(), confidence=(visible * confidence).T.copy())

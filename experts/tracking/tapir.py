@@ -1,0 +1,104 @@
+"""BootsTAPIR (Doersch et al. 2023, 2024): points matched in every frame, then refined. Code and weights Apache-2.0.
+
+Bad at: frames of another shape than square (it sees them squeezed), fast turns, repeated patterns. Upstream's PyTorch
+port is imported without jax. Its pixels are raster coordinates: 0 is the picture's edge, the first pixel's centre 0.5;
+its queries are (frame, y, x). It must be fed squares: it divides both coordinates by the height.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Float32, UInt8
+
+from experts.checkpoints.weights import WEIGHTS, load_state
+from experts.runtime.device import Placement
+from experts.runtime.model_expert import Package
+from experts.tracking.image_tracker import ImageTracker
+from experts.tracking.learned_tracks import FollowSettings, RawTracks
+
+_COMMIT = "c2cbab81cc06092b5f05bfe2da7bfec54e2079c9"
+_GIT = f'pip install --no-deps "tapnet @ git+https://github.com/google-deepmind/tapnet@{_COMMIT}"'
+_RASTER = 0.5  # raster coordinates of the first pixel's centre
+
+
+@dataclass(frozen=True, kw_only=True)
+class TapirSettings:
+    """How the network is asked, and what of its answer is believed."""
+
+    following: FollowSettings = field(default_factory=FollowSettings)
+    """Windows and starts."""
+    side_px: int = 512
+    """Side of the network's square pictures, a multiple of 8 (upstream's README: 256 and 512)."""
+    initial_px: int = 256
+    """Side at which points are first matched: what the network was trained on."""
+    pyramid_level: int = 1
+    """Of the BootsTAPIR checkpoint (upstream's demo)."""
+    chunk: int = 64
+    """Points matched at once (upstream)."""
+    least_confidence: float = 0.5
+    """A point is seen where P(not occluded) times P(close) is at least this (upstream's rule); raw."""
+
+    @property
+    def size_px(self) -> tuple[int, int]:
+        """Width and height of the network's pictures."""
+        return self.side_px, self.side_px
+
+
+class TapirExpert(ImageTracker):
+    """Expert "tapir": 2-D tracks with BootsTAPIR."""
+
+    name: ClassVar[str] = "tapir"
+    version: ClassVar[str] = "1"
+    packages: ClassVar[tuple[Package, ...]] = (
+        Package(module="torch", install="pip install torch", licence="BSD-3-Clause"),
+        Package(module="tapnet", install=_GIT, licence="Apache-2.0"),
+        Package(module="einshape", install="pip install einshape", licence="Apache-2.0"),
+        Package(module="tree", install="pip install dm-tree", licence="Apache-2.0"),
+    )
+    both_ways: ClassVar[bool] = True
+    bytes_per_frame: ClassVar[float] = 0.06e9
+    bytes_per_point: ClassVar[float] = 1e3
+
+    def __init__(self, settings: TapirSettings | None = None) -> None:
+        self.settings: TapirSettings = settings or TapirSettings()
+        self.weight_names = ("bootstapir",)
+
+    def build(self, files: Mapping[str, Path] | None, placement: Placement) -> Any:
+        """The PyTorch port."""
+        from tapnet.torch import tapir_model
+
+        side = self.settings.initial_px
+        model = tapir_model.TAPIR(pyramid_level=self.settings.pyramid_level, initial_resolution=(side, side))
+        if files is not None:
+            name = self.weight_names[0]
+            model.load_state_dict(load_state(files[name] / WEIGHTS[name].files[0].name))
+        return model.to(placement.device).eval()
+
+    def follow(self, video: UInt8[np.ndarray, "n h w 3"], queries: Float32[np.ndarray, "m 3"]) -> RawTracks:
+        """In float32: half precision has no room for pixels."""
+        import torch
+
+        device = self.placement.device
+        torch.manual_seed(0)  # upstream shuffles the points among its chunks
+        with torch.inference_mode():
+            frames = torch.from_numpy(video).to(device)[None].float() / 255 * 2 - 1
+            asked = torch.from_numpy(encoded(queries)).to(device)[None]
+            out = self.model(frames, asked, query_chunk_size=self.settings.chunk)
+            return decoded(*(out[name][0].cpu().numpy() for name in ("tracks", "occlusion", "expected_dist")))
+
+
+def encoded(queries: Float32[np.ndarray, "m 3"]) -> Float32[np.ndarray, "m 3"]:
+    """(frame, x, y) with pixel centres at integers as (frame, y, x) in raster coordinates."""
+    return np.ascontiguousarray(queries[:, [0, 2, 1]] + np.array([0, _RASTER, _RASTER], dtype=np.float32))
+
+
+def decoded(
+    xy: Float32[np.ndarray, "m n 2"], occlusion: Float32[np.ndarray, "m n"], distance: Float32[np.ndarray, "m n"]
+) -> RawTracks:
+    """Upstream's raster coordinates and logits (of being hidden, of being far off) as ours."""
+    with np.errstate(over="ignore"):
+        seen, close = 1 / (1 + np.exp(occlusion)), 1 / (1 + np.exp(distance))
+    return RawTracks(xy=xy - np.float32(_RASTER), confidence=(seen * close).astype(np.float32))

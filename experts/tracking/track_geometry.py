@@ -1,0 +1,237 @@
+"""Says of every 2-D track where it is truly visible and whether its point moves in the world.
+
+Forward-backward agreement keeps 23-75 % of occluded points, so a track counts as visible only where it agrees
+with the reprojection of one static 3-D point, or moves together with its neighbours. Where the camera path
+cannot predict a static point (unresolved), nothing is said: motion -1, visible nowhere.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Bool, Float64
+from scipy.spatial import cKDTree
+
+from experts.clip import Clip
+from experts.provenance import Provenance
+from experts.signals import Abstained, CameraPath, ImageTracks, PointTracks, Signal, Signals
+from experts.tracking.moving_tracks import MovingSettings, find_moving, moves_along, near_border, spread
+from experts.tracking.path_on_tracks import FitSettings, fitted_to_tracks
+from experts.tracking.static_fit import (
+    REFERENCE_WIDTH_PX,
+    Sightings,
+    StaticFit,
+    fit_consensus,
+    parallax_rad,
+    shown_px,
+    sightings,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrackGeometrySettings:
+    """Thresholds; "px" are those of a 640 px wide picture."""
+
+    moving: MovingSettings = field(default_factory=MovingSettings)
+    """What counts as moving in the world."""
+    fit: FitSettings = field(default_factory=FitSettings)
+    """How a path that explains fewer of the tracks than `moving.explained_share` is fitted to them first: a learned
+    path is right to some tenths of a degree, which is pixels."""
+    inlier_px: float = 1.5
+    """A static track departs by less (drift of tracking 0.6 px at 89 frames, camera path about 0.5 px)."""
+    static_share: float = 0.9
+    """... in at least this share of its frames."""
+    static_frames: int = 8
+    """... of which there are at least so many."""
+    parallax_px: float = 8.0
+    """Least parallax of a static track (only where the camera travels)."""
+    shown_px: float = 2.0
+    """A steady move would have left at least this RMS departure, whatever its direction ..."""
+    shown_ratio: float = 3.0
+    """... and at least this many times what was seen."""
+    move_share: float = 0.25
+    """The move over a track's life, as a share of the range, that "static" excludes."""
+    still_px: float = 1.0
+    """For a camera that does not travel, a static track departs by less (issue 2)."""
+    occluder_radius_px: float = 10.0
+    """Half a tracking window: a nearer static point within this may hide the track's own."""
+    occluder_depth_ratio: float = 1.15
+    """Nearer by more than this factor."""
+    guard_frames: int = 2
+    """Frames on either side of a departure that are not trusted either."""
+    p_gross_confirmed: float = 0.003
+    """Probability of a plain error where geometry confirms the track (DESIGN §6: below 0.5 %)."""
+    p_gross_unconfirmed: float = 0.05
+    """... and where it does not, or where an occlusion border is near."""
+    sigma_px_by_age: tuple[tuple[int, float], ...] = ((0, 0.1), (10, 0.11), (30, 0.26), (60, 0.43), (89, 0.6))
+    """σ of a track so many frames after its first (measured on rendered scenes; grows on linearly) ..."""
+    sigma_per_step: float = 0.02
+    """... ⊕ this share of each step from frame to frame (steps of 24 px: 1.4 px after 8, on hololens_indoor)."""
+
+
+class TrackGeometryExpert:
+    """Expert "track_geometry": 2-D tracks and the camera path into tracks with visibility and motion."""
+
+    name: ClassVar[str] = "track_geometry"
+    version: ClassVar[str] = "4"
+    provides: ClassVar[frozenset[str]] = frozenset({"tracks"})
+    needs: ClassVar[frozenset[str]] = frozenset({"image_tracks", "camera_path"})
+    options: ClassVar[frozenset[str]] = frozenset()
+    joins: ClassVar[bool] = True
+
+    def __init__(self, settings: TrackGeometrySettings | None = None) -> None:
+        self.settings = settings or TrackGeometrySettings()
+
+    def load(self, weights: str | None = None, device: str = "auto", dtype: str | None = None) -> None:
+        """Nothing to load."""
+
+    def close(self) -> None:
+        """Nothing to free."""
+
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+        """`{"tracks": PointTracks}`; abstains without 2-D tracks or camera path."""
+        tracks, path = signals["image_tracks"], signals["camera_path"]
+        if not isinstance(tracks, ImageTracks):
+            return {"tracks": Abstained(reason="no tracks", detail=getattr(tracks, "reason", ""))}
+        if not isinstance(path, CameraPath):
+            return {"tracks": Abstained(reason="no camera path", detail=getattr(path, "reason", ""))}
+        if path.motion == "unresolved" or not len(tracks.xy_px):
+            return {"tracks": self._undecided(clip, tracks)}
+        return {"tracks": self._decided(clip, tracks, path)}
+
+    def _undecided(self, clip: Clip, tracks: ImageTracks) -> PointTracks:
+        count = len(tracks.xy_px)
+        return PointTracks(
+            frames=tracks.frames,
+            xy_px=tracks.xy_px.astype(np.float64),
+            visible=np.zeros(tracks.xy_px.shape[:2], dtype=bool),
+            sigma_px=self._sigma_px(clip, tracks),
+            p_gross=np.full(count, self.settings.p_gross_unconfirmed),
+            motion=np.full(count, -1, dtype=np.int32),
+            residual_px=np.full(count, np.nan),
+            moving_pairs=np.zeros(count, dtype=np.int32),
+            parallax_px=np.zeros(count),
+            provenance=self._provenance(),
+        )
+
+    def _decided(self, clip: Clip, tracks: ImageTracks, path: CameraPath) -> PointTracks:
+        s, consensus = self._fitted(tracks, path)
+        fits = np.nan_to_num(consensus.residual_px, nan=np.inf) < self.settings.inlier_px
+        parallax = parallax_rad(s, consensus, fits) * s.focal_px
+        static = self._static(s, consensus, fits, parallax)
+        explained = self._explained(s, fits)
+        placed = explained & (parallax >= self.settings.parallax_px)
+        found = find_moving(s, consensus, static, explained, placed, self.settings.moving)
+        visible = self._visible(s, consensus, fits, placed) & (explained & ~found.moving)[:, None]
+        visible |= moves_along(s, found.moving, self.settings.moving)
+        scale = clip.width_px / REFERENCE_WIDTH_PX
+        return PointTracks(
+            frames=tracks.frames,
+            xy_px=tracks.xy_px.astype(np.float64),
+            visible=visible,
+            sigma_px=self._sigma_px(clip, tracks),
+            p_gross=self._p_gross(s, consensus, placed, static, found.moving),
+            motion=np.where(found.moving, 1, np.where(static, 0, -1)).astype(np.int32),
+            residual_px=found.residual_px * scale,
+            moving_pairs=found.pairs,
+            parallax_px=np.full(len(static), float(clip.width_px)) if s.turning else parallax * scale,
+            provenance=self._provenance(),
+        )
+
+    def _fitted(self, tracks: ImageTracks, path: CameraPath) -> tuple[Sightings, StaticFit]:
+        """The tracks under the given path; under one fitted to them where that explains many and the given one few."""
+        given = sightings(tracks, path)
+        fit = fit_consensus(given, self.settings.inlier_px)
+        if self._share(given, fit) >= self.settings.moving.explained_share:
+            return given, fit
+        nearer = fitted_to_tracks(given, path, tracks.frames, self.settings.fit)
+        nearer_fit = fit_consensus(nearer, self.settings.inlier_px)
+        if self._share(nearer, nearer_fit) < self.settings.moving.explained_share:
+            return given, fit
+        return nearer, nearer_fit
+
+    def _share(self, s: Sightings, fit: StaticFit) -> float:
+        """Of the tracks that are long enough to judge: those that one static point explains."""
+        fits = np.nan_to_num(fit.residual_px, nan=np.inf) < self.settings.inlier_px
+        judged = s.seen.sum(axis=1) >= self.settings.moving.frames
+        return float(self._explained(s, fits)[judged].mean()) if judged.any() else 1.0
+
+    def _explained(self, s: Sightings, fits: Bool[np.ndarray, "t n"]) -> Bool[np.ndarray, "t"]:
+        return np.asarray(fits.sum(axis=1) >= np.maximum(3, self.settings.static_share * s.seen.sum(axis=1)))
+
+    def _p_gross(
+        self,
+        s: Sightings,
+        fit: StaticFit,
+        placed: Bool[np.ndarray, "t"],
+        static: Bool[np.ndarray, "t"],
+        moving: Bool[np.ndarray, "t"],
+    ) -> Float64[np.ndarray, "t"]:
+        """Low where a static point or the company of other movers confirms the track, away from borders."""
+        stations = spread(s.u.shape[1], self.settings.moving.stations)
+        border = near_border(s, fit, placed, static, stations, self.settings.moving)
+        confirmed = moving | (static & (border <= self.settings.moving.border_share))
+        return np.where(confirmed, self.settings.p_gross_confirmed, self.settings.p_gross_unconfirmed)
+
+    def _static(
+        self, s: Sightings, fit: StaticFit, fits: Bool[np.ndarray, "t n"], parallax: Float64[np.ndarray, "t"]
+    ) -> Bool[np.ndarray, "t"]:
+        """Tracks that a static point explains, and that would have shown a move."""
+        seen = s.seen.sum(axis=1)
+        limit = self.settings.still_px if s.turning else self.settings.inlier_px
+        near = (np.nan_to_num(fit.residual_px, nan=np.inf) < limit).sum(axis=1)
+        static = (near >= self.settings.static_share * seen) & (seen >= self.settings.static_frames)
+        squares = np.where(fits, np.nan_to_num(fit.residual_px), 0) ** 2
+        rms = np.sqrt(squares.sum(axis=1) / np.maximum(fits.sum(axis=1), 1))
+        if not s.turning:
+            static &= parallax >= self.settings.parallax_px
+        shown = np.zeros(len(static))
+        shown[static] = shown_px(s.of(np.flatnonzero(static)), _of(fit, static), fits[static], self.settings.move_share)
+        return static & (shown >= np.maximum(self.settings.shown_px, self.settings.shown_ratio * rms))
+
+    def _visible(
+        self, s: Sightings, fit: StaticFit, fits: Bool[np.ndarray, "t n"], placed: Bool[np.ndarray, "t"]
+    ) -> Bool[np.ndarray, "t n"]:
+        """Where a static track is at its point, away from departures and from nearer points that may hide it."""
+        bad = s.seen & ~fits
+        guarded = bad.copy()
+        for k in range(1, self.settings.guard_frames + 1):
+            guarded[:, k:] |= bad[:, :-k]
+            guarded[:, :-k] |= bad[:, k:]
+        visible = fits & ~guarded
+        if s.turning:
+            return visible
+        for n in range(s.u.shape[1]):
+            known, here = np.flatnonzero(placed & visible[:, n]), np.flatnonzero(visible[:, n])
+            if not len(known) or not len(here):
+                continue
+            tree = cKDTree(fit.predicted_u[known, n] * s.focal_px)
+            pairs = cKDTree(fit.predicted_u[here, n] * s.focal_px).sparse_distance_matrix(
+                tree, self.settings.occluder_radius_px, output_type="ndarray"
+            )
+            behind = fit.z[here[pairs["i"]], n] > self.settings.occluder_depth_ratio * fit.z[known[pairs["j"]], n]
+            visible[here[pairs["i"][behind]], n] = False
+        return visible
+
+    def _sigma_px(self, clip: Clip, tracks: ImageTracks) -> Float64[np.ndarray, "t n"]:
+        age, sigma = np.array(self.settings.sigma_px_by_age).T
+        followed = np.isfinite(tracks.xy_px[..., 0])
+        first = tracks.frames[np.argmax(followed, axis=1)]
+        frames_on = np.maximum(tracks.frames[None] - first[:, None], 0)
+        growth = np.where(frames_on <= age[-1], np.interp(frames_on, age, sigma), sigma[-1] * frames_on / age[-1])
+        step = np.linalg.norm(np.diff(tracks.xy_px.astype(np.float64), axis=1, prepend=np.nan), axis=-1)
+        walked = self.settings.sigma_per_step**2 * np.cumsum(np.nan_to_num(step) ** 2, axis=1)
+        return np.where(followed, np.hypot(growth * clip.width_px / REFERENCE_WIDTH_PX, np.sqrt(walked)), np.nan)
+
+    def _provenance(self) -> Provenance:
+        return Provenance(expert=self.name, version=self.version, settings=asdict(self.settings))
+
+
+def _of(fit: StaticFit, rows: Bool[np.ndarray, "t"]) -> StaticFit:
+    return StaticFit(
+        xyz_world=fit.xyz_world[rows],
+        z=fit.z[rows],
+        predicted_u=fit.predicted_u[rows],
+        departure_px=fit.departure_px[rows],
+    )

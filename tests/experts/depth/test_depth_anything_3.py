@@ -1,0 +1,393 @@
+"""The adapter around a fake upstream that is exact: what comes out must be the truth, or a reason."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from experts.checkpoints.weights import WEIGHTS
+from experts.clip import OpeningOptions
+from experts.depth.da3_pose_align import align_poses_umeyama
+from experts.depth.da3_prediction import DecodingSettings, processed_size
+from experts.depth.da3_variants import VARIANTS
+from experts.depth.depth_anything_3 import DepthAnything3Expert, DepthAnything3Settings
+from experts.expert import Expert, may_use
+from experts.footage.decoding import DecodingError
+from experts.intrinsics import Intrinsics
+from experts.provenance import Provenance
+from experts.runtime.windows import WindowSettings
+from experts.setup_problem import SetupProblem
+from experts.signals import Abstained, Calibration, CameraPath, Depth, ValidArea
+from tests.experts.fake_depth_anything_3 import FakeModel, NumberedReader, numbered
+from tests.rendering import RenderedScene, camera_paths, true_signals
+from tests.rendering.rooms import random_room
+
+SMALL = DepthAnything3Settings(process_res=140)
+WINDOWED = replace(SMALL, windows=WindowSettings(frames=10, overlap=4))
+PROVENANCE = Provenance(expert="geocalib", version="1")
+
+
+@pytest.fixture(scope="module")
+def room() -> RenderedScene:
+    return random_room(np.random.default_rng(7), frames=24, width_px=160, height_px=120)
+
+
+def expert(model: FakeModel, settings: DepthAnything3Settings = SMALL, variant: str | None = None) -> Any:
+    """With the fake in place of upstream's model."""
+    kinds = {"nested": "base", "anyview": "relative", "metric": "metric"}
+    made = DepthAnything3Expert(settings, variant or kinds[model.kind])
+    made.model = model
+    return made
+
+
+def cameras(room: RenderedScene) -> np.ndarray:
+    """True poses in the first camera's frame."""
+    return np.linalg.inv(room.world_from_cam[0]) @ room.world_from_cam
+
+
+def true_depth(room: RenderedScene, depth: Depth) -> np.ndarray:
+    small = replace(room, intrinsics=room.intrinsics.scaled(depth.z.shape[2], depth.z.shape[1]))
+    return np.stack([small.depth(int(f)) for f in depth.frames])
+
+
+def assert_true(room: RenderedScene, results: Any, factor: float = 1.0, tolerance: float = 2e-4) -> None:
+    """Cameras, focal length and depth are those of the scene, lengths times `factor`."""
+    path, depth = results["camera_path"], results["depth"]
+    assert isinstance(path, CameraPath) and isinstance(depth, Depth)
+    truth = cameras(room)[path.frames]
+    truth[:, :3, 3] *= factor
+    assert path.registered.all()
+    np.testing.assert_allclose(path.world_from_cam, truth, atol=tolerance)
+    known = np.isfinite(depth.z)
+    assert known.mean() > 0.3
+    ratio = depth.z / (factor * true_depth(room, depth))
+    assert np.abs(ratio[known] - 1).max() < 5 * tolerance
+    np.testing.assert_array_equal(np.isfinite(depth.relative_sigma), known)
+
+
+def test_exact_in_exact_out(room: RenderedScene) -> None:
+    results = expert(FakeModel(scene=room, kind="nested"))(numbered(room), {})
+    assert_true(room, results)
+    path, depth = results["camera_path"], results["depth"]
+    assert path.motion == "general" and path.keyframe.all()
+    assert path.scale.kind == depth.scale.kind == "metric" and path.scale.relative_sigma >= 0.15
+    assert "model's focal length" in path.scale.source
+    assert path.provenance.sigma == "raw" and path.provenance.settings["variant"] == "base"
+    np.testing.assert_allclose(path.intrinsics.matrix, room.intrinsics.matrix, rtol=1e-5, atol=1e-3)
+    assert path.focal_relative_sigma == pytest.approx(0.05, abs=1e-3)
+    assert depth.p_gross == 0.005
+    assert np.nanmin(depth.relative_sigma) >= 0.03 and np.nanmax(depth.relative_sigma) <= 0.5
+
+
+def test_the_sides_are_what_upstream_would_make_of_them() -> None:
+    sizes = [(640, 480), (1920, 1080), (480, 640), (504, 378), (160, 120), (100, 1000), (720, 405)]
+    for width, height in sizes:
+        w, h = processed_size(width, height, 504)
+        exact = np.array([width, height]) * 504 / max(width, height)
+        assert max(w, h) == 504 and w % 14 == 0 == h % 14 and np.abs([w, h] - exact).max() <= 7.5
+    assert processed_size(160, 120, 140) == (140, 112)  # 105 lies between 98 and 112: up
+    assert processed_size(4000, 14, 504) == (504, 14)
+
+
+def test_windows_of_different_units_are_joined(room: RenderedScene) -> None:
+    model = FakeModel(scene=room, kind="anyview", scales=(2.0, 0.7, 5.0, 1.3))
+    results = expert(model, WINDOWED)(numbered(room), {})
+    assert len(model.calls) > 2 and model.calls[0][-4:] == model.calls[1][:4]
+    assert_true(room, results, factor=2.0, tolerance=2e-3)
+    path = results["camera_path"]
+    assert path.scale.kind == results["depth"].scale.kind == "relative"
+    assert path.position_sigma[-1] >= path.position_sigma[0]
+
+
+def test_metres_are_what_the_windows_agree_on(room: RenderedScene) -> None:
+    model = FakeModel(scene=room, scales=(1.4, 1.0, 1.0, 0.9))
+    results = expert(model, WINDOWED)(numbered(room), {})
+    assert_true(room, results, tolerance=2e-3)
+    assert results["camera_path"].scale.relative_sigma > np.hypot(0.15, 0.15)
+
+
+def test_windows_shrink_where_memory_runs_out(room: RenderedScene) -> None:
+    model = FakeModel(scene=room, most=6)
+    assert_true(room, expert(model, WINDOWED)(numbered(room), {}), tolerance=2e-3)
+    assert max(len(call) for call in model.calls) == 5  # 10, halved
+
+
+def test_too_little_memory_is_a_problem_of_the_machine(room: RenderedScene) -> None:
+    with pytest.raises(SetupProblem, match="do not fit into memory"):
+        expert(FakeModel(scene=room, most=1), WINDOWED)(numbered(room), {})
+
+
+def test_frames_are_not_piled_up() -> None:
+    long = random_room(np.random.default_rng(2), frames=120, width_px=160, height_px=120)
+    clip, lead = numbered(long), []
+    model = FakeModel(scene=long)
+    inference = model.inference
+
+    def watched(image: list[np.ndarray], **options: Any) -> Any:
+        assert isinstance(clip.reader, NumberedReader)
+        prediction = inference(image, **options)
+        lead.append(clip.reader.read_to - model.calls[-1][0])
+        return prediction
+
+    model.inference = watched
+    settings = replace(WINDOWED, depth_frames=5)
+    depth = expert(model, settings)(clip, {})["depth"]
+    assert len(depth.frames) == 5
+    assert max(lead) <= 10 + 10 + 2  # the window, as many ahead, one in each hand
+
+
+def test_at_most_so_many_frames() -> None:
+    fast = random_room(np.random.default_rng(2), frames=60, width_px=160, height_px=120, fps=30.0)
+    path = expert(FakeModel(scene=fast))(numbered(fast), {})["camera_path"]
+    assert path.frames.tolist() == list(range(0, 60, 3))
+    path = expert(FakeModel(scene=fast), replace(SMALL, max_frames=7))(numbered(fast), {})["camera_path"]
+    assert len(path.frames) == 7 and path.frames[0] == 0 and path.frames[-1] == 57
+    clockless = replace(numbered(fast), times_s=None)
+    assert len(expert(FakeModel(scene=fast))(clockless, {})["camera_path"].frames) == 60
+
+
+def test_sky_has_no_depth(room: RenderedScene) -> None:
+    for kind in ("nested", "metric"):
+        clip = numbered(room, OpeningOptions(intrinsics=room.intrinsics))
+        depth = expert(FakeModel(scene=room, kind=kind, sky_rows=30))(clip, {})["depth"]
+        assert np.isnan(depth.z[:, :28]).all()
+        known = np.isfinite(depth.z)
+        np.testing.assert_allclose(depth.z[known], true_depth(room, depth)[known], rtol=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["nested", "metric"])
+def test_only_sky(room: RenderedScene, kind: Any) -> None:
+    clip = numbered(room, OpeningOptions(intrinsics=room.intrinsics))
+    made = expert(FakeModel(scene=room, kind=kind, sky_rows=120))
+    results = made(clip, {})
+    assert results.keys() == made.provides
+    assert {r.reason for r in results.values()} == {"only sky"}
+
+
+def test_only_valid_pixels_have_depth(room: RenderedScene) -> None:
+    valid = np.ones((120, 160), dtype=bool)
+    valid[:, :40] = False
+    area = ValidArea(valid=valid, provenance=PROVENANCE)
+    depth = expert(FakeModel(scene=room))(numbered(room), {"valid_area": area})["depth"]
+    assert np.isnan(depth.z[:, :, :35]).all() and np.isfinite(depth.z[:, :, 35:]).any()
+
+
+@pytest.mark.parametrize("factor", [1e5, 0.01])
+def test_focal_lengths_that_no_camera_has(room: RenderedScene, factor: float) -> None:
+    results = expert(FakeModel(scene=room, focal_factor=factor))(numbered(room), {})
+    assert {r.reason for r in results.values()} == {"focal length not plausible"}
+
+
+@pytest.mark.parametrize("field", ["extrinsics", "intrinsics", "depth"])
+def test_output_that_is_not_finite(room: RenderedScene, field: str) -> None:
+    model = FakeModel(scene=room)
+    inference = model.inference
+
+    def spoiled(image: list[np.ndarray], **options: Any) -> Any:
+        prediction = inference(image, **options)
+        getattr(prediction, field)[:, :2] = np.nan  # of the depth: 2 %
+        return prediction
+
+    model.inference = spoiled
+    results = expert(model)(numbered(room), {})
+    assert {r.reason for r in results.values()} == {"model output is not finite"}
+
+
+def test_the_given_camera_stays_and_scales_metres(room: RenderedScene) -> None:
+    clip = numbered(room, OpeningOptions(intrinsics=room.intrinsics))
+    results = expert(FakeModel(scene=room, focal_factor=1.1))(clip, {})
+    path = results["camera_path"]
+    assert path.intrinsics == room.intrinsics and path.focal_relative_sigma == 0.005
+    assert path.scale.source == "metric model at the given focal length"
+    np.testing.assert_allclose(path.world_from_cam, cameras(room), atol=1e-3)
+    own = expert(FakeModel(scene=room))(clip, {})["camera_path"]
+    assert path.rotation_sigma_rad[-1] > own.rotation_sigma_rad[-1]  # the model turned by another focal length
+    assert path.position_sigma[-1] > own.position_sigma[-1]
+
+
+def test_a_given_camera_that_the_model_does_not_see(room: RenderedScene) -> None:
+    clip = numbered(room, OpeningOptions(intrinsics=room.intrinsics))
+    results = expert(FakeModel(scene=room, focal_factor=1.5))(clip, {})
+    assert {r.reason for r in results.values()} == {"focal length disagrees with the given one"}
+
+
+def test_metric_depth_is_focal_over_300(room: RenderedScene) -> None:
+    clip = numbered(room, OpeningOptions(intrinsics=room.intrinsics))
+    made = expert(FakeModel(scene=room, kind="metric"))
+    assert made.provides == {"depth"} and may_use(made) == {"valid_area", "calibration"}
+    depth = made(clip, {})["depth"]
+    np.testing.assert_allclose(depth.z, true_depth(room, depth), rtol=1e-5)
+    assert depth.scale.kind == "metric" and depth.scale.source == "metric model at the given focal length"
+    assert depth.p_gross == 0.05
+
+
+def test_metric_depth_without_a_focal_length(room: RenderedScene) -> None:
+    made = expert(FakeModel(scene=room, kind="metric"))
+    refused = made(numbered(room), {})["depth"]
+    assert isinstance(refused, Abstained) and refused.reason == "focal length not known" and refused.remedy
+    calibration = Calibration(intrinsics=room.intrinsics, focal_relative_sigma=0.1, provenance=PROVENANCE)
+    depth = made(numbered(room), {"calibration": calibration})["depth"]
+    assert depth.scale.source == "metric model at the focal length of geocalib"
+    assert depth.scale.relative_sigma == pytest.approx(np.hypot(0.15, 0.1))
+
+
+def test_a_path_ends_where_windows_do_not_join(room: RenderedScene) -> None:
+    results = expert(FakeModel(scene=room, broken=frozenset({2})), WINDOWED)(numbered(room), {})
+    path = results["camera_path"]
+    np.testing.assert_array_equal(path.registered, np.arange(24) < 16)
+    assert results["depth"].frames.max() < 16
+    refused = expert(FakeModel(scene=room, broken=frozenset({1})), WINDOWED)(numbered(room), {})
+    assert {r.reason for r in refused.values()} == {"windows do not join"}
+    assert "10 of 24" in refused["depth"].detail
+
+
+@pytest.mark.parametrize(
+    ("length_m", "turn_deg", "kind"), [(0.0, 0.0, "static"), (0.0, 10.0, "unresolved"), (0.05, 0.0, "unresolved")]
+)
+def test_motion_below_the_noise(length_m: float, turn_deg: float, kind: str) -> None:
+    moves = [(12, {"truck": length_m, "pan": np.deg2rad(turn_deg)})]
+    still = random_room(
+        np.random.default_rng(4),
+        frames=12,
+        width_px=160,
+        height_px=120,
+        path=lambda _, start: camera_paths.performed(moves, start),
+    )
+    results = expert(FakeModel(scene=still))(numbered(still), {})
+    path, depth = results["camera_path"], results["depth"]
+    assert path.motion == kind and path.registered.all()
+    np.testing.assert_allclose(path.world_from_cam[:, :3, :3], cameras(still)[:, :3, :3], atol=1e-5)
+    assert np.isnan(path.position_sigma).all()
+    assert np.isfinite(path.world_from_cam[:, :3, 3]).all() == (kind == "static")
+    assert depth.p_gross == 0.05 and np.isfinite(depth.z).all()  # nothing confirms it, nothing contradicts it
+
+
+def test_one_frame(room: RenderedScene) -> None:
+    one = replace(numbered(room), frames=np.array([5]), times_s=np.array([0.5]))
+    results = expert(FakeModel(scene=room))(one, {})
+    path, depth = results["camera_path"], results["depth"]
+    assert path.motion == "static" and path.frames.tolist() == [5]
+    np.testing.assert_allclose(path.world_from_cam, np.eye(4)[None], atol=1e-6)
+    np.testing.assert_allclose(depth.z, true_depth(room, depth), rtol=1e-5)
+    none = replace(one, frames=np.array([], dtype=np.int64), times_s=np.array([]))
+    assert {r.reason for r in expert(FakeModel(scene=room))(none, {}).values()} == {"no frames"}
+
+
+def test_depth_that_other_frames_contradict_is_forgotten(room: RenderedScene) -> None:
+    model = FakeModel(scene=room)
+    inference = model.inference
+
+    def wrong(image: list[np.ndarray], **options: Any) -> Any:
+        prediction = inference(image, **options)
+        prediction.depth[8, 40:60, 50:80] *= 0.8
+        prediction.depth[12, 40:60, 50:80] *= 1.3
+        return prediction
+
+    model.inference = wrong
+    depth = expert(model)(numbered(room), {})["depth"]
+    known = np.isfinite(depth.z[:, 40:60, 50:80])
+    assert not known[8].any() and not known[12].any() and known[[2, 20]].mean() > 0.8
+
+
+def test_depth_that_nothing_confirms(room: RenderedScene) -> None:
+    model = FakeModel(scene=room)
+    inference = model.inference
+
+    def unsteady(image: list[np.ndarray], **options: Any) -> Any:
+        prediction = inference(image, **options)
+        prediction.depth *= np.float32(1.2) ** np.arange(len(image), dtype=np.float32)[:, None, None]
+        return prediction
+
+    model.inference = unsteady
+    results = expert(model, replace(SMALL, max_frames=12))(numbered(room), {})
+    assert isinstance(results["camera_path"], CameraPath)
+    assert results["depth"].reason == "depth is not confirmed"
+
+
+def test_depth_on_given_cameras(room: RenderedScene) -> None:
+    clip = numbered(room)
+    path = true_signals(room, clip)["camera_path"]
+    assert isinstance(path, CameraPath)
+    for scale in (0.3, 4.0):
+        model = FakeModel(scene=room, kind="anyview", scales=(scale,))
+        depth = expert(model).depth_on_path(clip, path, {})
+        known = np.isfinite(depth.z)
+        assert known.mean() > 0.3 and depth.scale == path.scale and depth.p_gross == 0.005
+        np.testing.assert_allclose(depth.z[known], true_depth(room, depth)[known], rtol=1e-3)
+        given = model.inputs[0]
+        np.testing.assert_allclose(given["extrinsics"], np.linalg.inv(room.world_from_cam), atol=1e-5)
+        np.testing.assert_allclose(given["intrinsics"][0][:2, 2], [70, 56])  # upstream counts from the corner
+    for odd in (replace(path, motion="static"), replace(path, registered=np.arange(24) == 3)):
+        assert expert(model).depth_on_path(clip, odd, {}).reason == "cameras do not travel"
+    metric = expert(FakeModel(scene=room, kind="metric"))
+    assert metric.depth_on_path(clip, path, {}).reason == "takes no cameras"
+
+
+@pytest.mark.parametrize("kind", ["general", "two", "collinear", "stationary", "one"])
+def test_given_cameras_are_aligned_whatever_their_line(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    count = {"two": 2, "one": 1}.get(kind, 8)
+    estimate = np.tile(np.eye(4), (count, 1, 1))
+    from scipy.spatial.transform import Rotation
+
+    estimate[:, :3, :3] = Rotation.random(count, rng=rng).as_matrix()
+    estimate[:, :3, 3] = rng.normal(size=(count, 3))
+    if kind == "collinear":
+        estimate[:, :3, 3] = np.outer(np.arange(count), [1.0, 2.0, 0.5])
+    if kind == "stationary":
+        estimate[:, :3, 3] = 1.0
+    turn = Rotation.random(rng=rng).as_matrix()
+    reference = estimate.copy()
+    reference[:, :3, :3] = turn @ estimate[:, :3, :3]
+    reference[:, :3, 3] = 2.5 * estimate[:, :3, 3] @ turn.T + [1, 2, 3]
+    to_cam = np.linalg.inv
+    rotation, shift, scale, aligned = align_poses_umeyama(
+        to_cam(reference)[:, :3], to_cam(estimate), return_aligned=True, ransac=True, random_state=42
+    )
+    known = kind not in ("stationary", "one")
+    assert scale == pytest.approx(2.5 if known else 1.0)
+    np.testing.assert_allclose(rotation, turn, atol=1e-8)
+    np.testing.assert_allclose(aligned, to_cam(reference), atol=1e-6)
+    assert len(align_poses_umeyama(to_cam(reference)[:, :3], to_cam(estimate))) == 3
+    if known:
+        np.testing.assert_allclose(shift, [1, 2, 3], atol=1e-6)
+
+
+def test_frames_of_another_size_are_refused(room: RenderedScene) -> None:
+    with pytest.raises(DecodingError, match="another size"):
+        expert(FakeModel(scene=room))(numbered(room, odd=5), {})
+
+
+def test_same_bytes_twice(room: RenderedScene) -> None:
+    a, b = (expert(FakeModel(scene=room, scales=(1.0, 2.0)), WINDOWED)(numbered(room), {}) for _ in range(2))
+    assert a["depth"].z.tobytes() == b["depth"].z.tobytes()
+    assert a["camera_path"].world_from_cam.tobytes() == b["camera_path"].world_from_cam.tobytes()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_variants_keep_the_protocol(variant: str) -> None:
+    made: Any = DepthAnything3Expert(variant=variant)
+    assert isinstance(made, Expert) and made.settings.variant == variant
+    assert set(made.weight_names) <= WEIGHTS.keys()
+    assert made.commercial_ok == (variant in ("base", "small", "relative", "metric"))
+    assert ("camera_path" in made.provides) == (variant != "metric")
+    assert made.model is None
+
+
+def test_confidence_to_sigma_falls() -> None:
+    from experts.depth.da3_prediction import relative_sigma
+
+    conf = np.array([[[1.0, 1.01, 2.0, 10.0]]], dtype=np.float32)
+    z = np.ones_like(conf)
+    sigma = relative_sigma(conf, z, DecodingSettings(sigma_scale=0.1, sigma_floor=0.04))[0, 0]
+    np.testing.assert_allclose(sigma, [0.5, 0.5, 0.1, 0.04], rtol=1e-5)
+    assert np.isnan(relative_sigma(conf, z * np.nan, DecodingSettings())).all()
+
+
+def test_intrinsics_of_another_size_are_scaled(room: RenderedScene) -> None:
+    big = room.intrinsics.scaled(320, 240)
+    assert isinstance(big, Intrinsics)
+    clip = numbered(room, OpeningOptions(intrinsics=big))
+    path = expert(FakeModel(scene=room))(clip, {})["camera_path"]
+    np.testing.assert_allclose(path.intrinsics.matrix, room.intrinsics.matrix)

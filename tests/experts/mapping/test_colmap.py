@@ -1,0 +1,159 @@
+"""From pixels to a camera path on rendered rooms, against their truth."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from experts.clip import Clip, Picture
+from experts.mapping.colmap import ColmapExpert
+from experts.signals import Abstained, CameraPath, Signal, SparsePoints
+from experts.tracking.klt import KltExpert
+from tests.rendering import camera_paths
+from tests.rendering.clips import as_clip
+from tests.rendering.rooms import random_room
+from tests.rendering.scene import Effects, RenderedScene
+
+Found = Mapping[str, Signal | Abstained]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Pictures in memory, so that each is rendered once."""
+
+    pictures: list[Picture]
+
+    def read(self, frames: Sequence[int]) -> Iterator[Picture]:
+        yield from (self.pictures[frame] for frame in frames)
+
+
+def clip_of(scene: RenderedScene) -> Clip:
+    clip = as_clip(scene)
+    return replace(clip, reader=Kept([picture for _, picture in clip.read()]))
+
+
+def look(clip: Clip) -> Found:
+    tracks = KltExpert()(clip, {})
+    return ColmapExpert()(clip, tracks)
+
+
+def scene(path: object, frames: int = 8, **effects: float) -> RenderedScene:
+    rng = np.random.default_rng(0)
+    return random_room(rng, frames=frames, path=path, effects=Effects(**effects))  # type: ignore[arg-type]
+
+
+@cache
+def walk() -> tuple[RenderedScene, Clip, Found]:
+    walked = scene(camera_paths.walk)
+    clip = clip_of(walked)
+    return walked, clip, look(clip)
+
+
+def path_in(found: Found) -> CameraPath:
+    path = found["camera_path"]
+    assert isinstance(path, CameraPath), path
+    return path
+
+
+def rotation_errors(path: CameraPath, true: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(error, turn) in radians, from the first frame."""
+    here, there = Rotation.from_matrix(path.world_from_cam[:, :3, :3]), Rotation.from_matrix(true[:, :3, :3])
+    turned = there[0].inv() * there
+    return ((here[0].inv() * here).inv() * turned).magnitude(), turned.magnitude()
+
+
+def test_a_walk_is_mapped_twice_within_sigma() -> None:
+    walked, _clip, found = walk()
+    for suffix in ("", "_check"):
+        path, points = found[f"camera_path{suffix}"], found[f"sparse_points{suffix}"]
+        assert isinstance(path, CameraPath) and isinstance(points, SparsePoints)
+        assert path.motion == "general" and path.registered.all()
+        assert np.allclose(path.world_from_cam[0], np.eye(4))
+        off = abs(1 - walked.intrinsics.fx_px / path.intrinsics.fx_px)
+        assert off < 2.5 * path.focal_relative_sigma
+        error, turn = rotation_errors(path, walked.world_from_cam)
+        assert np.all(error < 2.5 * np.hypot(path.rotation_sigma_rad, turn * path.focal_relative_sigma))
+
+
+def test_points_lie_where_the_depth_says() -> None:
+    walked, clip, found = walk()
+    path, points = path_in(found), found["sparse_points"]
+    assert isinstance(points, SparsePoints)
+    ratio, sigma = [], []
+    for frame in clip.frames[::3]:
+        rows = points.observation_point[points.observation_frame == frame]
+        x, y = np.rint(points.observation_xy_px[points.observation_frame == frame]).astype(int).T
+        in_cam = points.xyz_world[rows] - path.world_from_cam[frame, :3, 3]
+        z = in_cam @ path.world_from_cam[frame, :3, 2]
+        sure = points.p_gross[rows] < 0.005
+        ratio.append((z / walked.depth(int(frame))[y, x])[sure])
+        sigma.append(points.range_relative_sigma[rows][sure])
+    wrong = np.abs(np.concatenate(ratio) / np.median(np.concatenate(ratio)) - 1) / np.concatenate(sigma)
+    assert len(wrong) > 200
+    assert np.mean(wrong > 3) < 0.02, "pixels at depth edges apart"
+
+
+def test_the_same_pixels_carry_both_maps() -> None:
+    _, _, found = walk()
+    seen = []
+    for name in ("sparse_points", "sparse_points_check"):
+        points = found[name]
+        assert isinstance(points, SparsePoints)
+        seen.append(
+            {
+                (int(f), float(x), float(y))
+                for f, (x, y) in zip(points.observation_frame, points.observation_xy_px, strict=True)
+            }
+        )
+    assert len(seen[0] & seen[1]) > 0.7 * min(map(len, seen))
+
+
+def test_two_runs_are_byte_identical() -> None:
+    _, clip, found = walk()
+    again = look(clip)
+    for name, signal in found.items():
+        for field, value in vars(signal).items():
+            if isinstance(value, np.ndarray):
+                assert value.tobytes() == getattr(again[name], field).tobytes(), (name, field)
+
+
+def test_the_users_focal_length_is_kept() -> None:
+    walked, clip, _ = walk()
+    path = path_in(look(clip.with_options(intrinsics=walked.intrinsics)))
+    assert path.motion == "general" and path.focal_relative_sigma == 0.005
+    assert np.isclose(path.intrinsics.fx_px, walked.intrinsics.fx_px)
+    assert np.isclose(path.intrinsics.cx_px, walked.intrinsics.cx_px)
+
+
+def test_a_tripod_is_static() -> None:
+    path = path_in(look(clip_of(scene(camera_paths.static, noise_grey=2.0))))
+    assert path.motion == "static" and np.isnan(path.position_sigma).all()
+
+
+def test_a_pan_is_never_a_path() -> None:
+    panned = scene(camera_paths.pure_rotation, 12)
+    found = look(clip_of(panned))
+    path = path_in(found)
+    assert path.motion == "rotation_only" and path.focal_relative_sigma == 0.20
+    assert np.isnan(path.world_from_cam[:, :3, 3]).all()
+    error, turn = rotation_errors(path, panned.world_from_cam)
+    assert np.all(error < 2.5 * np.hypot(path.rotation_sigma_rad, turn * path.focal_relative_sigma))
+    assert all(isinstance(found[n], Abstained) for n in ("sparse_points", "camera_path_check", "sparse_points_check"))
+
+
+def test_a_zoom_is_never_a_dolly() -> None:
+    found = look(clip_of(scene(camera_paths.static, zoom=1.5)))
+    assert isinstance(found["camera_path"], Abstained)
+
+
+@pytest.mark.parametrize("grey", [0, 255])
+def test_a_blank_picture_has_no_camera(grey: int) -> None:
+    blank = np.full((120, 160, 3), grey, dtype=np.uint8)
+    clip = Clip(
+        id="x", name="x", frames=np.arange(4), times_s=None, width_px=160, height_px=120, reader=Kept([blank] * 4)
+    )
+    found = look(clip)
+    assert {str(getattr(signal, "reason", None)) for signal in found.values()} == {"no texture to follow"}

@@ -1,0 +1,103 @@
+"""Gates and σ of a map."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from experts.intrinsics import Intrinsics
+from experts.mapping.colmap_mapping import SparseMap
+from experts.mapping.focal import FocalSettings
+from experts.mapping.map_trust import (
+    TrustSettings,
+    gross_errors,
+    range_sigmas,
+    refusal,
+    triangulation_angles,
+    without_misplaced,
+)
+from experts.mapping.motion_kind import MotionSettings, look_at_pairs
+from tests.experts.scenes import CAMERA, cloud, exact_map, matches, moved, seen
+
+POSES = moved([(0.3 * k, 0.0, 0.0) for k in range(6)], [(0.0, 2.0 * k, 0.0) for k in range(6)])
+MAP = exact_map(cloud(np.random.default_rng(0)), POSES)
+TRUST, FOCAL = TrustSettings(), FocalSettings()
+PAIRS = look_at_pairs(matches(seen(MAP.xyz_world, POSES)), 640, MotionSettings())
+
+
+def sparser(sparse: SparseMap, points: int) -> SparseMap:
+    """The first points alone, with their observations."""
+    seen = sparse.point < points
+    return replace(
+        sparse,
+        xyz_world=sparse.xyz_world[:points],
+        error_px=sparse.error_px[:points],
+        point=sparse.point[seen],
+        place=sparse.place[seen],
+        keypoint=sparse.keypoint[seen],
+        xy_px=sparse.xy_px[seen],
+    )
+
+
+def test_a_sound_map_passes() -> None:
+    assert refusal(MAP, PAIRS, 6, TRUST, FOCAL) is None
+
+
+@pytest.mark.parametrize(
+    ("broken", "keyframes", "reason"),
+    [
+        (None, 6, "no map"),
+        (MAP, 13, "few keyframes registered"),
+        (sparser(MAP, 50), 6, "few points"),
+        (replace(MAP, camera=replace(CAMERA, k1=-0.4)), 6, "implausible distortion"),
+        (replace(MAP, camera=Intrinsics.centred(640, 480, 1300.0)), 6, "implausible focal length"),
+        (replace(MAP, camera=Intrinsics.centred(640, 480, 300.0)), 6, "implausible focal length"),
+        (replace(MAP, error_px=MAP.error_px + 1), 6, "one rigid camera does not fit"),
+    ],
+)
+def test_each_gate_names_its_reason(broken: SparseMap | None, keyframes: int, reason: str) -> None:
+    refused = refusal(broken, PAIRS, keyframes, TRUST, FOCAL)
+    assert refused is not None and refused.reason == reason
+
+
+def test_a_keyframe_that_its_matches_contradict_is_left_out() -> None:
+    bent = replace(MAP, cam_from_world=MAP.cam_from_world.copy())
+    bent.cam_from_world[2] = moved([(0.6, 0.0, 0.0)], [(12.0, 4.0, 0.0)])[0]
+    assert list(without_misplaced(bent, PAIRS, TRUST).places) == [0, 1, 3, 4, 5]
+    assert list(without_misplaced(MAP, PAIRS, TRUST).places) == list(range(6))
+
+
+def test_a_folded_map_is_refused() -> None:
+    folded = replace(MAP, cam_from_world=MAP.cam_from_world.copy())
+    folded.cam_from_world[3:] = moved(
+        [(0.3 * k, 0.0, 0.0) for k in (3, 4, 5)], [(1.5, 2.0 * k, 0.0) for k in (3, 4, 5)]
+    )
+    refused = refusal(folded, PAIRS, 6, TRUST, FOCAL)
+    assert refused is not None and refused.reason == "matches contradict the map"
+
+
+def test_the_angle_is_the_widest() -> None:
+    angle = triangulation_angles(MAP)
+    centres = np.linalg.inv(POSES)[:, :3, 3]
+    for p in range(0, len(angle), 40):
+        ray = MAP.xyz_world[p] - centres[MAP.place[MAP.point == p]]
+        ray /= np.linalg.norm(ray, axis=1, keepdims=True)
+        assert np.isclose(angle[p], np.arccos(np.clip((ray @ ray.T).min(), -1, 1)), atol=1e-6)
+
+
+def test_range_sigma_grows_as_the_angle_shrinks() -> None:
+    sigma = range_sigmas(MAP, np.array([0.0, 0.01, 0.1, 3.0]), TRUST)
+    assert np.isinf(sigma[0]) and np.all(np.diff(sigma) < 0) and 0.03 < sigma[-1] < 0.0301
+
+
+def test_a_point_is_sure_only_if_the_other_map_has_it() -> None:
+    angle = triangulation_angles(MAP)
+    doubled = replace(MAP, xyz_world=2 * MAP.xyz_world, cam_from_world=MAP.cam_from_world.copy())
+    doubled.cam_from_world[:, :3, 3] *= 2
+    assert np.mean(gross_errors(MAP, doubled, angle, TRUST) == 0.003) > 0.9
+    nearer = MAP.xyz_world.copy()
+    nearer[:20] *= 0.5
+    p_gross = gross_errors(MAP, replace(MAP, xyz_world=nearer), angle, TRUST)
+    assert np.all(p_gross[:20] == 0.05) and np.mean(p_gross[20:] == 0.003) > 0.9
+    strange = replace(MAP, keypoint=MAP.keypoint + 100_000)
+    assert np.all(gross_errors(MAP, strange, angle, TRUST) == 0.05)

@@ -1,0 +1,94 @@
+"""Turning is told from travelling past a wall and from zooming; its rotations are right."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from experts.intrinsics import Intrinsics
+from experts.mapping.motion_kind import MotionSettings, look_at_pairs
+from experts.mapping.turning import Turning, TurningSettings, average_rotations, turning
+from experts.signals import Abstained
+from tests.experts.scenes import CAMERA, cloud, matches, moved, seen, turned
+
+SETTINGS = TurningSettings()
+RNG = np.random.default_rng(0)
+
+
+def judge(xy: np.ndarray, camera: Intrinsics = CAMERA, known: bool = True) -> Turning | Abstained:
+    xy = xy + np.random.default_rng(1).normal(scale=0.3, size=xy.shape)
+    keyframes = np.arange(0, xy.shape[1], 2)
+    pairs = look_at_pairs(matches(xy[:, keyframes]), 640, MotionSettings())
+    return turning(pairs, keyframes, xy.astype(np.float32), camera, known, SETTINGS)
+
+
+def errors_deg(found: Turning, cam_from_world: np.ndarray) -> np.ndarray:
+    true = Rotation.from_matrix(cam_from_world[:, :3, :3]).inv()
+    return np.degrees(((true[0].inv() * true).inv() * Rotation.from_matrix(found.world_from_cam)).magnitude())
+
+
+def test_a_pan_is_read_frame_by_frame() -> None:
+    poses = turned([(0.5 * k, 3.0 * k, 1.0 * k) for k in range(9)])
+    found = judge(seen(cloud(RNG, 1500), poses))
+    assert isinstance(found, Turning) and found.turns_only
+    assert errors_deg(found, poses).max() < 0.2
+
+
+def test_a_guessed_focal_length_scales_the_turn_and_no_more() -> None:
+    poses = turned([(0.0, 3.0 * k, 0.0) for k in range(9)])
+    found = judge(seen(cloud(RNG, 1500), poses), Intrinsics.centred(640, 480, 600.0), known=False)
+    assert isinstance(found, Turning)
+    assert errors_deg(found, poses)[-1] < 24 * 0.2
+
+
+def test_a_roll_needs_no_focal_length() -> None:
+    poses = turned([(0.0, 0.0, 5.0 * k) for k in range(9)])
+    found = judge(seen(cloud(RNG, 1500), poses), Intrinsics.centred(640, 480, 700.0), known=False)
+    assert isinstance(found, Turning)
+    assert errors_deg(found, poses).max() < 0.3
+
+
+@pytest.mark.parametrize("step", [(0.25, 0.0, 0.0), (0.2, 0.0, 0.2), (0.0, 0.0, 0.3)])
+@pytest.mark.parametrize("known", [True, False])
+def test_travel_past_a_wall_is_not_turning(step: tuple[float, float, float], known: bool) -> None:
+    centres = [tuple(k * s for s in step) for k in range(9)]
+    found = judge(seen(cloud(RNG, 1500, near=4, far=4), moved(centres, [(0.0, 0.0, 0.0)] * 9)), known=known)
+    assert isinstance(found, Abstained)
+
+
+def test_a_zoom_is_not_travel() -> None:
+    xyz, still = cloud(RNG, 1500), turned([(0.0, 0.0, 0.0)])
+    cameras = [Intrinsics.centred(640, 480, 520.0 * 1.05**k) for k in range(9)]
+    found = judge(np.concatenate([seen(xyz, still, camera) for camera in cameras], axis=1), known=False)
+    assert isinstance(found, Abstained) and found.reason.startswith("zoom")
+
+
+def test_a_short_slide_stays_within_its_sigma() -> None:
+    poses = moved([(0.008 * k, 0.0, 0.0) for k in range(9)], [(0.0, 0.0, 0.0)] * 9)
+    found = judge(seen(cloud(RNG, 1500, near=4, far=4), poses))
+    if isinstance(found, Turning):
+        assert not found.turns_only
+        assert np.all(errors_deg(found, poses) <= 2.5 * np.degrees(found.sigma_rad))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10_000))
+def test_averaging_finds_rotations_despite_one_wrong_edge(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    true = Rotation.from_rotvec(rng.normal(scale=0.4, size=(8, 3)))
+    edges = {(i, j): true[j].inv() * true[i] for i in range(8) for j in range(i + 1, min(8, i + 4))}
+    edges[2, 4] = Rotation.from_rotvec([0.5, 0, 0]) * edges[2, 4]
+    found, _ = average_rotations(edges, 8, 40)
+    wrong = [(true[0].inv() * true[k]).inv() * found[k] for k in range(8)]
+    assert max(w.magnitude() for w in wrong) < np.deg2rad(0.5)
+
+
+def test_unconnected_keyframes_are_left_out() -> None:
+    found, _ = average_rotations({(0, 1): Rotation.identity(), (2, 3): Rotation.identity()}, 4, 5)
+    assert sorted(found) == [0, 1]
+
+
+def test_no_pairs_no_rotation() -> None:
+    found = turning([], np.array([0, 1]), np.zeros((5, 2, 2), np.float32), CAMERA, True, SETTINGS)
+    assert isinstance(found, Abstained)

@@ -1,0 +1,37 @@
+"""Robust models between two pictures."""
+
+import numpy as np
+import pytest
+
+from experts.mapping.two_view import epipolar_inliers, find_homography
+
+GRID = np.stack(np.meshgrid(np.linspace(0, 600, 8), np.linspace(0, 440, 6)), axis=-1).reshape(-1, 2)
+
+
+def test_a_plane_is_found_and_its_outliers_are_told() -> None:
+    true = np.array([[1.02, 0.01, 5.0], [-0.02, 0.98, 3.0], [1e-5, 0, 1]])
+    there = np.concatenate([GRID, np.ones((len(GRID), 1))], axis=1) @ true.T
+    there = there[:, :2] / there[:, 2:]
+    there[:5] += 40.0
+    found = find_homography(GRID, there, 1.0)
+    assert found is not None
+    homography, inlier = found
+    np.testing.assert_allclose(homography / homography[2, 2], true, atol=1e-3)
+    assert not inlier[:5].any() and inlier[5:].all()
+
+
+@pytest.mark.parametrize("same", [np.zeros((30, 2)), np.repeat([[3.0, 4.0]], 12, axis=0)])
+def test_points_that_allow_no_model_give_none_or_no_crash(same: np.ndarray) -> None:
+    assert find_homography(same, same, 1.0) is None
+    inlier = epipolar_inliers(same, same, 1.0)
+    assert inlier is None or inlier.dtype == bool
+
+
+def test_epipolar_inliers_of_two_views() -> None:
+    rng = np.random.default_rng(0)
+    xyz = rng.uniform([-2, -2, 4], [2, 2, 9], (80, 3))
+    a = xyz[:, :2] / xyz[:, 2:] * 500 + 320
+    b = (xyz[:, :2] + [0.4, 0.1]) / (xyz[:, 2:] + 0.2) * 500 + 320
+    b[:8] += rng.uniform(30, 60, (8, 2))
+    inlier = epipolar_inliers(a, b, 1.0)
+    assert inlier is not None and inlier[8:].all() and inlier[:8].sum() <= 2

@@ -1,0 +1,251 @@
+"""Matches from geometry alone: exact ones, doubted ones, and what is refused."""
+
+import os
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experts.clip import Clip
+from experts.expert import joins
+from experts.matching.reprojection import ReprojectionExpert, ReprojectionSettings
+from experts.signals import Abstained, CameraPath, Depth, Matches, PointTracks, Scale, Signal, ValidArea
+from templates.fact import Fact
+from templates.measured import Measured
+from templates.registry import create_templates
+from templates.scene import scenes_of
+from tests.experts import learned
+from tests.rendering import RenderedScene, as_clip, camera_paths, true_signals
+from tests.rendering.rooms import random_room
+
+DATA = os.environ.get("SPATIAL_ENGINE_DATA")
+
+
+@cache
+def room(mover: bool = False, turning: bool = False) -> tuple[RenderedScene, Clip]:
+    path = camera_paths.pure_rotation if turning else None
+    scene = random_room(np.random.default_rng(5), frames=24, width_px=240, height_px=180, mover=mover, path=path)
+    return scene, as_clip(scene)
+
+
+def exact(mover: bool = False, turning: bool = False) -> tuple[Clip, dict[str, Signal]]:
+    """The renderer's truth as signals, every other frame."""
+    scene, clip = room(mover, turning)
+    signals = true_signals(scene, clip, stride=2)
+    return clip, {name: signals[name] for name in ("depth", "camera_path")}
+
+
+def matches_of(clip: Clip, signals: dict[str, Signal]) -> Matches:
+    (found,) = ReprojectionExpert()(clip, signals).values()
+    assert isinstance(found, Matches)
+    return found
+
+
+def reason(clip: Clip, signals: dict[str, Signal | Abstained]) -> str:
+    (found,) = ReprojectionExpert()(clip, signals).values()
+    assert isinstance(found, Abstained)
+    return found.reason
+
+
+def errors_px(found: Matches, scene: RenderedScene, clip: Clip) -> np.ndarray:
+    """Distance of each match to the truth; NaN where the truth does not see the point again, or (of many) unasked."""
+    (truth,) = scenes_of(clip, true_signals(scene, clip))
+    template = create_templates()["same_point"]
+    out = np.full(len(found.pair), np.nan)
+    for row in np.random.default_rng(0).permutation(len(found.pair))[:400]:
+        a, b = found.pairs[found.pair[row]].tolist()
+        pixel = found.xy_a_px[row].tolist()
+        params = {"frame_a": a, "xy_a": pixel, "frame_b": b, "size": [clip.width_px, clip.height_px]}
+        (true,) = template.measure([_fact(params)], truth)
+        if isinstance(true, Measured):
+            out[row] = np.linalg.norm(true.value - found.xy_b_px[row])
+    return out
+
+
+def _fact(params: dict[str, object]) -> Fact:
+    return Fact(template="same_point", params=params)
+
+
+@pytest.mark.parametrize("turning", [False, True])
+def test_exact_depth_and_poses_give_exact_matches(turning: bool) -> None:
+    assert joins(ReprojectionExpert())
+    clip, signals = exact(turning=turning)
+    found = matches_of(clip, signals)
+    off = errors_px(found, room(turning=turning)[0], clip)
+    assert len(found.pairs) >= 5 and np.isfinite(off).sum() > 0.9 * min(400, len(off))
+    assert np.nanmax(off) < 0.5
+    assert set(found.confirmed_by.tolist()) <= {0, 4}
+    assert (found.p_gross == 0.005).mean() > 0.8, "a third frame confirms nearly all that rests"
+    shift = np.linalg.norm(found.xy_b_px - found.xy_a_px, axis=1)
+    assert np.ptp([np.median(shift[found.pair == k]) for k in range(len(found.pairs))]) > 10, "small and large shifts"
+
+
+def test_sigma_comes_from_depth_poses_and_focal_length() -> None:
+    clip, signals = exact()
+    depth, path = signals["depth"], signals["camera_path"]
+    assert isinstance(depth, Depth) and isinstance(path, CameraPath)
+    loose = replace(path, rotation_sigma_rad=np.full(len(path.frames), 0.01))
+    turned = matches_of(clip, {"depth": depth, "camera_path": loose})
+    np.testing.assert_allclose(turned.sigma_px, 0.01 * path.intrinsics.fx_px, rtol=0.05)
+    soft = replace(depth, relative_sigma=np.full_like(depth.relative_sigma, 0.05))
+    moved = matches_of(clip, {"depth": soft, "camera_path": path})
+    near = moved.sigma_px[np.linalg.norm(moved.xy_b_px - moved.xy_a_px, axis=1) > 10]
+    assert 0.3 < np.median(near) < 0.1 * clip.width_px
+
+
+def test_what_moves_is_never_sure() -> None:
+    scene, clip = room(mover=True)
+    models = learned.imitated(scene, clip, np.random.default_rng(0), noise=learned.Noise(slides=0.0))
+    signals = {**exact(mover=True)[1], **tracks_of(clip, models)}
+    found = matches_of(clip, signals)
+    sure = found.p_gross < 0.01
+    assert sure.mean() > 0.3
+    assert not (sure & on_mover(found, scene)).any()
+
+
+def test_things_whose_pose_changes_are_never_sure() -> None:
+    scene, clip = room(mover=True)
+    truth = true_signals(scene, clip, stride=2)
+    found = matches_of(clip, {name: truth[name] for name in ("depth", "camera_path", "objects")})
+    assert not (found.p_gross[on_mover(found, scene)] < 0.01).any()
+    assert (found.p_gross < 0.01).mean() > 0.5
+
+
+def on_mover(found: Matches, scene: RenderedScene) -> np.ndarray:
+    """Matches that begin on something that moves."""
+    at, frames = np.round(found.xy_a_px).astype(int), found.pairs[found.pair, 0]
+    ids = {int(f): scene.ids(int(f)) for f in np.unique(frames)}
+    return np.array([ids[int(f)][y, x] >= len(scene.boxes) for f, (x, y) in zip(frames, at, strict=True)])
+
+
+def tracks_of(clip: Clip, models: learned.Models) -> dict[str, Signal]:
+    signals = learned.concluded(clip, models)
+    return {"tracks": signals["tracks"]} if isinstance(signals["tracks"], PointTracks) else {}
+
+
+def test_learned_signals_with_tracks_are_right_within_sigma() -> None:
+    scene, clip = room()
+    signals = learned.concluded(clip, learned.imitated(scene, clip, np.random.default_rng(2), stride=2))
+    found = signals["matches"]
+    assert isinstance(found, Matches)
+    sure = found.p_gross < 0.004
+    assert sure.sum() > 100, "tracks confirm"
+    off = errors_px(found, scene, clip)
+    asked = sure & np.isfinite(off)
+    assert np.mean(off[asked] <= 3.5 * found.sigma_px[asked]) > 0.98
+    assert np.nanpercentile(off[sure], 99) < 4
+
+
+@pytest.mark.parametrize("how", ["depth inside out", "path mirrored"])
+def test_tracks_contradict_wrong_depth_and_wrong_paths(how: str) -> None:
+    """What is left of a contradiction is not sure, or is right after all."""
+    scene, clip = room()
+    models = learned.broken(learned.imitated(scene, clip, np.random.default_rng(2), stride=2), how)
+    found = learned.concluded(clip, models)["matches"]
+    if isinstance(found, Matches):
+        off = errors_px(found, scene, clip)
+        sure = (found.p_gross < 0.01) & (found.sigma_px < 0.02 * np.hypot(clip.width_px, clip.height_px) / 3.04)
+        assert np.nansum(off[sure] > 0.02 * np.hypot(clip.width_px, clip.height_px)) <= 0.01 * max(sure.sum(), 100)
+
+
+def test_overlays_carry_no_match() -> None:
+    clip, signals = exact()
+    valid = np.ones((clip.working_size[1], clip.working_size[0]), dtype=bool)
+    valid[:, : clip.working_size[0] // 2] = False
+    source = signals["depth"].provenance
+    found = matches_of(clip, {**signals, "valid_area": ValidArea(valid=valid, provenance=source)})
+    assert found.xy_a_px[:, 0].min() > clip.width_px / 2 - 1
+
+
+def test_reasons_to_abstain() -> None:
+    clip, signals = exact()
+    depth, path = signals["depth"], signals["camera_path"]
+    assert isinstance(depth, Depth) and isinstance(path, CameraPath)
+    assert reason(clip, {"depth": Abstained(reason="no"), "camera_path": path}) == "no depth"
+    assert reason(clip, {"depth": depth, "camera_path": Abstained(reason="no")}) == "no camera path"
+    per_frame = replace(depth, scale=Scale(kind="per_frame"))
+    assert reason(clip, {"depth": per_frame, "camera_path": path}) == "every frame's depth has its own scale"
+    for motion, words in (
+        ("static", "camera does not move"),
+        ("unresolved", "whether the camera travels is not known"),
+    ):
+        assert reason(clip, {"depth": depth, "camera_path": replace(path, motion=motion)}) == words
+    one = replace(depth, frames=depth.frames[:1], z=depth.z[:1], relative_sigma=depth.relative_sigma[:1])
+    alone = "no two frames differ enough and still overlap"
+    assert reason(clip, {"depth": one, "camera_path": path}) == alone
+    empty = replace(depth, z=np.full_like(depth.z, np.nan))
+    assert reason(clip, {"depth": empty, "camera_path": path}) == alone
+    lost = replace(path, registered=np.zeros(len(path.frames), dtype=bool))
+    assert reason(clip, {"depth": depth, "camera_path": lost}) == alone
+
+
+def test_two_frames_have_no_third_to_confirm_them() -> None:
+    clip, signals = exact()
+    depth = signals["depth"]
+    assert isinstance(depth, Depth)
+    two = [0, len(depth.frames) - 1]
+    few = replace(depth, frames=depth.frames[two], z=depth.z[two], relative_sigma=depth.relative_sigma[two])
+    found = matches_of(clip, {**signals, "depth": few})
+    assert (found.p_gross == ReprojectionSettings().p_gross_unconfirmed).all() and not found.confirmed_by.any()
+
+
+@pytest.mark.skipif(DATA is None, reason="SPATIAL_ENGINE_DATA is not set")
+@pytest.mark.parametrize("name", ["hololens_indoor", "sevenscenes_rgbd"])
+def test_matches_of_measured_depth_and_poses_lie_where_sift_finds_them(name: str) -> None:
+    """7-Scenes: depth and colour are two cameras (525 and 585 px) that are taken for one place here."""
+    import cv2
+
+    assert DATA is not None
+    clip, signals, zoom = _footage(Path(DATA), name)
+    found = matches_of(clip, signals)
+    sift = cv2.SIFT.create(3000)
+    seen = {
+        frame: sift.detectAndCompute(grey, None)
+        for frame, grey in clip.read_grey(sorted({int(f) for f in found.pairs.ravel()}))
+    }
+    middle = (np.array([clip.width_px, clip.height_px]) - 1) / 2
+    off, sigma = [], []
+    for k, (a, b) in enumerate(found.pairs.tolist()):
+        (ka, da), (kb, db) = seen[a], seen[b]
+        alike = [m for m, n in cv2.BFMatcher().knnMatch(da, db, k=2) if m.distance < 0.7 * n.distance]
+        ends = [np.array([kp[getattr(m, i)].pt for m in alike]) for kp, i in ((ka, "queryIdx"), (kb, "trainIdx"))]
+        start, end = ((xy - middle) * zoom + middle for xy in ends)
+        rows = np.flatnonzero((found.pair == k) & (found.p_gross < 0.01))
+        apart = np.linalg.norm(found.xy_a_px[rows][:, None] - start, axis=2)
+        nearest, near = apart.argmin(axis=1), apart.min(axis=1) < 3
+        moved = end[nearest] + found.xy_a_px[rows] - start[nearest]
+        off.append(np.linalg.norm(found.xy_b_px[rows] - moved, axis=1)[near])
+        sigma.append(found.sigma_px[rows][near])
+    error, known = np.concatenate(off), np.concatenate(sigma)
+    assert len(error) > 20
+    assert np.median(error) < 3.0
+    assert np.mean(error < 3.5 * known) > 0.94
+
+
+def _footage(root: Path, name: str) -> tuple[Clip, dict[str, Signal], float]:
+    """Clip, measured depth and poses, and focal length of the depth over that of the pictures."""
+    from PIL import Image
+
+    from benchmarks.footage import load
+    from benchmarks.labels_on_real_footage import true_scene
+
+    clip = load(root, name).clip
+    scene = true_scene(root, name, clip)
+    assert scene is not None and scene.path is not None
+    if scene.depth is not None:
+        return clip, {"depth": scene.depth, "camera_path": scene.path}, 1.0
+    files = sorted((root / name).glob("*.depth.png"))
+    z = np.stack([np.asarray(Image.open(file)).astype(np.float32) for file in files]) / 1000
+    z = np.where((z > 0) & (z < 60), z, np.float32("nan"))
+    factor = 585 / scene.path.intrinsics.fx_px
+    camera = replace(scene.path.intrinsics, fx_px=585.0, fy_px=585.0)
+    depth = Depth(
+        frames=clip.frames,
+        z=z,
+        relative_sigma=np.where(np.isfinite(z), np.float32(0.01), np.float32("nan")),
+        scale=scene.path.scale,
+        provenance=scene.path.provenance,
+    )
+    return clip, {"depth": depth, "camera_path": replace(scene.path, intrinsics=camera)}, factor

@@ -1,0 +1,126 @@
+"""Matches on a painted plane under exact homographies; repeated tiles must not fool them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import pytest
+from jaxtyping import Float64, UInt8
+
+from experts.clip import Clip, Picture
+from experts.matching.sift_matches import SiftExpert
+from experts.provenance import Provenance
+from experts.signals import Abstained, ImageTracks, Matches
+
+NONE = Abstained(reason="not asked for")
+SIZE = (320, 240)
+FRAMES = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlaneReader:
+    """Pictures of one painted plane."""
+
+    paint: UInt8[np.ndarray, "h w"]
+    picture_from_paint: Float64[np.ndarray, "n 3 3"]
+
+    def read(self, frames: Sequence[int]) -> Iterator[Picture]:
+        for frame in frames:
+            grey = cv2.warpPerspective(self.paint, self.picture_from_paint[frame], SIZE, flags=cv2.INTER_AREA)
+            noise = np.random.default_rng(frame).normal(0, 2, grey.shape)
+            yield np.repeat(np.clip(grey + noise, 0, 255).astype(np.uint8)[..., None], 3, axis=2)
+
+
+def random_paint(seed: int, height: int = 480, width: int = 640) -> UInt8[np.ndarray, "h w"]:
+    """Blobs of many sizes."""
+    rng = np.random.default_rng(seed)
+    total = sum(cv2.GaussianBlur(rng.normal(0, 1, (height, width)), (0, 0), s) * s for s in (1.5, 3.0, 6.0, 12.0))
+    return np.clip(128 + 45 * total / total.std(), 0, 255).astype(np.uint8)
+
+
+def turning_plane(paint: UInt8[np.ndarray, "h w"]) -> tuple[Clip, ImageTracks]:
+    """The picture slides by a tile and a half, shrinks and turns a little; tracks lie on a grid."""
+    homographies = []
+    for k in range(FRAMES):
+        angle, factor = 0.02 * k, 0.8 - 0.01 * k
+        cos, sin = factor * np.cos(angle), factor * np.sin(angle)
+        homographies.append([[cos, -sin, -40 - 12.0 * k], [sin, cos, -40 - 4.0 * k], [1e-5 * k, 0, 1]])
+    picture_from_paint = np.array(homographies)
+    grid = np.stack(np.meshgrid(np.arange(40, 600, 14.0), np.arange(40, 440, 14.0)), axis=-1).reshape(-1, 1, 2)
+    xy = np.stack([cv2.perspectiveTransform(grid, h)[:, 0] for h in picture_from_paint], axis=1)
+    xy[((xy < 0) | (xy > np.array(SIZE) - 1)).any(axis=-1)] = np.nan
+    clip = Clip(
+        id="0" * 16,
+        name="plane",
+        frames=np.arange(FRAMES),
+        times_s=None,
+        width_px=SIZE[0],
+        height_px=SIZE[1],
+        reader=PlaneReader(paint=paint, picture_from_paint=picture_from_paint),
+    )
+    source = Provenance(expert="test", version="0")
+    return clip, ImageTracks(frames=clip.frames, xy_px=xy.astype(np.float32), provenance=source)
+
+
+def matched(clip: Clip, tracks: ImageTracks | Abstained) -> Matches | Abstained:
+    signals = {"image_tracks": tracks, "camera_path": NONE, "sparse_points": NONE, "valid_area": NONE}
+    out = SiftExpert()(clip, signals)["matches"]
+    assert isinstance(out, Matches | Abstained)
+    return out
+
+
+def errors_px(clip: Clip, out: Matches) -> Float64[np.ndarray, "m"]:
+    h = clip.reader.picture_from_paint  # type: ignore[attr-defined]
+    errors = np.zeros(len(out.pair))
+    for row, (a, b) in enumerate(out.pairs):
+        of = out.pair == row
+        there = cv2.perspectiveTransform(out.xy_a_px[of][:, None], h[b] @ np.linalg.inv(h[a]))[:, 0]
+        errors[of] = np.linalg.norm(there - out.xy_b_px[of], axis=1)
+    return errors
+
+
+def test_matches_of_a_painted_plane_are_right_and_confirmed() -> None:
+    clip, tracks = turning_plane(random_paint(0))
+    out = matched(clip, tracks)
+    assert isinstance(out, Matches)
+    sure, errors = out.p_gross < 0.005, errors_px(clip, out)
+    assert sure.sum() > 100 and set(np.unique(out.confirmed_by[sure])) <= {1, 3}
+    assert errors[sure].max() < 2.5
+    assert np.mean(errors[sure] > 2 * 1.5 * out.sigma_px[sure]) < 0.05
+    assert len(out.pairs) > 1 and (out.pairs[:, 0] < out.pairs[:, 1]).all()
+    again = matched(clip, tracks)
+    assert isinstance(again, Matches) and np.array_equal(again.xy_b_px, out.xy_b_px)
+
+
+def test_without_agreement_of_tracks_nothing_is_confirmed() -> None:
+    clip, tracks = turning_plane(random_paint(0))
+    rng = np.random.default_rng(0)
+    wrong = ImageTracks(
+        frames=tracks.frames,
+        xy_px=(tracks.xy_px + 15 * rng.normal(size=tracks.xy_px.shape)).astype(np.float32),
+        provenance=tracks.provenance,
+    )
+    out = matched(clip, wrong)
+    assert isinstance(out, Matches)
+    assert (out.confirmed_by == 0).mean() > 0.95 and (out.p_gross >= 0.005).mean() > 0.99
+
+
+@pytest.mark.parametrize("worn", [0.0, 4.0])
+def test_tiles_are_not_mistaken_for_one_another(worn: float) -> None:
+    paint = np.tile(random_paint(1, 60, 40), (8, 16)).astype(np.float64)
+    paint += worn * np.random.default_rng(2).normal(size=paint.shape)
+    clip, tracks = turning_plane(np.clip(paint, 0, 255).astype(np.uint8))
+    out = matched(clip, tracks)
+    if isinstance(out, Matches):
+        assert not (errors_px(clip, out)[out.p_gross < 0.005] > 2.5).any()
+
+
+def test_reasons() -> None:
+    clip, tracks = turning_plane(random_paint(4))
+    still = ImageTracks(
+        frames=tracks.frames, xy_px=np.repeat(tracks.xy_px[:, :1], FRAMES, axis=1), provenance=tracks.provenance
+    )
+    for given, reason in ((NONE, "no tracks"), (still, "no two frames differ enough")):
+        out = matched(clip, given)
+        assert isinstance(out, Abstained) and reason in out.reason

@@ -1,0 +1,83 @@
+"""Tracks follow the picture, and nothing else."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+from scipy.ndimage import gaussian_filter
+
+from experts.clip import Clip, OpeningOptions, Picture
+from experts.provenance import Provenance
+from experts.signals import Abstained, ImageTracks, ValidArea
+from experts.tracking.klt import KltExpert, KltSettings
+
+WORLD = (gaussian_filter(np.random.default_rng(0).normal(size=(300, 400)), 2.0) * 600 + 128).clip(0, 255)
+
+
+class Window:
+    """A window that slides over a flat picture, one pixel right and down per frame."""
+
+    def __init__(self, world: np.ndarray, step: int = 1) -> None:
+        self.world, self.step = world.astype(np.uint8), step
+
+    def read(self, frames: Sequence[int]) -> Iterator[Picture]:
+        for frame in frames:
+            at = frame * self.step
+            yield np.repeat(self.world[at : at + 120, at : at + 160, None], 3, axis=2)
+
+
+def clip_of(reader: Window, frames: int = 12, **options: int) -> Clip:
+    return Clip(
+        id="x", name="x", frames=np.arange(frames), times_s=None, width_px=160, height_px=120,
+        options=OpeningOptions(**options), reader=reader,
+    )  # fmt: skip
+
+
+def follow(clip: Clip, **signals: ValidArea) -> ImageTracks:
+    tracks = KltExpert()(clip, signals)["image_tracks"]
+    assert isinstance(tracks, ImageTracks)
+    return tracks
+
+
+def test_tracks_move_with_the_picture() -> None:
+    xy = follow(clip_of(Window(WORLD))).xy_px
+    step = np.diff(xy, axis=1)
+    step = step[np.isfinite(step[..., 0])]
+    assert len(xy) > 30
+    assert np.median(np.abs(step + 1)) < 0.03
+    assert np.quantile(np.abs(step + 1), 0.95) < 0.3
+
+
+def test_new_corners_are_found_when_old_ones_leave() -> None:
+    xy = follow(clip_of(Window(WORLD, step=8), frames=16)).xy_px
+    assert np.isfinite(xy[:, -1, 0]).sum() > 10
+    assert np.isnan(xy[:, 0, 0]).any(), "some tracks begin later"
+
+
+def test_pixels_are_those_of_the_full_size() -> None:
+    xy = follow(clip_of(Window(WORLD), max_side_px=80)).xy_px
+    assert np.nanmax(xy) > 80
+    step = np.diff(xy, axis=1)
+    assert np.nanmedian(np.abs(step + 1)) < 0.2
+
+
+def test_masked_pixels_hold_no_track() -> None:
+    valid = np.zeros((120, 160), dtype=bool)
+    valid[:, :80] = True
+    area = ValidArea(valid=valid, provenance=Provenance(expert="test", version="1"))
+    xy = follow(clip_of(Window(WORLD)), valid_area=area).xy_px
+    assert np.nanmax(xy[..., 0]) < 80
+
+
+@pytest.mark.parametrize("frames", [1, 6])
+def test_nothing_to_follow(frames: int) -> None:
+    black = KltExpert()(clip_of(Window(np.zeros((300, 400))), frames=frames), {})["image_tracks"]
+    assert isinstance(black, Abstained)
+    assert black.reason == ("fewer than two frames" if frames == 1 else "no texture to follow")
+
+
+def test_the_number_of_tracks_is_bounded() -> None:
+    settings = KltSettings(max_tracks=20)
+    tracks = KltExpert(settings)(clip_of(Window(WORLD)), {})["image_tracks"]
+    assert isinstance(tracks, ImageTracks) and len(tracks.xy_px) == 20
+    assert np.isfinite(tracks.xy_px[..., 0]).sum(axis=1).min() >= settings.min_frames

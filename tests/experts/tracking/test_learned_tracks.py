@@ -1,0 +1,268 @@
+"""Windows, starts and belief of learned trackers, with trackers that are exact, wrong, mute or too big."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from experts.clip import Clip
+from experts.provenance import Provenance
+from experts.runtime.device import Placement
+from experts.setup_problem import SetupProblem
+from experts.signals import Abstained, ImageTracks, ValidArea
+from experts.tracking.image_tracker import ImageTracker
+from experts.tracking.learned_tracks import (
+    FollowSettings,
+    RawTracks,
+    TrackChain,
+    believed,
+    frames_to_follow,
+    new_points,
+)
+from tests.experts.exact_tracks import ExactTracker, RenderedOnce, truth
+from tests.rendering.rooms import random_room
+
+SIZE = (128, 64)
+SHORT = FollowSettings(window_frames=12, overlap_frames=6, least_frames=6, points=40)
+WORLD = RenderedOnce(random_room(np.random.default_rng(5), frames=30, width_px=160, height_px=120))
+CLIP = WORLD.clip
+
+
+class NoMemoryError(MemoryError):
+    """As a GPU says it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FakeSettings:
+    following: FollowSettings = SHORT
+    size_px: tuple[int, int] = SIZE
+    least_confidence: float = 0.5
+
+
+class Fake(ImageTracker):
+    """Answers by a function of (video, queries)."""
+
+    name: ClassVar[str] = "fake"
+    version: ClassVar[str] = "1"
+    bytes_per_frame: ClassVar[float] = 1.0
+    bytes_per_point: ClassVar[float] = 1.0
+    weight_names: tuple[str, ...] = ()
+
+    def __init__(self, answer: Callable[..., RawTracks], settings: FakeSettings | None = None) -> None:
+        self.settings = settings or FakeSettings()
+        self.answer = answer
+        self.windows: list[tuple[int, int]] = []
+
+    def follow(self, video: np.ndarray, queries: np.ndarray) -> RawTracks:
+        self.windows.append((len(video), len(queries)))
+        return self.answer(video, queries)
+
+
+@dataclass
+class Exact:
+    """The truth, changed by a function of (xy, seen, frames)."""
+
+    change: Callable[..., None] = lambda xy, seen, frames: None
+    tracker: ExactTracker = field(default_factory=lambda: ExactTracker(WORLD, SIZE))
+
+    def __call__(self, video: np.ndarray, queries: np.ndarray) -> RawTracks:
+        xy, seen, _ = self.tracker.follow(video, queries)
+        self.change(xy, seen, self.tracker.frames(video))
+        return RawTracks(xy=xy.astype(np.float32), confidence=seen.astype(np.float32))
+
+
+def followed(tracker: Fake, clip: Clip = CLIP, **signals: object) -> ImageTracks | Abstained:
+    return tracker(clip, signals)["image_tracks"]  # type: ignore[arg-type]
+
+
+def departure_px(tracks: ImageTracks) -> np.ndarray:
+    """Distance of every track to the point on which it began."""
+    off = []
+    for xy in tracks.xy_px.astype(np.float64):
+        start = int(np.argmax(np.isfinite(xy[:, 0])))
+        off.append(truth(WORLD, start, xy[start : start + 1], tracks.frames.tolist())[0][0] - xy)
+    return np.linalg.norm(np.array(off), axis=-1)
+
+
+def test_exact_tracks_come_out_exact_over_windows() -> None:
+    tracker = Fake(Exact())
+    out = followed(tracker)
+    assert isinstance(out, ImageTracks) and out.xy_px.dtype == np.float32
+    np.testing.assert_array_equal(out.frames, CLIP.frames)
+    assert [frames for frames, _ in tracker.windows] == [12, 12, 12, 12]
+    off = departure_px(out)
+    assert np.nanmedian(off) < 1e-3 and np.nanquantile(off, 0.99) < 0.5
+    lived = np.isfinite(out.xy_px[..., 0])
+    assert (lived.sum(axis=1) > SHORT.window_frames).sum() > 20 and len(out.xy_px) > 60
+    assert lived.sum(axis=0).min() > 20
+
+
+def test_a_track_is_not_known_before_its_start() -> None:
+    one_start = replace(SHORT, starts=1, window_frames=30)
+    out = followed(Fake(Exact(), FakeSettings(following=one_start)))
+    assert isinstance(out, ImageTracks) and np.isfinite(out.xy_px[:, 0, 0]).all()
+
+
+def test_windows_that_disagree_are_not_chained() -> None:
+    def jump(xy: np.ndarray, seen: np.ndarray, frames: list[int]) -> None:
+        if frames[0] > 0:
+            xy[:, 3:, 0] += 4.0
+
+    out = followed(Fake(Exact(jump)))
+    assert isinstance(out, ImageTracks)
+    lived = np.isfinite(out.xy_px[..., 0])
+    assert (lived.sum(axis=1) <= SHORT.window_frames).all()
+
+
+def test_hidden_points_are_unknown_and_may_return() -> None:
+    def hide(xy: np.ndarray, seen: np.ndarray, frames: list[int]) -> None:
+        seen[:, [n for n, frame in enumerate(frames) if 8 <= frame < 10]] = False
+
+    out = followed(Fake(Exact(hide), FakeSettings(following=replace(SHORT, window_frames=30))))
+    assert isinstance(out, ImageTracks)
+    assert np.isnan(out.xy_px[:, 8:10]).all() and np.isfinite(out.xy_px[:, [7, 10], 0]).all(axis=1).sum() > 10
+
+
+def test_a_track_that_misses_its_start_is_dropped() -> None:
+    def shift(xy: np.ndarray, seen: np.ndarray, frames: list[int]) -> None:
+        xy[::2] += 5.0
+
+    whole, half = followed(Fake(Exact())), followed(Fake(Exact(shift)))
+    assert isinstance(whole, ImageTracks) and isinstance(half, ImageTracks)
+    assert len(half.xy_px) < 0.8 * len(whole.xy_px) and np.nanquantile(departure_px(half), 0.99) < 0.5
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e9, -5.0])
+def test_outputs_beyond_all_sense_are_no_tracks(value: float) -> None:
+    def broken(xy: np.ndarray, seen: np.ndarray, frames: list[int]) -> None:
+        xy[:] = value
+
+    out = followed(Fake(Exact(broken)))
+    assert isinstance(out, Abstained) and out.reason == "no texture to follow"
+    unsure = Fake(lambda video, queries: RawTracks(
+        xy=np.repeat(queries[:, None, 1:], len(video), axis=1),
+        confidence=np.full((len(queries), len(video)), np.nan, np.float32),
+    ))  # fmt: skip
+    assert isinstance(followed(unsure), Abstained)
+
+
+def test_no_texture_and_one_frame_are_reasons() -> None:
+    class Grey:
+        def read(self, frames):  # type: ignore[no-untyped-def]
+            yield from (np.full((120, 160, 3), 128, np.uint8) for _ in frames)
+
+    flat = replace(CLIP, reader=Grey())
+    tracker = Fake(Exact())
+    out = followed(tracker, flat)
+    assert isinstance(out, Abstained) and out.reason == "no texture to follow" and tracker.windows == []
+    out = followed(tracker, replace(CLIP, frames=CLIP.frames[:1], times_s=None))
+    assert isinstance(out, Abstained) and out.reason == "fewer than two frames"
+
+
+def test_two_frames_are_enough() -> None:
+    out = followed(Fake(Exact()), replace(CLIP, frames=CLIP.frames[:2], times_s=None))
+    assert isinstance(out, ImageTracks) and np.isfinite(out.xy_px).all()
+
+
+def test_points_stay_inside_the_valid_area() -> None:
+    valid = np.zeros((120, 160), dtype=bool)
+    valid[:, :80] = True
+    area = ValidArea(valid=valid, provenance=Provenance(expert="test", version="0"))
+    out = followed(Fake(Exact()), valid_area=area)
+    assert isinstance(out, ImageTracks) and np.nanmax(out.xy_px[..., 0]) < 80
+
+
+def test_memory_that_runs_out_halves_the_window() -> None:
+    exact = Exact()
+
+    def answer(video: np.ndarray, queries: np.ndarray) -> RawTracks:
+        if len(video) > 7:
+            raise NoMemoryError
+        return exact(video, queries)
+
+    tracker = Fake(answer)
+    out = followed(tracker)
+    assert isinstance(out, ImageTracks) and np.nanquantile(departure_px(out), 0.99) < 0.5
+    sizes = [frames for frames, _ in tracker.windows]
+    assert sizes[0] == 12 and set(sizes[1:-1]) == {6}
+
+
+def test_memory_that_holds_nothing_is_a_state_of_the_machine() -> None:
+    def answer(video: np.ndarray, queries: np.ndarray) -> RawTracks:
+        raise NoMemoryError
+
+    with pytest.raises(SetupProblem, match="6 frames"):
+        followed(Fake(answer))
+
+
+def test_other_errors_pass_through() -> None:
+    def answer(video: np.ndarray, queries: np.ndarray) -> RawTracks:
+        raise RuntimeError("a fault of the network")
+
+    with pytest.raises(RuntimeError, match="a fault"):
+        followed(Fake(answer))
+
+
+def test_the_first_window_is_what_memory_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Placement, "free_bytes", property(lambda self: 10_000))
+    settings = FakeSettings(following=replace(SHORT, window_frames=32, points=100, memory_share=1.0))
+    assert Fake(Exact(), settings)._fitting_size() == 16  # 601 bytes a frame
+    monkeypatch.setattr(Placement, "free_bytes", property(lambda self: 0))
+    assert Fake(Exact(), settings)._fitting_size() == SHORT.least_frames
+
+
+def test_same_bytes_twice() -> None:
+    first, second = followed(Fake(Exact())), followed(Fake(Exact()))
+    assert isinstance(first, ImageTracks) and isinstance(second, ImageTracks)
+    assert first.xy_px.tobytes() == second.xy_px.tobytes()
+
+
+def test_frames_are_thinned_by_rate_and_number() -> None:
+    clip = replace(CLIP, frames=np.arange(5, 605), times_s=np.arange(600) / 60)
+    assert len(frames_to_follow(clip, FollowSettings())) == round(599 / 60 * 30) + 1
+    frames = frames_to_follow(clip, FollowSettings(max_frames=50))
+    assert len(frames) == 50 and frames[0] == 5 and frames[-1] == 604
+    clip = replace(clip, times_s=None)
+    np.testing.assert_array_equal(frames_to_follow(clip, FollowSettings()), clip.frames)
+
+
+def test_new_points_keep_their_distance() -> None:
+    rng = np.random.default_rng(0)
+    grey = rng.integers(0, 255, (96, 160), dtype=np.uint8)
+    grey[:, 100:] = 100
+    taken = np.array([[30.0, 40.0], [60.0, 20.0]])
+    xy = new_points(grey, np.ones(grey.shape, bool), taken, FollowSettings(points=50, spacing_share=0.03))
+    spacing = 0.03 * np.hypot(96, 160)
+    assert 10 < len(xy) <= 50 and xy[:, 0].max() < 106
+    apart = np.linalg.norm(xy[:, None] - np.concatenate([xy, taken])[None], axis=-1)
+    apart[np.arange(len(xy)), np.arange(len(xy))] = np.inf
+    assert apart.min() >= 0.99 * spacing
+
+
+def test_both_ways_believes_what_came_before_the_start() -> None:
+    raw = RawTracks(xy=np.full((1, 5, 2), 10.0, np.float32), confidence=np.ones((1, 5), np.float32))
+    queries = np.array([[2, 10.5, 10.0]], np.float32)
+    valid = np.ones((20, 20), bool)
+    one, both = (believed(raw, queries, valid, 0.5, way, FollowSettings()) for way in (False, True))
+    assert np.isnan(one[0, :2]).all() and np.isfinite(one[0, 2:]).all() and np.isfinite(both).all()
+    np.testing.assert_array_equal(one[0, 2], [10.5, 10.0])  # its start is the point that was asked for
+
+
+def test_a_chain_needs_frames_that_both_windows_see() -> None:
+    chain = TrackChain(count=8, settings=FollowSettings(agree_frames=3, min_frames=2))
+    line = np.arange(8, dtype=np.float32)[None, :, None].repeat(2, axis=2)
+    chain.add(0, np.zeros(0, np.int64), np.zeros((0, 5, 2), np.float32), line[:, :5])
+    rows, queries = chain.continuing(2)
+    assert rows.tolist() == [0] and queries.tolist() == [[0, 2, 2]]
+    known = line[:, 2:].copy()
+    known[:, 0] = np.nan  # two shared frames are left
+    chain.add(2, rows, known, np.zeros((0, 6, 2), np.float32))
+    assert np.isnan(chain.xy[0, 5:]).all()
+
+
+def test_what_is_read_is_declared() -> None:
+    assert Fake.options == {"times_s"} and Fake.may_use == {"valid_area"} and not Fake.needs
+    area = ValidArea(valid=np.ones((75, 100), bool), provenance=Provenance(expert="test", version="0"))
+    assert isinstance(followed(Fake(Exact()), valid_area=area), ImageTracks)  # found at another working size
