@@ -35,7 +35,7 @@ def test_pinned_requirements_are_those_of_the_adapters() -> None:
 
 
 def test_checkouts_are_those_of_the_adapters() -> None:
-    sources = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "experts").glob("*.py"))
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "experts").rglob("*.py"))
     sources += text("docs/experts.md")
     for line in re.findall(r"git checkout ([0-9a-f]{40})", text("tests/accept/README.md")):
         assert line in sources or line.startswith("d4ede77a"), "Orient Anything V1's code is not run by the adapter"

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -78,7 +79,8 @@ def test_killed_at_any_moment(tmp_path: Path, workers: int, times: int) -> None:
                 time.sleep(0.01)
             time.sleep(rng.uniform(0, 0.3))
             cut_short += process.poll() is None
-            os.killpg(process.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it was done before
+                os.killpg(process.pid, signal.SIGKILL)
         wait_until_gone(process.pid)
         check_whole(store)
     assert cut_short
