@@ -10,7 +10,7 @@ from typing import Any
 
 
 def _real() -> Any:
-    path = Path(__file__).resolve().parents[2] / "experts" / "workers" / "orient_anything_v2.py"
+    path = Path(__file__).resolve().parents[2] / "experts" / "runtime" / "workers" / "orient_anything_v2.py"
     spec = importlib.util.spec_from_file_location("orient_anything_v2_worker", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -185,7 +185,7 @@ def test_the_folder_is_private_and_goes_with_the_worker(script: Path) -> None:
 def test_upstream_sees_neither_our_modules_nor_our_path(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", "/packages/of/ours")
     path = echo(worker)[0]["path"]
-    assert not {"/packages/of/ours", str(ROOT / "experts"), str(ROOT / "experts" / "workers")} & set(path)
+    assert not {"/packages/of/ours", str(ROOT / "experts"), str(ROOT / "experts" / "runtime" / "workers")} & set(path)
 
 
 def test_prints_do_not_reach_the_wire_and_block_nothing(worker: Worker) -> None:
