@@ -106,7 +106,7 @@ class Hashes:
         stat = (self.folder / name).stat()
         stamp = [stat.st_size, stat.st_mtime_ns]
         known = self._known.get(name)
-        if not known or known[:2] != stamp:
+        if not isinstance(known, list) or len(known) != 3 or known[:2] != stamp:
             known = self._known[name] = [*stamp, sha256(self.folder / name)]
             with contextlib.suppress(OSError):  # a folder that is not ours to write is hashed every time
                 _write(self.folder / _HASHED, self._known)
@@ -122,7 +122,8 @@ def sha256(path: Path) -> str:
 def read_lock(folder: Path) -> Lock:
     """What the first fetch found; empty if there was none."""
     record = _read(folder / LOCK)
-    return Lock(revision=record.get("revision"), sha256=dict(record.get("sha256", {})))
+    pinned = record.get("sha256")
+    return Lock(revision=record.get("revision"), sha256=pinned if isinstance(pinned, dict) else {})
 
 
 def write_lock(folder: Path, lock: Lock) -> None:
