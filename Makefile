@@ -3,6 +3,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt
 
+PARALLEL := -n auto --maxprocesses 4 --dist worksteal
+
 EXPERTS := .venv-experts
 EXPERTS_PIP := $(EXPERTS)/bin/python -m pip install -q --disable-pip-version-check --no-compile -c constraints-experts.txt
 
@@ -11,15 +13,15 @@ EXPERTS_PIP := $(EXPERTS)/bin/python -m pip install -q --disable-pip-version-che
 demo: $(VENV)/.installed  ## annotate our own clip (or VIDEO=path FLAGS=--upright) into demo/NAME, and say where to look
 	$(if $(VIDEO),$(BIN)/spatial-engine run "$(VIDEO)" -o demo/"$$(basename "$(VIDEO)")" $(FLAGS),$(BIN)/python -m examples.demo)
 
-test: $(VENV)/.installed  ## everything but style: about ten minutes on two cores
-	$(BIN)/python -m pytest
+test: $(VENV)/.installed  ## everything but style: about six minutes on two cores
+	$(BIN)/python -m pytest $(PARALLEL)
 
 check: $(VENV)/.check  ## style, types, floors, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 
 test-experts: $(EXPERTS)/.installed  ## the real code of the models that a package index has, random weights, CPU
 	$(EXPERTS)/bin/python -m pytest tests/upstream

@@ -137,7 +137,8 @@ def main(script: str, folder: str, requests_fd: str, replies_fd: str) -> None:
     for number in (requests_fd, replies_fd):
         os.set_inheritable(int(number), False)
     watched = (os.getppid(), int(requests_fd), Path(folder))
-    threading.Thread(target=_watch, args=watched, daemon=True).start()
+    watching = threading.Thread(target=_watch, args=watched, daemon=True)
+    watching.start()
     answering = Answering(Path(script), Path(folder))
     with os.fdopen(int(requests_fd), "rb") as requests, os.fdopen(int(replies_fd), "wb") as replies:
         while (message := _received(requests)) is not None:
@@ -148,6 +149,7 @@ def main(script: str, folder: str, requests_fd: str, replies_fd: str) -> None:
                 data = packed({"error": {"kind": type(error).__name__, "message": str(error), "traceback": ""}})
             replies.write(data)
             replies.flush()
+        watching.join()  # it clears up: an interpreter that ends first would stop it half way
 
 
 if __name__ == "__main__":
