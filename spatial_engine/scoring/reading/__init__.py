@@ -1,0 +1,24 @@
+"""What a response says: one reader per kind of answer. A reader never guesses: it says why it read nothing."""
+
+from spatial_engine.scoring.reading.choice import read_choice
+from spatial_engine.scoring.reading.conclusion import conclusion
+from spatial_engine.scoring.reading.json_object import read_object
+from spatial_engine.scoring.reading.number import read_number
+from spatial_engine.scoring.reading.order import read_order
+from spatial_engine.scoring.reading.plan import read_plan
+from spatial_engine.scoring.reading.point import read_point
+from spatial_engine.scoring.reading.reading import Reading, Unreadable
+from spatial_engine.scoring.reading.yes_no import read_yes_no
+
+__all__ = [
+    "Reading",
+    "Unreadable",
+    "conclusion",
+    "read_choice",
+    "read_number",
+    "read_object",
+    "read_order",
+    "read_plan",
+    "read_point",
+    "read_yes_no",
+]
