@@ -16,12 +16,13 @@ from experts.expert import Expert
 from experts.runtime.device import forget_cached, is_lost, is_out_of_memory
 from experts.runtime.per_image import PerImageExpert, call_many
 from experts.setup_problem import SetupProblem
-from experts.signals import SIGNAL_TYPES, Abstained, Signals
+from experts.signals import Signals
 from spatial_engine.clip_work import ClipWork, Results
 from spatial_engine.executor import leave_worker, one_line
 from spatial_engine.ledger import Entry, entries_on_file
 from spatial_engine.loading import Loading
 from spatial_engine.run_key import declared_view
+from spatial_engine.signal_check import check_results
 from spatial_engine.sources import clip_to_json
 from spatial_engine.store import ClipRecord, Failure, Store
 from spatial_engine.workbench import Workbench
@@ -158,7 +159,7 @@ class AnnotateClips:
                 _file(files, one, expert, results)
                 one.seconds[expert.name] = time.perf_counter() - started
                 finished, started = finished + 1, time.perf_counter()
-        except Exception as error:  # which clip it concerns is seen when each is tried alone
+        except (Exception, SystemExit) as error:  # which clip it concerns is seen when each is tried alone
             if is_lost(error):
                 self._lose_gpu(files, error)
         return finished
@@ -167,14 +168,14 @@ class AnnotateClips:
         """Files what the expert says of a clip, or how it failed."""
         started = time.perf_counter()
         failure: Failure | None = None
-        lost: Exception | None = None
+        lost: BaseException | None = None
         try:
             results = one.refusal(expert)
             if results is None:
                 self.bench.load(expert)
                 results = expert(declared_view(one.clip, expert), _inputs(files, one, expert))
             _file(files, one, expert, results)
-        except Exception as error:  # a fault of one expert on one clip is recorded, never the run's
+        except (Exception, SystemExit) as error:  # a fault of one expert on one clip is recorded, never the run's
             failure, lost = _failure(expert, error), error if is_lost(error) else None
         one.seconds[expert.name] = time.perf_counter() - started
         if failure is not None:
@@ -184,7 +185,7 @@ class AnnotateClips:
         if lost is not None:
             self._lose_gpu(files, lost)
 
-    def _lose_gpu(self, files: WriteBehind, error: Exception) -> None:
+    def _lose_gpu(self, files: WriteBehind, error: BaseException) -> None:
         """A fresh process takes over: this one cannot use the GPU again."""
         files.settle()
         leave_worker()
@@ -219,12 +220,8 @@ def _inputs(files: WriteBehind, one: ClipWork, expert: Expert) -> Signals:
 
 
 def _file(files: WriteBehind, one: ClipWork, expert: Expert, results: Results) -> None:
-    """Hands an expert's results to the writer. Raises TypeError where they are not what it provides."""
-    if set(results) != set(expert.provides):
-        raise TypeError(f"{expert.name} returned {sorted(results)} and provides {sorted(expert.provides)}")
-    for name, value in results.items():
-        if not isinstance(value, SIGNAL_TYPES[name] | Abstained):
-            raise TypeError(f"{expert.name} returned {type(value).__name__} as {name!r}: not a {SIGNAL_TYPES[name]}")
+    """Hands an expert's results to the writer. Raises where they are not what it provides."""
+    check_results(expert, one.clip, results)
     for name in sorted(results):
         files.write(one.clip.id, name, one.keys[name], results[name])
 
@@ -234,7 +231,7 @@ def _record(store: Store, one: ClipWork, key: str, failure: Failure) -> None:
     store.write_failures(one.clip.id, one.failures)
 
 
-def _failure(expert: Expert, error: Exception | str) -> Failure:
+def _failure(expert: Expert, error: BaseException | str) -> Failure:
     """How an expert failed, as the store keeps it."""
     signals = tuple(sorted(expert.provides))
     if isinstance(error, str):

@@ -49,7 +49,7 @@ class Workbench:
             expert.load(self.loading.weights, device, self.loading.dtype)
         except SetupProblem as problem:
             raise hindrance(expert, self.loading.weights) or problem from problem
-        except Exception as error:  # no clip was looked at: whatever it is, it concerns this machine
+        except (Exception, SystemExit) as error:  # no clip was looked at: whatever it is, it concerns this machine
             remedy = _TOO_BIG if is_out_of_memory(error) else _DOCTOR
             raise SetupProblem(f"{expert.name} cannot be loaded: {one_line(error)}", remedy) from error
 
@@ -62,7 +62,7 @@ class Workbench:
                 return None
         return self._identities[expert.name]
 
-    def lose_gpu(self, error: Exception) -> None:
+    def lose_gpu(self, error: BaseException) -> None:
         """No expert with a model can work in this process any more."""
         cause = f"the GPU failed on an earlier clip ({one_line(error)}), and this process cannot use it any more"
         self._gpu_lost = SetupProblem(

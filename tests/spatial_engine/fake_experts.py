@@ -30,7 +30,7 @@ class FakeExpert:
     options: frozenset[str] = frozenset()
     version: str = "1"
     settings: FakeSettings = field(default_factory=FakeSettings)
-    does: Literal["measure", "abstain", "raise", "die", "die once", "interrupt", "cheat"] = "measure"
+    does: Literal["measure", "abstain", "raise", "die", "die once", "interrupt", "cheat", "exit", "late"] = "measure"
     only_clip: str = ""
     """Name of the one clip that `does` is about; empty: all."""
 
@@ -50,11 +50,17 @@ class FakeExpert:
             os.kill(os.getpid(), signal.SIGKILL)
         if does == "interrupt":
             raise KeyboardInterrupt
+        if does == "exit":
+            raise SystemExit("upstream gives up")
         if does == "abstain":
             return {name: Abstained(reason="too dark", detail="0 lx") for name in self.provides}
         if does == "cheat":
             return {}
-        return {name: self._measure(name, clip) for name in self.provides}
+        measured = {name: self._measure(name, clip) for name in self.provides}
+        if does == "late":
+            for value in measured.values():
+                object.__setattr__(value, "frames", clip.frames + 1)
+        return measured
 
     def ran(self, word: str | None = None) -> int:
         """How often it ran, or on which clip."""

@@ -135,6 +135,23 @@ def test_what_is_not_provided_is_a_failure(tmp_path: Path, videos: Path, fakes: 
     assert "returned [] and provides ['gravity']" in store.present_failures(store.clip_ids()[0])[0].error
 
 
+def test_frames_that_the_clip_lacks_are_a_failure(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
+    fakes["up"].does = "late"
+    store = annotate(videos, tmp_path / "store", experts=[fakes["up"]])
+    assert "not rising numbers of the clip's" in store.present_failures(store.clip_ids()[0])[0].error
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_an_expert_that_exits_costs_its_clip(
+    tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert], workers: int
+) -> None:
+    fakes["area"].does = "exit"
+    store = annotate(videos, tmp_path / "store", experts=[fakes["area"], fakes["up"]], workers=workers)
+    for clip in store.clip_ids():
+        assert [failure.error for failure in store.present_failures(clip)] == ["SystemExit: upstream gives up"]
+        assert isinstance(store.signals(clip)["gravity"], Gravity)
+
+
 def test_workers_give_the_same_store(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
     stores = [annotate(videos, tmp_path / f"store {n}", experts=list(fakes.values()), workers=n) for n in (0, 2)]
     hashes = [
