@@ -1,27 +1,79 @@
 """Answers held against a scene that knows better: ground truth, another set of experts, a later version."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from action_mapping.plan import read_plan
 from templates.answer import MOTIONS, Answer, Label, Numbers, Plan, Point, Shape, right
 from templates.fact import Fact
-from templates.measured import Undecided
+from templates.measured import Json, Undecided
 from templates.question import Format, Question
 from templates.scene import Scene
 from templates.template import Template
 
+_ROUND = np.array([[1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0], [-1, -1], [0, -1], [1, -1]], dtype=float)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """An answer beside the truth."""
+
+    right: bool | None
+    """None where the truth does not decide."""
+    reason: str = ""
+    """Why it does not."""
+    true: Answer | None = None
+    """The true answer, where there is one."""
+
+
+def compare(
+    template: Template, format: Format, fact: Fact, answer: Answer, truth: Scene, *, slack_px: float = 0.0
+) -> Comparison:
+    """Holds an answer about a fact against `truth`.
+
+    With `slack_px` the fact's pixels are moved by so much in eight directions: where that changes the verdict, or
+    leaves the truth undecided, truth at that place is no evidence (a border, a thin thing, a depth hole).
+    """
+    first, *moved = (_compared(template, format, near, answer, truth) for near in [fact, *_nudged(fact, slack_px)])
+    if first.right is not None and any(other.right != first.right for other in moved):
+        return replace(first, right=None, reason="truth differs within a few pixels")
+    return first
+
+
+def _compared(template: Template, format: Format, fact: Fact, answer: Answer, truth: Scene) -> Comparison:
+    (measured,) = template.measure([fact], truth)
+    if isinstance(measured, Undecided):
+        return Comparison(right=None, reason=f"truth: {measured.reason}")
+    true_answer = template.answer(format, fact, measured)
+    if isinstance(true_answer, Undecided):
+        return Comparison(right=None, reason=f"truth: {true_answer.reason}")
+    decided = right(answer, true_answer)
+    return Comparison(
+        right=decided, reason="" if decided is not None else "truth is too close to call", true=true_answer
+    )
+
+
+def _nudged(fact: Fact, slack_px: float) -> list[Fact]:
+    """The fact with its pixels moved, all by the same step; none if it names no pixel."""
+    pixels = {name: part for name, part in fact.params.items() if _is_pixel(part)}
+    if not pixels or slack_px <= 0:
+        return []
+    steps = slack_px * _ROUND / np.linalg.norm(_ROUND, axis=1, keepdims=True)
+    return [
+        replace(fact, params={**fact.params, **{n: (np.array(p) + step).tolist() for n, p in pixels.items()}})
+        for step in steps
+    ]
+
+
+def _is_pixel(part: Json) -> bool:
+    """Pixels are pairs of numbers with a fraction; frames and sizes are whole numbers."""
+    return isinstance(part, list | tuple) and len(part) == 2 and all(isinstance(number, float) for number in part)
+
 
 def verdict(template: Template, format: Format, fact: Fact, answer: Answer, truth: Scene) -> bool | None:
     """Whether an answer about a fact is right on `truth`; None where the truth does not decide."""
-    (measured,) = template.measure([fact], truth)
-    if isinstance(measured, Undecided):
-        return None
-    true_answer = template.answer(format, fact, measured)
-    if isinstance(true_answer, Undecided):
-        return None
-    return right(answer, true_answer)
+    return compare(template, format, fact, answer, truth).right
 
 
 def judge(question: Question, template: Template, truth: Scene) -> bool | None:

@@ -1,0 +1,1 @@
+"""Labels held against ground truth: verdicts, rates with their bounds, coverage of σ, yield."""
