@@ -11,6 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spatial_engine.dataset import Dataset
     from spatial_engine.errors import SpatialEngineError
+    from spatial_engine.evaluation.cost import Prices
+    from spatial_engine.evaluation.evaluate import evaluate
+    from spatial_engine.evaluation.judge import Judge
+    from spatial_engine.evaluation.score import score
+    from spatial_engine.evaluation.server import Server
+    from spatial_engine.evaluation.work import Asking
     from spatial_engine.export import export
     from spatial_engine.loading import Loading
     from spatial_engine.pipeline import annotate, generate, run
@@ -21,31 +27,43 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Asking": "evaluation.work",
     "Dataset": "dataset",
+    "Judge": "evaluation.judge",
     "Loading": "loading",
     "OpenOptions": "sources",
+    "Prices": "evaluation.cost",
+    "Server": "evaluation.server",
     "SpatialEngineError": "errors",
     "Store": "store",
     "annotate": "pipeline",
+    "evaluate": "evaluation.evaluate",
     "export": "export",
     "generate": "pipeline",
     "open_store": "store",
     "report": "report",
     "run": "pipeline",
+    "score": "evaluation.score",
 }
 
 __all__ = [
+    "Asking",
     "Dataset",
+    "Judge",
     "Loading",
     "OpenOptions",
+    "Prices",
+    "Server",
     "SpatialEngineError",
     "Store",
     "annotate",
+    "evaluate",
     "export",
     "generate",
     "open_store",
     "report",
     "run",
+    "score",
 ]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spatial_engine import cli_evaluation
 from spatial_engine import cli_options as o
 from spatial_engine.cli_options import grouped, names
 from spatial_engine.cli_weights import weights_app
@@ -116,7 +117,7 @@ def generate(
 def export(
     dataset: Annotated[Path, typer.Argument(help="A data set that generate wrote.")],
     out: o.Out,
-    to: Annotated[str, typer.Option(help="Whose format: spatialtree.")],
+    to: Annotated[str, typer.Option(help="Whose format: spatialtree, lmms-eval, vlmevalkit, hf, llava, sharegpt.")],
 ) -> None:
     """Write a data set in another program's format."""
     from spatial_engine import export, summary
@@ -126,10 +127,10 @@ def export(
 
 @app.command()
 def report(
-    path: Annotated[Path, typer.Argument(help="A data set, or the OUT folder of run.")],
+    path: Annotated[Path, typer.Argument(help="A data set, or the OUT of run or evaluate.")],
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder to write; by default PATH/report.")] = None,
 ) -> None:
-    """Draw a data set as pages that open from disk."""
+    """Draw a data set, or an evaluation, as pages that open from disk."""
     import spatial_engine
 
     print(f"look at: {spatial_engine.report(path, out)}")
@@ -161,6 +162,9 @@ def doctor() -> None:
     from spatial_engine import doctor as examination
 
     raise typer.Exit(0 if examination.show(examination.examine(Path.cwd())) else 3)
+
+
+cli_evaluation.register(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -40,7 +40,8 @@ class ScoredItem:
     window_frames: int | None
     """Frames between the first and the last frame shown; None where nothing of the footage is shown."""
     official: float | None = None
-    """Score of the official scorer for the same response; None where it has none for this question."""
+    """Score of the official scorer for the same answer (a letter that was read is given as "Answer: B"); None where
+    it has none for this question."""
     strict: float | None = None
     """Likewise of the strict one."""
     seconds: float | None = None

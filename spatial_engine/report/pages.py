@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from spatial_engine.atomic_folder import atomic_folder, check_free
 from spatial_engine.dataset import Dataset
 from spatial_engine.errors import UsageError
 from spatial_engine.media import place_file
 from spatial_engine.question_line import plain
 from spatial_engine.report.clip_page import clip_page
+from spatial_engine.report.evaluation import is_evaluation, report_evaluation
+from spatial_engine.report.page import write_page
 from spatial_engine.store import Store, open_store
 from templates.ability import LEAVES, LEVELS, TREE
 from templates.measured import Json
@@ -25,15 +25,19 @@ _OURS = ("index.html", "gallery.html", "clips", "media", "pictures")
 
 def report(dataset: Dataset | str | Path, out: str | Path | None = None, *, store: Store | None = None) -> Path:
     """Writes the report of a data set and returns its first page. `out` is `report/` in the data set if not given.
-    The OUT folder of `run` stands for its data set and its store, and takes the report.
+    The OUT folder of `run` stands for its data set and its store, and takes the report. The OUT folder of `evaluate`
+    has a report of its own: of models and their answers.
 
     With the store that the data set was made from, every clip gets a page of what was measured. Raises `UsageError`
     if `dataset` is none, or `out` holds something else.
     """
-    if not isinstance(dataset, Dataset) and (Path(dataset) / "dataset" / "audit.json").is_file():
+    if not isinstance(dataset, Dataset):
         whole = Path(dataset)
-        dataset, out = whole / "dataset", out or whole / "report"
-        store = store or open_store(whole / "store")
+        if (whole / "dataset" / "audit.json").is_file():
+            dataset, out = whole / "dataset", out or whole / "report"
+            store = store or open_store(whole / "store")
+        elif not (whole / "audit.json").is_file() and is_evaluation(whole):
+            return report_evaluation(whole, None if out is None else Path(out))
     dataset = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)
     out = dataset.path / "report" if out is None else Path(out)
     questions = list(dataset.questions)
@@ -44,8 +48,8 @@ def report(dataset: Dataset | str | Path, out: str | Path | None = None, *, stor
         for path in sorted({medium["path"] for question in shown for medium in question.media}):
             place_file(dataset.path / path, folder / path)
         clips = _clip_pages(folder, questions, store)
-        _write(folder / "gallery.html", "gallery.html", **_gallery(dataset, shown, questions, clips))
-        _write(folder / "index.html", "index.html", **_overview(dataset, shown, clips, store))
+        write_page(folder / "gallery.html", "gallery.html", **_gallery(dataset, shown, questions, clips))
+        write_page(folder / "index.html", "index.html", **_overview(dataset, shown, clips, store))
     return out / "index.html"
 
 
@@ -131,7 +135,7 @@ def _clip_pages(folder: Path, questions: Sequence[Question], store: Store | None
         if store is not None and id in in_store:
             page = clip_page(store, id, folder / "pictures")
             entry |= {"name": page["clip"].name, "page": f"clips/{id}.html"}
-            _write(folder / entry["page"], "clip.html", root="../", page="clip", questions=counts[id], **page)
+            write_page(folder / entry["page"], "clip.html", root="../", page="clip", questions=counts[id], **page)
         entries.append(entry)
     return entries
 
@@ -140,15 +144,6 @@ def _even_selection(questions: Sequence[Question]) -> Sequence[Question]:
     if len(questions) <= GALLERY_LIMIT:
         return questions
     return [questions[index * len(questions) // GALLERY_LIMIT] for index in range(GALLERY_LIMIT)]
-
-
-def _write(path: Path, template: str, **content: Any) -> None:
-    """Renders a page. Names may hold anything a file system allows: what is no Unicode becomes a question mark."""
-    environment = Environment(
-        loader=PackageLoader("spatial_engine.report", "html"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    path.write_bytes(environment.get_template(template).render(**content).encode("utf-8", "replace"))
 
 
 def _check(path: Path) -> None:

@@ -1,8 +1,6 @@
 import re
 import shutil
-import subprocess
 from html import unescape
-from html.parser import HTMLParser
 
 import pytest
 
@@ -12,14 +10,7 @@ from spatial_engine.errors import UsageError
 from spatial_engine.report import report
 from tests.spatial_engine.drafts import NASTY, clip, clip_questions
 from tests.spatial_engine.measured_store import measured_store
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = [
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
-    *("--disable-background-networking", "--disable-component-update", "--enable-logging=stderr"),
-    "--virtual-time-budget=4000",
-]
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (apt-get install chromium)")
+from tests.spatial_engine.report.pages_in_a_browser import Links, needs_chromium, opened
 
 
 @pytest.fixture(scope="module")
@@ -29,19 +20,6 @@ def made(tmp_path_factory):
     dataset = write_dataset(folder / "dataset", [clip_questions("a" * 16, 3)], lambda id: clip(id, NASTY), seed=0)
     set_truth(dataset.path, {"right": 30, "wrong": 0, "undecidable": 4}, [{"fact_id": "<b>x</b>"}], "the renderer")
     return dataset, report(dataset, folder / "report", store=store)
-
-
-class Links(HTMLParser):
-    """Everything that a page would load or lead to, and the tags it is made of."""
-
-    def __init__(self):
-        super().__init__()
-        self.found, self.tags = [], set()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.add(tag)
-        assert not any(name.startswith("on") for name, _ in attrs)
-        self.found += [value for name, value in attrs if name in ("href", "src")]
 
 
 def pages(first):
@@ -124,14 +102,6 @@ def test_only_reports_are_replaced(made, tmp_path):
     assert (tmp_path / "site" / "index.html").read_text() == "mine"
     with pytest.raises(UsageError, match="not a data set"):
         report(tmp_path)
-
-
-def opened(page, profile, *flags):
-    """The page's DOM after its scripts ran, and what the console said."""
-    command = [CHROMIUM, *FLAGS, f"--user-data-dir={profile}", *flags, "--dump-dom", page]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=90)
-    console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    return done.stdout, console
 
 
 @needs_chromium

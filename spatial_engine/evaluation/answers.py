@@ -1,0 +1,132 @@
+"""Answers made elsewhere: a JSON Lines file with an id and a text a line, under the names that people use."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spatial_engine.errors import UsageError
+from spatial_engine.evaluation.response import Response
+from spatial_engine.evaluation.responses import Key, better, response_of
+from spatial_engine.progress import counted
+
+IDS = ("id", "question_id")
+TEXTS = ("text", "response", "answer", "prediction")
+_NAMED = 5  # lines that an error names
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """What was taken from a file."""
+
+    responses: Mapping[Key, Response]
+    taken: str
+    """In words: which keys held ids and texts, what was left out."""
+
+
+class _BadLine(ValueError):  # noqa: N818 - counted, not shown
+    """A line that is no answer to a question of this data set."""
+
+
+def read_answers(path: str | Path, rotations: Mapping[str, int], *, skip_bad_lines: bool = False) -> Answers:
+    """All answers of a file, by question and rotation. Equal lines of one question are taken once.
+
+    `rotations`: how many presentations each question has, by id. A line is bad that is not a JSON object, has no id or
+    no text, or an id or a rotation that the data set lacks. Raises `UsageError` naming the bad lines (unless they are
+    skipped), lines that contradict each other, and files that hold no answer at all.
+    """
+    path = Path(path)
+    found: dict[Key, tuple[int, Response]] = {}
+    bad: dict[int, str] = {}
+    contradicting: list[str] = []
+    taken: Counter[str] = Counter()
+    for number, line in _lines(path):
+        try:
+            response, keys = _answer(line, rotations)
+        except _BadLine as error:
+            bad[number] = str(error)
+            continue
+        earlier = found.setdefault((response.id, response.rotation), (number, response))
+        if earlier[0] != number:
+            if earlier[1].text != response.text and earlier[1].outcome == response.outcome == "answered":
+                contradicting.append(f"{earlier[0]} and {number} ({response.id})")
+            found[earlier[1].id, earlier[1].rotation] = (earlier[0], better(earlier[1], response))
+            keys = "repeated"
+        taken[keys] += 1
+    _check(path, found, bad, contradicting, skip_bad_lines)
+    words = [f"{counted(count, 'line')} {keys}" for keys, count in sorted(taken.items())]
+    if bad:
+        words.append(f"{counted(len(bad), 'bad line')} left out ({_some(bad)})")
+    return Answers(responses={key: response for key, (_, response) in found.items()}, taken="; ".join(words))
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Numbered from 1, without blank ones."""
+    if not path.is_file():
+        raise UsageError(f"{path}: no such file", 'give a file of lines such as {"id": "...", "text": "..."}')
+    with path.open("rb") as file:
+        if b"\x00" in file.read(4096):
+            raise UsageError(f"{path} is a binary file", 'give a text file of lines: {"id": "...", "text": "..."}')
+        file.seek(0)
+        yield from ((number, line) for number, line in enumerate(file, start=1) if line.strip())
+
+
+def _answer(line: bytes, rotations: Mapping[str, int]) -> tuple[Response, str]:
+    """The answer of a line, and which of its keys were taken. Raises `_BadLine`."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise _BadLine(f"not JSON: {str(error)[:80]}") from error
+    if not isinstance(record, dict):
+        raise _BadLine("not an object")
+    id_key = next((key for key in IDS if isinstance(record.get(key), str | int)), None)
+    text_key = next((key for key in TEXTS if key in record), None)
+    if id_key is None or text_key is None:
+        raise _BadLine(f"no {' or '.join(IDS if id_key is None else TEXTS)}")
+    id = str(record[id_key])
+    if id not in rotations:
+        raise _BadLine(f"no question has the id {id[:40]!r}")
+    response = _response({**record, "id": id, "text": _text(record[text_key])})
+    if response.rotation >= rotations[id]:
+        raise _BadLine(f"question {id} has no rotation {response.rotation}")
+    return response, f"with the id from {id_key!r} and the text from {text_key!r}"
+
+
+def _response(record: Mapping[str, Any]) -> Response:
+    """Ours with all that it says; of others id and text alone, for their other keys may mean something else. Raises
+    `_BadLine`."""
+    try:
+        return response_of(dict(record))
+    except ValueError as error:
+        if record.keys() >= {"rotation", "item", "outcome"}:
+            raise _BadLine(str(error)) from error
+    return Response(id=record["id"], text=record["text"])
+
+
+def _text(value: Any) -> str | None:
+    """A model's reply as text: an answer may be given as a number, a list or an object as well."""
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _check(
+    path: Path,
+    found: Mapping[Key, tuple[int, Response]],
+    bad: Mapping[int, str],
+    contradicting: list[str],
+    skip_bad_lines: bool,
+) -> None:
+    if contradicting:
+        some = ", ".join(contradicting[:_NAMED]) + (", ..." if len(contradicting) > _NAMED else "")
+        raise UsageError(f"{path}: lines contradict each other: {some}", "keep one answer for each question")
+    if bad and (not skip_bad_lines or not found):
+        remedy = "--skip-bad-lines leaves them out" if found else "are these answers to this data set?"
+        raise UsageError(f"{path}: {counted(len(bad), 'line')} cannot be used: {_some(bad)}", remedy)
+    if not found:
+        raise UsageError(f"{path} holds no answer", 'give a file of lines: {"id": "...", "text": "..."}')
+
+
+def _some(bad: Mapping[int, str]) -> str:
+    some = "; ".join(f"line {number}: {reason}" for number, reason in list(bad.items())[:_NAMED])
+    return some + ("; ..." if len(bad) > _NAMED else "")

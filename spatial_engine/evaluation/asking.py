@@ -1,0 +1,145 @@
+"""Many requests to one server: several at once, from the cache where it has them, until all are done or hopeless."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, TypeVar
+
+from spatial_engine.errors import Interrupted, SetupError, UsageError
+from spatial_engine.evaluation.cache import Cache
+from spatial_engine.evaluation.reply import Failed, Outcome, Reply, TimedOut
+from spatial_engine.evaluation.request import Request
+from spatial_engine.evaluation.server import Server
+from spatial_engine.progress import counted
+
+if TYPE_CHECKING:
+    from spatial_engine.evaluation.client import Client
+
+T = TypeVar("T")
+_HOPELESS_AFTER = 5
+"""Requests in a row that fail for one cause, before the rest is given up."""
+
+_REMEDIES = {
+    "401": "put the server's key into the environment variable that --api-key-env names",
+    "403": "does the key in --api-key-env allow this model?",
+    "404": "is --model one of those that the server lists at BASE_URL/models, and does --base-url end in /v1?",
+    "405": "does --base-url end in /v1?",
+    "400": "the server's words say what it does not take; --temperature default sends no temperature",
+    "429": "the account's quota is used up: top it up; what is answered is kept",
+    "no connection": "is the server running, and is --base-url right?",
+}
+
+Jobs = Iterable[tuple[T, Request]]
+Done = Callable[[T, Outcome], None]
+
+
+def ask_all(jobs: Jobs[T], server: Server, done: Done[T], cache: Cache | None = None) -> None:
+    """Asks for every job, and calls `done` for each as its outcome is there.
+
+    Raises `SetupError` once requests fail in a row for a cause that all others would meet too, and `Interrupted` on
+    Ctrl-C. What is done until then is done.
+    """
+    try:
+        _run(lambda: _ask_all(jobs, server, done, cache))
+    except KeyboardInterrupt as error:
+        raise Interrupted("stopped", "run the same command again: it goes on where it stopped") from error
+
+
+def replay_all(jobs: Jobs[T], done: Done[T], cache: Cache) -> None:
+    """The same from the cache alone. Raises `UsageError`, before anything is done, if it lacks a reply."""
+    jobs = list(jobs)
+    found = [(job, _cached(cache, request)) for job, request in jobs]
+    lacking = sum(reply is None for _, reply in found)
+    if lacking:
+        cause = f"--replay: {cache.path} lacks {lacking} of {len(jobs)} replies"
+        remedy = "were model, settings, questions or pictures others? without --replay the server is asked for them"
+        raise UsageError(cause, remedy)
+    for job, reply in found:
+        if reply is not None:
+            done(job, reply)
+
+
+async def _ask_all(jobs: Jobs[T], server: Server, done: Done[T], cache: Cache | None) -> None:
+    from spatial_engine.evaluation.client import Client
+
+    waiting, watch = iter(jobs), _Watch()
+    async with Client(server) as client:
+        workers = (_work(waiting, client, done, cache, watch) for _ in range(server.concurrency))
+        await asyncio.gather(*workers)
+    if watch.verdict is not None:
+        cause = f"{server.base_url}: {counted(watch.in_a_row, 'request')} in a row failed: {watch.verdict}"
+        raise SetupError(cause, _REMEDIES.get(watch.verdict.kind, "the server's words say why"))
+
+
+async def _work(
+    waiting: Iterator[tuple[T, Request]], client: "Client", done: Done[T], cache: Cache | None, watch: "_Watch"
+) -> None:
+    """One of several that share what is waiting. What is under way is finished even when the rest is given up."""
+    for job, request in waiting:
+        outcome: Outcome | None = _cached(cache, request) if cache else None
+        if outcome is None:
+            outcome = await _asked(client, request)
+            if cache and isinstance(outcome, Reply):
+                cache.put(request.key, outcome.body, outcome.seconds)
+            watch.see(outcome)
+        done(job, outcome)
+        if watch.hopeless:
+            return
+
+
+async def _asked(client: "Client", request: Request) -> Outcome:
+    try:
+        return await client.ask(request)
+    except (TimedOut, Failed) as outcome:
+        return outcome
+
+
+def _cached(cache: Cache, request: Request) -> Reply | None:
+    found = cache.get(request.key)
+    return None if found is None else Reply(body=found[0], seconds=found[1])
+
+
+class _Watch:
+    """Tells when going on is no use."""
+
+    def __init__(self) -> None:
+        self.in_a_row = 0
+        """Last requests that failed for one cause."""
+        self._last: Failed | None = None
+        self._seen, self._answers = 0, 0
+
+    def see(self, outcome: Outcome) -> None:
+        """One more."""
+        self._seen += 1
+        self._answers += isinstance(outcome, Reply)
+        lasting = outcome if isinstance(outcome, Failed) and outcome.reach != "passing" else None
+        same = lasting and self._last and lasting.kind == self._last.kind
+        self.in_a_row = self.in_a_row + 1 if same else int(lasting is not None)
+        self._last = lasting
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether to stop. Once the server has answered, a request that it refuses may be that item's fault."""
+        if self._last is None or self.in_a_row < _HOPELESS_AFTER:
+            return False
+        return self._last.reach == "all" or not self._answers
+
+    @property
+    def verdict(self) -> Failed | None:
+        """Why nothing came of it, in the end; None if something did, or may the next time."""
+        return self._last if self.hopeless or self.in_a_row == self._seen else None
+
+
+def _run(work: Callable[[], Awaitable[None]]) -> None:
+    """Runs it to its end, also where a loop runs already (a notebook's)."""
+
+    async def whole() -> None:
+        await work()
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(whole())
+        return
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, whole()).result()

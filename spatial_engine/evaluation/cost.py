@@ -1,0 +1,61 @@
+"""What asking will take, before it is done. Tokens are estimates: every model counts pictures its own way."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from spatial_engine.evaluation.request import Request
+
+CHARACTERS_PER_TOKEN = 4.0
+"""Of English text."""
+PIXELS_PER_TOKEN = 28 * 28
+"""Of pictures, as Qwen2.5-VL counts them (patches of 14 pixels, merged two by two)."""
+REPLY_TOKENS = 300
+"""Of a reply that nothing limits: a few sentences of reasoning."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prices:
+    """Per million tokens, in one currency."""
+
+    input: float
+    output: float
+
+    def amount(self, input_tokens: float, output_tokens: float) -> float:
+        """What tokens cost."""
+        return (self.input * input_tokens + self.output * output_tokens) / 1e6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """What is to be asked."""
+
+    requests: int
+    pictures: int
+    input_tokens: int
+    output_tokens: int
+    """At most max_tokens each, if that is set."""
+
+
+def estimate(requests: Iterable[Request]) -> Estimate:
+    """Of requests that were not sent."""
+    count = pictures = 0
+    tokens = replies = 0.0
+    for request in requests:
+        count += 1
+        pictures += len(request.pictures)
+        tokens += sum(len(part) for part in request.parts if isinstance(part, str)) / CHARACTERS_PER_TOKEN
+        tokens += sum(picture_tokens(request))
+        limit = request.parameters.get("max_tokens")
+        replies += REPLY_TOKENS if limit is None else min(REPLY_TOKENS, limit)
+    return Estimate(requests=count, pictures=pictures, input_tokens=round(tokens), output_tokens=round(replies))
+
+
+def picture_tokens(request: Request) -> list[float]:
+    """Of each picture; only the heads of the files are read."""
+    from PIL import Image
+
+    sizes = []
+    for file in request.pictures:
+        with Image.open(file) as picture:
+            sizes.append(picture.width * picture.height / PIXELS_PER_TOKEN)
+    return sizes

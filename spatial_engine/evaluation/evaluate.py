@@ -1,0 +1,165 @@
+"""Asking a model about a data set: resumable, cached, and scored in the end."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from spatial_engine.dataset import Dataset
+from spatial_engine.evaluation.asking import ask_all, replay_all
+from spatial_engine.evaluation.baseline_runs import write_baselines
+from spatial_engine.evaluation.cache import Cache, opened_cache
+from spatial_engine.evaluation.cost import Estimate, Prices, estimate
+from spatial_engine.evaluation.item import check_unchanged
+from spatial_engine.evaluation.judge import Judge
+from spatial_engine.evaluation.presentation import Presentation
+from spatial_engine.evaluation.reply import Outcome, Reply, TimedOut
+from spatial_engine.evaluation.response import Response
+from spatial_engine.evaluation.responses import Key
+from spatial_engine.evaluation.run_folder import RunFolder, open_run, run_name
+from spatial_engine.evaluation.run_scores import finish
+from spatial_engine.evaluation.server import Server
+from spatial_engine.evaluation.work import Asking, Work
+from spatial_engine.progress import Progress, Silent
+from templates.measured import Json
+
+_SILENT = Silent()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What `evaluate` would do."""
+
+    answered: int
+    """Presentations that have their answer already."""
+    cached: int
+    """Of the others, those whose reply the cache has."""
+    left: Estimate
+    """What the server would be asked."""
+
+
+def evaluate(
+    dataset: Dataset | str | Path,
+    out: str | Path,
+    asking: Asking,
+    server: Server,
+    *,
+    name: str | None = None,
+    judge: Judge | None = None,
+    cache: str | Path | None = None,
+    replay: bool = False,
+    prices: Prices | None = None,
+    progress: Progress = _SILENT,
+) -> Path:
+    """Asks a model every question of a data set that it has not answered yet, and scores the answers.
+
+    Writes OUT/<run>/{run.json, responses.jsonl, scores.jsonl, result.json}, and the baselines beside it; returns the
+    run's folder. An answer is on disk as soon as it is there: a stopped run goes on where it was. Failed requests are
+    asked again the next time; time-outs are results, unless more time is allowed now. `cache`: a folder of replies;
+    with `replay` nothing else is asked. Raises `UsageError`; `SetupError` if the server takes no request at all.
+    """
+    work = Work(_opened(dataset), asking)
+    name = name or default_name(asking)
+    before = RunFolder(Path(out) / name).responses
+    check_unchanged(((one.id, one.item) for one in before.read().values()), work.hashes, str(before.path))
+    run = open_run(out, {**work.record(name), **_told(server, judge, prices)})
+    with opened_cache(cache, replay) as replies:
+        _ask(work, run, server, replies, replay, progress)
+        finish(run, work.presentations, judge=judge, cache=replies, replay=replay, progress=progress)
+    write_baselines(out, work.dataset, work.hashes, circular=asking.circular)
+    return run.path
+
+
+def plan(
+    dataset: Dataset | str | Path,
+    out: str | Path,
+    asking: Asking,
+    server: Server,
+    *,
+    name: str | None = None,
+    cache: str | Path | None = None,
+) -> Plan:
+    """What `evaluate` would ask, and an estimate of what that takes. Writes nothing."""
+    work = Work(_opened(dataset), asking)
+    found = RunFolder(Path(out) / (name or default_name(asking))).responses.read()
+    total = sum(1 for _ in work.presentations())
+    left = sum(1 for _ in _left(work, found, server))
+    with opened_cache(cache if cache and Path(cache).is_dir() else None, False) as replies:
+        requests = (work.request(presentation) for presentation in _left(work, found, server))
+        costs = estimate(request for request in requests if replies is None or replies.get(request.key) is None)
+    return Plan(answered=total - left, cached=left - costs.requests, left=costs)
+
+
+def default_name(asking: Asking) -> str:
+    """The name of a run that was given none."""
+    return run_name(asking.model, circular=asking.circular, blind=asking.blind, hints=asking.hints)
+
+
+def _ask(work: Work, run: RunFolder, server: Server, cache: Cache | None, replay: bool, progress: Progress) -> None:
+    """Appends an answer for everything that lacks one."""
+    with run.responses.appending() as lines:
+        found = run.responses.read()
+        total, left = (sum(1 for _ in shown) for shown in (work.presentations(), _left(work, found, server)))
+        if left < total:
+            progress.say(f"{total - left} of {total} are answered already")
+        progress.begin("asking", left)
+        jobs = ((presentation, work.request(presentation)) for presentation in _left(work, found, server))
+
+        def done(presentation: Presentation, outcome: Outcome) -> None:
+            response = response_of(presentation, outcome, work.hashes[presentation.question.id], server.timeout_s)
+            lines.append(response)
+            progress.step(response.id, _word(response))
+
+        if replay and cache is not None:
+            replay_all(jobs, done, cache)
+        else:
+            ask_all(jobs, server, done, cache)
+
+
+def response_of(presentation: Presentation, outcome: Outcome, item: str, timeout_s: float) -> Response:
+    """The line of one outcome. A time-out's seconds are those that were allowed."""
+    id, rotation = presentation.key
+    if isinstance(outcome, Reply):
+        return Response(
+            id=id,
+            text=outcome.text,
+            rotation=rotation,
+            item=item,
+            seconds=round(outcome.seconds, 3),
+            input_tokens=outcome.tokens("prompt_tokens"),
+            output_tokens=outcome.tokens("completion_tokens"),
+        )
+    if isinstance(outcome, TimedOut):
+        error = f"no reply within {timeout_s:g} s"
+        return Response(
+            id=id, text=None, rotation=rotation, item=item, outcome="timed_out", error=error, seconds=timeout_s
+        )
+    return Response(id=id, text=None, rotation=rotation, item=item, outcome="failed", error=str(outcome))
+
+
+def _left(work: Work, found: Mapping[Key, Response], server: Server) -> Iterator[Presentation]:
+    return (shown for shown in work.presentations() if not _settled(found.get(shown.key), server))
+
+
+def _settled(response: Response | None, server: Server) -> bool:
+    if response is None or response.outcome == "failed":
+        return False
+    return response.outcome == "answered" or (response.seconds or 0.0) >= server.timeout_s
+
+
+def _word(response: Response) -> str:
+    return "done" if response.outcome == "answered" else response.error
+
+
+def _told(server: Server, judge: Judge | None, prices: Prices | None) -> dict[str, Json]:
+    """What `run.json` says of things that no answer depends on."""
+    return {
+        "source": "evaluate",
+        "base_url": server.base_url,
+        "timeout_s": server.timeout_s,
+        "judge": judge.record if judge else None,
+        "prices": {"input": prices.input, "output": prices.output} if prices else None,
+    }
+
+
+def _opened(dataset: Dataset | str | Path) -> Dataset:
+    return dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)

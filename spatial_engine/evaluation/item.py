@@ -1,0 +1,76 @@
+"""What was asked, as a hash: a question's words, what counts as right, and the very bytes of its media.
+
+Answers carry the hash of the item that they were given to. A data set that changed since is refused, not scored.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+
+from spatial_engine.dataset import Dataset
+from spatial_engine.errors import UsageError
+from spatial_engine.question_line import plain
+from templates.question import Question
+
+_MARKS = 3  # changed questions that an error names
+
+
+def item_hash(question: Question, dataset: str | Path) -> str:
+    """32 hex digits of prompt, options, answer, tolerance (with unit, format and the scorer's parameters) and media.
+
+    `dataset` is the folder that the media's paths start from. Raises `UsageError` for a file that is not there.
+    """
+    shown = [[entry["id"], bool(entry.get("option")), media_hash(_file(dataset, entry))] for entry in question.media]
+    asked = [question.id, question.format, question.prompt, list(question.options), shown]
+    right = [question.answer, question.tolerance, question.unit, question.scorer_params]
+    text = json.dumps(plain([asked, right]), sort_keys=True, separators=(",", ":"))
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def item_hashes(dataset: Dataset) -> dict[str, str]:
+    """The hash of every item, by the question's id, in the order of the data set."""
+    return {question.id: item_hash(question, dataset.path) for question in dataset.questions}
+
+
+def dataset_digest(hashes: Mapping[str, str]) -> str:
+    """32 hex digits of all items, whatever their order."""
+    return sha256(json.dumps(sorted(hashes.items())).encode()).hexdigest()[:32]
+
+
+def media_hash(file: Path) -> str:
+    """sha256 of a file's bytes, in hex. Read once as long as size and time of change stay. Raises `UsageError`."""
+    try:
+        state = file.stat()
+        return _hash(file, state.st_size, state.st_mtime_ns)
+    except OSError as error:
+        cause = f"{file} cannot be read: {error.strerror}"
+        raise UsageError(cause, "a data set needs its media folder: copy it whole, or generate it again") from error
+
+
+def check_unchanged(asked: Iterable[tuple[str, str]], hashes: Mapping[str, str], source: str) -> None:
+    """Raises `UsageError` if answers belong to items that are not those of the data set.
+
+    `asked`: (question id, item hash that the answer was given to; "" where it is not known) of each answer.
+    """
+    changed = list(dict.fromkeys(id for id, item in asked if item and item != hashes.get(id, item)))
+    if changed:
+        some = ", ".join(changed[:_MARKS]) + (", ..." if len(changed) > _MARKS else "")
+        raise UsageError(
+            f"{source}: the data set changed after the answers were made: {len(changed)} questions differ ({some})",
+            "score with the data set that was asked, or ask again into another folder",
+        )
+
+
+def _file(dataset: str | Path, entry: Mapping[str, object]) -> Path:
+    return Path(dataset) / str(entry["path"])
+
+
+@lru_cache(maxsize=1 << 20)
+def _hash(file: Path, size_bytes: int, changed_ns: int) -> str:
+    with file.open("rb") as opened:
+        digest = sha256()
+        while part := opened.read(1 << 20):
+            digest.update(part)
+    return digest.hexdigest()

@@ -1,0 +1,71 @@
+"""`comparison.json`: every two runs of an evaluation, compared on the facts that both were asked."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
+
+from spatial_engine.evaluation.fact_scores import FactScore
+from spatial_engine.scoring.comparison import compare
+from templates.measured import Json
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Run a against run b."""
+
+    a: str
+    b: str
+    facts: int
+    """How many both were asked."""
+    difference: float | None = None
+    """Mean score of a minus that of b on those; None where there are none."""
+    interval: tuple[float, float] | None = None
+    """95 %, clips resampled, facts within them; None where a single clip allows none."""
+    p: float | None = None
+    """Two-sided, of the sign-flip test over clips."""
+    p_holm: float | None = None
+    """Likewise, corrected for how many pairs there are (Holm 1979, Scand. J. Statist. 6): pairs of models, and pairs
+    with a baseline, each by themselves."""
+    clips: int = 0
+    a_better: int = 0
+    """Facts on which a scored more, and b."""
+    b_better: int = 0
+
+    def turned(self) -> "Pair":
+        """b against a."""
+        difference = None if self.difference is None else -self.difference
+        interval = None if self.interval is None else (-self.interval[1], -self.interval[0])
+        better = {"a_better": self.b_better, "b_better": self.a_better}
+        return replace(self, a=self.b, b=self.a, difference=difference, interval=interval, **better)
+
+
+def pairs(runs: Mapping[str, Sequence[FactScore]], *, baselines: Collection[str] = (), seed: int = 0) -> list[Pair]:
+    """One for every two runs, in the order given; those with a baseline last."""
+    found = [_pair(a, b, runs[a], runs[b], seed) for a, b in combinations(runs, 2)]
+    beside = [pair for pair in found if pair.a in baselines or pair.b in baselines]
+    return [*_corrected([pair for pair in found if pair not in beside]), *_corrected(beside)]
+
+
+def comparison(found: Sequence[Pair]) -> list[dict[str, Json]]:
+    """The content of `comparison.json`."""
+    return [asdict(pair) for pair in found]
+
+
+def _pair(a: str, b: str, of_a: Sequence[FactScore], of_b: Sequence[FactScore], seed: int) -> Pair:
+    other = {(fact.clip, fact.fact_id): fact.score for fact in of_b}
+    common = [(fact, other[fact.clip, fact.fact_id]) for fact in of_a if (fact.clip, fact.fact_id) in other]
+    if not common:
+        return Pair(a=a, b=b, facts=0)
+    scores_a, scores_b = [fact.score for fact, _ in common], [score for _, score in common]
+    found = compare(scores_a, scores_b, [fact.clip for fact, _ in common], seed=seed)
+    return Pair(a=a, b=b, **asdict(found))
+
+
+def _corrected(found: Sequence[Pair]) -> list[Pair]:
+    """p_holm: the k-th smallest of n is multiplied by n - k + 1, and none falls below a smaller one's."""
+    order = sorted((i for i, pair in enumerate(found) if pair.p is not None), key=lambda i: found[i].p or 0.0)
+    least, corrected = 0.0, list(found)
+    for place, i in enumerate(order):
+        least = max(least, min(1.0, (found[i].p or 0.0) * (len(order) - place)))
+        corrected[i] = replace(found[i], p_holm=least)
+    return corrected

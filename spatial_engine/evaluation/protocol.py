@@ -1,0 +1,146 @@
+"""What a model is asked: the unified protocol of "Has GPT-5 Achieved Spatial Intelligence?" (EASI), in our own words.
+
+Instruction, pictures by name, question, lettered options, form of the answer: reasoning first, then the answer in
+<answer> tags. No file is read here; a picture is an entry of `Question.media` in its place among the texts.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from spatial_engine.balance import LETTERS
+from spatial_engine.errors import UsageError
+from spatial_engine.evaluation.hints import Cue, cues
+from templates.measured import Json
+from templates.question import Format, Question
+
+INSTRUCTION = (
+    "You are asked about space: places, distances, directions, motion. Rest your answer on what the pictures show and "
+    "do not assume what they do not. If you are not certain, give the answer that is most likely: every question has "
+    "one, and a refusal counts as wrong."
+)
+_BLIND = "The pictures that this question speaks of are not shown. Answer all the same, as well as the text allows."
+_FORM = "Think step by step first. Then give the final answer, and nothing else, between <answer> and </answer>: {}."
+_UNITS = {"deg": "degrees", "m": "metres", "px": "pixels", "s": "seconds"}
+_FORMS: dict[Format, str] = {
+    "yes_no": "yes or no",
+    "point": "the pixel as [x, y]",
+    "order": "the list of photo numbers, in order, in square brackets",
+    "plan": 'one JSON object with the keys "actions" and "step_nums"',
+    "text": "a short text",
+}
+
+Part = str | Mapping[str, Json]
+"""A text, or an entry of `Question.media` (with "path" and "id") where the picture is shown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompt:
+    """One presentation of one question."""
+
+    parts: tuple[Part, ...]
+    """In the order in which a model sees them; every picture comes right after the text that names it."""
+    hints_given: tuple[str, ...] = ()
+    """Kinds of hints that stand in the text."""
+    hints_withheld: Mapping[str, str] = field(default_factory=dict)
+    """Kinds that were asked for and are not there: "would state the answer" or "nothing known"."""
+
+
+def prompt(
+    question: Question,
+    *,
+    rotation: int = 0,
+    hints: Sequence[str] = (),
+    blind: bool = False,
+    others: Sequence[Question] = (),
+) -> Prompt:
+    """Text and pictures in order.
+
+    `rotation` is a presentation of circular evaluation: position p shows option (p + rotation) mod k. `blind` leaves
+    the pictures out. `hints` are kinds of low-level cues (`hints.KINDS`), taken from the question's evidence and from
+    what `others`, questions about the same clip, have measured. Raises `UsageError` for a rotation that the question
+    does not have, and for an unknown kind of hint.
+    """
+    shown = rotated(question, rotation)
+    given, withheld = cues(shown, hints, others)
+    pictures = [_BLIND] if blind else _pictures(shown)
+    parts = [INSTRUCTION, *pictures, *_hints(given, shown), shown.prompt, *_options(shown, blind)]
+    return Prompt(parts=(*parts, _FORM.format(form(shown))), hints_given=tuple(given), hints_withheld=withheld)
+
+
+def rotated(question: Question, rotation: int) -> Question:
+    """Position p shows option (p + rotation) mod k; the answer's letter follows, and drawn options move likewise.
+
+    Raises `UsageError` for a rotation that the question does not have.
+    """
+    if rotation == 0:
+        return question
+    k = presentations(question)
+    if not 0 < rotation < k:
+        raise UsageError(f"question {question.id} has no rotation {rotation}", f"it has rotations 0 to {k - 1}")
+    options = [*question.options[rotation:], *question.options[:rotation]]
+    return replace(question, options=options, answer=LETTERS[(LETTERS.index(question.answer) - rotation) % k])
+
+
+def presentations(question: Question) -> int:
+    """How often circular evaluation asks a question: once for each option of a choice, else once."""
+    return max(1, len(question.options)) if question.format == "choice" else 1
+
+
+def form(question: Question) -> str:
+    """What stands between the tags, in words."""
+    match question.format:
+        case "choice":
+            letters = LETTERS[: len(question.options)]
+            return f"the letter of one option ({', '.join(letters)})"
+        case "numeric":
+            unit = _UNITS.get(question.unit, question.unit)
+            return f"one number, in {unit}" if unit else "one number"
+        case "json":
+            return f"one JSON object with a number for each of {', '.join(json_keys(question))}"
+    return _FORMS[question.format]
+
+
+def json_keys(question: Question) -> list[str]:
+    """Names of the numbers that a JSON answer holds, quoted."""
+    return [f'"{name}"' for name in question.answer] if isinstance(question.answer, Mapping) else []
+
+
+def _pictures(question: Question) -> list[Part]:
+    """Pictures of the question, each after its name."""
+    parts: list[Part] = []
+    for name, medium in named_media(question):
+        parts += [f"{name.capitalize()}:", medium]
+    return parts
+
+
+def named_media(question: Question) -> list[tuple[str, Mapping[str, Json]]]:
+    """("photo 1", entry), ..., ("map", entry): the names that a question's text uses; options are not among them."""
+    shown = [medium for medium in question.media if not medium.get("option")]
+    photos = [medium for medium in shown if medium.get("kind") == "frames"]
+    drawn = [medium for medium in shown if medium.get("kind") != "frames"]
+    numbered = {id(medium): f"photo {i}" for i, medium in enumerate(photos, start=1)}
+    numbered |= {id(medium): f"map {i}" if len(drawn) > 1 else "map" for i, medium in enumerate(drawn, start=1)}
+    return [(numbered[id(medium)], medium) for medium in shown]
+
+
+def _hints(given: Mapping[str, Sequence[Cue]], question: Question) -> list[Part]:
+    """What is known, above the question. Pixels are those of the full-size frame, which is named."""
+    if not given:
+        return []
+    sizes = {tuple(medium["frame_size_px"]) for medium in question.media if "frame_size_px" in medium}
+    size = " of {} x {}".format(*sizes.pop()) if len(sizes) == 1 else ""
+    lines = [f"- {cue.text[:1].upper()}{cue.text[1:]}" for kind in given.values() for cue in kind]
+    return [f"Known from measurement (pixels [x, y]{size}, x to the right, y down):\n" + "\n".join(lines)]
+
+
+def _options(question: Question, blind: bool) -> list[Part]:
+    drawn = {medium["id"]: medium for medium in question.media if medium.get("option")}
+    if not question.options:
+        return []
+    if not any(option in drawn for option in question.options):
+        return ["Options:\n" + "\n".join(f"{LETTERS[i]}. {text}" for i, text in enumerate(question.options))]
+    parts: list[Part] = ["Options:"]
+    for i, option in enumerate(question.options):
+        shown: Part = drawn.get(option, option)
+        parts += [f"{LETTERS[i]}. (a picture that is not shown)"] if blind else [f"{LETTERS[i]}.", shown]
+    return parts

@@ -1,0 +1,131 @@
+"""`responses.jsonl` of a run: one answer a line, appended and synced as it comes, so that a kill loses none."""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import NoneType
+from typing import Any, BinaryIO
+
+from spatial_engine.atomic_file import atomic_file
+from spatial_engine.errors import UsageError
+from spatial_engine.evaluation.response import Response
+
+NAME = "responses.jsonl"
+Key = tuple[str, int]
+"""(question id, rotation)."""
+
+_WORDS, _PERHAPS_WORDS, _PERHAPS_NUMBER = (str,), (str, NoneType), (int, float, NoneType)
+_HOLDS: Mapping[str, tuple[type, ...]] = {
+    "id": _WORDS,
+    "text": _PERHAPS_WORDS,
+    "rotation": (int,),
+    "item": _WORDS,
+    "outcome": _WORDS,
+    "error": _WORDS,
+    "judged": _PERHAPS_WORDS,
+    "seconds": _PERHAPS_NUMBER,
+    "input_tokens": (int, NoneType),
+    "output_tokens": (int, NoneType),
+}
+_RANK = {"failed": 0, "timed_out": 1, "answered": 2}
+
+
+class ResponseFile:
+    """The answers of one run. The last line of a presentation counts, but no failure replaces an answer."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> dict[Key, Response]:
+        """All answers by presentation. A last line that was cut short is left out. Raises `UsageError`."""
+        return latest(self._lines()) if self.path.is_file() else {}
+
+    @contextmanager
+    def appending(self) -> Iterator["Appender"]:
+        """Takes the file for this process and mends its end. Raises `UsageError` if another process holds it."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("ab") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                cause = f"{self.path}: another process is asking for this run"
+                raise UsageError(cause, "wait until it is done, or choose another --name") from error
+            os.truncate(self.path, _whole_bytes(self.path))
+            yield Appender(file)
+
+    @contextmanager
+    def replacing(self) -> Iterator["Appender"]:
+        """A new file in place of this one, once the block ends."""
+        with atomic_file(self.path) as temporary, temporary.open("wb") as file:
+            yield Appender(file, sync=False)
+
+    def _lines(self) -> Iterator[Response]:
+        with self.path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                try:
+                    yield response_of(json.loads(line))
+                except (ValueError, RecursionError) as error:
+                    if not line.endswith(b"\n"):
+                        return  # killed while writing it
+                    cause = f"line {number} of {self.path} is no answer: {error}"
+                    raise UsageError(cause, "remove that line: what it answered is asked again") from error
+
+
+class Appender:
+    """An open `responses.jsonl`."""
+
+    def __init__(self, file: BinaryIO, *, sync: bool = True) -> None:
+        self._file, self._sync = file, sync
+
+    def append(self, response: Response) -> None:
+        """One line more. In a file that is appended to it is on disk when this returns."""
+        self._file.write(f"{response.to_line()}\n".encode("utf-8", "surrogatepass"))
+        if self._sync:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+
+
+def response_of(record: Any) -> Response:
+    """The answer of one line's object; keys that are not known are ignored. Raises `ValueError`."""
+    if not isinstance(record, dict):
+        raise ValueError("not an object")
+    known = {name: value for name, value in record.items() if name in _HOLDS}
+    if missing := sorted({"id", "text"} - known.keys()):
+        raise ValueError(f"no {missing[0]}")
+    for name, value in known.items():
+        if type(value) not in _HOLDS[name]:
+            raise ValueError(f"{name} cannot be {str(value)[:40]!r}")
+    if known.get("rotation", 0) < 0 or known.get("outcome", "answered") not in _RANK:
+        raise ValueError("no such rotation or outcome")
+    return Response(**known)
+
+
+def latest(responses: Iterable[Response]) -> dict[Key, Response]:
+    """By presentation: the last answer; where there is none, the last time-out; else the last failure."""
+    found: dict[Key, Response] = {}
+    for response in responses:
+        key = response.id, response.rotation
+        found[key] = better(found.get(key, response), response)
+    return found
+
+
+def better(earlier: Response, later: Response) -> Response:
+    """Which of two lines of one presentation counts."""
+    return later if _RANK[later.outcome] >= _RANK[earlier.outcome] else earlier
+
+
+def _whole_bytes(path: Path) -> int:
+    """Bytes up to the end of the last whole line."""
+    with path.open("rb") as file:
+        position = file.seek(0, os.SEEK_END)
+        while position:
+            start = max(0, position - 65536)
+            file.seek(start)
+            end = file.read(position - start).rfind(b"\n")
+            if end >= 0:
+                return start + end + 1
+            position = start
+    return 0

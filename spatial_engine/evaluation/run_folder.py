@@ -1,0 +1,92 @@
+"""OUT/<run>/{run.json, responses.jsonl, scores.jsonl, result.json}: one folder a run, one data set an OUT."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from spatial_engine.atomic_file import read_json, write_json
+from spatial_engine.errors import UsageError
+from spatial_engine.evaluation.responses import NAME, ResponseFile
+from templates.measured import Json
+
+RUN = "run.json"
+SCORES = "scores.jsonl"
+RESULT = "result.json"
+BINDING = ("source", "baseline", "model", "blind", "hints", "settings")
+"""What may not change between two starts of one run."""
+RESERVED = ("oracle", "no-op", "empty", "random", "most-frequent")
+"""Names of the baselines that stand beside every run."""
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The folder of one run."""
+
+    path: Path
+
+    @property
+    def record(self) -> dict[str, Json]:
+        """What `run.json` says."""
+        return dict(read_json(self.path / RUN))
+
+    @property
+    def responses(self) -> ResponseFile:
+        """Its answers."""
+        return ResponseFile(self.path / NAME)
+
+
+def open_run(out: str | Path, record: Mapping[str, Json]) -> RunFolder:
+    """Makes the folder of a run, or opens it to go on. `record`: its `run.json`, with name and dataset_digest.
+
+    Raises `UsageError` where OUT holds runs of another data set, or the run was begun with other settings.
+    """
+    out, name = Path(out), str(record["name"])
+    if not re.fullmatch(r"[^/\\\x00-\x1f]+", name) or name.startswith("."):
+        raise UsageError(f"--name {name!r} cannot be the name of a folder", "use letters, digits, - and _")
+    if name in RESERVED and not record["baseline"]:
+        raise UsageError(f"--name {name} is a baseline's name", f"taken are: {', '.join(RESERVED)}")
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is a file, not a folder", "name an empty or a new folder")
+    _check_digests(out, record)
+    folder = RunFolder(out / name)
+    if (folder.path / RUN).is_file():
+        _check_settings(folder, record)
+    elif folder.path.exists() and any(folder.path.iterdir()):
+        raise UsageError(f"{folder.path} holds something that is not a run", "choose another --name or -o")
+    write_json(folder.path / RUN, dict(record))
+    return folder
+
+
+def runs(out: Path) -> dict[str, dict[str, Json]]:
+    """`run.json` of every run in OUT, by name. Raises `UsageError` for one that cannot be read."""
+    found = {}
+    for file in sorted(out.glob(f"*/{RUN}")):
+        try:
+            record = dict(read_json(file))
+            found[str(record["name"])] = record
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise UsageError(f"{file} is damaged: {error}", f"remove the folder {file.parent}") from error
+    return found
+
+
+def run_name(model: str, *, circular: bool, blind: bool, hints: tuple[str, ...]) -> str:
+    """The name of a run that was given none: the model's last word and what is special about the run."""
+    words = [re.sub(r"[^\w.+-]+", "-", model.rstrip("/").rpartition("/")[2]).strip("-.") or "model"]
+    words += [word for word, on in (("circular", circular), ("blind", blind)) if on]
+    return "-".join([*words, *hints])
+
+
+def _check_digests(out: Path, record: Mapping[str, Json]) -> None:
+    others = [run for run, found in runs(out).items() if found.get("dataset_digest") != record["dataset_digest"]]
+    if others:
+        cause = f"{out} holds runs of another data set, or of an earlier state of this one ({', '.join(others[:3])})"
+        raise UsageError(cause, "name another folder: one holds runs of one data set")
+
+
+def _check_settings(folder: RunFolder, record: Mapping[str, Json]) -> None:
+    before = folder.record
+    changed = [name for name in BINDING if before.get(name) != record.get(name)]
+    if changed:
+        said = "; ".join(f"{name} was {before.get(name)}, now {record.get(name)}" for name in changed)
+        raise UsageError(f"{folder.path} was begun otherwise: {said}", "choose another --name, or the same settings")

@@ -1,0 +1,67 @@
+"""From the answers of a run to its `scores.jsonl` and `result.json`, and to the baselines beside it."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from pathlib import Path
+
+from spatial_engine.atomic_file import atomic_file, write_json
+from spatial_engine.evaluation.cache import Cache
+from spatial_engine.evaluation.judge import Judge, judge_unread
+from spatial_engine.evaluation.presentation import Presentation
+from spatial_engine.evaluation.result import result
+from spatial_engine.evaluation.run_folder import RESULT, SCORES, RunFolder
+from spatial_engine.evaluation.score_responses import score_item
+from spatial_engine.evaluation.scored import ScoredItem
+from spatial_engine.progress import Progress, counted
+from spatial_engine.question_line import plain
+
+Asked = Callable[[], Iterable[Presentation]]
+"""All that a run is about, in the order of the data set; may be gone through several times."""
+
+
+def finish(
+    run: RunFolder,
+    asked: Asked,
+    *,
+    judge: Judge | None = None,
+    cache: Cache | None = None,
+    replay: bool = False,
+    progress: Progress,
+) -> None:
+    """Asks the judge, if there is one, and scores."""
+    try:
+        if judge is not None:
+            lost = judge_unread(run.responses, asked(), judge, cache=cache, replay=replay, progress=progress)
+            if lost:
+                progress.say(f"{counted(lost, 'answer')} are left that the judge gave no usable reply to")
+    finally:  # a judge that cannot be asked takes no score away
+        left_out = score_run(run, asked())
+        if left_out:
+            progress.say(f"{counted(left_out, 'question')} cannot be scored: the data set lacks what is needed")
+
+
+def score_run(run: RunFolder, asked: Iterable[Presentation]) -> int:
+    """Writes `scores.jsonl` and `result.json` from `responses.jsonl`; equal answers give equal bytes.
+
+    What has no answer is `missing`, and wrong. Returns how many items cannot be scored: their questions are at fault.
+    """
+    responses = run.responses.read()
+    items, answers, left_out = [], {}, 0
+    for presentation in asked:
+        answers[presentation.question.id] = presentation.question.answer
+        item = score_item(presentation, responses.get(presentation.key))
+        if isinstance(item, ScoredItem):
+            items.append(item)
+        else:
+            left_out += 1
+    _write(run.path / SCORES, items)
+    write_json(run.path / RESULT, plain(result(items, run=run.record, answers=answers)))
+    return left_out
+
+
+def _write(path: Path, items: Iterable[ScoredItem]) -> None:
+    with atomic_file(path) as temporary, temporary.open("wb") as lines:
+        for item in items:
+            record = json.dumps(plain(asdict(item)), ensure_ascii=False, allow_nan=False)
+            lines.write(f"{record}\n".encode("utf-8", "replace"))

@@ -1,0 +1,85 @@
+"""Scores of answers that were made elsewhere."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from spatial_engine.dataset import Dataset
+from spatial_engine.evaluation.answers import read_answers
+from spatial_engine.evaluation.baseline_runs import write_baselines
+from spatial_engine.evaluation.cache import opened_cache
+from spatial_engine.evaluation.item import check_unchanged, dataset_digest, item_hashes
+from spatial_engine.evaluation.judge import Judge
+from spatial_engine.evaluation.presentation import Presentation, presentations
+from spatial_engine.evaluation.response import Response
+from spatial_engine.evaluation.responses import Key, ResponseFile
+from spatial_engine.evaluation.run_folder import open_run
+from spatial_engine.evaluation.run_scores import finish
+from spatial_engine.progress import Progress, Silent, counted
+
+_SILENT = Silent()
+
+
+def score(
+    dataset: Dataset | str | Path,
+    responses: str | Path,
+    out: str | Path,
+    *,
+    name: str | None = None,
+    judge: Judge | None = None,
+    cache: str | Path | None = None,
+    replay: bool = False,
+    skip_bad_lines: bool = False,
+    progress: Progress = _SILENT,
+) -> Path:
+    """Scores a file of answers to a data set, as a run of its own; returns the run's folder.
+
+    A line holds at least an id and a text. Questions without an answer are missing, and wrong. Raises `UsageError` for
+    lines that cannot be used, and where the lines say that they answer other items (their hash is not the data set's).
+    """
+    dataset = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)
+    responses, hashes = Path(responses), item_hashes(dataset)
+    answers = read_answers(responses, _rotations(dataset), skip_bad_lines=skip_bad_lines)
+    progress.say(f"{responses}: {answers.taken}")
+    found = answers.responses
+    check_unchanged(((one.id, one.item) for one in found.values()), hashes, str(responses))
+    circular = any(rotation for _, rotation in found)
+    record = {
+        "name": name or responses.stem,
+        "model": name or responses.stem,
+        "baseline": False,
+        "dataset": str(dataset.path.resolve()),
+        "dataset_digest": dataset_digest(hashes),
+        "circular": circular,
+        "source": "elsewhere",
+        "judge": judge.record if judge else None,
+    }
+    run = open_run(out, record)
+    _write(run.responses, found, hashes)
+
+    def asked() -> Iterator[Presentation]:
+        return presentations(dataset.questions, circular=circular)
+
+    missing = sum(shown.key not in found for shown in asked())
+    if missing:
+        progress.say(f"{counted(missing, 'answer')} missing: they count as wrong")
+    with opened_cache(cache, replay) as replies:
+        finish(run, asked, judge=judge, cache=replies, replay=replay, progress=progress)
+    write_baselines(out, dataset, hashes, circular=circular)
+    return run.path
+
+
+def _rotations(dataset: Dataset) -> dict[str, int]:
+    """How many presentations each question has at most, by its id."""
+    return Counter(shown.question.id for shown in presentations(dataset.questions, circular=True))
+
+
+def _write(file: ResponseFile, answers: Mapping[Key, Response], hashes: Mapping[str, str]) -> None:
+    """Replaces the answers of the run; what a judge found for the same text is kept."""
+    before = file.read()
+    with file.replacing() as lines:
+        for key, response in answers.items():
+            known = before.get(key)
+            judged = known.judged if known and known.text == response.text else None
+            lines.append(replace(response, item=hashes[response.id], judged=response.judged or judged))

@@ -1,0 +1,124 @@
+"""From a question and what a model said to one line of `scores.jsonl`."""
+
+import json
+import math
+from typing import Literal
+
+from spatial_engine.evaluation.presentation import Presentation
+from spatial_engine.evaluation.response import Response
+from spatial_engine.evaluation.scored import ScoredItem, Status
+from spatial_engine.export.spatialtree import CannotScore, row
+from spatial_engine.scoring import own, strict
+from spatial_engine.scoring.official import process_results
+from spatial_engine.scoring.reading import Reading, Unreadable
+from spatial_engine.scoring.score import Score, Unscored
+from templates.measured import Json
+from templates.question import Question
+
+How = Literal["tags", "rules", "judge"]
+_STRICT = {"judge": "judgemodel", "affmask": "aff_mask_metric"}  # the registry's names, where they differ
+
+
+def score_item(presentation: Presentation, response: Response | None) -> ScoredItem | Unscored:
+    """The score of one presentation. `Unscored` where the question is at fault; bad responses score 0."""
+    question = presentation.shown
+    text = response.text if response and response.outcome == "answered" else None
+    reading, how = _read(question, response if text is not None else None)
+    score = own.score_read(question, reading.value if isinstance(reading, Reading) else None)
+    if isinstance(score, Unscored):
+        return score
+    window_s, window_frames = window(question)
+    official, strictly = _published(question, text, reading)
+    return ScoredItem(
+        id=question.id,
+        rotation=presentation.rotation,
+        ability=question.ability,
+        format=question.format,
+        template=question.template,
+        fact_id=question.fact_id,
+        clip=question.clip,
+        status=_status(response, reading),
+        response=None if response is None else response.text,
+        extracted=reading.value if isinstance(reading, Reading) else None,
+        how=how,
+        right=score.value == 1.0,
+        score=score.value,
+        chance=own.chance(question),
+        window_s=window_s,
+        window_frames=window_frames,
+        official=official,
+        strict=strictly,
+        seconds=response.seconds if response else None,
+        input_tokens=response.input_tokens if response else None,
+        output_tokens=response.output_tokens if response else None,
+        detail=_detail(score, reading, response),
+    )
+
+
+def window(question: Question) -> tuple[float | None, int | None]:
+    """From the first to the last frame shown: seconds (None without time stamps), frames (None without footage)."""
+    shown = [entry for entry in question.media if entry["kind"] == "frames" and not entry.get("option")]
+    frames = [frame for entry in shown for frame in entry["frames"]]
+    if not frames:
+        return None, None
+    times_s = [time for entry in shown for time in entry["times_s"] or [None]]
+    known = [time for time in times_s if time is not None]
+    span_s = round(max(known) - min(known), 6) if len(known) == len(times_s) else None
+    return span_s, int(max(frames) - min(frames))
+
+
+def _read(question: Question, response: Response | None) -> tuple[Reading | Unreadable, How | None]:
+    """Tags and rules first; then what a judge found, if one was asked."""
+    if response is None:
+        return Unreadable(reason="empty"), None
+    reading = own.read(question, response.text or "")
+    if isinstance(reading, Reading):
+        return reading, reading.how
+    judged = own.read(question, response.judged) if response.judged else reading
+    return (judged, "judge") if isinstance(judged, Reading) else (reading, None)
+
+
+def _status(response: Response | None, reading: Reading | Unreadable) -> Status:
+    if response is None:
+        return "missing"
+    if response.outcome != "answered":
+        return response.outcome
+    if response.text is None:
+        return "missing"
+    if isinstance(reading, Reading):
+        return "answered"
+    return "refused" if reading.reason == "refused" else "unreadable"
+
+
+def _published(
+    question: Question, text: str | None, reading: Reading | Unreadable
+) -> tuple[float | None, float | None]:
+    """(by the official pipeline, by its strict counterpart), from the row of our export; None where that has none.
+
+    Our prompts ask for <answer>B</answer>, which the official reader of choices does not know: it is given the letter
+    that was read in the form that its own prompts ask for.
+    """
+    try:
+        doc = row(question)
+    except CannotScore:
+        return None, None
+    told = f"Answer: {reading.value}" if question.format == "choice" and isinstance(reading, Reading) else text
+    (official,) = process_results(doc, [told]).values()
+    hint = json.loads(doc["hint"]) if doc["hint"] else {}
+    metric = getattr(strict, _STRICT.get(name := json.loads(doc["extra_info"])["metricfunc"], name))
+    judged = metric(text, doc["answer"], {**hint, "option": doc["option"], "unit": question.unit})
+    return finite(official["score"]), finite(judged["score"])
+
+
+def finite(score: float) -> float:
+    """A number that JSON holds; no score is made of what is none."""
+    return float(score) if math.isfinite(score) else 0.0
+
+
+def _detail(score: Score, reading: Reading | Unreadable, response: Response | None) -> dict[str, Json]:
+    told = dict(score.detail)
+    if isinstance(reading, Unreadable) and response is not None and response.outcome == "answered":
+        told["unreadable"] = reading.reason
+    if response is not None and response.error:
+        told["error"] = response.error
+    return told

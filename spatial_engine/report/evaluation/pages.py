@@ -1,0 +1,179 @@
+"""Writes the pages of an evaluation: the overview, and one page of answers per run."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from spatial_engine.atomic_file import write_json
+from spatial_engine.atomic_folder import atomic_folder, check_free
+from spatial_engine.dataset import Dataset
+from spatial_engine.errors import UsageError
+from spatial_engine.evaluation import graded
+from spatial_engine.evaluation.capabilities import CAPABILITIES
+from spatial_engine.evaluation.finished_run import FinishedRun, finished_runs
+from spatial_engine.evaluation.item import dataset_digest, item_hashes
+from spatial_engine.evaluation.pairs import Pair, comparison, pairs
+from spatial_engine.media import place_file
+from spatial_engine.report.evaluation import correlation, curves, leaderboard, radar, tree
+from spatial_engine.report.evaluation.answers import entry
+from spatial_engine.report.evaluation.standing import Standing, ranked, standing
+from spatial_engine.report.page import write_page
+from templates.ability import LEAVES, LEVELS
+from templates.question import Question
+
+_OURS = ("index.html", "answers", "media")
+
+
+def is_evaluation(path: Path) -> bool:
+    """Whether a folder holds runs."""
+    return bool(finished_runs(path))
+
+
+def report_evaluation(path: Path, out: Path | None = None) -> Path:
+    """Writes the report of an evaluation folder and returns its first page; `out` is `report/` in it if not given.
+
+    Writes `comparison.json` into the evaluation folder, too. Runs without scores are named, damaged lines counted.
+    Raises `UsageError` if `out` holds something else.
+    """
+    out = path / "report" if out is None else out
+    check_free(out, _check)
+    runs = finished_runs(path)
+    dataset = _dataset(runs)
+    questions = {question.id: question for question in dataset.questions} if dataset is not None else {}
+    found = [(run, standing(run, {id: question.answer for id, question in questions.items()})) for run in runs]
+    scored = ranked([run for _, run in found if run is not None])
+    compared = pairs({run.name: run.facts for run in scored}, baselines={run.name for run in scored if run.baseline})
+    write_json(path / "comparison.json", comparison(compared))
+    with atomic_folder(out, _OURS, _check) as folder:
+        (folder / "answers").mkdir()
+        (folder / "media").mkdir()
+        missing = _place_media(folder, dataset, scored, questions)
+        for run in scored:
+            page = folder / "answers" / f"{run.slug}.html"
+            write_page(page, "evaluation/answers.html", **_answers(path, run, scored, questions, missing))
+        unscored = [run for run, done in found if done is None]
+        content = _overview(path, scored, compared, unscored, questions, _changed(dataset, runs))
+        write_page(folder / "index.html", "evaluation/index.html", **content)
+    return out / "index.html"
+
+
+def _overview(
+    path: Path, runs: Sequence[Standing], compared: Sequence[Pair], unscored: Sequence[FinishedRun],
+    questions: Mapping[str, Question], changed: bool,
+) -> dict[str, Any]:  # fmt: skip
+    models = [run for run in runs if not run.baseline]
+    both_ways = {(pair.a, pair.b): pair for one in compared for pair in (one, one.turned())}
+    asked = [leaf for leaf in LEAVES if any(run.leaf(leaf) for run in runs)]
+    chance = _chance(runs)
+    return {
+        "root": "",
+        "page": "overview",
+        "name": path.resolve().name,
+        "runs": runs,
+        "models": models,
+        "rows": leaderboard.rows(runs, both_ways),
+        "pairs": both_ways,
+        "significant": leaderboard.SIGNIFICANT,
+        "least_p": max((0.5 ** (pair.clips - 1) for pair in compared if pair.clips), default=0.0),
+        "unscored": [run.name for run in unscored],
+        "asked": asked,
+        "not_asked": [leaf for leaf in LEAVES if leaf not in asked],
+        "levels": LEVELS,
+        "levels_asked": {leaf.split("/")[0] for leaf in asked},
+        "capability_names": CAPABILITIES,
+        "changed": changed,
+        "chance": chance,
+        "facts_of": {leaf: max(found["facts"] for run in runs if (found := run.leaf(leaf))) for leaf in asked},
+        "graded_keys": {
+            key: words
+            for key, words in {**graded.MEANS, **graded.MEDIANS}.items()
+            if any(key in run.result["graded"] for run in runs)
+        },
+        "graded_medians": graded.MEDIANS,
+        "trees": [(run, *tree.boxes(run.result)) for run in runs],
+        "tree_width": tree.WIDTH,
+        "radars": radar.radars(models or runs, chance),
+        "radar": radar,
+        "correlations": correlation.correlations(models),
+        "correlation": correlation,
+        "curves": curves.curves(runs),
+        "chart": curves,
+        "questions": len({id for run in runs for id in run.questions}),
+        "facts": len({(fact.clip, fact.fact_id) for run in runs for fact in run.facts}),
+        "clips": len({fact.clip for run in runs for fact in run.facts}),
+        "in_dataset": len(questions),
+    }
+
+
+def _answers(
+    path: Path, run: Standing, runs: Sequence[Standing], questions: Mapping[str, Question], missing: set[str]
+) -> dict[str, Any]:
+    others = [other for other in runs if other is not run]
+    entries = [
+        entry(
+            item,
+            questions.get(item.id),
+            {other.name: other.questions[item.id] for other in others if item.id in other.questions},
+        )
+        for item in run.answers.shown
+    ]
+    return {
+        "root": "../",
+        "page": "answers",
+        "name": path.resolve().name,
+        "run": run,
+        "runs": runs,
+        "models": [other for other in runs if not other.baseline],
+        "data": {"answers": entries, "missing": sorted(missing)},
+        "no_questions": not questions,
+    }
+
+
+def _chance(runs: Sequence[Standing]) -> dict[str, float]:
+    """What a guesser expects, by leaf."""
+    found: dict[str, dict[str, float]] = {}
+    for run in runs:
+        for item in run.items:
+            found.setdefault(item.ability, {})[item.id] = item.chance
+    return {leaf: fmean(by_question.values()) for leaf, by_question in found.items()}
+
+
+def _dataset(runs: Sequence[FinishedRun]) -> Dataset | None:
+    """What was asked, if any run still finds it where it lay."""
+    for place in dict.fromkeys(run.dataset for run in runs if run.dataset is not None):
+        try:
+            return Dataset.open(place)
+        except UsageError:
+            continue
+    return None
+
+
+def _changed(dataset: Dataset | None, runs: Sequence[FinishedRun]) -> bool:
+    """Whether the data set is another than the one that was asked."""
+    asked = {run.record["dataset_digest"] for run in runs if run.record.get("dataset_digest")}
+    if dataset is None or not asked:
+        return False
+    try:
+        return asked != {dataset_digest(item_hashes(dataset))}
+    except UsageError:  # pictures are missing
+        return True
+
+
+def _place_media(
+    folder: Path, dataset: Dataset | None, scored: Sequence[Standing], questions: Mapping[str, Question]
+) -> set[str]:
+    """Puts what the pages show into `media/`; returns what is not there any more."""
+    shown = {item.id for run in scored for item in run.answers.shown}
+    missing = set()
+    for path in sorted({medium["path"] for id in shown if id in questions for medium in questions[id].media}):
+        try:
+            place_file(dataset.path / path if dataset else Path(), folder / path)
+        except OSError:
+            missing.add(path)
+    return missing
+
+
+def _check(path: Path) -> None:
+    if not ((path / "index.html").is_file() and (path / "answers").is_dir()):
+        raise UsageError(f"{path} holds something that is not a report", "name a folder that does not exist yet")

@@ -1,0 +1,205 @@
+"""Numbers with their units, as people write them."""
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from spatial_engine.scoring.reading.units import UNITS
+
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_WORDS = {word: value for value, word in enumerate(_ONES.split())}
+_WORDS |= {word: 10 * value for value, word in enumerate(_TENS.split(), 2)}
+_SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
+_FRACTIONS = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3, "⅛": 0.125}
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−", "0123456789-+-")
+
+_WORD = "|".join((*sorted(_WORDS, key=len, reverse=True), *_SCALES))
+_UNIT = "|".join(re.escape(name) for name in sorted(UNITS, key=len, reverse=True))
+_NUMBER = re.compile(
+    rf"""(?<![\w.,/^])(?:(?P<sign>(?<![\w)\]°%.])[-+−‐‑–]\s?|(?:minus|negative)\s+))?
+    (?:(?P<digits>\d{{1,3}}(?:[,'’\u00a0\u202f\u2009\ ]\d{{3}})+(?:\.\d+)?(?!\d)
+      |\d{{1,3}}(?:\.\d{{3}})+(?:,\d+)(?!\d)|\d{{1,3}}(?:\.\d{{3}}){{2,}}(?!\d)|\d+,\d+(?![\d,])|\d+(?:\.\d*)?(?!\.\d)|\.\d+)
+     (?:\s?(?P<exponent>[eE][-+−]?\d{{1,4}}|[×x*·]\s?10\s?(?:\^?\{{?\s?[-+−]?\d{{1,4}}\}}?|[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+|\*\*\s?-?\d{{1,4}})))?
+     (?:\s?(?P<vulgar>[½¼¾⅓⅔⅛])|\s(?P<mixed>\d/\d)(?!\d)|\s?/\s?(?P<divisor>\d+(?:\.\d+)?)(?![\d/]))?
+     |(?P<alone>[½¼¾⅓⅔⅛])
+     |(?P<words>(?:(?:{_WORD})(?![a-z])[\s-]*(?:and\s+(?=(?:{_WORD})\b))?)+(?:point(?:[\s-]+(?:{_WORD}))+)?(?:\s*and\s+a\s+half)?|half(?=\s+(?:an?\s+)?\w)))
+    (?:[\s-]?(?:an?\s+)?[(\[]?(?P<unit>{_UNIT}|''|["'″′”’])(?![A-Za-z²³]))?""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_TAIL = re.compile(r"[A-Za-z_]|:\d\d")
+_NAMED = re.compile(
+    r"(?:photos?|images?|pictures?|frames?|points?|objects?|cameras?|views?|steps?|figures?|fig\.|rooms?|options?|parts?|marks?|markers?|"
+    r"labels?|questions?|case|level|stage|number|no\.|#|item|scene|video|clip|camera|pixel|row|column|person|chair|box|car)\s*#?$",
+    re.IGNORECASE,
+)
+_BRACKETS = re.compile(r"[(\[{<][^()\[\]{}<>]{0,120}[)\]}>]")
+_LIST_NUMBER = re.compile(r"^[\s*#>-]*\d{1,2}(?:[.):]\s+(?=\S)|\)\s*(?=[A-Za-z]))", re.MULTILINE)
+_RANGE = re.compile(r"\s*(?:-|–|—|−|~|～|to|through|or|up\s+to)\s*", re.IGNORECASE)
+_BETWEEN = re.compile(r"\s*and\s*", re.IGNORECASE)
+_PLUS_MINUS = re.compile(r"\s*(?:±|\+/-|\+-|plus or minus|\\pm)\s*$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quantity:
+    """A number that a text names."""
+
+    value: float
+    """As written, or in the base unit of `kind` times `size`."""
+    kind: str
+    """Kind of its unit, "" where none is written."""
+    size: float
+    """Of its unit in base units (m, degrees, s)."""
+    start: int
+    end: int
+    ranged: bool = False
+    """It is one end of a range."""
+
+    def in_unit(self, unit: str) -> float | None:
+        """The value in that unit; None where the units are of different kinds. Unit "" takes it as it stands."""
+        asked = UNITS.get(unit) or UNITS.get(unit.lower())
+        if self.kind == "share" and unit == "":
+            return self.value * self.size
+        if asked is None or self.kind == "":
+            return self.value if unit == "" or self.kind in ("", unit.lower()) else None
+        return self.value * self.size / asked[1] if self.kind == asked[0] else None
+
+
+def quantities(text: str) -> list[Quantity]:
+    """Every number that is no name ("photo 2"), place ("(3, 4)"), list number or error bar ("± 10"), in order."""
+    text = _LIST_NUMBER.sub(lambda found: " " * len(found[0]), text)
+    text = _BRACKETS.sub(lambda found: " " * len(found[0]) if _is_place(found[0]) else found[0], text)
+    found = list(_plain_numbers(text))
+    joined: list[Quantity] = []
+    for quantity in found:
+        before = joined[-1] if joined else None
+        between = text[before.end : quantity.start] if before else ""
+        if (before and _RANGE.fullmatch(between) and between.strip()) or (
+            before
+            and _BETWEEN.fullmatch(between)
+            and re.search(r"between\s*$", text[max(0, before.start - 20) : before.start], re.IGNORECASE)
+        ):
+            joined[-1] = _ranged(before)
+            joined.append(_ranged(quantity))
+        elif before and not between.strip(" ,") and "," not in between and _is_smaller_part(before, quantity):
+            whole = before.value * before.size + quantity.value * quantity.size  # 5 ft 8 in
+            joined[-1] = Quantity(
+                value=whole / before.size, kind=before.kind, size=before.size, start=before.start, end=quantity.end
+            )
+        else:
+            joined.append(quantity)
+    return joined
+
+
+def _plain_numbers(text: str) -> Iterator[Quantity]:
+    for found in _NUMBER.finditer(text):
+        end = found.end()
+        if found["unit"] is None and _TAIL.match(text, end):
+            continue  # 3D, 2nd, 10:30
+        before = text[max(0, found.start() - 16) : found.start()]
+        if (_NAMED.search(before) and found["unit"] is None) or _PLUS_MINUS.search(before):
+            continue
+        value = _value(found)
+        if value is None or not math.isfinite(value):
+            continue
+        kind, size = _unit_of(found["unit"])
+        yield Quantity(value=value, kind=kind, size=size, start=found.start(), end=end)
+
+
+def _value(found: re.Match[str]) -> float | None:
+    if found["words"]:
+        value = _spelt(found["words"].lower())
+    elif found["alone"]:
+        value = _FRACTIONS[found["alone"]]
+    else:
+        value = float(_digits(found["digits"]))
+        if found["exponent"]:
+            power = re.sub(
+                r"^(?:e|[×x*·]\s?10\s?)", "", found["exponent"].translate(_SUPERSCRIPTS), flags=re.IGNORECASE
+            )
+            value = (
+                float(f"{value!r}e{int(re.sub('[^0-9-]', '', power) or '0')}")
+                if "e" not in repr(value)
+                else value * 10.0 ** min(300, int(re.sub("[^0-9-]", "", power) or "0"))
+            )
+        if found["vulgar"]:
+            value += _FRACTIONS[found["vulgar"]]
+        if found["mixed"] and found["mixed"][2] != "0":
+            value += int(found["mixed"][0]) / int(found["mixed"][2])
+        if found["divisor"]:
+            divisor = float(found["divisor"])
+            value = value / divisor if divisor else math.nan
+    return -value if found["sign"] and found["sign"].strip() != "+" else value
+
+
+def _digits(written: str) -> str:
+    """With a point as decimal sign and no separators."""
+    written = re.sub(r"['’\u00a0\u202f\u2009 ]", "", written)
+    if "." in written and "," in written:
+        thousands = "," if written.index(",") < written.index(".") else "."
+        return written.replace(thousands, "").replace(",", ".")
+    if written.count(".") > 1:
+        return written.replace(".", "")
+    if "," in written:
+        thousands_like = re.fullmatch(r"[1-9]\d{0,2}(?:,\d{3})+", written)
+        return written.replace(",", "" if thousands_like else ".")
+    return written
+
+
+def _spelt(words: str) -> float:
+    """Value of a number in words."""
+    if words == "half":
+        return 0.5
+    whole, _, decimals = words.partition("point")
+    halves = 0.5 if re.search(r"and\s+a\s+half", words) else 0.0
+    total = part = 0
+    for word in re.findall(r"[a-z]+", whole):
+        if word == "hundred":
+            part = max(part, 1) * 100
+        elif word in _SCALES:
+            total, part = total + max(part, 1) * _SCALES[word], 0
+        else:
+            part += _WORDS.get(word, 0)
+    digits = "".join(str(_WORDS.get(word, "")) for word in re.findall(r"[a-z]+", decimals) if word in _WORDS)
+    return total + part + halves + (float(f"0.{digits}") if digits else 0.0)
+
+
+def _unit_of(written: str | None) -> tuple[str, float]:
+    if not written:
+        return "", 1.0
+    feet_or_inches = {"'": "ft", "′": "ft", "’": "ft", '"': "in", "″": "in", "”": "in", "''": "in"}
+    name = feet_or_inches.get(written, written)
+    return UNITS.get(name) or UNITS[name.lower()]
+
+
+def _is_place(bracket: str) -> bool:
+    """Several numbers in brackets, with a comma or a name each."""
+    numbers = re.findall(r"\d+(?:\.\d+)?", bracket)
+    return (
+        len(numbers) > 1
+        and bool(re.search(r"\d\s*%?\s*,\s*[-+−]?\s*(?:[a-z]\w?\s*[=:]\s*)?\d", bracket, re.IGNORECASE))
+        and not re.fullmatch(r"[(\[{<]\s*[-+−]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?\s*[a-zA-Z°%]*\s*[)\]}>]", bracket)
+    )
+
+
+def _is_smaller_part(before: Quantity, quantity: Quantity) -> bool:
+    return (
+        before.kind == quantity.kind != ""
+        and quantity.size < before.size
+        and quantity.value * quantity.size < before.size
+    )
+
+
+def _ranged(quantity: Quantity) -> Quantity:
+    return Quantity(
+        value=quantity.value,
+        kind=quantity.kind,
+        size=quantity.size,
+        start=quantity.start,
+        end=quantity.end,
+        ranged=True,
+    )

@@ -1,0 +1,139 @@
+"""Rewards for reinforcement learning, in the form of TRL's GRPO reward functions: verifiable, bounded, hard to game.
+
+    GRPOTrainer(..., reward_funcs=reward)        # the data set's rows carry `question`, a line of `questions.jsonl`
+
+A completion counts only if it has the form of the protocol: thoughts (or none), then one <answer> block, then nothing;
+inside it a bare answer and no more (`reward_form`). What stands there is judged by `scoring.own`. Rewards by level of
+the tree follow SpatialTree's finding that reasoning helps planning and harms perception: at L1 thoughts only cost, at
+L3 and L4 they earn a little, and only where the answer is right.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from functools import lru_cache
+
+from spatial_engine.scoring import own
+from spatial_engine.scoring.gaussian import gaussian_score
+from spatial_engine.scoring.reward_form import Formed, formed
+from spatial_engine.scoring.score import Score, Unscored
+from templates.measured import Json
+from templates.question import Question
+
+Completion = str | Sequence[Mapping[str, Json]]
+"""Text, or the messages of a conversation: what the assistant said counts."""
+
+MOST_PARTIAL = 0.3
+"""What a wrong answer can earn by being near, at most. The least that a right one earns is 0.8."""
+THINKING = 0.1
+"""What thoughts add to a right plan (L3, L4)."""
+LENGTHY = 0.2
+"""What thoughts take from a right perception (L1)."""
+_ENOUGH_WORDS = 40
+"""Distinct words of thought that earn all of `THINKING`: the same word again is no thought."""
+_MUCH_THOUGHT = 2_000
+"""Characters of thought that cost all of `LENGTHY`."""
+_TOO_MUCH_THOUGHT = 20_000
+"""Characters beyond which thoughts earn nothing."""
+
+
+def reward(
+    completions: Sequence[Completion], *, question: Sequence[str | Mapping[str, Json]], **columns: object
+) -> list[float]:
+    """From 0 to 1, one for each completion: `accuracy_reward`, changed by thoughts as the level asks.
+
+    `question[i]` is the question of `completions[i]`, as JSON or as its object; other columns are not looked at.
+    Questions that cannot be scored give 0 to all. Raises `ValueError` for other numbers of questions and completions
+    and for lines that are no questions; never for a completion.
+    """
+    return [_reward(text, asked) for text, asked in _pairs(completions, question)]
+
+
+def accuracy_reward(
+    completions: Sequence[Completion], *, question: Sequence[str | Mapping[str, Json]], **columns: object
+) -> list[float]:
+    """From 0 to 1, thoughts aside: 1 for a right answer, 0 for a wrong one, up to 0.3 for numbers, points and plans
+    that come near."""
+    return [_accuracy(formed(text, asked), asked) for text, asked in _pairs(completions, question)]
+
+
+def _reward(text: str, question: Question) -> float:
+    form = formed(text, question)
+    accuracy = _accuracy(form, question)
+    if form is None or accuracy == 0:
+        return 0.0
+    level = question.ability[:2]
+    if level == "L1":
+        return accuracy * (1 - LENGTHY * min(1.0, len(form.thought) / _MUCH_THOUGHT))
+    if level in ("L3", "L4"):
+        return accuracy * (1 - THINKING) + (THINKING * _effort(form.thought) if accuracy == 1 else 0.0)
+    return accuracy
+
+
+def _effort(thought: str) -> float:
+    """From 0 to 1: how many distinct words there are."""
+    if len(thought) > _TOO_MUCH_THOUGHT:
+        return 0.0
+    return min(1.0, len(set(thought.lower().split())) / _ENOUGH_WORDS)
+
+
+def _accuracy(form: Formed | None, question: Question) -> float:
+    if form is None:
+        return 0.0
+    found = own.score_read(question, form.value)
+    if isinstance(found, Unscored):
+        return 0.0
+    return 1.0 if found.value == 1 else MOST_PARTIAL * _nearness(found)
+
+
+def _nearness(found: Score) -> float:
+    """From 0 to 1: the Gaussian score with the tolerance for its σ (with the measurement's own σ nothing would be left
+    outside of the tolerance, and there would be no slope to climb); the progress of a plan; 0 of a label."""
+    detail = found.detail
+    tolerance = detail.get("tolerance")
+    if "progress" in detail:
+        return float(detail["progress"])
+    if "distance_px" in detail and tolerance:
+        return gaussian_score(detail["distance_px"], 0.0, tolerance)
+    error = detail.get("error")
+    if isinstance(error, Mapping) and isinstance(tolerance, Mapping):
+        parts = [gaussian_score(error[name], 0.0, tolerance[name]) if name in error else 0.0 for name in tolerance]
+        return sum(parts) / len(parts)
+    return gaussian_score(error, 0.0, tolerance) if error is not None and tolerance else 0.0
+
+
+def _pairs(
+    completions: Sequence[Completion], questions: Sequence[str | Mapping[str, Json]]
+) -> list[tuple[str, Question]]:
+    if isinstance(questions, str | Mapping) or len(questions) != len(completions):
+        raise ValueError(f"{len(completions)} completions need a list of as many questions")
+    return [(_text(c), _question(q)) for c, q in zip(completions, questions, strict=True)]
+
+
+def _text(completion: Completion) -> str:
+    """What the assistant said last; "" for what is no conversation."""
+    if isinstance(completion, str):
+        return completion
+    turns = [turn for turn in completion if isinstance(turn, Mapping) and turn.get("role", "assistant") == "assistant"]
+    said = turns[-1].get("content") if turns else ""
+    if isinstance(said, list):
+        said = "".join(str(part.get("text", "")) for part in said if isinstance(part, Mapping))
+    return said if isinstance(said, str) else ""
+
+
+def _question(given: str | Mapping[str, Json]) -> Question:
+    return _from_line(given) if isinstance(given, str) else _from_record(given)
+
+
+@lru_cache(maxsize=4096)
+def _from_line(line: str) -> Question:
+    """A group of completions shares its question: read once."""
+    return _from_record(json.loads(line))
+
+
+def _from_record(record: Json) -> Question:
+    names = {field.name for field in fields(Question)} - {"extra"}
+    if not isinstance(record, Mapping) or (missing := sorted(names - record.keys())):
+        lacking = ", ".join(missing) if isinstance(record, Mapping) else "everything"
+        raise ValueError(f"`question` holds no question of questions.jsonl: it lacks {lacking}")
+    return Question(**{name: record[name] for name in names})
