@@ -61,9 +61,9 @@ NOT = re.compile(rf"[\s,]*(?:not|n['’]t|definitely not|clearly not|never|neith
 NOT_BUT = re.compile(r"\s*not\b[^.\n]{1,60}?[,;]?\s*\b(?:but(?: rather)?|rather|instead)\b", re.IGNORECASE)
 WRONG = re.compile(
     r"[)\]\"'*_`.:,?–—-]*\s*(?:(?:option|one|text)\s+)?"
-    r"(?:(?:is|are|was|looks|seems|would be|can be|could be|cannot|can['’]t|does|do|has been)\s*(?:\w+ly\s+)?"
-    r"(?:n['’]t|not|wrong|incorrect|false|impossible|ruled|eliminated|excluded|too|further|farther|behind|out)"
-    r"|isn['’]t|doesn['’]t|wrong|incorrect|✗|❌|✘|×|no(?=\s*(?:$|[.,;!\n])))",
+    r"(?:(?:is|are|was|looks|seems|would be|can be|could be|does|do|has been)(?:n['’]t\b|\s+(?:\w+ly\s+)?"
+    r"(?:not|wrong|incorrect|false|impossible|ruled|eliminated|excluded|too|further|farther|behind|out)\b)"
+    r"|cannot\b|can['’]t\b|wrong\b|incorrect\b|✗|❌|✘|×|no(?=\s*(?:$|[.,;!\n])))",
     re.IGNORECASE,
 )
 """After an option: it is not meant."""

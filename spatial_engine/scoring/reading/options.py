@@ -23,9 +23,11 @@ _FILLERS = re.compile(
 )
 _LETTER = re.compile(rf"""(?P<letter>[A-Za-z])(?P<close>[)\]}}"'*_`”’>»】$]*)(?![{WORD}]|['’]\w|-[A-Za-z])""")
 _AFTER_ARTICLE = re.compile(
-    r"\s*[/&+]|\s+(?:because|since|as|for|due|given|based|which|it|is|seems|with|in|on|at|from|when|where|not|rather|instead|and|"
-    r"remains|of course|but|or|nor|so|would|should|looks|fits|matches|though|although|however|by|to|here|than|over|if|unless|final|option)\b"
+    r"\s*[/&+]|\s+(?:because|since|as|for|due|given|based|which|it|is|seems|with|in|on|at|from|when|where|not|rather|"
+    r"instead|and|remains|of course|but|or|nor|so|would|should|looks|fits|matches|though|although|however|by|to|here|"
+    r"than|over|if|unless|final|option)\b"
 )
+"""After a letter that is no article: what no thing is called."""
 _JOINED = re.compile(
     rf"""\s*(?:,|/|&|\+|;|(?<![{WORD}])(?:or|and|to|vs\.?)(?![{WORD}])|,\s*(?:or|and))\s*
     (?:(?:also|maybe|perhaps|possibly|option|choice)\s+)*[(\["'*_`]*(?P<letter>[A-Z])[)\]"'*_`]*

@@ -34,7 +34,7 @@ FIFTEEN = (
     "answer: {l}",
     "The answer is {L}.",
 )
-"""The fifteen of which public extractors are said to read two thirds."""
+"""Fifteen of the most common."""
 
 STYLES = (
     *FIFTEEN,
@@ -380,13 +380,13 @@ SECOND_HELD_OUT = (
     "\\(\\boxed{{{L}}}\\)",
     "\\text{{{L}}}",
     "The answer is $\\mathbf{{{L}}}$.",
-    "The answer is \"{T}\".",
-    "The answer is \"{L}\".",
+    'The answer is "{T}".',
+    'The answer is "{L}".',
     "The answer is `{L}`.",
     "The answer is: **{T}**",
-    "json\n{{\"answer\": \"{L}\"}}",
-    "[{{\"answer\": \"{L}\"}}]",
-    "{{\"answer\": {{\"letter\": \"{L}\", \"text\": \"{T}\"}}}}",
+    'json\n{{"answer": "{L}"}}',
+    '[{{"answer": "{L}"}}]',
+    '{{"answer": {{"letter": "{L}", "text": "{T}"}}}}',
     "{{answer: {L}}}",
     "ANSWER: {L}",
     "FINAL ANSWER: {L}",

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spatial_engine.scoring.reading import Reading, Unreadable, read_number
@@ -99,6 +99,7 @@ def test_no_number(response: str, unit: str, reason: str) -> None:
     assert read_number(response, unit) == Unreadable(reason=reason)  # type: ignore[arg-type]
 
 
+@settings(deadline=None)
 @given(st.floats(-1e9, 1e9), st.sampled_from(["{}", "The answer is {} m.", "<answer>{}</answer>", "**{}**", "≈ {} m"]))
 def test_a_number_is_read_as_written(value: float, style: str) -> None:
     reading = read_number(style.format(f"{value:.6f}"), "m")
@@ -106,6 +107,7 @@ def test_a_number_is_read_as_written(value: float, style: str) -> None:
     assert reading.value == pytest.approx(float(f"{value:.6f}"))
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="0123456789.,-−eE/%°m ×x±~to()[]½\n", max_size=60))
 def test_any_digits_give_a_finite_number_or_a_reason(text: str) -> None:
     reading = read_number(text, "m")
