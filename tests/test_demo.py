@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -92,13 +93,42 @@ def _shape(text: str) -> list[str]:
 
 
 def test_readme_commands_run(demo: Path) -> None:
-    (block,) = re.findall(r"```sh\n(spatial-engine .*?)```", README, re.DOTALL)
+    (block,) = re.findall(r"```sh\n(spatial-engine run .*?)```", README, re.DOTALL)
     names = {"VIDEOS": "examples/demo/room.mp4", "OUT": "demo", "STORE": "demo/store", "DATASET": "demo/dataset"}
     names["POSES"] = "path.txt"
     (demo / "path.txt").write_text("".join(f"{t / 10} 0 0 {t / 20} 0 0 0 1\n" for t in range(30)))
     for line in block.splitlines():
         words = [names.get(word, word) for word in shlex.split(line, comments=True)]
         run(demo, sys.executable, "-m", *["spatial_engine" if w == "spatial-engine" else w for w in words])
+
+
+def test_readme_scores_a_model(demo: Path) -> None:
+    (block,) = re.findall(r"```sh\n(spatial-engine serve-fake-model .*?)```", README, re.DOTALL)
+    names = {"DATASET": "demo/dataset", "EVALUATION": "scored", "RESPONSES": "elsewhere.jsonl"}
+    port = str(free_port())
+    first, *others = [
+        [names.get(word, word).replace("8765", port) for word in shlex.split(line, comments=True)[1:]]
+        for line in block.splitlines()
+    ]
+    guesses = [json.dumps({"id": question["id"], "text": "The answer is B."}) for question in questions(demo)]
+    (demo / "elsewhere.jsonl").write_text("\n".join(guesses))
+    server = [sys.executable, "-m", "spatial_engine", *first[:-1], "--port", port]
+    with subprocess.Popen(server, cwd=demo, stdout=subprocess.PIPE, text=True) as serving:
+        try:
+            assert serving.stdout is not None and serving.stdout.readline()
+            for words in others:
+                run(demo, sys.executable, "-m", "spatial_engine", *words)
+        finally:
+            serving.terminate()
+    scored = json.loads((demo / "scored/fake/result.json").read_text(encoding="utf-8"))
+    assert scored["overall"]["score"] == 1.0
+    assert (demo / "scored/report/index.html").is_file()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def test_workers_change_no_byte(demo: Path) -> None:
