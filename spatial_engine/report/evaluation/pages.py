@@ -58,6 +58,13 @@ def report_evaluation(path: Path, out: Path | None = None) -> Path:
     return out / "index.html"
 
 
+def _least_p(models: Sequence[Standing], compared: Sequence[Pair]) -> float:
+    """The smallest p that any pair of models can reach: that of the sign-flip test, corrected for their number."""
+    names = {run.name for run in models}
+    of_models = [pair for pair in compared if pair.clips and {pair.a, pair.b} <= names]
+    return min(1.0, max((0.5 ** (pair.clips - 1) for pair in of_models), default=0.0) * len(of_models))
+
+
 def _overview(
     path: Path, runs: Sequence[Standing], compared: Sequence[Pair], unscored: Sequence[FinishedRun],
     questions: Mapping[str, Question], changed: bool,
@@ -75,7 +82,7 @@ def _overview(
         "rows": leaderboard.rows(runs, both_ways),
         "pairs": both_ways,
         "significant": leaderboard.SIGNIFICANT,
-        "least_p": max((0.5 ** (pair.clips - 1) for pair in compared if pair.clips), default=0.0),
+        "least_p": _least_p(models, compared),
         "unscored": [run.name for run in unscored],
         "asked": asked,
         "not_asked": [leaf for leaf in LEAVES if leaf not in asked],
