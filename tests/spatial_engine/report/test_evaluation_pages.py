@@ -75,7 +75,7 @@ def test_the_leaderboard_says_what_the_results_say(made):
     for name in names:
         assert f"<strong>{100 * runs[name].score:.1f}</strong>" in board
     assert 'class="tag good">best<' in board and "too few clips to tell" in board
-    assert "the smallest p of a test over 3 clips is 0.25" in page
+    assert "the smallest p of a test over 3 clips, corrected for the number of pairs, is 1" in page
     assert "douglas/fir:72b" in board  # the model's own name, where the folder's cannot be
 
 
