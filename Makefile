@@ -8,7 +8,11 @@ PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 EXPERTS := .venv-experts
 EXPERTS_PIP := $(EXPERTS)/bin/python -m pip install -q --disable-pip-version-check --no-compile -c constraints-experts.txt
 
-.PHONY: demo test check test-experts accept-upstream clean
+LMMS := .venv-lmms
+LMMS_PIP := $(LMMS)/bin/python -m pip install -q --disable-pip-version-check
+LMMS_PINS := lmms-eval==0.7.3 torch==2.13.0 datasets==5.2.0
+
+.PHONY: demo test check test-experts accept-upstream accept-lmms clean
 
 demo: $(VENV)/.installed  ## annotate our own clip (or VIDEO=path FLAGS=--upright) into demo/NAME, and say where to look
 	$(if $(VIDEO),$(BIN)/spatial-engine run "$(VIDEO)" -o demo/"$$(basename "$(VIDEO)")" $(FLAGS),$(BIN)/python -m examples.demo)
@@ -30,10 +34,13 @@ accept-upstream: $(EXPERTS)/.installed  ## ... and of those that are checkouts o
 	@[ -n "$(UPSTREAM)" ] && ls -d "$(UPSTREAM)"/*/ >/dev/null 2>&1 || sed -n 's/^    //p' tests/accept/README.md
 	SPATIAL_ENGINE_UPSTREAM="$(abspath $(UPSTREAM))" $(EXPERTS)/bin/python -m pytest -rs tests/accept
 
-clean:  ## forget the environment and all results
-	rm -rf $(VENV) $(EXPERTS) demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+accept-lmms: $(VENV)/.installed $(LMMS)/.installed  ## the real lmms-eval on our exported task: 2.5 GB, ten minutes the first time
+	SPATIAL_ENGINE_LMMS="$(abspath $(LMMS))" $(BIN)/python -m pytest -rs -s tests/accept_lmms
 
-$(VENV)/bin/python $(EXPERTS)/bin/python:
+clean:  ## forget the environment and all results
+	rm -rf $(VENV) $(EXPERTS) $(LMMS) demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+$(VENV)/bin/python $(EXPERTS)/bin/python $(LMMS)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "python 3.11 or newer is needed: make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -m venv $(@:/bin/python=) || { echo "the venv module is missing; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
 
@@ -45,6 +52,13 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 $(EXPERTS)/.installed: pyproject.toml constraints.txt constraints-experts.txt | $(EXPERTS)/bin/python
 	$(EXPERTS_PIP) -c constraints.txt -e ".[test,experts]"
 	$(EXPERTS_PIP) --no-deps depth-anything-3
+	@touch $@
+
+# torch first, or its largest build comes. torchvision off again: the wheel that pip picks does not fit a CPU's torch.
+$(LMMS)/.installed: | $(LMMS)/bin/python
+	$(LMMS_PIP) torch==2.13.0
+	$(LMMS_PIP) $(LMMS_PINS) jaxtyping
+	$(LMMS)/bin/python -m pip uninstall -q -y torchvision
 	@touch $@
 
 $(VENV)/.check: $(VENV)/.installed

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from spatial_engine.atomic_file import read_json, write_json
 from spatial_engine.card import card
+from spatial_engine.leaks.leak_audit import leak_audit
 from spatial_engine.question_line import plain
 from templates.ability import LEAVES
 from templates.draft import Refusal
@@ -28,10 +29,12 @@ def audit(
     scenes: Mapping[str, str],
     seed: int,
     settings: Mapping[str, Json],
+    splits: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Json]:
     """The content of `audit.json`. `refused`: never asked; `dropped`: decided, but left out by the balance pass.
-    `scenes`: of every clip, by clip id.
+    `scenes`: of every clip, by clip id. `splits`: clips by name, where they are settled already.
     """
+    splits = _splits(scenes, seed) if splits is None else {name: sorted(clips) for name, clips in splits.items()}
     return {
         "format_version": FORMAT_VERSION,
         "seed": seed,
@@ -48,11 +51,14 @@ def audit(
         "letters": letters(questions),
         "answers": answers(questions),
         "baselines": baselines(questions),
-        "splits": _splits(scenes, seed),
+        "splits": splits,
+        "scenes": dict(sorted(scenes.items())),
+        "leaks": leak_audit(questions, scenes=scenes, splits=splits, seed=seed),
         "licences": _licences(questions),
         "experts": _experts(questions),
         "truth": None,
         "truth_detail": None,
+        "human": None,
     }
 
 
@@ -66,12 +72,20 @@ def set_truth(
     """
     if set(counts) != {"right", "wrong", "undecidable"}:
         raise ValueError(f"counts has {sorted(counts)}; give right, wrong and undecidable")
-    path = Path(dataset_path) / "audit.json"
-    record = read_json(path)
-    record["truth"] = dict(counts)
-    record["truth_detail"] = {"source": source, "worst": plain(list(worst[:_WORST_KEPT]))}
+    detail = {"source": source, "worst": plain(list(worst[:_WORST_KEPT]))}
+    _put(Path(dataset_path), {"truth": dict(counts), "truth_detail": detail})
+
+
+def set_human(dataset_path: str | Path, standing: Mapping[str, Json] | None) -> None:
+    """Writes what people said (`spatial_engine.adjudication.standing`) to `audit.json` and the card; None: nobody."""
+    _put(Path(dataset_path), {"human": plain(standing)})
+
+
+def _put(dataset_path: Path, changes: Mapping[str, Json]) -> None:
+    path = dataset_path / "audit.json"
+    record = {**read_json(path), **changes}
     write_json(path, record)
-    (path.parent / "README.md").write_bytes(card(record, path.parent.name).encode("utf-8", "replace"))
+    (dataset_path / "README.md").write_bytes(card(record, dataset_path.name).encode("utf-8", "replace"))
 
 
 def _abilities(questions: Sequence[Question]) -> dict[str, Json]:

@@ -110,6 +110,7 @@ def _trust(audit: Mapping[str, Json]) -> str:
         if truth
         else "No ground truth was at hand for this footage (`truth` in `audit.json` is null)."
     )
+    held = f"{held}\n\n{_human(audit.get('human'))}"
     blind = [
         (label.replace("_", " "), f"{100 * share:.1f} %")
         for label, share in audit["baselines"].items()
@@ -118,6 +119,33 @@ def _trust(audit: Mapping[str, Json]) -> str:
     if not blind:
         return held
     return f"{held}\n\nWhat an answer without looking gets right:\n\n{_table(('Guess', 'Right'), blind)}"
+
+
+def _human(human: Mapping[str, Json] | None) -> str:
+    """What people said of the recorded answers, per leaf; how far any two of them agree."""
+    if not human:
+        return "Nobody has judged it by eye (`human` in `audit.json` is null)."
+    words = ("right", "wrong", "undecided", "bad", "disputed")
+    rows = [(leaf, *(str(counts[word]) for word in words)) for leaf, counts in human["abilities"].items()]
+    who = "1 person" if human["annotators"] == 1 else f"{human['annotators']} people"
+    lines = [
+        f"Judged by eye by {who}: {human['questions']} questions, of whose recorded answers {human['right']} are held "
+        f"right, {human['wrong']} wrong; {human['undecided']} the pictures do not decide, {human['bad']} are badly "
+        f"asked, on {human['disputed']} there is no majority. Valid: {100 * human['valid']:.1f} %, with 95 % "
+        f"confidence at least {100 * human['valid_at_least']:.1f} %.",
+        _table(("Ability", "Right", "Wrong", "Undecided", "Badly asked", "No majority"), rows),
+        *(_agreement(pair) for pair in human["pairs"]),
+    ]
+    return "\n\n".join(lines)
+
+
+def _agreement(pair: Mapping[str, Json]) -> str:
+    kappa = (
+        "Cohen's κ is not defined: all have one word"
+        if pair["kappa"] is None
+        else f"Cohen's κ {pair['kappa']:.2f}, 95 % interval {pair['low']:.2f} to {pair['high']:.2f}"
+    )
+    return f"Two people agree on {100 * pair['agreement']:.1f} % of {pair['questions']} questions ({kappa})."
 
 
 def _licences(audit: Mapping[str, Json]) -> str:

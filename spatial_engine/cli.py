@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spatial_engine import cli_evaluation
+from spatial_engine import cli_adjudicate, cli_evaluation, cli_leaks, cli_trust
 from spatial_engine import cli_options as o
 from spatial_engine.cli_options import grouped, names
 from spatial_engine.cli_weights import weights_app
@@ -118,11 +118,12 @@ def export(
     dataset: Annotated[Path, typer.Argument(help="A data set that generate wrote.")],
     out: o.Out,
     to: Annotated[str, typer.Option(help="Whose format: spatialtree, lmms-eval, vlmevalkit, hf, llava, sharegpt.")],
+    commercial_ok: cli_leaks.CommercialOk = False,
 ) -> None:
     """Write a data set in another program's format."""
     from spatial_engine import export, summary
 
-    summary.show_export(export(dataset, out, to=to))
+    summary.show_export(export(dataset, out, to=to, commercial_ok=commercial_ok))
 
 
 @app.command()
@@ -165,6 +166,9 @@ def doctor() -> None:
 
 
 cli_evaluation.register(app)
+cli_trust.register(app)
+cli_adjudicate.register(app)
+cli_leaks.register(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -3,7 +3,7 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -79,7 +79,7 @@ def write_dataset(
     holds something that is not a data set.
     """
     path, clips = Path(path), sorted(clips, key=lambda clip: clip.clip_id)
-    with atomic_folder(path, _OURS, _check) as folder:
+    with dataset_folder(path) as folder:
         (folder / "media").mkdir()
         questions, dropped = _finish(clips, open_clip, seed, balancing, folder / "media")
         with (folder / "questions.jsonl").open("w", encoding="utf-8", newline="\n") as lines:
@@ -95,6 +95,12 @@ def write_dataset(
         write_json(folder / "audit.json", record)
         (folder / "README.md").write_bytes(card(record, path.name).encode("utf-8", "replace"))
     return Dataset(path)
+
+
+def dataset_folder(path: Path) -> AbstractContextManager[Path]:
+    """A new folder that becomes the data set at `path` if the block ends without an error. Raises `UsageError` if
+    `path` holds something that is not a data set."""
+    return atomic_folder(path, _OURS, _check)
 
 
 def check_target(path: str | Path) -> None:

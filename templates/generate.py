@@ -48,11 +48,23 @@ def ask(
     scene, clip = scenes[0], scenes[0].clip
     missing = sorted(template.needs - scene.signals.keys())
     if missing:
-        reasons[None, _why_missing(scene, missing[0])] += 1
+        reasons[None, why_missing(scene, missing[0])] += 1
         return []
     facts = template.propose(scene, _rng(seed, clip.id, template.name))
     if not facts:
         reasons[None, "nothing to ask about"] += 1
+    return ask_about(template, facts, scenes, settings, seed, reasons)
+
+
+def ask_about(
+    template: Template,
+    facts: Sequence[Fact],
+    scenes: tuple[Scene, ...],
+    settings: AskSettings,
+    seed: int,
+    reasons: Reasons,
+) -> list[Draft]:
+    """Drafts of given facts, as far as the scenes decide them; facts beyond those that are wanted are not measured."""
     drafts: list[Draft] = []
     asked = 0
     for start in range(0, len(facts), _BATCH):
@@ -61,7 +73,7 @@ def ask(
             reasons[None, "enough facts of this kind about this clip"] += len(facts) - start
             break
         for fact, measured in zip(batch, measure_on_all(template, batch, scenes), strict=True):
-            new = list(_drafts_of(template, fact, measured, scene, settings, seed, reasons))
+            new = list(_drafts_of(template, fact, measured, scenes[0], settings, seed, reasons))
             asked += bool(new)
             drafts += new if asked <= settings.facts_per_template else []
     return drafts
@@ -140,7 +152,8 @@ def _licence(clip: Clip, provenance: Sequence[Mapping[str, Json]]) -> Mapping[st
     }
 
 
-def _why_missing(scene: Scene, signal: str) -> str:
+def why_missing(scene: Scene, signal: str) -> str:
+    """The reason for which nothing that needs a signal is asked."""
     if signal in scene.abstained:
         return scene.abstained[signal].reason
     return f"{signal.replace('_', ' ')} not measured"

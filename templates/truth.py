@@ -1,13 +1,15 @@
 """Answers held against a scene that knows better: ground truth, another set of experts, a later version."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from jaxtyping import Float64
 
 from action_mapping.plan import read_plan
 from templates.answer import MOTIONS, Answer, Label, Numbers, Plan, Point, Shape, right
 from templates.fact import Fact
-from templates.measured import Json, Undecided
+from templates.measured import Json, Measured, Undecided
 from templates.question import Format, Question
 from templates.scene import Scene
 from templates.template import Template
@@ -27,28 +29,61 @@ class Comparison:
     """The true answer, where there is one."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """What is said about a fact."""
+
+    format: Format
+    fact: Fact
+    holds: Callable[[Answer], bool | None]
+    """Whether it is right if this is the true answer; None where that does not decide."""
+
+
 def compare(
     template: Template, format: Format, fact: Fact, answer: Answer, truth: Scene, *, slack_px: float = 0.0
 ) -> Comparison:
-    """Holds an answer about a fact against `truth`.
+    """Holds an answer about a fact against `truth`, as `compare_all` does."""
+    claim = Claim(format=format, fact=fact, holds=lambda true: right(answer, true))
+    (found,) = compare_all(template, [claim], truth, slack_px=slack_px)
+    return found
 
-    With `slack_px` the fact's pixels are moved by so much in eight directions: where that changes the verdict, or
+
+def compare_all(
+    template: Template, claims: Sequence[Claim], truth: Scene, *, slack_px: float = 0.0
+) -> list[Comparison]:
+    """Holds claims of one template against `truth`; each fact is measured once, whatever is said of it.
+
+    With `slack_px` a fact's pixels are moved by so much in eight directions: where that changes the verdict, or
     leaves the truth undecided, truth at that place is no evidence (a border, a thin thing, a depth hole).
     """
-    first, *moved = (_compared(template, format, near, answer, truth) for near in [fact, *_nudged(fact, slack_px)])
-    if first.right is not None and any(other.right != first.right for other in moved):
-        return replace(first, right=None, reason="truth differs within a few pixels")
-    return first
+    measured = _measured(template, [claim.fact for claim in claims], truth)
+    found = [_compared(template, claim, measured[_key(claim.fact)]) for claim in claims]
+    decided = [k for k, comparison in enumerate(found) if comparison.right is not None]
+    moved = {k: _nudged(claims[k].fact, slack_px) for k in decided}
+    around = _measured(template, [fact for facts in moved.values() for fact in facts], truth)
+    for k, facts in moved.items():
+        near = (_compared(template, replace(claims[k], fact=fact), around[_key(fact)]) for fact in facts)
+        if any(other.right != found[k].right for other in near):
+            found[k] = replace(found[k], right=None, reason="truth differs within a few pixels")
+    return found
 
 
-def _compared(template: Template, format: Format, fact: Fact, answer: Answer, truth: Scene) -> Comparison:
-    (measured,) = template.measure([fact], truth)
+def _measured(template: Template, facts: Sequence[Fact], truth: Scene) -> dict[str, Measured | Undecided]:
+    distinct = {_key(fact): fact for fact in facts}
+    return dict(zip(distinct, template.measure(list(distinct.values()), truth), strict=True)) if distinct else {}
+
+
+def _key(fact: Fact) -> str:
+    return fact.id("")
+
+
+def _compared(template: Template, claim: Claim, measured: Measured | Undecided) -> Comparison:
     if isinstance(measured, Undecided):
         return Comparison(right=None, reason=f"truth: {measured.reason}")
-    true_answer = template.answer(format, fact, measured)
+    true_answer = template.answer(claim.format, claim.fact, measured)
     if isinstance(true_answer, Undecided):
         return Comparison(right=None, reason=f"truth: {true_answer.reason}")
-    decided = right(answer, true_answer)
+    decided = claim.holds(true_answer)
     return Comparison(
         right=decided, reason="" if decided is not None else "truth is too close to call", true=true_answer
     )
@@ -56,17 +91,28 @@ def _compared(template: Template, format: Format, fact: Fact, answer: Answer, tr
 
 def _nudged(fact: Fact, slack_px: float) -> list[Fact]:
     """The fact with its pixels moved, all by the same step; none if it names no pixel."""
-    pixels = {name: part for name, part in fact.params.items() if _is_pixel(part)}
-    if not pixels or slack_px <= 0:
+    if not names_pixels(fact.params) or slack_px <= 0:
         return []
     steps = slack_px * _ROUND / np.linalg.norm(_ROUND, axis=1, keepdims=True)
-    return [
-        replace(fact, params={**fact.params, **{n: (np.array(p) + step).tolist() for n, p in pixels.items()}})
-        for step in steps
-    ]
+    return [replace(fact, params={name: _moved(part, step) for name, part in fact.params.items()}) for step in steps]
 
 
-def _is_pixel(part: Json) -> bool:
+def names_pixels(params: Mapping[str, Json]) -> bool:
+    """Whether a fact speaks of places in pictures, and not of whole pictures alone."""
+    return any(map(_holds_pixels, params.values()))
+
+
+def _holds_pixels(part: Json) -> bool:
+    return is_pixel(part) or (isinstance(part, list | tuple) and any(map(_holds_pixels, part)))
+
+
+def _moved(part: Json, step: Float64[np.ndarray, "2"]) -> Json:
+    if is_pixel(part):
+        return (np.array(part) + step).tolist()
+    return [_moved(each, step) for each in part] if isinstance(part, list | tuple) else part
+
+
+def is_pixel(part: Json) -> bool:
     """Pixels are pairs of numbers with a fraction; frames and sizes are whole numbers."""
     return isinstance(part, list | tuple) and len(part) == 2 and all(isinstance(number, float) for number in part)
 

@@ -75,11 +75,17 @@ class Recogniser:
         named = [question for question in candidates if self._is_named(question, request, hashes)]
         longest = max((len(question.prompt) for question in named), default=0)
         found = [question for question in named if len(question.prompt) == longest]
+        found = [question for question in found if self._in_order(question, hashes)] or found
         return [self._as_shown(question, request, hashes) for question in found]
 
     def _is_named(self, question: Question, request: Asked, hashes: Sequence[str]) -> bool:
         words = [option for option in question.options if option not in self._hash_of]
         return all(_SPACE.sub(" ", text) in request.text for text in (question.prompt, *words))
+
+    def _in_order(self, question: Question, hashes: Sequence[str]) -> bool:
+        """Whether the request begins with the question's photos as they stand there: the way back has the same two."""
+        photos = [self._hash_of[entry["id"]] for entry in question.media if not entry.get("option")]
+        return list(hashes[: len(photos)]) == photos
 
     def _as_shown(self, question: Question, request: Asked, hashes: Sequence[str]) -> Question:
         letters = [self._letter(option, request, hashes) for option in question.options]

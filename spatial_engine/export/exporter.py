@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from experts.registry import Registry, UnknownNameError
@@ -11,11 +11,19 @@ from spatial_engine.atomic_file import write_json
 from spatial_engine.atomic_folder import atomic_folder
 from spatial_engine.dataset import Dataset
 from spatial_engine.errors import UsageError
+from spatial_engine.leaks.part import commercial_part
 from templates.measured import Json
 
 EXPORTERS = Registry(
     "spatial_engine.exporters",
-    {"spatialtree": "spatial_engine.export.spatialtree:export_spatialtree"},
+    {
+        "spatialtree": "spatial_engine.export.spatialtree:export_spatialtree",
+        "lmms-eval": "spatial_engine.export.lmms_eval:export_lmms_eval",
+        "vlmevalkit": "spatial_engine.export.vlmevalkit:export_vlmevalkit",
+        "hf": "spatial_engine.export.hf:export_hf",
+        "llava": "spatial_engine.export.llava:export_llava",
+        "sharegpt": "spatial_engine.export.sharegpt:export_sharegpt",
+    },
 )
 """All exporters: `(dataset, folder) -> Exported`. Third parties add theirs as entry points of that group."""
 
@@ -31,13 +39,16 @@ class Exported:
     """Questions that the form cannot hold, by reason."""
     files: tuple[str, ...]
     """Names of files and folders that it wrote: the next export replaces them."""
+    detail: Mapping[str, Json] = field(default_factory=dict)
+    """What else the report says, by name."""
 
 
 Exporter = Callable[[Dataset, Path], Exported]
 
 
-def export(dataset: Dataset | str | Path, out: str | Path, *, to: str) -> Path:
-    """Writes a data set in another form into the folder `out`; replaces an earlier export there.
+def export(dataset: Dataset | str | Path, out: str | Path, *, to: str, commercial_ok: bool = False) -> Path:
+    """Writes a data set in another form into the folder `out`; replaces an earlier export there. `commercial_ok`:
+    leaves out, and counts, what may not be used commercially or whose footage has no known licence.
 
     Raises `UsageError` for an unknown form, a folder that is no data set, or an `out` that holds something else.
     """
@@ -47,9 +58,13 @@ def export(dataset: Dataset | str | Path, out: str | Path, *, to: str) -> Path:
     except UnknownNameError as error:
         raise UsageError(f"no export to {to!r}", f"there is: {', '.join(EXPORTERS.targets())}") from error
     out = Path(out)
-    with atomic_folder(out, _written_before(out), _check) as folder:
-        done = exporter(dataset, folder)
-        record = {"to": to, "rows": done.rows, "left_out": dict(done.left_out), "files": [*done.files, REPORT]}
+    with (
+        atomic_folder(out, _written_before(out), _check) as folder,
+        commercial_part(dataset, folder, commercial_ok) as (allowed, barred),
+    ):
+        done = exporter(allowed, folder)
+        record = {"to": to, "rows": done.rows, "left_out": {**done.left_out, **barred}, **done.detail}
+        record["files"] = [*done.files, REPORT]
         write_json(folder / REPORT, record)
     return out
 

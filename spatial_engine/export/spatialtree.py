@@ -5,11 +5,19 @@ A row has question, option, answer, question_type, hint, extra_info, image, vide
 """
 
 import json
+import math
 from pathlib import Path
 
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from action_mapping.official_dialect import official_replay
+from action_mapping.primitives import COMPONENTS, PRIMITIVES, primitive
 from spatial_engine.balance import LETTERS
 from spatial_engine.dataset import Dataset
 from spatial_engine.export.exporter import Exported, counted, write_rows
+from spatial_engine.export.pictures import pictures_first
+from spatial_engine.export.spatialtree_oracle import OracleReport
 from spatial_engine.media import place_file
 from templates.measured import Json
 from templates.question import Question
@@ -22,8 +30,14 @@ Rows for the task `spatialtreebench` of lmms-eval, in `test.jsonl`; pictures in 
 
 Point the task's `dataset_path` at `json` with `data_files: {test: .../test.jsonl}`, and set `SPATREEBENCH_MEDIA_ROOT`
 to this folder. Its root score counts leaves without rows as zero: compare leaves, not the root.
-What could not be put into rows, and why, stands in `export_report.json`.
+What could not be put into rows, and why, stands in `export_report.json`; its `oracle` says per leaf what the official
+scorer gives to right answers.
 """
+_KEYS = (
+    " The scorer reads keys, not names: write "
+    + ", ".join(f'"{p.symbol}" for {p.name}' for p in PRIMITIVES if p.component in COMPONENTS)
+    + "."
+)
 
 
 class CannotScore(Exception):  # noqa: N818 - it is no fault
@@ -33,40 +47,46 @@ class CannotScore(Exception):  # noqa: N818 - it is no fault
 def export_spatialtree(dataset: Dataset, folder: Path) -> Exported:
     """Writes `test.jsonl`, `images/` and a README into `folder`."""
     (folder / "images").mkdir()
-    rows, left_out = [], []
+    rows, left_out, oracle = [], [], OracleReport()
     for question in dataset.questions:
         try:
-            rows.append(row(question))
+            made = row(question)
         except CannotScore as reason:
             left_out.append(str(reason))
+            oracle.left_out(question.ability, str(reason))
             continue
+        rows.append(made)
+        oracle.answer(question.ability, made)
         for medium in question.media:
             target = folder / _image_path(medium["path"])
             if not target.exists():
                 place_file(dataset.path / medium["path"], target)
     write_rows(folder / ROWS, rows)
     (folder / "README.md").write_text(_README, encoding="utf-8")
-    return Exported(rows=len(rows), left_out=counted(left_out), files=(ROWS, "images", "README.md"))
+    return Exported(
+        rows=len(rows),
+        left_out=counted(left_out),
+        files=(ROWS, "images", "README.md"),
+        detail={"oracle": oracle.by_leaf()},
+    )
 
 
 def row(question: Question) -> dict[str, Json]:
     """One row. Raises `CannotScore`."""
     metric, answer, hint = _metric(question)
-    shown = [medium for medium in question.media if not medium.get("option")]
-    drawn = [medium for medium in question.media if medium.get("option")]
-    place = {medium["id"]: f"picture {len(shown) + 1 + index}" for index, medium in enumerate(drawn)}
-    note = f" The options are pictures {len(shown) + 1} to {len(shown) + len(drawn)}." if drawn else ""
+    keys = _KEYS if metric == "agenticnaveval" else ""
+    asked = pictures_first(question)
     return {
         "session_id": question.id,
-        "question": question.prompt + note,
-        "option": [f"{LETTERS[i]}. {place.get(text, text)}" for i, text in enumerate(question.options)],
+        "question": asked.prompt + keys,
+        "option": [f"{letter}. {text}" for letter, text in zip(LETTERS, asked.options, strict=False)],
         "answer": answer,
         "question_type": "mcq" if question.format == "choice" else "open",
         "hint": json.dumps(hint) if hint else "",
         "extra_info": json.dumps({"metricfunc": metric, **tags(question.ability), "fact_id": question.fact_id}),
-        "image": [_image_path(medium["path"]) for medium in (*shown, *drawn)],
+        "image": [_image_path(medium["path"]) for medium in asked.media],
         "video": [],
-        "video_info": [{"frame_index": [frame for medium in shown for frame in medium.get("frames", ())]}],
+        "video_info": [{"frame_index": [frame for medium in asked.media for frame in medium.get("frames", ())]}],
     }
 
 
@@ -77,7 +97,7 @@ def tags(ability: str) -> dict[str, str]:
     return {f"spatree{depth}": name.replace(" ", "") for depth, name in enumerate(names)}
 
 
-def _metric(question: Question) -> tuple[str, str, dict[str, float]]:
+def _metric(question: Question) -> tuple[str, str, dict[str, Json]]:
     """(metric, answer as text, hint)."""
     match question.format:
         case "choice":
@@ -95,16 +115,36 @@ def _metric(question: Question) -> tuple[str, str, dict[str, float]]:
         case "plan" if "point_fraction" in question.scorer_params:
             raise CannotScore("the navigation score needs metres, and the clip's scale is relative")
         case "plan":
-            raise CannotScore("the navigation score turns about permuted axes: a right plan would not get full marks")
+            return _navigation(question)
     raise CannotScore(f"no official metric for {question.ability} in the format {question.format}")
 
 
-def _gravity(question: Question) -> tuple[str, str, dict[str, float]]:
+def _gravity(question: Question) -> tuple[str, str, dict[str, Json]]:
     """All three angles in degrees, each with the σ that widens the official kernel."""
     if set(question.answer) != set(_GRAVITY):
         raise CannotScore("the gravity score needs roll, pitch and vfov, and one of them is not known well enough")
     hint = {f"{name}_unc": float(question.sigma[name]) for name in _GRAVITY}
     return "gravityeval", json.dumps({name: question.answer[name] for name in _GRAVITY}), hint
+
+
+def _navigation(question: Question) -> tuple[str, str, dict[str, Json]]:
+    """The right plan in keys, and where it leads by the scorer's own arithmetic (metres, rad, quaternions xyzw).
+
+    That arithmetic turns about permuted axes. A target replayed in the same way stands in the same axes, so a right
+    plan gets full marks and a wrong one what its distance deserves; a measured pose would be compared across axes.
+    """
+    steps = {
+        "translation_step_size": float(question.scorer_params["translation_step_m"]),
+        "rotation_step_size": math.radians(question.scorer_params["rotation_step_deg"]),
+    }
+    plan = {
+        "actions": [primitive(name).symbol for name in question.answer["actions"]],
+        "step_nums": list(question.answer["step_nums"]),
+    }
+    start, (way, turn) = np.eye(4), steps.values()
+    goal = official_replay(start, *plan.values(), translation_step=way, rotation_step_rad=turn)
+    poses = [[*pose[:3, 3].tolist(), *Rotation.from_matrix(pose[:3, :3]).as_quat().tolist()] for pose in (start, goal)]
+    return "agenticnaveval", json.dumps(plan, ensure_ascii=False), {"optimal_rel_pose": poses, "0->1": steps}
 
 
 def _image_path(path: str) -> str:

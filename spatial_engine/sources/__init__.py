@@ -5,7 +5,7 @@ In: files, folders and the user's options. Out: `experts.clip.Clip`s.
 
 from spatial_engine.sources.finding import find_footage
 from spatial_engine.sources.footage import ClipError, Footage, Found, ImageFolder, Left, VideoFile
-from spatial_engine.sources.opening import Cache, Opened, OpenOptions, open_clips, open_footage
+from spatial_engine.sources.opening import Cache, Opened, OpenOptions, open_clips, open_footage, open_photo
 from spatial_engine.sources.record import clip_from_json, clip_to_json
 
 __all__ = [
@@ -23,4 +23,5 @@ __all__ = [
     "find_footage",
     "open_clips",
     "open_footage",
+    "open_photo",
 ]

@@ -15,6 +15,7 @@ from experts.footage.shots import Shot, windows
 from spatial_engine.errors import UsageError
 from spatial_engine.sources.camera_file import camera_of
 from spatial_engine.sources.footage import ClipError, Footage, ImageFolder, VideoFile
+from spatial_engine.sources.image_groups import read_header
 from spatial_engine.sources.survey import SURVEY_VERSION, ImageSurvey, Survey, survey_images, survey_video
 
 MIN_SIDE_PX = 32
@@ -102,6 +103,35 @@ def open_footage(footage: Footage, options: OpenOptions | None = None, cache: Ca
         raise ClipError(error.cause, error.remedy) from error
     except OSError as error:
         raise ClipError(f"it cannot be read ({error.strerror})", "check that it is there and may be read") from error
+
+
+def open_photo(path: Path, name: str, options: OpenOptions | None = None) -> Clip:
+    """One image as a clip of one frame, for scenes that are known from a single photo. Raises `ClipError`."""
+    options = options or OpenOptions()
+    try:
+        header = read_header(path)
+    except (OSError, SyntaxError, ValueError) as error:
+        raise ClipError(f"{path.name} is not a readable image", "check that it is whole") from error
+    _check_size(header.width_px, header.height_px)
+    folder = ImageFolder(paths=(path,), name=name, width_px=header.width_px, height_px=header.height_px)
+    reader = ImageReader(
+        paths=folder.paths,
+        width_px=header.width_px,
+        height_px=header.height_px,
+        file_bytes=(path.stat().st_size,),
+    )
+    frames = np.zeros(1, dtype=np.int64)
+    return Clip(
+        id=_clip_id(survey_images(reader).sha256, frames),
+        name=name,
+        frames=frames,
+        times_s=None,
+        width_px=header.width_px,
+        height_px=header.height_px,
+        licence=options.licence,
+        options=_opening_options(folder, header.width_px, header.height_px, options),
+        reader=reader,
+    )
 
 
 def _open_video(video: VideoFile, options: OpenOptions, cache: Cache | None) -> Opened:

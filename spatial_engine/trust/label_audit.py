@@ -1,40 +1,57 @@
 """Every question of a data set held against sequences with ground truth."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import cache
+
+import numpy as np
 
 from spatial_engine.question_line import plain
 from spatial_engine.trust.numeric_error import numeric_error
 from spatial_engine.trust.true_clip import TrueClip
 from spatial_engine.trust.verdict import Verdict
+from spatial_engine.trust.written import written_claim
 from templates.answer import Answer
 from templates.fact import Fact
 from templates.question import Question
 from templates.registry import create_templates
 from templates.scene import Scene
 from templates.template import Template
-from templates.truth import Comparison, compare, recorded_answer
+from templates.truth import Claim, Comparison, compare_all, names_pixels, recorded_answer
 
 SLACK_PX = 3.0
 """Truth that changes its mind within so many pixels is no evidence."""
+NO_TRUTH = "no ground truth of this clip"
+UNSOUND = "ground truth is unsound here"
+_DENSE_AT_ONCE = 24
+"""Frames whose depth is held in memory."""
+_NOT_AN_ANSWER = (ValueError, LookupError, TypeError, AttributeError, OverflowError)
 
 
 def audit_labels(questions: Iterable[Question], truths: Mapping[str, TrueClip]) -> Iterator[Verdict]:
     """A verdict for every question, clip by clip. `truths` by clip id; a clip without truth is undecidable."""
-    templates = create_templates()
+    templates = _templates()
     by_clip: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
         by_clip[question.clip].append(question)
     for clip, own in sorted(by_clip.items()):
         if (known := truths.get(clip)) is None:
-            yield from (_undecidable(question, "no ground truth of this clip") for question in own)
+            yield from (_undecidable(question, NO_TRUTH) for question in own)
             continue
         unsound = [question for question in own if set(frames_of(question)) & known.unsound]
-        yield from (_undecidable(question, "ground truth is unsound here") for question in unsound)
-        sound = [question for question in own if not set(frames_of(question)) & known.unsound]
-        if sound:
-            scene = known.scene(sorted({frame for question in sound for frame in frames_of(question)}))
-            yield from (_judged(question, templates[question.template], scene) for question in sound)
+        yield from (_undecidable(question, UNSOUND) for question in unsound)
+        strange = [question for question in own if question.template not in templates]
+        yield from (_undecidable(question, "its template is not installed") for question in strange)
+        apart = {question.id for question in [*unsound, *strange]}
+        for some in _portions([question for question in own if question.id not in apart]):
+            scene = _with_clock(known.scene(sorted(_dense(some))), some)
+            yield from _judged_all(some, templates, scene)
+
+
+@cache
+def _templates() -> dict[str, Template]:
+    return create_templates()
 
 
 def frames_of(question: Question) -> list[int]:
@@ -42,11 +59,58 @@ def frames_of(question: Question) -> list[int]:
     return [frame for medium in question.media for frame in medium.get("frames", ())]
 
 
-def _judged(question: Question, template: Template, scene: Scene) -> Verdict:
+def _dense(questions: Iterable[Question]) -> set[int]:
+    """Frames of which depth can matter: those of facts that speak of places in pictures."""
+    return {frame for question in questions if names_pixels(question.fact) for frame in frames_of(question)}
+
+
+def _portions(questions: Sequence[Question]) -> Iterator[list[Question]]:
+    """Questions in portions that need depth of few frames; those of one fact together."""
+    facts: dict[str, list[Question]] = defaultdict(list)
+    for question in questions:
+        facts[question.fact_id].append(question)
+    portion: list[Question] = []
+    dense: set[int] = set()
+    for own in sorted(facts.values(), key=lambda own: (sorted(_dense(own)), own[0].fact_id)):
+        if portion and len(dense | _dense(own)) > _DENSE_AT_ONCE:
+            yield portion
+            portion, dense = [], set()
+        portion, dense = [*portion, *own], dense | _dense(own)
+    if portion:
+        yield portion
+
+
+def _with_clock(scene: Scene, questions: Iterable[Question]) -> Scene:
+    """Times belong to the media, not to what is known of them: where truth has no clock, that of the data set holds."""
+    if scene.clip.times_s is not None:
+        return scene
+    times_s = np.full(len(scene.clip.frames), np.nan)
+    shown = [medium for question in questions for medium in question.media if medium.get("times_s")]
+    for medium in shown:
+        times_s[np.searchsorted(scene.clip.frames, medium["frames"])] = medium["times_s"]
+    return replace(scene, clip=replace(scene.clip, times_s=times_s)) if shown else scene
+
+
+def _judged_all(questions: Sequence[Question], templates: Mapping[str, Template], scene: Scene) -> Iterator[Verdict]:
+    by_template: dict[str, list[Question]] = defaultdict(list)
+    for question in questions:
+        by_template[question.template].append(question)
+    for name, own in sorted(by_template.items()):
+        read: list[tuple[Question, Answer, Claim]] = []
+        for question in own:
+            try:
+                read.append((question, *_claim(question, templates[name])))
+            except _NOT_AN_ANSWER:
+                yield _verdict(question, Comparison(right=False, reason="its answer cannot be read"), None)
+        found = compare_all(templates[name], [claim for *_, claim in read], scene, slack_px=SLACK_PX)
+        for (question, answer, _), comparison in zip(read, found, strict=True):
+            yield _verdict(question, comparison, answer)
+
+
+def _claim(question: Question, template: Template) -> tuple[Answer, Claim]:
+    recorded = recorded_answer(question, template)
     fact = Fact(template=question.template, params=question.fact)
-    answer = recorded_answer(question, template)
-    found = compare(template, question.format, fact, answer, scene, slack_px=SLACK_PX)
-    return _verdict(question, found, answer)
+    return recorded, Claim(format=question.format, fact=fact, holds=written_claim(question, template, recorded))
 
 
 def _undecidable(question: Question, reason: str) -> Verdict:
@@ -70,5 +134,6 @@ def _verdict(question: Question, found: Comparison, answer: Answer | None) -> Ve
         error=error,
         sigma=sigma,
         answer=question.answer,
-        true=None if found.true is None else plain(vars(found.true)),
+        true=None if found.true is None else plain(asdict(found.true)),
+        label=question.value if isinstance(question.value, str) else "",
     )

@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float64
 
-from templates.answer import MOTIONS, Answer, Numbers, Plan, Point
+from templates.answer import MOTIONS, Answer, Numbers, Plan, Point, Shape, rms
 
 Errors = tuple[dict[str, float], dict[str, float]]
 """(error, σ) by the number's name."""
@@ -25,6 +25,9 @@ def numeric_error(answer: Answer, true: Answer | None) -> Errors:
             return _named(["x", "y"], answer.xy_px - true.xy_px, sigma)
         case Plan(), Plan():
             return _named(list(MOTIONS), answer.amounts - true.amounts, np.hypot(answer.sigma, true.sigma))
+        case Shape(), Shape():
+            sigma = np.hypot(answer.sigma, true.sigma)
+            return {"rms": rms(answer.points, true.points)}, {"rms": float(sigma)}
     return {}, {}
 
 

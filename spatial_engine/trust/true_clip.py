@@ -1,11 +1,12 @@
 """What is known of a clip: by a data set's sequence, or by a renderer."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from templates.scene import Scene
 
 
+@runtime_checkable
 class TrueClip(Protocol):
     """Ground truth of one clip."""
 

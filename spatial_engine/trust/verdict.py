@@ -33,3 +33,5 @@ class Verdict:
     answer: Json
     true: Json
     """The answer that would have been written on the true scene; None where there is none."""
+    label: str = ""
+    """Of an answer that is a word: what its value says."""

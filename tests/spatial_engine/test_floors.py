@@ -57,7 +57,7 @@ def test_public_names() -> None:
     assert sorted(spatial_engine.__all__) == spatial_engine.__all__
     for name in spatial_engine.__all__:
         assert callable(getattr(spatial_engine, name))
-    with pytest.raises(AttributeError, match="it has: Dataset"):
+    with pytest.raises(AttributeError, match="it has: Asking"):
         spatial_engine.annotade  # noqa: B018
 
 

@@ -27,7 +27,10 @@ def read_colmap(path: Path) -> WrittenPoses:
     places = tuple(f"line {images[row][0]} ({images[row][2]})" for row in order)
     notes = () if order == sorted(order) else ("images are taken in the order of their names, not of the file",)
     return WrittenPoses(
-        matrices=matrices_from_quaternions(path, places, values[:, 4:7], values[:, :4]), places=places, notes=notes
+        matrices=matrices_from_quaternions(path, places, values[:, 4:7], values[:, :4]),
+        places=places,
+        names=tuple(names[row] for row in order),
+        notes=notes,
     )
 
 

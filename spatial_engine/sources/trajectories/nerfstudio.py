@@ -32,7 +32,11 @@ def read_nerfstudio(path: Path) -> WrittenPoses:
     matrices = [_matrix(path, place, frames[row]) for place, row in zip(places, order, strict=True)]
     notes = () if order == sorted(order) else ("frames are taken in the order of their names, not of the file",)
     return WrittenPoses(
-        matrices=np.stack(matrices), places=places, focal_px=_focal_px([frames[row] for row in order]), notes=notes
+        matrices=np.stack(matrices),
+        places=places,
+        focal_px=_focal_px([frames[row] for row in order]),
+        names=tuple(names[row] for row in order) if all(names) else (),
+        notes=notes,
     )
 
 

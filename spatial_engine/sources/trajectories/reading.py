@@ -92,6 +92,7 @@ def read_trajectory(
         scale=scale or known.scale,
         format=name,
         focal_px=written.focal_px,
+        names=written.names,
         notes=written.notes,
     )
 

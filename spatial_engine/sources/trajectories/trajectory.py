@@ -25,6 +25,8 @@ class WrittenPoses:
     """Time stamps; None where the format has none."""
     focal_px: Float64[np.ndarray, "n"] | None = None
     """Focal length of each frame, where every frame states its own."""
+    names: tuple[str, ...] = ()
+    """Image of each pose, where the file names them all."""
     notes: tuple[str, ...] = ()
     """What the user should know about how the file was read."""
 
@@ -63,5 +65,7 @@ class Trajectory:
     """Name of the format it was read as."""
     focal_px: Float64[np.ndarray, "n"] | None
     """Focal length of each frame, where every frame states its own."""
+    names: tuple[str, ...]
+    """Image of each pose, where the file names them all."""
     notes: tuple[str, ...]
     """What the user should know about how it was read."""

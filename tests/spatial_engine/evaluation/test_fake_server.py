@@ -2,8 +2,11 @@
 
 import io
 import json
+import shutil
 from base64 import b64encode
+from dataclasses import replace
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,8 +16,10 @@ from PIL import Image
 from spatial_engine.dataset import Dataset
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation import protocol
+from spatial_engine.evaluation.baselines import oracle_text
 from spatial_engine.evaluation.fake_model import UNKNOWN, FakeModel
 from spatial_engine.evaluation.fake_server import FakeServer
+from spatial_engine.question_line import to_line
 from spatial_engine.scoring import own
 from templates.question import Question
 from tests.spatial_engine.evaluation.chat_server import small_dataset
@@ -86,6 +91,18 @@ def test_pictures_as_options_by_their_names(dataset: Dataset, oracle: FakeModel)
     content = [picture(data) for data in (*shown, *(by_id[option] for option in turned.options))]
     text = said(oracle, [*content, {"type": "text", "text": f"{question.prompt}\n{lines}"}])
     assert own.read(turned, text).value == turned.answer
+
+
+def test_the_way_back_shows_the_same_photos_in_the_other_order(dataset: Dataset, tmp_path: Path) -> None:
+    there = of_format(dataset, "same_point", "point")
+    back = replace(there, id="f" * 16, media=list(reversed(there.media)), answer=[7.0, 9.0])
+    copied = Dataset(Path(shutil.copytree(dataset.path, tmp_path / "d")))
+    with (copied.path / "questions.jsonl").open("a", encoding="utf-8") as lines:
+        lines.write(f"{to_line(back)}\n")
+    model = FakeModel(copied, "oracle")
+    for question in (there, back):
+        shown = [picture(data) for data in files(copied, question)]
+        assert said(model, [*shown, {"type": "text", "text": question.prompt}]) == oracle_text(question)
 
 
 def test_questions_that_it_does_not_know(dataset: Dataset, oracle: FakeModel) -> None:

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 
@@ -6,6 +7,8 @@ from spatial_engine.dataset import write_dataset
 from spatial_engine.errors import UsageError
 from spatial_engine.export import EXPORTERS, export
 from tests.spatial_engine.drafts import clip, clip_questions
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +23,14 @@ def test_unknown_forms_list_the_known_ones(dataset, tmp_path):
 
 
 def test_every_registered_form_loads():
-    assert set(EXPORTERS.load_all()) >= {"spatialtree"}
+    assert set(EXPORTERS.load_all()) >= {"spatialtree", "lmms-eval", "vlmevalkit", "hf", "llava", "sharegpt"}
+
+
+def test_the_command_line_and_the_page_name_every_form():
+    command = (ROOT / "spatial_engine" / "cli.py").read_text(encoding="utf-8")
+    assert f"Whose format: {', '.join(EXPORTERS.builtin)}." in command
+    page = (ROOT / "docs" / "exports.md").read_text(encoding="utf-8")
+    assert all(f"`{form}`" in page for form in EXPORTERS.builtin)
 
 
 def test_replaces_an_export_and_nothing_else(dataset, tmp_path):
@@ -37,11 +47,28 @@ def test_replaces_an_export_and_nothing_else(dataset, tmp_path):
         export(dataset, tmp_path / "other", to="spatialtree")
 
 
-def test_an_empty_data_set_gives_an_empty_export(tmp_path):
+@pytest.mark.parametrize("form", EXPORTERS.builtin)
+def test_an_empty_data_set_gives_an_empty_export(tmp_path, form):
     dataset = write_dataset(tmp_path / "d", [], clip, seed=0)
-    out = export(dataset, tmp_path / "out", to="spatialtree")
-    assert (out / "test.jsonl").read_bytes() == b""
+    out = export(dataset, tmp_path / "out", to=form)
     assert json.loads((out / "export_report.json").read_text())["rows"] == 0
+
+
+@pytest.mark.parametrize("form", EXPORTERS.builtin)
+def test_the_report_names_every_file_and_nothing_else_is_written(dataset, tmp_path, form):
+    out = export(dataset, tmp_path / "out", to=form)
+    report = json.loads((out / "export_report.json").read_text())
+    assert sorted(report["files"]) == sorted(path.name for path in out.iterdir())
+    assert report["rows"] + sum(report["left_out"].values()) == dataset.audit["questions"]
+    export(dataset, out, to=form)
+
+
+@pytest.mark.parametrize("form", EXPORTERS.builtin)
+def test_equal_data_sets_give_equal_bytes(dataset, tmp_path, form):
+    def written(folder):
+        return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+    assert written(export(dataset, tmp_path / "a", to=form)) == written(export(dataset, tmp_path / "b", to=form))
 
 
 def test_a_folder_that_is_no_data_set(tmp_path):

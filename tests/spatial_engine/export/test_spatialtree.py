@@ -11,7 +11,9 @@ from spatial_engine.balance import Dealt
 from spatial_engine.dataset import write_dataset
 from spatial_engine.export import export
 from spatial_engine.export.spatialtree import CannotScore, row, tags
+from spatial_engine.export.spatialtree_oracle import OracleReport, right_response
 from spatial_engine.question_line import question_of
+from spatial_engine.scoring import official
 from templates.ability import LEAVES
 from tests.spatial_engine.drafts import NASTY, clip, clip_questions, route, walk
 
@@ -139,13 +141,72 @@ def test_numbers_that_relative_accuracy_cannot_score_are_left_out(exported, answ
     ("drafted", "reason"),
     [
         (walk(6), "needs metres, and the clip's scale is relative"),
-        (walk(6, point_fraction=None), "permuted axes"),
         (route(5), "no official metric for L3/Sequential Planning/Route in the format order"),
     ],
 )
 def test_plans_and_orders_are_left_out_with_a_reason(drafted, reason):
     with pytest.raises(CannotScore, match=reason):
         row(question_of(Dealt(draft=drafted), clip()))
+
+
+@pytest.fixture(scope="module")
+def steered():
+    return row(question_of(Dealt(draft=walk(6, point_fraction=None)), clip()))
+
+
+def score_of(record: dict, response: str) -> float:
+    return official.process_results(record, [response])["SpaTreeBench"]["score"]
+
+
+def test_a_plan_in_metres_is_scored_where_the_official_arithmetic_leads(steered):
+    hint = json.loads(steered["hint"])
+    assert hint["0->1"] == {"translation_step_size": 0.2, "rotation_step_size": math.radians(5.0)}
+    start, goal = hint["optimal_rel_pose"]
+    assert start == [0, 0, 0, 0, 0, 0, 1] and goal[:3] == pytest.approx([-0.2, 0.0, 0.8])
+    assert json.loads(steered["answer"]) == {"actions": ["A", "W", "→"], "step_nums": [1, 4, 2]}
+    assert score_of(steered, right_response(steered)) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_a_plan_is_asked_for_in_keys_for_names_are_not_read(steered):
+    assert (
+        'write "D" for Truck Right, "A" for Truck Left' in steered["question"] and "Gripper" not in steered["question"]
+    )
+    named = '{"actions": ["Truck Left", "Dolly In", "Pan Right"], "step_nums": [1, 4, 2]}'
+    other = '{"actions": ["D", "W", "→"], "step_nums": [1, 4, 2]}'
+    assert score_of(steered, named) < 0.3
+    assert 0.3 < score_of(steered, other) < 0.9
+
+
+def test_the_report_says_what_right_answers_get(exported, rows):
+    oracle = json.loads((exported[1] / "export_report.json").read_text())["oracle"]
+    assert set(oracle) == {question.ability for question in exported[0].questions}
+    for leaf, entry in oracle.items():
+        assert entry["rows"] == sum(tags(leaf)["spatree2"] == json.loads(r["extra_info"])["spatree2"] for r in rows)
+        assert entry["score"] == (1.0 if entry["rows"] else None)
+    assert oracle["L1/Relation/Correspondence"]["why"] == {
+        "left out: no official metric for L1/Relation/Correspondence in the format point": 4
+    }
+    assert oracle["L1/Geometry/Distance"]["why"] == {}
+
+
+def test_a_leaf_where_right_answers_fall_short_is_named(rows):
+    gravity = next(r for r in rows if json.loads(r["extra_info"])["metricfunc"] == "gravityeval")
+    report = OracleReport()
+    report.answer("L1/Orientation/Gravity", gravity)
+    report.answer(
+        "L1/Orientation/Gravity", {**gravity, "hint": json.dumps({**json.loads(gravity["hint"]), "roll_unc": 0.0})}
+    )
+    assert report.by_leaf()["L1/Orientation/Gravity"] == {
+        "rows": 2,
+        "score": round(5 / 6, 9),
+        "why": {"the official gravity score is 0 where σ is 0": 1},
+    }
+
+
+def test_small_numbers_are_answered_without_exponents(exported):
+    question = next(q for q in exported[0].questions if q.format == "numeric")
+    small = row(replace(question, answer=0.00001234))
+    assert right_response(small) == "0.00001234" and score_of(small, right_response(small)) == 1.0
 
 
 def test_tags_are_names_of_the_official_tree_without_blanks():

@@ -1,0 +1,203 @@
+"""The page's server: this machine only, one annotator, one secret address."""
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache
+from hmac import compare_digest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from spatial_engine.adjudication.session import OutOfStep, Session
+from spatial_engine.adjudication.showing import PICTURES, picture_file
+from spatial_engine.errors import UsageError
+from spatial_engine.progress import printable
+from templates.measured import Json
+
+HOST = "127.0.0.1"
+_MAX_BODY_BYTES = 1 << 16
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+_TYPES = {"": "text/html", "style.css": "text/css", "page.js": "text/javascript"}
+
+
+class AdjudicationServer:
+    """Serves while its `with` block runs. Raises `UsageError` if the port is taken."""
+
+    def __init__(self, dataset_path: Path, session: Session, *, token: str, port: int = 0) -> None:
+        self.dataset_path, self.session, self.token = dataset_path, session, token
+        try:
+            self._http = _Http((HOST, port), _Handler)
+        except OSError as error:
+            cause = f"port {port} of {HOST}: {error.strerror}"
+            raise UsageError(cause, "is another annotator there? --port 0 takes any that is free") from error
+        self._http.served = self
+        self.port = int(self._http.server_address[1])
+        self.url = f"http://{HOST}:{self.port}/{token}/"
+
+    def serve(self) -> None:
+        """Serves until Ctrl-C, or the end of the `with` block."""
+        self._http.serve_forever(poll_interval=0.05)
+
+    def close(self) -> None:
+        """Frees the port."""
+        self._http.server_close()
+
+    def __enter__(self) -> "AdjudicationServer":
+        self._thread = threading.Thread(target=self.serve, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.shutdown()
+        self._thread.join()
+        self.close()
+
+
+class _Http(ThreadingHTTPServer):
+    daemon_threads = True
+    served: AdjudicationServer
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that hangs up is none of ours."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server_version, sys_version = "spatial-engine", ""
+    timeout = 60  # of a connection that says nothing
+    server: _Http
+
+    def do_GET(self) -> None:
+        place = self._place()
+        if place is None:
+            return
+        if place in _TYPES:
+            self._send(200, _asset(place), f"{_TYPES[place]}; charset=utf-8")
+        elif place == "screen":
+            self._json(200, self.server.served.session.screen())
+        elif place.startswith("picture/"):
+            self._picture(place)
+        else:
+            self._refuse(404, "no such place")
+
+    def do_POST(self) -> None:
+        body = self._body()
+        place = self._place()
+        if place is None or body is None:
+            return
+        session = self.server.served.session
+        deeds: Mapping[str, Callable[[Mapping[str, Json]], dict[str, Json]]] = {
+            "answer": lambda said: session.answer(_words(said, "id"), _words(said, "text", or_none=True)),
+            "verdict": lambda said: session.judge(_words(said, "id"), _words(said, "verdict"), _words(said, "note")),
+            "evidence": lambda said: session.evidence(_words(said, "id")),
+            "later": lambda said: session.postpone(_words(said, "id")),
+            "undo": lambda said: session.undo(),
+        }
+        if place not in deeds:
+            self._refuse(404, "no such place")
+            return
+        try:
+            said = json.loads(body)
+            if not isinstance(said, dict):
+                raise ValueError("not an object")
+            self._json(200, deeds[place](said))
+        except OutOfStep:
+            self._json(409, session.screen())
+        except (ValueError, RecursionError) as error:
+            self._refuse(422, str(error))
+        except OSError as error:
+            self._refuse(500, f"not saved: {error.strerror or error}")
+
+    def _place(self) -> str | None:
+        """What of ours is asked for, after all checks; None once it is refused.
+
+        The Host check stops pages elsewhere that point a name of theirs at this machine, the Origin check those that
+        send here, the token everybody else on this machine.
+        """
+        served = self.server.served
+        ours = {f"{name}:{served.port}" for name in (HOST, "localhost")}
+        origin = self.headers.get("Origin")
+        if self.headers.get("Host", "").lower() not in ours:
+            self._refuse(403, "only for this machine")
+        elif origin is not None and origin.lower() not in {f"http://{name}" for name in ours}:
+            self._refuse(403, "not from elsewhere")
+        else:
+            token, slash, place = self.path.removeprefix("/").partition("/")
+            if slash and compare_digest(token.encode(), served.token.encode()):
+                return place
+            self._refuse(404, "open the whole address that the command printed")
+        return None
+
+    def _body(self) -> bytes | None:
+        """What was sent; None once it is refused."""
+        length = self.headers.get("Content-Length", "")
+        if not (length.isascii() and length.isdecimal() and len(length) < 7 and int(length) <= _MAX_BODY_BYTES):
+            self.close_connection = True
+            self._refuse(413, "a short body of known length is needed")
+            return None
+        body = self.rfile.read(int(length))
+        if self.headers.get_content_type() != "application/json":
+            self._refuse(415, "JSON is needed")
+            return None
+        return body
+
+    def _picture(self, place: str) -> None:
+        _, _, rest = place.partition("/")
+        id, _, number = rest.partition("/")
+        question = self.server.served.session.questions.get(id)
+        known = question is not None and number.isascii() and number.isdecimal() and len(number) < 5
+        file = picture_file(self.server.served.dataset_path, question, int(number)) if question and known else None
+        try:
+            content = None if file is None else file.read_bytes()
+        except OSError:
+            content = None
+        if file is None or content is None:
+            self._refuse(404, "no such picture")
+        else:
+            self._send(200, content, PICTURES[file.suffix.lower()], "private, max-age=86400")  # shown before it is due
+
+    def _refuse(self, status: int, words: str) -> None:
+        self._json(status, {"error": printable(words)})
+
+    def _json(self, status: int, content: Json) -> None:
+        self._send(status, json.dumps(content).encode(), "application/json")
+
+    def _send(self, status: int, content: bytes, type: str, caching: str = "no-store") -> None:
+        with suppress(OSError):  # it may have hung up
+            self.send_response(status)
+            own = {"Content-Type": type, "Content-Length": str(len(content)), "Cache-Control": caching}
+            for name, value in {**_HEADERS, **own}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(content)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Says nothing of every request."""
+
+
+def _words(said: Mapping[str, Json], name: str, *, or_none: bool = False) -> Any:
+    value = said.get(name)
+    if isinstance(value, str) or (or_none and value is None):
+        return value
+    raise ValueError(f"{name} must be text")
+
+
+@cache
+def _asset(place: str) -> bytes:
+    html = files("spatial_engine") / "adjudication" / "html"
+    if place == "style.css":
+        shared = files("spatial_engine") / "report" / "html" / "style.css"  # of all our pages
+        return shared.read_bytes() + (html / "page.css").read_bytes()
+    return (html / (place or "page.html")).read_bytes()

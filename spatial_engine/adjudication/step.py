@@ -1,0 +1,83 @@
+"""One line of an annotator's file: what was done, in the order in which it was done."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+from templates.measured import Json
+
+Word = Literal["right", "wrong", "undecided", "bad"]
+"""The recorded answer is right | it is wrong | the pictures do not decide it | the question itself is at fault."""
+WORDS: tuple[Word, ...] = get_args(Word)
+Deed = Literal["answer", "verdict", "undo"]
+MAX_NOTE = 2000
+"""Characters of a note that are kept."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """An own answer, a verdict on the recorded one, or an undo of the last step on that question."""
+
+    deed: Deed
+    question: str
+    """Id of the question."""
+    content: str
+    """Hash of what the question showed (`content_hash`): a verdict holds only for a question of the same content."""
+    at: str
+    """When, ISO 8601 in UTC."""
+    own: Json = None
+    """Of an answer: what the annotator says, in the form of `Question.answer`; null: could not tell."""
+    blind: bool = True
+    """Of an answer: given before the recorded answer was ever shown."""
+    verdict: Word | None = None
+    note: str = ""
+    evidence: bool = False
+    """Of a verdict: the evidence had been looked at."""
+    third: bool = False
+    """Of a verdict: given in a pass over what others disagree on, so no fair measure of agreement."""
+    seconds: float | None = None
+    """Of a verdict: since the question was first shown."""
+
+    def to_line(self) -> str:
+        """One line, without its end: the fields that this deed has."""
+        record = asdict(self)
+        return json.dumps({name: record[name] for name in (*_SHARED, *_FIELDS[self.deed])}, ensure_ascii=False)
+
+
+_SHARED = ("deed", "question", "content", "at")
+_FIELDS: dict[Deed, tuple[str, ...]] = {
+    "answer": ("own", "blind"),
+    "verdict": ("verdict", "note", "evidence", "third", "seconds"),
+    "undo": (),
+}
+
+
+_HOLDS: dict[str, tuple[type, ...]] = {
+    "deed": (str,),
+    "question": (str,),
+    "content": (str,),
+    "at": (str,),
+    "blind": (bool,),
+    "verdict": (str, type(None)),
+    "note": (str,),
+    "evidence": (bool,),
+    "third": (bool,),
+    "seconds": (int, float, type(None)),
+}
+
+
+def step_of(record: Any) -> Step:
+    """The step of one line's object; keys that are not known are ignored. Raises `ValueError`."""
+    if not isinstance(record, dict):
+        raise ValueError("not an object")
+    if missing := sorted({"deed", "question", "content", "at"} - record.keys()):
+        raise ValueError(f"no {missing[0]}")
+    known = {name: value for name, value in record.items() if name in _HOLDS}
+    for name, value in known.items():
+        if type(value) not in _HOLDS[name]:
+            raise ValueError(f"{name} cannot be {str(value)[:40]!r}")
+    if known["deed"] not in get_args(Deed):
+        raise ValueError(f"deed cannot be {known['deed'][:40]!r}")
+    if known.get("verdict") not in (WORDS if known["deed"] == "verdict" else (None,)):
+        raise ValueError(f"verdict cannot be {str(known.get('verdict'))[:40]!r} here")
+    return Step(**known, own=record.get("own"))

@@ -1,0 +1,80 @@
+"""What people said, on the terminal."""
+
+import json
+from collections.abc import Mapping
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from spatial_engine.adjudication.label_studio import Imported
+from spatial_engine.adjudication.showing import recorded
+from spatial_engine.adjudication.standing import disagreements, pairs
+from spatial_engine.adjudication.step import WORDS
+from spatial_engine.adjudication.verdicts import Verdicts
+from spatial_engine.progress import counted, printable
+from templates.measured import Json
+
+
+def show_standing(verdicts: Verdicts, human: Mapping[str, Json] | None, to: Console) -> None:
+    """Counts per leaf, agreement of every two annotators, and what is left to settle."""
+    if human is None:
+        to.print("nobody has judged a question of this data set yet")
+    else:
+        title = f"{counted(human['questions'], 'question')} judged by {human['annotators']}"
+        table = Table("leaf", *WORDS, "disputed", title=title)
+        for leaf, counts in {**human["abilities"], "all": human}.items():
+            table.add_row(_safe(leaf), *(str(counts[word] or "") for word in (*WORDS, "disputed")))
+        to.print(table)
+        to.print(f"valid: {human['valid']:.1%} (95 % lower bound {human['valid_at_least']:.1%})", soft_wrap=True)
+        blind = human["blind"]
+        if blind["answers"]:
+            told = f"{blind['right']} right, {blind['could_not_tell']} could not tell"
+            to.print(f"answered before the recorded answer was shown: {blind['answers']}, {told}", soft_wrap=True)
+        _show_pairs(verdicts, to)
+        if human["disputed"]:
+            to.print(f"{human['disputed']} disputed: --disagreements lists them", soft_wrap=True)
+    if outdated := verdicts.outdated():
+        to.print(f"{counted(outdated, 'question')} changed or gone since judged: not counted", soft_wrap=True)
+
+
+def show_disagreements(verdicts: Verdicts, to: Console) -> None:
+    """One block a question: who says what, and why."""
+    found = disagreements(verdicts)
+    for one in found:
+        question = one.question
+        to.print(f"{_safe(question.id)}  {_safe(question.ability)}  {_safe(question.prompt)}", soft_wrap=True)
+        to.print(f"  recorded: {_safe(json.dumps(recorded(question), ensure_ascii=False))}", soft_wrap=True)
+        for name, judgement in sorted(one.said.items()):
+            if judgement.verdict is not None:
+                note = f": {judgement.verdict.note}" if judgement.verdict.note else ""
+                to.print(f"  {_safe(name)} says {judgement.verdict.verdict}{_safe(note)}", soft_wrap=True)
+    remedy = "; --disagreements --annotator NAME shows them to a third person" if found else ""
+    to.print(f"{counted(len(found), 'disagreement')}{remedy}", soft_wrap=True)
+
+
+def show_import(done: Imported, to: Console) -> None:
+    """What was added, and what was left out and why."""
+    to.print(f"{counted(done.verdicts, 'verdict')} added")
+    for reason, count in sorted(done.left_out.items()):
+        to.print(f"  {count} left out: {_safe(reason)}", soft_wrap=True)
+
+
+def _show_pairs(verdicts: Verdicts, to: Console) -> None:
+    found = pairs(verdicts)
+    if not found:
+        return
+    table = Table("agreement", "leaf", "questions", "same word", "κ", "95 %")
+    for pair in found:
+        known = pair.agreement
+        interval = "" if known.low is None or known.high is None else f"{known.low:.2f} to {known.high:.2f}"
+        kappa = "not defined" if known.kappa is None else f"{known.kappa:.2f}"
+        names = " and ".join(pair.names)
+        table.add_row(_safe(names), "all", str(known.questions), f"{known.agreement:.1%}", kappa, interval)
+        for leaf, (count, same) in pair.by_leaf.items():
+            table.add_row("", _safe(leaf), str(count), f"{same / count:.1%}", "", "")
+    to.print(table)
+
+
+def _safe(text: str) -> str:
+    return escape(printable(text))

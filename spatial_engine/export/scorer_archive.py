@@ -1,0 +1,63 @@
+"""Our scorer as one file that any Python imports from: `scorer.zip`, put beside the task code of another harness.
+
+Harnesses pin packages that ours cannot live with (lmms-eval: av<16), and a data set may be scored years later: so an
+export carries the code that scores it, and needs only numpy, scipy and jaxtyping there.
+"""
+
+import ast
+import zipfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import spatial_engine
+
+NAME = "scorer.zip"
+ENTRY = ("spatial_engine.scoring.own", "spatial_engine.scoring.reading", "templates.question")
+_LONG_AGO = (1980, 1, 1, 0, 0, 0)  # equal code, equal bytes
+_ROOT = Path(str(spatial_engine.__file__)).parents[1]
+
+
+def write_scorer(path: Path) -> None:
+    """Writes the archive to `path`: the modules of `ENTRY`, and all of ours that they import."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, source in _sources():
+            archive.writestr(zipfile.ZipInfo(name, _LONG_AGO), source, zipfile.ZIP_DEFLATED)
+
+
+@cache
+def _sources() -> tuple[tuple[str, bytes], ...]:
+    """(name in the archive, bytes) of each file, by name."""
+    found: set[Path] = set()
+    waiting = [file for module in ENTRY for file in _files(module)]
+    while waiting:
+        file = waiting.pop()
+        if file not in found:
+            found.add(file)
+            waiting += [needed for module in _imported(ast.parse(file.read_bytes())) for needed in _files(module)]
+    return tuple((file.relative_to(_ROOT).as_posix(), file.read_bytes()) for file in sorted(found))
+
+
+def _files(module: str) -> Iterator[Path]:
+    """Files of ours that an import of `module` runs: its packages and itself. What is not ours is not carried."""
+    place = _ROOT
+    for name in module.split("."):
+        place = place / name
+        for file in (place / "__init__.py", place.with_suffix(".py")):
+            if file.is_file():
+                yield file
+
+
+def _imported(tree: ast.AST) -> Iterator[str]:
+    """Names that code imports, functions included, but not what only a type checker reads."""
+    for node in ast.iter_child_nodes(tree):
+        match node:
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                continue
+            case ast.Import():
+                yield from (alias.name for alias in node.names)
+            case ast.ImportFrom(module=str(module), level=0):
+                yield module
+                yield from (f"{module}.{alias.name}" for alias in node.names)
+            case _:
+                yield from _imported(node)

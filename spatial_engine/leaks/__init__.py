@@ -1,0 +1,1 @@
+"""What can be answered without looking, and what stands on both sides of a split."""

@@ -1,0 +1,80 @@
+"""One fixed number, set of numbers or point for a whole template: how many tolerances does it hit?"""
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from jaxtyping import Bool, Float64, Int64
+
+from spatial_engine.leaks.guesses import Guesses
+from templates.question import Question
+
+_TRIED = 33
+"""Answers that are tried: evenly spaced among those seen, by size, and the most common ones."""
+_TRIED_ON = 256
+"""Answers that each is tried on, evenly spaced likewise."""
+
+_Rows = Float64[np.ndarray, "n d"]
+
+
+def fixed_numbers(guesses: Guesses, questions: Sequence[Question], folds: Int64[np.ndarray, "n"]) -> None:
+    """Writes hits for numeric, json and point questions; the number is learnt on the other folds."""
+    groups: dict[tuple[str, str, Hashable, float | None], list[int]] = defaultdict(list)
+    for n, question in enumerate(questions):
+        if (numbers := numbers_of(question)) is not None:
+            names: Hashable = tuple(sorted(question.answer)) if question.format == "json" else len(numbers[0])
+            groups[question.template, question.format, names, period_of(question)].append(n)
+    for (_, form, _, period), members in groups.items():
+        rows = np.array([numbers_of(questions[n]) for n in members], dtype=np.float64)
+        index, answers, tolerances = np.array(members), rows[:, 0], rows[:, 1]
+        for fold in np.unique(folds[index]):
+            test = folds[index] == fold
+            if test.all():
+                continue
+            best = _best(answers[~test], tolerances[~test], period, form == "point")
+            near = _within(answers[test], tolerances[test], best[None], period, form == "point")
+            guesses.hits[index[test]] = near[0]
+
+
+def numbers_of(question: Question) -> tuple[list[float], list[float]] | None:
+    """Answer and tolerance as lists of one length; None where the answer is no numbers, or has no tolerance."""
+    answer, tolerance = question.answer, question.tolerance
+    try:
+        if question.format == "numeric":
+            pair = [float(answer)], [float(tolerance)]
+        elif question.format == "json":
+            pair = [float(answer[k]) for k in sorted(answer)], [float(tolerance[k]) for k in sorted(answer)]
+        elif question.format == "point":
+            pair = [float(v) for v in answer], [float(tolerance)] * len(answer)
+        else:
+            return None
+    except (TypeError, ValueError, KeyError):
+        return None
+    return pair if pair[0] and np.isfinite(pair).all() else None
+
+
+def period_of(question: Question) -> float | None:
+    """Of angles: 360; None for other numbers."""
+    period = question.scorer_params.get("period")
+    return float(period) if isinstance(period, int | float) and period > 0 else None
+
+
+def _best(answers: _Rows, tolerances: _Rows, period: float | None, point: bool) -> Float64[np.ndarray, "d"]:
+    order = np.lexsort(answers.T[::-1])
+    common = [row for row, count in Counter(map(tuple, answers[order])).most_common(_TRIED // 3) if count > 1]
+    spread = answers[order[np.linspace(0, len(order) - 1, min(_TRIED, len(order))).astype(int)]]
+    tried = np.array([*common, *spread], dtype=np.float64)
+    on = order[np.linspace(0, len(order) - 1, min(_TRIED_ON, len(order))).astype(int)]
+    hits = _within(answers[on], tolerances[on], tried, period, point).sum(axis=1)
+    return tried[int(np.argmax(hits))]
+
+
+def _within(
+    answers: _Rows, tolerances: _Rows, said: Float64[np.ndarray, "k d"], period: float | None, point: bool
+) -> Bool[np.ndarray, "k n"]:
+    apart = np.abs(said[:, None] - answers[None])
+    if period is not None:
+        apart = np.minimum(apart % period, period - apart % period)
+    if point:
+        return np.hypot.reduce(apart, axis=2) <= tolerances[None, :, 0]
+    return (apart <= tolerances[None]).all(axis=2)

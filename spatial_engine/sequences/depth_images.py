@@ -1,0 +1,116 @@
+"""Depth of a sequence, read frame by frame: no more in memory than is asked for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float32
+
+from spatial_engine.errors import SetupError, UsageError
+from spatial_engine.sequences.manifest import Camera, DepthImages
+
+NPY, HDF5 = ".npy", (".hdf5", ".h5")
+_TURNED_BITS, _ALL_BITS = 3, 16
+
+
+@runtime_checkable
+class DepthSource(Protocol):
+    """Depth of the images of a sequence."""
+
+    @property
+    def stated(self) -> DepthImages:
+        """What the manifest says of it."""
+        ...
+
+    def has(self, frame: int) -> bool:
+        """Whether an image has any."""
+        ...
+
+    def read(self, frame: int) -> Float32[np.ndarray, "h w"]:
+        """z in metres (or in the path's unit), NaN where it is not known. Raises `UsageError` for a damaged file."""
+        ...
+
+    def only(self, image: int) -> "DepthSource":
+        """That of one image."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class DepthFiles:
+    """One file per image, or None where an image has no depth."""
+
+    paths: Sequence[Path | None]
+    stated: DepthImages
+    camera: Camera | None
+    """Of the depth images, at their own size; needed where depth is along the ray."""
+
+    def has(self, frame: int) -> bool:
+        """Whether an image has a file."""
+        return self.paths[frame] is not None
+
+    def only(self, image: int) -> "DepthFiles":
+        """That of one image."""
+        return replace(self, paths=self.paths[image : image + 1])
+
+    def read(self, frame: int) -> Float32[np.ndarray, "h w"]:
+        """See `DepthSource`."""
+        path = self.paths[frame]
+        if path is None:
+            raise KeyError(f"frame {frame} has no depth")
+        raw = self._numbers(_raw(path), path)
+        known = np.isfinite(raw) & ~np.isin(raw, self.stated.invalid) & (raw > 0)
+        z = np.where(known, raw * self.stated.unit_m, np.nan)
+        if self.stated.along == "range":
+            if self.camera is None:
+                raise UsageError("depth along the ray needs the camera", "state camera, or depth.camera")
+            z = z / _ray_lengths(z.shape, self.camera)
+        return z.astype(np.float32)
+
+    def _numbers(self, raw: np.ndarray, path: Path) -> np.ndarray:
+        """What the bits mean."""
+        if self.stated.bits == "number":
+            return raw.astype(np.float64)
+        if raw.dtype != np.uint16:
+            raise UsageError(f"{path} holds {raw.dtype}, and depth.bits wants 16 bit", "leave out depth.bits")
+        if self.stated.bits == "half_float":
+            return raw.view(np.float16).astype(np.float64)
+        return ((raw >> _TURNED_BITS) | (raw << (_ALL_BITS - _TURNED_BITS))).astype(np.float64)
+
+
+def _raw(path: Path) -> np.ndarray:
+    """A file's numbers as they are, two-dimensional."""
+    if path.suffix == NPY:
+        return _two_dimensional(np.load(path, allow_pickle=False), path)
+    if path.suffix in HDF5:
+        return _two_dimensional(read_hdf5(path), path)
+    import cv2
+
+    raw = cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
+    if raw is None:
+        raise UsageError(f"{path} does not decode as depth", "PNG of 16 bit, TIFF, or .npy with two dimensions")
+    return _two_dimensional(np.asarray(raw), path)
+
+
+def read_hdf5(path: Path) -> np.ndarray:
+    """The array "dataset" of a file. Raises `SetupError` without h5py."""
+    try:
+        import h5py  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    except ModuleNotFoundError as error:
+        raise SetupError("h5py is not installed, and this data set lies in HDF5 files", "pip install h5py") from error
+    with h5py.File(path, "r") as file:
+        return np.asarray(file["dataset"])
+
+
+def _two_dimensional(raw: np.ndarray, path: Path) -> np.ndarray:
+    raw = raw.squeeze()
+    if raw.ndim != 2:
+        raise UsageError(f"{path} has the shape {raw.shape}, and depth has two dimensions", "one number a pixel")
+    return raw
+
+
+def _ray_lengths(shape: tuple[int, ...], camera: Camera) -> np.ndarray:
+    """Length of the ray of z = 1, per pixel."""
+    y, x = np.mgrid[: shape[0], : shape[1]].astype(np.float64)
+    return np.sqrt(((x - camera.cx) / camera.fx) ** 2 + ((y - camera.cy) / camera.fy) ** 2 + 1)

@@ -1,0 +1,175 @@
+"""A data set's sequence on disk, opened: the clips that its images are, and its ground truth."""
+
+from collections.abc import Iterator
+from collections.abc import Sequence as Items
+from dataclasses import replace
+from fnmatch import fnmatch
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float64
+
+from spatial_engine.errors import UsageError
+from spatial_engine.sequences import presets
+from spatial_engine.sequences.cameras import one_camera, read_camera
+from spatial_engine.sequences.depth_images import DepthFiles
+from spatial_engine.sequences.given import Given
+from spatial_engine.sequences.image_times import time_in, times_s
+from spatial_engine.sequences.known_objects import read_objects
+from spatial_engine.sequences.manifest import Camera, DepthImages, Manifest
+from spatial_engine.sequences.matching import NONE, matched
+from spatial_engine.sequences.posed import world_from_cam
+from spatial_engine.sequences.presets import Layout
+from spatial_engine.sequences.reading import FILE, read_manifest
+from spatial_engine.sequences.sequence import Sequence
+from spatial_engine.sequences.truth import Truth
+from spatial_engine.sources import ImageFolder, OpenOptions, find_footage, open_clips, open_photo
+from spatial_engine.sources.image_groups import natural_key, read_header
+
+
+def open_sequence(
+    path: Path, *, preset: str | None = None, manifest: Path | None = None, only: str = "*"
+) -> tuple[Sequence, ...]:
+    """The clips of a data set with their ground truth; a sequence longer than a minute gives several.
+
+    Args:
+        path: a folder of images with a sequence.yaml, or of a layout that a preset knows; or a sequence.yaml.
+        preset: name of the layout; by default the one that fits.
+        manifest: a sequence.yaml that lies elsewhere; its paths are relative to `path`.
+        only: of a folder with several sequences those whose name matches this pattern ("scene-0061/*").
+
+    Raises:
+        UsageError: what cannot be read as stated.
+    """
+    if not path.exists():
+        raise UsageError(f"there is no {str(path)!r}", f"give a folder of a known layout, or with a {FILE}")
+    folder = path.parent if path.is_file() else path
+    layouts = [layout for layout in _layouts(path, preset, manifest) if fnmatch(layout.manifest.name, only)]
+    if not layouts:
+        raise UsageError(f"{path} has no sequence called {only!r}", "leave out --only to see the names")
+    return tuple(sequence for layout in layouts for sequence in _opened(folder, layout))
+
+
+def _layouts(path: Path, preset: str | None, manifest: Path | None) -> Items[Layout]:
+    """How to read a folder."""
+    if preset is not None and manifest is not None:
+        raise UsageError("both a preset and a manifest", "give one of them")
+    if manifest is not None:
+        return (Layout(manifest=read_manifest(manifest)),)
+    if path.is_file():
+        return (Layout(manifest=read_manifest(path)),)
+    if preset is None and (path / FILE).is_file():
+        return (Layout(manifest=read_manifest(path / FILE)),)
+    known = presets.preset(preset or presets.detect(path))
+    return tuple(
+        replace(layout, manifest=replace(layout.manifest, checked=known.checked)) for layout in known.layouts(path)
+    )
+
+
+def _opened(folder: Path, layout: Layout) -> Iterator[Sequence]:
+    stated = layout.manifest
+    paths, footage = _images(folder, stated)
+    given = Given() if layout.given is None else layout.given(paths)
+    images_s = given.times_s
+    if images_s is None and stated.times is not None:
+        images_s = times_s(folder, stated.times, paths)
+    cameras = _cameras(folder, stated, given, len(paths))
+    poses = given.world_from_cam
+    if poses is None and stated.poses is not None:
+        poses = world_from_cam(folder, stated.poses, paths, images_s)
+    if poses is not None and not cameras:
+        raise UsageError(f"{stated.name}: poses without a camera", "state camera: fx, fy, cx, cy, or cameras: files")
+    depth = given.depth
+    if depth is None and stated.depth is not None:
+        depth = _depth_files(folder, stated, stated.depth, paths, images_s, cameras)
+    objects = given.objects
+    if objects is None and stated.objects is not None:
+        objects = read_objects(folder, stated.objects, paths)
+    truth = Truth(
+        manifest=stated, camera=None, world_from_cam=poses, depth=depth, objects=objects, times_s=images_s
+    )  # fmt: skip
+    options = OpenOptions(upright=stated.upright, licence=stated.licence, fps=_rate(images_s))
+    if footage is None:
+        for k, image in enumerate(paths):
+            name = f"{stated.name}/{image.stem}"
+            clip = open_photo(image, name, replace(options, fps=None))
+            yield Sequence(clip=clip, truth=truth.only(k, cameras[k] if cameras else None), manifest=stated)
+        return
+    whole = replace(truth, camera=one_camera(cameras, stated.name) if cameras else None)
+    for clip in open_clips(footage, options):
+        timed = clip if images_s is None else replace(clip, times_s=images_s[clip.frames])
+        yield Sequence(clip=timed, truth=whole, manifest=stated)
+
+
+def _images(folder: Path, manifest: Manifest) -> tuple[Items[Path], ImageFolder | None]:
+    """The images, and the footage that they are together; none for stills."""
+    if not isinstance(manifest.images, str):
+        paths = tuple(folder / name for name in manifest.images)
+        missing = [path.name for path in paths if not path.is_file()]
+        if missing or not paths:
+            raise UsageError(
+                f"{manifest.name}: {len(missing)} of {len(paths)} images are missing", ", ".join(missing[:3])
+            )
+    elif manifest.stills:
+        paths = tuple(sorted(folder.glob(manifest.images), key=natural_key))
+        if not paths:
+            raise UsageError(f"{manifest.name}: no file matches {manifest.images!r} in {folder}", "correct images")
+    else:
+        footage = _found(folder, manifest.name, manifest.images)
+        return footage.paths, footage
+    if manifest.stills:
+        return paths, None
+    first = read_header(paths[0])
+    return paths, ImageFolder(paths=paths, name=manifest.name, width_px=first.width_px, height_px=first.height_px)
+
+
+def _found(folder: Path, name: str, pattern: str) -> ImageFolder:
+    found = [one for one in find_footage(folder, pattern).taken if isinstance(one, ImageFolder)]
+    if len(found) != 1:
+        what = "no two images" if not found else f"{len(found)} groups of images ({', '.join(g.name for g in found)})"
+        raise UsageError(f"{name}: {what} match {pattern!r} in {folder}", "one pattern, one size, one sequence")
+    return found[0]
+
+
+def _cameras(folder: Path, manifest: Manifest, given: Given, count: int) -> tuple[Camera, ...]:
+    """One per image; empty where none is stated."""
+    if manifest.camera is not None and manifest.cameras is not None:
+        raise UsageError(f"{manifest.name}: both camera and cameras", "state one of them")
+    if given.cameras:
+        return given.cameras
+    camera = manifest.camera if manifest.cameras is None else read_camera(folder, manifest.cameras)
+    return () if camera is None else (camera,) * count
+
+
+def _rate(images_s: Float64[np.ndarray, "n"] | None) -> float | None:
+    """Images a second: what cuts a sequence into clips of a minute."""
+    if images_s is None or len(images_s) < 2:
+        return None
+    steps = np.diff(images_s)
+    if not np.all(steps > 0):
+        raise UsageError("the times of the images do not rise", "check times, or the order of the images' names")
+    return float(round(1 / np.median(steps), 6))
+
+
+def _depth_files(
+    folder: Path,
+    manifest: Manifest,
+    depth: DepthImages,
+    images: Items[Path],
+    images_s: Float64[np.ndarray, "n"] | None,
+    cameras: Items[Camera],
+) -> DepthFiles:
+    paths = sorted(folder.glob(depth.images), key=natural_key)
+    if not paths:
+        raise UsageError(f"{manifest.name}: no file matches {depth.images!r} in {folder}", "correct depth.images")
+    from_names = manifest.times is not None and manifest.times.from_names
+    stamps = np.array([time_in(path, manifest.times) for path in paths]) if from_names and manifest.times else None
+    rows = matched(
+        images, images_s, match=depth.match, count=len(paths), names=[path.name for path in paths],
+        times_s=stamps, tolerance_s=depth.tolerance_s, what="depth images",
+    )  # fmt: skip
+    return DepthFiles(
+        paths=[None if row == NONE else paths[row] for row in rows],
+        stated=depth,
+        camera=depth.camera or (cameras[0] if cameras else None),
+    )

@@ -1,0 +1,143 @@
+"""nuScenes: v1.0-*/*.json tables; a sequence is one camera of one scene ("scene-0061/CAM_FRONT").
+
+The world is the map's (z up); boxes stand at the key frames alone.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from spatial_engine.errors import UsageError
+from spatial_engine.sequences.cameras import of_matrix
+from spatial_engine.sequences.given import Given, Images
+from spatial_engine.sequences.known_objects import KnownObjects, box
+from spatial_engine.sequences.manifest import Gravity, Manifest, Poses, Scale
+from spatial_engine.sequences.presets import Layout, Preset
+
+_SIGMA_M = 0.1
+_Row = dict[str, Any]
+
+
+class _Tables:
+    """A version's tables, read when asked for."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.folder = root, next(path for path in sorted(root.glob("v1.0-*")) if path.is_dir())
+
+    def rows(self, name: str) -> list[_Row]:
+        """Of one table."""
+        path = self.folder / f"{name}.json"
+        try:
+            return json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{path} cannot be read: {error}", "unpack the metadata of nuScenes") from error
+
+    def by_token(self, name: str) -> dict[str, _Row]:
+        """Rows by their token."""
+        return {row["token"]: row for row in self.rows(name)}
+
+    @cached_property
+    def egos(self) -> dict[str, _Row]:
+        """Poses of the car."""
+        return self.by_token("ego_pose")
+
+    @cached_property
+    def mounts(self) -> dict[str, _Row]:
+        """Calibrated sensors."""
+        return self.by_token("calibrated_sensor")
+
+    @cached_property
+    def annotations(self) -> dict[str, list[_Row]]:
+        """Boxes of each key frame."""
+        found: dict[str, list[_Row]] = defaultdict(list)
+        for row in self.rows("sample_annotation"):
+            found[row["sample_token"]].append(row)
+        return found
+
+    @cached_property
+    def category_of(self) -> dict[str, str]:
+        """Of each instance."""
+        names = {row["token"]: str(row["name"]) for row in self.rows("category")}
+        return {row["token"]: names[row["category_token"]] for row in self.rows("instance")}
+
+    def sequences(self) -> Iterator[tuple[str, list[_Row]]]:
+        """(scene/camera, images in order of time) of what lies on the disk."""
+        channels = {row["token"]: str(row["channel"]) for row in self.rows("sensor")}
+        scenes = {row["token"]: str(row["name"]) for row in self.rows("scene")}
+        scene_of = {row["token"]: scenes[row["scene_token"]] for row in self.rows("sample")}
+        found: dict[str, list[_Row]] = defaultdict(list)
+        for row in self.rows("sample_data"):
+            channel = channels[self.mounts[row["calibrated_sensor_token"]]["sensor_token"]]
+            if channel.startswith("CAM") and (self.root / row["filename"]).is_file():
+                found[f"{scene_of[row['sample_token']]}/{channel}"].append(row)
+        for name, rows in sorted(found.items()):
+            if len(rows) > 1:
+                yield name, sorted(rows, key=lambda row: int(row["timestamp"]))
+
+
+def _layouts(folder: Path) -> Iterator[Layout]:
+    tables = _Tables(folder)
+    for name, rows in tables.sequences():
+        manifest = Manifest(
+            name=name,
+            images=tuple(str(row["filename"]) for row in rows),
+            licence="nuScenes (CC BY-NC-SA 4.0)",
+            upright=True,
+            poses=Poses(rotation_sigma_deg=0.5, direction_sigma_deg=1.0),
+            gravity=Gravity(up_world=(0.0, 0.0, 1.0), sigma_deg=1.0),
+            scale=Scale(kind="metric", relative_sigma=0.01, source="GPS/IMU"),
+            notes=("the height of the car is not measured: its positions lie in one plane",),
+        )
+        yield Layout(manifest=manifest, given=lambda images, rows=rows: _given(tables, rows, images))  # type: ignore[misc]
+
+
+def _given(tables: _Tables, rows: list[_Row], images: Images) -> Given:
+    mounts = [tables.mounts[row["calibrated_sensor_token"]] for row in rows]
+    poses = [_pose(tables.egos[row["ego_pose_token"]]) @ _pose(mount) for row, mount in zip(rows, mounts, strict=True)]
+    return Given(
+        cameras=tuple(of_matrix(np.array(mount["camera_intrinsic"], dtype=np.float64)) for mount in mounts),
+        world_from_cam=np.stack(poses),
+        times_s=np.array([(int(row["timestamp"]) - int(rows[0]["timestamp"])) / 1e6 for row in rows]),
+        objects=_objects(tables, rows),
+    )
+
+
+def _pose(row: _Row) -> np.ndarray:
+    return box(_turn(row), row["translation"])
+
+
+def _turn(row: _Row) -> np.ndarray:
+    """Quaternions there begin with w."""
+    w, x, y, z = row["rotation"]
+    return Rotation.from_quat([x, y, z, w]).as_matrix()
+
+
+def _objects(tables: _Tables, rows: list[_Row]) -> KnownObjects:
+    """Sizes there are width, length, height; a box looks along its x."""
+    keys = [tables.annotations.get(row["sample_token"], []) if row.get("is_key_frame") else [] for row in rows]
+    first: dict[str, _Row] = {}
+    for boxes in keys:
+        for one in boxes:
+            first.setdefault(one["instance_token"], one)
+    place = {token: k for k, token in enumerate(first)}
+    poses = np.full((len(rows), len(place), 4, 4), np.nan)
+    for image, boxes in enumerate(keys):
+        for one in boxes:
+            poses[image, place[one["instance_token"]]] = _pose(one)
+    size = np.array([np.array(one["size"])[[1, 0, 2]] for one in first.values()], dtype=np.float64).reshape(-1, 3)
+    labels = tuple(tables.category_of[token] for token in first)
+    return KnownObjects(labels=labels, world_from_object=poses, size=size, sigma=_SIGMA_M)
+
+
+NUSCENES = Preset(
+    fits=lambda folder: any(folder.glob("v1.0-*/sample_data.json")),
+    layouts=_layouts,
+    source="Caesar et al., nuScenes, CVPR 2020, and schema_nuscenes.md of its development kit",
+    checked=False,
+)

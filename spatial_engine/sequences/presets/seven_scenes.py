@@ -1,0 +1,43 @@
+"""Microsoft 7-Scenes: frame-000000.{color.png,depth.png,pose.txt}.
+
+The depth camera (f = 585) and the colour camera (f near 525) are not registered in the original files: depth is not
+taken as truth of colour pixels, and the poses are those of the depth camera.
+"""
+
+from pathlib import Path
+
+from spatial_engine.sequences.manifest import Camera, DepthImages, Manifest, Poses, Scale
+from spatial_engine.sequences.presets import Preset, single
+
+
+def _fits(folder: Path) -> bool:
+    return any(folder.glob("frame-*.pose.txt")) and any(folder.glob("frame-*.color.*"))
+
+
+def _manifest(folder: Path) -> Manifest:
+    return Manifest(
+        name=folder.name,
+        images="frame-*.color.*",
+        licence="7-Scenes (Microsoft Research, non-commercial)",
+        upright=True,
+        camera=Camera(fx=525.0, fy=525.0, cx=319.5, cy=239.5, focal_relative_sigma=0.01),
+        poses=Poses(files="frame-*.pose.txt", match="name", rotation_sigma_deg=0.5, direction_sigma_deg=3.0),
+        depth=DepthImages(
+            images="frame-*.depth.png",
+            unit_m=0.001,
+            invalid=(0.0, 65535.0),
+            registered=False,
+            camera=Camera(fx=585.0, fy=585.0, cx=320.0, cy=240.0),
+            match="name",
+        ),
+        scale=Scale(kind="metric", relative_sigma=0.02, source="Kinect"),
+        notes=("poses are KinectFusion's, of the depth camera", "the world is not level"),
+    )
+
+
+SEVEN_SCENES = Preset(
+    fits=_fits,
+    layouts=single(_manifest),
+    source="Shotton et al., Scene Coordinate Regression Forests, CVPR 2013, and the readme of the data",
+    checked=True,
+)

@@ -1,0 +1,66 @@
+"""A clip and what its data set knows about it."""
+
+from collections.abc import Sequence as Items
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from experts.clip import Clip
+from experts.signals import CameraPath
+from spatial_engine.sequences.manifest import Manifest
+from spatial_engine.sequences.truth import Truth
+from templates.scene import Scene, scenes_of
+
+if TYPE_CHECKING:
+    from spatial_engine.sequences.findings import Finding
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sequence:
+    """One clip of a data set."""
+
+    clip: Clip
+    """Its media: of the same id as when the folder of images is opened without a manifest."""
+    truth: Truth
+    """What is known."""
+    manifest: Manifest
+    """How its files are read."""
+
+    def scene(self, dense: Items[int] = ()) -> Scene:
+        """The truth as a scene that facts are measured on, with depth of the frames `dense` (those that facts show)."""
+        (scene,) = scenes_of(self.clip, self.truth.signals(self.clip, dense))
+        return scene
+
+    def signals(self) -> dict[str, str]:
+        """What is known, a line of words each."""
+        found: dict[str, str] = {}
+        truth, frames = self.truth, [int(frame) for frame in self.clip.frames]
+        path = truth.signals(self.clip).get("camera_path")
+        if isinstance(path, CameraPath):
+            count, scale = int(path.registered.sum()), path.scale
+            unit = f"metres by {scale.source}" if scale.kind == "metric" else "no metres"
+            found["camera path"] = f"{count} of {len(frames)} frames, {path.motion}, {unit}"
+            found["gravity"] = "known" if self.manifest.gravity is not None else "not known"
+        if truth.depth is not None:
+            count = sum(truth.depth.has(frame) for frame in frames)
+            registered = "" if truth.depth.stated.registered else ", not registered to the pictures: not used"
+            found["depth"] = f"{count} of {len(frames)} frames{registered}"
+        if truth.objects is not None:
+            masks = "with masks" if truth.objects.masks else "boxes alone"
+            found["objects"] = f"{len(truth.objects.labels)}, {masks}"
+        return found
+
+    @cached_property
+    def findings(self) -> "tuple[Finding, ...]":
+        """What is wrong with the truth, measured once on the pictures: some seconds."""
+        from spatial_engine.sequences.findings import examine
+
+        return examine(self)
+
+    @property
+    def unsound(self) -> frozenset[int]:
+        """Frames whose truth counts neither for nor against a label: all, where a grave finding names none."""
+        grave = [finding for finding in self.findings if finding.grave]
+        if any(not finding.frames for finding in grave):
+            return frozenset(int(frame) for frame in self.clip.frames)
+        return frozenset(frame for finding in grave for frame in finding.frames)

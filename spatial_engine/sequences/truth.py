@@ -1,0 +1,131 @@
+"""What a data set knows, as signals: the data set is their provenance, its σ are those that its manifest states."""
+
+from collections.abc import Sequence as Items
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float64
+
+from experts.clip import Clip
+from experts.provenance import Provenance
+from experts.signals import CameraPath, Depth, Gravity, MotionKind, Scale, Signal
+from spatial_engine.sequences.cameras import intrinsics_of
+from spatial_engine.sequences.depth_images import DepthSource
+from spatial_engine.sequences.known_objects import KnownObjects
+from spatial_engine.sequences.manifest import Camera, Manifest, Poses
+
+_STILL = 1e-6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Truth:
+    """Ground truth of all images of a sequence."""
+
+    manifest: Manifest
+    camera: Camera | None
+    """Of all images."""
+    world_from_cam: Float64[np.ndarray, "n 4 4"] | None
+    """Per image of the sequence; NaN where there is none."""
+    depth: DepthSource | None
+    objects: KnownObjects | None = None
+    times_s: Float64[np.ndarray, "n"] | None = None
+
+    def only(self, image: int, camera: Camera | None) -> "Truth":
+        """That of one image, a scene of its own: without a pose its camera is the world."""
+        poses = np.eye(4)[None] if self.world_from_cam is None else self.world_from_cam[image : image + 1]
+        return replace(
+            self,
+            camera=camera,
+            world_from_cam=poses,
+            depth=None if self.depth is None else self.depth.only(image),
+            objects=None if self.objects is None else self.objects.only(image),
+            times_s=None,
+        )
+
+    def signals(self, clip: Clip, dense: Items[int] = ()) -> dict[str, Signal]:
+        """The signals of a clip's frames; depth of the frames `dense` only."""
+        found: dict[str, Signal] = {}
+        if self.world_from_cam is not None and self.camera is not None:
+            path = found["camera_path"] = self._camera_path(clip, self.camera)
+            if self.manifest.gravity is not None:
+                found["gravity"] = self._gravity(path)
+        if (depth := self._depth(dense)) is not None:
+            found["depth"] = depth
+        if self.objects is not None and (objects := self.objects.signal(dense, self.provenance)) is not None:
+            found["objects"] = objects
+        return found
+
+    @property
+    def provenance(self) -> Provenance:
+        """The data set."""
+        return Provenance(expert=self.manifest.name, version=self.manifest.truth)
+
+    @property
+    def scale(self) -> Scale:
+        """What lengths are."""
+        stated = self.manifest.scale
+        if stated is None or stated.kind == "relative":
+            return Scale(kind="relative", relative_sigma=0.0, source=self.manifest.name)
+        return Scale(kind="metric", relative_sigma=stated.relative_sigma, source=stated.source or "data set")
+
+    def _camera_path(self, clip: Clip, camera: Camera) -> CameraPath:
+        assert self.world_from_cam is not None
+        poses = self.world_from_cam[clip.frames]
+        known, n = np.isfinite(poses).all(axis=(1, 2)), len(poses)
+        stated = self.manifest.poses or Poses()
+        intrinsics, missed_px = intrinsics_of(camera, clip.width_px, clip.height_px)
+        missed = missed_px / np.hypot(clip.width_px, clip.height_px)
+        return CameraPath(
+            frames=clip.frames,
+            world_from_cam=poses,
+            registered=known,
+            keyframe=known,
+            intrinsics=intrinsics,
+            focal_relative_sigma=float(np.hypot(camera.focal_relative_sigma, missed)),
+            motion=_motion(poses[known]),
+            rotation_sigma_rad=np.full(n, np.radians(stated.rotation_sigma_deg)),
+            position_sigma=np.full(n, stated.position_relative_sigma * _median_step(poses[known])),
+            direction_sigma_rad=float(np.radians(stated.direction_sigma_deg)),
+            scale=self.scale,
+            provenance=self.provenance,
+        )
+
+    def _gravity(self, path: CameraPath) -> Gravity:
+        assert self.manifest.gravity is not None
+        up = np.array(self.manifest.gravity.up_world, dtype=np.float64)
+        rotations = path.world_from_cam[path.registered, :3, :3]
+        return Gravity(
+            frames=path.frames[path.registered],
+            up_cam=np.einsum("nij,i->nj", rotations, up / np.linalg.norm(up)),
+            sigma_rad=np.full(len(rotations), np.radians(self.manifest.gravity.sigma_deg)),
+            decided_by="data set",
+            provenance=self.provenance,
+        )
+
+    def _depth(self, dense: Items[int]) -> Depth | None:
+        if self.depth is None or not self.depth.stated.registered:
+            return None
+        frames = sorted({int(frame) for frame in dense if self.depth.has(int(frame))})
+        if not frames:
+            return None
+        z = np.stack([self.depth.read(frame) for frame in frames])
+        sigma = np.where(np.isnan(z), np.float32("nan"), np.float32(self.depth.stated.relative_sigma))
+        return Depth(
+            frames=np.array(frames, dtype=np.int64),
+            z=z,
+            relative_sigma=sigma.astype(np.float32),
+            scale=self.scale,
+            provenance=self.provenance,
+        )
+
+
+def _median_step(poses: Float64[np.ndarray, "n 4 4"]) -> float:
+    steps = np.linalg.norm(np.diff(poses[:, :3, 3], axis=0), axis=1)
+    return float(np.median(steps)) if len(steps) else 0.0
+
+
+def _motion(poses: Float64[np.ndarray, "n 4 4"]) -> MotionKind:
+    """What the camera really does."""
+    if len(poses) and np.ptp(poses[:, :3, 3], axis=0).max() > _STILL:
+        return "general"
+    return "rotation_only" if len(poses) and np.ptp(poses[:, :3, :3], axis=0).max() > _STILL else "static"

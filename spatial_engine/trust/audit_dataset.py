@@ -1,0 +1,159 @@
+"""`spatial-engine audit-labels`: a data set on disk, sequences on disk, one record of how its labels stand."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float64
+
+from experts.clip import Clip
+from experts.footage.decoding import DecodingError
+from spatial_engine.audit import set_truth
+from spatial_engine.dataset import Dataset
+from spatial_engine.errors import SpatialEngineError, StoreError
+from spatial_engine.progress import Progress, Silent
+from spatial_engine.sequences.sequence import Sequence as OpenedSequence
+from spatial_engine.sources import clip_from_json
+from spatial_engine.store import Store, open_store
+from spatial_engine.trust.audited import LabelAudit
+from spatial_engine.trust.label_audit import audit_labels
+from spatial_engine.trust.standing import Extent, Standings, standings
+from spatial_engine.trust.true_sequence import TrueSequence, described, open_truth
+from spatial_engine.trust.verdict import Verdict
+from spatial_engine.trust.worst import worst
+from spatial_engine.trust.yield_share import ClipYield, clip_yield
+from templates.measured import Json
+from templates.question import Question
+from templates.registry import create_templates
+from templates.settings import AskSettings
+
+_TROUBLE = (DecodingError, OSError, SpatialEngineError)
+
+
+@dataclass(kw_only=True)
+class _Clip:
+    """One clip with truth, as far as it was looked at."""
+
+    id: str
+    frames: int
+    minutes: float | None
+    """By the clock of the data set, else of the sequence; None where neither has one."""
+    said: TrueSequence
+    verdicts: list[Verdict]
+    yields: list[ClipYield]
+
+
+def audit_dataset(
+    dataset: Dataset, truth: Sequence[str | Path], *, store: Store | None = None, progress: Progress | None = None
+) -> LabelAudit:
+    """Holds every question against the sequences of its clip, and draws what the yield is a share of.
+
+    Args:
+        dataset: the data set; nothing of it is changed.
+        truth: folders, manifests, or FOLDER=SEQUENCE.yaml.
+        store: what the data set was made from; by default the `store` beside it, if there is one. Without it no yield
+            is known.
+        progress: who is told.
+
+    Raises:
+        UsageError: no sequence is of a clip of the data set.
+    """
+    progress = progress or Silent()
+    store = store or store_beside(dataset.path)
+    by_clip: dict[str, list[Question]] = defaultdict(list)
+    for question in dataset.questions:
+        by_clip[question.clip].append(question)
+    record = dataset.audit
+    clips = frozenset([*by_clip, *(id for split in record["splits"].values() for id in split)])
+    opened = open_truth(truth, clips)
+    errors, looked_at = list(opened.errors), []
+    progress.begin("auditing", len(opened.sequences))
+    for sequence in sorted(opened.sequences, key=lambda sequence: sequence.clip.id):
+        try:
+            looked_at.append(_look(sequence, by_clip[sequence.clip.id], store, record))
+            progress.step(sequence.clip.name, "done")
+        except _TROUBLE as error:
+            cause, *remedy = str(error).splitlines() or [type(error).__name__]
+            errors.append((sequence.clip.name, cause, " ".join(remedy)))
+            progress.step(sequence.clip.name, f"failed: {cause}")
+    known = {each.id for each in looked_at}
+    true = [each for each in looked_at if each.said.kind == "truth"]
+    agreeing = [each for each in looked_at if each.said.kind == "agreement"]
+    left = [question for id in clips - known for question in by_clip[id]]
+    return LabelAudit(
+        verdicts=tuple(_verdicts(looked_at)),
+        truth=_standings(true, store),
+        agreement=_standings(agreeing, store),
+        worst=tuple(worst(_verdicts(true or agreeing))),
+        sequences=tuple(each.said for each in looked_at),
+        strangers=opened.strangers,
+        errors=tuple(errors),
+        without={"clips": len(clips - known), "facts": len({(q.clip, q.fact_id) for q in left})},
+        store=store is not None,
+    )
+
+
+def note_truth(audit: LabelAudit, dataset: Dataset, worst: Sequence[Mapping[str, Json]]) -> None:
+    """Writes what truth says to the data set's audit.json and card; agreement proves nothing and is left out."""
+    if audit.truth is None:
+        return
+    facts = audit.truth.all.facts
+    counts = {"right": facts.right, "wrong": facts.wrong, "undecidable": facts.undecidable}
+    names = sorted({sequence.name for sequence in audit.sequences if sequence.kind == "truth"})
+    set_truth(dataset.path, counts, worst, ", ".join(names))
+
+
+def store_beside(dataset: Path) -> Store | None:
+    """The store that `run` wrote beside its data set, if it is there."""
+    try:
+        return open_store(dataset.resolve().parent / "store")
+    except StoreError:
+        return None
+
+
+def _look(
+    sequence: OpenedSequence, questions: Iterable[Question], store: Store | None, record: Mapping[str, Json]
+) -> _Clip:
+    id = sequence.clip.id
+    stored = None if store is None or id not in store.clip_ids() else clip_from_json(store.record(id).clip)
+    times_s = sequence.clip.times_s if stored is None or stored.times_s is None else stored.times_s
+    return _Clip(
+        id=id,
+        frames=len(sequence.clip.frames),
+        minutes=None if times_s is None else _minutes(times_s),
+        said=described(sequence),
+        verdicts=list(audit_labels(questions, {id: sequence})),
+        yields=[] if store is None or stored is None else _drawn(stored, store, record),
+    )
+
+
+def _drawn(clip: Clip, store: Store, record: Mapping[str, Json]) -> list[ClipYield]:
+    """With the settings and the seed of the data set."""
+    made_with, known = record["settings"], create_templates()
+    templates = [known[name] for name in made_with.get("templates", known) if name in known]
+    return clip_yield(clip, store.signals(clip.id), templates, AskSettings(**made_with.get("ask", {})), record["seed"])
+
+
+def _standings(clips: Sequence[_Clip], store: Store | None) -> Standings | None:
+    if not clips:
+        return None
+    minutes = [each.minutes for each in clips]
+    extent = Extent(
+        clips=len(clips),
+        frames=sum(each.frames for each in clips),
+        minutes=None if None in minutes else sum(length for length in minutes if length is not None),
+    )
+    yields = [part for each in clips for part in each.yields]
+    return standings(_verdicts(clips), None if store is None else yields, extent)
+
+
+def _verdicts(clips: Sequence[_Clip]) -> list[Verdict]:
+    return [verdict for each in clips for verdict in each.verdicts]
+
+
+def _minutes(times_s: Float64[np.ndarray, "n"]) -> float:
+    """Length of a clip, its last frame included."""
+    n = len(times_s)
+    return float(times_s[-1] - times_s[0]) / 60 * n / max(n - 1, 1)

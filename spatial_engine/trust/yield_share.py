@@ -1,0 +1,94 @@
+"""Yield: of facts that were drawn from the media alone, the share that the signals of a store decide."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from experts.clip import Clip
+from experts.signals import Signals
+from spatial_engine.trust.candidates import candidates, pictures_of
+from spatial_engine.trust.placing import placed
+from templates.generate import Reasons, ask_about, why_missing
+from templates.scene import scenes_of
+from templates.settings import AskSettings
+from templates.template import Template
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClipYield:
+    """What came of the facts of one template that were drawn about one clip."""
+
+    clip: str
+    template: str
+    ability: str
+    drawn: int
+    decided: int
+    """Facts of which at least one format is asked: placed near where they were drawn (`placing`), then measured, gated
+    and phrased as in `templates.generate`."""
+    reasons: Mapping[str, int]
+    """Why not, counted by fact and format."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Yield:
+    """Over several clips."""
+
+    drawn: int
+    decided: int
+    reasons: Mapping[str, int]
+    """Most frequent first."""
+
+    @property
+    def share(self) -> float | None:
+        """decided / drawn."""
+        return self.decided / self.drawn if self.drawn else None
+
+
+def clip_yield(
+    clip: Clip, signals: Signals, templates: Sequence[Template], settings: AskSettings, seed: int
+) -> list[ClipYield]:
+    """One entry per template that facts can be drawn for. Reads a few pictures. Raises what reading footage raises."""
+    pictures, scenes = pictures_of(clip), scenes_of(clip, signals)
+    unlimited = AskSettings(min_confidence=settings.min_confidence, facts_per_template=10**9)
+    found = []
+    for template in templates:
+        facts = candidates(pictures, template.name, seed)
+        if facts is None:
+            continue
+        reasons: Reasons = Counter()
+        if missing := sorted(template.needs - scenes[0].signals.keys()):
+            reasons[None, why_missing(scenes[0], missing[0])] += len(facts)
+            drafts = []
+        else:
+            drafts = ask_about(template, placed(facts, scenes[0]), scenes, unlimited, seed, reasons)
+        found.append(
+            ClipYield(
+                clip=clip.id,
+                template=template.name,
+                ability=template.ability,
+                drawn=len(facts),
+                decided=len({draft.fact_id for draft in drafts}),
+                reasons=_by_reason(reasons),
+            )
+        )
+    return found
+
+
+def together(parts: Iterable[ClipYield]) -> Yield:
+    """The sum."""
+    parts = list(parts)
+    reasons: Counter[str] = Counter()
+    for part in parts:
+        reasons.update(part.reasons)
+    return Yield(
+        drawn=sum(part.drawn for part in parts),
+        decided=sum(part.decided for part in parts),
+        reasons=dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
+    )
+
+
+def _by_reason(reasons: Reasons) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for (_, reason), count in reasons.items():
+        found[reason] += count
+    return dict(sorted(found.items()))

@@ -1,0 +1,15 @@
+import pytest
+
+from spatial_engine.dataset import Dataset
+from tests.spatial_engine.adjudication.sessions import make_dataset
+
+
+@pytest.fixture(scope="session")
+def dataset_path(tmp_path_factory):
+    """Of a data set that no test changes."""
+    return make_dataset(tmp_path_factory.mktemp("adjudication") / "d").path
+
+
+@pytest.fixture
+def dataset(dataset_path):
+    return Dataset.open(dataset_path)

@@ -1,0 +1,16 @@
+from dataclasses import replace
+
+import pytest
+
+from spatial_engine.dataset import write_dataset
+from tests.spatial_engine.drafts import NASTY, clip, clip_questions, route, walk
+
+
+@pytest.fixture(scope="session")
+def every_format(tmp_path_factory):
+    """A data set of two clips with every format, metric plans among them; the words about it are hostile."""
+    some = clip_questions(count=2)
+    more = (walk(6), walk(8, point_fraction=None), route(1))
+    other = clip_questions("d" * 16, count=1)
+    clips = [replace(some, drafts=(*some.drafts, *more)), other]
+    return write_dataset(tmp_path_factory.mktemp("all") / "every format!", clips, lambda id: clip(id, NASTY), seed=1)

@@ -1,0 +1,87 @@
+"""What yield is a share of: facts drawn from pictures, never from signals."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from experts.signals import Abstained
+from spatial_engine.trust.candidates import DRAWN, candidates, pictures_of
+from spatial_engine.trust.placing import NEAR, placed
+from spatial_engine.trust.yield_share import clip_yield, together
+from templates.registry import create_templates
+from templates.scene import scenes_of
+from templates.settings import AskSettings
+from tests.spatial_engine.trust.known_room import measured, opened
+from tests.templates import worlds
+
+TEMPLATES = create_templates()
+
+
+@pytest.fixture(scope="module")
+def sequence(room):
+    return opened(room)
+
+
+@pytest.fixture(scope="module")
+def pictures(sequence):
+    return pictures_of(sequence.clip)
+
+
+def test_facts_are_drawn_for_every_template_that_we_have(pictures):
+    drawn = {name: candidates(pictures, name, 0) for name in TEMPLATES}
+    assert all(drawn.values()) and max(map(len, drawn.values())) == DRAWN
+    assert candidates(pictures, "of a third party", 0) is None
+    again = {name: candidates(pictures, name, 0) for name in TEMPLATES}
+    assert again == drawn != {name: candidates(pictures, name, 1) for name in TEMPLATES}
+
+
+def test_marks_lie_inside_and_apart(pictures):
+    clip = pictures.clip
+    for fact in candidates(pictures, "range_ratio", 0):
+        a, b = (np.array(fact.params[name]) for name in "ab")
+        assert np.linalg.norm(a - b) >= 0.15 * np.hypot(clip.width_px, clip.height_px) - 0.2
+        assert (a > 0).all() and (a < [clip.width_px, clip.height_px]).all() and fact.params["frame"] in clip.frames
+
+
+def test_what_is_measured_is_decided_and_what_is_not_is_counted_with_its_reason(sequence):
+    signals = measured(sequence)
+    names = ("range_ratio", "camera_turn", "camera_tilt", "same_point")
+    found = {each.template: each for each in clip_yield(
+        sequence.clip, signals, [TEMPLATES[name] for name in names], AskSettings(), 0
+    )}  # fmt: skip
+    assert found["camera_tilt"].decided > 0.5 * found["camera_tilt"].drawn > 0
+    assert found["range_ratio"].decided > 0
+    assert found["same_point"].decided == 0 and found["same_point"].reasons == {
+        "matches not measured": found["same_point"].drawn
+    }
+    whole = together(found.values())
+    assert whole.drawn == sum(each.drawn for each in found.values()) and 0 < whole.share < 1
+    assert list(whole.reasons.values()) == sorted(whole.reasons.values(), reverse=True)
+
+
+def test_the_denominator_does_not_depend_on_signals(sequence):
+    templates = [TEMPLATES["camera_turn"], TEMPLATES["range_ratio"]]
+    nothing = {"camera_path": Abstained(reason="too little parallax")}
+    bare = clip_yield(sequence.clip, nothing, templates, AskSettings(), 0)
+    full = clip_yield(sequence.clip, measured(sequence), templates, AskSettings(), 0)
+    assert [each.drawn for each in bare] == [each.drawn for each in full]
+    assert all(each.decided == 0 and set(each.reasons) == {"too little parallax"} for each in bare)
+
+
+def test_a_fact_moves_to_the_nearest_known_place_and_no_farther():
+    (scene,) = scenes_of(worlds.clip(), worlds.signals())
+    (known, *_) = TEMPLATES["range_metres"].propose(scene, np.random.default_rng(0))
+    at = np.array(known.params["a"])
+    near, far = (
+        replace(known, params={**known.params, "a": (at + off).tolist()}) for off in ([0.3, 0.2], [4000.0, 0.0])
+    )
+    assert placed([known, near], scene)[0] == known
+    moved, unmoved = placed([near, far], scene)
+    assert np.linalg.norm(np.array(moved.params["a"]) - at) <= NEAR * scene.diagonal_px
+    assert unmoved == far
+    (track,) = TEMPLATES["point_moves"].propose(scene, np.random.default_rng(0))[:1]
+    off = replace(track, params={**track.params, "xy": [track.params["xy"][0] + 1.0, track.params["xy"][1]]})
+    assert placed([off], scene)[0].params["frames"] == track.params["frames"]
+    (pair,) = TEMPLATES["same_point"].propose(scene, np.random.default_rng(0))[:1]
+    assert placed([replace(pair, params={**pair.params, "frame_b": pair.params["frame_b"] + 1})], scene) == [pair]
