@@ -101,8 +101,8 @@ def from_label_studio(verdicts: Verdicts, file: Path) -> Imported:
             if name not in files:
                 files[name] = held.enter_context(holding(verdicts.file(name)))
                 present[name] = verdicts.history(name).judgements()
-            before = present[name].get(verdict.question)
-            if before and before.verdict and before.verdict.at >= verdict.at:
+            before = present[name].get(verdict.question, Judgement()).verdict
+            if before is not None and before.at >= verdict.at:
                 left_out["already here, as new or newer"] += 1
                 continue
             for step in (answer, verdict):

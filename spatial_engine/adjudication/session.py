@@ -95,10 +95,9 @@ class Session:
     def undo(self) -> dict[str, Json]:
         """Takes the last step back, over restarts too; nothing if there is none. Raises `OSError`."""
         with self._lock:
-            steps = [step for step in self._history.steps if step.question in self.questions]
-            if steps:
-                self._add("undo", steps[-1].question)
-                self._returned = steps[-1].question
+            if last := self._history.last(self.questions):
+                self._add("undo", last)
+                self._returned = last
             return self._screen()
 
     def postpone(self, id: str) -> dict[str, Json]:
@@ -119,25 +118,26 @@ class Session:
     def _current(self, id: str) -> tuple[Question, Judgement]:
         if id != next(iter(self._open()), None):
             raise OutOfStep
-        return self.questions[id], self._history.judgements().get(id, Judgement())
+        return self.questions[id], self._history.judgement(id)
 
     def _open(self) -> list[str]:
         """Ids without a verdict: first what an undo brought back, last what was postponed."""
-        judged = {id for id, judgement in self._history.judgements().items() if judgement.verdict is not None}
-        rank = {id: place for place, id in enumerate(self._postponed, start=1)}
-        left = [id for id in self.questions if id not in judged]
-        return sorted(left, key=lambda id: (id != self._returned, rank.get(id, 0)))
+        first = [] if self._returned is None else [self._returned]
+        apart = {*first, *self._postponed}
+        between = (id for id in self.questions if id not in apart)
+        behind = (id for id in self._postponed if id not in first)
+        return [id for id in (*first, *between, *behind) if id not in self._history.judged]
 
     def _screen(self) -> dict[str, Json]:
         left = self._open()
         total = len(self.questions)
         known = {"done": total - len(left), "total": total, "third": self._third}
-        known["undoable"] = any(step.question in self.questions for step in self._history.steps)
+        known["undoable"] = self._history.last(self.questions) is not None
         if not left:
             return {**known, "item": None, "next": []}
         question = self.questions[left[0]]
         self._shown.setdefault(question.id, self._clock.seconds())
-        answer = self._history.judgements().get(question.id, Judgement()).answer
+        answer = self._history.judgement(question.id).answer
         revealed = None if answer is None else {**recorded(question), "own": answer.own, "blind": answer.blind}
         if revealed is not None and answer is not None and answer.own is not None:
             revealed["agrees"] = agrees(question, answer.own)

@@ -44,14 +44,11 @@ class Verdicts:
 
     def history(self, annotator: str) -> History:
         """What one annotator did. Raises `UsageError` naming a damaged line."""
-        return History(contents=self.contents, facts=self._facts).extend(read_steps(self.file(annotator)))
+        return History(self.contents, self._facts).extend(read_steps(self.file(annotator)))
 
     def judged(self) -> dict[str, dict[str, Judgement]]:
         """By annotator, then by question: judgements that hold a verdict; annotators without any are left out."""
-        found = {
-            name: {id: one for id, one in self.history(name).judgements().items() if one.verdict is not None}
-            for name in self.annotators()
-        }
+        found = {name: self.history(name).judgements() for name in self.annotators()}
         return {name: judgements for name, judgements in found.items() if judgements}
 
     def outdated(self) -> int:

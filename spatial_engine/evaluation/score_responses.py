@@ -7,7 +7,7 @@ from typing import Literal
 from spatial_engine.evaluation.presentation import Presentation
 from spatial_engine.evaluation.response import Response
 from spatial_engine.evaluation.scored import ScoredItem, Status
-from spatial_engine.export.spatialtree import CannotScore, row
+from spatial_engine.export.spatialtree import CannotScore, restated, row
 from spatial_engine.scoring import own, strict
 from spatial_engine.scoring.official import process_results
 from spatial_engine.scoring.reading import Reading, Unreadable
@@ -95,15 +95,15 @@ def _published(
 ) -> tuple[float | None, float | None]:
     """(by the official pipeline, by its strict counterpart), from the row of our export; None where that has none.
 
-    Our prompts ask for <answer>B</answer>, which the official reader of choices does not know: it is given the letter
-    that was read in the form that its own prompts ask for.
+    The official readers know neither the tags of our choices nor the names in our plans: they are given what was read
+    in the form that their own prompts ask for.
     """
     try:
         doc = row(question)
     except CannotScore:
         return None, None
-    told = f"Answer: {reading.value}" if question.format == "choice" and isinstance(reading, Reading) else text
-    (official,) = process_results(doc, [told]).values()
+    told = restated(question, reading.value) if isinstance(reading, Reading) else None
+    (official,) = process_results(doc, [told or text]).values()
     hint = json.loads(doc["hint"]) if doc["hint"] else {}
     metric = getattr(strict, _STRICT.get(name := json.loads(doc["extra_info"])["metricfunc"], name))
     judged = metric(text, doc["answer"], {**hint, "option": doc["option"], "unit": question.unit})

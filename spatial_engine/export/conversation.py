@@ -3,11 +3,11 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import copyfile
 
 from spatial_engine.dataset import Dataset
 from spatial_engine.evaluation import protocol
 from spatial_engine.evaluation.baselines import oracle_text
-from spatial_engine.media import place_file
 from templates.question import Question
 
 TOKEN = "<image>"
@@ -48,7 +48,7 @@ def place_images(dataset: Dataset, question: Question, folder: Path) -> None:
     for medium in question.media:
         target = folder / IMAGES / Path(medium["path"]).name
         if not target.exists():
-            place_file(dataset.path / medium["path"], target)
+            copyfile(dataset.path / medium["path"], target)
 
 
 def _without_tokens(text: str) -> str:

@@ -7,6 +7,7 @@ A row has question, option, answer, question_type, hint, extra_info, image, vide
 import json
 import math
 from pathlib import Path
+from shutil import copyfile
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -18,7 +19,6 @@ from spatial_engine.dataset import Dataset
 from spatial_engine.export.exporter import Exported, counted, write_rows
 from spatial_engine.export.pictures import pictures_first
 from spatial_engine.export.spatialtree_oracle import OracleReport
-from spatial_engine.media import place_file
 from templates.measured import Json
 from templates.question import Question
 
@@ -38,6 +38,9 @@ _KEYS = (
     + ", ".join(f'"{p.symbol}" for {p.name}' for p in PRIMITIVES if p.component in COMPONENTS)
     + "."
 )
+
+
+_SYMBOLS = {known.name: known.symbol for known in PRIMITIVES}
 
 
 class CannotScore(Exception):  # noqa: N818 - it is no fault
@@ -60,7 +63,7 @@ def export_spatialtree(dataset: Dataset, folder: Path) -> Exported:
         for medium in question.media:
             target = folder / _image_path(medium["path"])
             if not target.exists():
-                place_file(dataset.path / medium["path"], target)
+                copyfile(dataset.path / medium["path"], target)
     write_rows(folder / ROWS, rows)
     (folder / "README.md").write_text(_README, encoding="utf-8")
     return Exported(
@@ -145,6 +148,16 @@ def _navigation(question: Question) -> tuple[str, str, dict[str, Json]]:
     goal = official_replay(start, *plan.values(), translation_step=way, rotation_step_rad=turn)
     poses = [[*pose[:3, 3].tolist(), *Rotation.from_matrix(pose[:3, :3]).as_quat().tolist()] for pose in (start, goal)]
     return "agenticnaveval", json.dumps(plan, ensure_ascii=False), {"optimal_rel_pose": poses, "0->1": steps}
+
+
+def restated(question: Question, value: Json) -> str | None:
+    """An answer in the form that the benchmark's own prompts ask for, where ours ask for another; None elsewhere."""
+    if question.format == "choice":
+        return f"Answer: {value}"
+    if question.format == "plan":
+        keys = {**value, "actions": [_SYMBOLS.get(name, name) for name in value["actions"]]}
+        return f"```json\n{json.dumps(keys, ensure_ascii=False)}\n```"
+    return None
 
 
 def _image_path(path: str) -> str:

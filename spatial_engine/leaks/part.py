@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import copyfile
 from tempfile import TemporaryDirectory
 
 from spatial_engine.atomic_file import write_json
@@ -11,7 +12,6 @@ from spatial_engine.card import card
 from spatial_engine.dataset import Dataset, dataset_folder
 from spatial_engine.leaks.leak_audit import scenes_of
 from spatial_engine.leaks.licence_filter import commercial
-from spatial_engine.media import place_file
 from spatial_engine.question_line import to_line
 from templates.measured import Json
 from templates.question import Question
@@ -35,7 +35,7 @@ def write_part(
     with dataset_folder(path) as folder:
         (folder / "media").mkdir()
         for medium in sorted({str(m["path"]) for q in questions for m in q.media if m.get("path")}):
-            place_file(whole.path / medium, folder / medium)
+            copyfile(whole.path / medium, folder / medium)
         with (folder / "questions.jsonl").open("w", encoding="utf-8", newline="\n") as lines:
             lines.writelines(f"{to_line(question)}\n" for question in questions)
         own = audit(

@@ -84,15 +84,17 @@ def examine(sequence: Sequence) -> tuple[Finding, ...]:
 def _of_all_depth(
     path: CameraPath, depth: DepthSource, seen: list[Pair], far: set[partly.Pair2], allowed: partly.Allowed
 ) -> list[Finding]:
-    """Some frames' depth first: a few wrong images must not look like one mistake in all."""
-    what = "depth of some frames does not belong to them"
+    """One mistake in all of it, or some wrong images, or no reason that can be named."""
+    distant = [pair for pair in seen if (pair.a, pair.b) in far]
+    points = [one for pair in distant if (one := lifted(path, depth, pair)) is not None]
+    if points and (mistaken := list(_mistaken_depth(path, depth, points))):
+        return mistaken
     bad, good = partly.off_their_places(path, depth, seen, allowed)
+    what = "depth of some frames does not belong to them"
     some = list(_of_some(path, bad, good, what, partly.to_blame(bad)))
     sound = _sound(path, some)
-    distant = [pair for pair in seen if (pair.a, pair.b) in far]
-    if sound:
-        return [*some, *_of_depth(path, depth, [pair for pair in distant if {pair.a, pair.b} <= sound])]
-    return list(_of_depth(path, depth, distant)) or some
+    rest = [one for one in points if {one.pair.a, one.pair.b} <= sound]
+    return some + (list(_foreign_depth(path, rest)) if rest else [])
 
 
 def _allowed(sequence: Sequence) -> partly.Allowed:
@@ -193,24 +195,27 @@ def _of_up(sequence: Sequence, path: CameraPath) -> Iterator[Finding]:
         yield Finding(what=what, number=number, remedy=remedy, grave=True)
 
 
-def _of_depth(path: CameraPath, depth: DepthSource, seen: list[Pair]) -> Iterator[Finding]:
-    points = [one for pair in seen if (one := lifted(path, depth, pair)) is not None]
-    if not points or path.motion != "general":
-        return
+def _mistaken_depth(path: CameraPath, depth: DepthSource, points: list[Lifted]) -> Iterator[Finding]:
+    """A unit or a length that makes it fit."""
     errors = {scale: _median_offset(path, points, scale) for scale in _SCALES}
     stated, best = errors[1.0], min(errors, key=lambda scale: errors[scale])
-    limit_px = _OFF_SHARE * path.intrinsics.width_px
+    fits_px = 2 * _OFF_SHARE * path.intrinsics.width_px
     is_range = depth.stated.along == "range"
     other = _median_offset(path, [one.with_other_length(is_range) for one in points], 1.0)
-    if best != 1.0 and errors[best] < 0.5 * stated:
+    if best != 1.0 and errors[best] < min(0.5 * stated, fits_px):
         number = f"matched pixels lie {stated:.1f} px off as stated, {errors[best]:.1f} px with depth times {best:g}"
         remedy = f"unit_m: {depth.stated.unit_m * best:g}, or the scale of the poses"
         yield Finding(what="depth and poses have different scales", number=number, remedy=remedy, grave=True)
-    elif other < _CLEARLY * stated:
+    elif other < min(_CLEARLY * stated, fits_px):
         number = f"matched pixels lie {stated:.2f} px off as stated, {other:.2f} px as {'z' if is_range else 'range'}"
         what = "depth looks like z, not range" if is_range else "depth looks like range, not z"
         yield Finding(what=what, number=number, remedy=f"depth.along: {'z' if is_range else 'range'}", grave=True)
-    elif stated > limit_px:
+
+
+def _foreign_depth(path: CameraPath, points: list[Lifted]) -> Iterator[Finding]:
+    """Depth that nothing makes fit."""
+    stated, limit_px = _median_offset(path, points, 1.0), _OFF_SHARE * path.intrinsics.width_px
+    if stated > limit_px:
         number = f"matched pixels lie {stated:.1f} px off (limit {limit_px:.1f})"
         remedy = "depth.registered: false, if it comes from another camera; else check camera and match"
         yield Finding(what="depth does not belong to the colour pixels", number=number, remedy=remedy, grave=True)

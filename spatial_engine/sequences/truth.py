@@ -74,7 +74,7 @@ class Truth:
         known, n = np.isfinite(poses).all(axis=(1, 2)), len(poses)
         stated = self.manifest.poses or Poses()
         intrinsics, missed_px = intrinsics_of(camera, clip.width_px, clip.height_px)
-        missed = missed_px / np.hypot(clip.width_px, clip.height_px)
+        missed = 2 * missed_px / np.hypot(clip.width_px, clip.height_px)
         return CameraPath(
             frames=clip.frames,
             world_from_cam=poses,

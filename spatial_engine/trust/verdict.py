@@ -22,7 +22,7 @@ class Verdict:
     """Makers of the signals that the answer rests on, joined by "+"."""
     word: Literal["right", "wrong", "undecidable"]
     reason: str
-    """Why it is undecidable; "" otherwise."""
+    """Why it is undecidable, or cannot be read; "" otherwise."""
     margin: float | None
     """Of a label, in σ."""
     error: Mapping[str, float]

@@ -222,6 +222,12 @@ function ownText() {
   return JSON.stringify(Object.fromEntries(inputs.map((field) => [field.name, field.value.trim() === "" ? null : Number(field.value)])));
 }
 
+/* The first of several fields that still wants a number. */
+function emptyField() {
+  const inputs = [...by("panel").querySelectorAll("input")];
+  return inputs.length > 1 ? inputs.find((field) => field.value.trim() === "") : undefined;
+}
+
 function moveAim(key, fine) {
   const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key];
   const picture = photos().at(-1);
@@ -290,7 +296,7 @@ function answering(event, id, format) {
   if (key === "Enter" && shiftKey) send("answer", { id, text: null });
   else if (format === "yes_no" && "YN".includes(letter) && letter) send("answer", { id, text: letter === "Y" ? "yes" : "no" });
   else if (format === "choice" && letter >= "A" && letter.charCodeAt(0) - 65 < screen.item.options.length) send("answer", { id, text: letter });
-  else if (typed() && key === "Enter") send("answer", { id, text: ownText() });
+  else if (typed() && key === "Enter") emptyField() ? emptyField().focus() : send("answer", { id, text: ownText() });
   else if (format === "point" && key.startsWith("Arrow")) moveAim(key, shiftKey);
   else return false;
   return true;

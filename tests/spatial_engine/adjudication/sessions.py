@@ -44,7 +44,7 @@ class Kept:
 def session(dataset: Dataset, *, steps=(), file=None, third: bool = False, **chosen) -> Session:
     verdicts = Verdicts(dataset)
     questions = verdicts.chosen(**{"leaf": None, "sample": None, "seed": 0, **chosen})
-    history = History(contents=verdicts.contents, facts={id: q.fact_id for id, q in verdicts.questions.items()})
+    history = History(verdicts.contents, {id: q.fact_id for id, q in verdicts.questions.items()})
     return Session(questions, history.extend(steps), file or Kept(), clock(), third=third)
 
 

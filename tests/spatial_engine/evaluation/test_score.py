@@ -13,8 +13,13 @@ from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.baselines import oracle_text
 from spatial_engine.evaluation.finished_run import FinishedRun
 from spatial_engine.evaluation.item import item_hash
+from spatial_engine.evaluation.presentation import Presentation
 from spatial_engine.evaluation.response import Response
 from spatial_engine.evaluation.score import score
+from spatial_engine.evaluation.score_responses import score_item
+from spatial_engine.evaluation.scored import ScoredItem
+from tests.spatial_engine import drafts
+from tests.spatial_engine.evaluation import drafted
 from tests.spatial_engine.evaluation.chat_server import small_dataset
 
 
@@ -84,3 +89,27 @@ def test_a_run_that_a_model_made_is_not_replaced(dataset: Dataset, tmp_path: Pat
     (run / "run.json").write_text(json.dumps({**record, "source": "evaluate"}))
     with pytest.raises(UsageError, match="begun otherwise"):
         score(dataset, file, tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", ["choice", "drawn", "plan", "yes_no", "numeric", "json"])
+def test_a_right_answer_to_our_prompt_is_right_for_the_official_scorer(name: str) -> None:
+    question = drafted.questions()[name]
+    reply = Response(id=question.id, text=f"Let me see. {oracle_text(question)}")
+    item = score_item(Presentation(question=question), reply)
+    assert isinstance(item, ScoredItem) and item.right
+    assert item.official is None or item.official == pytest.approx(1.0)
+    assert item.official is not None or name in ("json", "plan")  # not all angles are asked for; the way is in marks
+
+
+def test_a_plan_in_metres_reaches_the_official_scorer_in_its_keys() -> None:
+    question = drafted.question(drafts.walk(3, point_fraction=None))
+    reply = Response(id=question.id, text=oracle_text(question))
+    item = score_item(Presentation(question=question), reply)
+    assert isinstance(item, ScoredItem) and item.right and item.official == pytest.approx(1.0)
+
+
+def test_an_action_that_nobody_knows_is_no_error_for_the_official_scorer() -> None:
+    question = drafted.questions()["plan"]
+    reply = Response(id=question.id, text='<answer>{"actions": ["Moonwalk"], "step_nums": [3]}</answer>')
+    item = score_item(Presentation(question=question), reply)
+    assert isinstance(item, ScoredItem) and not item.right

@@ -1,0 +1,115 @@
+"""Mistakes in ground truth are named, with the number that shows them; sound truth has none."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+import yaml
+from scipy.spatial.transform import Rotation
+
+from spatial_engine.sequences import Sequence, examine, open_sequence
+from tests.spatial_engine.sequences.rendered_set import FRAMES, changed, walk
+
+
+def opened(rendered: Path, tmp_path: Path, stated: dict[str, Any]) -> Sequence:
+    """The set by another manifest."""
+    (tmp_path / "other.yaml").write_text(yaml.safe_dump(stated), encoding="utf-8")
+    (one,) = open_sequence(rendered, manifest=tmp_path / "other.yaml")
+    return one
+
+
+def with_poses(sequence: Sequence, poses: np.ndarray) -> Sequence:
+    """With other poses."""
+    return replace(sequence, truth=replace(sequence.truth, world_from_cam=poses))
+
+
+def test_sound_truth_has_no_findings(rendered: Path) -> None:
+    (one,) = open_sequence(rendered)
+    assert one.findings == ()
+    assert one.unsound == frozenset()
+
+
+_CAMERA = walk().intrinsics
+MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
+    "w2c": ({"poses": {"direction": "w2c"}}, "poses look inverted"),
+    "opengl": ({"poses": {"axes": "opengl"}}, "OpenGL"),
+    "unit": ({"depth": {"unit_m": 0.0002}}, "different scales"),
+    "range": ({"depth": {"along": "range"}}, "z, not range"),
+    "up": ({"gravity": {"up_world": [0, 1, 0]}}, "up points elsewhere"),
+    "fy": ({"camera": {"fy": -_CAMERA.fy_px}}, "focal length is negative"),
+    "focal": ({"camera": {"fx": 2 * _CAMERA.fx_px, "fy": 2 * _CAMERA.fy_px}}, "focal length times 0.5"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistake_is_named(mistake: str, rendered: Path, tmp_path: Path) -> None:
+    change, what = MISTAKES[mistake]
+    one = opened(rendered, tmp_path, changed(**change))
+    grave = [finding for finding in examine(one) if finding.grave]
+    assert what in grave[0].what
+    assert any(letter.isdigit() for letter in grave[0].number)
+    assert grave[0].remedy
+
+
+def test_depth_of_another_camera(rendered: Path, tmp_path: Path) -> None:
+    """Shifted by a thirtieth of the width, as a sensor beside the colour camera sees it."""
+    (tmp_path / "depth").mkdir()
+    for path in (rendered / "depth").iterdir():
+        shifted = np.roll(cv2.imread(str(path), cv2.IMREAD_UNCHANGED), 40, axis=1)
+        cv2.imwrite(str(tmp_path / "depth" / path.name), shifted)
+    one = opened(rendered, tmp_path, changed())
+    assert one.truth.depth is not None
+    paths = [tmp_path / "depth" / f"{frame:04d}.png" for frame in range(FRAMES)]
+    one = replace(one, truth=replace(one.truth, depth=replace(one.truth.depth, paths=paths)))  # type: ignore[type-var]
+    assert any("depth" in finding.what and finding.grave for finding in examine(one))
+
+
+def test_depth_of_another_shape(rendered: Path, tmp_path: Path) -> None:
+    one = opened(rendered, tmp_path, changed())
+    assert one.truth.depth is not None
+    path = tmp_path / "square.png"
+    cv2.imwrite(str(path), np.full((100, 100), 2000, dtype=np.uint16))
+    depth = replace(one.truth.depth, paths=[path] * FRAMES)  # type: ignore[type-var]
+    (first, *_) = examine(replace(one, truth=replace(one.truth, depth=depth)))
+    assert first.what == "depth has another shape than the pictures"
+    assert first.number == "depth 100x100, pictures 320x240"
+
+
+def test_frames_of_a_shifted_block_are_named(rendered: Path) -> None:
+    """As when some poses belong to pictures taken a little later."""
+    (one,) = open_sequence(rendered)
+    assert one.truth.world_from_cam is not None
+    row = np.arange(FRAMES)
+    row[5:8] += 4
+    wrong = with_poses(one, one.truth.world_from_cam[row])
+    assert {5, 6, 7} <= wrong.unsound <= {4, 5, 6, 7, 8}
+    assert all(finding.frames for finding in wrong.findings)
+
+
+def test_a_drift_is_noticed(rendered: Path) -> None:
+    (one,) = open_sequence(rendered)
+    assert one.truth.world_from_cam is not None
+    poses = one.truth.world_from_cam.copy()
+    for frame in range(7, FRAMES):
+        poses[frame, :3, :3] = poses[frame, :3, :3] @ Rotation.from_euler("x", frame - 6, degrees=True).as_matrix()
+    unsound = with_poses(one, poses).unsound
+    assert len(unsound & set(range(9, FRAMES))) >= 4 or unsound >= set(range(7))
+
+
+def test_frames_with_another_frames_depth_are_named(rendered: Path) -> None:
+    (one,) = open_sequence(rendered)
+    depth = one.truth.depth
+    assert depth is not None
+    paths = [rendered / "depth" / f"{frame:04d}.png" for frame in range(FRAMES)]
+    paths[3], paths[4] = paths[12], paths[13]
+    wrong = replace(one, truth=replace(one.truth, depth=replace(depth, paths=paths)))  # type: ignore[type-var]
+    assert {3, 4} <= wrong.unsound <= {2, 3, 4, 5}
+
+
+def test_a_still_camera_is_examined_without_a_word(rendered: Path) -> None:
+    (one,) = open_sequence(rendered)
+    assert one.truth.world_from_cam is not None
+    assert examine(with_poses(one, np.repeat(one.truth.world_from_cam[:1], FRAMES, axis=0))) == ()
