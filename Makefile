@@ -12,7 +12,7 @@ LMMS := .venv-lmms
 LMMS_PIP := $(LMMS)/bin/python -m pip install -q --disable-pip-version-check
 LMMS_PINS := lmms-eval==0.7.3 torch==2.13.0 datasets==5.2.0
 
-.PHONY: demo test check test-experts accept-upstream accept-lmms clean
+.PHONY: demo test check test-experts accept-upstream accept-lmms trust clean
 
 demo: $(VENV)/.installed  ## annotate our own clip (or VIDEO=path FLAGS=--upright) into demo/NAME, and say where to look
 	$(if $(VIDEO),$(BIN)/spatial-engine run "$(VIDEO)" -o demo/"$$(basename "$(VIDEO)")" $(FLAGS),$(BIN)/python -m examples.demo)
@@ -37,8 +37,11 @@ accept-upstream: $(EXPERTS)/.installed  ## ... and of those that are checkouts o
 accept-lmms: $(VENV)/.installed $(LMMS)/.installed  ## the real lmms-eval on our exported task: 2.5 GB, ten minutes the first time
 	SPATIAL_ENGINE_LMMS="$(abspath $(LMMS))" $(BIN)/python -m pytest -rs -s tests/accept_lmms
 
+trust: $(VENV)/.installed  ## labels held against truth, into docs/trust.md: up to 100 minutes, goes on where it was; QUICK=1: 5 minutes, no table
+	$(BIN)/python -m benchmarks.trust "$(or $(OUT),trust$(if $(QUICK),/quick))" $(if $(QUICK),--quick,--date "$(or $(DATE),$$(date -u +%F))")
+
 clean:  ## forget the environment and all results
-	rm -rf $(VENV) $(EXPERTS) $(LMMS) demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(EXPERTS) $(LMMS) demo trust .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 $(VENV)/bin/python $(EXPERTS)/bin/python $(LMMS)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "python 3.11 or newer is needed: make PYTHON=python3.12"; exit 1; }

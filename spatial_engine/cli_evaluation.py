@@ -18,7 +18,7 @@ Data = Annotated[Path, typer.Argument(metavar="DATASET", help="A data set that g
 RunsOut = Annotated[Path, typer.Option("-o", "--out", help="Folder of runs on this data set; report draws it.")]
 Name = Annotated[str | None, typer.Option(metavar="RUN", help="Name of the run; by default the model's.")]
 Model = Annotated[str, typer.Option("--model", help="Name of the model, as the server knows it.")]
-BaseUrl = Annotated[str, typer.Option(help="Server that speaks OpenAI's protocol: http://127.0.0.1:8000/v1")]
+BaseUrl = Annotated[str, typer.Option(help="Server of OpenAI's protocol: http://127.0.0.1:8000/v1", show_default=False)]
 KeyEnv = Annotated[str, typer.Option(metavar="VAR", help="Environment variable that holds the server's key.")]
 Concurrency = Annotated[int, typer.Option(min=1, help="Requests under way at once.")]
 PerMinute = Annotated[float | None, typer.Option("--requests-per-minute", help="At most so many, retries included.")]
@@ -37,7 +37,7 @@ JudgeModel = Annotated[str | None, typer.Option(help="Language model that reads 
 JudgeUrl = Annotated[str | None, typer.Option("--judge-base-url", help="Its server; by default the model's.")]
 JudgeKeyEnv = Annotated[str, typer.Option(metavar="VAR", help="Environment variable that holds its key.")]
 CacheDir = Annotated[Path | None, typer.Option("--cache", metavar="DIR", help="Keep replies here; never pay twice.")]
-Replay = Annotated[bool, typer.Option("--replay", help="Take replies from --cache alone; no network.")]
+Replay = Annotated[bool, typer.Option("--replay", help="Take replies from --cache alone; no server needed.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print requests, pictures, tokens and cost; ask nothing.")]
 Skip = Annotated[bool, typer.Option("--skip-bad-lines", help="Leave out lines that cannot be used, and count them.")]
 Behaviour = Literal["oracle", "wrong", "random", "first-option", "no-op", "flaky", "slow"]
@@ -94,8 +94,9 @@ class Judging:
     judge_base_url: JudgeUrl = None
     judge_api_key_env: JudgeKeyEnv = "OPENAI_API_KEY"
 
-    def judge(self, server: "Server | None" = None) -> "Judge | None":
-        """None if there is none. `server`: where it is asked by default. Raises `UsageError`."""
+    def judge(self, server: "Server | None" = None, *, replay: bool = False) -> "Judge | None":
+        """None if there is none. `server`: where it is asked by default; none is needed to `replay`. Raises
+        `UsageError`."""
         from dataclasses import replace
 
         from spatial_engine.errors import UsageError
@@ -107,9 +108,9 @@ class Judging:
                 raise UsageError("--judge-base-url without a judge", "name the model too: --judge-model NAME")
             return None
         if self.judge_base_url is None:
-            if server is None:
+            if server is None and not replay:
                 raise UsageError("--judge-model without a server", "say where it is asked: --judge-base-url URL")
-            return Judge(model=self.judge_model, server=server)
+            return Judge(model=self.judge_model, server=server or Server())
         access = Server(base_url=self.judge_base_url) if server is None else server
         return Judge(
             model=self.judge_model,
@@ -119,10 +120,11 @@ class Judging:
 
 @grouped
 def evaluate(
+    *,
     dataset: Data,
     out: RunsOut,
     model: Model,
-    base_url: BaseUrl,
+    base_url: BaseUrl = "",
     settings: Settings,
     access: Access,
     judging: Judging,
@@ -136,14 +138,14 @@ def evaluate(
     """Ask a model every question of a data set, and score it. Stopped? Run it again: no answer is paid for twice."""
     from spatial_engine.evaluation import evaluate as asking_models
     from spatial_engine.evaluation.summary import show_plan, show_run
-    from spatial_engine.progress import for_terminal
+    from spatial_engine.progress import for_thousands
 
     asking, server, prices = settings.asking(model), access.server(base_url), _prices(price_in, price_out)
     if dry_run:
         plan = asking_models.plan(dataset, out, asking, server, name=name, cache=cache)
         show_plan(plan, prices)
         return
-    with for_terminal() as progress:
+    with for_thousands() as progress:
         run = asking_models.evaluate(
             dataset, out, asking, server, name=name, judge=judging.judge(server), cache=cache, replay=replay,
             prices=prices, progress=progress,
@@ -165,11 +167,11 @@ def score(
     """Score answers that were made elsewhere."""
     from spatial_engine.evaluation.score import score as score_answers
     from spatial_engine.evaluation.summary import show_run
-    from spatial_engine.progress import for_terminal
+    from spatial_engine.progress import for_thousands
 
-    with for_terminal() as progress:
+    with for_thousands() as progress:
         run = score_answers(
-            dataset, responses, out, name=name, judge=judging.judge(), cache=cache, replay=replay,
+            dataset, responses, out, name=name, judge=judging.judge(replay=replay), cache=cache, replay=replay,
             skip_bad_lines=skip_bad_lines, progress=progress,
         )  # fmt: skip
     raise typer.Exit(0 if show_run(run) else 1)
@@ -207,8 +209,12 @@ def _temperature(text: str) -> float | None:
 
 
 def _prices(price_in: float | None, price_out: float | None) -> "Prices | None":
+    from spatial_engine.errors import UsageError
     from spatial_engine.evaluation.cost import Prices
 
     if price_in is None and price_out is None:
         return None
-    return Prices(input=price_in or 0.0, output=price_out or 0.0)
+    if price_in is None or price_out is None:
+        given, lacking = ("--price-in", "--price-out") if price_out is None else ("--price-out", "--price-in")
+        raise UsageError(f"{given} without {lacking}: half of the cost", f"give both; {lacking} 0 if it is free")
+    return Prices(input=price_in, output=price_out)

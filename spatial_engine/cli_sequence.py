@@ -36,7 +36,8 @@ def _show(opened: "Sequence", quick: bool) -> bool:
     from spatial_engine.progress import printable
 
     stated, clip = opened.manifest, opened.clip
-    print(f"{printable(stated.name)}: clip {clip.id}, {len(clip.frames)} frames, {clip.width_px}x{clip.height_px}")
+    called = printable(clip.name if stated.stills else stated.name)
+    print(f"{called}: clip {clip.id}, {len(clip.frames)} frames, {clip.width_px}x{clip.height_px}")
     for name, line in opened.signals().items():
         print(f"  {name:12} {line}")
     known = "checked on real data" if stated.checked else "from documentation, or your own manifest"

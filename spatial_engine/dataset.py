@@ -174,6 +174,8 @@ def _lost(drafts: Iterable[Draft]) -> list[Refusal]:
 
 def _check(path: Path) -> None:
     """Raises `UsageError` unless `path` holds a data set of this format."""
+    if not path.exists():
+        raise UsageError(f"{path} is not a data set: there is nothing at that path", "is it written right?")
     try:
         version = read_json(path / "audit.json")["format_version"]
     except (OSError, ValueError, TypeError, KeyError):

@@ -59,10 +59,43 @@ class Lines:
         """Nothing to close."""
 
 
-class Bar:
-    """A rich bar with rate and time left."""
+class Shares:
+    """Few lines on standard error: one for each twentieth of the work, however many pieces it has."""
 
     def __init__(self) -> None:
+        self._what, self._total, self._done, self._troubled = "", 0, 0, 0
+
+    def say(self, line: str) -> None:
+        """Prints it."""
+        import sys
+
+        print(printable(line), file=sys.stderr, flush=True)
+
+    def begin(self, what: str, total: int) -> None:
+        """Starts counting."""
+        self._what, self._total, self._done, self._troubled = what, total, 0, 0
+
+    def step(self, name: str, outcome: str) -> None:
+        """Prints "asking 150/3000 (5 %), 2 in trouble", where another twentieth is full."""
+        self._done += 1
+        self._troubled += _in_trouble(outcome)
+        total = max(1, self._total)
+        if 20 * self._done // total > 20 * (self._done - 1) // total:
+            trouble = f", {self._troubled} in trouble" if self._troubled else ""
+            self.say(f"{self._what} {self._done}/{total} ({100 * self._done // total} %){trouble}")
+
+    def __enter__(self) -> "Shares":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing to close."""
+
+
+class Bar:
+    """A rich bar with rate and time left, on standard output or standard error."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        from rich.console import Console
         from rich.progress import (
             BarColumn,
             MofNCompleteColumn,
@@ -75,7 +108,8 @@ class Bar:
 
         columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
         rate = TextColumn("{task.fields[rate]}")
-        self._bar = RichProgress(*columns, rate, TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+        timing = (rate, TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+        self._bar = RichProgress(*columns, *timing, console=Console(stderr=True) if stderr else None)
         self._task = self._bar.add_task("", total=None, visible=False, rate="")
 
     def say(self, line: str) -> None:
@@ -92,7 +126,7 @@ class Bar:
         task = self._bar.tasks[0]
         per_minute = 60 * task.completed / task.elapsed if task.elapsed else 0.0
         self._bar.update(self._task, rate=f"{per_minute:.1f}/min")
-        if not outcome.startswith(("done", "already done")) and outcome:
+        if _in_trouble(outcome):
             self.say(f"{name}: {outcome}")
 
     def __enter__(self) -> "Bar":
@@ -109,6 +143,18 @@ def for_terminal() -> Bar | Lines:
     import sys
 
     return Bar() if sys.stdout.isatty() else Lines()
+
+
+def for_thousands() -> Bar | Shares:
+    """For many short pieces, on standard error: what the command is asked for stands alone on standard output."""
+    import sys
+
+    return Bar(stderr=True) if sys.stderr.isatty() else Shares()
+
+
+def _in_trouble(outcome: str) -> bool:
+    """Whether that is more than plain success."""
+    return bool(outcome) and not outcome.startswith(("done", "already done"))
 
 
 def printable(text: str) -> str:

@@ -15,6 +15,7 @@ from spatial_engine.progress import counted
 IDS = ("id", "question_id")
 TEXTS = ("text", "response", "answer", "prediction")
 _NAMED = 5  # lines that an error names
+_LINE = '{"id": "...", "text": "..."}'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +31,10 @@ class _BadLine(ValueError):  # noqa: N818 - counted, not shown
     """A line that is no answer to a question of this data set."""
 
 
+class _Misshapen(_BadLine):
+    """One that would be no answer to any."""
+
+
 def read_answers(path: str | Path, rotations: Mapping[str, int], *, skip_bad_lines: bool = False) -> Answers:
     """All answers of a file, by question and rotation. Equal lines of one question are taken once.
 
@@ -39,14 +44,14 @@ def read_answers(path: str | Path, rotations: Mapping[str, int], *, skip_bad_lin
     """
     path = Path(path)
     found: dict[Key, tuple[int, Response]] = {}
-    bad: dict[int, str] = {}
+    bad: dict[int, _BadLine] = {}
     contradicting: list[str] = []
     taken: Counter[str] = Counter()
     for number, line in _lines(path):
         try:
             response, keys = _answer(line, rotations)
         except _BadLine as error:
-            bad[number] = str(error)
+            bad[number] = error
             continue
         earlier = found.setdefault((response.id, response.rotation), (number, response))
         if earlier[0] != number:
@@ -62,13 +67,20 @@ def read_answers(path: str | Path, rotations: Mapping[str, int], *, skip_bad_lin
     return Answers(responses={key: response for key, (_, response) in found.items()}, taken="; ".join(words))
 
 
+def check_file(path: Path) -> None:
+    """Raises `UsageError` if there is no file to read lines from."""
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder", f"name the file of answers in it, with lines such as {_LINE}")
+    if not path.is_file():
+        raise UsageError(f"{path}: no such file", f"give a file of lines such as {_LINE}")
+
+
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Numbered from 1, without blank ones."""
-    if not path.is_file():
-        raise UsageError(f"{path}: no such file", 'give a file of lines such as {"id": "...", "text": "..."}')
+    check_file(path)
     with path.open("rb") as file:
         if b"\x00" in file.read(4096):
-            raise UsageError(f"{path} is a binary file", 'give a text file of lines: {"id": "...", "text": "..."}')
+            raise UsageError(f"{path} is a binary file", f"give a text file of lines: {_LINE}")
         file.seek(0)
         yield from ((number, line) for number, line in enumerate(file, start=1) if line.strip())
 
@@ -78,13 +90,13 @@ def _answer(line: bytes, rotations: Mapping[str, int]) -> tuple[Response, str]:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise _BadLine(f"not JSON: {str(error)[:80]}") from error
+        raise _Misshapen(f"not JSON: {str(error)[:80]}") from error
     if not isinstance(record, dict):
-        raise _BadLine("not an object")
+        raise _Misshapen("a list, not an object" if isinstance(record, list) else "not an object")
     id_key = next((key for key in IDS if isinstance(record.get(key), str | int)), None)
     text_key = next((key for key in TEXTS if key in record), None)
     if id_key is None or text_key is None:
-        raise _BadLine(f"no {' or '.join(IDS if id_key is None else TEXTS)}")
+        raise _Misshapen(f"no {' or '.join(IDS if id_key is None else TEXTS)}")
     id = str(record[id_key])
     if id not in rotations:
         raise _BadLine(f"no question has the id {id[:40]!r}")
@@ -95,14 +107,17 @@ def _answer(line: bytes, rotations: Mapping[str, int]) -> tuple[Response, str]:
 
 
 def _response(record: Mapping[str, Any]) -> Response:
-    """Ours with all that it says; of others id and text alone, for their other keys may mean something else. Raises
-    `_BadLine`."""
+    """Ours with all that it says; of others id, text and rotation alone, for their other keys may mean something else.
+    Raises `_BadLine`."""
+    rotation = 0 if record.get("rotation") is None else record["rotation"]
+    if type(rotation) is not int or rotation < 0:
+        raise _BadLine(f"rotation cannot be {str(rotation)[:40]!r}: it is a whole number from 0")
     try:
-        return response_of(dict(record))
+        return response_of({**record, "rotation": rotation})
     except ValueError as error:
         if record.keys() >= {"rotation", "item", "outcome"}:
             raise _BadLine(str(error)) from error
-    return Response(id=record["id"], text=record["text"])
+    return Response(id=record["id"], text=record["text"], rotation=rotation)
 
 
 def _text(value: Any) -> str | None:
@@ -113,7 +128,7 @@ def _text(value: Any) -> str | None:
 def _check(
     path: Path,
     found: Mapping[Key, tuple[int, Response]],
-    bad: Mapping[int, str],
+    bad: Mapping[int, _BadLine],
     contradicting: list[str],
     skip_bad_lines: bool,
 ) -> None:
@@ -121,12 +136,18 @@ def _check(
         some = ", ".join(contradicting[:_NAMED]) + (", ..." if len(contradicting) > _NAMED else "")
         raise UsageError(f"{path}: lines contradict each other: {some}", "keep one answer for each question")
     if bad and (not skip_bad_lines or not found):
-        remedy = "--skip-bad-lines leaves them out" if found else "are these answers to this data set?"
-        raise UsageError(f"{path}: {counted(len(bad), 'line')} cannot be used: {_some(bad)}", remedy)
+        raise UsageError(f"{path}: {counted(len(bad), 'line')} cannot be used: {_some(bad)}", _remedy(bad, bool(found)))
     if not found:
-        raise UsageError(f"{path} holds no answer", 'give a file of lines: {"id": "...", "text": "..."}')
+        raise UsageError(f"{path} holds no answer", f"give a file of lines: {_LINE}")
 
 
-def _some(bad: Mapping[int, str]) -> str:
+def _remedy(bad: Mapping[int, _BadLine], some_are_good: bool) -> str:
+    hints = [f"one object a line: {_LINE}"] if any(isinstance(error, _Misshapen) for error in bad.values()) else []
+    if some_are_good:
+        hints.append("--skip-bad-lines leaves the bad ones out")
+    return "; ".join(hints) or "are these answers to this data set?"
+
+
+def _some(bad: Mapping[int, _BadLine]) -> str:
     some = "; ".join(f"line {number}: {reason}" for number, reason in list(bad.items())[:_NAMED])
     return some + ("; ..." if len(bad) > _NAMED else "")

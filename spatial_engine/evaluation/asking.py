@@ -19,11 +19,14 @@ T = TypeVar("T")
 _HOPELESS_AFTER = 5
 """Requests in a row that fail for one cause, before the rest is given up."""
 
+_NO_MODEL = "is that a chat server, and does --base-url end in /v1?"
 _REMEDIES = {
     "401": "put the server's key into the environment variable that --api-key-env names",
     "403": "does the key in --api-key-env allow this model?",
     "404": "is --model one of those that the server lists at BASE_URL/models, and does --base-url end in /v1?",
-    "405": "does --base-url end in /v1?",
+    "405": _NO_MODEL,
+    "501": _NO_MODEL,
+    "no completion": _NO_MODEL,
     "400": "the server's words say what it does not take; --temperature default sends no temperature",
     "429": "the account's quota is used up: top it up; what is answered is kept",
     "no connection": "is the server running, and is --base-url right?",
@@ -36,9 +39,10 @@ Done = Callable[[T, Outcome], None]
 def ask_all(jobs: Jobs[T], server: Server, done: Done[T], cache: Cache | None = None) -> None:
     """Asks for every job, and calls `done` for each as its outcome is there.
 
-    Raises `SetupError` once requests fail in a row for a cause that all others would meet too, and `Interrupted` on
-    Ctrl-C. What is done until then is done.
+    Raises `SetupError` once requests fail in a row for a cause that all others would meet too, `UsageError` without
+    an address to ask at, and `Interrupted` on Ctrl-C. What is done until then is done.
     """
+    server.check_address()
     try:
         _run(lambda: _ask_all(jobs, server, done, cache))
     except KeyboardInterrupt as error:

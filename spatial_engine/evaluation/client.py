@@ -15,6 +15,7 @@ from spatial_engine.evaluation.server import Server
 
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _TOO_LATE = 408
+_NEVER = (405, 501)  # "no such method here": what says so of a chat is no chat server
 _NEWER = {"max_tokens": "max_completion_tokens"}  # how newer servers call it
 
 
@@ -62,6 +63,10 @@ class Client:
         await self._sdk.close()
 
 
+class _NoCompletion(httpx2.RemoteProtocolError):
+    """A reply that claims success and is no chat completion."""
+
+
 class _Attempts(httpx2.AsyncClient):
     """What the SDK sends through: every attempt waits for its turn, and has its time."""
 
@@ -80,7 +85,9 @@ class _Attempts(httpx2.AsyncClient):
         except TimeoutError:  # a time-out counts: it is not tried again
             return httpx2.Response(_TOO_LATE, headers={"x-should-retry": "false"}, request=request)
         if response.is_success and (fault := _fault(response)):
-            raise httpx2.RemoteProtocolError(fault, request=request)  # tried again, as a cut connection is
+            raise _NoCompletion(fault, request=request)  # tried again, as a cut connection is
+        if response.status_code in _NEVER:
+            response.headers["x-should-retry"] = "false"
         return response
 
     async def _turn(self) -> None:
@@ -113,17 +120,20 @@ def _failed(error: openai.OpenAIError) -> Exception:
             error.__cause__, httpx2.ConnectError | httpx2.UnsupportedProtocol
         ):
             return Failed(f"no connection: {error.__cause__}", "no connection", "all")
+        case openai.APIConnectionError() if isinstance(error.__cause__, _NoCompletion):
+            return Failed(str(error.__cause__), "no completion", "item")
     return Failed(f"{error.__cause__ or error}", type(error.__cause__ or error).__name__, "passing")
 
 
 def _reach(error: openai.APIStatusError) -> Reach:
-    if error.status_code in (401, 403, 404, 405) or error.code == "insufficient_quota":
+    if error.status_code in (401, 403, 404, *_NEVER) or error.code == "insufficient_quota":
         return "all"
     return "item" if error.status_code in (400, 413, 422) else "passing"
 
 
 def _said(error: openai.APIStatusError) -> str:
-    """The server's own words."""
+    """The server's own words; of a page, and of nothing, its status line's."""
     body = error.body
     words = body.get("message") if isinstance(body, dict) else None
-    return str(words or error.message)[:300]
+    page = not body or (isinstance(body, str) and body.lstrip().startswith("<"))
+    return str(words or (page and error.response.reason_phrase) or error.message)[:300]

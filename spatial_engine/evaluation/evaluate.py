@@ -15,7 +15,7 @@ from spatial_engine.evaluation.presentation import Presentation
 from spatial_engine.evaluation.reply import Outcome, Reply, TimedOut
 from spatial_engine.evaluation.response import Response
 from spatial_engine.evaluation.responses import Key
-from spatial_engine.evaluation.run_folder import RunFolder, open_run, run_name
+from spatial_engine.evaluation.run_folder import RunFolder, check_place, open_run, run_name
 from spatial_engine.evaluation.run_scores import finish
 from spatial_engine.evaluation.server import Server
 from spatial_engine.evaluation.work import Asking, Work
@@ -23,6 +23,7 @@ from spatial_engine.progress import Progress, Silent
 from templates.measured import Json
 
 _SILENT = Silent()
+_NOWHERE = Server()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +42,7 @@ def evaluate(
     dataset: Dataset | str | Path,
     out: str | Path,
     asking: Asking,
-    server: Server,
+    server: Server = _NOWHERE,
     *,
     name: str | None = None,
     judge: Judge | None = None,
@@ -55,10 +56,14 @@ def evaluate(
     Writes OUT/<run>/{run.json, responses.jsonl, scores.jsonl, result.json}, and the baselines beside it; returns the
     run's folder. An answer is on disk as soon as it is there: a stopped run goes on where it was. Failed requests are
     asked again the next time; time-outs are results, unless more time is allowed now. `cache`: a folder of replies;
-    with `replay` nothing else is asked. Raises `UsageError`; `SetupError` if the server takes no request at all.
+    with `replay` nothing else is asked, and no server is needed. Raises `UsageError`; `SetupError` if the server takes
+    no request at all.
     """
-    work = Work(_opened(dataset), asking)
+    if not replay:
+        server.check_address()
     name = name or default_name(asking)
+    check_place(out, name)
+    work = Work(_opened(dataset), asking)
     before = RunFolder(Path(out) / name).responses
     check_unchanged(((one.id, one.item) for one in before.read().values()), work.hashes, str(before.path))
     run = open_run(out, {**work.record(name), **_told(server, judge, prices)})
@@ -73,14 +78,16 @@ def plan(
     dataset: Dataset | str | Path,
     out: str | Path,
     asking: Asking,
-    server: Server,
+    server: Server = _NOWHERE,
     *,
     name: str | None = None,
     cache: str | Path | None = None,
 ) -> Plan:
     """What `evaluate` would ask, and an estimate of what that takes. Writes nothing."""
+    name = name or default_name(asking)
+    check_place(out, name)
     work = Work(_opened(dataset), asking)
-    found = RunFolder(Path(out) / (name or default_name(asking))).responses.read()
+    found = RunFolder(Path(out) / name).responses.read()
     total = sum(1 for _ in work.presentations())
     left = sum(1 for _ in _left(work, found, server))
     with opened_cache(cache if cache and Path(cache).is_dir() else None, False) as replies:

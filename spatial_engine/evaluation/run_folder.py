@@ -17,6 +17,17 @@ BINDING = ("source", "baseline", "model", "blind", "hints", "settings")
 """What may not change between two starts of one run."""
 RESERVED = ("oracle", "no-op", "empty", "random", "most-frequent")
 """Names of the baselines that stand beside every run."""
+_TAKEN = ("report", "comparison.json", RUN, SCORES, RESULT, NAME, "store", "dataset")
+"""What `report` writes beside the runs, and what a folder of another kind holds."""
+_OTHERS = {
+    "audit.json": "a data set",
+    "questions.jsonl": "a data set",
+    "store.json": "a store",
+    "dataset/audit.json": "the OUT of `run`, which report draws otherwise",
+    RUN: "a single run",
+}
+"""What a folder is that holds this file."""
+_NAME_BYTES = 200  # file systems allow 255, and a little is written around a name
 
 
 @dataclass(frozen=True)
@@ -39,15 +50,11 @@ class RunFolder:
 def open_run(out: str | Path, record: Mapping[str, Json]) -> RunFolder:
     """Makes the folder of a run, or opens it to go on. `record`: its `run.json`, with name and dataset_digest.
 
-    Raises `UsageError` where OUT holds runs of another data set, or the run was begun with other settings.
+    Raises `UsageError` as `check_place`, where OUT holds runs of another data set, or the run was begun with other
+    settings.
     """
     out, name = Path(out), str(record["name"])
-    if not re.fullmatch(r"[^/\\\x00-\x1f]+", name) or name.startswith("."):
-        raise UsageError(f"--name {name!r} cannot be the name of a folder", "use letters, digits, - and _")
-    if name in RESERVED and not record["baseline"]:
-        raise UsageError(f"--name {name} is a baseline's name", f"taken are: {', '.join(RESERVED)}")
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"{out} is a file, not a folder", "name an empty or a new folder")
+    check_place(out, name, baseline=record["baseline"] is True)
     _check_digests(out, record)
     folder = RunFolder(out / name)
     if (folder.path / RUN).is_file():
@@ -56,6 +63,30 @@ def open_run(out: str | Path, record: Mapping[str, Json]) -> RunFolder:
         raise UsageError(f"{folder.path} holds something that is not a run", "choose another --name or -o")
     write_json(folder.path / RUN, dict(record))
     return folder
+
+
+def check_place(out: str | Path, name: str, *, baseline: bool = False) -> None:
+    """Raises `UsageError` if OUT is something else than a folder of runs, or no run of ours may have that name."""
+    _check_name(name, baseline)
+    for place in (Path(out), *Path(out).parents):
+        if place.exists() and not place.is_dir():
+            raise UsageError(f"{place} is a file, not a folder", "name an empty or a new folder")
+    for mark, kind in _OTHERS.items():
+        if (Path(out) / mark).is_file():
+            raise UsageError(f"-o {out} is {kind}", "name a folder for runs alone: a new one, or one that holds some")
+
+
+def _check_name(name: str, baseline: bool) -> None:
+    """The same of the name alone."""
+    size = len(name.encode()) if name.isprintable() else 0
+    if not size or "/" in name or "\\" in name or name.startswith("."):
+        raise UsageError(f"--name {name[:80]!r} cannot be the name of a folder", "use letters, digits, - and _")
+    if size > _NAME_BYTES:
+        raise UsageError(f"--name {name[:40]}... is too long: {size} bytes", f"give at most {_NAME_BYTES}: --name RUN")
+    if name.casefold() in RESERVED and not baseline:
+        raise UsageError(f"--name {name} is a baseline's name", f"taken are: {', '.join(RESERVED)}")
+    if name.casefold() in _TAKEN:
+        raise UsageError(f"--name {name} is taken: other things are called so", "choose another: --name RUN")
 
 
 def runs(out: Path) -> dict[str, dict[str, Json]]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from spatial_engine.dataset import Dataset
-from spatial_engine.evaluation.answers import read_answers
+from spatial_engine.evaluation.answers import check_file, read_answers
 from spatial_engine.evaluation.baseline_runs import write_baselines
 from spatial_engine.evaluation.cache import opened_cache
 from spatial_engine.evaluation.item import check_unchanged, dataset_digest, item_hashes
@@ -14,7 +14,7 @@ from spatial_engine.evaluation.judge import Judge
 from spatial_engine.evaluation.presentation import Presentation, presentations
 from spatial_engine.evaluation.response import Response
 from spatial_engine.evaluation.responses import Key, ResponseFile
-from spatial_engine.evaluation.run_folder import open_run
+from spatial_engine.evaluation.run_folder import check_place, open_run
 from spatial_engine.evaluation.run_scores import finish
 from spatial_engine.progress import Progress, Silent, counted
 
@@ -38,16 +38,20 @@ def score(
     A line holds at least an id and a text. Questions without an answer are missing, and wrong. Raises `UsageError` for
     lines that cannot be used, and where the lines say that they answer other items (their hash is not the data set's).
     """
+    responses = Path(responses)
+    check_file(responses)
+    name = name or responses.stem
+    check_place(out, name)
     dataset = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)
-    responses, hashes = Path(responses), item_hashes(dataset)
+    hashes = item_hashes(dataset)
     answers = read_answers(responses, _rotations(dataset), skip_bad_lines=skip_bad_lines)
     progress.say(f"{responses}: {answers.taken}")
     found = answers.responses
     check_unchanged(((one.id, one.item) for one in found.values()), hashes, str(responses))
     circular = any(rotation for _, rotation in found)
     record = {
-        "name": name or responses.stem,
-        "model": name or responses.stem,
+        "name": name,
+        "model": name,
         "baseline": False,
         "dataset": str(dataset.path.resolve()),
         "dataset_digest": dataset_digest(hashes),

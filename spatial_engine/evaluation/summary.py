@@ -1,16 +1,19 @@
 """The last thing that evaluate and score print: how a run did, what it took, and what to do about what failed."""
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from spatial_engine.atomic_file import read_json
 from spatial_engine.evaluation.cost import Prices
 from spatial_engine.evaluation.evaluate import Plan
+from spatial_engine.evaluation.leaderboard import places
 from spatial_engine.evaluation.responses import ResponseFile
 from spatial_engine.evaluation.run_folder import RESULT, RunFolder
 from spatial_engine.progress import counted, printable
 
 _SHOWN = 3  # reasons of failures
+_ROWS = 12
 
 
 def show_plan(plan: Plan, prices: Prices | None) -> None:
@@ -24,20 +27,41 @@ def show_plan(plan: Plan, prices: Prices | None) -> None:
 
 
 def show_run(path: Path) -> bool:
-    """Score, what it took, and failures. Returns whether every request got its reply or its time-out."""
+    """Score, what it took, failures, and all runs beside it. Returns whether every request got its reply or its
+    time-out."""
     run, result = RunFolder(path), read_json(path / RESULT)
     overall, statuses, usage = result["overall"], result["statuses"], result["usage"]
     if overall["score"] is None:
         print(f"{printable(path.name)}: nothing to score")
     else:
-        low, high = overall["interval"] or (None, None)
-        between = "" if low is None else f" ({low:.3f} to {high:.3f})"
+        between = f" ({_between(overall['interval'])})" if overall["interval"] else ""
         facts = counted(overall["facts"], "fact")
         print(f"{printable(path.name)}: score {overall['score']:.3f}{between} over {facts} of {overall['clips']} clips")
     print("  " + ", ".join(f"{status.replace('_', ' ')} {count}" for status, count in statuses.items() if count))
     _show_usage(usage)
     print(f"  written: {printable(str(path))}")
-    return _show_failures(run.responses)
+    well = _show_failures(run.responses)
+    show_leaderboard(path.parent, path.name)
+    return well
+
+
+def show_leaderboard(out: Path, name: str) -> None:
+    """All runs of OUT, best first, baselines last; `name` is pointed at. Of many runs the first and that one."""
+    found = places(out)
+    shown = [place for number, place in enumerate(found) if number < _ROWS or place.name == name]
+    width = max((len(printable(place.name)) for place in shown), default=0)
+    print(f"all runs of {printable(str(out))}, with 95 % intervals:")
+    for place in shown:
+        mark = ">" if place.name == name else " "
+        score = "nothing scored" if place.score is None else f"{place.score:.3f}  {_between(place.interval):14}"
+        kind = "  baseline" if place.baseline else ""
+        print(f"{mark} {printable(place.name):{width}}  {score}  {counted(place.facts, 'fact')}{kind}")
+    if len(shown) < len(found):
+        print(f"  and {len(found) - len(shown)} more: spatial-engine report {printable(str(out))}")
+
+
+def _between(interval: Sequence[float] | None) -> str:
+    return "" if interval is None else f"{interval[0]:.3f} to {interval[1]:.3f}"
 
 
 def _show_usage(usage: dict[str, dict[str, float] | None]) -> None:

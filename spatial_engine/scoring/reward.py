@@ -43,8 +43,9 @@ def reward(
     """From 0 to 1, one for each completion: `accuracy_reward`, changed by thoughts as the level asks.
 
     `question[i]` is the question of `completions[i]`, as JSON or as its object; other columns are not looked at.
-    Questions that cannot be scored give 0 to all. Raises `ValueError` for other numbers of questions and completions
-    and for lines that are no questions; never for a completion.
+    Questions that cannot be scored give 0 to all, and completions longer than 100 000 characters earn 0. Raises
+    `ValueError` for other numbers of questions and completions and for lines that are no questions; never for a
+    completion.
     """
     return [_reward(text, asked) for text, asked in _pairs(completions, question)]
 
@@ -53,7 +54,8 @@ def accuracy_reward(
     completions: Sequence[Completion], *, question: Sequence[str | Mapping[str, Json]], **columns: object
 ) -> list[float]:
     """From 0 to 1, thoughts aside: 1 for a right answer, 0 for a wrong one, up to 0.3 for numbers, points and plans
-    that come near."""
+    that come near. A completion longer than 100 000 characters (`reward_form.LONGEST`) is 0, right or not: it has run
+    away, and must not pay."""
     return [_accuracy(formed(text, asked), asked) for text, asked in _pairs(completions, question)]
 
 

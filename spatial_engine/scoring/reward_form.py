@@ -14,11 +14,12 @@ from templates.measured import Json
 from templates.question import Question
 
 LONGEST = 100_000
-"""Characters of a completion; what is longer earns nothing."""
+"""Characters of a completion; what is longer earns nothing: no answer needs them, and a policy that writes them is
+caught in a loop, which must never pay, not even where an answer ends it."""
 _LONGEST_ANSWER = 2_000
 _OPEN, _CLOSE = "<answer>", "</answer>"
 _THINK, _THOUGHT = "<think>", "</think>"
-_NUMBER = re.compile(r"[-+]?(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})(?:[eE][-+]?\d{1,2})?", re.ASCII)
+_NUMBER = re.compile(r"[-+]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][-+]?\d{1,2})?", re.ASCII)
 _UNITS = {
     "deg": ("°", "deg", "degrees", "degree"),
     "m": ("m", "metres", "meters", "metre", "meter"),

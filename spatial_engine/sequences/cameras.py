@@ -10,6 +10,7 @@ import numpy as np
 from experts.intrinsics import Intrinsics
 from spatial_engine.errors import UsageError
 from spatial_engine.sequences.manifest import Camera, CameraFiles
+from spatial_engine.sequences.number_file import read_numbers
 from spatial_engine.sources.image_groups import natural_key
 
 _AGREE = 0.02
@@ -101,7 +102,7 @@ def _cameras_in(path: Path, form: str) -> Iterator[Camera]:
         elif form == "nerfstudio":
             yield nerfstudio_camera(json.loads(path.read_text(encoding="utf-8")), path)
         else:
-            yield _numbers(np.loadtxt(path).ravel(), form)
+            yield _numbers(read_numbers(path).ravel(), form)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(f"{path} is no camera as {form}: {error}", "matrix, pincam, colmap or nerfstudio") from error
 

@@ -5,16 +5,18 @@ on each other. A mistake is named only where correcting it makes the numbers muc
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from experts.intrinsics import Intrinsics
 from experts.signals import CameraPath
 from spatial_engine.sequences import partly
-from spatial_engine.sequences.depth_images import DepthSource
+from spatial_engine.sequences.depth_findings import of_depth
 from spatial_engine.sequences.epipolar import NEAR_PX, share_on_lines
-from spatial_engine.sequences.lifted import Lifted, lifted, offsets_px
+from spatial_engine.sequences.finding import Finding
 from spatial_engine.sequences.manifest import Poses
+from spatial_engine.sequences.part_findings import of_some, sound_frames
 from spatial_engine.sequences.seen_twice import Pair, pairs
 from spatial_engine.sequences.sequence import Sequence
 
@@ -23,35 +25,15 @@ _BETTER = 0.2
 """A share this much larger is no chance."""
 _GOOD = 0.6
 _POOR = 0.5
-_CLEARLY = 0.7
-"""An error this much smaller is no chance."""
 _FLIP = np.diag([1.0, -1.0, -1.0, 1.0])
-_SCALES = (0.001, 0.01, 0.1, 0.2, 0.5, 0.8, 0.9, 1.0, 1.1, 1.25, 2.0, 5.0, 10.0, 100.0, 1000.0)
 _FOCALS = (0.5, 0.8, 0.9, 1.1, 1.25, 2.0)
-_OFF_SHARE = 0.004
-"""Median reprojection error, as a share of the frame's width, above which depth does not belong to the colour pixels.
-Over eight frames a registered sensor shows 0.0023 (HoloLens), colour and depth of two cameras 0.0054 (7-Scenes)."""
+_SIZES = (0.5, 2.0)
+"""Cameras are stated for pictures of half or twice the size."""
 _SHAPE = 0.02
 """Widths over heights of depth and colour that differ by more are two views."""
 _UPRIGHT_DEG = 60.0
 _NEAR, _FAR = 4, 8
 """Frames between the pictures of a pair: for the poses, and for depth, which wants more parallax."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Finding:
-    """Something about the ground truth that a number shows."""
-
-    what: str
-    """Short and countable: "poses look inverted"."""
-    number: str
-    """The measurement."""
-    remedy: str
-    """What to change in the manifest."""
-    grave: bool
-    """Whether the truth counts neither for nor against a label because of it."""
-    frames: tuple[int, ...] = ()
-    """Those concerned, ascending; empty: all."""
 
 
 def examine(sequence: Sequence) -> tuple[Finding, ...]:
@@ -73,28 +55,12 @@ def examine(sequence: Sequence) -> tuple[Finding, ...]:
     allowed = _allowed(sequence)
     bad, good = partly.off_their_lines(path, [seen[pair] for pair in chain if pair in seen], allowed)
     apart = partly.apart(partly.samples(path), bad, good)
-    found += _of_some(path, bad, good, "poses of some frames do not go with the others", apart)
-    depth, sound = sequence.truth.depth, _sound(path, found)
+    found += of_some(path, bad, good, "poses of some frames do not go with the others", apart)
+    depth, sound = sequence.truth.depth, sound_frames(path, found)
     if depth is None or not depth.stated.registered or not sound:
         return tuple(found)
     kept = [pair for pair in seen.values() if {pair.a, pair.b} <= sound]
-    return (*found, *_of_all_depth(path, depth, kept, set(far), allowed))
-
-
-def _of_all_depth(
-    path: CameraPath, depth: DepthSource, seen: list[Pair], far: set[partly.Pair2], allowed: partly.Allowed
-) -> list[Finding]:
-    """One mistake in all of it, or some wrong images, or no reason that can be named."""
-    distant = [pair for pair in seen if (pair.a, pair.b) in far]
-    points = [one for pair in distant if (one := lifted(path, depth, pair)) is not None]
-    if points and (mistaken := list(_mistaken_depth(path, depth, points))):
-        return mistaken
-    bad, good = partly.off_their_places(path, depth, seen, allowed)
-    what = "depth of some frames does not belong to them"
-    some = list(_of_some(path, bad, good, what, partly.to_blame(bad)))
-    sound = _sound(path, some)
-    rest = [one for one in points if {one.pair.a, one.pair.b} <= sound]
-    return some + (list(_foreign_depth(path, rest)) if rest else [])
+    return (*found, *of_depth(path, depth, kept, set(far), allowed))
 
 
 def _allowed(sequence: Sequence) -> partly.Allowed:
@@ -104,14 +70,6 @@ def _allowed(sequence: Sequence) -> partly.Allowed:
         direction_rad=float(np.radians(stated.direction_sigma_deg)),
         depth_relative=0.0 if depth is None else depth.stated.relative_sigma,
     )
-
-
-def _sound(path: CameraPath, found: list[Finding]) -> set[int]:
-    """Frames against which nothing grave was found."""
-    grave = [finding for finding in found if finding.grave]
-    if any(not finding.frames for finding in grave):
-        return set()
-    return {int(frame) for frame in path.frames} - {frame for finding in grave for frame in finding.frames}
 
 
 def _spread(path: CameraPath, gap: int) -> list[tuple[int, int]]:
@@ -140,7 +98,7 @@ def _of_poses(path: CameraPath, seen: list[Pair]) -> Iterator[Finding]:
         return
     shares = {name: _share(variant, seen) for name, variant in _variants(path).items()}
     best, stated = max(shares, key=lambda name: shares[name]), shares["as stated"]
-    shown = {name: share for name, share in shares.items() if not name.startswith("focal") or name == best}
+    shown = {name: share for name, share in shares.items() if not name.startswith(("focal", "camera")) or name == best}
     number = f"matched pixels within {NEAR_PX:g} px of their epipolar lines: " + ", ".join(
         f"{share:.0%} {name}" for name, share in shown.items()
     )
@@ -171,10 +129,15 @@ def _variants(path: CameraPath) -> dict[str, CameraPath]:
     focals = {
         f"focal length times {factor:g}": replace(camera, fx_px=factor * camera.fx_px, fy_px=factor * camera.fy_px)
         for factor in _FOCALS
-    }
+    } | {f"camera times {factor:g}": _of_size(camera, factor) for factor in _SIZES}
     return {name: replace(path, world_from_cam=matrices) for name, matrices in poses.items()} | {
         name: replace(path, intrinsics=other) for name, other in focals.items()
     }
+
+
+def _of_size(camera: Intrinsics, factor: float) -> Intrinsics:
+    other = camera.scaled(round(factor * camera.width_px), round(factor * camera.height_px))
+    return replace(other, width_px=camera.width_px, height_px=camera.height_px)
 
 
 def _share(path: CameraPath, seen: list[Pair]) -> float:
@@ -193,62 +156,3 @@ def _of_up(sequence: Sequence, path: CameraPath) -> Iterator[Finding]:
         number = f"{off_deg:.0f} degrees between up and the pictures' upper edge (median)"
         what, remedy = "up points elsewhere, and the footage is said to be upright", "check gravity.up_world and axes"
         yield Finding(what=what, number=number, remedy=remedy, grave=True)
-
-
-def _mistaken_depth(path: CameraPath, depth: DepthSource, points: list[Lifted]) -> Iterator[Finding]:
-    """A unit or a length that makes it fit."""
-    errors = {scale: _median_offset(path, points, scale) for scale in _SCALES}
-    stated, best = errors[1.0], min(errors, key=lambda scale: errors[scale])
-    fits_px = 2 * _OFF_SHARE * path.intrinsics.width_px
-    is_range = depth.stated.along == "range"
-    other = _median_offset(path, [one.with_other_length(is_range) for one in points], 1.0)
-    if best != 1.0 and errors[best] < min(0.5 * stated, fits_px):
-        number = f"matched pixels lie {stated:.1f} px off as stated, {errors[best]:.1f} px with depth times {best:g}"
-        remedy = f"unit_m: {depth.stated.unit_m * best:g}, or the scale of the poses"
-        yield Finding(what="depth and poses have different scales", number=number, remedy=remedy, grave=True)
-    elif other < min(_CLEARLY * stated, fits_px):
-        number = f"matched pixels lie {stated:.2f} px off as stated, {other:.2f} px as {'z' if is_range else 'range'}"
-        what = "depth looks like z, not range" if is_range else "depth looks like range, not z"
-        yield Finding(what=what, number=number, remedy=f"depth.along: {'z' if is_range else 'range'}", grave=True)
-
-
-def _foreign_depth(path: CameraPath, points: list[Lifted]) -> Iterator[Finding]:
-    """Depth that nothing makes fit."""
-    stated, limit_px = _median_offset(path, points, 1.0), _OFF_SHARE * path.intrinsics.width_px
-    if stated > limit_px:
-        number = f"matched pixels lie {stated:.1f} px off (limit {limit_px:.1f})"
-        remedy = "depth.registered: false, if it comes from another camera; else check camera and match"
-        yield Finding(what="depth does not belong to the colour pixels", number=number, remedy=remedy, grave=True)
-
-
-def _median_offset(path: CameraPath, points: list[Lifted], scale: float) -> float:
-    return float(np.median(np.concatenate([offsets_px(path, one, scale) for one in points])))
-
-
-def _of_some(
-    path: CameraPath, bad: set[partly.Pair2], good: set[partly.Pair2], what: str, apart: set[int]
-) -> Iterator[Finding]:
-    """Grave for the frames that do not go with the others; for all, where they are more than half."""
-    frames = partly.samples(path)
-    if not apart:
-        return
-    named = partly.between(path, frames, apart)
-    number = f"{len(bad)} of {len(bad) + len(good)} pairs contradict the pictures by more than three of their sigmas"
-    yield Finding(
-        what=what,
-        number=f"{number}: {_ranges(named)}",
-        remedy="mend their poses or depth, or leave them out",
-        grave=True,
-        frames=() if 2 * len(apart) > len(frames) else named,
-    )
-
-
-def _ranges(frames: tuple[int, ...]) -> str:
-    """ "frames 3-7, 12"."""
-    parts: list[list[int]] = []
-    for frame in frames:
-        if parts and parts[-1][1] == frame - 1:
-            parts[-1][1] = frame
-        else:
-            parts.append([frame, frame])
-    return "frames " + ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in parts)

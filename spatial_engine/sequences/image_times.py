@@ -9,6 +9,7 @@ from jaxtyping import Float64
 
 from spatial_engine.errors import UsageError
 from spatial_engine.sequences.manifest import Times
+from spatial_engine.sequences.number_file import read_numbers
 
 _SECONDS = {"seconds": 1.0, "milliseconds": 1e-3, "microseconds": 1e-6, "nanoseconds": 1e-9}
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -25,12 +26,7 @@ def times_s(folder: Path, times: Times, images: Sequence[Path]) -> Float64[np.nd
         return np.array([time_in(image, times) for image in images])
     if times.fps:
         return np.arange(len(images)) / times.fps
-    try:
-        stated = np.loadtxt(folder / times.file, usecols=0, ndmin=1)
-    except (OSError, ValueError) as error:
-        raise UsageError(
-            f"{times.file} cannot be read as times: {error}", "one line an image, seconds first"
-        ) from error
+    stated = read_numbers(folder / times.file)[:, 0]
     if len(stated) != len(images):
         raise UsageError(f"{times.file} has {len(stated)} times for {len(images)} images", "one line an image")
     return stated

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from collections.abc import Sequence as Items
+from contextlib import contextmanager
 from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
@@ -25,6 +26,8 @@ from spatial_engine.sequences.sequence import Sequence
 from spatial_engine.sequences.truth import Truth
 from spatial_engine.sources import ImageFolder, OpenOptions, find_footage, open_clips, open_photo
 from spatial_engine.sources.image_groups import natural_key, read_header
+
+_FASTEST = 10_000
 
 
 def open_sequence(
@@ -60,16 +63,29 @@ def _layouts(path: Path, preset: str | None, manifest: Path | None) -> Items[Lay
         return (Layout(manifest=read_manifest(path)),)
     if preset is None and (path / FILE).is_file():
         return (Layout(manifest=read_manifest(path / FILE)),)
-    known = presets.preset(preset or presets.detect(path))
-    return tuple(
-        replace(layout, manifest=replace(layout.manifest, checked=known.checked)) for layout in known.layouts(path)
-    )
+    name = preset or presets.detect(path)
+    known = presets.preset(name)
+    with _as_laid_out(f"{path} as {name}"):
+        layouts = tuple(known.layouts(path))
+    return tuple(replace(layout, manifest=replace(layout.manifest, checked=known.checked)) for layout in layouts)
+
+
+@contextmanager
+def _as_laid_out(what: str) -> Iterator[None]:
+    """Turns whatever odd files make of a preset's code into words."""
+    try:
+        yield
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OSError) as error:
+        raise UsageError(
+            f"{what}: its files are not as that layout has them ({error!r})", "see docs/sequences.md"
+        ) from error
 
 
 def _opened(folder: Path, layout: Layout) -> Iterator[Sequence]:
     stated = layout.manifest
     paths, footage = _images(folder, stated)
-    given = Given() if layout.given is None else layout.given(paths)
+    with _as_laid_out(stated.name):
+        given = Given() if layout.given is None else layout.given(paths)
     images_s = given.times_s
     if images_s is None and stated.times is not None:
         images_s = times_s(folder, stated.times, paths)
@@ -148,7 +164,10 @@ def _rate(images_s: Float64[np.ndarray, "n"] | None) -> float | None:
     steps = np.diff(images_s)
     if not np.all(steps > 0):
         raise UsageError("the times of the images do not rise", "check times, or the order of the images' names")
-    return float(round(1 / np.median(steps), 6))
+    rate = float(round(1 / np.median(steps), 6))
+    if not 0 < rate < _FASTEST:
+        raise UsageError(f"times: {rate:g} images a second", "check the unit of the times")
+    return rate
 
 
 def _depth_files(

@@ -12,6 +12,7 @@ from action_mapping.rigid import checked_poses
 from spatial_engine.errors import UsageError
 from spatial_engine.sequences.manifest import Poses
 from spatial_engine.sequences.matching import NONE, matched
+from spatial_engine.sequences.number_file import read_numbers
 from spatial_engine.sources.image_groups import natural_key
 from spatial_engine.sources.trajectories import read_trajectory
 
@@ -60,7 +61,7 @@ def _of_files(folder: Path, poses: Poses) -> tuple[Float64[np.ndarray, "n 4 4"],
 
 def _of_rows(path: Path, poses: Poses) -> tuple[Float64[np.ndarray, "n 4 4"], Float64[np.ndarray, "n"] | None]:
     """Poses, and their times where rows begin with them."""
-    numbers, columns = _numbers(path), _ROWS[poses.form]
+    numbers, columns = read_numbers(path), _ROWS[poses.form]
     if numbers.size % columns:
         raise UsageError(f"{path}: {numbers.size} numbers are no rows of {columns}", "state its form")
     rows = numbers.reshape(-1, columns)
@@ -95,7 +96,7 @@ def _strecha(path: Path) -> Float64[np.ndarray, "4 4"]:
 
 
 def _matrix(path: Path) -> Float64[np.ndarray, "4 4"]:
-    numbers = _numbers(path)
+    numbers = read_numbers(path).ravel()
     if numbers.size not in (12, 16):
         raise UsageError(f"{path}: {numbers.size} numbers are no matrix", "four rows of four numbers, or three")
     if not np.all(np.isfinite(numbers)):  # ScanNet writes -inf where tracking was lost
@@ -103,13 +104,6 @@ def _matrix(path: Path) -> Float64[np.ndarray, "4 4"]:
     square = np.eye(4)
     square[: numbers.size // 4] = numbers.reshape(-1, 4)
     return _checked(square[None], path)[0]
-
-
-def _numbers(path: Path) -> Float64[np.ndarray, "k"]:
-    try:
-        return np.loadtxt(path, dtype=np.float64).ravel()
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read as numbers: {error}", "poses are texts of numbers") from error
 
 
 def _checked(matrices: Float64[np.ndarray, "n 4 4"], path: Path) -> Float64[np.ndarray, "n 4 4"]:

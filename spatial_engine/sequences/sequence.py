@@ -3,16 +3,13 @@
 from collections.abc import Sequence as Items
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from experts.clip import Clip
 from experts.signals import CameraPath
+from spatial_engine.sequences.finding import Finding
 from spatial_engine.sequences.manifest import Manifest
 from spatial_engine.sequences.truth import Truth
 from templates.scene import Scene, scenes_of
-
-if TYPE_CHECKING:
-    from spatial_engine.sequences.findings import Finding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +48,7 @@ class Sequence:
         return found
 
     @cached_property
-    def findings(self) -> "tuple[Finding, ...]":
+    def findings(self) -> tuple[Finding, ...]:
         """What is wrong with the truth, measured once on the pictures: some seconds."""
         from spatial_engine.sequences.findings import examine
 

@@ -14,6 +14,8 @@ from spatial_engine.scoring.reading.yes_no import read_yes_no
 _MARKS = " \t\n\r.,;:!?()[]{}*_\"'`"
 _LONGEST_LINE = 400
 _JOINED = re.compile(r"[\s$,/&]*(?:and|or)?[\s$]*")
+_REPLY = re.compile(r"^(?P<question>\W{0,9}Q(?:uestion)?\s?:[^\n]*\n\W{0,9})A(?=\s?:)", re.MULTILINE)
+"""In "Q: which one?", then "A: B", A is no option."""
 _SENTENCE_END = re.compile(r"[.!?]\s|\n|$")
 
 
@@ -38,6 +40,7 @@ def read_choice(response: str, options: Sequence[str]) -> Reading | Unreadable:
     text = narrow(conclusion(response))
     if not text:
         return Unreadable(reason="nothing found" if response.strip() else "empty")
+    text = _REPLY.sub(r"\g<question>Answer", text)
     event = _concluded(text, known) or _event(named(text, known))
     if (event is None or event.said == "ambiguous") and set(known.letter_of) == {"yes", "no"}:
         worded = read_yes_no(text)
@@ -121,8 +124,11 @@ def _is_meant(text: str, said: tuple[Said, int], firm: bool) -> bool:
 def _verdicts(text: str, options: Options) -> Iterator[_Event]:
     """ "(C) is right", "B is the answer", "the table is correct"."""
     for one in mentions(text, options):
-        if VERDICT.match(text, one.end) and not OFF.search(text, max(0, one.start - 40), one.start):
-            yield _Event(one.start, one.letter)
+        verdict = VERDICT.match(text, one.end)
+        if verdict is None or OFF.search(text, max(0, one.start - 40), one.start):
+            continue
+        supposed = "would" in verdict[0] and declines(_sentence(text, verdict.end()), options)
+        yield _Event(one.start, "refused" if supposed else one.letter)
 
 
 def _lone_lines(text: str, options: Options) -> list[_Event]:

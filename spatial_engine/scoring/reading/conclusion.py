@@ -35,6 +35,7 @@ _BOX_END = "<|end_of_box|>"
 _LATEX = re.compile(
     r"\\(?:text|textbf|textit|textrm|textsf|texttt|math\w{2,4}|mbox|boldsymbol|bf|rm|large)(?![a-zA-Z])\s*"
 )
+_STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
 _LONGEST_MARKED = 4_000
 _MOST_MARKS = 8
 
@@ -53,7 +54,7 @@ def conclusion(response: str) -> str:
     """The last 20 000 characters outside reasoning blocks (<think>, <reasoning>, harmony channels, ...).
 
     A block that is never closed hides all that follows it: the reply was cut off in thought. Where only the end of
-    one is seen, everything before is thought.
+    one is seen, everything before is thought. What is ~~struck out~~ is left out.
     """
     kept: list[str] = []
     size = len(response)
@@ -69,7 +70,7 @@ def conclusion(response: str) -> str:
     if not thinking:
         kept.append(response[max(start, size - LONGEST) :])
     text = " \n".join(kept)[-LONGEST:]
-    text = _TOKENS.sub(" ", text).translate(_INVISIBLE).strip()
+    text = _STRUCK.sub(" ", _TOKENS.sub(" ", text)).translate(_INVISIBLE).strip()
     return _RUN.sub(lambda run: f"{run[0][:100]} {run[0][-100:]}", text)  # nobody reads them, and patterns take long
 
 

@@ -46,14 +46,17 @@ VERDICT = re.compile(
     r"""[)\]"'*_`]*[.:,]?\s*(?:\([^()\n]{0,60}\)\s*)?(?:[-–—:=]\s*)?
     (?:(?:is|it\ is|as|looks|seems|appears|would\ be|must\ be|should\ be|fits|matches|works|holds|makes)\s+)?
     (?:(?:the|my|most|best|only|single|clearly|definitely|therefore|thus|indeed|obviously|one|final|very|to\ be|a)\s+)*
-    (?:correct|right|answer|best|true|accurate|closest|likely|plausible|consistent|match|choice|pick|sense)(?![A-Za-z])
+    (?:correct|right|answer|best|true|accurate|closest|likely|plausible|consistent|match|choice|pick|guess|sense
+    |better\ (?:one|fit|match|answer|option|choice|description))(?![A-Za-z])
     |[)\]"'*_`]*\s*[?:.–—-]*\s*(?:✓|✅|✔|yes(?![A-Za-z]))""",
     re.IGNORECASE | re.VERBOSE,
 )
 """After an option: it is meant."""
 OFF = re.compile(
     rf"(?<![{WORD}])(?:if|whether|suppose|supposing|assume|assuming|unless|initially|not|nor|never|hardly|without|neither|"
-    r"cannot|unable|thought|might|why|which|what|or|[a-z]+n['’]t)\s+(?:(?!but|so|then|and|yet|though)[\w'’]+\s+){0,3}$",
+    r"cannot|unable|thought|might|why|which|what|or|[a-z]+n['’]t)\s+(?:(?!but|so|then|and|yet|though)[\w'’]+\s+){0,3}$"
+    rf"|(?<![{WORD}])(?:alternative|alternate|wrong|incorrect|second[- ]best)[\s_-]$"
+    rf"|(?<![{WORD}])(?:start|begin(?:n)?|consider|examin|check|evaluat|analy[sz]|look)(?:e|ing)?(?: with| at| by)?\s+$",
     re.IGNORECASE,
 )
 """Before words that lead to an answer: they do not."""

@@ -142,7 +142,7 @@ def as_number(value: Any, unit: str = "") -> float | None:
         value = value[0]
     if isinstance(value, dict):
         value = next((value[key] for key in ("value", "estimate", "angle", "degrees") if key in value), None)
-    if isinstance(value, str) and len(value) < 60:
+    if isinstance(value, str) and len(value) < 120:
         found = [quantity.in_unit(unit) for quantity in quantities(value) if not quantity.ranged]
         value = found[0] if len(found) == 1 else None
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -162,7 +162,7 @@ def _spelt_out(text: str, names: Sequence[str], unit: str) -> dict[str, float] |
             rf"(?<![A-Za-z])(?:{written})(?![A-Za-z])[\"'\s]*(?:\([^()\n]{{0,30}}\)\s*)?(?:angle\s*)?(?:of\s*)?"
             r"(?:is|equals|was|=|:|≈|~|\||,|-(?=\s)|about|around|approximately|roughly|approx\.?|"
             r"estimated (?:at|as|to be)|at|to be|would be|\s)*"
-            r"(?P<number>[-+−–]?\s?\.?\d[^\n;|]{0,24})",
+            r"(?P<number>[-+−–]?\s?\.?\d[\d.]*+[^\n;|]{0,24})",
             re.IGNORECASE,
         ).findall(text)
         value = None

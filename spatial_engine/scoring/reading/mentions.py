@@ -15,10 +15,12 @@ _REASON = re.compile(r"[\s)*\"']*(?:[.:)(\-–—]|because|since|as\b|due|is\b|w
 _MARKS = re.compile(r"[\s)\]*\"'_.:\-–]*")
 _DENIED = re.compile(
     r"(?:\b(?:not|neither|nor|than|instead of|rather than|except)|n['’]t)\s+(?:\w+\s+){0,2}[(\[\"'*]*$"
-    r"|\blet(?: me|['’]s| us)\b[^.\n]{0,60}$",
+    r"|\blet(?: me|['’]s| us)\b[^.\n]{0,60}$|\b(?:for example|for instance|such as|e\.g\.)[^.\n]{0,40}$",
     re.IGNORECASE,
 )
-"""Before an option that is not meant, or not yet: "not A", "let me look at A"."""
+"""Before an option that is not meant, or not yet: "not A", "let me look at A", "a letter such as A"."""
+_SHARE = re.compile(r"[,;]\s*[(\"'*]*(?P<letter>[A-Z])[)\"'*]*\s*[:=]\s*[\d.]")
+"""One of a list that gives every option a number: "A: 25 %, B: 25 %"."""
 _NAMED_LIKE_IT = re.compile(
     r"\b(?:points?|objects?|marke[rd]|marks?|labell?ed|labels?|cameras?|views?|rooms?|cars?|regions?|positions?|box|"
     r"plans?|type|class|category|things?|items?|images?|frames?|photos?|pictures?|figures?|spots?|person|robot|vitamin|"
@@ -103,6 +105,10 @@ def _leading(text: str, options: Options) -> Iterator[tuple[Said, str]]:
         end = past_own_words(text, letter[1], letter[0], options)
         said = options.said(text, start)
         if WRONG.match(text, end) or said is None:
+            continue
+        shares = {share["letter"] for share in _SHARE.finditer(text, end, line.end())} & set(options.letters)
+        if shares - {letter[0]}:
+            yield "ambiguous", line[0]
             continue
         marked = _MARKER.match(text, letter[1]) or reason_follows(text, letter[1])
         if marked or end > letter[1] or said[0] == "ambiguous":

@@ -25,7 +25,7 @@ _LETTER = re.compile(rf"""(?P<letter>[A-Za-z])(?P<close>[)\]}}"'*_`”’>»】$
 _AFTER_ARTICLE = re.compile(
     r"\s*[/&+]|\s+(?:because|since|as|for|due|given|based|which|it|is|seems|with|in|on|at|from|when|where|not|rather|"
     r"instead|and|remains|of course|but|or|nor|so|would|should|looks|fits|matches|though|although|however|by|to|here|"
-    r"than|over|if|unless|final|option)\b"
+    r"than|over|if|unless|final|option|the)\b"
 )
 """After a letter that is no article: what no thing is called."""
 _JOINED = re.compile(
@@ -40,7 +40,7 @@ _AFTER_OPTION = re.compile(r"(?:options?|choice)\s+[(\[\"'*_`]*$", re.IGNORECASE
 _NEXT_LABEL = re.compile(r"[\s.,;:)\]]+\(?(?P<letter>[A-Z])(?:[.):]|\s*$)")
 _ARTICLE = re.compile(r"(?:the|an?)\s+", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[\s.):,\-–—=\]*\"'_`}\\(]*")
-_ENDS = re.compile(r"[\s*_`\"'”’)\]}$\\\-–—]*(?:$|[.,;:!?|(✓✔✅✗✘❌\n\u3000-\u9fff，])")
+_ENDS = re.compile(r"[\s*_`\"'”’)\]}$\\\-–—]*(?:$|</|[.,;:!?|(✓✔✅✗✘❌\n\u3000-\u9fff，])")
 
 
 class Options:

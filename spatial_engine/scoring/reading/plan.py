@@ -27,11 +27,11 @@ _NAMES = re.compile(
     re.IGNORECASE,
 )
 _AFTER = re.compile(
-    r"[\s\"'*_`]*(?:[:=(×x\-–—]|by|for)?[\s\"'*_`]*(?P<number>\d{1,3})(?!\s*[./]\d)(?:\s*(?:steps?|times|units?|x\b|×))?\)?",
+    r"[\s\"'*_`]*(?:[:=(×x\-–—]|by|for)?[\s\"'*_`]*(?P<number>\d{1,3}+)(?:\.0{1,40}+)?+(?!\d|\s*[./]\d)(?:\s*(?:steps?|times|units?|x\b|×))?\)?",
     re.IGNORECASE,
 )
 _BEFORE = re.compile(
-    r"(?P<number>\d{1,3})\s*(?:steps?[ \t]*(?:of[ \t]*)?|times[ \t]*|[x×*][ \t]*)[\"'*_`]*$", re.IGNORECASE
+    r"(?<![\d.])(?P<number>\d{1,3})\s*(?:steps?[ \t]*(?:of[ \t]*)?|times[ \t]*|[x×*][ \t]*)[\"'*_`]*$", re.IGNORECASE
 )
 _ACTIONS = ("actions", "action", "action_list", "plan", "moves")
 _COUNTS = (

@@ -11,7 +11,8 @@ from spatial_engine.scoring.reading.number import narrow_digits
 from spatial_engine.scoring.reading.reading import Reading, Unreadable
 from spatial_engine.scoring.reading.refusal import refusal
 
-_N = r"[-+−]?(?:\d{1,6}(?:\.\d{1,12})?|\.\d{1,12})(?:[eE][-+]?\d{1,2})?(?![\d.]*\d)\s*(?:%|px\b|pixels?\b)?"
+_N = r"[-+−]?(?:\d{1,40}+(?:\.\d{1,40}+)?+|\.\d{1,40}+)(?:[eE][-+]?\d{1,2}+)?+(?!\.*+\d)\s*(?:%|px\b|pixels?\b)?"
+"""Whole or nothing: possessive, so that no shorter number is tried and time stays linear."""
 _Q = r"[\"'“”‘’]?"
 _FORMS = (
     rf"{_Q}\bx\d?{_Q}\s*(?:-?coordinate)?\s*(?:[:=]|\bis\b)\s*{_Q}(?P<ax>{_N}){_Q}[^\d\n+−-]{{0,24}}?\by\d?{_Q}\s*(?:-?coordinate)?\s*(?:[:=]|\bis\b)"
@@ -40,6 +41,9 @@ _AT = re.compile(
     re.IGNORECASE,
 )
 
+_POINT_TAG = re.compile(r"<points?\s[^<>]*+", re.IGNORECASE)
+"""Molmo's, with x and y (or x1 and y1, ...) in it."""
+
 _THREE_LETTERS = re.compile(r"[a-wz]{3}", re.IGNORECASE)
 
 
@@ -57,8 +61,8 @@ def read_point(response: str, width_px: int, height_px: int) -> Reading | Unread
     """[x, y] in pixels of a picture of this size; the centre of a box.
 
     Numbers from 0 to 1 that are not both whole, and percents, are shares of width - 1 and height - 1 (as published);
-    numbers up to 1000 that are called so, or of which one lies outside the picture, are thousandths. Nothing is
-    clamped.
+    numbers up to 1000 that are called so, or of which one lies outside the picture, are thousandths. In Molmo's tags,
+    `<point x="38.4" y="36.8">` and `<points x1=... y1=...>`, numbers up to 100 are percents. Nothing is clamped.
     """
     text = narrow_digits(conclusion(response))
     if not text:
@@ -100,6 +104,7 @@ def _announced(text: str, found: list[_Found]) -> list[_Found]:
 
 
 def _points(text: str) -> Iterator[_Found]:
+    tags = [tag.span() for tag in _POINT_TAG.finditer(text)]
     for match in _POINT.finditer(text):
         groups = {name: value for name, value in match.groupdict().items() if value is not None}
         if _ASIDE.search(text, max(0, match.start() - 40), match.start()) or _SIZE.match(text, match.end()):
@@ -113,7 +118,8 @@ def _points(text: str) -> Iterator[_Found]:
             x, y = (one + three) / 2, (two + four) / 2
         else:
             x, y = (values[next(name for name in names if name.endswith(axis))] for axis in "xy")
-        percent = all("%" in value for value in groups.values())
+        tagged = any(start <= match.start() < end for start, end in tags) and 0 <= min(x, y) <= max(x, y) <= 100
+        percent = tagged or all("%" in value for value in groups.values())
         inside = all(0 <= value <= 1 for value in values.values())
         decimal = any("." in value or "e" in value.lower() for value in groups.values())
         share = percent or (inside and decimal)

@@ -17,7 +17,7 @@ _PATTERNS = (
     r"\b(?:not enough|insufficient|lack of|no|without (?:enough|sufficient|more|any)|not sufficient|too little) "
     r"(?:\w+ )?(?:information|info|context|data|details?|evidence)\b",
     r"\bnone of (?:the above|these|them|the (?:given |listed |provided |available )?(?:options|choices|answers))",
-    r"\b(?:no|neither|none)(?: of the)? (?:\w+ )?(?:options?|choices?|answers?)\b[^.\n]{0,40}"
+    r"\b(?:no|neither|none)(?: of the)? (?!other )(?:\w+ )?(?:options?|choices?|answers?)\b[^.\n]{0,40}"
     r"(?:correct|right|fit|match|appl|valid|suitable|accurate|possible|given)",
     r"\bas an? (?:\w+[ -]){0,3}(?:ai|llm|language model|assistant|model)\b",
     r"\bi['’ ]?a?m (?:just |only )?an? (?:ai|llm|(?:large )?language model|text-based)\b",

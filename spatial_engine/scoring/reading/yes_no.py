@@ -23,12 +23,22 @@ _DETERMINER = re.compile(
     r"a\b|an\b|and\b|but\b|only\b|none\b|yes\b|no\b|nothing\b|for\b|due\b|however\b|in\b|object|thing|both|all|from)[a-z]",
     re.IGNORECASE,
 )  # fmt: skip
+_SUBJECT = r"(?:it|they|he|she|this|that|these|those|there)"
+_VERB = r"(?:does|do|did|is|are|was|were|has|have)"
+_BARE = re.compile(
+    rf"[\W_]*(?:(?P<no>{_SUBJECT}\s+{_VERB}(?:\s+not|n['’]?t)|(?:(?:that|this|it)(?:\s+is|['’]s)\s+)?"
+    r"(?:incorrect|wrong|not\s+(?:correct|true|the\s+case))|that\s+is\s+false)"
+    rf"|(?P<yes>{_SUBJECT}\s+{_VERB}|(?:that|this|it)(?:\s+is|['’]s)\s+(?:correct|right|true|the\s+case)|correct))[\W_]*",
+    re.IGNORECASE,
+)
+"""All that a reply, a tag or an announced answer says. "I do not" may have been cut off before "know"."""
 _SENTENCE = re.compile(r"[^.!?\n。]+[.!?。]*")
 
 
 def read_yes_no(response: str) -> Reading | Unreadable:
     """ "yes" or "no", as the reply concludes: in a tag, announced, or as a sentence's first or only word; the last
-    one counts. "No" before a noun ("no obstacle"), and within a word ("know"), is none."""
+    one counts. "It does not." and "That is correct." are read where no more is said. "No" before a noun
+    ("no obstacle"), and within a word ("know"), is none. Read in English and Chinese only."""
     text = narrow(conclusion(response))
     if not text:
         return Unreadable(reason="nothing found" if response.strip() else "empty")
@@ -42,7 +52,7 @@ def read_yes_no(response: str) -> Reading | Unreadable:
             return Unreadable(reason="refused")
         if found:
             return Reading(value=found, how="tags" if passage.tagged else "rules")
-    found = _said(text)
+    found = _bare(text) or _said(text)
     if found in ("yes", "no"):
         return Reading(value=found, how="rules")
     if refusal(text):
@@ -55,10 +65,20 @@ def _first(passage: Passage) -> str | None:
     text = passage.text.lstrip(" \t\n\"'“‘`([{:_-")
     if _EITHER.match(text):
         return "ambiguous"
+    if bare := _bare(text):
+        return bare
     word = _LONE.fullmatch(text) or _WORD.match(text)
     if word is None or _is_determiner(text, word):
         return _said(text) if passage.tagged else None
     return _meaning(word)
+
+
+def _bare(text: str) -> str | None:
+    """What a text means that agrees or disagrees without yes or no, and says no more."""
+    bare = _BARE.fullmatch(text)
+    if bare is None or text.rstrip(" *_\"'`").endswith("?"):
+        return None
+    return "no" if bare["no"] else "yes"
 
 
 def _said(text: str) -> str | None:

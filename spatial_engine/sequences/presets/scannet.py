@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-import numpy as np
-
 from spatial_engine.sequences.manifest import Camera, DepthImages, Gravity, Manifest, Poses, Scale, Times
+from spatial_engine.sequences.number_file import read_numbers
 from spatial_engine.sequences.presets import Preset, single
 
 
@@ -30,7 +29,7 @@ def _manifest(folder: Path) -> Manifest:
 
 
 def _camera(path: Path) -> Camera:
-    matrix = np.loadtxt(path)
+    matrix = read_numbers(path)
     return Camera(fx=matrix[0, 0], fy=matrix[1, 1], cx=matrix[0, 2], cy=matrix[1, 2])
 
 

@@ -14,6 +14,7 @@ from spatial_engine.sequences.cameras import of_matrix
 from spatial_engine.sequences.given import Given, Images
 from spatial_engine.sequences.known_objects import KnownObjects, box
 from spatial_engine.sequences.manifest import DepthImages, Gravity, Manifest, Scale
+from spatial_engine.sequences.number_file import read_numbers
 from spatial_engine.sequences.presets import Layout, Preset
 
 _BOXES = "annotation3Dfinal/index.json"
@@ -32,7 +33,7 @@ def _layouts(folder: Path) -> tuple[Layout, ...]:
         stills=True,
         licence="SUN RGB-D (research)",
         upright=True,
-        camera=of_matrix(np.loadtxt(folder / "intrinsics.txt").reshape(3, 3)),
+        camera=of_matrix(read_numbers(folder / "intrinsics.txt").ravel()[:9].reshape(3, 3)),
         depth=DepthImages(images=f"{depth}/*.png", unit_m=0.001, bits="rotated", relative_sigma=0.02),
         gravity=Gravity(up_world=(0.0, -1.0, 0.0), sigma_deg=2.0),
         scale=Scale(kind="metric", relative_sigma=0.02, source="depth camera"),
@@ -46,7 +47,7 @@ def _given(folder: Path, images: Images) -> Given:
     if not levels or len(images) != 1:
         raise UsageError(f"{folder} has {len(images)} images and {len(levels)} extrinsics", "one folder a photo")
     pose = np.eye(4)
-    pose[:3, :3] = np.loadtxt(levels[-1])[:3, :3]
+    pose[:3, :3] = read_numbers(levels[-1])[:3, :3]
     return Given(world_from_cam=pose[None], objects=_objects(folder / _BOXES))
 
 

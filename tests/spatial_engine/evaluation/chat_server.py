@@ -1,11 +1,15 @@
 """A chat server that does what a test says, and a small data set to ask it about."""
 
+import atexit
 import json
+import shutil
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -35,7 +39,15 @@ Says = Callable[[int, dict[str, Any]], Does]
 
 
 def small_dataset(folder: Path, count: int = 1) -> Dataset:
-    return write_dataset(folder / "dataset", [clip_questions(count=count)], clip, seed=0)
+    """Drawn once, then copied."""
+    return Dataset(Path(shutil.copytree(_drawn(count), folder / "dataset")))
+
+
+@cache
+def _drawn(count: int) -> Path:
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    return write_dataset(Path(folder.name) / "dataset", [clip_questions(count=count)], clip, seed=0).path
 
 
 def patient(url: str, **changes: Any) -> Server:

@@ -76,7 +76,10 @@ BAD = {
     "no id or question_id": {"text": "A"},
     "no text or response or answer or prediction": {"id": "a"},
     "has no rotation 4": {"id": "a", "text": "A", "rotation": 4},
-    "rotation cannot be 'x'": {"id": "a", "text": "A", "rotation": "x", "item": "", "outcome": "answered"},
+    "rotation cannot be 'x'": {"id": "a", "text": "A", "rotation": "x"},
+    "rotation cannot be '-1'": {"id": "a", "text": "A", "rotation": -1, "item": "", "outcome": "answered"},
+    "rotation cannot be 'True'": {"id": "a", "text": "A", "rotation": True},
+    "seconds cannot be 'fast'": {"id": "a", "text": "A", "rotation": 1, "item": "", "outcome": "", "seconds": "fast"},
 }
 
 
@@ -89,6 +92,25 @@ def test_bad_lines_are_named_or_left_out(write: Write, reason: str) -> None:
     assert "--skip-bad-lines" in refused.value.remedy
     found = read_answers(path, IDS, skip_bad_lines=True)
     assert list(found.responses) == [("b", 0)] and "1 bad line left out (line 2" in found.taken
+
+
+@pytest.mark.parametrize(
+    "line", [{"id": "a", "reply": "A"}, [{"id": "a", "text": "A"}], b'[{"id": "a", "text": "A"},', b"id,text", 3]
+)
+def test_misshapen_lines_are_told_what_a_line_is(write: Write, line: Any) -> None:
+    for good in ([], [{"id": "b", "text": "A"}]):
+        with pytest.raises(UsageError) as refused:
+            read_answers(write(line, *good), IDS)
+        assert refused.value.remedy.startswith('one object a line: {"id": "...", "text": "..."}')
+        assert ("--skip-bad-lines" in refused.value.remedy) == bool(good)
+
+
+def test_a_rotation_stays_whatever_else_a_line_holds(write: Write) -> None:
+    found = read_answers(
+        write({"id": "a", "text": "A", "rotation": 3, "seconds": "fast"}, {"id": "b", "text": "", "rotation": None}),
+        IDS,
+    )
+    assert list(found.responses) == [("a", 3), ("b", 0)]
 
 
 def test_hostile_lines_are_bad_lines(write: Write) -> None:
@@ -106,8 +128,10 @@ def test_files_without_answers(tmp_path: Path, content: bytes, cause: str) -> No
     path.write_bytes(content)
     with pytest.raises(UsageError, match=cause):
         read_answers(path, IDS, skip_bad_lines=True)
-    with pytest.raises(UsageError, match="no such file"):
+    with pytest.raises(UsageError, match="is a folder"):
         read_answers(tmp_path, IDS)
+    with pytest.raises(UsageError, match="no such file"):
+        read_answers(tmp_path / "none", IDS)
 
 
 def test_answers_to_another_data_set(write: Write) -> None:

@@ -47,10 +47,12 @@ def test_evaluate_says_what_it_took(command: Run, dataset: Dataset, tmp_path: Pa
         total = len(fake.model)
         assert code == 0 and f"answered already: 0; in the cache: 0; to be asked: {total}" in out
         assert "tokens, estimated" in out and "cost, estimated" in out and not fake.counts
-        code, out, _ = command(*line)
-        assert code == 0 and "fake: score" in out and "tokens in" in out and "cost" in out
-        code, out, _ = command(*line)
-        assert code == 0 and f"{total} of {total} are answered already" in out
+        code, out, err = command(*line)
+        assert code == 0 and out.startswith("fake: score") and "tokens in" in out and "cost" in out
+        assert f"asking {total}/{total} (100 %)" in err and len(err.splitlines()) <= 20
+        assert "all runs of" in out and "> fake  1.000" in out
+        code, out, err = command(*line)
+        assert code == 0 and f"{total} of {total} are answered already" in err
         assert fake.counts["answered"] == total
     assert "temperature" not in json.loads((tmp_path / "out" / "fake" / "run.json").read_text())["settings"]
 
@@ -74,6 +76,8 @@ def test_failures_are_1_and_say_what_to_do(command: Run, dataset: Dataset, tmp_p
         (["--hints", "smell"], 2, "smell"),
         (["--judge-base-url", "http://x/v1"], 2, "--judge-model NAME"),
         (["--replay"], 2, "--cache DIR"),
+        (["--price-in", "3"], 2, "--price-in without --price-out"),
+        (["--base-url", ""], 2, "no server is named"),
         (["--timeout", "0"], 2, "are positive"),
         (["--name", "oracle"], 2, "baseline's name"),
         (["--max-retries", "0"], 3, "no connection"),
@@ -93,8 +97,8 @@ def test_score_says_what_it_took(command: Run, dataset: Dataset, tmp_path: Path)
     file.write_text(json.dumps({"question_id": ids[0], "answer": "A"}) + "\nno json\n")
     code, _, err = command("score", dataset.path, file, "-o", tmp_path / "out")
     assert code == 2 and "line 2: not JSON" in err and "--skip-bad-lines" in err
-    code, out, _ = command("score", dataset.path, file, "-o", tmp_path / "out", "--skip-bad-lines", "--name", "x")
-    assert code == 0 and "the text from 'answer'" in out and f"{len(ids) - 1} answers missing" in out
+    code, out, err = command("score", dataset.path, file, "-o", tmp_path / "out", "--skip-bad-lines", "--name", "x")
+    assert code == 0 and "the text from 'answer'" in err and f"{len(ids) - 1} answers missing" in err
     assert f"missing {len(ids) - 1}" in out and (tmp_path / "out" / "x" / "result.json").is_file()
 
 

@@ -143,6 +143,8 @@ def test_time_outs_are_wrong_shown_apart_and_not_retried(dataset: Dataset, tmp_p
         (Does(status=401, error="bad key"), "401: bad key", "--api-key-env"),
         (Does(status=404, error="no model x"), "404: no model x", "--model"),
         (Does(status=400, error="temperature is not taken"), "400: temperature", "--temperature default"),
+        (Does(status=405, error="POST?"), "405: POST?", "is that a chat server"),
+        (Does(status=501, body=b"<!DOCTYPE HTML>\n<html>"), "501: Not Implemented", "is that a chat server"),
     ],
 )
 def test_what_no_request_can_pass_ends_the_run(
@@ -197,13 +199,31 @@ def test_odd_replies_are_answers_too(dataset: Dataset, tmp_path: Path) -> None:
     assert {item.status for item in scores(run)} <= {"answered", "unreadable", "refused"}
 
 
+NONE = [b"<html>", b"[]", b'{"error": {"message": "overloaded"}}', b'{"choices": []}', b'{"choices": [1]}']
+"""Bodies that are no chat completion."""
+
+
 def test_replies_that_are_none_are_failures(dataset: Dataset, tmp_path: Path) -> None:
-    bodies = [b"<html>", b"[]", b'{"error": {"message": "overloaded"}}', b'{"choices": []}', b'{"choices": [1]}']
-    with serving(lambda number, request: Does(body=bodies[number % len(bodies)])) as (url, _):
+    def says(number: int, request: dict) -> Does:
+        return Does(body=NONE[(number - 1) % len(NONE)]) if number else Does()
+
+    with serving(says) as (url, requests):
         run = evaluate(dataset, tmp_path, MODEL, patient(url, max_retries=0))
     errors = (run / "responses.jsonl").read_text()
-    assert {item.status for item in scores(run)} == {"failed"}
+    assert [item.status for item in scores(run)].count("failed") == count(dataset) - 1 == len(requests) - 1
     assert "not JSON" in errors and "overloaded" in errors
+
+
+@pytest.mark.parametrize("bodies", [NONE, NONE[:1]])
+def test_a_server_that_is_no_model_is_given_up(dataset: Dataset, tmp_path: Path, bodies: list[bytes]) -> None:
+    with (
+        serving(lambda number, request: Does(body=bodies[number % len(bodies)])) as (url, requests),
+        pytest.raises(SetupError, match="5 requests in a row failed: the server") as stopped,
+    ):
+        evaluate(dataset, tmp_path, MODEL, patient(url, max_retries=1, concurrency=1))
+    assert "is that a chat server" in stopped.value.remedy
+    assert len(requests) == 10, "each twice"
+    assert (tmp_path / "some-model" / "responses.jsonl").read_text().count('"failed"') == 5
 
 
 def test_the_cache_pays_once_and_replay_needs_no_server(dataset: Dataset, tmp_path: Path) -> None:
@@ -213,7 +233,7 @@ def test_the_cache_pays_once_and_replay_needs_no_server(dataset: Dataset, tmp_pa
         asked = len(requests)
         again = evaluate(dataset, tmp_path / "b", MODEL, patient(url), cache=tmp_path / "cache")
         assert len(requests) == asked == count(dataset)
-    replayed = evaluate(dataset, tmp_path / "c", MODEL, nowhere, cache=tmp_path / "cache", replay=True)
+    replayed = evaluate(dataset, tmp_path / "c", MODEL, cache=tmp_path / "cache", replay=True)
     for run in (again, replayed):
         assert (run / "scores.jsonl").read_bytes() == (first / "scores.jsonl").read_bytes()
     with pytest.raises(UsageError, match=rf"lacks {count(dataset)} of {count(dataset)} replies"):
@@ -225,6 +245,8 @@ def test_the_cache_pays_once_and_replay_needs_no_server(dataset: Dataset, tmp_pa
         evaluate(dataset, tmp_path / "e", MODEL, nowhere, cache=tmp_path / "none", replay=True)
     with pytest.raises(UsageError, match="--replay needs a cache"):
         evaluate(dataset, tmp_path / "e", MODEL, nowhere, replay=True)
+    with pytest.raises(UsageError, match="no server is named"):
+        evaluate(dataset, tmp_path / "e", MODEL, cache=tmp_path / "cache")
 
 
 def test_the_plan_is_what_would_be_asked(dataset: Dataset, tmp_path: Path) -> None:
@@ -254,11 +276,39 @@ def test_a_run_keeps_its_settings_and_a_folder_its_data_set(dataset: Dataset, tm
             evaluate(dataset, tmp_path / "out", replace(MODEL, temperature=0.5), patient(url), name="run")
         with pytest.raises(UsageError, match="baseline's name"):
             evaluate(dataset, tmp_path / "out", MODEL, patient(url), name="oracle")
-        with pytest.raises(UsageError, match="cannot be the name of a folder"):
-            evaluate(dataset, tmp_path / "out", MODEL, patient(url), name="../up")
         other = small_dataset(tmp_path / "other", count=2)
         with pytest.raises(UsageError, match="of another data set"):
             evaluate(other, tmp_path / "out", MODEL, patient(url), name="other")
+
+
+@pytest.mark.parametrize(
+    ("name", "cause"),
+    [
+        ("../up", "cannot be the name of a folder"),
+        (".hidden", "cannot be the name of a folder"),
+        ("report", "is taken"),
+        ("Comparison.json", "is taken"),
+        ("run.json", "is taken"),
+        ("n" * 300, "is too long: 300 bytes"),
+        ("ж" * 120, "is too long: 240 bytes"),
+    ],
+)
+def test_names_that_no_run_may_have(dataset: Dataset, tmp_path: Path, name: str, cause: str) -> None:
+    nowhere = patient("http://127.0.0.1:9/v1")
+    for asks in (evaluate, plan):
+        with pytest.raises(UsageError, match=cause):
+            asks(dataset, tmp_path / "out", MODEL, nowhere, name=name)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("mark", ["audit.json", "questions.jsonl", "store.json", "dataset/audit.json", "run.json"])
+def test_runs_have_a_folder_of_their_own(dataset: Dataset, tmp_path: Path, mark: str) -> None:
+    (tmp_path / mark).parent.mkdir(exist_ok=True)
+    (tmp_path / mark).touch()
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(UsageError, match="name a folder for runs alone"):
+        evaluate(dataset, tmp_path, MODEL, patient("http://127.0.0.1:9/v1"))
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_a_changed_data_set_is_refused(tmp_path: Path) -> None:

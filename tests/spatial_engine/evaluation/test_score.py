@@ -56,6 +56,16 @@ def test_from_a_file_to_a_run_with_baselines_beside_it(dataset: Dataset, tmp_pat
     assert (run.parent / "oracle" / "scores.jsonl").read_text().count('"right": true') == first.count(b'"right": true')
 
 
+def test_an_evaluation_is_no_data_set(dataset: Dataset, tmp_path: Path) -> None:
+    file = write(tmp_path / "report.jsonl", right(dataset))
+    with pytest.raises(UsageError, match="is a data set"):
+        score(dataset, file, dataset.path, name="x")
+    with pytest.raises(UsageError, match="--name report is taken"):
+        score(dataset, file, tmp_path / "out")
+    with pytest.raises(UsageError, match="is a folder"):
+        score(dataset, tmp_path, tmp_path / "out")
+
+
 def test_missing_answers_are_wrong_and_apart(dataset: Dataset, tmp_path: Path, alone: None) -> None:
     rows = right(dataset)
     rows[0] = {"id": rows[0]["id"], "text": None}

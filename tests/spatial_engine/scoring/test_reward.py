@@ -9,6 +9,7 @@ from spatial_engine.evaluation import baselines
 from spatial_engine.question_line import to_line
 from spatial_engine.scoring.own import score
 from spatial_engine.scoring.reward import MOST_PARTIAL, accuracy_reward, reward
+from spatial_engine.scoring.reward_form import LONGEST
 from tests.spatial_engine.scoring.asked import CHOICE, JSON, NUMERIC, PLAN, POINT, QUESTIONS, YES_NO, direction, ids
 
 each_question = pytest.mark.parametrize("question", QUESTIONS, ids=ids)
@@ -79,6 +80,15 @@ def test_exploits_earn_nothing(question, exploit):
 
 def test_length_is_bounded():
     assert earned("x" * 10_000_000 + baselines.oracle_text(PLAN), PLAN) == 0.0
+    answer = baselines.oracle_text(PLAN)
+    for length, worth in ((LONGEST, 1.0), (LONGEST + 1, 0.0)):
+        completion = "x" * (length - len(answer)) + answer
+        assert accuracy_reward([completion], question=[to_line(PLAN)]) == [worth]
+
+
+def test_every_decimal_is_read():
+    assert earned(f"<answer>{NUMERIC.value:.40f}</answer>", NUMERIC) == earned(baselines.oracle_text(NUMERIC), NUMERIC)
+    assert earned(f"<answer>{'9' * 400}</answer>", NUMERIC) == 0.0
 
 
 @pytest.mark.parametrize("listed", ("A B", "A, B", "AB", "A or B", "A/B", "all", "[A]", "A. Point B. B. Point A"))

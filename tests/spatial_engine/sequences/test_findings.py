@@ -40,6 +40,10 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "range": ({"depth": {"along": "range"}}, "z, not range"),
     "up": ({"gravity": {"up_world": [0, 1, 0]}}, "up points elsewhere"),
     "fy": ({"camera": {"fy": -_CAMERA.fy_px}}, "focal length is negative"),
+    "size": (
+        {"camera": {name: 0.5 * getattr(_CAMERA, f"{name}_px") for name in ("fx", "fy", "cx", "cy")}},
+        "camera times 2",
+    ),
     "focal": ({"camera": {"fx": 2 * _CAMERA.fx_px, "fy": 2 * _CAMERA.fy_px}}, "focal length times 0.5"),
 }
 

@@ -114,7 +114,7 @@ BAD: dict[str, tuple[dict[str, Any] | str, str]] = {
     "no depth": (changed(depth={"images": "z/*.png"}), "no file matches 'z/"),
     "two clocks": ({**manifest(), "times": {"fps": 10, "from_names": "seconds"}}, "state one of"),
     "no objects": ({**manifest(), "objects": {"file": "things.json"}}, "no list of objects"),
-    "a bent lens": (changed(camera={"k1": -0.6, "k2": 0.9, "k3": -0.9}), "no single radial term"),
+    "a bent lens": (changed(camera={"k2": 4.0, "k3": -9.0}), "no single radial term"),
 }
 
 

@@ -142,3 +142,14 @@ def test_one_of_several_by_name(tmp_path: Path) -> None:
     assert len(open_sequence(path, only="kitti-*")) == 4
     with pytest.raises(UsageError, match="no sequence called"):
         open_sequence(path, only="other")
+
+
+@pytest.mark.parametrize("name", ["tum", "scannet", "arkitscenes", "nuscenes", "adt", "co3dv2", "matterport3d"])
+def test_emptied_files_are_said_in_words(name: str, tmp_path: Path) -> None:
+    preset, writer = layouts.WRITERS[name]
+    path = writer(tmp_path / "room", layouts.scene(frames=2))
+    for file in [*path.rglob("*"), *path.parent.glob("*.jgz")]:
+        if file.is_file() and file.suffix not in (".png", ".jpg"):
+            file.write_bytes(b"")
+    with pytest.raises(UsageError):
+        open_sequence(path, preset=preset)

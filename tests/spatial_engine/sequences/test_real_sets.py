@@ -104,7 +104,7 @@ class PlainPickle(pickle.Unpickler):
 
 
 def test_boxes_of_a_nuscenes_frame_lie_on_their_labels(tmp_path: Path) -> None:
-    """The numbers are real, the tables are written here: the data set's own stand nowhere near."""
+    """The numbers are real, the tables are written here: the data set's own are not at hand."""
     with next((DATA / "nuscenes_frame").glob("*.pkl")).open("rb") as file:
         sample = PlainPickle(file).load()["data_list"][0]
     image, ego = sample["images"]["CAM_FRONT"], np.array(sample["ego2global"])
@@ -120,17 +120,17 @@ def test_boxes_of_a_nuscenes_frame_lie_on_their_labels(tmp_path: Path) -> None:
         "ego_pose": [{"token": "e", **placed(ego)}],
         "sample_data": [
             {"token": f"d{k}", "sample_token": "m", "ego_pose_token": "e", "filename": f"samples/{k}.jpg",
-             "calibrated_sensor_token": "c", "timestamp": k, "is_key_frame": k == 0}
+             "calibrated_sensor_token": "c", "timestamp": 500_000 * k, "is_key_frame": k == 0}
             for k in (0, 1)
         ],
-        "category": [{"token": str(k), "name": str(k)} for k in range(10)],
+        "category": [{"token": str(k), "name": str(k)} for k in range(-1, 10)],
         "instance": [], "sample_annotation": [],
     }  # fmt: skip
     for k, one in enumerate(sample["instances"]):
         x, y, z, length, width, height, yaw = map(float, one["bbox_3d"])
         pose = np.eye(4)
         pose[:2, :2] = [[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]]
-        pose[:3, 3] = x, y, z + height / 2  # the converted file has the middle of the lower face
+        pose[:3, 3] = x, y, z
         tables["instance"].append({"token": f"i{k}", "category_token": str(int(one["bbox_label"]))})
         row = {"sample_token": "m", "instance_token": f"i{k}", "size": [width, length, height]}
         tables["sample_annotation"].append(row | placed(ego @ lidar2ego @ pose))

@@ -19,7 +19,7 @@ LETTERS = "ABCD"
 
 
 @pytest.mark.parametrize("options", styles.OPTION_SETS.values(), ids=styles.OPTION_SETS)
-@pytest.mark.parametrize("corpus", ["STYLES", "HELD_OUT", "SECOND_HELD_OUT"])
+@pytest.mark.parametrize("corpus", ["STYLES", "HELD_OUT", "SECOND_HELD_OUT", "THIRD_HELD_OUT"])
 def test_every_style_is_read(corpus: str, options: tuple[str, ...]) -> None:
     wrong = []
     for style in getattr(styles, corpus):
@@ -36,11 +36,36 @@ def test_every_style_is_read(corpus: str, options: tuple[str, ...]) -> None:
     [
         "REFUSALS",
         "HELD_OUT_REFUSALS",
+        "SECOND_HELD_OUT_REFUSALS",
+        "THIRD_HELD_OUT_REFUSALS",
     ],
 )
 def test_no_refusal_is_credited(corpus: str, options: tuple[str, ...]) -> None:
     credited = [text for text in getattr(styles, corpus) if isinstance(read_choice(text, options), Reading)]
-    assert not credited
+    assert set(credited) <= {ANSWERED_ALL_THE_SAME}
+
+
+ANSWERED_ALL_THE_SAME = '{"answer": "A", "alternative_answer": "B", "note": "cannot decide"}'
+"""Called a refusal by who wrote it; its answer is A, and is read so."""
+
+
+@pytest.mark.parametrize(
+    ("response", "letter"),
+    [
+        (ANSWERED_ALL_THE_SAME, "A"),
+        ("The answer is A. The alternative answer is B.", "A"),
+        ("It is B; no other option is correct.", "B"),
+        ("The other options are wrong. A the answer.", "A"),
+        ("**Q:** A or B?\n**A:** B", "B"),
+        ("~~A~~ B", "B"),
+        ("Let's go with option C.", "C"),
+        ("Start with option A: too far. So it is B.", "B"),
+        ("If I had to choose, B would be right.", "B"),
+    ],
+)
+def test_the_option_that_is_meant(response: str, letter: str) -> None:
+    reading = read_choice(response, THINGS)
+    assert isinstance(reading, Reading) and reading.value == letter
 
 
 @pytest.mark.parametrize(

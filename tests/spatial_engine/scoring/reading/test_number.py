@@ -68,6 +68,8 @@ from spatial_engine.scoring.reading import Reading, Unreadable, read_number
         ("4.8 / 2.4 = 2", "", 2.0),
         ("The answer is not 5 but 6.", "", 6.0),
         ("１２", "", 12.0),
+        ("310.10000000000002", "", 310.1),
+        ("0.2" + "0" * 60 + " m", "m", 0.2),
     ],
 )
 def test_number(response: str, unit: str, value: float) -> None:

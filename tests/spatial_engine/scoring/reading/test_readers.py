@@ -65,6 +65,23 @@ def test_conclusion(response: str, kept: str) -> None:
         ("no yes", "yes"),
         ("No. Wait, yes.", "yes"),
         ("There is no obstacle, so yes.", "yes"),
+        ("It is no. No other answer fits.", "no"),
+        ("It is yes. None of the other options is correct.", "yes"),
+        ("It does not.", "no"),
+        ("It doesn't.", "no"),
+        ("It does.", "yes"),
+        ("**That is correct.**", "yes"),
+        ("Incorrect.", "no"),
+        ("<answer>It does not.</answer>", "no"),
+        ("Answer: that is not correct.", "no"),
+        ("It does?", "nothing found"),
+        ("I do not", "nothing found"),
+        ("It does not say.", "nothing found"),
+        ("It does not matter, I cannot tell.", "refused"),
+        ("No answer fits.", "refused"),
+        ("No other answer fits.", "nothing found"),
+        ("Ja", "nothing found"),
+        ("Nein.", "nothing found"),
         ("The answer is yes; there is no doubt.", "yes"),
         ("<answer>No</answer>", "no"),
         ("<answer>No, it does not move.</answer>", "no"),
@@ -113,6 +130,8 @@ def test_yes_no(response: str, said: str) -> None:
         "controll: 7, roll: 2.5, pitch: -10, vfov: 60",
         "- **Roll**: 2.5°\n- **Pitch**: −10°\n- **Vertical field of view**: 60°",
         "| roll | 2.5 |\n| pitch | -10 |\n| vfov | 60 |",
+        "roll: 2.5" + "0" * 60 + ", pitch: -10, vfov: 60",
+        '{"roll": "2.5' + "0" * 60 + '", "pitch": -10, "vfov": 60}',
     ],
 )
 def test_object(response: str) -> None:
@@ -123,7 +142,7 @@ def test_object(response: str) -> None:
     "response",
     ["[2.5, -10, 60]", '{"roll": 2.5, "pitch": -10}', '{"roll": NaN, "pitch": -10, "vfov": 60}',
      '{"roll": true, "pitch": -10, "vfov": 60}', '{"roll": null, "pitch": -10, "vfov": 60}', "42",
-     '{"roll": 1e400, "pitch": -10, "vfov": 60}'],
+     '{"roll": 1e400, "pitch": -10, "vfov": 60}', '{"roll": 1' + "0" * 5000 + ', "pitch": -10, "vfov": 60}'],
 )  # fmt: skip
 def test_no_object(response: str) -> None:
     assert value(read_object(response, NAMES)) == "nothing found"
@@ -144,7 +163,12 @@ def test_units_in_an_object_are_converted() -> None:
         ('[{"point_2d": [100, 50], "label": "A"}]', [100, 50]),
         ('{"bbox_2d": [90, 40, 110, 60]}', [100, 50]),
         ("<|box_start|>(90,40),(110,60)<|box_end|>", [100, 50]),
-        ('<point x="100" y="50" alt="A">', [100, 50]),
+        ('<point x="38.37" y="36.81" alt="cup">cup</point>', [0.3837 * 639, 0.3681 * 479]),
+        ('<point x="100" y="50" alt="A">', [639, 239.5]),
+        ('<point x="101" y="50">', [101, 50]),
+        ('<points x1="50" y1="0.5" alt="cups">cups</points>', [319.5, 0.005 * 479]),
+        ('<points x1="10" y1="20" x2="30" y2="40" alt="cups">cups</points>', "ambiguous"),
+        ('<answer><point x="50" y="50">it</point></answer>', [319.5, 239.5]),
         ("<point>100 50</point>", [100, 50]),
         ("x = 100 pixels, y = 50 pixels", [100, 50]),
         ("y: 50, x: 100", [100, 50]),
@@ -160,6 +184,14 @@ def test_units_in_an_object_are_converted() -> None:
         ("[800, 250]", [511.2, 119.75]),
         ("[500, 250] (on a scale of 0 to 1000)", [319.5, 119.75]),
         ("[1, 1]", [1, 1]),
+        ("<answer>[310.10000000000002, 221.2]</answer>", [310.1, 221.2]),
+        ("[310.1" + "0" * 39 + ", 221.2]", [310.1, 221.2]),
+        ("[0.50000000000000011, 0.25]", [319.5, 119.75]),
+        ("x: 1e99999, y: 1", "nothing found"),
+        ("[" + "9" * 400 + ", 1]", "nothing found"),
+        ("[1." + "0" * 5000 + ", 1]", "nothing found"),
+        ("[NaN, 1]", "nothing found"),
+        ("[1.2.3, 4]", "nothing found"),
         ("[50, 60], [70, 80]", "ambiguous"),
         ("<answer>[50, 60], [70, 80]</answer>", "ambiguous"),
         ("I cannot find it.", "refused"),
@@ -215,6 +247,7 @@ PLAN = {"actions": ["Truck Left", "Dolly In"], "step_nums": [2, 4]}
         "Truck Left 2, Dolly In 4",
         "Truck Left: 2 steps\nDolly In: 4 steps",
         "2 x Truck Left and 4 x Dolly In",
+        "Truck Left 2.0, Dolly In 4.00000000000000000",
     ],
 )
 def test_plan(response: str) -> None:
@@ -230,6 +263,8 @@ def test_plan(response: str) -> None:
         ('{"actions": ["A"], "step_nums": [true]}', "nothing found"),
         ('{"actions": [["A"]], "step_nums": [1]}', "nothing found"),
         ("{}", "nothing found"),
+        ("Truck Left 2000, Dolly In 4", "nothing found"),
+        ("2000 x Truck Left, 4 x Dolly In", "nothing found"),
         ("I cannot plan that, I am unable to see.", "refused"),
         ("", "empty"),
     ],
@@ -254,7 +289,7 @@ READERS: dict[str, Callable[[str], Reading | Unreadable]] = {
 PIECES = (
     "A ", "(", "[", "{", '{"a":', "[[", "1,", "1 ", "-1 ", "(1,2)", "1e9", "9", "the answer is ", "not ", "wait, ",
     "\\boxed{", "<answer>", "<think>", "</think>", "<answer>A</answer>", "**", '"', "x=1 ", "roll: ", "yes ", "B\n",
-    "Truck Left ", "\x00", "\ud800", "½", "hundred", "one and ", "I think ", "A, ", "1/", "a.", " ", "\n", "{a:1,",
+    "Truck Left ", "\x00", "\ud800", "½", "hundred", "one and ", "I think ", "A, ", "1/", "a.", ".5", "1.1e", "[1.", "<point x=", "~~a", "Q:\n", "A: 1,", " ", "\n", "{a:1,",
 )  # fmt: skip
 
 

@@ -1,0 +1,139 @@
+"""What is audited: rooms by seed, and real sets with ground truth. Experts see pictures and nothing else of them."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from benchmarks.trust.rooms import RenderedTruth, Room, room
+from experts.clip import Clip
+from experts.footage.decoding import ImageReader
+from experts.signals import CameraPath
+from spatial_engine.atomic_file import atomic_file
+from spatial_engine.sequences import Sequence as OpenedSequence
+from spatial_engine.sequences import open_sequence
+from spatial_engine.sources import OpenOptions
+from spatial_engine.trust.true_clip import TrueClip
+from tests.rendering import write_video
+from tests.rendering.truth import motion_kind
+
+MANIFESTS = Path(__file__).parent / "manifests"
+REAL = (
+    "hololens_indoor",
+    "kitti_odom_a",
+    "sevenscenes_rgbd",
+    "adt_apartment",
+    "mobilebrick",
+    "strecha_fountain",
+    "fox_ngp",
+)
+"""Sets with poses or depth whose pictures are clips; single photos are none."""
+
+Kind = Literal["rendered", "real", "agreement"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoomClip:
+    """A rendered room."""
+
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """Of its folder."""
+        return f"room_{self.seed:04d}"
+
+    @property
+    def kind(self) -> Kind:
+        """Which table it counts in."""
+        return "rendered"
+
+    def footage(self, folder: Path) -> tuple[Path, OpenOptions]:
+        """The video, made if it is not there, and how to open it."""
+        video = folder / "room.mp4"
+        if not video.exists():
+            drawn = _room(self.seed)
+            with atomic_file(video) as temporary:
+                write_video(drawn.scene, temporary, crf=drawn.crf)
+        return video, OpenOptions(upright=True, licence="Apache-2.0")
+
+    def truths(self, clips: Sequence[Clip]) -> dict[str, TrueClip]:
+        """By clip id."""
+        return {clip.id: RenderedTruth(of=_room(self.seed).scene, clip=clip) for clip in clips}
+
+    def said(self) -> dict[str, object]:
+        """What is written of it beside its verdicts."""
+        drawn = _room(self.seed)
+        moves = motion_kind(drawn.scene.world_from_cam) == "general"
+        return {"moves": moves, "conditions": drawn.conditions, "findings": []}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RealClip:
+    """A set of the data folder."""
+
+    data: Path
+    set: str
+
+    @property
+    def name(self) -> str:
+        """Of its folder."""
+        return self.set
+
+    @property
+    def kind(self) -> Kind:
+        """Which table it counts in."""
+        return "agreement" if self._sequence.manifest.truth == "agreement" else "real"
+
+    def footage(self, folder: Path) -> tuple[Path, OpenOptions]:
+        """A folder with copies of its pictures alone, and how to open it."""
+        one, target = self._sequence, folder / "rgb"
+        assert isinstance(one.clip.reader, ImageReader)
+        target.mkdir(parents=True, exist_ok=True)
+        for picture in one.clip.reader.paths:
+            shutil.copyfile(picture, target / picture.name)
+        return target, OpenOptions(upright=one.manifest.upright, licence=one.manifest.licence, fps=_rate(one.clip))
+
+    def truths(self, clips: Sequence[Clip]) -> Mapping[str, TrueClip]:
+        """By clip id. Raises `ValueError` if the pictures are not the sequence's."""
+        if [clip.id for clip in clips] != [self._sequence.clip.id]:
+            raise ValueError(f"{self.set}: its pictures alone are another clip than with their truth")
+        return {self._sequence.clip.id: self._sequence}
+
+    def said(self) -> dict[str, object]:
+        """What is written of it beside its verdicts."""
+        one = self._sequence
+        path = one.truth.signals(one.clip).get("camera_path")
+        moves = isinstance(path, CameraPath) and path.motion == "general"
+        findings = [{"what": each.what, "number": each.number, "grave": each.grave} for each in one.findings]
+        return {"moves": moves, "conditions": {"set": self.set}, "findings": findings, "unsound": len(one.unsound)}
+
+    @property
+    def _sequence(self) -> OpenedSequence:
+        return _opened(self.data, self.set)
+
+
+AnyClip = RoomClip | RealClip
+
+
+@cache
+def _room(seed: int) -> Room:
+    return room(seed)
+
+
+@cache
+def _opened(data: Path, name: str) -> OpenedSequence:
+    manifest = MANIFESTS / f"{name}.yaml"
+    (one,) = open_sequence(data / name, manifest=manifest if manifest.is_file() else None)
+    return one
+
+
+def _rate(clip: Clip) -> float | None:
+    """Pictures a second: belongs to the media, not to the truth."""
+    if clip.times_s is None or len(clip.times_s) < 2:
+        return None
+    return float(round(1 / np.median(np.diff(clip.times_s)), 6))

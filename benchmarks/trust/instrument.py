@@ -1,0 +1,123 @@
+"""Whether the instrument sees: planted wrong labels are found, a wrong truth disagrees, nothing is made twice."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from benchmarks.trust.clips import AnyClip, RoomClip
+from benchmarks.trust.rooms import RenderedTruth
+from benchmarks.trust.verdicts import Judge, count, made_in, read
+from spatial_engine.dataset import Dataset
+from spatial_engine.sources import clip_from_json
+from spatial_engine.store import open_store
+from spatial_engine.trust.label_audit import audit_labels
+from spatial_engine.trust.true_clip import TrueClip
+from templates.question import Question
+
+_FAR = 25.0
+"""How far a planted number is off, in tolerances or σ, whichever is more."""
+_LEAST_ELSEWHERE = 0.1
+"""Share of labels that a camera path run backwards must contradict."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Looked:
+    """One clip of the run."""
+
+    questions: list[Question]
+    truths: Mapping[str, TrueClip]
+    right: frozenset[str]
+    """Ids of questions that truth calls right."""
+
+
+def check(clips: Sequence[AnyClip], judge: Judge, text: str) -> int:
+    """Says what was found; 0 if the instrument is sound."""
+    looked = {clip.name: _look(clip, judge) for clip in clips}
+    checks = {
+        "each clip has labels that truth decides": _decided(looked),
+        "planted wrong answers are found": _planted(looked),
+        "a truth run backwards contradicts labels": _backwards(clips, looked),
+        "verdicts that lie there are not made again": _resumed(clips, judge),
+        "the table has every leaf that was asked": _tabled(looked, text),
+    }
+    for name, (sound, said) in checks.items():
+        print(f"{'ok  ' if sound else 'FAIL'} {name}: {said}")
+    return 0 if all(sound for sound, _ in checks.values()) else 1
+
+
+def planted(question: Question) -> Question | None:
+    """The question with an answer that is wrong; None for formats in which a wrong answer is not plain to make."""
+    match question.format, question.answer:
+        case "yes_no", "yes" | "no":
+            return replace(question, answer="no" if question.answer == "yes" else "yes")
+        case "choice", str(letter):
+            return replace(question, answer=chr(ord("A") + (ord(letter) - ord("A") + 1) % len(question.options)))
+        case "order", list(photos) if len(photos) > 1:
+            return replace(question, answer=photos[::-1])
+        case _, int() | float():
+            if isinstance(question.sigma, int | float) and isinstance(question.tolerance, int | float):
+                far = _FAR * max(question.sigma, question.tolerance)
+                period = (question.scorer_params or {}).get("period")
+                return replace(question, answer=question.answer + (far if period is None else period / 2))
+    return None
+
+
+def _look(clip: AnyClip, judge: Judge) -> _Looked:
+    kept, place = read(judge.out / clip.name), made_in(judge.out / clip.name)
+    assert kept is not None
+    store = open_store(place / "store")
+    clips = [clip_from_json(store.record(id).clip) for id in store.clip_ids()]
+    return _Looked(
+        questions=list(Dataset.open(place / "dataset").questions),
+        truths=clip.truths(clips),
+        right=frozenset(verdict.id for verdict in kept.verdicts if verdict.word == "right"),
+    )
+
+
+def _decided(looked: Mapping[str, _Looked]) -> tuple[bool, str]:
+    counts = {name: len(one.right) for name, one in looked.items()}
+    return min(counts.values()) > 0, ", ".join(f"{name} {n}" for name, n in counts.items())
+
+
+def _planted(looked: Mapping[str, _Looked]) -> tuple[bool, str]:
+    made, missed = 0, []
+    for one in looked.values():
+        wrong = [changed for q in one.questions if q.id in one.right and (changed := planted(q)) is not None]
+        verdicts = list(audit_labels(wrong, one.truths))
+        made += len(wrong)
+        missed += [f"{verdict.template} {verdict.format}" for verdict in verdicts if verdict.word != "wrong"]
+    said = f"{made - len(missed)} of {made}" + (f"; missed: {', '.join(sorted(set(missed)))}" if missed else "")
+    return made > 0 and not missed, said
+
+
+def _backwards(clips: Sequence[AnyClip], looked: Mapping[str, _Looked]) -> tuple[bool, str]:
+    """The same questions, the same rooms, the cameras' paths from their ends to their beginnings."""
+    totals = {"right": 0, "wrong": 0, "undecidable": 0}
+    for clip in clips:
+        if isinstance(clip, RoomClip):
+            one = looked[clip.name]
+            truths = dict(_reversed(one.truths))
+            for word, n in count(list(audit_labels(one.questions, truths))).items():
+                totals[word] += n
+    decided = totals["right"] + totals["wrong"]
+    return decided > 0 and totals["wrong"] >= _LEAST_ELSEWHERE * decided, f"{totals['wrong']} of {decided} decided"
+
+
+def _reversed(truths: Mapping[str, TrueClip]) -> Iterator[tuple[str, TrueClip]]:
+    for id, truth in truths.items():
+        assert isinstance(truth, RenderedTruth)
+        path = np.ascontiguousarray(truth.of.world_from_cam[::-1])
+        yield id, replace(truth, of=replace(truth.of, world_from_cam=path))
+
+
+def _resumed(clips: Sequence[AnyClip], judge: Judge) -> tuple[bool, str]:
+    lacking = [clip.name for clip in clips if read(judge.out / clip.name, judge.code, judge.seed) is None]
+    other = [clip.name for clip in clips if read(judge.out / clip.name, "other code") is not None]
+    return not lacking and not other, f"{len(lacking)} would be, {len(clips) - len(other)} with other code"
+
+
+def _tabled(looked: Mapping[str, _Looked], text: str) -> tuple[bool, str]:
+    leaves = {q.ability for one in looked.values() for q in one.questions}
+    lacking = sorted(leaf for leaf in leaves if leaf not in text)
+    return not lacking, f"{len(leaves)} leaves" + (f"; lacking: {', '.join(lacking)}" if lacking else "")

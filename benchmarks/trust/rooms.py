@@ -1,0 +1,144 @@
+"""Rooms whose furniture, camera, path, mover and flaws of the picture are drawn by seed; their truth is exact."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from experts.clip import Clip
+from templates.scene import Scene, scenes_of
+from tests.rendering import Effects, RenderedScene, camera_paths, true_signals
+from tests.rendering.camera_paths import Poses, Stance
+from tests.rendering.rooms import random_room
+
+FRAMES, FPS = 48, 12.0
+SIZES = ((480, 360), (640, 360), (360, 480), (640, 480))
+VFOV_DEG = (35.0, 65.0)
+_READOUT = 0.35
+"""Largest share of the time between frames that a rolling shutter takes: 29 ms, as slow as phones are."""
+_ATTEMPTS = 20
+
+Path = Callable[[int, Stance], Poses]
+
+
+def _walk(rng: np.random.Generator) -> Path:
+    length, turn = rng.uniform(0.8, 1.6), rng.uniform(-0.6, 0.6)
+    return lambda n, start: camera_paths.walk(n, start, length_m=length, turn_rad=turn)
+
+
+def _forward(rng: np.random.Generator) -> Path:
+    length = rng.uniform(0.8, 1.4)
+    return lambda n, start: camera_paths.forward_drive(n, start, length_m=length)
+
+
+def _turn(rng: np.random.Generator) -> Path:
+    amounts = {"pan": _either(rng, 0.4, 0.8), "tilt": rng.uniform(-0.2, 0.2), "roll": rng.uniform(-0.15, 0.15)}
+    return lambda n, start: camera_paths.performed([(n, amounts)], start)
+
+
+def _arc(rng: np.random.Generator) -> Path:
+    """Sideways, turned so that the middle of the room stays in view."""
+    way = _either(rng, 0.6, 1.0)
+    amounts = {"truck": way, "pan": -way * rng.uniform(0.3, 0.5)}
+    return lambda n, start: camera_paths.performed([(n, amounts)], start)
+
+
+def _move(name: str, low: float, high: float) -> Callable[[np.random.Generator], Path]:
+    def drawn(rng: np.random.Generator) -> Path:
+        amount = _either(rng, low, high)
+        return lambda n, start: camera_paths.primitive(name, amount, n, start)
+
+    return drawn
+
+
+def _either(rng: np.random.Generator, low: float, high: float) -> float:
+    return float(rng.choice([-1, 1]) * rng.uniform(low, high))
+
+
+PATHS: dict[str, Callable[[np.random.Generator], Path]] = {
+    "walk": _walk,
+    "arc": _arc,
+    "static": lambda rng: camera_paths.static,
+    "truck": _move("truck", 0.5, 1.0),
+    "forward": _forward,
+    "turn": _turn,
+    "pedestal": _move("pedestal", 0.4, 0.7),
+    "tilt": _move("tilt", 0.25, 0.45),
+    "roll": _move("roll", 0.25, 0.45),
+}
+"""By turns: equal shares of every number of rooms."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """What a seed draws."""
+
+    path: str
+    """One of `PATHS`."""
+    scene: RenderedScene
+    crf: int
+    """Strength of the video's compression."""
+
+    @property
+    def conditions(self) -> dict[str, str]:
+        """In words, to count by."""
+        effects = self.scene.effects
+        return {
+            "path": self.path,
+            "mover": "yes" if self.scene.movers else "no",
+            "rolling shutter": "yes" if effects.rolling_shutter else "no",
+            "noise": "above 2 grey levels" if effects.noise_grey > 2 else "up to 2 grey levels",
+        }
+
+
+def room(seed: int) -> Room:
+    """The room of a seed. Same seed, same room."""
+    name = list(PATHS)[seed % len(PATHS)]
+    for attempt in range(_ATTEMPTS):
+        rng = np.random.default_rng([seed, attempt])
+        try:
+            return _drawn(rng, name)
+        except ValueError as error:  # the camera leaves the room
+            refused = error
+    raise ValueError(f"no room of seed {seed} holds its path") from refused
+
+
+def _drawn(rng: np.random.Generator, name: str) -> Room:
+    width, height = SIZES[rng.integers(len(SIZES))]
+    effects = Effects(
+        noise_grey=float(rng.uniform(0, 4)),
+        blur_px=float(rng.uniform(0, 0.7)),
+        exposure_drift=float(rng.uniform(0, 0.2)),
+        rolling_shutter=float(rng.integers(2) * rng.uniform(0.1, _READOUT)),
+    )
+    scene = random_room(
+        rng,
+        frames=FRAMES,
+        width_px=width,
+        height_px=height,
+        fps=FPS,
+        vfov_deg=float(rng.uniform(*VFOV_DEG)),
+        path=PATHS[name](rng),
+        mover=bool(rng.integers(2)),
+        effects=effects,
+    )
+    return Room(path=name, scene=scene, crf=int(rng.integers(16, 27)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RenderedTruth:
+    """The renderer as a `TrueClip`. `clip` is the video of `of`; its frame indices are the scene's."""
+
+    of: RenderedScene
+    clip: Clip
+
+    @property
+    def unsound(self) -> frozenset[int]:
+        """Never."""
+        return frozenset()
+
+    def scene(self, dense: Sequence[int] = ()) -> Scene:
+        """Everything, exactly."""
+        frames = list(dense) or [int(self.clip.frames[0])]
+        (found,) = scenes_of(self.clip, true_signals(self.of, self.clip, frames))
+        return found
