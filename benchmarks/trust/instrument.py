@@ -86,7 +86,8 @@ def _planted(looked: Mapping[str, _Looked]) -> tuple[bool, str]:
         wrong = [changed for q in one.questions if q.id in one.right and (changed := planted(q)) is not None]
         verdicts = list(audit_labels(wrong, one.truths))
         made += len(wrong)
-        missed += [f"{verdict.template} {verdict.format}" for verdict in verdicts if verdict.word != "wrong"]
+        unseen = [verdict for verdict in verdicts if verdict.word != "wrong" or verdict.reason]  # read, and refuted
+        missed += [f"{verdict.template} {verdict.format}" for verdict in unseen]
     said = f"{made - len(missed)} of {made}" + (f"; missed: {', '.join(sorted(set(missed)))}" if missed else "")
     return made > 0 and not missed, said
 

@@ -31,7 +31,7 @@ leaf marked * gives fewer than 10 facts per clip-minute: its aim is not reached,
 
 def table(kept: Sequence[ClipVerdicts], *, seed: int, rooms: int, date: str, code: str) -> str:
     """The whole document. Equal verdicts and words, equal bytes."""
-    return "\n".join([_INTRO, "", *_header(kept, seed, rooms, date, code), "", *_sections(kept)]).rstrip() + "\n"
+    return "\n".join([_INTRO, "", *_header(kept, seed, rooms, date, code), *_sections(kept)]).rstrip() + "\n"
 
 
 def _header(kept: Sequence[ClipVerdicts], seed: int, rooms: int, date: str, code: str) -> Iterator[str]:
@@ -46,15 +46,14 @@ def _sections(kept: Sequence[ClipVerdicts]) -> Iterator[str]:
         if not own:
             continue
         yield from ("", f"## {title}", "", _sentence(own), "")
-        yield from _of_leaves(_standings(own))
-        yield ""
+        yield from (*_of_leaves(_standings(own)), "")
         if kind == "rendered":
             moving = [clip for clip in own if clip.about["moves"]]
             yield from ("### By what was drawn", "", *_of_groups(own), "")
             if moving:
-                yield from ("### Clips whose camera moves through the room", "", *_of_leaves(_standings(moving)), "")
+                yield from ("### Clips whose camera moves through the room", "", *_of_leaves(_standings(moving)))
         else:
-            yield from ("### By set", "", *_of_groups(own), "", *_findings(own))
+            yield from ("### By set", "", *_of_groups(own), *_findings(own))
 
 
 def _standings(clips: Sequence[ClipVerdicts]) -> Standings:
@@ -136,6 +135,8 @@ def _cells(found: Standing) -> list[str]:
 
 def _findings(clips: Sequence[ClipVerdicts]) -> Iterator[str]:
     """What is strange about the truth itself."""
+    if any(clip.about["findings"] for clip in clips):
+        yield ""
     for clip in clips:
         for finding in clip.about["findings"]:
             word = f"unsound, {clip.about['unsound']} frames count for nothing" if finding["grave"] else "note"

@@ -1,4 +1,8 @@
-"""Scores of responses: `official` as published, `strict` as it should be, `score` for our own questions."""
+"""Scores of responses: `official` as published, `strict` as it should be, `own` for our own questions.
+
+from spatial_engine.scoring.own import score        # score(question, response) -> Score | Unscored
+from spatial_engine.scoring.reward import reward    # for GRPO
+"""
 
 from spatial_engine.scoring.score import Score, Unscored
 

@@ -56,7 +56,7 @@ OFF = re.compile(
     rf"(?<![{WORD}])(?:if|whether|suppose|supposing|assume|assuming|unless|initially|not|nor|never|hardly|without|neither|"
     r"cannot|unable|thought|might|why|which|what|or|[a-z]+n['’]t)\s+(?:(?!but|so|then|and|yet|though)[\w'’]+\s+){0,3}$"
     rf"|(?<![{WORD}])(?:alternative|alternate|wrong|incorrect|second[- ]best)[\s_-]$"
-    rf"|(?<![{WORD}])(?:start|begin(?:n)?|consider|examin|check|evaluat|analy[sz]|look)(?:e|ing)?(?: with| at| by)?\s+$",
+    rf"|(?<![{WORD}])(?:start|beginn?|consider|examin|check|evaluat|analy[sz]|look)(?:e|ing)?(?: with| at| by)?\s+$",
     re.IGNORECASE,
 )
 """Before words that lead to an answer: they do not."""

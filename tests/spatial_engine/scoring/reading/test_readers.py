@@ -289,7 +289,8 @@ READERS: dict[str, Callable[[str], Reading | Unreadable]] = {
 PIECES = (
     "A ", "(", "[", "{", '{"a":', "[[", "1,", "1 ", "-1 ", "(1,2)", "1e9", "9", "the answer is ", "not ", "wait, ",
     "\\boxed{", "<answer>", "<think>", "</think>", "<answer>A</answer>", "**", '"', "x=1 ", "roll: ", "yes ", "B\n",
-    "Truck Left ", "\x00", "\ud800", "½", "hundred", "one and ", "I think ", "A, ", "1/", "a.", ".5", "1.1e", "[1.", "<point x=", "~~a", "Q:\n", "A: 1,", " ", "\n", "{a:1,",
+    "Truck Left ", "\x00", "\ud800", "½", "hundred", "one and ", "I think ", "A, ", "1/", "a.", " ", "\n", "{a:1,",
+    ".5", "1.1e", "[1.", "<point x=", "~~a", "Q:\n", "A: 1,",
 )  # fmt: skip
 
 
