@@ -71,6 +71,8 @@ class RouteOrder:
         ways = np.array([_stretches(order, len(frames)) for order in orders])
         lengths = np.einsum("oij,ij->o", ways, stretch)
         shortest = int(lengths.argmin())
+        if not lengths[shortest] > 0:
+            return Undecided(reason="the photos were taken at one place")
         apart = np.sqrt(np.einsum("oij,ij->o", np.abs(ways - ways[shortest]), sigma**2))
         others = np.arange(len(orders)) != shortest
         margin = float(np.min((lengths - lengths[shortest])[others] / apart[others]))
