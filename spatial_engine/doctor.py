@@ -27,6 +27,9 @@ _PACKAGES = {
     "typer": "typer",
     "rich": "rich",
     "jinja2": "jinja2",
+    "openai": "openai",
+    "pydantic": "pydantic",
+    "yaml": "pyyaml",
 }
 """Distribution by import name, of all that the default path needs."""
 _KEPT_OUT = {

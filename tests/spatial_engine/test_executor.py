@@ -12,6 +12,7 @@ import pytest
 
 from spatial_engine.errors import StoreError, UsageError
 from spatial_engine.executor import WORKER_ENVIRONMENT, Crashed, leave_worker, run, worker_number
+from tests.spatial_engine.interrupts import heed_interrupts
 
 
 def work(item: tuple[str, str]) -> str:
@@ -103,7 +104,9 @@ def test_workers_go_with_their_parent(tmp_path: Path, end: signal.Signals) -> No
     )
     root = Path(__file__).parents[2]
     environment = {**os.environ, "PYTHONPATH": str(root)}
-    with subprocess.Popen([sys.executable, str(script)], env=environment, stderr=subprocess.DEVNULL) as parent:
+    with subprocess.Popen(
+        [sys.executable, str(script)], env=environment, stderr=subprocess.DEVNULL, preexec_fn=heed_interrupts
+    ) as parent:
         worker = int(_await(lambda: note.read_text() if note.exists() else ""))
         parent.send_signal(end)
         assert parent.wait(timeout=20) != 0

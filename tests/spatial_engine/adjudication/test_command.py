@@ -12,6 +12,7 @@ from spatial_engine import cli
 from spatial_engine.adjudication.server import AdjudicationServer
 from spatial_engine.dataset import Dataset
 from tests.spatial_engine.adjudication.sessions import ask, judge
+from tests.spatial_engine.interrupts import heed_interrupts
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ def test_what_cannot_be_done_is_said(copy, tmp_path, capsys):
 
 def test_it_serves_saves_and_folds_in(copy):
     command = [sys.executable, "-m", "spatial_engine", "adjudicate", str(copy), "--port", "0", "--sample", "3"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=heed_interrupts)
     try:
         address = re.search(r"http://127\.0\.0\.1:(\d+)/([\w-]+)/", process.stdout.readline())
 
@@ -76,6 +77,7 @@ def test_it_serves_saves_and_folds_in(copy):
         assert "1 question judged by 1" in process.communicate(timeout=20)[0] and process.returncode == 0
     finally:
         process.kill()
+        process.communicate()
     assert '"undecided": 1' in (copy / "audit.json").read_text()
 
 
