@@ -1,23 +1,21 @@
 """The page's server: this machine only, one annotator, one secret address."""
 
 import json
-import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
 from hmac import compare_digest
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from spatial_engine.adjudication.session import OutOfStep, Session
 from spatial_engine.adjudication.showing import PICTURES, picture_file
-from spatial_engine.errors import UsageError
+from spatial_engine.loopback import HOST, LoopbackServer
 from spatial_engine.progress import printable
 from templates.measured import Json
 
-HOST = "127.0.0.1"
 _MAX_BODY_BYTES = 1 << 16
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -32,52 +30,20 @@ _HEADERS = {
 _TYPES = {"": "text/html", "style.css": "text/css", "page.js": "text/javascript"}
 
 
-class AdjudicationServer:
+class AdjudicationServer(LoopbackServer):
     """Serves while its `with` block runs. Raises `UsageError` if the port is taken."""
 
     def __init__(self, dataset_path: Path, session: Session, *, token: str, port: int = 0) -> None:
         self.dataset_path, self.session, self.token = dataset_path, session, token
-        try:
-            self._http = _Http((HOST, port), _Handler)
-        except OSError as error:
-            cause = f"port {port} of {HOST}: {error.strerror}"
-            raise UsageError(cause, "is another annotator there? --port 0 takes any that is free") from error
-        self._http.served = self
-        self.port = int(self._http.server_address[1])
+        super().__init__(_Handler, port, taken_by="another annotator")
         self.url = f"http://{HOST}:{self.port}/{token}/"
-
-    def serve(self) -> None:
-        """Serves until Ctrl-C, or the end of the `with` block."""
-        self._http.serve_forever(poll_interval=0.05)
-
-    def close(self) -> None:
-        """Frees the port."""
-        self._http.server_close()
-
-    def __enter__(self) -> "AdjudicationServer":
-        self._thread = threading.Thread(target=self.serve, daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._thread.join()
-        self.close()
-
-
-class _Http(ThreadingHTTPServer):
-    daemon_threads = True
-    served: AdjudicationServer
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that hangs up is none of ours."""
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "spatial-engine", ""
     timeout = 60  # of a connection that says nothing
-    server: _Http
+    server: Any  # whose `owner` is an AdjudicationServer
 
     def do_GET(self) -> None:
         place = self._place()
@@ -86,7 +52,7 @@ class _Handler(BaseHTTPRequestHandler):
         if place in _TYPES:
             self._send(200, _asset(place), f"{_TYPES[place]}; charset=utf-8")
         elif place == "screen":
-            self._json(200, self.server.served.session.screen())
+            self._json(200, self.server.owner.session.screen())
         elif place.startswith("picture/"):
             self._picture(place)
         else:
@@ -97,7 +63,7 @@ class _Handler(BaseHTTPRequestHandler):
         place = self._place()
         if place is None or body is None:
             return
-        session = self.server.served.session
+        session = self.server.owner.session
         deeds: Mapping[str, Callable[[Mapping[str, Json]], dict[str, Json]]] = {
             "answer": lambda said: session.answer(_words(said, "id"), _words(said, "text", or_none=True)),
             "verdict": lambda said: session.judge(_words(said, "id"), _words(said, "verdict"), _words(said, "note")),
@@ -126,7 +92,7 @@ class _Handler(BaseHTTPRequestHandler):
         The Host check stops pages elsewhere that point a name of theirs at this machine, the Origin check those that
         send here, the token everybody else on this machine.
         """
-        served = self.server.served
+        served = self.server.owner
         ours = {f"{name}:{served.port}" for name in (HOST, "localhost")}
         origin = self.headers.get("Origin")
         if self.headers.get("Host", "").lower() not in ours:
@@ -156,9 +122,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _picture(self, place: str) -> None:
         _, _, rest = place.partition("/")
         id, _, number = rest.partition("/")
-        question = self.server.served.session.questions.get(id)
+        question = self.server.owner.session.questions.get(id)
         known = question is not None and number.isascii() and number.isdecimal() and len(number) < 5
-        file = picture_file(self.server.served.dataset_path, question, int(number)) if question and known else None
+        file = picture_file(self.server.owner.dataset_path, question, int(number)) if question and known else None
         try:
             content = None if file is None else file.read_bytes()
         except OSError:

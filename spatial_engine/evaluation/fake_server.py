@@ -3,25 +3,23 @@
 import json
 import socket
 import sys
-import threading
 import time
 from collections import Counter
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 from spatial_engine.dataset import Dataset
-from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.fake_model import Behaviour, FakeModel
+from spatial_engine.loopback import HOST, LoopbackServer
 from spatial_engine.progress import printable
 
-HOST = "127.0.0.1"
 _RETRY = {"Retry-After": "1", "retry-after-ms": "50"}
 _MAX_BODY_BYTES = 1 << 28
 
 
-class FakeServer:
+class FakeServer(LoopbackServer):
     """Serves while its `with` block runs. Raises `UsageError` if the port is taken."""
 
     def __init__(
@@ -31,55 +29,23 @@ class FakeServer:
         self.delay_s = delay_s if behaviour == "slow" else 0.0
         self.counts: Counter[str] = Counter()
         """Requests by what came of them: "answered", "unknown", "busy", "broken", "cut", "garbled", "bad"."""
-        try:
-            self._http = _Http((HOST, port), _Handler)
-        except OSError as error:
-            cause = f"port {port} of {HOST}: {error.strerror}"
-            raise UsageError(cause, "is another server there? --port 0 takes any that is free") from error
-        self._http.fake = self
-        self.base_url = f"http://{HOST}:{self._http.server_address[1]}/v1"
-
-    def serve(self) -> None:
-        """Serves until Ctrl-C, or the end of the `with` block."""
-        self._http.serve_forever(poll_interval=0.05)
-
-    def close(self) -> None:
-        """Frees the port."""
-        self._http.server_close()
-
-    def __enter__(self) -> "FakeServer":
-        self._thread = threading.Thread(target=self.serve, daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._thread.join()
-        self.close()
-
-
-class _Http(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-    fake: FakeServer
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up is none of ours."""
+        super().__init__(_Handler, port, taken_by="another server")
+        self.base_url = f"http://{HOST}:{self.port}/v1"
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: _Http
+    server: Any  # whose `owner` is a FakeServer
 
     def do_GET(self) -> None:
         if not self.path.rstrip("/").endswith("/models"):
             self._refuse(404, f"no such place: {self.path}")
             return
-        name = f"fake-{self.server.fake.model.behaviour}"
+        name = f"fake-{self.server.owner.model.behaviour}"
         self._send(200, {"object": "list", "data": [{"id": name, "object": "model", "owned_by": "spatial-engine"}]})
 
     def do_POST(self) -> None:
-        fake = self.server.fake
+        fake = self.server.owner
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal() or int(length) > _MAX_BODY_BYTES:
             self.close_connection = True
@@ -96,7 +62,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(body)
 
     def _answer(self, body: bytes) -> None:
-        fake = self.server.fake
+        fake = self.server.owner
         try:
             reply, known = fake.model.completion(json.loads(body))
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
