@@ -7,6 +7,7 @@ from importlib.metadata import version
 
 from benchmarks.trust.verdicts import ClipVerdicts
 from spatial_engine.trust.coverage import in_sigmas
+from spatial_engine.trust.shown import cells
 from spatial_engine.trust.standing import Extent, Standing, Standings, standings
 from spatial_engine.trust.verdict import Verdict
 
@@ -18,7 +19,7 @@ _TITLES = {
     "real": "Real footage with ground truth",
     "agreement": "Agreement only (poses made from the same pictures: proves nothing)",
 }
-_HEAD = ("right", "wrong", "undecidable", "clips", "wrong ≤ (95 %)", "within 1 σ", "within 2 σ", "yield", "facts / min")
+_HEAD = ("right", "wrong", "undecidable", "clips", "≤ % wrong", "1 σ %", "2 σ %", "yield %", "facts / min")
 _INTRO = """\
 # How far labels can be trusted
 
@@ -115,22 +116,7 @@ def _rows(first: str, rows: Sequence[tuple[str, Standing]]) -> Iterator[str]:
     yield f"| {first} | {' | '.join(_HEAD)} |"
     yield "|---" + "|--:" * len(_HEAD) + "|"
     for name, found in rows:
-        yield f"| {name} | {' | '.join(_cells(found))} |"
-
-
-def _cells(found: Standing) -> list[str]:
-    facts, within = found.facts, found.coverage
-    return [
-        str(facts.right),
-        str(facts.wrong),
-        str(facts.undecidable),
-        str(facts.clips),
-        _percent(facts.bound),
-        _percent(None if within is None else within.within_1, 0),
-        _percent(None if within is None else within.within_2, 0),
-        _percent(None if found.yielded is None else found.yielded.share, 0),
-        "–" if found.facts_per_minute is None else f"{found.facts_per_minute:.0f}",
-    ]
+        yield f"| {name} | {' | '.join(cells(found))} |"
 
 
 def _findings(clips: Sequence[ClipVerdicts]) -> Iterator[str]:
