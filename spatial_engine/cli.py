@@ -33,11 +33,9 @@ def run(
     out: o.Out,
     opening: o.Opening,
     models: o.Models,
+    asking: o.Asking,
     images: o.Images = None,
     experts: o.Experts = None,
-    abilities: o.Abilities = None,
-    min_confidence: o.Confidence = 0.99,
-    seed: o.Seed = 0,
     workers: o.Workers = 1,
     retry_failed: o.Retry = False,
     plan: o.Plan = False,
@@ -45,7 +43,7 @@ def run(
     """Annotate, generate and report: OUT/store, OUT/dataset, OUT/report."""
     options, loading = opening.options(), models.loading()
     if plan:
-        _show_plan(experts, abilities, out / "store", loading)
+        _show_plan(experts, asking.abilities, out / "store", loading)
         return
     from spatial_engine import pipeline, summary
     from spatial_engine.progress import for_terminal
@@ -54,8 +52,7 @@ def run(
     with for_terminal() as progress:
         dataset = pipeline.run(
             videos, out, options=options, images=images, experts=names(experts), loading=loading,
-            abilities=names(abilities), seed=seed, workers=workers, retry_failed=retry_failed,
-            min_confidence=min_confidence, progress=progress,
+            workers=workers, retry_failed=retry_failed, progress=progress, **asking.given(),
         )  # fmt: skip
     well = summary.show_store(open_store(out / "store"), summary.console())
     well = summary.show_dataset(dataset, summary.console()) and well
@@ -93,12 +90,11 @@ def annotate(
 
 
 @app.command()
+@grouped
 def generate(
     store: Annotated[Path, typer.Argument(help="A store that annotate wrote.")],
     dataset: Annotated[Path, typer.Option("-o", "--out", help="Data set to write; an earlier one there is replaced.")],
-    abilities: o.Abilities = None,
-    min_confidence: o.Confidence = 0.99,
-    seed: o.Seed = 0,
+    asking: o.Asking,
     workers: o.Workers = 1,
 ) -> None:
     """Ask what the signals of a store decide, into a data set."""
@@ -106,10 +102,7 @@ def generate(
     from spatial_engine.progress import for_terminal
 
     with for_terminal() as progress:
-        done = pipeline.generate(
-            store, dataset, abilities=names(abilities), seed=seed,
-            workers=workers, min_confidence=min_confidence, progress=progress,
-        )  # fmt: skip
+        done = pipeline.generate(store, dataset, workers=workers, progress=progress, **asking.given())
     raise typer.Exit(0 if summary.show_dataset(done, summary.console()) else 1)
 
 

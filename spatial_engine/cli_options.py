@@ -31,6 +31,7 @@ Workers = Annotated[int, typer.Option(min=1, help="Processes; one clip at a time
 Seed = Annotated[int, typer.Option(help="Of everything that is drawn by chance.")]
 Abilities = Annotated[str | None, typer.Option(metavar="L1,...", help="Levels, branches or leaves to ask about.")]
 Confidence = Annotated[float, typer.Option(min=0.5, max=1.0, help="Least probability of being right to be asked.")]
+Abstention = Annotated[bool, typer.Option("--abstention", help="Also ask what the images shown cannot tell.")]
 WeightsDir = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of weight files; see: weights list.")]
 RandomWeights = Annotated[bool, typer.Option("--random-weights", help="Draw weights by chance, to try the code.")]
 Device = Annotated[str, typer.Option(help="Where models run: auto, cpu, cuda, cuda:1.")]
@@ -90,6 +91,20 @@ class Opening:
             fps=self.fps, intrinsics=None if self.intrinsics is None else _camera(self.intrinsics),
             upright=self.upright, licence=self.licence,
         )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What is asked."""
+
+    abilities: Abilities = None
+    min_confidence: Confidence = 0.99
+    abstention: Abstention = False
+    seed: Seed = 0
+
+    def given(self) -> dict[str, Any]:
+        """The same as arguments of the pipeline. Raises `UsageError`."""
+        return {**vars(self), "abilities": names(self.abilities)}
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,7 @@ def generate(
     seed: int = 0,
     workers: int = 0,
     min_confidence: float = 0.99,
+    abstention: bool = False,
     progress: Progress | None = None,
 ) -> Dataset:
     """Asks what the signals of a store decide, and writes a data set. The same for any number of workers.
@@ -114,6 +115,7 @@ def generate(
         seed: of everything that is drawn by chance.
         workers: as for `annotate`.
         min_confidence: least probability of being right of anything that is asked.
+        abstention: whether to ask also what the photos shown cannot tell (docs/abstention.md).
         progress: who is told; None: nobody.
 
     Raises:
@@ -125,7 +127,8 @@ def generate(
     source = store if isinstance(store, Store) else open_store(store)
     settings = AskSettings(min_confidence=min_confidence)
     check_target(dataset)
-    task = AskClip(store_path=source.path, templates=_templates(abilities), settings=settings, seed=seed)
+    templates = _templates(abilities, abstention)
+    task = AskClip(store_path=source.path, templates=templates, settings=settings, seed=seed)
     asked: list[ClipQuestions] = []
     with _interruptible():
         clip_ids = source.clip_ids()
@@ -141,7 +144,11 @@ def generate(
             asked,
             lambda clip_id: clip_from_json(source.record(clip_id).clip),
             seed=seed,
-            settings={"ask": asdict(settings), "templates": [template.name for template in task.templates]},
+            settings={
+                "ask": asdict(settings),
+                "abstention": abstention,
+                "templates": [template.name for template in templates],
+            },
             scenes=source.scenes(),
         )
 
@@ -159,6 +166,7 @@ def run(
     workers: int = 0,
     retry_failed: bool = False,
     min_confidence: float = 0.99,
+    abstention: bool = False,
     progress: Progress | None = None,
 ) -> Dataset:
     """`annotate` into OUT/store, `generate` into OUT/dataset, `report` into OUT/report."""
@@ -185,6 +193,7 @@ def run(
         seed=seed,
         workers=workers,
         min_confidence=min_confidence,
+        abstention=abstention,
         progress=progress,
     )
     report(dataset, Path(out) / "report", store=store)
@@ -224,9 +233,10 @@ class AskClip:
         return ask_clip(clip, store.signals(clip_id), self.templates, self.settings, self.seed)
 
 
-def _templates(abilities: Sequence[str] | str | None) -> list[Template]:
+def _templates(abilities: Sequence[str] | str | None, abstention: bool = False) -> list[Template]:
+    paths = [abilities] if isinstance(abilities, str) else list(abilities or ())
     try:
-        return list(create_templates([abilities] if isinstance(abilities, str) else list(abilities or ())).values())
+        return list(create_templates(paths, abstention=abstention).values())
     except UnknownAbilityError as error:
         raise UsageError(str(error), "name a level, a branch or a leaf, as in --abilities L1,L2/Memory") from error
 

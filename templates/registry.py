@@ -1,6 +1,7 @@
 """Templates by name, loaded on demand. Third parties add theirs as entry points `spatial_engine.templates`."""
 
 from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
 
 from experts.registry import Registry
 from templates.template import Template
@@ -25,12 +26,13 @@ TEMPLATES = Registry(
 """All templates, in the order of the tree."""
 
 
-def create_templates(abilities: Sequence[str] = ()) -> dict[str, Template]:
+def create_templates(abilities: Sequence[str] = (), *, abstention: bool = False) -> dict[str, Template]:
     """Templates by name. `abilities` keeps those whose leaf starts with one of the given paths ("L1", "L1/Motion").
+    `abstention`: those that take such an argument also ask what the photos that are shown cannot tell.
 
     Raises `UnknownAbilityError` for a path that no template answers to.
     """
-    known: dict[str, Template] = {name: cls() for name, cls in TEMPLATES.load_all().items()}
+    known: dict[str, Template] = {name: _created(cls, abstention) for name, cls in TEMPLATES.load_all().items()}
     for path in abilities:
         if not any(_within(t.ability, path) for t in known.values()):
             leaves = ", ".join(sorted({t.ability for t in known.values()}))
@@ -40,6 +42,12 @@ def create_templates(abilities: Sequence[str] = ()) -> dict[str, Template]:
 
 class UnknownAbilityError(LookupError):
     """No template asks about that ability; the message lists those there are."""
+
+
+def _created(cls: type, abstention: bool) -> Template:
+    takes_it = is_dataclass(cls) and "abstention" in {field.name for field in fields(cls)}
+    template: Template = cls(abstention=abstention) if takes_it else cls()
+    return template
 
 
 def _within(ability: str, path: str) -> bool:
