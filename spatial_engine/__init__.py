@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from spatial_engine.report import report
     from spatial_engine.sources import OpenOptions
     from spatial_engine.store import Store, open_store
+    from spatial_engine.trust.audit_folder import audit_labels
 
 __version__ = "0.1.0"
 
@@ -37,6 +38,7 @@ _HOMES = {
     "SpatialEngineError": "errors",
     "Store": "store",
     "annotate": "pipeline",
+    "audit_labels": "trust.audit_folder",
     "evaluate": "evaluation.evaluate",
     "export": "export",
     "generate": "pipeline",
@@ -57,6 +59,7 @@ __all__ = [
     "SpatialEngineError",
     "Store",
     "annotate",
+    "audit_labels",
     "evaluate",
     "export",
     "generate",

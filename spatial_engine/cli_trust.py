@@ -1,14 +1,11 @@
 """`spatial-engine audit-labels`: what ground truth says of a data set."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from spatial_engine.cli_sequence import sequence
-
-if TYPE_CHECKING:
-    from spatial_engine.trust.audited import LabelAudit
 
 Data = Annotated[Path, typer.Argument(metavar="DATASET", help="A data set that generate wrote.")]
 Truth = Annotated[
@@ -29,20 +26,15 @@ FromStore = Annotated[
 
 def audit_labels(dataset: Data, truth: Truth, more: More = None, out: AuditOut = None, store: FromStore = None) -> None:
     """Hold every label against ground truth. Pictures go to OUT; counts also to the data set's audit and card."""
-    from spatial_engine.dataset import Dataset
     from spatial_engine.progress import for_terminal
-    from spatial_engine.store import open_store
-    from spatial_engine.trust.audit_dataset import audit_dataset, note_truth
-    from spatial_engine.trust.pages import check_out, default_out, write_audit
+    from spatial_engine.trust.audit_folder import audit_labels as audit_dataset
+    from spatial_engine.trust.pages import default_out
+    from spatial_engine.trust.shown import show_audit
 
-    held = Dataset.open(dataset)
     target = default_out(dataset) if out is None else out
-    check_out(target)
-    source = None if store is None else open_store(store)
     with for_terminal() as progress:
-        audit = audit_dataset(held, [*truth, *(more or ())], store=source, progress=progress)
-    note_truth(audit, held, write_audit(audit, held, target))
-    _show(audit)
+        audit = audit_dataset(dataset, [*truth, *(more or ())], target, store=store, progress=progress)
+    show_audit(audit)
     print(f"look at: {target / 'index.html'}")
     raise typer.Exit(1 if audit.errors else 0)
 
@@ -51,9 +43,3 @@ def register(app: typer.Typer) -> None:
     """Adds the commands to the app."""
     app.command("audit-labels")(audit_labels)
     app.command()(sequence)
-
-
-def _show(audit: "LabelAudit") -> None:
-    from spatial_engine.trust.shown import show_audit
-
-    show_audit(audit)

@@ -6,6 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
+import spatial_engine as se
 from spatial_engine.cli import main
 from spatial_engine.dataset import Dataset
 from spatial_engine.trust.pages import default_out
@@ -71,6 +72,13 @@ def test_a_planted_error_is_found_and_written_everywhere(dataset, room, capsys, 
     before = files(out), files(dataset)
     assert audit(dataset, "--truth", room) == 0
     assert (files(out), files(dataset)) == before
+
+
+def test_python_writes_what_the_command_writes(dataset, room, tmp_path, sound):
+    assert audit(dataset, "--truth", room) == 0
+    found = se.audit_labels(dataset, [room], tmp_path / "out")
+    assert found.truth.all.facts.wrong == 0 < found.truth.all.facts.right
+    assert files(tmp_path / "out") == files(default_out(dataset))
 
 
 def test_shifted_truth_is_unsound_and_named(dataset, room, tmp_path, capsys):
