@@ -13,7 +13,7 @@ _NEAR_PX = 1.5
 """A track speaks for a pixel within this distance (at 640 px width)."""
 _SIGMA_PX = 2.0
 """σ of a residual against the static world (at 640 px width): the 6 px that "moves" needs are 3 σ."""
-_INSIDE_PX = 6.0
+INSIDE_PX = 6.0
 """A mark lies this far inside the outline of the moving tracks, or outside (at 640 px width)."""
 _BORDER_PX = 3
 """Object masks count as the truth only where they are one over so many pixels around."""
@@ -23,7 +23,9 @@ _EXACT = 1e-3
 """... and rests if it goes less than this share."""
 
 
-def point_motion(scene: Scene, frame: int, xy_px: np.ndarray, frames: Sequence[int]) -> Measured | Undecided:
+def point_motion(
+    scene: Scene, frame: int, xy_px: np.ndarray, frames: Sequence[int], inside_px: float = INSIDE_PX
+) -> Measured | Undecided:
     """Label "yes" or "no" for a pixel of `frame` over `frames`. Measures the residual in px at 640 px width."""
     if scene.objects is not None:
         return _by_pose(scene, frame, xy_px, frames)
@@ -38,7 +40,7 @@ def point_motion(scene: Scene, frame: int, xy_px: np.ndarray, frames: Sequence[i
     if label is None:
         return Undecided(reason="whether the point moves cannot be told")
     inside = _depth_in_movers_px(scene, frame, xy_px) / scene.pixel_scale
-    if abs(inside) < _INSIDE_PX or (inside > 0) != (label == "yes"):
+    if (inside if label == "yes" else -inside) < inside_px:
         return Undecided(reason="at the border of what moves")
     residual = float(tracks.residual_px[row]) / scene.pixel_scale
     parallax = float(tracks.parallax_px[row]) / scene.pixel_scale

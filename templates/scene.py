@@ -5,7 +5,7 @@ answer depends on the choice of world. What is not known is NaN, and σ says how
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -30,12 +30,10 @@ from experts.signals import (
 from experts.tracking.path_on_tracks import FitSettings, FittedPath, path_by_tracks
 from templates.agreed import agreed, second_opinion
 from templates.second_look import confirmed_by_tracks
-from templates.surface import P_GROSS_DOUBTED, Surface, dense_surface, sparse_surface
+from templates.surface import P_GROSS_DOUBTED, DoubtSettings, Surface, dense_surface, sparse_surface
 
 REFERENCE_WIDTH_PX = 640
 """Pixel thresholds are stated for this width and scale with the frame."""
-_MOVER_RADIUS_PX = 48.0
-"""Points this near to a moving track may move with it (at 640 px width)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +47,8 @@ class Scene:
     """What was not, and why."""
     second: "Scene | None" = None
     """What an independent expert's map says of the same clip: every fact is measured on it too."""
+    doubts: DoubtSettings = field(default_factory=DoubtSettings)
+    """When a sparse point is too doubtful to ask about."""
 
     @property
     def path(self) -> CameraPath | None:
@@ -175,7 +175,8 @@ class Scene:
             return seen if self.measured_depth is not None else self._looked_at_again(seen, frame, xy_px)
         if self.path is not None and self.points is not None:
             (world_from_cam,) = self.world_from_cam([frame])
-            return sparse_surface(self._doubted_points, world_from_cam, frame, xy_px, radius_px=1.5 * self.pixel_scale)
+            radius_px = 1.5 * self.pixel_scale
+            return sparse_surface(self._doubted_points, world_from_cam, frame, xy_px, radius_px, self.doubts)
         return Surface.unknown(len(xy_px))
 
     def _looked_at_again(self, seen: Surface, frame: int, xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
@@ -204,7 +205,7 @@ class Scene:
             here = movers[np.isfinite(movers[:, column]).all(axis=1), column]
             if len(seen) and len(here):
                 apart = np.linalg.norm(self.points.observation_xy_px[seen][:, None] - here[None], axis=2)
-                close = apart.min(axis=1) <= _MOVER_RADIUS_PX * self.pixel_scale
+                close = apart.min(axis=1) <= self.doubts.mover_radius_px * self.pixel_scale
                 near[self.points.observation_point[seen[close]]] = True
         return replace(
             self.points, p_gross=np.where(near, np.maximum(self.points.p_gross, P_GROSS_DOUBTED), self.points.p_gross)

@@ -11,17 +11,27 @@ from experts.signals import Depth, SparsePoints
 _WINDOW_PX = 3
 """Dense depth counts with its spread over this many pixels around: labels next to a border stay undecided."""
 
-_NEIGHBOURS = 8
-"""Neighbours of a sparse point that are asked for their range, ..."""
-_NEIGHBOUR_RADII = 32.0
-"""... within this many look-up radii (48 px at 640 px width)."""
-_MIN_NEIGHBOURS = 3
-_SAME_RANGE = 0.12
-"""Largest |ln| of the ratio of two ranges on one surface."""
-_ALIKE_SHARE = 0.75
 P_GROSS_DOUBTED = 0.05
 """On the demo's exact scene 0.3 % of observations of sure points were off by > 20 %, both maps agreeing: they share
 wrong matches. Doubting loners, and what was seen next to a mover, left 0.1 %."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoubtSettings:
+    """When a sparse point is too doubtful to ask about. Chosen once; what each gate saves stands in docs/gates.md."""
+
+    neighbours: int = 8
+    """Neighbours of a sparse point that are asked for their range, ..."""
+    neighbour_radii: float = 32.0
+    """... within this many look-up radii (48 px at 640 px width)."""
+    min_neighbours: int = 3
+    """With fewer it stands alone."""
+    same_range: float = 0.12
+    """Largest |ln| of the ratio of two ranges on one surface."""
+    alike_share: float = 0.75
+    """Share of the neighbours that are at its range."""
+    mover_radius_px: float = 48.0
+    """Points this near to a moving track may move with it (at 640 px width)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +63,7 @@ def sparse_surface(
     frame: int,
     xy_px: Float64[np.ndarray, "k 2"],
     radius_px: float,
+    doubts: DoubtSettings,
 ) -> Surface:
     """The sparse point observed in `frame` nearest to each pixel, if one lies within `radius_px`.
 
@@ -68,7 +79,7 @@ def sparse_surface(
     nearest = apart.argmin(axis=1)
     rows = points.observation_point[here[nearest]]
     known = apart[np.arange(len(xy_px)), nearest] <= radius_px
-    alone = ~_among_its_like(apart, np.linalg.norm(xyz_here, axis=1), nearest, _NEIGHBOUR_RADII * radius_px)
+    alone = ~_among_its_like(apart, np.linalg.norm(xyz_here, axis=1), nearest, radius_px, doubts)
     return Surface(
         xyz_cam=np.where(known[:, None], xyz_here[nearest], np.nan),
         range_relative_sigma=np.where(known, points.range_relative_sigma[rows], np.nan),
@@ -77,17 +88,21 @@ def sparse_surface(
 
 
 def _among_its_like(
-    apart_px: Float64[np.ndarray, "k n"], ranges: Float64[np.ndarray, "n"], own: np.ndarray, radius_px: float
+    apart_px: Float64[np.ndarray, "k n"],
+    ranges: Float64[np.ndarray, "n"],
+    own: np.ndarray,
+    radius_px: float,
+    doubts: DoubtSettings,
 ) -> Bool[np.ndarray, "k"]:
     """Whether most of the points seen around a point are at its range."""
     apart_px = apart_px.copy()
     apart_px[np.arange(len(own)), own] = np.inf
-    last = min(_NEIGHBOURS, apart_px.shape[1]) - 1
+    last = min(doubts.neighbours, apart_px.shape[1]) - 1
     closest = np.argpartition(apart_px, last, axis=1)[:, : last + 1]
-    near = np.take_along_axis(apart_px, closest, axis=1) <= radius_px
-    alike = np.abs(np.log(ranges[closest] / ranges[own][:, None])) <= _SAME_RANGE
+    near = np.take_along_axis(apart_px, closest, axis=1) <= doubts.neighbour_radii * radius_px
+    alike = np.abs(np.log(ranges[closest] / ranges[own][:, None])) <= doubts.same_range
     count = near.sum(axis=1)
-    return np.asarray((count >= _MIN_NEIGHBOURS) & ((near & alike).sum(axis=1) >= _ALIKE_SHARE * count))
+    return np.asarray((count >= doubts.min_neighbours) & ((near & alike).sum(axis=1) >= doubts.alike_share * count))
 
 
 def dense_surface(depth: Depth, camera: Intrinsics, frame: int, xy_px: Float64[np.ndarray, "k 2"]) -> Surface:

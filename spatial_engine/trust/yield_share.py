@@ -5,11 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from experts.clip import Clip
+from experts.sigma_maps import SigmaMaps, packaged_maps, with_sigma_maps
 from experts.signals import Signals
-from spatial_engine.trust.candidates import candidates, pictures_of
+from spatial_engine.trust.candidates import Pictures, candidates, pictures_of
 from spatial_engine.trust.placing import placed
 from templates.generate import Reasons, ask_about, why_missing
-from templates.scene import scenes_of
+from templates.scene import Scene, scenes_of
 from templates.settings import AskSettings
 from templates.template import Template
 
@@ -45,10 +46,23 @@ class Yield:
 
 
 def clip_yield(
-    clip: Clip, signals: Signals, templates: Sequence[Template], settings: AskSettings, seed: int
+    clip: Clip,
+    signals: Signals,
+    templates: Sequence[Template],
+    settings: AskSettings,
+    seed: int,
+    maps: SigmaMaps | None = None,
 ) -> list[ClipYield]:
-    """One entry per template that facts can be drawn for. Reads a few pictures. Raises what reading footage raises."""
-    pictures, scenes = pictures_of(clip), scenes_of(clip, signals)
+    """One entry per template that facts can be drawn for. σ of the signals go through `maps`, by default the packaged
+    ones. Reads a few pictures. Raises what reading footage raises."""
+    mapped = with_sigma_maps(signals, packaged_maps() if maps is None else maps)
+    return scene_yield(pictures_of(clip), scenes_of(clip, mapped), templates, settings, seed)
+
+
+def scene_yield(
+    pictures: Pictures, scenes: tuple[Scene, ...], templates: Sequence[Template], settings: AskSettings, seed: int
+) -> list[ClipYield]:
+    """The same of a clip whose pictures were looked at and whose scenes were built already."""
     unlimited = AskSettings(min_confidence=settings.min_confidence, facts_per_template=10**9)
     found = []
     for template in templates:
@@ -63,7 +77,7 @@ def clip_yield(
             drafts = ask_about(template, placed(facts, scenes[0]), scenes, unlimited, seed, reasons)
         found.append(
             ClipYield(
-                clip=clip.id,
+                clip=pictures.clip.id,
                 template=template.name,
                 ability=template.ability,
                 drawn=len(facts),

@@ -10,7 +10,7 @@ from templates.answer import Answer, Label
 from templates.fact import Fact
 from templates.marks import listed
 from templates.measured import Measured, Undecided
-from templates.point_motion import point_motion
+from templates.point_motion import INSIDE_PX, point_motion
 from templates.question import Format, Mark, Photo, Phrasing
 from templates.scene import Scene, inside
 
@@ -33,6 +33,7 @@ class PointMoves:
     needs: frozenset[str] = frozenset({"tracks"})
     reads: frozenset[str] = frozenset({"tracks", "camera_path", "sparse_points", "image_tracks"})
     number_names: tuple[str, ...] = ()
+    inside_px: float = INSIDE_PX
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
         """As many moving as static tracks, over the frames where each is seen."""
@@ -50,7 +51,9 @@ class PointMoves:
     def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
         """ "yes" or "no", with the residual against the static world."""
         return [
-            point_motion(scene, f.params["frame"], np.array(f.params["xy"], dtype=float), f.params["frames"])
+            point_motion(
+                scene, f.params["frame"], np.array(f.params["xy"], dtype=float), f.params["frames"], self.inside_px
+            )
             for f in facts
         ]
 
@@ -85,6 +88,7 @@ class WhichMoves:
     needs: frozenset[str] = frozenset({"tracks"})
     reads: frozenset[str] = frozenset({"tracks", "camera_path", "sparse_points", "image_tracks"})
     number_names: tuple[str, ...] = ()
+    inside_px: float = INSIDE_PX
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
         """A moving track with two static ones that are seen in the same photos."""
@@ -109,7 +113,8 @@ class WhichMoves:
 
     def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
         p = fact.params
-        each = [point_motion(scene, p["frame"], np.array(xy, dtype=float), p["frames"]) for xy in p["points"]]
+        marks = [np.array(xy, dtype=float) for xy in p["points"]]
+        each = [point_motion(scene, p["frame"], xy, p["frames"], self.inside_px) for xy in marks]
         known = [m for m in each if isinstance(m, Measured)]
         if len(known) < len(each):
             return next(m for m in each if isinstance(m, Undecided))
