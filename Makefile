@@ -12,7 +12,7 @@ LMMS := .venv-lmms
 LMMS_PIP := $(LMMS)/bin/python -m pip install -q --disable-pip-version-check
 LMMS_PINS := lmms-eval==0.7.3 torch==2.13.0 datasets==5.2.0
 
-.PHONY: demo test check test-experts accept-upstream accept-lmms trust clean
+.PHONY: demo test check test-experts accept-upstream accept-lmms trust calibrate clean
 
 demo: $(VENV)/.installed  ## annotate our own clip (or VIDEO=path FLAGS=--upright) into demo/NAME, and say where to look
 	$(if $(VIDEO),$(BIN)/spatial-engine run "$(VIDEO)" -o demo/"$$(basename "$(VIDEO)")" $(FLAGS),$(BIN)/python -m examples.demo)
@@ -39,6 +39,9 @@ accept-lmms: $(VENV)/.installed $(LMMS)/.installed  ## the real lmms-eval on our
 
 trust: $(VENV)/.installed  ## labels held against truth, into docs/trust.md: up to 100 minutes, goes on where it was; QUICK=1: 5 minutes, no table
 	$(BIN)/python -m benchmarks.trust "$(or $(OUT),trust$(if $(QUICK),/quick))" $(if $(QUICK),--quick,--date "$(or $(DATE),$$(date -u +%F))")
+
+calibrate: $(VENV)/.installed  ## maps of sigma, fitted on the real sets, and their table in docs/sigma_maps.md: five minutes
+	$(BIN)/python -m benchmarks.trust.calibrate "$(or $(OUT),trust/calibrate)"
 
 clean:  ## forget the environment and all results
 	rm -rf $(VENV) $(EXPERTS) $(LMMS) demo trust .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -24,5 +24,8 @@ class Provenance:
     """SPDX name (or a short name) of the licence of the weights."""
     commercial_ok: bool = True
     """Whether code and weights allow commercial use."""
-    sigma: Literal["measured", "raw"] = "measured"
-    """raw: from a model's own confidence through a map that nobody has calibrated yet; its floor applies."""
+    sigma: Literal["measured", "raw", "calibrated"] = "measured"
+    """raw: from a model's own confidence through a map that nobody has calibrated yet; its floor applies. calibrated:
+    every σ of the signal went through a map that was fitted to this version on sets with ground truth."""
+    calibrated_on: dict[str, list[str]] = field(default_factory=dict)
+    """Names of the sets that the map of each quantity was fitted on (`experts.sigma_maps`)."""

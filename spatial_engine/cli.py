@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spatial_engine import cli_adjudicate, cli_evaluation, cli_leaks, cli_trust
+from spatial_engine import cli_adjudicate, cli_calibrate, cli_evaluation, cli_leaks, cli_trust
 from spatial_engine import cli_options as o
 from spatial_engine.cli_options import grouped, names
 from spatial_engine.cli_weights import weights_app
@@ -160,6 +160,7 @@ def doctor() -> None:
 
 cli_evaluation.register(app)
 cli_trust.register(app)
+cli_calibrate.register(app)
 cli_adjudicate.register(app)
 cli_leaks.register(app)
 

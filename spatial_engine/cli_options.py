@@ -32,6 +32,9 @@ Seed = Annotated[int, typer.Option(help="Of everything that is drawn by chance."
 Abilities = Annotated[str | None, typer.Option(metavar="L1,...", help="Levels, branches or leaves to ask about.")]
 Confidence = Annotated[float, typer.Option(min=0.5, max=1.0, help="Least probability of being right to be asked.")]
 Abstention = Annotated[bool, typer.Option("--abstention", help="Also ask what the images shown cannot tell.")]
+SigmaMaps = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Maps of sigma that calibrate wrote; by default our own.")
+]
 WeightsDir = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of weight files; see: weights list.")]
 RandomWeights = Annotated[bool, typer.Option("--random-weights", help="Draw weights by chance, to try the code.")]
 Device = Annotated[str, typer.Option(help="Where models run: auto, cpu, cuda, cuda:1.")]
@@ -100,6 +103,7 @@ class Asking:
     abilities: Abilities = None
     min_confidence: Confidence = 0.99
     abstention: Abstention = False
+    sigma_maps: SigmaMaps = None
     seed: Seed = 0
 
     def given(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from experts.checkpoints.weights import RANDOM
 from experts.clip import Clip
 from experts.expert import Expert, needs_weights
 from experts.runtime.per_image import PerImageExpert
+from experts.sigma_maps import SigmaMaps, packaged_maps, read_maps, with_sigma_maps
 from spatial_engine.annotation import AnnotateClips, AnnotatedClip
 from spatial_engine.dataset import Dataset, check_target, write_dataset
 from spatial_engine.errors import Interrupted, SpatialEngineError, UsageError
@@ -104,6 +105,7 @@ def generate(
     workers: int = 0,
     min_confidence: float = 0.99,
     abstention: bool = False,
+    sigma_maps: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
     """Asks what the signals of a store decide, and writes a data set. The same for any number of workers.
@@ -116,19 +118,20 @@ def generate(
         workers: as for `annotate`.
         min_confidence: least probability of being right of anything that is asked.
         abstention: whether to ask also what the photos shown cannot tell (docs/abstention.md).
+        sigma_maps: what σ of signals are multiplied with, a file of `calibrate`; None: what comes with the software.
         progress: who is told; None: nobody.
 
     Raises:
-        UsageError: an ability is unknown, or `dataset` holds something else.
+        UsageError: an ability is unknown, `sigma_maps` holds none, or `dataset` holds something else.
         StoreError: `store` is none, or of another version.
         Interrupted: Ctrl-C.
     """
     progress = progress or Silent()
     source = store if isinstance(store, Store) else open_store(store)
-    settings = AskSettings(min_confidence=min_confidence)
+    settings, maps = AskSettings(min_confidence=min_confidence), _chosen_maps(sigma_maps)
     check_target(dataset)
     templates = _templates(abilities, abstention)
-    task = AskClip(store_path=source.path, templates=templates, settings=settings, seed=seed)
+    task = AskClip(store_path=source.path, templates=templates, settings=settings, seed=seed, maps=maps)
     asked: list[ClipQuestions] = []
     with _interruptible():
         clip_ids = source.clip_ids()
@@ -148,6 +151,7 @@ def generate(
                 "ask": asdict(settings),
                 "abstention": abstention,
                 "templates": [template.name for template in templates],
+                "sigma_maps": replace(maps, without=()).to_json() | {"digest": maps.digest},
             },
             scenes=source.scenes(),
         )
@@ -167,12 +171,14 @@ def run(
     retry_failed: bool = False,
     min_confidence: float = 0.99,
     abstention: bool = False,
+    sigma_maps: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
     """`annotate` into OUT/store, `generate` into OUT/dataset, `report` into OUT/report."""
     from spatial_engine.report import check_report, report  # drawing needs what measuring does not
 
     _templates(abilities)  # a wrong word is said before the work, not after
+    _chosen_maps(sigma_maps)
     check_target(Path(out) / "dataset")
     check_report(Path(out) / "report")
     store = annotate(
@@ -194,6 +200,7 @@ def run(
         workers=workers,
         min_confidence=min_confidence,
         abstention=abstention,
+        sigma_maps=sigma_maps,
         progress=progress,
     )
     report(dataset, Path(out) / "report", store=store)
@@ -225,12 +232,22 @@ class AskClip:
     templates: Sequence[Template]
     settings: AskSettings
     seed: int
+    maps: SigmaMaps
 
     def __call__(self, clip_id: str) -> ClipQuestions:
         """The drafts of questions of a clip by id."""
         store = Store(self.store_path)
         clip = clip_from_json(store.record(clip_id).clip)
-        return ask_clip(clip, store.signals(clip_id), self.templates, self.settings, self.seed)
+        signals = with_sigma_maps(store.signals(clip_id), self.maps)
+        return ask_clip(clip, signals, self.templates, self.settings, self.seed)
+
+
+def _chosen_maps(path: str | Path | None) -> SigmaMaps:
+    """The maps of a file that `calibrate` wrote; None: those that come with the software. Raises `UsageError`."""
+    try:
+        return packaged_maps() if path is None else read_maps(Path(path))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"--sigma-maps {path}: {error}", "give a file that spatial-engine calibrate wrote") from error
 
 
 def _templates(abilities: Sequence[str] | str | None, abstention: bool = False) -> list[Template]:

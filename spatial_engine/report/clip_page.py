@@ -8,6 +8,7 @@ import numpy as np
 
 from experts.clip import Clip
 from experts.footage.decoding import DecodingError
+from experts.sigma_maps import SigmaMaps, with_sigma_maps
 from experts.signals import SIGNAL_TYPES, Abstained
 from spatial_engine import drawing
 from spatial_engine.report.figures import camera_views, horizon, trails
@@ -21,10 +22,11 @@ _STRIP = 8
 _PICTURE_SIDE_PX = 720
 
 
-def clip_page(store: Store, clip_id: str, pictures: Path) -> dict[str, Any]:
-    """The content of a clip's page; its pictures go to the folder `pictures`, named by the clip's id."""
+def clip_page(store: Store, clip_id: str, pictures: Path, maps: SigmaMaps) -> dict[str, Any]:
+    """The content of a clip's page; its pictures go to the folder `pictures`, named by the clip's id. `maps`: those
+    that its questions were asked with."""
     clip = clip_from_json(store.record(clip_id).clip)
-    signals = store.signals(clip_id)
+    signals = with_sigma_maps(store.signals(clip_id), maps)
     scene = scenes_of(clip, signals)[0]
     frame = _busiest_frame(scene)
     shown = sorted({*spread_frames(_keyframes(scene), _STRIP), frame})

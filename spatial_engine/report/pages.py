@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from experts.sigma_maps import SigmaMaps
 from spatial_engine.atomic_folder import atomic_folder, check_free
 from spatial_engine.dataset import Dataset
 from spatial_engine.errors import UsageError
@@ -47,7 +48,8 @@ def report(dataset: Dataset | str | Path, out: str | Path | None = None, *, stor
         shown = _even_selection(questions)
         for path in sorted({medium["path"] for question in shown for medium in question.media}):
             place_file(dataset.path / path, folder / path)
-        clips = _clip_pages(folder, questions, store)
+        maps = SigmaMaps.from_json(dataset.audit["settings"].get("sigma_maps", {}))
+        clips = _clip_pages(folder, questions, store, maps)
         write_page(folder / "gallery.html", "gallery.html", **_gallery(dataset, shown, questions, clips))
         write_page(folder / "index.html", "index.html", **_overview(dataset, shown, clips, store))
     return out / "index.html"
@@ -125,7 +127,9 @@ def _gallery(
     }
 
 
-def _clip_pages(folder: Path, questions: Sequence[Question], store: Store | None) -> list[dict[str, Any]]:
+def _clip_pages(
+    folder: Path, questions: Sequence[Question], store: Store | None, maps: SigmaMaps
+) -> list[dict[str, Any]]:
     """One entry per clip for the lists; writes the pages of those that the store knows."""
     counts = Counter(question.clip for question in questions)
     in_store = set(store.clip_ids()) if store is not None else set()
@@ -133,7 +137,7 @@ def _clip_pages(folder: Path, questions: Sequence[Question], store: Store | None
     for id in sorted(set(counts) | in_store):
         entry: dict[str, Any] = {"id": id, "name": id, "page": "", "questions": counts[id]}
         if store is not None and id in in_store:
-            page = clip_page(store, id, folder / "pictures")
+            page = clip_page(store, id, folder / "pictures", maps)
             entry |= {"name": page["clip"].name, "page": f"clips/{id}.html"}
             write_page(folder / entry["page"], "clip.html", root="../", page="clip", questions=counts[id], **page)
         entries.append(entry)

@@ -10,6 +10,7 @@ from jaxtyping import Float64
 
 from experts.clip import Clip
 from experts.footage.decoding import DecodingError
+from experts.sigma_maps import SigmaMaps
 from spatial_engine.audit import set_truth
 from spatial_engine.dataset import Dataset
 from spatial_engine.errors import SpatialEngineError, StoreError
@@ -130,10 +131,11 @@ def _look(
 
 
 def _drawn(clip: Clip, store: Store, record: Mapping[str, Json]) -> list[ClipYield]:
-    """With the settings and the seed of the data set."""
+    """With the settings, the seed and the σ maps of the data set."""
     made_with, known = record["settings"], create_templates()
     templates = [known[name] for name in made_with.get("templates", known) if name in known]
-    return clip_yield(clip, store.signals(clip.id), templates, AskSettings(**made_with.get("ask", {})), record["seed"])
+    ask, maps = AskSettings(**made_with.get("ask", {})), SigmaMaps.from_json(made_with.get("sigma_maps", {}))
+    return clip_yield(clip, store.signals(clip.id), templates, ask, record["seed"], maps)
 
 
 def _standings(clips: Sequence[_Clip], store: Store | None) -> Standings | None:

@@ -48,7 +48,7 @@ def open_truth(given: Items[str | Path], clips: frozenset[str]) -> OpenedTruth:
     strangers, errors = [], []
     for each in given:
         try:
-            opened = _opened(str(each))
+            opened = open_given(str(each))
         except Exception as error:
             if (known := explained(error)) is None:
                 raise
@@ -68,7 +68,8 @@ def open_truth(given: Items[str | Path], clips: frozenset[str]) -> OpenedTruth:
     return OpenedTruth(sequences=tuple(found.values()), strangers=tuple(strangers), errors=tuple(errors))
 
 
-def _opened(given: str) -> tuple[Sequence, ...]:
+def open_given(given: str) -> tuple[Sequence, ...]:
+    """The sequences at a folder, a sequence.yaml, or FOLDER=SEQUENCE.yaml. Raises `UsageError`."""
     if Path(given).exists() or "=" not in given:
         return open_sequence(Path(given))
     folder, _, manifest = given.rpartition("=")

@@ -1,0 +1,61 @@
+"""Fits the maps of σ that come with the software, on the real sets with truth.
+
+    SPATIAL_ENGINE_DATA=... python -m benchmarks.trust.calibrate STORE
+
+Writes experts/sigma_maps/sigma_maps.json and the table in docs/sigma_maps.md. STORE keeps signals between runs.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.trust.clips import MANIFESTS, REAL
+from benchmarks.trust.verdicts import ROOT
+from experts.sigma_maps.sigma_maps import PACKAGED
+from spatial_engine.atomic_file import write_json
+from spatial_engine.progress import for_terminal
+from spatial_engine.trust.calibrating import calibrate
+from spatial_engine.trust.sigma_table import sigma_table
+
+WORKERS = 2
+PAGE = ROOT / "docs/sigma_maps.md"
+MARK = "<!-- written by make calibrate -->\n"
+"""The table stands between two of these."""
+_AGREEMENT = ("fox_ngp",)
+"""Made of the images by the same kind of features: proves nothing."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit status: 0 if every set was measured."""
+    (store,) = sys.argv[1:] if arguments is None else arguments
+    if not (data := os.environ.get("SPATIAL_ENGINE_DATA")):
+        print("set SPATIAL_ENGINE_DATA to the folder that holds the real sets")
+        return 2
+    with for_terminal() as progress:
+        found = calibrate([_given(Path(data), name) for name in REAL if name not in _AGREEMENT], store,
+                          workers=WORKERS, progress=progress)  # fmt: skip
+    for name, cause, remedy in found.skipped:
+        print(f"left out: {name}: {cause}\n  try: {remedy}")
+    if found.skipped:
+        print("nothing written: the maps that come with the software are of all sets")
+        return 1
+    write_json(PACKAGED, found.maps.to_json())
+    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), sigma_table(found.maps)), encoding="utf-8")
+    print(sigma_table(found.maps))
+    return 0
+
+
+def with_table(page: str, table: str) -> str:
+    """The page with another table between its marks."""
+    before, _, after = page.split(MARK)
+    return f"{before}{MARK}\n{table}\n\n{MARK}{after}"
+
+
+def _given(data: Path, name: str) -> str:
+    manifest = MANIFESTS / f"{name}.yaml"
+    return f"{data / name}={manifest}" if manifest.is_file() else str(data / name)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

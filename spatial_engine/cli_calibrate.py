@@ -1,0 +1,54 @@
+"""`spatial-engine calibrate`: maps of σ, fitted on sequences with ground truth."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spatial_engine import cli_options as o
+from spatial_engine.cli_options import grouped, names
+
+Given = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SEQUENCE...",
+        help="Folders of a known layout or with a sequence.yaml, such files, or FOLDER=SEQUENCE.yaml: a set each.",
+    ),
+]
+MapsOut = Annotated[Path, typer.Option("-o", "--out", help="File to write.")]
+Signals = Annotated[
+    Path | None, typer.Option("--store", help="Where signals are kept between runs; by default OUT.store.")
+]
+
+
+@grouped
+def calibrate(
+    sequences: Given,
+    models: o.Models,
+    out: MapsOut = Path("sigma_maps.json"),
+    store: Signals = None,
+    experts: o.Experts = None,
+    workers: o.Workers = 1,
+) -> None:
+    """Fit sigma of experts on sequences with ground truth, for generate --sigma-maps. Experts see pictures alone."""
+    from spatial_engine.atomic_file import write_json
+    from spatial_engine.progress import for_terminal
+    from spatial_engine.trust.calibrating import calibrate
+    from spatial_engine.trust.sigma_table import sigma_table
+
+    with for_terminal() as progress:
+        found = calibrate(
+            sequences, store or out.with_suffix(".store"), experts=names(experts), loading=models.loading(),
+            workers=workers, progress=progress,
+        )  # fmt: skip
+    write_json(out, found.maps.to_json())
+    print(sigma_table(found.maps))
+    for name, cause, remedy in found.skipped:
+        print(f"left out: {name}: {cause}" + (f"\n  try: {remedy}" if remedy else ""))
+    print(f"wrote {out}: {len(found.maps.maps)} maps of {len(found.errors)} sets")
+    raise typer.Exit(1 if found.skipped else 0)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command to the app."""
+    app.command()(calibrate)

@@ -1,0 +1,176 @@
+"""Sequences with ground truth into maps of σ: annotate their pictures, measure the errors, fit leave-one-set-out."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from experts.expert import Expert
+from experts.sigma_maps import NoMap, SigmaMap, SigmaMaps
+from experts.sigma_maps.fitting import ErrorSample, FitSettings, fit
+from spatial_engine.annotation import AnnotateClips
+from spatial_engine.errors import SpatialEngineError, UsageError, explained
+from spatial_engine.executor import Crashed, attempt
+from spatial_engine.executor import run as run_tasks
+from spatial_engine.loading import Loading, check_licences
+from spatial_engine.plan import choose_experts
+from spatial_engine.progress import Progress, Silent
+from spatial_engine.sequences.sequence import Sequence as OpenedSequence
+from spatial_engine.store import Store, create_store
+from spatial_engine.trust.signal_errors import signal_errors
+from spatial_engine.trust.signal_errors_record import SignalErrors
+from spatial_engine.trust.true_sequence import open_given
+from spatial_engine.workbench import check_able, check_sendable
+
+Skipped = tuple[str, str, str]
+"""(name, cause, remedy) of what gave no errors."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """What a run found."""
+
+    maps: SigmaMaps
+    errors: Mapping[str, tuple[SignalErrors, ...]]
+    """By set, sorted; of all its clips."""
+    skipped: tuple[Skipped, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredSet:
+    """What became of one set that was given."""
+
+    name: str
+    errors: Mapping[str, Sequence[SignalErrors]]
+    """By clip id."""
+    skipped: tuple[Skipped, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasureSet:
+    """The task of a worker: the signals of a set's pictures, held against its truth."""
+
+    annotating: AnnotateClips
+
+    def __call__(self, given: str) -> MeasuredSet:
+        """Opens what was given, annotates and compares, clip by clip; what fails is named."""
+        name, errors, skipped = _set_name(given), {}, []
+        try:
+            for sequence in open_given(given):
+                result = attempt(self._errors, sequence)
+                if isinstance(result, Crashed):
+                    skipped.append((f"{name} ({sequence.clip.name})", result.error, result.remedy))
+                else:
+                    errors[sequence.clip.id] = result
+        except Exception as error:
+            if (known := explained(error)) is None:
+                raise
+            skipped.append((given, known.cause, known.remedy))
+        return MeasuredSet(name=name, errors=errors, skipped=tuple(skipped))
+
+    def _errors(self, sequence: OpenedSequence) -> list[SignalErrors]:
+        """Experts get the clip: pictures and their clock, no camera, no pose."""
+        if sequence.manifest.truth == "agreement":
+            raise SpatialEngineError("made of the images themselves: agreement, no truth", "give a set with truth")
+        if len(sequence.unsound) == len(sequence.clip.frames):
+            what = "; ".join(finding.what for finding in sequence.findings if finding.grave)
+            raise SpatialEngineError(f"its truth is unsound in every frame: {what}", "see: spatial-engine sequence")
+        clip = sequence.clip.with_options(intrinsics=None)
+        self.annotating([clip])
+        return signal_errors(clip, Store(self.annotating.store_path).signals(clip.id), sequence)
+
+
+def calibrate(
+    sequences: Sequence[str | Path],
+    store: str | Path,
+    *,
+    experts: Sequence[str | Expert] | None = None,
+    loading: Loading | None = None,
+    workers: int = 0,
+    progress: Progress | None = None,
+) -> Calibration:
+    """Maps of the σ of experts. Signals that the store has are not made again.
+
+    Args:
+        sequences: folders, manifests, or FOLDER=SEQUENCE.yaml; each is a set, named by its folder. What cannot be
+            read, has unsound truth, or was made of the images themselves (`truth: agreement`), is named and left out.
+        store: the folder that keeps signals, made if there is none.
+        experts: as for `annotate`.
+        loading: as for `annotate`.
+        workers: as for `annotate`.
+        progress: who is told; None: nobody.
+
+    Raises:
+        UsageError: an expert is unknown, or no set gives an error to fit on.
+        SetupError: this machine can run none of the experts.
+        StoreError: `store` is something else, or of another version.
+    """
+    progress, loading = progress or Silent(), loading or Loading()
+    chosen = choose_experts(experts)
+    check_licences(chosen, loading)
+    check_able(chosen, loading)
+    if workers:
+        check_sendable(chosen)
+    annotating = AnnotateClips(store_path=create_store(store).path, experts=chosen, loading=loading)
+    task, given = MeasureSet(annotating=annotating), list(dict.fromkeys(map(str, sequences)))
+    done: dict[str, MeasuredSet] = {}
+    progress.begin("measuring", len(given))
+    for each, result in run_tasks(task, given, workers):
+        if isinstance(result, Crashed):
+            lost = (each, result.error, result.remedy)
+            result = MeasuredSet(name=_set_name(each), errors={}, skipped=(lost,))
+        done[each] = result
+        progress.step(result.name, f"failed: {result.skipped[0][1]}" if result.skipped else "done")
+    errors = _by_set([done[each] for each in given])
+    skipped = tuple(part for each in given for part in done[each].skipped)
+    if not any(errors.values()):
+        causes = (
+            "; ".join(f"{name}: {cause}" for name, cause, _ in skipped) or "truth and signals have nothing in common"
+        )
+        raise UsageError(f"nothing to fit on ({causes})", "give sequences with poses or depth: docs/sequences.md")
+    return Calibration(maps=fitted_maps(errors), errors=errors, skipped=skipped)
+
+
+def fitted_maps(errors: Mapping[str, Sequence[SignalErrors]], settings: FitSettings | None = None) -> SigmaMaps:
+    """The maps of all quantities in errors by set. Depends on no order."""
+    samples: dict[tuple[str, str, str, str, str], dict[str, list[ErrorSample]]] = defaultdict(lambda: defaultdict(list))
+    for name in sorted(errors):
+        for each in errors[name]:
+            key = (each.expert, each.signal, each.quantity, each.version, each.weights_sha256 or "")
+            samples[key][name].append(each.sample)
+    made = [
+        fit(expert, version, weights or None, signal, quantity,
+            {name: _joined(parts) for name, parts in by_set.items()}, settings)
+        for (expert, signal, quantity, version, weights), by_set in sorted(samples.items())
+    ]  # fmt: skip
+    return SigmaMaps(
+        maps=tuple(each for each in made if isinstance(each, SigmaMap)),
+        without=tuple(each for each in made if isinstance(each, NoMap)),
+    )
+
+
+def _joined(parts: Sequence[ErrorSample]) -> ErrorSample:
+    """Of the clips of one set."""
+    ordered = sorted(parts, key=lambda part: (len(part.off), part.off.tolist()))
+    return ErrorSample(
+        off=np.concatenate([part.off for part in ordered]), other=np.concatenate([part.other for part in ordered])
+    )
+
+
+def _by_set(measured: Sequence[MeasuredSet]) -> dict[str, tuple[SignalErrors, ...]]:
+    """Errors by set, sorted. A clip that two sets hold counts in the first alone: a set left out must not be seen."""
+    seen: set[str] = set()
+    found: dict[str, list[SignalErrors]] = defaultdict(list)
+    for each in measured:
+        for clip in sorted(each.errors.keys() - seen):
+            found[each.name] += each.errors[clip]
+        seen |= each.errors.keys()
+    return {name: tuple(found[name]) for name in sorted(found)}
+
+
+def _set_name(given: str) -> str:
+    """The folder's: clips of one folder are one set."""
+    path = Path(given if Path(given).exists() or "=" not in given else given.rpartition("=")[0])
+    return (path.parent if path.is_file() else path).resolve().name

@@ -1,0 +1,112 @@
+"""How far ranges are from true depth, up to the scale that a clip leaves open."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float64, Int64
+
+from experts.provenance import Provenance
+from experts.signals import Scale
+from spatial_engine.trust.signal_errors_record import GROSS_SIGMAS, SignalErrors, errors_of, gross_counts
+from templates.marks import known_pixels
+from templates.scene import Scene
+from templates.surface import dense_surface
+
+GROSS_RANGE = 0.15
+"""A range is plainly wrong beyond this: the tolerance of a ratio of ranges."""
+SURE_DEPTH = 0.025
+"""Truth at a pixel decides if its σ, its spread over 3 px around included, is at most this: no border, no hole."""
+_LEAST = 8
+"""Ranges that it takes to find the scale."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Ranges:
+    """Of one kind, beside true ones; rows are samples."""
+
+    frame: Int64[np.ndarray, "n"]
+    ratio: Float64[np.ndarray, "n"]
+    """ln of range over true range; NaN where truth does not decide."""
+    own: Float64[np.ndarray, "n"]
+    truth: Float64[np.ndarray, "n"]
+    p_gross: Float64[np.ndarray, "n"]
+
+
+def range_errors(mine: Scene, true: Scene, dense: Sequence[int]) -> Iterator[SignalErrors]:
+    """Of sparse points and of depth, in the frames whose true depth is there."""
+    frames = [frame for frame in dense if true.has_depth(frame) and np.isfinite(mine.world_from_cam([frame])).all()]
+    if mine.path is None or not frames:
+        return
+    if mine.points is not None and mine.points.provenance.expert == mine.path.provenance.expert:
+        yield _record(mine.points.provenance, "sparse_points", _of_points(mine, true, frames), mine.path.scale)
+    if mine.depth is not None and (both := [frame for frame in frames if mine.has_depth(frame)]):
+        yield _record(mine.depth.provenance, "depth", _of_depth(mine, true, both), mine.depth.scale)
+
+
+def _of_points(mine: Scene, true: Scene, frames: Sequence[int]) -> _Ranges:
+    """One row per observation."""
+    points = mine.points
+    assert points is not None
+    seen = np.flatnonzero(np.isin(points.observation_frame, frames))
+    row, frame = points.observation_point[seen], points.observation_frame[seen]
+    centres = {f: mine.world_from_cam([f])[0, :3, 3] for f in frames}
+    away = np.linalg.norm(points.xyz_world[row] - np.array([centres[int(f)] for f in frame]).reshape(-1, 3), axis=1)
+    ratio, sigma = _against(true, frame, points.observation_xy_px[seen], away)
+    return _Ranges(
+        frame=frame, ratio=ratio, own=points.range_relative_sigma[row], truth=sigma, p_gross=points.p_gross[row]
+    )
+
+
+def _of_depth(mine: Scene, true: Scene, frames: Sequence[int]) -> _Ranges:
+    """One row per pixel of a grid."""
+    assert mine.path is not None and mine.depth is not None
+    parts = [dense_surface(mine.depth, mine.path.intrinsics, f, known_pixels(mine, f)) for f in frames]
+    xy_px = np.concatenate([known_pixels(mine, f) for f in frames])
+    frame = np.repeat(np.array(frames, dtype=np.int64), [len(part.p_gross) for part in parts])
+    ratio, sigma = _against(true, frame, xy_px, np.concatenate([part.range for part in parts]))
+    return _Ranges(
+        frame=frame, ratio=ratio, own=np.concatenate([part.range_relative_sigma for part in parts]), truth=sigma,
+        p_gross=np.concatenate([part.p_gross for part in parts]),
+    )  # fmt: skip
+
+
+def _against(
+    true: Scene, frame: Int64[np.ndarray, "n"], xy_px: Float64[np.ndarray, "n 2"], away: Float64[np.ndarray, "n"]
+) -> tuple[Float64[np.ndarray, "n"], Float64[np.ndarray, "n"]]:
+    """ln of ranges over true ones, and the σ of these."""
+    ratio, sigma = np.full(len(frame), np.nan), np.full(len(frame), np.nan)
+    for f in np.unique(frame).tolist():
+        here = np.flatnonzero(frame == f)
+        surface = true.surface(f, xy_px[here])
+        sure = np.nan_to_num(surface.range_relative_sigma, nan=np.inf) <= SURE_DEPTH
+        ratio[here[sure]] = np.log(away[here[sure]] / surface.range[sure])
+        sigma[here[sure]] = surface.range_relative_sigma[sure]
+    return ratio, sigma
+
+
+def _record(made_by: Provenance, signal: str, ranges: _Ranges, scale: Scale) -> SignalErrors:
+    error = ranges.ratio - _scale(ranges, scale)
+    known = np.isfinite(error) & np.isfinite(ranges.own)
+    wrong = np.zeros(len(error), dtype=bool)
+    limit = np.maximum(GROSS_RANGE, GROSS_SIGMAS * np.hypot(ranges.own[known], ranges.truth[known]))
+    wrong[known] = np.abs(error[known]) > limit
+    return errors_of(
+        made_by, signal, "range",
+        error=error[:, None], own=ranges.own, truth=ranges.truth, wrong=wrong,
+        gross=gross_counts(ranges.p_gross[known], wrong[known]),
+    )  # fmt: skip
+
+
+def _scale(ranges: _Ranges, scale: Scale) -> Float64[np.ndarray, "n"]:
+    """ln of the one factor that fits best, of each frame where each has its own; NaN where too few ranges tell.
+
+    Metric lengths too: their scale has a σ of its own."""
+    group = ranges.frame if scale.kind == "per_frame" else np.zeros_like(ranges.frame)
+    found = np.full(len(group), np.nan)
+    known: Bool[np.ndarray, "n"] = np.isfinite(ranges.ratio)
+    for value in np.unique(group):
+        of_it = group == value
+        if (of_it & known).sum() >= _LEAST:
+            found[of_it] = np.median(ranges.ratio[of_it & known])
+    return found
