@@ -2,18 +2,21 @@
 
 import platform
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 
+from benchmarks.trust.aims import LEAST_PER_MINUTE, aims, percent, standings_of
+from benchmarks.trust.signal_table import signal_rows
 from benchmarks.trust.verdicts import ClipVerdicts
 from spatial_engine.trust.coverage import in_sigmas
 from spatial_engine.trust.shown import cells
-from spatial_engine.trust.standing import Extent, Standing, Standings, standings
+from spatial_engine.trust.standing import Standing, Standings
 from spatial_engine.trust.verdict import Verdict
+from spatial_engine.trust.yield_share import together
 
 _PACKAGES = ("numpy", "scipy", "opencv-python-headless", "pycolmap", "av")
 _GROSS_SIGMAS = 5.0
-_LEAST_PER_MINUTE = 10.0
+_REASONS = 5
 _TITLES = {
     "rendered": "Rendered rooms (exact truth)",
     "real": "Real footage with ground truth",
@@ -32,7 +35,8 @@ leaf marked * gives fewer than 10 facts per clip-minute: its aim is not reached,
 
 def table(kept: Sequence[ClipVerdicts], *, seed: int, rooms: int, date: str, code: str) -> str:
     """The whole document. Equal verdicts and words, equal bytes."""
-    return "\n".join([_INTRO, "", *_header(kept, seed, rooms, date, code), *_sections(kept)]).rstrip() + "\n"
+    head = [_INTRO, "", *_header(kept, seed, rooms, date, code), "", *_aims(kept)]
+    return "\n".join([*head, *_sections(kept)]).rstrip() + "\n"
 
 
 def _header(kept: Sequence[ClipVerdicts], seed: int, rooms: int, date: str, code: str) -> Iterator[str]:
@@ -41,30 +45,28 @@ def _header(kept: Sequence[ClipVerdicts], seed: int, rooms: int, date: str, code
     yield f"- Python {platform.python_version()}, {packages}; code {code}"
 
 
+def _aims(kept: Sequence[ClipVerdicts]) -> Iterator[str]:
+    words = {True: "reached", False: "**missed**", None: "not measured"}
+    yield from ("| aim | measured | |", "|---|---|---|")
+    for aim in aims(kept):
+        yield f"| {aim.what} | {aim.measured} | {words[aim.reached]} |"
+
+
 def _sections(kept: Sequence[ClipVerdicts]) -> Iterator[str]:
     for kind, title in _TITLES.items():
         own = [clip for clip in kept if clip.about["kind"] == kind]
         if not own:
             continue
         yield from ("", f"## {title}", "", _sentence(own), "")
-        yield from (*_of_leaves(_standings(own)), "")
+        yield from (*_of_leaves(standings_of(own)), "")
         if kind == "rendered":
             moving = [clip for clip in own if clip.about["moves"]]
             yield from ("### By what was drawn", "", *_of_groups(own), "")
             if moving:
-                yield from ("### Clips whose camera moves through the room", "", *_of_leaves(_standings(moving)))
+                yield from ("### Clips whose camera moves through the room", "", *_of_leaves(standings_of(moving)))
         else:
-            yield from ("### By set", "", *_of_groups(own), *_findings(own))
-
-
-def _standings(clips: Sequence[ClipVerdicts]) -> Standings:
-    minutes = [clip.about["minutes"] for clip in clips]
-    extent = Extent(
-        clips=len(clips),
-        frames=sum(clip.about["frames"] for clip in clips),
-        minutes=None if None in minutes else sum(minutes),
-    )
-    return standings(_verdicts(clips), [part for clip in clips for part in clip.yields], extent)
+            yield from ("### By set", "", *_of_groups(own), *_findings(own), "", *_kept_back(own))
+        yield from signal_rows([each for clip in own for each in clip.signals])
 
 
 def _verdicts(clips: Sequence[ClipVerdicts]) -> list[Verdict]:
@@ -73,13 +75,13 @@ def _verdicts(clips: Sequence[ClipVerdicts]) -> list[Verdict]:
 
 def _sentence(clips: Sequence[ClipVerdicts]) -> str:
     """ "0 of 2110 decided facts in 150 clips are wrong (bound 0.4 %)", with p_gross."""
-    found = _standings(clips).all
+    found = standings_of(clips).all
     facts, decided = found.facts, found.facts.right + found.facts.wrong
     off, numbers = gross(_verdicts(clips))
     said = f"**{facts.wrong} of {decided} decided facts in {facts.clips} clips are wrong**"
     share = f" {off} of {numbers} numbers are off by more than {_GROSS_SIGMAS:g} σ"
-    p_gross = f" (p_gross {_percent(off / numbers, 2)})." if numbers else ""
-    return f"{said} (bound {_percent(facts.bound)})." + (share + p_gross if numbers else "")
+    p_gross = f" (p_gross {percent(off / numbers, 2)})." if numbers else ""
+    return f"{said} (bound {percent(facts.bound)})." + (share + p_gross if numbers else "")
 
 
 def gross(verdicts: Sequence[Verdict]) -> tuple[int, int]:
@@ -94,12 +96,12 @@ def _of_leaves(found: Standings) -> Iterator[str]:
     )
     if reasons := found.all.reasons:
         yield ""
-        yield "Undecidable: " + "; ".join(f"{reason} ({n})" for reason, n in list(reasons.items())[:5]) + "."
+        yield f"Undecidable: {_counted(reasons.items())}."
 
 
 def _leaf(name: str, found: Standing) -> str:
     rate = found.facts_per_minute
-    return name + ("*" if rate is not None and rate < _LEAST_PER_MINUTE else "")
+    return name + ("*" if rate is not None and rate < LEAST_PER_MINUTE else "")
 
 
 def _of_groups(clips: Sequence[ClipVerdicts]) -> Iterator[str]:
@@ -107,9 +109,23 @@ def _of_groups(clips: Sequence[ClipVerdicts]) -> Iterator[str]:
     values = Counter((name, value) for clip in clips for name, value in clip.about["conditions"].items())
 
     def group(name: str, value: str) -> Standing:
-        return _standings([clip for clip in clips if clip.about["conditions"].get(name) == value]).all
+        return standings_of([clip for clip in clips if clip.about["conditions"].get(name) == value]).all
 
     yield from _rows("clips", [(f"{name}: {value}", group(name, value)) for name, value in sorted(values)])
+
+
+def _kept_back(clips: Sequence[ClipVerdicts]) -> Iterator[str]:
+    """Why sets give no more: what was not asked, and what truth could not decide."""
+    for clip in clips:
+        asked = together(clip.yields)
+        open_ = Counter(verdict.reason for verdict in clip.verdicts if verdict.word == "undecidable")
+        said = [f"not asked: {_counted(asked.reasons.items())}"] if asked.reasons else []
+        said += [f"undecidable: {_counted(open_.most_common())}"] if open_ else []
+        yield f"- {clip.about['name']}: {'; '.join(said) or 'nothing was kept back'}"
+
+
+def _counted(reasons: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{reason} ({n})" for reason, n in list(reasons)[:_REASONS])
 
 
 def _rows(first: str, rows: Sequence[tuple[str, Standing]]) -> Iterator[str]:
@@ -127,7 +143,3 @@ def _findings(clips: Sequence[ClipVerdicts]) -> Iterator[str]:
         for finding in clip.about["findings"]:
             word = f"unsound, {clip.about['unsound']} frames count for nothing" if finding["grave"] else "note"
             yield f"- {clip.about['name']}: {word}: {finding['what']}: {finding['number']}"
-
-
-def _percent(share: float | None, digits: int = 1) -> str:
-    return "–" if share is None else f"{100 * share:.{digits}f} %"

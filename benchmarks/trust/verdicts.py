@@ -14,6 +14,8 @@ from spatial_engine.atomic_file import atomic_file
 from spatial_engine.question_line import plain
 from spatial_engine.sources import clip_from_json
 from spatial_engine.trust.label_audit import audit_labels
+from spatial_engine.trust.signal_errors import signal_errors
+from spatial_engine.trust.signal_errors_record import SignalErrors
 from spatial_engine.trust.verdict import Verdict
 from spatial_engine.trust.yield_share import ClipYield, clip_yield
 from templates.registry import create_templates
@@ -47,6 +49,7 @@ class ClipVerdicts:
     about: dict[str, Any]
     """name, kind, moves, conditions, findings, frames, minutes, code."""
     yields: tuple[ClipYield, ...]
+    signals: tuple[SignalErrors, ...]
     verdicts: tuple[Verdict, ...]
 
 
@@ -66,13 +69,15 @@ class Judge:
         store = se.annotate(footage, place / "store", options=options)
         dataset = se.generate(store, place / "dataset", seed=self.seed)
         clips = [clip_from_json(store.record(id).clip) for id in store.clip_ids()]
-        verdicts = list(audit_labels(dataset.questions, clip.truths(clips)))
+        truths = clip.truths(clips)
+        verdicts = list(audit_labels(dataset.questions, truths))
         templates = list(create_templates().values())
         yields = [
             part
             for each in clips
             for part in clip_yield(each, store.signals(each.id), templates, AskSettings(), self.seed)
         ]
+        errors = [part for each in clips for part in signal_errors(each, store.signals(each.id), truths[each.id])]
         about = {
             "name": clip.name,
             "kind": clip.kind,
@@ -82,7 +87,8 @@ class Judge:
             "code": self.code,
             "seed": self.seed,
         }
-        _write(self.out / clip.name / _FILE, ClipVerdicts(about=about, yields=tuple(yields), verdicts=tuple(verdicts)))
+        kept = ClipVerdicts(about=about, yields=tuple(yields), signals=tuple(errors), verdicts=tuple(verdicts))
+        _write(self.out / clip.name / _FILE, kept)
         return count(verdicts)
 
 
@@ -108,14 +114,20 @@ def read(folder: Path, code: str | None = None, seed: int | None = None) -> Clip
     head = json.loads(first)
     if code not in (None, head["about"]["code"]) or seed not in (None, head["about"]["seed"]):
         return None
-    yields = tuple(ClipYield(**part) for part in head["yields"])
     return ClipVerdicts(
-        about=head["about"], yields=yields, verdicts=tuple(Verdict(**json.loads(line)) for line in rest)
+        about=head["about"],
+        yields=tuple(ClipYield(**part) for part in head["yields"]),
+        signals=tuple(SignalErrors.from_json(part) for part in head["signals"]),
+        verdicts=tuple(Verdict(**json.loads(line)) for line in rest),
     )
 
 
 def _write(path: Path, kept: ClipVerdicts) -> None:
-    head = {"about": kept.about, "yields": [asdict(part) for part in kept.yields]}
+    head = {
+        "about": kept.about,
+        "yields": [asdict(part) for part in kept.yields],
+        "signals": [part.to_json() for part in kept.signals],
+    }
     lines = [head, *(asdict(verdict) for verdict in kept.verdicts)]
     with atomic_file(path) as temporary:
         temporary.write_text("".join(json.dumps(plain(line)) + "\n" for line in lines), encoding="utf-8")
