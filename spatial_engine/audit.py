@@ -10,6 +10,7 @@ from spatial_engine.card import card
 from spatial_engine.leaks.leak_audit import leak_audit
 from spatial_engine.question_line import plain
 from templates.ability import LEAVES
+from templates.abstention import OPTION, UNDETERMINED
 from templates.draft import Refusal
 from templates.measured import Json
 from templates.question import Question
@@ -46,6 +47,7 @@ def audit(
         "abilities": _abilities(questions),
         "formats": _counts(question.format for question in questions),
         "templates": _counts(question.template for question in questions),
+        "abstention": _abstention(questions),
         "refused": _reasons(refused),
         "dropped": _reasons(dropped),
         "letters": letters(questions),
@@ -102,6 +104,13 @@ def _abilities(questions: Sequence[Question]) -> dict[str, Json]:
         }
         for leaf in sorted(by_leaf, key=lambda leaf: (LEAVES.index(leaf) if leaf in LEAVES else len(LEAVES), leaf))
     }
+
+
+def _abstention(questions: Iterable[Question]) -> dict[str, dict[str, int]]:
+    """By template: choices that offer "It cannot be determined ...", and of how many that is the right answer."""
+    offered = [question for question in questions if OPTION in question.options]
+    right = Counter(question.template for question in offered if question.value == UNDETERMINED)
+    return {name: {"offered": n, "right": right[name]} for name, n in _counts(q.template for q in offered).items()}
 
 
 def _reasons(refusals: Iterable[Refusal]) -> dict[str, dict[str, int]]:

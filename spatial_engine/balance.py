@@ -9,6 +9,7 @@ from hashlib import sha256
 
 import numpy as np
 
+from templates.abstention import abstains
 from templates.answer import Numbers, Point, difference
 from templates.draft import Draft, Refusal
 from templates.measured import Json
@@ -34,6 +35,9 @@ class BalanceSettings:
     leaf_limit_may_drop: float = 0.5
     """If the leaf limit would cost more than this share of the questions it is not applied: a leaf with one question
     shall not empty the others."""
+    max_abstention_share: float = 0.2
+    """Of a template's choices at most so many are right where they say that it cannot be determined: as many as each of
+    five options, so that to say so by habit gains nothing."""
     kept_one_sided: int = 2
     """Where every question of a template has one and the same answer, this many stay."""
 
@@ -77,6 +81,7 @@ def balance(
         "dropped to balance yes and no": lambda ds: _surplus_yes_no(ds, seed, settings),
         "dropped to balance the words of right answers": lambda ds: _surplus_texts(ds, seed, settings),
         "dropped to keep one leaf from dominating": lambda ds: _surplus_leaves(ds, seed, settings),
+        "dropped to keep abstention rare": lambda ds: _surplus_abstentions(ds, seed, settings),
     }
     for reason, rule in rules.items():
         gone = rule(kept)
@@ -186,6 +191,19 @@ def _surplus_leaves(drafts: Sequence[Draft], seed: int, settings: BalanceSetting
     if sum(min(n, limit) for n in counts) < (1 - settings.leaf_limit_may_drop) * len(drafts):
         return set()
     return set().union(*(_thin(drafts, indices, len(indices) - limit, seed) for indices in leaves.values()))
+
+
+def _surplus_abstentions(drafts: Sequence[Draft], seed: int, settings: BalanceSettings) -> set[int]:
+    """No more choices of a template that cannot be determined than their share."""
+    choices: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for index, draft in enumerate(drafts):
+        if draft.format == "choice":
+            choices[draft.template][abstains(draft.answer)].append(index)
+    gone: set[int] = set()
+    for determined, open_ones in choices.values():
+        allowed = int(settings.max_abstention_share / (1 - settings.max_abstention_share) * len(determined) + 1e-9)
+        gone |= _drop(drafts, open_ones, len(open_ones) - allowed, seed)
+    return gone
 
 
 def _leaf_limit(counts: Sequence[int], share: float) -> int:

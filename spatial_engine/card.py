@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 
+from templates.abstention import OPTION, UNDETERMINED
 from templates.measured import Json
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -89,7 +90,17 @@ def _abilities(audit: Mapping[str, Json]) -> str:
         (leaf, str(found["questions"]), str(found["facts"]), ", ".join(f"{k} {v}" for k, v in found["formats"].items()))
         for leaf, found in audit["abilities"].items()
     ]
-    return _table(("Ability", "Questions", "Facts", "Formats"), rows) if rows else "Nothing."
+    table = _table(("Ability", "Questions", "Facts", "Formats"), rows) if rows else "Nothing."
+    return "\n\n".join([table, *_abstention(audit)])
+
+
+def _abstention(audit: Mapping[str, Json]) -> list[str]:
+    """A line for each template that offers to abstain."""
+    return [
+        f"Of {found['offered']} choices of `{name}` that may be answered with {OPTION!r}, that is the right answer to "
+        f"{found['right']}: their `value` is {UNDETERMINED!r}."
+        for name, found in audit.get("abstention", {}).items()
+    ]
 
 
 def _reasons(audit: Mapping[str, Json]) -> str:

@@ -131,6 +131,10 @@ def right(answer: Answer, truth: Answer) -> bool | None:
         case Point(), Point():
             offset = np.linalg.norm(answer.xy_px - truth.xy_px)
             return _all_decided(float(offset), answer.tolerance_px, truth.sigma_px)
+        case (Label(), Point()):  # a photo is said to leave out what it shows
+            return False
+        case (Point(), Label()):  # ... or to show what it leaves out
+            return None if truth.margin < TRUTH_SIGMAS else False
         case Shape(), Shape():
             return _all_decided(rms(answer.points, truth.points), answer.tolerance, truth.sigma)
         case Plan(), Plan():

@@ -1,9 +1,11 @@
-"""Where a point of one frame lies in another: by confirmed matches, or by measured dense geometry."""
+"""Where a point of one frame lies in another: by confirmed matches, or by measured dense geometry; or that it lies
+outside."""
 
 import numpy as np
 from jaxtyping import Float64
 
 from templates.measured import Measured, Undecided
+from templates.out_of_view import beyond_edge, left_out
 from templates.scene import Scene, find_rows
 
 _NEAR_PX = 1.5
@@ -17,7 +19,7 @@ _CONFIRMED_BY = ("nothing", "track", "reprojection", "homography", "depth there 
 def corresponding_point(
     scene: Scene, frame_a: int, xy_a_px: Float64[np.ndarray, "2"], frame_b: int
 ) -> Measured | Undecided:
-    """The pixel in frame b of what frame a shows at a pixel."""
+    """The pixel in frame b of what frame a shows at a pixel; with a label where that is surely outside the picture."""
     if scene.measured_depth is not None:
         return _by_geometry(scene, frame_a, xy_a_px, frame_b)
     matches = scene.matches
@@ -27,7 +29,7 @@ def corresponding_point(
     rows = np.flatnonzero(np.isin(matches.pair, pair))
     apart = np.linalg.norm(matches.xy_a_px[rows] - xy_a_px, axis=1)
     if not len(rows) or apart.min() > _NEAR_PX * scene.pixel_scale:
-        return Undecided(reason="point is not matched")
+        return left_out(scene, frame_a, xy_a_px, frame_b) or Undecided(reason="point is not matched")
     row = rows[apart.argmin()]
     return Measured(
         value=matches.xy_b_px[row],
@@ -48,7 +50,8 @@ def _by_geometry(scene: Scene, frame_a: int, xy_a_px: np.ndarray, frame_b: int) 
     cam_b = b[:3, :3].T @ (world - b[:3, 3])
     (xy_b,) = scene.path.intrinsics.project(cam_b[None])
     if not scene.path.intrinsics.contains(xy_b):
-        return Undecided(reason="point leaves the picture")
+        outside = beyond_edge(scene, frame_a, xy_a_px, frame_b, cam_b[None], np.ones(1), 0.0)
+        return outside or Undecided(reason="point leaves the picture")
     there = scene.surface(frame_b, xy_b[None])
     z = float(there.xyz_cam[0, 2])
     if not np.isfinite(z) or abs(z - cam_b[2]) > _DEPTH_AGREES * cam_b[2]:

@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float64
 
-from templates.answer import Point, rms
+from templates.answer import rms
 
 _POINT_SPACING = 3.0
 """Wrong points lie at least this many tolerances from the right one and from each other."""
@@ -11,24 +11,28 @@ _POINT_BORDER = 0.06
 
 
 def point_distractors(
-    answer: Point, xy_a_px: Float64[np.ndarray, "2"], size_px: np.ndarray, rng: np.random.Generator
+    xy_px: Float64[np.ndarray, "2"],
+    tolerance_px: float,
+    xy_a_px: Float64[np.ndarray, "2"],
+    size_px: np.ndarray,
+    rng: np.random.Generator,
 ) -> list[Float64[np.ndarray, "2"]]:
     """Wrong pixels for a point that moved from `xy_a_px`: not moved, moved the other way, mirrored, elsewhere."""
-    flow = answer.xy_px - xy_a_px
+    flow = xy_px - xy_a_px
     width, height = size_px
     mistakes = [
         xy_a_px,
         xy_a_px - flow,
-        np.array([width - 1 - answer.xy_px[0], answer.xy_px[1]]),
-        np.array([answer.xy_px[0], height - 1 - answer.xy_px[1]]),
+        np.array([width - 1 - xy_px[0], xy_px[1]]),
+        np.array([xy_px[0], height - 1 - xy_px[1]]),
     ]
     mistakes = [mistakes[k] for k in rng.permutation(len(mistakes))]
     elsewhere = rng.uniform(_POINT_BORDER, 1 - _POINT_BORDER, size=(30, 2)) * size_px
     kept: list[np.ndarray] = []
     for candidate in [*mistakes, *elsewhere]:
-        apart = [float(np.linalg.norm(candidate - other)) for other in [answer.xy_px, *kept]]
+        apart = [float(np.linalg.norm(candidate - other)) for other in [xy_px, *kept]]
         within = np.all((candidate >= _POINT_BORDER * size_px) & (candidate <= (1 - _POINT_BORDER) * size_px))
-        if within and min(apart) >= _POINT_SPACING * answer.tolerance_px:
+        if within and min(apart) >= _POINT_SPACING * tolerance_px:
             kept.append(candidate)
     return kept
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from action_mapping.pair_plan import counted
 from action_mapping.primitives import COMPONENTS
+from templates.abstention import UNDETERMINED
 from templates.answer import Label, Numbers, Plan, Point, Shape, p_right, p_within, right
 
 
@@ -75,8 +76,15 @@ def test_shapes_and_points() -> None:
 
 
 def test_different_kinds_cannot_be_compared() -> None:
-    with pytest.raises(TypeError, match="cannot compare Label with Point"):
-        right(Label(text="A", margin=3), Point(xy_px=np.zeros(2), sigma_px=1.0, tolerance_px=3.0))
+    with pytest.raises(TypeError, match="cannot compare Label with Shape"):
+        right(Label(text="A", margin=3), Shape(points=np.zeros((3, 2)), sigma=0.01, tolerance=0.15))
+
+
+def test_a_point_and_a_label_that_it_is_left_out_exclude_each_other() -> None:
+    point = Point(xy_px=np.zeros(2), sigma_px=1.0, tolerance_px=3.0)
+    said, doubted = (Label(text=UNDETERMINED, margin=margin) for margin in (3.1, 2.9))
+    assert right(said, point) is False and right(point, said) is False
+    assert right(point, doubted) is None
 
 
 def plan(amounts: dict[str, float], sigma: float = 0.01, p_gross: float = 0.0) -> Plan:
