@@ -63,8 +63,9 @@ def _map(content: Mapping[str, Any]) -> SigmaMap:
 
 def read_maps(path: Path) -> SigmaMaps:
     """The maps of a file. Raises `OSError`, or `ValueError` for a file that holds none."""
+    content = json.loads(path.read_text(encoding="utf-8"))
     try:
-        return SigmaMaps.from_json(json.loads(path.read_text(encoding="utf-8")))
+        return SigmaMaps.from_json(content or {"format_version": None})
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{path} holds no sigma maps ({error!r})") from error
 

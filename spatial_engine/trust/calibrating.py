@@ -78,8 +78,12 @@ class MeasureSet:
             what = "; ".join(finding.what for finding in sequence.findings if finding.grave)
             raise SpatialEngineError(f"its truth is unsound in every frame: {what}", "see: spatial-engine sequence")
         clip = sequence.clip.with_options(intrinsics=None)
-        self.annotating([clip])
-        return signal_errors(clip, Store(self.annotating.store_path).signals(clip.id), sequence)
+        store = Store(self.annotating.store_path)
+        store.write_failures(clip.id, {})  # what failed is tried again
+        (annotated,) = self.annotating([clip])
+        if annotated.lacking or any(entry.state == "failed" for entry in annotated.entries):
+            raise SpatialEngineError(annotated.outcome, "see: spatial-engine doctor; run it again: it goes on")
+        return signal_errors(clip, store.signals(clip.id), sequence)
 
 
 def calibrate(

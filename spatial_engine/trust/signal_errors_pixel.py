@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from jaxtyping import Bool, Float64
 
-from spatial_engine.trust.signal_errors_range import SURE_DEPTH
+from spatial_engine.trust.signal_errors_range import sure_surface
 from spatial_engine.trust.signal_errors_record import GROSS_SIGMAS, SignalErrors, errors_of, gross_counts
 from templates.correspondence import moved_with_object
 from templates.scene import Scene, find_rows
@@ -105,17 +105,16 @@ def _displaced(
     assert true.path is not None
     camera = true.path.intrinsics
     a, b = true.world_from_cam([frame_a, frame_b])
-    seen = true.surface(frame_a, xy_a_px)
-    sure = np.nan_to_num(seen.range_relative_sigma, nan=np.inf) <= SURE_DEPTH
-    world = seen.xyz_cam @ a[:3, :3].T + a[:3, 3]
+    xyz_cam, depth_sigma = sure_surface(true, frame_a, xy_a_px)
+    away = np.linalg.norm(xyz_cam, axis=1)
+    world = xyz_cam @ a[:3, :3].T + a[:3, 3]
     if true.objects is not None:
         world = np.array(
             [moved_with_object(true, frame_a, xy, frame_b, place) for xy, place in zip(xy_a_px, world, strict=True)]
         ).reshape(-1, 3)
     xy_px = camera.project((world - b[:3, 3]) @ b[:3, :3])
-    reach = np.linalg.norm(b[:3, 3] - a[:3, 3]) / seen.range
-    placed = np.hypot(*true.position_sigma([frame_a, frame_b])) / seen.range
+    reach = np.linalg.norm(b[:3, 3] - a[:3, 3]) / away
+    placed = np.hypot(*true.position_sigma([frame_a, frame_b])) / away
     turned = true.rotation_sigma_rad([frame_a, frame_b]).max()
     focal = true.path.focal_relative_sigma * np.linalg.norm(xy_px - xy_a_px, axis=1)
-    sigma = np.hypot(camera.fx_px * np.hypot(np.hypot(reach * seen.range_relative_sigma, placed), turned), focal)
-    return np.where(sure[:, None], xy_b_px - xy_px, np.nan), np.where(sure, sigma, np.nan)
+    return xy_b_px - xy_px, np.hypot(camera.fx_px * np.hypot(np.hypot(reach * depth_sigma, placed), turned), focal)

@@ -1,0 +1,92 @@
+"""Factors of σ: what is fitted, on which sets, and when nothing is."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from experts.sigma_maps import NoMap, SigmaMap
+from experts.sigma_maps.fitting import ErrorSample, FitSettings, fit, fitted_gain
+
+SETS = ("attic", "barn", "cellar", "dock")
+
+
+def normal(true_over_stated: float, *, count: int = 3000, other: float = 0.0, seed: int = 0) -> ErrorSample:
+    """Normal errors whose true σ is so many times the stated one, and what else is in the difference."""
+    rng = np.random.default_rng(seed)
+    off = np.abs(rng.normal(size=count) * np.hypot(true_over_stated, other))
+    return ErrorSample(off=off, other=np.full(count, other))
+
+
+def by_set(true_over_stated: float, **more) -> dict[str, ErrorSample]:
+    return {name: normal(true_over_stated, seed=seed, **more) for seed, name in enumerate(SETS)}
+
+
+def fitted(samples, **more):
+    return fit("colmap", "1", None, "camera_path", "rotation", samples, **more)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.7, 2.5])
+@pytest.mark.parametrize("other", [0.0, 0.8])
+def test_a_known_factor_is_found_whatever_else_is_in_the_difference(factor, other):
+    found = fitted(by_set(factor, other=other))
+    assert isinstance(found, SigmaMap) and found.gain == pytest.approx(factor, rel=0.06)
+    assert found.sets == list(SETS) and found.samples == 12_000
+    for one in found.held_out:
+        assert one.within_1 == pytest.approx(0.683, abs=0.04) and one.within_2 == pytest.approx(0.954, abs=0.02)
+
+
+def test_honest_and_wide_sigma_stay_as_they_are():
+    wide = fitted(by_set(0.3))
+    assert wide.gain == 1 and all(one.fitted == pytest.approx(0.3, rel=0.06) for one in wide.held_out)
+    assert all(one.within_1 > 0.99 for one in wide.held_out), "coverage is that of what is applied"
+    assert fitted(by_set(1.0)).gain == pytest.approx(1, abs=0.06)
+
+
+def test_what_the_rest_explains_needs_no_factor():
+    all_of_truth = ErrorSample(off=np.abs(np.random.default_rng(0).normal(size=500)), other=np.full(500, 3.0))
+    assert fitted_gain({"attic": all_of_truth}) == 0
+
+
+def test_a_heavy_tail_counts_where_the_bulk_does_not():
+    off = np.r_[np.full(90, 0.1), np.full(10, 6.0)]
+    assert fitted_gain({"attic": ErrorSample(off=off, other=np.zeros(100))}) == pytest.approx(3.0, rel=0.01)
+
+
+def test_a_set_that_is_left_out_is_not_seen():
+    samples = by_set(1.4)
+    before = fitted(samples)
+    after = fitted(samples | {"barn": normal(9.0, seed=7)})
+    fits = [{one.set: one.fitted for one in found.held_out} for found in (before, after)]
+    assert fits[0]["barn"] == fits[1]["barn"]
+    assert all(fits[1][name] > 2 * fits[0][name] for name in SETS if name != "barn")
+    assert after.gain > 2 * before.gain and after.gain == max(fits[1].values()), "the largest fit is taken"
+    assert {one.set: one.within_2 for one in after.held_out}["barn"] < 0.5
+
+
+def test_each_set_counts_the_same_however_large():
+    small, large = normal(2.0, count=200, seed=1), normal(1.0, count=5000, seed=2)
+    both = fitted_gain({"attic": small, "barn": large})
+    again = fitted_gain({"attic": small, "barn": normal(1.0, count=500, seed=2)})
+    assert both == pytest.approx(again, rel=0.05) and both > 1.3
+
+
+def test_too_little_gives_no_map_and_says_why():
+    one = fitted({"attic": normal(2.0)})
+    assert isinstance(one, NoMap) and one.why == "one set only" and one.sets == ("attic",)
+    assert one.fitted == pytest.approx(2.0, rel=0.05) and one.within_1 < 0.45
+    few = fitted({name: normal(1.0, count=5) for name in SETS})
+    assert few.why == "20 samples, 30 are needed" and few.samples == 20
+    empty = ErrorSample(off=np.empty(0), other=np.empty(0))
+    assert fitted({"attic": empty}).why == "truth decides none of it"
+    assert fitted({"attic": normal(1.0), "barn": empty}).why == "one set only"
+    assert fitted(by_set(1.0), settings=FitSettings(least_sets=5)).why == "4 sets only"
+
+
+@settings(max_examples=25, deadline=None)
+@given(order=st.permutations(SETS), seed=st.integers(0, 9), factor=st.floats(0.2, 5))
+def test_the_order_of_sets_and_errors_does_not_matter(order, seed, factor):
+    samples = by_set(factor, count=40, other=0.3)
+    mixed = np.random.default_rng(seed).permutation(40)
+    shuffled = {name: ErrorSample(off=samples[name].off[mixed], other=samples[name].other[mixed]) for name in order}
+    assert fitted(shuffled) == fitted(samples)

@@ -1,0 +1,125 @@
+"""Maps of σ wherever signals of a store are asked about: none of these places forgets them."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from experts.sigma_maps import QUANTITIES, SigmaMaps, packaged_maps
+from spatial_engine.cli import main
+from spatial_engine.dataset import Dataset
+from spatial_engine.errors import UsageError
+from spatial_engine.pipeline import generate, run
+from spatial_engine.report import report
+from spatial_engine.sources import clip_to_json
+from spatial_engine.store import ClipRecord, FootageRecord, create_store
+from spatial_engine.trust.audit_dataset import audit_dataset
+from spatial_engine.trust.yield_share import clip_yield
+from templates.registry import create_templates
+from templates.settings import AskSettings
+from tests.experts.sigma_maps.test_applying import one_map
+from tests.spatial_engine.trust.known_room import EXPERT, measured, opened, write_room
+
+RAW = replace(EXPERT, sigma="raw")
+MAPS = SigmaMaps(
+    maps=tuple(one_map("camera_path", quantity, 1.25, expert=RAW.expert) for quantity in QUANTITIES["camera_path"])
+)
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory):
+    return write_room(tmp_path_factory.mktemp("asked") / "room")
+
+
+@pytest.fixture(scope="module")
+def raw(room):
+    """A model's camera path that nothing confirms."""
+    return {"camera_path": replace(measured(opened(room))["camera_path"], provenance=RAW)}
+
+
+@pytest.fixture(scope="module")
+def store(room, raw, tmp_path_factory):
+    clip, made = opened(room).clip, create_store(tmp_path_factory.mktemp("asked") / "store")
+    made.write(clip.id, "camera_path", "k" * 16, raw["camera_path"])
+    made.write_record(clip.id, ClipRecord(clip=clip_to_json(clip), signals={"camera_path": "k" * 16}))
+    made.write_footage(FootageRecord(path=str(room), name="room", clips=(clip.id,)))
+    return made
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("maps") / "maps.json"
+    path.write_text(json.dumps(MAPS.to_json()))
+    return path
+
+
+@pytest.fixture(scope="module")
+def datasets(store, file, tmp_path_factory):
+    """Without a map of this expert, and with."""
+    folder = tmp_path_factory.mktemp("datasets")
+    return generate(store, folder / "without"), generate(store, folder / "with", sigma_maps=file)
+
+
+def test_raw_is_asked_about_once_it_is_calibrated(datasets):
+    without, with_maps = datasets
+    assert not list(without.questions)
+    questions = list(with_maps.questions)
+    assert {"camera_turn", "place_direction"} <= {question.template for question in questions}
+    for question in questions:
+        (maker,) = (part for part in question.provenance if part["signal"] == "camera_path")
+        assert maker["sigma"] == "calibrated"
+        assert maker["calibrated_on"] == {quantity: ["attic"] for quantity in QUANTITIES["camera_path"]}
+    turn = next(q for q in questions if q.template == "camera_turn" and q.format == "numeric")
+    assert turn.sigma == pytest.approx(1.25 * ((0.5) ** 2 + (0.01 * turn.value) ** 2) ** 0.5, rel=0.02)
+
+
+def test_the_audit_names_the_maps(datasets):
+    said = [dataset.audit["settings"]["sigma_maps"] for dataset in datasets]
+    assert [one["digest"] for one in said] == [packaged_maps().digest, MAPS.digest]
+    assert SigmaMaps.from_json(said[1]) == MAPS
+
+
+def test_the_report_draws_what_was_asked_about(datasets, store, tmp_path):
+    clip = store.clip_ids()[0]
+    pages = []
+    for dataset, name in zip(datasets, ("without", "with"), strict=True):
+        report(dataset, tmp_path / name, store=store)
+        pages.append((tmp_path / name / "clips" / f"{clip}.html").read_text())
+    assert ['class="view"' in page for page in pages] == [False, True]
+
+
+def test_yield_is_that_of_the_data_set(datasets, store, room, monkeypatch):
+    monkeypatch.setattr("spatial_engine.sequences.findings.examine", lambda _: ())
+    yields = [audit_dataset(dataset, [room], store=store).truth.all.yielded for dataset in datasets]
+    assert [found.decided > 0 for found in yields] == [False, True]
+
+
+def test_yield_by_itself_takes_the_packaged_maps(raw, room, monkeypatch):
+    template = [create_templates()["camera_turn"]]
+
+    def decided(**maps):
+        (found,) = clip_yield(opened(room).clip, raw, template, AskSettings(), 0, **maps)
+        return found.decided
+
+    assert decided() == 0 < decided(maps=MAPS)
+    monkeypatch.setattr("spatial_engine.trust.yield_share.packaged_maps", lambda: MAPS)
+    assert decided() > 0
+
+
+def test_from_the_shell(store, file, tmp_path):
+    with pytest.raises(SystemExit) as ended:
+        main(["generate", str(store.path), "-o", str(tmp_path / "data"), "--sigma-maps", str(file)])
+    assert ended.value.code == 0
+    assert Dataset.open(tmp_path / "data").audit["settings"]["sigma_maps"]["digest"] == MAPS.digest
+
+
+@pytest.mark.parametrize("content", ["{}", None, json.dumps({"questions": 3})])
+def test_a_file_without_maps_is_refused_before_the_work(content, store, room, tmp_path, capsys):
+    path = tmp_path / "maps.json"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(UsageError, match="--sigma-maps"):
+        generate(store, tmp_path / "data", sigma_maps=path)
+    with pytest.raises(UsageError, match="--sigma-maps"):
+        run(room, tmp_path / "out", sigma_maps=path)
+    assert not (tmp_path / "data").exists() and not (tmp_path / "out").exists()
