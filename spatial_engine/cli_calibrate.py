@@ -32,7 +32,7 @@ def calibrate(
 ) -> None:
     """Fit sigma of experts on sequences with ground truth, for generate --sigma-maps. Experts see pictures alone."""
     from spatial_engine.atomic_file import write_json
-    from spatial_engine.progress import for_terminal
+    from spatial_engine.progress import counted, for_terminal
     from spatial_engine.trust.calibrating import calibrate
     from spatial_engine.trust.sigma_table import sigma_table
 
@@ -45,7 +45,8 @@ def calibrate(
     print(sigma_table(found.maps))
     for name, cause, remedy in found.skipped:
         print(f"left out: {name}: {cause}" + (f"\n  try: {remedy}" if remedy else ""))
-    print(f"wrote {out}: {len(found.maps.maps)} maps of {len(found.errors)} sets")
+    sets = sum(bool(errors) for errors in found.errors.values())
+    print(f"wrote {out}: {counted(len(found.maps.maps), 'map')}, {counted(sets, 'set')} with errors to count")
     raise typer.Exit(1 if found.skipped else 0)
 
 
