@@ -34,7 +34,7 @@ def signal_errors(clip: Clip, signals: Signals, truth: TrueClip) -> list[SignalE
     dense = _frames(mine, unsound)
     true = truth.scene(dense)
     found = chain(camera_errors(mine, true, unsound), range_errors(mine, true, dense), pixel_errors(mine, true, dense))
-    return [each for each in found if each.counted or each.undecided]
+    return [each for each in found if each.counted or each.undecided or each.gross]
 
 
 def _frames(mine: Scene, unsound: frozenset[int]) -> Sequence[int]:

@@ -64,6 +64,14 @@ def test_without_a_map_a_signal_is_the_same_object():
         assert all(after[name] is signal for name, signal in before.items())
 
 
+def test_a_direction_rests_on_positions_too():
+    before = worlds.signals()["camera_path"]
+    after = with_sigma_maps({"camera_path": before}, maps(one_map("camera_path", "direction", 3.0)))["camera_path"]
+    assert after.direction_sigma_rad == pytest.approx(3 * before.direction_sigma_rad)
+    np.testing.assert_allclose(after.position_sigma, 3 * before.position_sigma)
+    assert after.rotation_sigma_rad is before.rotation_sigma_rad
+
+
 def test_a_check_has_the_map_of_what_it_checks():
     before = {"gravity_check": worlds.signals()["gravity"]}
     after = with_sigma_maps(before, maps(one_map("gravity", "up")))["gravity_check"]

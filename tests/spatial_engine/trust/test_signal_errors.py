@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+from benchmarks.trust.rooms import RenderedTruth
 from experts.sigma_maps.fitting import fitted_gain
-from experts.signals import Abstained, Calibration
+from experts.signals import Abstained, Calibration, Matches
 from spatial_engine.trust.signal_errors import signal_errors
 from spatial_engine.trust.signal_errors_record import MOST, GrossCount, SignalErrors, gross_counts, joined_counts
+from tests.rendering import as_clip, demo_scene
 from tests.spatial_engine.trust import known_signals as k
 from tests.spatial_engine.trust.known_room import COUNT, EXPERT, measured, opened
 
@@ -17,6 +19,8 @@ KINDS = {
     ("camera_path", "rotation"), ("camera_path", "direction"), ("camera_path", "focal"), ("gravity", "up"),
     ("sparse_points", "range"), ("matches", "pixel"), ("tracks", "pixel"),
 }  # fmt: skip
+A, B = 0, 60
+"""Frames between which the crate slides."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,62 @@ def test_a_small_slip_is_not_plainly_wrong(sequence):
     slipped = replace(matches, xy_b_px=matches.xy_b_px + 0.5, sigma_px=np.full_like(matches.sigma_px, 0.01))
     found = signal_errors(sequence.clip, {"matches": slipped}, Known(sequence))
     assert all(count.gross == 0 for each in found for count in each.gross)
+
+
+def test_what_is_said_to_move_is_left_out(sequence):
+    tracks = k.noisy(sequence, 1e-9)["tracks"]
+    off = replace(tracks, xy_px=tracks.xy_px + np.linspace(0, 60, COUNT)[:, None], motion=np.ones_like(tracks.motion))
+    assert signal_errors(sequence.clip, {"tracks": off}, Known(sequence)) == []
+    resting = replace(off, motion=np.full_like(tracks.motion, -1))
+    ((count,),) = (each.gross for each in signal_errors(sequence.clip, {"tracks": resting}, Known(sequence)))
+    assert count.gross == count.samples > 20
+
+
+def test_a_point_on_a_known_mover_goes_with_it():
+    scene = demo_scene(200, 150)
+    clip, crate = as_clip(scene), scene.labels.index("crate")
+    truth = RenderedTruth(of=scene, clip=clip)
+    true = truth.scene([A, B])
+    xy = np.argwhere(scene.ids(A) == crate)[::7, ::-1].astype(float)
+    before, after = (scene.world_from_things(frame)[crate] for frame in (A, B))
+    (cam_a,), (cam_b,) = true.world_from_cam([A]), true.world_from_cam([B])
+    moved = np.linalg.inv(cam_b) @ after @ np.linalg.inv(before) @ cam_a
+    there = true.path.intrinsics.project(true.surface(A, xy).xyz_cam @ moved[:3, :3].T + moved[:3, 3])
+    n = len(xy)
+    matches = Matches(
+        pairs=np.array([[A, B]]), pair=np.zeros(n, dtype=np.int64), xy_a_px=xy, xy_b_px=there,
+        sigma_px=np.full(n, 0.7), p_gross=np.full(n, 0.003), confirmed_by=np.ones(n, dtype=np.int32), provenance=EXPERT,
+    )  # fmt: skip
+    (found,) = signal_errors(clip, {"matches": matches}, truth)
+    (count,) = found.gross
+    assert count.samples > 20 and count.gross == 0 and found.off.max() < 0.1
+
+
+def test_borders_of_things_decide_nothing(sequence):
+    true = sequence.scene(range(COUNT))
+    points = k.points(true, np.random.default_rng(0), 1e-9)
+    spread = np.concatenate([
+        true.surface(f, points.observation_xy_px[points.observation_frame == f]).range_relative_sigma
+        for f in range(COUNT)
+    ])  # fmt: skip
+    border, other = spread > 0.025, spread <= 0.025
+    assert border.sum() > 10
+    centre = k.exact_path(true).world_from_cam[:, :3, 3][points.observation_frame]
+    off = np.where(border[:, None], centre + 3 * (points.xyz_world - centre), points.xyz_world)
+    made = {"camera_path": k.exact_path(true), "sparse_points": replace(points, xyz_world=off)}
+    found = errors(sequence, made)["sparse_points", "range"]
+    assert sum(count.gross for count in found.gross) == 0
+    assert 0 < sum(count.samples for count in found.gross) <= other.sum()
+
+
+def test_a_doubtful_focal_length_stands_beside_turn_and_way(sequence):
+    path = k.exact_path(sequence.scene())
+    for kind in ("rotation", "direction"):
+        sure, unsure = (
+            errors(sequence, {"camera_path": replace(path, focal_relative_sigma=sigma)})["camera_path", kind].other
+            for sigma in (1e-6, 0.2)
+        )
+        assert np.quantile(unsure, 0.9) > 3 * np.quantile(sure, 0.9), kind
 
 
 def test_truth_that_is_less_sure_than_the_signal_decides_nothing(sequence):
