@@ -69,6 +69,7 @@ EXPERTS = Registry(
         "sift": "experts.matching.sift_matches:SiftExpert",
         "reprojection": "experts.matching.reprojection:ReprojectionExpert",
         "vanishing_points": "experts.gravity.vanishing_points:VanishingPointsExpert",
+        "straight_lines": "experts.gravity.straight_lines:StraightLinesExpert",
         "depth_anything_3": "experts.depth.depth_anything_3:DepthAnything3Expert",
         "geocalib": "experts.gravity.geocalib:GeoCalibExpert",
         "orient_anything": "experts.objects.orient_anything:OrientAnythingExpert",

@@ -22,6 +22,7 @@ SECONDS_PER_CLIP = {
     "sift": 5.0,
     "reprojection": 3.0,
     "vanishing_points": 3.0,
+    "straight_lines": 2.5,
     "cross_check": 3.0,
 }
 """First guesses for a 10 s clip at 640x480 on one core; a store's own measured times replace them."""
@@ -32,6 +33,7 @@ MEMORY_GB = {
     "track_geometry": 0.4,
     "sift": 0.4,
     "vanishing_points": 0.4,
+    "straight_lines": 0.4,
 }
 """Peak memory of a process that runs the default experts up to this one, rounded up (the demo clip). Of models the
 weights are counted, and no more."""

@@ -15,6 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
 from experts.gravity.line_segments import LineSegments, detect
+from experts.gravity.orthogonal_triples import drawn_triples
 from experts.provenance import Provenance
 from experts.signals import Abstained, CameraPath, Gravity, Signal, Signals, ValidArea
 
@@ -98,7 +99,7 @@ class VanishingPointsExpert:
     """Expert "vanishing_points": provides "gravity"."""
 
     name: ClassVar[str] = "vanishing_points"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     provides: ClassVar[frozenset[str]] = frozenset({"gravity"})
     needs: ClassVar[frozenset[str]] = frozenset({"camera_path", "valid_area"})
     options: ClassVar[frozenset[str]] = frozenset({"max_side_px", "upright"})
@@ -196,7 +197,7 @@ class VanishingPointsExpert:
         """Three orthogonal directions, upward first; sampled, then refined. Abstains where they are doubtful."""
         if len(pool.weight) < 10 * 3:
             return Abstained(reason="too few straight lines", detail=f"{len(pool.weight)} segments")
-        triples = self._sampled(pool)
+        triples = self._drawn(pool)
         score = self._scores(pool, triples)
         if not len(score):
             return Abstained(reason="straight lines do not share three directions")
@@ -219,17 +220,9 @@ class VanishingPointsExpert:
             return Abstained(reason="no axis is clearly upright", detail=detail, remedy=f"check {_FLAG}")
         return axes
 
-    def _sampled(self, pool: _Pool) -> Float64[np.ndarray, "h 3 3"]:
-        """Two segments give one direction, a third the rest; long segments are drawn more often."""
+    def _drawn(self, pool: _Pool) -> Float64[np.ndarray, "h 3 3"]:
         rng = np.random.default_rng(self.settings.seed)
-        chance = pool.weight / pool.weight.sum()
-        i, j, k = rng.choice(len(pool.weight), (3, self.settings.hypotheses), p=chance)
-        first = np.cross(pool.normal[i], pool.normal[j])
-        usable = np.linalg.norm(first, axis=1) > 0.05
-        second = np.cross(first[usable], pool.normal[k][usable])
-        proper = np.linalg.norm(second, axis=1) > 0.02
-        first, second = (_unit(v) for v in (first[usable][proper], second[proper]))
-        return np.stack([first, second, np.cross(first, second)], axis=1)
+        return drawn_triples(pool.normal, pool.weight, self.settings.hypotheses, rng)
 
     def _scores(self, pool: _Pool, triples: Float64[np.ndarray, "h 3 3"]) -> Float64[np.ndarray, "h"]:
         """Share of length explained by each triple, soft at the threshold; seen on the longest segments."""
@@ -298,7 +291,7 @@ class VanishingPointsExpert:
         worst = 0.0
         for factor in (1 - path.focal_relative_sigma, 1 + path.focal_relative_sigma):
             pool = self._pool(segments, path, factor)
-            triples = self._sampled(pool)
+            triples = self._drawn(pool)
             best = self._refined(pool, triples[np.argmax(self._scores(pool, triples))])
             worst = max(worst, _angle(_upward_first(best, image_up)[0], up))
         if worst > self.settings.focal_rad:
@@ -320,10 +313,6 @@ def _upward_first(axes: Float64[np.ndarray, "3 3"], image_up: Float64[np.ndarray
     """Rows reordered: the one nearest to image-up first, pointing up."""
     order = np.argsort(-np.abs(axes @ image_up), kind="stable")
     return axes[order] * np.sign(axes[order] @ image_up + 1e-12)[:, None]
-
-
-def _unit(v: Float64[np.ndarray, "n 3"]) -> Float64[np.ndarray, "n 3"]:
-    return v / np.linalg.norm(v, axis=1, keepdims=True)
 
 
 def _angle(a: Float64[np.ndarray, "3"], b: Float64[np.ndarray, "3"]) -> float:

@@ -1,11 +1,12 @@
-"""What is believed about the focal length: the user's word, an estimate from a map, or next to nothing."""
+"""What is believed about the focal length: the user's word, an estimate from a map, one without a map, or nothing."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from experts.clip import Clip
 from experts.intrinsics import Intrinsics
+from experts.signals import Calibration, Signals
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,15 +34,65 @@ class FocalSettings:
     """With a larger σ a map's focal length, and with it the shape of everything, is not known: refused."""
     max_disagreement: float = 0.25
     """Largest relative difference between the focal lengths of the two maps."""
+    max_witness_sigma: float = 0.12
+    """An estimate without a map counts up to this σ_f/f."""
+    witness_sigmas: float = 3.0
+    """A map whose focal length is so many joint σ off such an estimate is refused; an implausible one that is no more
+    than one off is not."""
 
 
-def camera_without_map(clip: Clip, settings: FocalSettings) -> tuple[Intrinsics, float]:
-    """Full-size camera and σ_f/f where the footage does not give the focal length: the user's, or a broad guess."""
-    if clip.options.intrinsics is not None:
-        given = clip.options.intrinsics.scaled(clip.width_px, clip.height_px)
-        return given, settings.given_relative_floor
+@dataclass(frozen=True, kw_only=True)
+class KnownCamera:
+    """What is known of the camera before any map is made."""
+
+    camera: Intrinsics
+    """Full size."""
+    relative_sigma: float
+    """σ_f/f."""
+
+    def sigmas_off(self, camera: Intrinsics, relative_sigma: float) -> float:
+        """How many joint σ the focal length of an estimate, at any size, lies off."""
+        here = self.camera.scaled(camera.width_px, camera.height_px)
+        return float(abs(np.log(camera.fx_px / here.fx_px)) / np.hypot(relative_sigma, self.relative_sigma))
+
+    def shifted(self, sigmas: float) -> Intrinsics:
+        """The camera with a focal length so many σ longer."""
+        factor = 1 + sigmas * self.relative_sigma
+        return replace(self.camera, fx_px=self.camera.fx_px * factor, fy_px=self.camera.fy_px * factor)
+
+
+def users_camera(clip: Clip, settings: FocalSettings) -> KnownCamera | None:
+    """The user's camera, if given."""
+    if clip.options.intrinsics is None:
+        return None
+    camera = clip.options.intrinsics.scaled(clip.width_px, clip.height_px)
+    return KnownCamera(camera=camera, relative_sigma=settings.given_relative_floor)
+
+
+def witness(signals: Signals, settings: FocalSettings) -> KnownCamera | None:
+    """The camera as measured without its path, if it was, with a σ that is measured and small enough."""
+    found = signals.get("calibration")
+    if not isinstance(found, Calibration) or found.provenance.sigma == "raw":
+        return None
+    if found.focal_relative_sigma > settings.max_witness_sigma:
+        return None
+    return KnownCamera(camera=found.intrinsics, relative_sigma=found.focal_relative_sigma)
+
+
+def plausible_shares(known: KnownCamera | None, settings: FocalSettings) -> tuple[float, float]:
+    """Where the focal length of a map may lie, as shares of the longer side: the usual, and what is known."""
+    low, high = settings.plausible_shares
+    if known is None:
+        return low, high
+    share = known.camera.fx_px / max(known.camera.width_px, known.camera.height_px)
+    return min(low, share * (1 - known.relative_sigma)), max(high, share * (1 + known.relative_sigma))
+
+
+def guessed_camera(clip: Clip, settings: FocalSettings) -> KnownCamera:
+    """A camera about which nothing is known."""
     focal = settings.unknown_share * max(clip.width_px, clip.height_px)
-    return Intrinsics.centred(clip.width_px, clip.height_px, focal), settings.unknown_relative_sigma
+    camera = Intrinsics.centred(clip.width_px, clip.height_px, focal)
+    return KnownCamera(camera=camera, relative_sigma=settings.unknown_relative_sigma)
 
 
 def estimated_relative_sigma(focal_px: float, formal_px: float, other_px: float, settings: FocalSettings) -> float:

@@ -27,6 +27,8 @@ class MapPair:
     placed: PlacedFrames
     other: SparseMap
     other_placed: PlacedFrames
+    known_focal_sigma: float | None
+    """σ_f/f of the camera that both maps were given; None: they estimated it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,12 +97,17 @@ def path_of(pair: MapPair, focal: FocalSettings, floors: PathFloors, provenance:
 
 
 def focal_sigma(pair: MapPair, focal: FocalSettings) -> float:
-    """σ_f/f: the user's word's, or formal ⊕ difference of the two maps ⊕ floor."""
-    if pair.clip.options.intrinsics is not None:
-        return focal.given_relative_floor
-    noise_px = max(focal.min_noise_px, 0.8 * float(pair.sparse.error_px.mean()))  # σ per axis of a mean distance
-    formal_px = pair.sparse.focal_formal_px * noise_px
-    return estimated_relative_sigma(pair.sparse.camera.fx_px, formal_px, pair.other.camera.fx_px, focal)
+    """σ_f/f: that of the camera that was given, or formal ⊕ difference of the two maps ⊕ floor."""
+    if pair.known_focal_sigma is not None:
+        return pair.known_focal_sigma
+    return estimated_focal_sigma(pair.sparse, pair.other, focal)
+
+
+def estimated_focal_sigma(sparse: SparseMap, other: SparseMap, focal: FocalSettings) -> float:
+    """σ_f/f of a map that estimated it."""
+    noise_px = max(focal.min_noise_px, 0.8 * float(sparse.error_px.mean()))  # σ per axis of a mean distance
+    formal_px = sparse.focal_formal_px * noise_px
+    return estimated_relative_sigma(sparse.camera.fx_px, formal_px, other.camera.fx_px, focal)
 
 
 def points_of(pair: MapPair, path: CameraPath, trust: TrustSettings, provenance: Provenance) -> SparsePoints:

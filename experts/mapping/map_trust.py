@@ -8,7 +8,6 @@ import numpy as np
 from jaxtyping import Bool, Float64
 
 from experts.mapping.colmap_mapping import SparseMap
-from experts.mapping.focal import FocalSettings
 from experts.mapping.motion_kind import PairGeometry
 from experts.mapping.registration import widest_angle
 from experts.mapping.zoom import focal_drift
@@ -71,9 +70,12 @@ def refusal(
     pairs: Sequence[PairGeometry],
     keyframes: int,
     settings: TrustSettings,
-    focal: FocalSettings,
+    plausible_shares: tuple[float, float] | None,
 ) -> Abstained | None:
-    """Why a single map must not be used; None if it passes."""
+    """Why a single map must not be used; None if it passes.
+
+    `plausible_shares`: of the focal length, as a share of the longer side; None: the camera was given to the map.
+    """
     if sparse is None or len(sparse.places) < 2:
         return Abstained(reason="no map", detail="keyframes do not join into one map")
     explained = min(explained_shares(sparse, pairs, settings).values())
@@ -81,12 +83,13 @@ def refusal(
     share = sparse.camera.fx_px / max(sparse.camera.width_px, sparse.camera.height_px)
     per_keyframe = len(sparse.xyz_world) / len(sparse.places)
     error = float(sparse.error_px.mean())
-    low, high = focal.plausible_shares
+    low, high = plausible_shares or (0.0, np.inf)
+    max_k1 = np.inf if plausible_shares is None else settings.max_k1
     slope, spread = focal_drift(sparse)
     gates = [
         (registered < settings.min_registered_share, "few keyframes registered", f"{registered:.2f} of them"),
         (per_keyframe < settings.min_points_per_keyframe, "few points", f"{per_keyframe:.0f} per keyframe"),
-        (abs(sparse.camera.k1) > settings.max_k1, "implausible distortion", f"k1 = {sparse.camera.k1:.2f}"),
+        (abs(sparse.camera.k1) > max_k1, "implausible distortion", f"k1 = {sparse.camera.k1:.2f}"),
         (not low <= share <= high, "implausible focal length", f"{share:.2f} of the longer side"),
         (error > settings.max_error_px, "one rigid camera does not fit", f"mean residual {error:.1f} px"),
         (

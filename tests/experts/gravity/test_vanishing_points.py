@@ -2,70 +2,23 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
 from jaxtyping import Float64
-from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip, OpeningOptions, Picture
 from experts.gravity.vanishing_points import VanishingPointsExpert
 from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
 from experts.signals import Abstained, CameraPath, Gravity, MotionKind, Scale
+from tests.experts.drawn_lines import CAMERA, DrawnReader, Untouched, built_world, walk
 
-CAMERA = Intrinsics.centred(480, 360, 420.0)
 NONE = Abstained(reason="not asked for")
 SOURCE = Provenance(expert="test", version="0")
-
-
-@dataclass(frozen=True, kw_only=True)
-class DrawnReader:
-    """Bars of a world as one camera per frame sees them."""
-
-    ends: Float64[np.ndarray, "b 2 3"]
-    world_from_cam: Float64[np.ndarray, "n 4 4"]
-
-    def read(self, frames: Sequence[int]) -> Iterator[Picture]:
-        for frame in frames:
-            pose = self.world_from_cam[frame]
-            cam = (self.ends - pose[:3, 3]) @ pose[:3, :3]
-            picture = np.full((CAMERA.height_px, CAMERA.width_px, 3), 200, np.uint8)
-            for bar in cam[(cam[..., 2] > 0.5).all(axis=1)]:
-                a, b = np.rint(CAMERA.project(bar) * 8).astype(int)
-                cv2.line(picture, tuple(map(int, a)), tuple(map(int, b)), (60, 60, 60), 5, cv2.LINE_AA, 3)
-            yield picture
-
-
-class Untouched:
-    """A reader that must not be used."""
-
-    def read(self, frames: Sequence[int]) -> Iterator[Picture]:
-        raise AssertionError("no picture is needed to abstain")
-
-
-def built_world(rng: np.random.Generator, spread: float = 0.0) -> Float64[np.ndarray, "b 2 3"]:
-    """Bars along three axes (z up), each turned at random by `spread` radians, around the origin."""
-    middle = rng.uniform(-1, 1, (90, 3)) * [5, 5, 3] + [0, 7, 0]
-    way = np.repeat(np.eye(3), [20, 15, 55], axis=0)
-    way = Rotation.from_rotvec(spread * rng.normal(size=(90, 3))).apply(way)
-    half = rng.uniform(0.5, 1.2, (90, 1)) * way
-    return np.stack([middle - half, middle + half], axis=1)
-
-
-def walk(roll_deg: float, pitch_deg: float, frames: int = 8) -> Float64[np.ndarray, "n 4 4"]:
-    """World z up, looking along y, walking to the right and panning a little."""
-    pose = np.tile(np.eye(4), (frames, 1, 1))
-    level = np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])  # columns: camera axes in the world
-    for k in range(frames):
-        pan = Rotation.from_euler("z", 3.0 * (k - frames / 2), degrees=True).as_matrix()
-        hold = Rotation.from_euler("xz", [pitch_deg, roll_deg], degrees=True).as_matrix()
-        pose[k, :3, :3] = pan @ level @ hold
-        pose[k, 0, 3] = 0.25 * k
-    return pose
 
 
 def camera_path(pose: Float64[np.ndarray, "n 4 4"], motion: MotionKind = "general") -> CameraPath:

@@ -9,8 +9,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip, Picture
+from experts.intrinsics import Intrinsics
 from experts.mapping.colmap import ColmapExpert
-from experts.signals import Abstained, CameraPath, Signal, SparsePoints
+from experts.provenance import Provenance
+from experts.signals import Abstained, Calibration, CameraPath, Signal, SparsePoints
 from experts.tracking.klt import KltExpert
 from tests.rendering import camera_paths
 from tests.rendering.clips import as_clip
@@ -35,9 +37,19 @@ def clip_of(scene: RenderedScene) -> Clip:
     return replace(clip, reader=Kept([picture for _, picture in clip.read()]))
 
 
-def look(clip: Clip) -> Found:
+def look(clip: Clip, calibration: Calibration | None = None) -> Found:
     tracks = KltExpert()(clip, {})
-    return ColmapExpert()(clip, tracks)
+    return ColmapExpert()(clip, tracks if calibration is None else {**tracks, "calibration": calibration})
+
+
+def measured(scene: RenderedScene, factor: float = 1.0, relative_sigma: float = 0.06) -> Calibration:
+    """The camera without its path, wrong by a factor."""
+    camera = scene.intrinsics
+    return Calibration(
+        intrinsics=Intrinsics.centred(camera.width_px, camera.height_px, camera.fx_px * factor),
+        focal_relative_sigma=relative_sigma,
+        provenance=Provenance(expert="test", version="1"),
+    )
 
 
 def scene(path: object, frames: int = 8, **effects: float) -> RenderedScene:
@@ -122,15 +134,48 @@ def test_two_runs_are_byte_identical() -> None:
 
 def test_the_users_focal_length_is_kept() -> None:
     walked, clip, _ = walk()
-    path = path_in(look(clip.with_options(intrinsics=walked.intrinsics)))
+    path = path_in(look(clip.with_options(intrinsics=walked.intrinsics), measured(walked, factor=1.5)))
     assert path.motion == "general" and path.focal_relative_sigma == 0.005
     assert np.isclose(path.intrinsics.fx_px, walked.intrinsics.fx_px)
     assert np.isclose(path.intrinsics.cx_px, walked.intrinsics.cx_px)
 
 
 def test_a_tripod_is_static() -> None:
-    path = path_in(look(clip_of(scene(camera_paths.static, noise_grey=2.0))))
+    tripod = scene(camera_paths.static, noise_grey=2.0)
+    path = path_in(look(clip_of(tripod)))
     assert path.motion == "static" and np.isnan(path.position_sigma).all()
+    path = path_in(look(clip_of(tripod), measured(tripod)))
+    assert (path.motion, path.focal_relative_sigma) == ("static", 0.06), "instead of the broad guess"
+    assert path.intrinsics.fx_px == pytest.approx(tripod.intrinsics.fx_px)
+
+
+def test_a_truck_needs_a_focal_length_from_elsewhere() -> None:
+    trucked = scene(lambda n, start: camera_paths.primitive("truck", 0.8, n, start))
+    clip = clip_of(trucked)
+    alone = look(clip)["camera_path"]
+    assert isinstance(alone, Abstained) and alone.reason == "focal length undecided"
+    found = look(clip, measured(trucked))
+    focal = [path_in({"camera_path": found[name]}).intrinsics.fx_px for name in ("camera_path", "camera_path_check")]
+    assert np.allclose(sorted(focal), trucked.intrinsics.fx_px * np.array([0.94, 1.06])), "one σ shorter and longer"
+    path = path_in(found)
+    assert path.motion == "general" and path.focal_relative_sigma == 0.06
+    travel = path.world_from_cam[-1, :3, 3] / np.linalg.norm(path.world_from_cam[-1, :3, 3])
+    assert np.degrees(np.arccos(abs(travel[0]))) < 5, "to the side"
+
+
+def test_a_map_that_knows_its_focal_length_keeps_it_or_is_refused() -> None:
+    walked, clip, found = walk()
+    agreed = look(clip, measured(walked))
+    assert np.array_equal(path_in(agreed).world_from_cam, path_in(found).world_from_cam)
+    assert path_in(agreed).intrinsics == path_in(found).intrinsics
+    refused = look(clip, measured(walked, factor=1.5))["camera_path"]
+    assert isinstance(refused, Abstained) and refused.reason == "two focal lengths disagree"
+
+
+def test_a_zoom_is_no_path_whatever_is_known() -> None:
+    zoomed = scene(camera_paths.walk, zoom=1.3)
+    refused = look(clip_of(zoomed), measured(zoomed, factor=1.15))["camera_path"]
+    assert isinstance(refused, Abstained) and refused.reason == "focal length changes"
 
 
 def test_a_pan_is_never_a_path() -> None:

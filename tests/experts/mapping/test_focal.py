@@ -6,7 +6,18 @@ import numpy as np
 
 from experts.clip import Clip, OpeningOptions, Picture
 from experts.intrinsics import Intrinsics
-from experts.mapping.focal import FocalSettings, camera_without_map, disagreement, estimated_relative_sigma
+from experts.mapping.focal import (
+    FocalSettings,
+    KnownCamera,
+    disagreement,
+    estimated_relative_sigma,
+    guessed_camera,
+    plausible_shares,
+    users_camera,
+    witness,
+)
+from experts.provenance import Provenance
+from experts.signals import Abstained, Calibration
 
 SETTINGS = FocalSettings()
 
@@ -25,15 +36,46 @@ def clip(**options: object) -> Clip:
     )  # fmt: skip
 
 
+def calibration(share: float, relative_sigma: float, **source: object) -> Calibration:
+    return Calibration(
+        intrinsics=Intrinsics.centred(640, 480, share * 640),
+        focal_relative_sigma=relative_sigma,
+        provenance=Provenance(expert="test", version="1", **source),  # type: ignore[arg-type]
+    )
+
+
 def test_the_users_camera_is_kept_at_full_size() -> None:
-    given = Intrinsics.centred(320, 240, 250.0)
-    camera, sigma = camera_without_map(clip(intrinsics=given), SETTINGS)
-    assert (camera.fx_px, camera.width_px, sigma) == (500.0, 640, 0.005)
+    given = users_camera(clip(intrinsics=Intrinsics.centred(320, 240, 250.0)), SETTINGS)
+    assert given is not None
+    assert (given.camera.fx_px, given.camera.width_px, given.relative_sigma) == (500.0, 640, 0.005)
+    assert users_camera(clip(), SETTINGS) is None
 
 
 def test_an_unknown_camera_is_broad() -> None:
-    camera, sigma = camera_without_map(clip(), SETTINGS)
-    assert camera.fx_px == 0.85 * 640 and sigma == 0.20
+    guess = guessed_camera(clip(), SETTINGS)
+    assert guess.camera.fx_px == 0.85 * 640 and guess.relative_sigma == 0.20
+
+
+def test_a_calibration_counts_only_with_a_small_measured_sigma() -> None:
+    known = witness({"calibration": calibration(0.7, 0.06)}, SETTINGS)
+    assert known is not None and (known.camera.fx_px, known.relative_sigma) == (448.0, 0.06)
+    assert witness({"calibration": calibration(0.7, 0.06, sigma="raw")}, SETTINGS) is None
+    assert witness({"calibration": calibration(0.7, 0.13)}, SETTINGS) is None
+    assert witness({"calibration": Abstained(reason="too few straight lines")}, SETTINGS) is None
+    assert witness({}, SETTINGS) is None
+
+
+def test_a_known_camera_tells_how_far_off_another_is() -> None:
+    known = KnownCamera(camera=Intrinsics.centred(640, 480, 500.0), relative_sigma=0.03)
+    assert known.sigmas_off(Intrinsics.centred(320, 240, 250.0), 0.04) == 0
+    assert np.isclose(known.sigmas_off(Intrinsics.centred(320, 240, 250.0 * np.exp(0.1)), 0.04), 2.0)
+    assert [round(known.shifted(by).fy_px) for by in (-1.0, 1.0)] == [485, 515]
+
+
+def test_a_known_camera_is_plausible_wherever_it_lies() -> None:
+    wide = KnownCamera(camera=Intrinsics.centred(640, 480, 0.45 * 640), relative_sigma=0.1)
+    assert plausible_shares(None, SETTINGS) == (0.5, 1.8)
+    assert np.allclose(plausible_shares(wide, SETTINGS), (0.405, 1.8))
 
 
 def test_sigma_is_never_below_the_floor_and_grows_with_doubt() -> None:

@@ -21,7 +21,7 @@ from tests.experts.scenes import CAMERA, cloud, exact_map, matches, moved, seen
 
 POSES = moved([(0.3 * k, 0.0, 0.0) for k in range(6)], [(0.0, 2.0 * k, 0.0) for k in range(6)])
 MAP = exact_map(cloud(np.random.default_rng(0)), POSES)
-TRUST, FOCAL = TrustSettings(), FocalSettings()
+TRUST, SHARES = TrustSettings(), FocalSettings().plausible_shares
 PAIRS = look_at_pairs(matches(seen(MAP.xyz_world, POSES)), 640, MotionSettings())
 
 
@@ -40,7 +40,7 @@ def sparser(sparse: SparseMap, points: int) -> SparseMap:
 
 
 def test_a_sound_map_passes() -> None:
-    assert refusal(MAP, PAIRS, 6, TRUST, FOCAL) is None
+    assert refusal(MAP, PAIRS, 6, TRUST, SHARES) is None
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,15 @@ def test_a_sound_map_passes() -> None:
     ],
 )
 def test_each_gate_names_its_reason(broken: SparseMap | None, keyframes: int, reason: str) -> None:
-    refused = refusal(broken, PAIRS, keyframes, TRUST, FOCAL)
+    refused = refusal(broken, PAIRS, keyframes, TRUST, SHARES)
     assert refused is not None and refused.reason == reason
+
+
+@pytest.mark.parametrize("camera", [replace(CAMERA, k1=-0.4), Intrinsics.centred(640, 480, 300.0)])
+def test_a_given_camera_may_be_any_but_must_explain_the_matches(camera: Intrinsics) -> None:
+    refused = refusal(replace(MAP, camera=camera), PAIRS, 6, TRUST, None)
+    assert refused is not None and refused.reason == "matches contradict the map"
+    assert refusal(MAP, PAIRS, 6, TRUST, None) is None
 
 
 def test_a_keyframe_that_its_matches_contradict_is_left_out() -> None:
@@ -72,7 +79,7 @@ def test_a_folded_map_is_refused() -> None:
     folded.cam_from_world[3:] = moved(
         [(0.3 * k, 0.0, 0.0) for k in (3, 4, 5)], [(1.5, 2.0 * k, 0.0) for k in (3, 4, 5)]
     )
-    refused = refusal(folded, PAIRS, 6, TRUST, FOCAL)
+    refused = refusal(folded, PAIRS, 6, TRUST, SHARES)
     assert refused is not None and refused.reason == "matches contradict the map"
 
 

@@ -1,0 +1,116 @@
+"""The focal length of drawn line worlds and rendered rooms, where it is exact."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from jaxtyping import Float64
+from scipy.spatial.transform import Rotation
+
+from experts.clip import Clip, OpeningOptions
+from experts.gravity.straight_lines import StraightLinesExpert
+from experts.intrinsics import Intrinsics
+from experts.signals import Abstained, Calibration
+from tests.experts.drawn_lines import CAMERA, DrawnReader, Untouched, built_world, walk
+from tests.rendering import camera_paths
+from tests.rendering.clips import as_clip
+from tests.rendering.rooms import random_room
+
+Poses = Float64[np.ndarray, "n 4 4"]
+
+
+def clip_of(reader: object, frames: int = 4, intrinsics: Intrinsics | None = None) -> Clip:
+    return Clip(
+        id="0" * 16, name="drawn", frames=np.arange(frames), times_s=None, width_px=CAMERA.width_px,
+        height_px=CAMERA.height_px, options=OpeningOptions(intrinsics=intrinsics), reader=reader,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def asked(clip: Clip) -> Calibration | Abstained:
+    found = StraightLinesExpert()(clip, {"valid_area": Abstained(reason="not asked for")})["calibration"]
+    assert isinstance(found, Calibration | Abstained)
+    return found
+
+
+def drawn(pose: Poses, camera: Intrinsics = CAMERA, spread: float = 0.0) -> Clip:
+    world = built_world(np.random.default_rng(0), spread)
+    return clip_of(DrawnReader(ends=world, world_from_cam=pose, camera=camera), len(pose))
+
+
+def turned(yaw_deg: float, pitch_deg: float) -> Poses:
+    """The world stands around where the camera looks."""
+    return np.stack([around(yaw_deg) @ pose for pose in walk(0.0, pitch_deg, 4)])
+
+
+def around(yaw_deg: float) -> Float64[np.ndarray, "4 4"]:
+    """Turns about the vertical through the middle of the bars."""
+    turn, middle = np.eye(4), np.array([0.0, 7.0, 0.0])
+    turn[:3, :3] = Rotation.from_euler("z", yaw_deg, degrees=True).as_matrix()
+    turn[:3, 3] = middle - turn[:3, :3] @ middle
+    return turn
+
+
+def off(found: Calibration, camera: Intrinsics) -> float:
+    return abs(float(np.log(found.intrinsics.fx_px / camera.fx_px)))
+
+
+@pytest.mark.parametrize(
+    ("focal_px", "yaw_deg", "pitch_deg"), [(260.0, 30.0, 0.0), (420.0, 40.0, -15.0), (640.0, 30.0, 0.0)]
+)
+def test_two_vanishing_points_tell_the_focal_length(focal_px: float, yaw_deg: float, pitch_deg: float) -> None:
+    camera = Intrinsics.centred(480, 360, focal_px)
+    found = asked(drawn(turned(yaw_deg, pitch_deg), camera))
+    assert isinstance(found, Calibration), found
+    assert off(found, camera) < 1.5 * found.focal_relative_sigma
+    assert 0.05 <= found.focal_relative_sigma <= 0.12
+    assert found.intrinsics.fx_px == found.intrinsics.fy_px and found.intrinsics.k1 == 0
+
+
+def test_a_level_look_along_an_axis_does_not() -> None:
+    """One vanishing point in the picture, the others at infinity: any focal length will do."""
+    pose = np.repeat(walk(0.0, 0.0, 1), 4, axis=0)
+    pose[:, :3, :3] = [[1, 0, 0], [0, 0, 1], [0, -1, 0]]
+    pose[:, 0, 3] = 0.2 * np.arange(4)
+    assert isinstance(asked(drawn(pose)), Abstained)
+
+
+def test_lines_in_all_directions_do_not() -> None:
+    assert isinstance(asked(drawn(turned(30.0, -10.0), spread=1.0)), Abstained)
+
+
+def test_a_plane_seen_from_the_front_does_not() -> None:
+    """A page of text, a facade: two directions, both at infinity."""
+    world = built_world(np.random.default_rng(0))
+    world[..., 1] = 7.0
+    pose = np.repeat(walk(0.0, 0.0, 1), 4, axis=0)
+    pose[:, :3, :3] = [[1, 0, 0], [0, 0, 1], [0, -1, 0]]
+    assert isinstance(asked(clip_of(DrawnReader(ends=world, world_from_cam=pose))), Abstained)
+
+
+@pytest.mark.parametrize("k1", [-0.1, 0.1])
+def test_a_bent_lens_is_within_sigma_or_refused(k1: float) -> None:
+    """Bars are drawn straight between bent ends: their middles lie off, as those of short edges do."""
+    camera = replace(CAMERA, k1=k1)
+    found = asked(drawn(turned(35.0, -10.0), camera))
+    assert isinstance(found, Abstained) or off(found, camera) < 3 * found.focal_relative_sigma
+
+
+def test_blank_pictures_and_single_ones_are_refused() -> None:
+    pose = turned(30.0, 0.0)
+    blank = asked(clip_of(DrawnReader(ends=np.zeros((0, 2, 3)), world_from_cam=pose)))
+    assert isinstance(blank, Abstained) and blank.reason == "too few straight lines"
+    assert isinstance(asked(drawn(pose[:2])), Abstained)
+
+
+def test_the_users_camera_needs_no_look() -> None:
+    found = asked(clip_of(Untouched(), intrinsics=CAMERA))
+    assert isinstance(found, Abstained) and found.reason == "the camera is given"
+
+
+def test_a_rendered_room_and_the_same_bytes_twice() -> None:
+    scene = random_room(np.random.default_rng(4), frames=3, width_px=480, height_px=360, path=camera_paths.walk)
+    found, again = asked(as_clip(scene)), asked(as_clip(scene))
+    assert isinstance(found, Calibration), found
+    assert off(found, scene.intrinsics) < 2 * found.focal_relative_sigma
+    assert isinstance(again, Calibration) and again.intrinsics == found.intrinsics
+    assert again.focal_relative_sigma == found.focal_relative_sigma
