@@ -29,8 +29,9 @@ from experts.signals import (
 )
 from experts.tracking.path_on_tracks import FitSettings, FittedPath, path_by_tracks
 from templates.agreed import agreed, second_opinion
+from templates.doubted_points import doubted_points
 from templates.second_look import confirmed_by_tracks
-from templates.surface import P_GROSS_DOUBTED, DoubtSettings, Surface, dense_surface, sparse_surface
+from templates.surface import DoubtSettings, Surface, dense_surface, sparse_surface
 
 REFERENCE_WIDTH_PX = 640
 """Pixel thresholds are stated for this width and scale with the frame."""
@@ -191,25 +192,11 @@ class Scene:
 
     @cached_property
     def _doubted_points(self) -> SparsePoints:
-        """The sparse points; those ever seen next to something that moves in the world are too doubtful to ask about.
-
-        A thing that moves along the epipolar lines for a while makes points that fit, at a wrong range.
-        """
+        """The sparse points, with doubt in those that tracks cannot vouch for."""
         assert self.points is not None
         if self.tracks is None:
             return self.points
-        movers = self.tracks.xy_px[self.tracks.motion == 1]
-        near = np.zeros(len(self.points.p_gross), dtype=bool)
-        for column, frame in enumerate(self.tracks.frames):
-            seen = np.flatnonzero(self.points.observation_frame == frame)
-            here = movers[np.isfinite(movers[:, column]).all(axis=1), column]
-            if len(seen) and len(here):
-                apart = np.linalg.norm(self.points.observation_xy_px[seen][:, None] - here[None], axis=2)
-                close = apart.min(axis=1) <= self.doubts.mover_radius_px * self.pixel_scale
-                near[self.points.observation_point[seen[close]]] = True
-        return replace(
-            self.points, p_gross=np.where(near, np.maximum(self.points.p_gross, P_GROSS_DOUBTED), self.points.p_gross)
-        )
+        return doubted_points(self.points, self.tracks, self.pixel_scale, self.doubts)
 
     def up_cam(self, frame: int) -> tuple[Float64[np.ndarray, "3"], float]:
         """Direction of up in a frame's camera axes, and its σ per axis in radians; NaN where unknown."""
