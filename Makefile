@@ -12,7 +12,7 @@ LMMS := .venv-lmms
 LMMS_PIP := $(LMMS)/bin/python -m pip install -q --disable-pip-version-check
 LMMS_PINS := lmms-eval==0.7.3 torch==2.13.0 datasets==5.2.0
 
-.PHONY: demo test check test-experts accept-upstream accept-lmms trust calibrate clean
+.PHONY: demo test check test-experts accept-upstream accept-lmms trust gates calibrate clean
 
 demo: $(VENV)/.installed  ## annotate our own clip (or VIDEO=path FLAGS=--upright) into demo/NAME, and say where to look
 	$(if $(VIDEO),$(BIN)/spatial-engine run "$(VIDEO)" -o demo/"$$(basename "$(VIDEO)")" $(FLAGS),$(BIN)/python -m examples.demo)
@@ -42,6 +42,9 @@ trust: $(VENV)/.installed  ## labels held against truth, into docs/trust.md: up 
 
 calibrate: $(VENV)/.installed  ## maps of sigma, fitted on the real sets, and their table in docs/sigma_maps.md: five minutes
 	$(BIN)/python -m benchmarks.trust.calibrate "$(or $(OUT),trust/calibrate)"
+
+gates: $(VENV)/.installed  ## every gate turned off by itself, into docs/gates.md: goes on where it was; QUICK=1: no table
+	$(BIN)/python -m benchmarks.trust.ablation "$(or $(OUT),trust/gates)" $(if $(QUICK),--quick)
 
 clean:  ## forget the environment and all results
 	rm -rf $(VENV) $(EXPERTS) $(LMMS) demo trust .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

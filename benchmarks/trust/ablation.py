@@ -1,0 +1,197 @@
+"""Every gate turned off by itself: what it costs in yield, what it saves in errors; then docs/gates.md.
+
+    python -m benchmarks.trust.ablation OUT [--rooms N] [--hard N] [--thorough N] [--seed N] [--workers N] [--quick]
+
+OUT keeps footage, signals and results (not for committing). A run that was stopped goes on where it was: a gate of a
+clip is looked at again only for other code. `--quick` looks at two clips and a few gates, and writes no table.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+
+import spatial_engine as se
+from benchmarks.trust.asked import Known, Setup, asked, count
+from benchmarks.trust.clips import RoomClip
+from benchmarks.trust.gate_result import Result
+from benchmarks.trust.gate_table import table
+from benchmarks.trust.gates import GATES, Gate
+from benchmarks.trust.hard_clips import HardClip
+from benchmarks.trust.hard_rooms import KINDS
+from benchmarks.trust.remembered_maps import Memory, remembered
+from benchmarks.trust.switch import concerned, signals_without, switched_setup
+from benchmarks.trust.verdicts import ROOT, digest
+from experts.expert import Expert
+from spatial_engine.atomic_file import read_json, write_json
+from spatial_engine.executor import Crashed
+from spatial_engine.executor import run as run_tasks
+from spatial_engine.plan import choose_experts
+from spatial_engine.question_line import plain
+from spatial_engine.sources import clip_from_json
+from spatial_engine.store import Store
+
+FIRST = 3000
+"""Seed of the first room: the rooms of docs/trust.md are others."""
+NOTHING = Gate(name="nothing", guards="")
+"""No gate is off."""
+_DRAWN_BY = ("tests/rendering/*.py", "benchmarks/trust/rooms.py", "benchmarks/trust/hard_*.py")
+"""What footage depends on."""
+_CODE = (
+    *_DRAWN_BY,
+    *(f"{floor}/**/*.py" for floor in ("experts", "action_mapping", "templates")),
+    *(f"spatial_engine/{part}/*.py" for part in ("sources", "trust")),
+    "benchmarks/trust/asked.py",
+    "benchmarks/trust/switch.py",
+    "benchmarks/trust/remembered_maps.py",
+)
+"""What results depend on, beside the gate itself: with other code they are made again."""
+_QUICK_GATES = ("plausible focal length", "lone points doubted", "every fact measured on two maps")
+
+AnyClip = RoomClip | HardClip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ablate:
+    """The task of a worker: all gates of one clip."""
+
+    out: Path
+    code: str
+    drawn_by: str
+    seed: int
+
+    def __call__(self, task: tuple[AnyClip, Sequence[Gate]]) -> str:
+        """Looks at the gates that are missing; says how many facts are asked with all gates, and how long it took."""
+        clip, gates = task
+        begun, missing = time.monotonic(), [gate for gate in (NOTHING, *gates) if self.kept(clip, gate) is None]
+        if missing:
+            work = _Work(clip=clip, folder=self.out / clip.name / self.drawn_by, setup=Setup(seed=self.seed))
+            for gate in missing:
+                base = None if gate is NOTHING else self.kept(clip, NOTHING)
+                write_json(self._file(clip, gate), plain(asdict(work.without(gate, base, self.code))))
+        found = self.kept(clip, NOTHING)
+        assert found is not None
+        said = dict(count(one for parts in found.clips.values() for one in parts.values()))
+        return f"{said}, {len(missing)} gates in {time.monotonic() - begun:.0f} s"
+
+    def kept(self, clip: AnyClip, gate: Gate) -> Result | None:
+        """What is on file; None for nothing, or what other code wrote."""
+        file = self._file(clip, gate)
+        result = Result.from_json(read_json(file)) if file.is_file() else None
+        return result if result is not None and result.code == self.code else None
+
+    def _file(self, clip: AnyClip, gate: Gate) -> Path:
+        return self.out / clip.name / "gates" / f"{gate.key}_{self.seed}.json"
+
+
+@dataclass(frozen=True)
+class _Work:
+    """One clip's footage and base signals; maps that were made once."""
+
+    clip: AnyClip
+    folder: Path
+    setup: Setup
+
+    def without(self, gate: Gate, base: Result | None, code: str) -> Result:
+        """What is asked without a gate. `base`: with all of them; what the gate does not touch is taken from there."""
+        found, touched = {}, False
+        for id, known in self._known.items():
+            signals, changed = dict(self._store.signals(id)), set[str]()
+            if gate is not NOTHING:
+                with remembered(self._memory):
+                    signals, changed = signals_without(gate, known.clip, signals, self._experts)
+            setup = switched_setup(self.setup, gate)
+            names = list(setup.templates) if base is None else concerned(setup, gate, changed)
+            own = asked(known, signals, setup, names)
+            found[id] = own if base is None else {**base.clips[id], **own}
+            touched |= bool(names)
+        kind = self.clip.kind if isinstance(self.clip, HardClip) else ""
+        return Result(clip=self.clip.name, kind=kind, gate=gate.name, touched=touched, code=code, clips=found)
+
+    @cached_property
+    def _store(self) -> Store:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        footage, options = self.clip.footage(self.folder)
+        return se.annotate(footage, self.folder / "store", options=options)
+
+    @cached_property
+    def _known(self) -> dict[str, Known]:
+        clips = [clip_from_json(self._store.record(id).clip) for id in self._store.clip_ids()]
+        truths = self.clip.truths(clips)
+        return {clip.id: Known.of(clip, truths[clip.id]) for clip in clips}
+
+    @cached_property
+    def _experts(self) -> list[Expert]:
+        return choose_experts(None)
+
+    @cached_property
+    def _memory(self) -> Memory:
+        return Memory()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit status: 0 if every gate was looked at on its clips."""
+    given = _parser().parse_args(arguments)
+    given.out.mkdir(parents=True, exist_ok=True)
+    ablate = Ablate(out=given.out.resolve(), code=digest(_CODE), drawn_by=digest(_DRAWN_BY)[:8], seed=given.seed)
+    tasks = tasks_of(given)
+    failed = make(tasks, ablate, given.workers)
+    results = [found for clip, gates in tasks for gate in (NOTHING, *gates) if (found := ablate.kept(clip, gate))]
+    _say_wrong(results)
+    if given.quick or failed:
+        print(f"{failed} of {len(tasks)} clips failed; no table")
+        return int(failed > 0)
+    text = table(results, GATES, seed=given.seed, first=FIRST, code=ablate.code)
+    given.table.write_text(text, encoding="utf-8")
+    print(f"wrote {given.table}")
+    return 0
+
+
+def make(tasks: Sequence[tuple[AnyClip, Sequence[Gate]]], ablate: Ablate, workers: int) -> int:
+    """Makes what is missing; returns how many clips failed."""
+    begun, failed = time.monotonic(), 0
+    for number, ((clip, _), found) in enumerate(run_tasks(ablate, tasks, workers), start=1):
+        said = f"failed: {found.error}\n{found.traceback}" if isinstance(found, Crashed) else found
+        failed += isinstance(found, Crashed)
+        print(f"{number}/{len(tasks)} {time.monotonic() - begun:5.0f} s  {clip.name:34} {said}", flush=True)
+    return failed
+
+
+def tasks_of(given: argparse.Namespace) -> list[tuple[AnyClip, Sequence[Gate]]]:
+    """Clips with the gates that are turned off on them: all of them on some, those without experts on the others."""
+    if given.quick:
+        gates = [gate for gate in GATES if gate.name in _QUICK_GATES]
+        return [(RoomClip(seed=FIRST), gates), (HardClip(kind="many movers", seed=FIRST), gates)]
+    first, quickly = FIRST + given.seed * 1_000_000, [gate for gate in GATES if not gate.of_expert]
+    rooms = [RoomClip(seed=first + k) for k in range(given.rooms)]
+    hard = [HardClip(kind=kind, seed=first + k) for k in range(given.hard) for kind in KINDS]
+    thorough = [*rooms[: given.thorough * 9], *hard[: given.thorough * len(KINDS)]]
+    return [*((clip, GATES) for clip in thorough), *((c, quickly) for c in (*rooms, *hard) if c not in thorough)]
+
+
+def _say_wrong(results: Sequence[Result]) -> None:
+    """Every wrong label that all gates together let pass."""
+    for result in results:
+        for name, one in result.parts() if result.gate == NOTHING.name else ():
+            for said in one.wrong:
+                print(f"WRONG {result.clip} {name} {said}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.trust.ablation", description=__doc__.split("\n")[0])
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--rooms", type=int, default=18, help="ordinary rooms (%(default)s)")
+    parser.add_argument("--hard", type=int, default=3, help="hard clips of each kind (%(default)s)")
+    parser.add_argument("--thorough", type=int, default=1, help="of each kind, with experts' gates too (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="of rooms and of everything else")
+    parser.add_argument("--workers", type=int, default=2, help="processes (%(default)s)")
+    parser.add_argument("--table", type=Path, default=ROOT / "docs/gates.md")
+    parser.add_argument("--quick", action="store_true", help="two clips, three gates, no table")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

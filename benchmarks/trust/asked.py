@@ -1,0 +1,103 @@
+"""What is asked of a clip's signals and how much of it is wrong: generating and auditing without pictures."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from experts.clip import Clip
+from experts.sigma_maps import packaged_maps, with_sigma_maps
+from experts.signals import Signals
+from spatial_engine.balance import Dealt
+from spatial_engine.question_line import question_of
+from spatial_engine.trust.candidates import Pictures, pictures_of
+from spatial_engine.trust.label_audit import audit_labels
+from spatial_engine.trust.true_clip import TrueClip
+from spatial_engine.trust.yield_share import scene_yield
+from templates.draft import Draft
+from templates.generate import Reasons, ask
+from templates.question import Question
+from templates.registry import create_templates
+from templates.scene import scenes_of
+from templates.settings import AskSettings
+from templates.surface import DoubtSettings
+from templates.template import Template
+
+FACTS = 24
+"""At most so many facts of one template about one clip: three times the default, so that errors show."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """All that asking rests on beside the signals."""
+
+    ask: AskSettings = field(default_factory=lambda: AskSettings(facts_per_template=FACTS))
+    doubts: DoubtSettings = field(default_factory=DoubtSettings)
+    templates: Mapping[str, Template] = field(default_factory=create_templates)
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Of one template about one clip."""
+
+    facts: Mapping[str, str]
+    """Verdict by fact id: "wrong" if any format is, else "right" if truth decides any, else "undecidable"."""
+    drawn: int
+    """Facts drawn from the media alone."""
+    decided: int
+    """Those of them that are asked."""
+    wrong: tuple[str, ...] = ()
+    """Of each wrong question: format, fact, what is said, what is true."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """A clip, what is true of it, and its pictures' corners."""
+
+    clip: Clip
+    truth: TrueClip
+    pictures: Pictures
+
+    @classmethod
+    def of(cls, clip: Clip, truth: TrueClip) -> "Known":
+        """Reads a few pictures."""
+        return cls(clip=clip, truth=truth, pictures=pictures_of(clip))
+
+
+def asked(known: Known, signals: Signals, setup: Setup, templates: Iterable[str]) -> dict[str, Asked]:
+    """By name of template."""
+    mapped = with_sigma_maps(signals, packaged_maps())
+    scenes = tuple(replace(scene, doubts=setup.doubts) for scene in scenes_of(known.clip, mapped))
+    found = {}
+    for name in templates:
+        template = setup.templates[name]
+        drafts = ask(template, scenes, setup.ask, setup.seed, Reasons())
+        questions = [_question(draft, known.clip) for draft in drafts]
+        verdicts = list(audit_labels(questions, {known.clip.id: known.truth}))
+        words: dict[str, set[str]] = {}
+        for verdict in verdicts:
+            words.setdefault(verdict.fact_id, set()).add(verdict.word)
+        yields = scene_yield(known.pictures, scenes, [template], setup.ask, setup.seed)
+        params = {question.id: question.fact for question in questions}
+        found[name] = Asked(
+            facts={id: next(w for w in ("wrong", "right", "undecidable") if w in said) for id, said in words.items()},
+            drawn=sum(part.drawn for part in yields),
+            decided=sum(part.decided for part in yields),
+            wrong=tuple(
+                f"{v.format} {params[v.id]}: said {v.label or v.answer}, margin {v.margin}, error {dict(v.error)}, "
+                f"σ {dict(v.sigma)}, true {v.true}"
+                for v in verdicts
+                if v.word == "wrong"
+            ),
+        )
+    return found
+
+
+def _question(draft: Draft, clip: Clip) -> Question:
+    """As it is written, options in the order of phrasing: which letter is right is dealt over a whole data set."""
+    return question_of(Dealt(draft=draft, order=tuple(range(len(draft.phrasing.options)))), clip)
+
+
+def count(found: Iterable[Asked]) -> Counter[str]:
+    """Facts by verdict."""
+    return Counter(word for one in found for word in one.facts.values())

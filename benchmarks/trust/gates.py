@@ -1,0 +1,197 @@
+"""Every gate that keeps a label from being asked, and what turns it off. Data: `ablation` runs them one by one."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from math import inf, pi
+
+import numpy as np
+
+from experts.signals import Abstained, Matches, PointTracks, Signal, SparsePoints
+from templates.answer import Answer, Label
+from templates.fact import Fact
+from templates.measured import Measured, Undecided
+from templates.question import Format, Photo, Phrasing
+from templates.simulation.route import RouteOrder
+from templates.template import Template
+
+Found = Mapping[str, Signal | Abstained]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate:
+    """One refusal."""
+
+    name: str
+    """What must hold."""
+    guards: str
+    """Which kind of error it is there for."""
+    off: Mapping[str, object] = field(default_factory=dict)
+    """Values at which it never fires, by path: "<expert>.<setting>", "ask.<setting>", "doubts.<setting>",
+    "templates.<template>.<field>"."""
+    signals: Callable[[Found], Found] | None = None
+    """The signals as they would be without it."""
+    templates: Mapping[str, Template] = field(default_factory=dict)
+    """Templates without it, by name."""
+
+    @property
+    def of_expert(self) -> bool:
+        """Whether experts have to run again."""
+        return any(path.split(".")[0] not in ("ask", "doubts", "templates") for path in self.off)
+
+    @property
+    def key(self) -> str:
+        """Names what is turned off: of files."""
+        parts = [self.name, repr(sorted(self.off.items())), getattr(self.signals, "__name__", ""), *self.templates]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+
+def one_map(signals: Found) -> Found:
+    """Without the second map."""
+    return {name: signal for name, signal in signals.items() if not name.endswith("_check")}
+
+
+def never_gross(signals: Found) -> Found:
+    """As if nothing were ever plainly wrong."""
+    return {name: _never_gross(signal) for name, signal in signals.items()}
+
+
+def _never_gross(signal: Signal | Abstained) -> Signal | Abstained:
+    if isinstance(signal, SparsePoints | PointTracks | Matches):
+        return replace(signal, p_gross=0.0 * signal.p_gross)
+    return signal
+
+
+@dataclass(frozen=True, kw_only=True)
+class _NearlyAsShort(RouteOrder):
+    """Asks also where another order is nearly as short."""
+
+    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+        assert measured.label is not None and measured.margin is not None
+        return Label(text=measured.label, margin=measured.margin)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ShortestOfAll(RouteOrder):
+    """Asks for the shortest way, whatever the clock says."""
+
+    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+        assert isinstance(answer, Label)
+        order = [int(photo) - 2 for photo in answer.text.split()]
+        shuffled = fact.params["shuffled"]
+        as_if = {**fact.params, "shuffled": [order.index(k) for k in range(len(order))]}
+        phrased = super().phrase(format, replace(fact, params=as_if), answer, rng)
+        if isinstance(phrased, Undecided):
+            return phrased
+        return replace(phrased, media=tuple(Photo(frame=frame) for frame in (fact.params["first"], *shuffled)))
+
+
+def _gates(guards: str, **named: Mapping[str, object]) -> list[Gate]:
+    return [Gate(name=name.replace("_", " "), guards=guards, off=off) for name, off in named.items()]
+
+
+GATES: tuple[Gate, ...] = (
+    *_gates(
+        "focal length",
+        plausible_focal_length={"colmap.focal.plausible_shares": (0.0, inf)},
+        plausible_distortion={"colmap.trust.max_k1": inf},
+        no_zoom={"colmap.trust.max_focal_slope": inf, "colmap.trust.max_focal_spread": inf},
+        focal_length_known_to_15_percent={"colmap.focal.max_relative_sigma": inf},
+        lines_tell_one_focal_length={"straight_lines.min_height": 0.0, "straight_lines.finite_segments": 0.0},
+        lines_tell_it_to_12_percent={
+            "straight_lines.max_relative_sigma": inf,
+            "colmap.focal.max_witness_sigma": inf,
+        },
+    ),
+    *_gates(
+        "parallax",
+        pairs_show_more_than_a_homography={"colmap.motion.homography_share": 1.0},
+        points_seen_under_an_angle={"colmap.trust.min_angle_rad": 0.0},
+    ),
+    *_gates(
+        "planar scenes",
+        homographies_of_a_turning_camera={"colmap.turning.fitting_pairs": 0.0},
+        turning_told_from_sliding={"colmap.turning.flat_factor": 0.0},
+        turning_shown={"colmap.turning.shown_turn_rad": 0.0, "colmap.turning.shown_share": 0.0},
+    ),
+    *_gates(
+        "moving foreground",
+        the_map_explains_its_matches={"colmap.trust.min_explained_share": 0.0, "colmap.trust.drop_share": 0.0},
+        frames_placed_on_most_tracks={"colmap.registration.min_inlier_share": 0.0},
+        tracks_meet_in_points={"colmap.registration.track_error_px": inf},
+    ),
+    *_gates("static camera", a_camera_that_stands_is_not_mapped={"colmap.motion.still_cells": 2.0}),
+    *_gates(
+        "weak maps",
+        enough_keyframes_registered={"colmap.trust.min_registered_share": 0.0},
+        enough_points={"colmap.trust.min_points_per_keyframe": 0.0},
+        small_residual={"colmap.trust.max_error_px": inf},
+        no_loose_frames={"colmap.floors.loose_share": inf},
+    ),
+    *_gates(
+        "agreement",
+        maps_and_lines_have_one_focal_length={"colmap.focal.witness_sigmas": inf},
+        two_maps_have_one_focal_length={"colmap.focal.max_disagreement": inf},
+        two_maps_put_frames_at_one_place={"colmap.floors.agree_share": inf, "colmap.floors.agree_rad": inf},
+        points_confirmed_by_the_other_map={"colmap.trust.p_gross_other": 0.003},
+    ),
+    Gate(name="every fact measured on two maps", guards="agreement", signals=one_map),
+    Gate(name="confirmed by a second way (p_gross)", guards="agreement", signals=never_gross),
+    *_gates(
+        "gravity",
+        lines_share_three_directions={
+            "vanishing_points.explained_share": 0.0,
+            "vanishing_points.up_share": 0.0,
+            "vanishing_points.level_share": 0.0,
+        },
+        no_rival_directions={"vanishing_points.rival_share": inf},
+        one_axis_is_clearly_upright={
+            "vanishing_points.image_up_rad": pi,
+            "vanishing_points.others_rad": 0.0,
+            "vanishing_points.held_alike": 0.0,
+        },
+        frames_agree_on_gravity={"vanishing_points.supporting_frames": 0, "vanishing_points.frame_rad": pi},
+        halves_agree_on_gravity={"vanishing_points.halves_rad": inf},
+        gravity_does_not_rest_on_the_focal_length={"vanishing_points.focal_rad": inf},
+    ),
+    *_gates(
+        "tracks (occlusion)",
+        tracks_return={"klt.round_trip_px": 1e6},
+        static_tracks_keep_to_a_point={"track_geometry.static_share": 0.0},
+        static_tracks_have_parallax={"track_geometry.parallax_px": 0.0},
+        a_move_would_have_shown={"track_geometry.shown_px": 0.0, "track_geometry.shown_ratio": 0.0},
+        nothing_nearer_hides_the_point={"track_geometry.occluder_radius_px": 0.0},
+        frames_next_to_a_departure={"track_geometry.guard_frames": 0},
+        tracks_away_from_occlusion_borders={"track_geometry.moving.border_share": 1.0},
+    ),
+    *_gates(
+        "moving points",
+        most_tracks_rest={"track_geometry.moving.explained_share": 0.0},
+        movers_have_company={"track_geometry.moving.company": 0, "track_geometry.moving.company_share": 0.0},
+        movers_are_surrounded={"track_geometry.moving.open_side_rad": 2 * pi},
+        movers_depart_all_the_time={"track_geometry.moving.third_px": 0.0, "track_geometry.moving.half_px": 0.0},
+        movers_do_not_move_like_static_neighbours={"track_geometry.moving.like_static_px": 0.0},
+        marks_away_from_the_outline_of_movers={
+            "templates.point_moves.inside_px": -inf,
+            "templates.which_moves.inside_px": -inf,
+        },
+        points_near_movers_doubted={"doubts.mover_radius_px": 0.0},
+        tracks_around_a_point_rest={"doubts.restless_px": inf},
+        lone_points_doubted={"doubts.min_neighbours": 0, "doubts.alike_share": 0.0},
+    ),
+    *_gates(
+        "matches",
+        no_look_alikes={"sift.clear_ratio": inf},
+        one_two_view_geometry={"sift.epipolar_px": 1e6},
+        matches_away_from_occlusion_borders={
+            "sift.border_depth_ratio": inf,
+            "sift.flow_px": inf,
+            "sift.flow_tracks": 0,
+        },
+        matches_confirmed={"sift.p_gross_unconfirmed": 0.003},
+    ),
+    Gate(name="the way is shorter by 3 σ", guards="frame order", templates={"route_order": _NearlyAsShort()}),
+    Gate(name="the way taken is the shortest", guards="frame order", templates={"route_order": _ShortestOfAll()}),
+    *_gates("everything", P_right_of_99_percent={"ask.min_confidence": 0.5}),
+)
+"""Those of one expert in the order in which it asks them."""

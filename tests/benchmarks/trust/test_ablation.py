@@ -1,0 +1,60 @@
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.trust import ablation
+from benchmarks.trust.ablation import NOTHING, Ablate, tasks_of
+from benchmarks.trust.asked import Asked
+from benchmarks.trust.clips import RoomClip
+from benchmarks.trust.gate_result import Result
+from benchmarks.trust.gates import GATES, Gate
+from benchmarks.trust.hard_rooms import KINDS
+
+CLIP = RoomClip(seed=3000)
+ONE, TWO = (Gate(name=name, guards="", off={"ask.min_confidence": at}) for name, at in (("one", 0.5), ("two", 0.6)))
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Gates that were looked at, instead of looking."""
+    names: list[str] = []
+
+    class Work:
+        def __init__(self, **given: object) -> None: ...
+
+        def without(self, gate: Gate, base: Result | None, code: str) -> Result:
+            assert (base is None) == (gate is NOTHING)
+            names.append(gate.name)
+            asked = {"id": {"turn": Asked(facts={"a": "right"}, drawn=1, decided=1, wrong=("w",))}}
+            return Result(clip=CLIP.name, kind="", gate=gate.name, touched=True, code=code, clips=asked)
+
+    monkeypatch.setattr(ablation, "_Work", Work)
+    return names
+
+
+def test_a_run_goes_on_where_it_was(made: list[str], tmp_path: Path) -> None:
+    ablate = Ablate(out=tmp_path, code="c", drawn_by="d", seed=0)
+    ablate((CLIP, [ONE]))
+    assert made == ["nothing", "one"]
+    assert "{'right': 1}, 1 gates" in ablate((CLIP, [ONE, TWO]))
+    assert made == ["nothing", "one", "two"]
+    assert ablate.kept(CLIP, TWO) is not None
+
+
+def test_other_code_and_another_seed_look_again(made: list[str], tmp_path: Path) -> None:
+    for code, seed in (("c", 0), ("e", 0), ("e", 1), ("e", 1)):
+        Ablate(out=tmp_path, code=code, drawn_by="d", seed=seed)((CLIP, [ONE]))
+    assert made == ["nothing", "one"] * 3
+
+
+def test_a_gate_that_is_turned_off_otherwise_is_another() -> None:
+    assert Gate(name="one", guards="", off={"ask.min_confidence": 0.6}).key != ONE.key
+
+
+def test_gates_of_experts_are_looked_at_on_some_clips_of_every_kind_the_others_on_all() -> None:
+    tasks = tasks_of(Namespace(quick=False, rooms=18, hard=2, thorough=1, seed=0))
+    assert len(tasks) == len({clip.name for clip, _ in tasks}) == 18 + 2 * len(KINDS)
+    fully = [clip for clip, gates in tasks if list(gates) == list(GATES)]
+    assert len(fully) == 9 + len(KINDS)
+    assert all(not gate.of_expert for _, gates in tasks[len(fully) :] for gate in gates)

@@ -1,0 +1,90 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.trust.asked import Setup
+from benchmarks.trust.gates import GATES, Gate, never_gross, one_map
+from benchmarks.trust.switch import set_at, switched_expert, switched_setup
+from experts.provenance import Provenance
+from experts.registry import EXPERTS
+from experts.signals import Abstained, Matches
+from templates.answer import Label
+from templates.fact import Fact
+from templates.measured import Measured, Undecided
+from templates.question import Phrasing
+from templates.simulation.route import RouteOrder
+
+SETUP = Setup()
+ROUTE = Fact(template="route_order", params={"first": 0, "shuffled": [30, 10, 40, 20]})
+
+
+def measured(label: str, margin: float) -> Measured:
+    return Measured(value=np.ones(2), sigma=np.ones(2), label=label, margin=margin)
+
+
+def without(name: str) -> RouteOrder:
+    (gate,) = (gate for gate in GATES if gate.name == name)
+    template = gate.templates["route_order"]
+    assert isinstance(template, RouteOrder)
+    return template
+
+
+@pytest.mark.parametrize("gate", GATES, ids=lambda gate: gate.name)
+def test_every_switch_changes_what_it_names(gate: Gate) -> None:
+    """`set_at` refuses a path that does not exist and a value that stands there already."""
+    experts = {path.split(".")[0] for path in gate.off} & EXPERTS.targets().keys()
+    for name in experts:
+        expert = EXPERTS.load(name)()
+        assert switched_expert(expert, gate).settings != expert.settings
+    setup = switched_setup(SETUP, gate)
+    changed = [name for name in setup.templates if setup.templates[name] != SETUP.templates[name]]
+    assert experts or gate.signals or changed or setup != SETUP
+    assert gate.of_expert == bool(experts)
+
+
+def test_each_gate_has_a_name_and_a_file_of_its_own() -> None:
+    assert len({gate.name for gate in GATES}) == len({gate.key for gate in GATES}) == len(GATES)
+
+
+def test_a_switch_to_the_same_value_or_to_nothing_is_refused() -> None:
+    with pytest.raises(LookupError, match=r"is 0\.99 already"):
+        set_at(SETUP, "ask.min_confidence", 0.99)
+    with pytest.raises(LookupError, match="no 'least_confidence' in AskSettings"):
+        set_at(SETUP, "ask.least_confidence", 0.5)
+
+
+def test_signals_without_the_second_map_and_without_doubt() -> None:
+    matches = Matches(
+        pairs=np.array([[0, 1]]),
+        pair=np.zeros(2, dtype=np.int64),
+        xy_a_px=np.zeros((2, 2)),
+        xy_b_px=np.zeros((2, 2)),
+        sigma_px=np.ones(2),
+        p_gross=np.array([0.003, 0.05]),
+        confirmed_by=np.zeros(2, dtype=np.int32),
+        provenance=Provenance(expert="fake", version="1"),
+    )
+    signals = {"matches": matches, "camera_path": Abstained(reason="a"), "camera_path_check": Abstained(reason="b")}
+    assert one_map(signals).keys() == {"matches", "camera_path"}
+    sure = never_gross(signals)["matches"]
+    assert isinstance(sure, Matches) and not sure.p_gross.any() and matches.p_gross.any()
+
+
+def test_a_nearly_as_short_way_is_asked_without_its_gate() -> None:
+    near = measured("2 3 4 5", 2.5)
+    assert isinstance(RouteOrder().answer("order", ROUTE, near), Undecided)
+    assert without("the way is shorter by 3 σ").answer("order", ROUTE, near) == Label(text="2 3 4 5", margin=2.5)
+
+
+def test_the_shortest_way_is_asked_against_the_clock_without_its_gate() -> None:
+    against = Label(text="2 3 4 5", margin=9.0)  # by the clock: 3 5 2 4
+    rng = np.random.default_rng
+    assert isinstance(RouteOrder().phrase("order", ROUTE, against, rng(0)), Undecided)
+    asked = without("the way taken is the shortest").phrase("order", ROUTE, against, rng(0))
+    assert isinstance(asked, Phrasing) and asked.answer == [2, 3, 4, 5]
+    assert [photo.frame for photo in asked.media] == [0, 30, 10, 40, 20]
+    in_time = replace(against, text="3 5 2 4")
+    assert without("the way taken is the shortest").phrase("order", ROUTE, in_time, rng(0)) == RouteOrder().phrase(
+        "order", ROUTE, in_time, rng(0)
+    )

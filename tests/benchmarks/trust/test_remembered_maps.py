@@ -1,0 +1,56 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.trust.remembered_maps import Memory, remembered
+from experts.intrinsics import Intrinsics
+from experts.mapping import colmap, two_maps
+from experts.mapping.colmap_features import FeatureSettings
+from tests.rendering import as_clip, demo_scene
+
+CAMERA, OTHER = (Intrinsics.centred(64, 48, focal_px) for focal_px in (60.0, 70.0))
+
+
+def test_a_map_is_made_once_of_the_same_keyframes_and_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    verified: list[tuple[Any, ...]] = []
+    made: list[Path] = []
+    monkeypatch.setattr(two_maps, "verified_copy", lambda *start: verified.append(start))
+    monkeypatch.setattr(two_maps, "map_globally", lambda path, *_: made.append(path))
+    memory = Memory()
+    for turn, (contents, camera) in enumerate([(b"a", CAMERA), (b"a", CAMERA), (b"a", OTHER), (b"b", CAMERA)]):
+        database, target = tmp_path / f"{turn}.db", tmp_path / f"start{turn}.db"
+        database.write_bytes(contents)
+        with remembered(memory):
+            two_maps.verified_copy(database, target, camera, False, 0)
+            assert two_maps.map_globally(target, tmp_path / "map", False, 0) is None
+    assert [path.name for path in made] == ["start0.db", "start2.db", "start3.db"]
+    assert [start[1] for start in verified] == made and len(memory.maps) == 3
+
+
+def test_keyframes_are_described_once_with_the_same_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clip, memory = as_clip(demo_scene(64, 48)), Memory()
+    made: list[Path] = []
+
+    def describe(folder: Path, *_: object) -> Path:
+        made.append(folder)
+        (folder / "matches.db").write_bytes(b"of %d" % len(made))
+        return folder / "matches.db"
+
+    monkeypatch.setattr(colmap, "build_database", describe)
+    found = []
+    for turn, (frames, ratio) in enumerate([([0, 9], 0.8), ([0, 9], 0.8), ([0, 9], 0.7), ([0, 8], 0.8)]):
+        (folder := tmp_path / str(turn)).mkdir()
+        with remembered(memory):
+            database = colmap.build_database(folder, clip, np.array(frames), None, FeatureSettings(ratio=ratio))
+        found.append(database.read_bytes())
+    assert found == [b"of 1", b"of 1", b"of 2", b"of 3"]
+
+
+def test_the_mapper_is_the_real_one_again_afterwards() -> None:
+    real = two_maps.map_globally
+    with pytest.raises(RuntimeError), remembered(Memory()):
+        assert two_maps.map_globally is not real
+        raise RuntimeError
+    assert two_maps.map_globally is real
