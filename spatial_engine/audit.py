@@ -10,7 +10,7 @@ from spatial_engine.card import card
 from spatial_engine.leaks.leak_audit import leak_audit
 from spatial_engine.question_line import plain
 from templates.ability import LEAVES
-from templates.abstention import OPTION, UNDETERMINED
+from templates.abstention import UNDETERMINED, is_open_option
 from templates.draft import Refusal
 from templates.measured import Json
 from templates.question import Question
@@ -108,7 +108,7 @@ def _abilities(questions: Sequence[Question]) -> dict[str, Json]:
 
 def _abstention(questions: Iterable[Question]) -> dict[str, dict[str, int]]:
     """By template: choices that offer "It cannot be determined ...", and of how many that is the right answer."""
-    offered = [question for question in questions if OPTION in question.options]
+    offered = [question for question in questions if any(map(is_open_option, question.options))]
     right = Counter(question.template for question in offered if question.value == UNDETERMINED)
     return {name: {"offered": n, "right": right[name]} for name, n in _counts(q.template for q in offered).items()}
 

@@ -5,11 +5,11 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 
 import numpy as np
 
-from templates.abstention import abstains
+from spatial_engine.drop_order import drop, drop_order
+from spatial_engine.even_abstention import offered_evenly, surplus_abstentions
 from templates.answer import Numbers, Point, difference
 from templates.draft import Draft, Refusal
 from templates.measured import Json
@@ -35,9 +35,9 @@ class BalanceSettings:
     leaf_limit_may_drop: float = 0.5
     """If the leaf limit would cost more than this share of the questions it is not applied: a leaf with one question
     shall not empty the others."""
-    max_abstention_share: float = 0.2
-    """Of a template's choices at most so many are right where they say that it cannot be determined: as many as each of
-    five options, so that to say so by habit gains nothing."""
+    abstention_share: float = 0.2
+    """Of a template's choices that offer to say that it cannot be determined, so many are right to: as many as for each
+    other of five options, so that neither to say so nor never to say so gains anything."""
     kept_one_sided: int = 2
     """Where every question of a template has one and the same answer, this many stay."""
 
@@ -81,7 +81,7 @@ def balance(
         "dropped to balance yes and no": lambda ds: _surplus_yes_no(ds, seed, settings),
         "dropped to balance the words of right answers": lambda ds: _surplus_texts(ds, seed, settings),
         "dropped to keep one leaf from dominating": lambda ds: _surplus_leaves(ds, seed, settings),
-        "dropped to keep abstention rare": lambda ds: _surplus_abstentions(ds, seed, settings),
+        "dropped to keep abstention rare": lambda ds: surplus_abstentions(ds, seed, settings.abstention_share),
     }
     for reason, rule in rules.items():
         gone = rule(kept)
@@ -91,7 +91,7 @@ def balance(
         Refusal(clip_id=clip, template=template, ability=ability, format=format, reason=reason, count=count)  # type: ignore[arg-type]
         for (clip, template, ability, format, reason), count in sorted(dropped.items())
     )
-    return Balanced(dealt=_deal(kept, seed), dropped=refusals)
+    return Balanced(dealt=_deal(offered_evenly(kept, seed, settings.abstention_share), seed), dropped=refusals)
 
 
 def right_text(draft: Draft) -> str | None:
@@ -164,7 +164,7 @@ def _surplus_yes_no(drafts: Sequence[Draft], seed: int, settings: BalanceSetting
     for counts in _by_text(drafts, "yes_no").values():
         (_, most), *others = _ranked(counts)
         least = len(others[0][1]) if others else 0
-        gone |= _drop(drafts, most, len(most) - max(least + 1 if least else settings.kept_one_sided, 1), seed)
+        gone |= drop(drafts, most, len(most) - max(least + 1 if least else settings.kept_one_sided, 1), seed)
     return gone
 
 
@@ -175,7 +175,7 @@ def _surplus_texts(drafts: Sequence[Draft], seed: int, settings: BalanceSettings
         (_, most), *others = _ranked(counts)
         rest = sum(len(indices) for _, indices in others)
         allowed = int(settings.max_text_share / (1 - settings.max_text_share) * rest + 1e-9)
-        gone |= _drop(drafts, most, len(most) - max(allowed, settings.kept_one_sided), seed)
+        gone |= drop(drafts, most, len(most) - max(allowed, settings.kept_one_sided), seed)
     return gone
 
 
@@ -193,19 +193,6 @@ def _surplus_leaves(drafts: Sequence[Draft], seed: int, settings: BalanceSetting
     return set().union(*(_thin(drafts, indices, len(indices) - limit, seed) for indices in leaves.values()))
 
 
-def _surplus_abstentions(drafts: Sequence[Draft], seed: int, settings: BalanceSettings) -> set[int]:
-    """No more choices of a template that cannot be determined than their share."""
-    choices: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-    for index, draft in enumerate(drafts):
-        if draft.format == "choice":
-            choices[draft.template][abstains(draft.answer)].append(index)
-    gone: set[int] = set()
-    for determined, open_ones in choices.values():
-        allowed = int(settings.max_abstention_share / (1 - settings.max_abstention_share) * len(determined) + 1e-9)
-        gone |= _drop(drafts, open_ones, len(open_ones) - allowed, seed)
-    return gone
-
-
 def _leaf_limit(counts: Sequence[int], share: float) -> int:
     """The largest number of questions a leaf may keep so that none exceeds `share` of what then remains."""
     too_many = bisect_left(
@@ -217,7 +204,7 @@ def _leaf_limit(counts: Sequence[int], share: float) -> int:
 def _thin(drafts: Sequence[Draft], indices: Sequence[int], surplus: int, seed: int) -> set[int]:
     """Drops `surplus` of a leaf, one by one from whichever answer is then the most frequent: balance survives."""
     groups: dict[Group, list[int]] = defaultdict(list)
-    for index in _drop_order(drafts, indices, seed):
+    for index in drop_order(drafts, indices, seed):
         draft = drafts[index]
         groups[draft.template, draft.format, right_text(draft) or ""].append(index)
     gone: set[int] = set()
@@ -238,21 +225,6 @@ def _by_text(drafts: Sequence[Draft], format: str) -> dict[str, dict[str, list[i
 
 def _ranked(counts: Mapping[str, list[int]]) -> list[tuple[str, list[int]]]:
     return sorted(counts.items(), key=lambda item: (-len(item[1]), item[0]))
-
-
-def _drop(drafts: Sequence[Draft], indices: Sequence[int], surplus: int, seed: int) -> set[int]:
-    return set(_drop_order(drafts, indices, seed)[: max(surplus, 0)])
-
-
-def _drop_order(drafts: Sequence[Draft], indices: Sequence[int], seed: int) -> list[int]:
-    """Who goes first: questions whose fact is asked in another format too, then by a seeded hash."""
-    formats = Counter(draft.fact_id for draft in drafts)
-
-    def rank(index: int) -> tuple[int, str]:
-        draft = drafts[index]
-        return -formats[draft.fact_id], sha256(f"{seed}/{draft.fact_id}/{draft.format}".encode()).hexdigest()
-
-    return sorted(indices, key=rank)
 
 
 def _deal(drafts: Sequence[Draft], seed: int) -> tuple[Dealt, ...]:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from templates.abstention import OPTION, UNDETERMINED
+from templates.abstention import UNDETERMINED
 from templates.measured import Json
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -97,8 +97,8 @@ def _abilities(audit: Mapping[str, Json]) -> str:
 def _abstention(audit: Mapping[str, Json]) -> list[str]:
     """A line for each template that offers to abstain."""
     return [
-        f"Of {found['offered']} choices of `{name}` that may be answered with {OPTION!r}, that is the right answer to "
-        f"{found['right']}: their `value` is {UNDETERMINED!r}."
+        f"{found['offered']} choices of `{name}` offer to say that it cannot be determined. That is right for "
+        f'{found["right"]} of them: their `value` is "{UNDETERMINED}".'
         for name, found in audit.get("abstention", {}).items()
     ]
 

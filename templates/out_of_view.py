@@ -73,7 +73,7 @@ def beyond_edge(
     beyond = overshoots_px(camera, ends_b)
     margins = (beyond / sigma[:, None]).min(axis=0)
     edge = int(margins.argmax())
-    least = int((beyond[:, edge] / sigma).argmin())
+    least = int(beyond[:, edge].argmin())
     if not (margins[edge] > 0 and np.isfinite(p_gross)):
         return None
     return Measured(

@@ -16,7 +16,7 @@ TEMPLATES = Registry(
         "camera_travel": "templates.perception.ego_motion:CameraTravel",
         "point_moves": "templates.perception.allo_motion:PointMoves",
         "which_moves": "templates.perception.allo_motion:WhichMoves",
-        "same_point": "templates.perception.relation:SamePoint",
+        "same_point": "templates.perception.same_point:SamePoint",
         "place_direction": "templates.perception.relation:PlaceDirection",
         "path_map": "templates.mapping.memory:PathMap",
         "route_order": "templates.simulation.route:RouteOrder",

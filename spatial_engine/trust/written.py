@@ -10,7 +10,7 @@ from typing import assert_never
 
 import numpy as np
 
-from templates.abstention import OPTION, UNDETERMINED
+from templates.abstention import UNDETERMINED, is_open_option
 from templates.answer import Answer, Label, Numbers, Plan, Point, Shape, right
 from templates.fact import Fact
 from templates.measured import Undecided
@@ -43,7 +43,7 @@ def _written(question: Question, template: Template, recorded: Answer) -> Holds:
             said: Answer = replace(recorded, text=_label(question, template, recorded))
         case Numbers():
             said = replace(recorded, value=np.array(_numbers(question, recorded), dtype=float))
-        case Point() if question.format == "choice" and _option(question) == OPTION:
+        case Point() if question.format == "choice" and is_open_option(_option(question)):
             said = Label(text=UNDETERMINED, margin=np.inf)
         case Point():
             said = replace(recorded, xy_px=np.array(_pixel(question), dtype=float))

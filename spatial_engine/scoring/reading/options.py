@@ -41,6 +41,10 @@ _NEXT_LABEL = re.compile(r"[\s.,;:)\]]+\(?(?P<letter>[A-Z])(?:[.):]|\s*$)")
 _ARTICLE = re.compile(r"(?:the|an?)\s+", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[\s.):,\-–—=\]*\"'_`}\\(]*")
 _ENDS = re.compile(r"[\s*_`\"'”’)\]}$\\\-–—]*(?:$|</|[.,;:!?|(✓✔✅✗✘❌\n\u3000-\u9fff，])")
+_OPEN_WORDS = tuple(
+    f"{start}{no} be determined" for start in ("it ", "") for no in ("cannot", "can not", "can't", "can’t")
+)
+_OPEN = re.compile(rf"\b(?:{'|'.join(_OPEN_WORDS)})\b")
 
 
 class Options:
@@ -49,7 +53,7 @@ class Options:
     def __init__(self, options: Sequence[str]) -> None:
         self.letters = LETTERS[: len(options)]
         words = [_bare(text, letter) for letter, text in zip(self.letters, options, strict=False)]
-        self.letter_of = _unique(words, self.letters)
+        self.letter_of = {**_open_question(words, self.letters), **_unique(words, self.letters)}
         self.short = {} if len(words) < 2 else _unique(_without_common_start(words), self.letters)
         """Words that remain where all options begin alike ("Point 1", "Point 2")."""
         self._text = _alternatives(self.letter_of)
@@ -145,6 +149,12 @@ def _spaced(text: str) -> str:
 def _unique(words: Sequence[str], letters: str) -> dict[str, str]:
     named = dict(zip(words, letters, strict=False))
     return {text: named[text] for text in words if text and words.count(text) == 1 and not re.fullmatch("[a-z]", text)}
+
+
+def _open_question(words: Sequence[str], letters: str) -> dict[str, str]:
+    """Shorter ways to say "it cannot be determined from these images", where one option says so."""
+    letter = [letter for letter, text in zip(letters, words, strict=False) if _OPEN.search(text)]
+    return dict.fromkeys(_OPEN_WORDS, letter[0]) if len(letter) == 1 else {}
 
 
 def _without_common_start(words: Sequence[str]) -> list[str]:

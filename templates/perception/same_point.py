@@ -1,0 +1,169 @@
+"""L1/Relation/Correspondence: the same point in another photo; with `abstention`, also where that does not show it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from templates.abstention import abstains, open_option
+from templates.answer import Answer, Label, Point
+from templates.correspondence import corresponding_point
+from templates.distractors import point_distractors
+from templates.fact import Fact
+from templates.marks import listed
+from templates.measured import Measured, Undecided
+from templates.out_of_view import pixels_left_out
+from templates.question import Format, Mark, Photo, Phrasing
+from templates.scene import Scene, inside
+from templates.settings import Caps
+
+_MATCHES_PER_PAIR = 3
+_MIN_APART = 0.08
+_BORDER = 0.06
+_OUTSIDE = 0.06
+"""A point that photo 2 leaves out lies so far outside, of the diagonal: as far as wrong points from the right one."""
+_ASKED_BETWEEN = 4
+"""After so many facts that can be answered one that cannot: more than the balance keeps of those that are asked."""
+_NOT_SHOWN = open_option("photo 2 does not show it")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamePoint:
+    """Where a marked point of photo 1 lies in photo 2. Measures its pixel there, or that it lies outside."""
+
+    name: str = "same_point"
+    version: str = "2"
+    ability: str = "L1/Relation/Correspondence"
+    formats: tuple[Format, ...] = ("choice", "point")
+    needs: frozenset[str] = frozenset({"matches"})
+    reads: frozenset[str] = frozenset({"matches", "camera_path", "sparse_points", "depth", "tracks", "image_tracks"})
+    number_names: tuple[str, ...] = ()
+    caps: Caps = field(default_factory=Caps)
+    abstention: bool = False
+    """Whether points that photo 2 leaves out are asked too, and choices offer to say that it cannot be determined."""
+
+    def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
+        """Confirmed matches of every pair of frames, apart from each other and from the frame's edges; among them, with
+        `abstention`, points that photo 2 of a matched pair leaves out, and a point ("decoy") that it shows instead."""
+        matches = scene.matches
+        if matches is None:
+            return []
+        good = (matches.p_gross < 0.01) & inside(scene.clip, matches.xy_a_px, _BORDER)
+        good &= inside(scene.clip, matches.xy_b_px, _BORDER)
+        facts = []
+        for pair in rng.permutation(len(matches.pairs)):
+            rows = rng.permutation(np.flatnonzero(good & (matches.pair == pair)))
+            for row in _thin(rows, matches.xy_a_px, _MIN_APART * scene.diagonal_px, _MATCHES_PER_PAIR):
+                facts.append(self._fact(scene, matches.pairs[pair], matches.xy_a_px[row]))
+        return _mixed(facts, self._left_out(scene, good, rng)) if self.abstention else facts
+
+    def _left_out(self, scene: Scene, good: np.ndarray, rng: np.random.Generator) -> list[Fact]:
+        """Of photos that are matched, as those that can be answered are: the pair gives nothing away."""
+        assert scene.matches is not None
+        matches, facts = scene.matches, []
+        for pair in rng.permutation(len(matches.pairs)):
+            shown = np.flatnonzero(good & (matches.pair == pair))
+            if not len(shown):
+                continue
+            frame_a, frame_b = (int(f) for f in matches.pairs[pair])
+            xy = pixels_left_out(scene, frame_a, frame_b, _OUTSIDE * scene.diagonal_px)
+            for row in _thin(rng.permutation(len(xy)), xy, _MIN_APART * scene.diagonal_px, _MATCHES_PER_PAIR):
+                decoy = listed(matches.xy_b_px[rng.choice(shown)])
+                facts.append(self._fact(scene, matches.pairs[pair], xy[row], decoy=decoy))
+        return facts
+
+    def _fact(self, scene: Scene, pair: np.ndarray, xy_a_px: np.ndarray, **more: list[float]) -> Fact:
+        frame_a, frame_b = (int(f) for f in pair)
+        size = [scene.clip.width_px, scene.clip.height_px]
+        params = {"frame_a": frame_a, "xy_a": listed(xy_a_px), "frame_b": frame_b, "size": size, **more}
+        return Fact(template=self.name, params=params)
+
+    def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
+        """The pixel in photo 2, by confirmed matches or by dense geometry; a label where it is outside the photo."""
+        return [
+            corresponding_point(
+                scene, f.params["frame_a"], np.array(f.params["xy_a"], dtype=float), f.params["frame_b"]
+            )
+            for f in facts
+        ]
+
+    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+        """The pixel within 2 % of the diagonal, or that it cannot be determined."""
+        if measured.label is not None:
+            assert measured.margin is not None
+            return Label(text=measured.label, margin=measured.margin, p_gross=measured.p_gross)
+        return Point(
+            xy_px=measured.value,
+            sigma_px=float(measured.sigma.max()),
+            tolerance_px=self._tolerance_px(fact),
+            p_gross=measured.p_gross,
+        )
+
+    def _tolerance_px(self, fact: Fact) -> float:
+        return float(np.floor(self.caps.point_diagonal * np.hypot(*fact.params["size"])))
+
+    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+        """A mark in photo 1; in photo 2 four numbered marks, or none."""
+        p = fact.params
+        first = Photo(frame=p["frame_a"], marks=(Mark(text="A", xy_px=tuple(p["xy_a"])),))
+        if abstains(answer):
+            if format != "choice" or "decoy" not in p:
+                return Undecided(reason="photo 2 does not show it")
+            shown = np.array(p["decoy"], dtype=float)
+        else:
+            assert isinstance(answer, Point)
+            shown = answer.xy_px
+        tolerance_px = self._tolerance_px(fact)
+        if format == "point":
+            return Phrasing(
+                prompt=(
+                    "Point A is marked in photo 1. Where is the same point of the scene in photo 2? Answer with its "
+                    f"pixel [x, y] in photo 2, which is {p['size'][0]} pixels wide and {p['size'][1]} pixels high "
+                    f"(x to the right, y down). Within {tolerance_px:g} pixels counts as right."
+                ),
+                media=(first, Photo(frame=p["frame_b"])),
+                answer=listed(shown),
+                unit="px",
+            )
+        wrong = point_distractors(shown, tolerance_px, np.array(p["xy_a"], dtype=float), np.array(p["size"]), rng)
+        if len(wrong) < 3:
+            return Undecided(reason="no room for distinct wrong points")
+        one_more = (_NOT_SHOWN,) if self.abstention or abstains(answer) else ()
+        points = [shown, *wrong[:3]]
+        order = rng.permutation(4)
+        marks = tuple(Mark(text=str(i + 1), xy_px=_pixel(points[k])) for i, k in enumerate(order))
+        return Phrasing(
+            prompt=(
+                "Point A is marked in photo 1. Which of the numbered points in photo 2 is the same point of the scene?"
+            ),
+            media=(first, Photo(frame=p["frame_b"], marks=marks)),
+            options=(*(f"Point {i + 1}" for i in range(4)), *one_more),
+            answer=4 if abstains(answer) else int(np.flatnonzero(order == 0)[0]),
+            scorer_params={"option_xy_px": [list(mark.xy_px) for mark in marks]},
+        )
+
+
+def _pixel(xy: np.ndarray) -> tuple[float, float]:
+    x, y = listed(xy)
+    return x, y
+
+
+def _mixed(facts: list[Fact], left_out: list[Fact]) -> list[Fact]:
+    """Those that can be answered, in their order, and between them those that cannot, as long as there are any."""
+    mixed, rest = [], iter(left_out)
+    for k, fact in enumerate(facts):
+        mixed.append(fact)
+        if k % _ASKED_BETWEEN == _ASKED_BETWEEN // 2 - 1 and (other := next(rest, None)) is not None:
+            mixed.append(other)
+    return mixed
+
+
+def _thin(rows: np.ndarray, xy: np.ndarray, min_apart_px: float, count: int) -> list[int]:
+    """The first `count` rows whose pixels keep their distance from one another."""
+    kept: list[int] = []
+    for row in rows:
+        if all(np.linalg.norm(xy[row] - xy[k]) >= min_apart_px for k in kept):
+            kept.append(int(row))
+        if len(kept) == count:
+            break
+    return kept
