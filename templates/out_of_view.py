@@ -54,17 +54,14 @@ def beyond_edge(
 ) -> Measured | None:
     """The label for places `ends_b / nearness` in b's camera axes that lie beyond one edge of the photo; None if not.
 
-    First-order σ of each place: the turn between the photos, and systematic and formal parts of the way over the
-    distance from b; a wrong focal length moves a pixel in proportion to its way. The margin is that of the place that
-    is least beyond the edge, in its own σ.
+    First-order σ of each place: the turn between the photos, and the way between them over the distance from b; a
+    wrong focal length moves a pixel in proportion to its own way. The margin is the least of the places', each in σ.
     """
     assert scene.path is not None
     camera, frames = scene.path.intrinsics, [frame_a, frame_b]
-    across = 0.0
-    if scene.path.motion == "general":
-        a, b = scene.world_from_cam(frames)[:, :3, 3]
-        systematic = scene.path.direction_sigma_rad * np.linalg.norm(b - a)
-        across = np.hypot(systematic, np.linalg.norm(scene.position_sigma(frames)))
+    across = _across(scene, frames)
+    if not (np.isfinite(across) and np.isfinite(p_gross)):
+        return None
     angle = np.hypot(scene.turn_sigma_rad(frames), across * nearness / np.linalg.norm(ends_b, axis=1))
     xy = camera.project(ends_b)
     off_axis = 1 + np.sum((ends_b[:, :2] / ends_b[:, 2:]) ** 2, axis=1)  # d tan / d angle
@@ -74,7 +71,7 @@ def beyond_edge(
     margins = (beyond / sigma[:, None]).min(axis=0)
     edge = int(margins.argmax())
     least = int(beyond[:, edge].argmin())
-    if not (margins[edge] > 0 and np.isfinite(p_gross)):
+    if not margins[edge] > 0:
         return None
     return Measured(
         value=xy[least],
@@ -88,6 +85,16 @@ def beyond_edge(
             "camera": scene.path.motion,
         },
     )
+
+
+def _across(scene: Scene, frames: list[int]) -> float:
+    """σ of the way between two photos across any direction, in path units: systematic ⊕ formal."""
+    assert scene.path is not None
+    if scene.path.motion != "general":
+        return 0.0
+    a, b = scene.world_from_cam(frames)[:, :3, 3]
+    systematic = scene.path.direction_sigma_rad * np.linalg.norm(b - a)
+    return float(np.hypot(systematic, np.linalg.norm(scene.position_sigma(frames))))
 
 
 def pixels_left_out(scene: Scene, frame_a: int, frame_b: int, least_px: float) -> Float64[np.ndarray, "k 2"]:

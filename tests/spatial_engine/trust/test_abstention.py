@@ -1,0 +1,127 @@
+"""Points that a photo leaves out, from signals over a data set on disk to verdicts and scores, in a rendered room."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.trust.instrument import planted
+from experts.signals import CameraPath, Matches
+from spatial_engine.dataset import Dataset, write_dataset
+from spatial_engine.export import export
+from spatial_engine.scoring import own
+from spatial_engine.scoring.own.labels import LETTERS
+from spatial_engine.scoring.score import Score
+from spatial_engine.trust.label_audit import audit_labels
+from templates.abstention import UNDETERMINED, is_open_option
+from templates.generate import ask_clip
+from templates.perception.same_point import SamePoint
+from templates.question import Question
+from templates.settings import AskSettings
+from tests.spatial_engine.trust import known_room
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """(data set, sequence with truth) of a clip with matches that carry exact pixels."""
+    folder = tmp_path_factory.mktemp("abstention")
+    sequence = known_room.opened(known_room.write_room(folder / "room"))
+    signals = known_room.measured(sequence)
+    path = signals["camera_path"]
+    assert isinstance(path, CameraPath)
+    exact = sequence.scene(range(known_room.COUNT))
+    signals = {**signals, "matches": matches(exact, [(0, 9), (2, 11), (4, 13), (12, 1)])}
+    asked = ask_clip(sequence.clip, signals, [SamePoint(abstention=True)], AskSettings(facts_per_template=30), 0)
+    return write_dataset(folder / "labels", [asked], lambda _: sequence.clip, seed=0), sequence
+
+
+def matches(scene, pairs):
+    """A grid of pixels of the first photo of each pair where it is seen in the second."""
+    rows = []
+    for k, (a, b) in enumerate(pairs):
+        for xy in np.stack(np.meshgrid(np.arange(14.0, 190, 17), np.arange(12.0, 140, 16)), axis=-1).reshape(-1, 2):
+            fact = SamePoint()._fact(scene, np.array([a, b]), xy)
+            (found,) = SamePoint().measure([fact], scene)
+            if getattr(found, "label", "") is None:
+                rows.append((k, xy, found.value))
+    count = len(rows)
+    return Matches(
+        pairs=np.array(pairs),
+        pair=np.array([k for k, *_ in rows]),
+        xy_a_px=np.array([a for _, a, _ in rows]),
+        xy_b_px=np.array([b for *_, b in rows]),
+        sigma_px=np.full(count, 0.7),
+        p_gross=np.full(count, 0.003),
+        confirmed_by=np.full(count, 2, dtype=np.int32),
+        provenance=known_room.EXPERT,
+    )
+
+
+@pytest.fixture(scope="module")
+def truths(made):
+    _, sequence = made
+    return {sequence.clip.id: sequence}
+
+
+def left_open(dataset: Dataset) -> list[Question]:
+    return [question for question in dataset.questions if question.value == UNDETERMINED]
+
+
+def words(questions: list[Question], truths) -> set[tuple[str, str]]:
+    return {(verdict.word, verdict.reason) for verdict in audit_labels(questions, truths)}
+
+
+def test_truth_confirms_them_and_the_data_set_counts_them(made, truths):
+    dataset, _ = made
+    found = left_open(dataset)
+    assert len(found) >= 2 and words(found, truths) == {("right", "")}
+    assert all(is_open_option(q.options[ord(q.answer) - ord("A")]) and q.margin > 2.33 for q in found)
+    assert "wrong" not in {word for word, _ in words(list(dataset.questions), truths)}
+    assert dataset.audit["abstention"] == {"same_point": {"offered": 5 * len(found), "right": len(found)}}
+    card = (dataset.path / "README.md").read_text()
+    assert f"That is right for {len(found)} of them" in card and UNDETERMINED in card
+
+
+def test_a_wrong_letter_is_found(made, truths):
+    dataset, _ = made
+    found = left_open(dataset)
+    assert words([planted(question) for question in found], truths) == {("wrong", "")}
+    offered = [q for q in dataset.questions if q.value != UNDETERMINED and any(map(is_open_option, q.options))]
+    right = [q for q in offered if words([q], truths) == {("right", "")}]
+    said = [replace(q, answer=LETTERS[[is_open_option(option) for option in q.options].index(True)]) for q in right]
+    assert said and words(said, truths) == {("wrong", "")}
+
+
+def test_to_abstain_where_the_photo_shows_the_point_is_found(made, truths):
+    dataset, _ = made
+    (question, *_) = left_open(dataset)
+    shown = [q for q in dataset.questions if q.format == "point" and words([q], truths) == {("right", "")}]
+    lies = [replace(question, fact={**q.fact, "decoy": question.fact["decoy"]}, media=q.media) for q in shown]
+    assert lies and words(lies, truths) == {("wrong", "")}
+
+
+def test_a_point_that_is_said_to_be_shown_where_it_is_not_is_found(made, truths):
+    dataset, _ = made
+    (question, *_) = left_open(dataset)
+    shown = next(q for q in dataset.questions if q.format == "point")
+    assert words([replace(shown, fact=question.fact, media=question.media)], truths) == {("wrong", "")}
+
+
+def test_the_letter_and_the_words_score(made):
+    dataset, _ = made
+    for question in left_open(dataset):
+        for reply in (question.answer, "It cannot be determined.", "I think that it can't be determined"):
+            score = own.score(question, reply)
+            assert isinstance(score, Score) and score.value == 1
+        other = own.score(question, "Point 1")
+        assert isinstance(other, Score) and other.value == 0
+
+
+@pytest.mark.parametrize("to", ["spatialtree", "lmms-eval", "vlmevalkit", "hf", "llava"])
+def test_exports_keep_them(made, tmp_path, to):
+    dataset, _ = made
+    out = export(dataset, tmp_path / "out", to=to)
+    report = json.loads((out / "export_report.json").read_text())
+    choices = sum(question.format == "choice" for question in dataset.questions)
+    assert report["rows"] >= choices and "choice" not in json.dumps(report["left_out"])

@@ -1,0 +1,125 @@
+"""The same point in another photo, and points that it does not show, on a small exact world."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from experts.signals import CameraPath, Signal
+from templates.abstention import UNDETERMINED, abstains, is_open_option
+from templates.answer import Label, Point
+from templates.draft import Draft
+from templates.generate import ask_clip
+from templates.perception.same_point import SamePoint
+from templates.question import Photo
+from templates.registry import create_templates
+from templates.scene import scenes_of
+from templates.settings import AskSettings
+from templates.truth import verdict
+from tests.templates import worlds
+
+PLAIN, ABSTAINING = SamePoint(), SamePoint(abstention=True)
+MANY = AskSettings(facts_per_template=40)
+
+
+def asked(signals: dict[str, Signal], template: SamePoint = ABSTAINING, seed: int = 0) -> Sequence[Draft]:
+    return ask_clip(worlds.clip(), signals, [template], MANY, seed).drafts
+
+
+def left_open(drafts: Sequence[Draft]) -> list[Draft]:
+    return [draft for draft in drafts if abstains(draft.answer)]
+
+
+def with_path(**changes: object) -> dict[str, Signal]:
+    signals = worlds.signals()
+    path = signals["camera_path"]
+    assert isinstance(path, CameraPath)
+    return {**signals, "camera_path": replace(path, **changes)}  # type: ignore[arg-type]
+
+
+def test_without_the_flag_nobody_may_abstain() -> None:
+    drafts = asked(worlds.signals(), PLAIN)
+    assert drafts and not left_open(drafts)
+    assert not any(is_open_option(option) for draft in drafts for option in draft.phrasing.options)
+    assert not create_templates()["same_point"].abstention  # type: ignore[attr-defined]
+    assert create_templates(abstention=True)["same_point"].abstention  # type: ignore[attr-defined]
+
+
+def test_with_it_the_other_questions_are_the_same_but_for_one_option() -> None:
+    plain, drafts = asked(worlds.signals(), PLAIN), asked(worlds.signals())
+    others = [draft for draft in drafts if not abstains(draft.answer)]
+    assert left_open(drafts) and len(others) == len(plain)
+    for before, after in zip(plain, others, strict=True):
+        options = after.phrasing.options
+        if after.format == "choice":
+            assert is_open_option(options[-1])
+            options = options[:-1]
+        assert repr(replace(after, phrasing=replace(after.phrasing, options=options))) == repr(before)
+
+
+def test_a_point_that_is_not_shown_is_asked_like_one_that_is() -> None:
+    signals = worlds.signals()
+    (truth,) = scenes_of(worlds.clip(), signals)
+    for draft in left_open(asked(signals)):
+        assert isinstance(draft.answer, Label) and draft.answer.text == UNDETERMINED and draft.answer.margin > 2.33
+        assert draft.format == "choice" and len(draft.phrasing.options) == 5 and draft.phrasing.answer == 4
+        assert verdict(PLAIN, "choice", draft.fact, draft.answer, truth) is True
+        first, second = draft.phrasing.media
+        assert isinstance(first, Photo) and isinstance(second, Photo)
+        marks = np.array([mark.xy_px for mark in second.marks])
+        assert len(first.marks) == 1 and len(marks) == 4
+        assert (np.abs(marks - draft.fact.params["decoy"]).max(axis=1) < 0.2).sum() == 1
+        assert draft.evidence["outside_px"] >= 0.06 * 800 and draft.evidence["outside_sigma_px"] > 0
+
+
+def test_to_say_that_it_is_shown_where_it_is_not_is_wrong_and_the_other_way_round() -> None:
+    signals = worlds.signals()
+    (truth,) = scenes_of(worlds.clip(), signals)
+    drafts = asked(signals)
+    shown = next(draft for draft in drafts if isinstance(draft.answer, Point))
+    (hidden, *_) = left_open(drafts)
+    assert verdict(PLAIN, "choice", hidden.fact, shown.answer, truth) is False
+    assert verdict(PLAIN, "choice", shown.fact, hidden.answer, truth) is False
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rotation_sigma_rad": np.full(len(worlds.FRAMES), 0.2)},
+        {"direction_sigma_rad": 2.0},
+        {"focal_relative_sigma": 0.5},
+        {"position_sigma": np.full(len(worlds.FRAMES), np.inf)},
+    ],
+)
+def test_what_sigma_does_not_decide_is_not_asked(changes: dict[str, object]) -> None:
+    drafts = asked(with_path(**changes))
+    assert drafts and not left_open(drafts)
+
+
+def test_both_maps_must_leave_it_out() -> None:
+    signals = worlds.signals()
+    both = {**signals, "camera_path_check": signals["camera_path"], "sparse_points_check": signals["sparse_points"]}
+    assert len(left_open(asked(both))) == len(left_open(asked(signals)))
+    path = signals["camera_path"]
+    assert isinstance(path, CameraPath)
+    still = np.tile(path.world_from_cam[:1], (len(path.frames), 1, 1))
+    still[:, 0, 3] += np.linspace(0, 0.05, len(still))
+    assert not left_open(asked({**both, "camera_path_check": replace(path, world_from_cam=still)}))
+
+
+@settings(max_examples=3, deadline=None)
+@given(seed=st.integers(0, 2**16), unit=st.floats(0.01, 100))
+def test_no_choice_of_world_or_unit_changes_what_is_left_out(seed: int, unit: float) -> None:
+    turned = np.eye(4)
+    turned[:3, :3] = Rotation.random(rng=np.random.default_rng(seed)).as_matrix()
+    turned[:3, 3] = (1.0, -2.0, 3.0)
+    other = worlds.signals(world_from_made=turned, unit=unit)
+    path = other["camera_path"]
+    assert isinstance(path, CameraPath)
+    other["camera_path"] = replace(path, position_sigma=path.position_sigma * unit)
+    first, second = left_open(asked(worlds.signals())), left_open(asked(other))
+    assert first and [draft.phrasing for draft in first] == [draft.phrasing for draft in second]
