@@ -60,6 +60,8 @@ class VanishingPointsSettings:
     """Odd and even frames alone agree within this."""
     focal_rad: float = float(np.deg2rad(5.0))
     """Refused if the focal length's σ moves the result by more."""
+    max_focal_sigma: float = 0.3
+    """σ_f/f above which the effect of the focal length is not even tried."""
     image_up_rad: float = float(np.deg2rad(35.0))
     """The upward axis lies within this of image-up averaged over the clip (DESIGN §3)."""
     others_rad: float = float(np.deg2rad(55.0))
@@ -99,7 +101,7 @@ class VanishingPointsExpert:
     """Expert "vanishing_points": provides "gravity"."""
 
     name: ClassVar[str] = "vanishing_points"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     provides: ClassVar[frozenset[str]] = frozenset({"gravity"})
     needs: ClassVar[frozenset[str]] = frozenset({"camera_path", "valid_area"})
     options: ClassVar[frozenset[str]] = frozenset({"max_side_px", "upright"})
@@ -123,6 +125,8 @@ class VanishingPointsExpert:
         path = signals["camera_path"]
         if not isinstance(path, CameraPath) or not path.registered.any():
             return Abstained(reason="no camera path", detail=getattr(path, "reason", ""))
+        if path.focal_relative_sigma > self.settings.max_focal_sigma:
+            return Abstained(reason="gravity rests on the focal length", detail="which the footage does not tell")
         if path.registered.sum() < self.settings.supporting_frames:
             return Abstained(reason="too few frames for gravity", detail=f"{int(path.registered.sum())} registered")
         rotation = path.world_from_cam[path.registered][:, :3, :3]

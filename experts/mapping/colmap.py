@@ -39,6 +39,7 @@ _UNKNOWN_FOCAL = (
     "the second map failed",
     "the two maps disagree",
     "one rigid camera does not fit",
+    "no map",
 )
 """Refusals that maps with a free focal length earn where the footage does not tell it."""
 
@@ -73,7 +74,7 @@ class ColmapExpert:
     """Provides the camera path and sparse points, twice."""
 
     name = "colmap"
-    version = "2"
+    version = "3"
     code_licence = "BSD-3-Clause"  # shown by --plan
     provides = frozenset(_NAMES)
     needs = frozenset({"valid_area", "image_tracks"})
@@ -119,7 +120,7 @@ class ColmapExpert:
                 database=database, pairs=pairs, keyframes=len(keyframes), witness=None if given else known,
                 trust=s.trust, focal=s.focal,
             )  # fmt: skip
-            return self._travelling(look, maker, attempts(clip, given, maker.witness, s.focal))
+            return self._travelling(look, maker, attempts(clip, len(keyframes), given, maker.witness, s.focal))
 
     def _travelling(self, look: _Look, maker: MapMaker, tries: Sequence[Attempt]) -> Mapping[str, Signal | Abstained]:
         """The first attempt that gives two maps; a further one only where the focal length was in the way."""
@@ -156,7 +157,7 @@ class ColmapExpert:
             )  # fmt: skip
             if not agreeing(pair, s.floors):
                 return Abstained(reason="the two maps disagree", detail="no similarity joins their cameras")
-            if focal_sigma(pair, s.focal) > s.focal.max_relative_sigma:
+            if attempt.known_sigma is None and focal_sigma(pair, s.focal) > s.focal.max_relative_sigma:
                 return Abstained(reason="focal length undecided", remedy="give --intrinsics, or turn while moving")
             path = path_of(pair, s.focal, s.floors, self.provenance)
             results[f"camera_path{suffix}"] = path
