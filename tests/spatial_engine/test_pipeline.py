@@ -14,6 +14,7 @@ from spatial_engine.sources import OpenOptions
 from spatial_engine.store import Store, create_store
 from tests.spatial_engine.fake_experts import FakeExpert, FakeSettings, chain
 from tests.spatial_engine.fake_footage import write_folders, write_images
+from tests.spatial_engine.measured_store import measured_store
 
 
 class Heard(Silent):
@@ -272,6 +273,14 @@ def test_generate_is_the_same_for_any_number_of_workers(
     assert (one.path / "questions.jsonl").read_bytes() == (two.path / "questions.jsonl").read_bytes()
     assert one.audit == two.audit
     assert one.audit["clips"] == 2
+
+
+def test_abstention_changes_nothing_where_nothing_can_be_left_open(tmp_path: Path) -> None:
+    store = measured_store(tmp_path)
+    plain, open_too = (generate(store, tmp_path / f"set {flag}", abstention=flag) for flag in (False, True))
+    assert (plain.path / "questions.jsonl").read_bytes() == (open_too.path / "questions.jsonl").read_bytes()
+    assert [made.audit["settings"]["abstention"] for made in (plain, open_too)] == [False, True]
+    assert len(list(plain.questions)) > 0
 
 
 def test_a_damaged_signal_costs_its_clip(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:

@@ -101,6 +101,21 @@ def test_an_option_that_sounds_like_a_refusal_is_an_option() -> None:
     assert read_choice("None of the above.", options) == Reading(value="D", how="rules")
 
 
+@pytest.mark.parametrize(
+    ("response", "letter"),
+    [
+        ("It can't be determined, as photo 2 does not reach that far.", "B"),
+        ("So the answer is that it cannot be determined.", "B"),
+        ("One might say that it cannot be determined, but the answer is Point 2.", "C"),
+        ("It cannot be determined: photo 2 does not show it.", "B"),
+    ],
+)
+def test_the_start_of_an_option_that_abstains_names_it(response: str, letter: str) -> None:
+    options = ("Point 1", "It cannot be determined: photo 2 does not show it.", "Point 2")
+    assert read_choice(response, options) == Reading(value=letter, how="rules")
+    assert read_choice("I am sorry, I cannot help with that.", options) == Unreadable(reason="refused")
+
+
 def test_yes_and_no_as_options() -> None:
     assert read_choice("yes i know it is in front of it", ("Yes", "No")) == Reading(value="A", how="rules")
     assert read_choice("no i do not think so", ("Yes", "No")) == Reading(value="B", how="rules")
