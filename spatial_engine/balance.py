@@ -27,7 +27,9 @@ class BalanceSettings:
     near_duplicate: float = 0.02
     """Marks closer than this share of the picture's diagonal are one point (a marked point's own tolerance cap)."""
     max_text_share: float = 0.6
-    """No text may be the right answer to more than this share of a template's choices: a blind guess stays poor."""
+    """No text may be the right answer to more than this share of a template's choices: a blind guess stays poor; ..."""
+    max_text_gain: float = 0.15
+    """... nor to more than chance (1/k of k options) and this."""
     max_leaf_share: float | None = 0.3
     """No leaf of the tree holds more than this share of the questions; None: no such limit."""
     min_leaves: int = 4
@@ -174,8 +176,11 @@ def _surplus_texts(drafts: Sequence[Draft], seed: int, settings: BalanceSettings
     for counts in _by_text(drafts, "choice").values():
         (_, most), *others = _ranked(counts)
         rest = sum(len(indices) for _, indices in others)
-        allowed = int(settings.max_text_share / (1 - settings.max_text_share) * rest + 1e-9)
-        gone |= drop(drafts, most, len(most) - max(allowed, settings.kept_one_sided), seed)
+        options = min(len(drafts[index].phrasing.options) for indices in counts.values() for index in indices)
+        share = min(settings.max_text_share, 1 / options + settings.max_text_gain)
+        gone |= drop(
+            drafts, most, len(most) - max(int(share / (1 - share) * rest + 1e-9), settings.kept_one_sided), seed
+        )
     return gone
 
 

@@ -13,7 +13,7 @@ from tests.spatial_engine.drafts import clip_questions, closer, moves, ratio, sa
 
 CLIP = "c" * 16
 DIAGONALS = {CLIP: 400.0, "d" * 16: 400.0}
-FREE = BalanceSettings(max_text_share=0.999, max_leaf_share=None, kept_one_sided=1000)
+FREE = BalanceSettings(max_text_share=0.999, max_text_gain=1.0, max_leaf_share=None, kept_one_sided=1000)
 
 
 def run(drafts, seed=0, **changes):
@@ -84,6 +84,17 @@ def test_no_words_are_right_too_often(first, second, kept):
         assert max(counts.values()) / kept <= 0.6
 
 
+def test_of_four_options_none_is_right_much_more_often_than_by_chance():
+    def turned(n: int, right: str) -> Draft:
+        options = (right, *(f"option {i}" for i in range(3)))
+        one = closer(n)
+        return replace(one, phrasing=replace(one.phrasing, options=options, answer=0))
+
+    drafts = [turned(n, "left" if n < 20 else "right" if n < 26 else "up") for n in range(32)]
+    counts = Counter(right_text(d.draft) for d in run(drafts).dealt)
+    assert counts == {"left": 8, "right": 6, "up": 6}  # 0.25 + 0.15 of 20
+
+
 def test_pictures_as_options_have_no_words_to_balance():
     drafts = [which_map(n) for n in range(8)]
     assert right_text(drafts[0]) is None
@@ -96,7 +107,7 @@ def test_near_duplicates_are_dropped_and_counted():
         closer(0, xy=(90.0, 62.0)),
         closer(0, right=1, xy=(61.0, 60.0)),
     )
-    found = run([closer(0), near, far, other_answer, closer(1)], max_text_share=0.9)
+    found = run([closer(0), near, far, other_answer, closer(1)], max_text_share=0.9, max_text_gain=0.4)
     assert len(found.dealt) == 4
     assert [(r.reason, r.count) for r in found.dropped] == [("near-duplicate of another question", 1)]
 
