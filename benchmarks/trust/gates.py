@@ -97,6 +97,10 @@ GATES: tuple[Gate, ...] = (
         plausible_distortion={"colmap.trust.max_k1": inf},
         no_zoom={"colmap.trust.max_focal_slope": inf, "colmap.trust.max_focal_spread": inf},
         focal_length_known_to_15_percent={"colmap.focal.max_relative_sigma": inf},
+        no_rival_focal_length={"colmap.focal.max_rival_share": inf},
+        both_ends_keep_what_was_seen={"colmap.focal.max_extreme_loss": inf},
+        ends_lie_far_apart={"colmap.focal.extreme_ratio": 1.0},
+        keyframes_enough_for_two_ends={"colmap.focal.extreme_keyframes": 0},
         lines_tell_one_focal_length={"straight_lines.min_height": 0.0, "straight_lines.finite_segments": 0.0},
         lines_tell_it_to_12_percent={
             "straight_lines.max_relative_sigma": inf,
@@ -152,7 +156,10 @@ GATES: tuple[Gate, ...] = (
         },
         frames_agree_on_gravity={"vanishing_points.supporting_frames": 0, "vanishing_points.frame_rad": pi},
         halves_agree_on_gravity={"vanishing_points.halves_rad": inf},
-        gravity_does_not_rest_on_the_focal_length={"vanishing_points.focal_rad": inf},
+        gravity_does_not_rest_on_the_focal_length={
+            "vanishing_points.focal_rad": inf,
+            "vanishing_points.max_focal_sigma": inf,
+        },
     ),
     *_gates(
         "tracks (occlusion)",
