@@ -10,6 +10,7 @@ import numpy as np
 
 from spatial_engine.drop_order import drop, drop_order
 from spatial_engine.even_abstention import offered_evenly, surplus_abstentions
+from templates.abstention import is_open_option
 from templates.answer import Numbers, Point, difference
 from templates.draft import Draft, Refusal
 from templates.measured import Json
@@ -176,12 +177,17 @@ def _surplus_texts(drafts: Sequence[Draft], seed: int, settings: BalanceSettings
     for counts in _by_text(drafts, "choice").values():
         (_, most), *others = _ranked(counts)
         rest = sum(len(indices) for _, indices in others)
-        options = min(len(drafts[index].phrasing.options) for indices in counts.values() for index in indices)
+        options = min(_answers_offered(drafts[index]) for indices in counts.values() for index in indices)
         share = min(settings.max_text_share, 1 / options + settings.max_text_gain)
         gone |= drop(
             drafts, most, len(most) - max(int(share / (1 - share) * rest + 1e-9), settings.kept_one_sided), seed
         )
     return gone
+
+
+def _answers_offered(draft: Draft) -> int:
+    """Options of a choice, but for the one to abstain: it may yet be taken away."""
+    return sum(not is_open_option(option) for option in draft.phrasing.options)
 
 
 def _surplus_leaves(drafts: Sequence[Draft], seed: int, settings: BalanceSettings) -> set[int]:

@@ -50,7 +50,7 @@ def _by_geometry(scene: Scene, frame_a: int, xy_a_px: np.ndarray, frame_b: int) 
     cam_b = b[:3, :3].T @ (world - b[:3, 3])
     (xy_b,) = scene.path.intrinsics.project(cam_b[None])
     if not scene.path.intrinsics.contains(xy_b):
-        outside = beyond_edge(scene, frame_a, xy_a_px, frame_b, cam_b[None], np.ones(1), 0.0)
+        outside = beyond_edge(scene, frame_a, frame_b, cam_b[None], np.ones(1), 0.0)
         return outside or Undecided(reason="point leaves the picture")
     there = scene.surface(frame_b, xy_b[None])
     z = float(there.xyz_cam[0, 2])

@@ -37,7 +37,7 @@ def left_out(
         return None
     nearness, p_gross = _known(scene, frame_a, xy_a_px[None])
     ends_b = _ends_seen_from(scene, frame_a, xy_a_px[None], frame_b, nearness)[:, 0]
-    found = beyond_edge(scene, frame_a, xy_a_px, frame_b, ends_b, np.append(nearness, 0.0), float(p_gross[0]))
+    found = beyond_edge(scene, frame_a, frame_b, ends_b, np.append(nearness, 0.0), float(p_gross[0]))
     if found is not None and _followed(scene, frame_a, xy_a_px, frame_b):
         return Undecided(reason="a track contradicts the map")
     return found
@@ -46,7 +46,6 @@ def left_out(
 def beyond_edge(
     scene: Scene,
     frame_a: int,
-    xy_a_px: Float64[np.ndarray, "2"],
     frame_b: int,
     ends_b: Float64[np.ndarray, "e 3"],
     nearness: Float64[np.ndarray, "e"],
@@ -54,8 +53,8 @@ def beyond_edge(
 ) -> Measured | None:
     """The label for places `ends_b / nearness` in b's camera axes that lie beyond one edge of the photo; None if not.
 
-    First-order σ of each place: the turn between the photos, and the way between them over the distance from b; a
-    wrong focal length moves a pixel in proportion to its own way. The margin is the least of the places', each in σ.
+    First-order σ of each place: the turn between the photos, with what a wrong focal length does to it, and the way
+    between them over the distance from b. The margin is the least of the places', each in its own σ.
     """
     assert scene.path is not None
     camera, frames = scene.path.intrinsics, [frame_a, frame_b]
@@ -65,8 +64,7 @@ def beyond_edge(
     angle = np.hypot(scene.turn_sigma_rad(frames), across * nearness / np.linalg.norm(ends_b, axis=1))
     xy = camera.project(ends_b)
     off_axis = 1 + np.sum((ends_b[:, :2] / ends_b[:, 2:]) ** 2, axis=1)  # d tan / d angle
-    focal = scene.path.focal_relative_sigma * np.linalg.norm(xy - xy_a_px, axis=1)
-    sigma = np.maximum(np.hypot(max(camera.fx_px, camera.fy_px) * off_axis * angle, focal), _LEAST_SIGMA_PX)
+    sigma = np.maximum(max(camera.fx_px, camera.fy_px) * off_axis * angle, _LEAST_SIGMA_PX)
     beyond = overshoots_px(camera, ends_b)
     margins = (beyond / sigma[:, None]).min(axis=0)
     edge = int(margins.argmax())

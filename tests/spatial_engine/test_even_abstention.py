@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from spatial_engine.balance import BalanceSettings, balance
-from templates.abstention import UNDETERMINED, abstains, is_open_option, open_option
+from templates.abstention import UNDETERMINED, abstains, is_open_option, open_option, without_open_option
 from templates.answer import Label
 from templates.draft import Draft
 from tests.spatial_engine.drafts import closer, ratio
@@ -48,6 +48,14 @@ def test_it_is_right_for_a_fifth_of_those_that_offer_it(answered: int, left_open
     assert len(stay) == answered + kept
     for one in stay:
         assert one.phrasing.answer < len(one.phrasing.options) in (4, 5)
+
+
+@pytest.mark.parametrize("rules", [FREE, BalanceSettings()])
+def test_where_nothing_is_left_open_all_is_as_without_the_option(rules: BalanceSettings) -> None:
+    drafts = [draft(4 * n if n < 9 else n) for n in range(14)]  # one word is right too often
+    plain = [replace(one, phrasing=without_open_option(one.phrasing)) for one in drafts]
+    with_it, without = (balance(some, {CLIP: 400.0}, 1, rules) for some in (drafts, plain))
+    assert repr(with_it) == repr(without) and with_it.dealt
 
 
 def test_it_stays_in_clips_where_it_is_needed() -> None:

@@ -36,10 +36,11 @@ def seen(frame: int) -> tuple[np.ndarray, np.ndarray]:
     return rows, xy[rows]
 
 
-def beyond(row: int, frame: int) -> float:
-    """How far a static point really lies outside a frame; negative inside."""
-    pose = POSES[frame // 2]
-    return float(overshoots_px(worlds.CAMERA, (STATIC[row] - pose[:3, 3]) @ pose[:3, :3]).max())
+def beyond(row: int, frame: int, *, of: int = 0, range_factor: float = 1.0) -> float:
+    """How far a static point lies outside a frame, or would at another range from frame `of`; negative inside."""
+    pose, first = POSES[frame // 2], POSES[of // 2][:3, 3]
+    place = first + range_factor * (STATIC[row] - first)
+    return float(overshoots_px(worlds.CAMERA, (place - pose[:3, 3]) @ pose[:3, :3]).max())
 
 
 def test_what_is_left_out_is_outside_and_nothing_else_is_said() -> None:
@@ -48,7 +49,8 @@ def test_what_is_left_out_is_outside_and_nothing_else_is_said() -> None:
         for row, xy in zip(*seen(a), strict=True):
             found = left_out(exact, a, xy, b)
             if isinstance(found, Measured):
-                assert found.label == UNDETERMINED and beyond(row, b) > 0
+                assert found.label == UNDETERMINED
+                assert all(beyond(row, b, of=a, range_factor=factor) > 0 for factor in (0.51, 1, 2, 1000))
                 said += 1
             else:
                 silent += 1

@@ -14,6 +14,7 @@ from templates.abstention import UNDETERMINED, abstains, is_open_option
 from templates.answer import Label, Point
 from templates.draft import Draft
 from templates.generate import ask_clip
+from templates.measured import Measured, Undecided
 from templates.perception.same_point import SamePoint
 from templates.question import Photo
 from templates.registry import create_templates
@@ -76,6 +77,24 @@ def test_a_point_that_is_not_shown_is_asked_like_one_that_is() -> None:
         assert draft.evidence["outside_px"] >= 0.06 * 800 and draft.evidence["outside_sigma_px"] > 0
 
 
+def test_they_lie_as_far_outside_as_wrong_points_from_the_right_one() -> None:
+    (scene,) = scenes_of(worlds.clip(), worlds.signals())
+    facts = [fact for seed in range(6) for fact in ABSTAINING.propose(scene, np.random.default_rng(seed))]
+    measured = [ABSTAINING.measure([fact], scene)[0] for fact in facts if "decoy" in fact.params]
+    outside = [found.evidence["outside_px"] for found in measured if isinstance(found, Measured)]
+    assert len(outside) > 2 and min(outside) >= 0.06 * 800 - 0.2
+
+
+def test_a_match_that_leaves_the_picture_is_no_such_question() -> None:
+    """Where measured depth contradicts a match."""
+    (draft, *_) = left_open(asked(worlds.signals()))
+    params = {name: value for name, value in draft.fact.params.items() if name != "decoy"}
+    fact = replace(draft.fact, params=params)
+    for template in (PLAIN, ABSTAINING):
+        found = template.phrase("choice", fact, draft.answer, np.random.default_rng(0))
+        assert found == Undecided(reason="photo 2 does not show it")
+
+
 def test_to_say_that_it_is_shown_where_it_is_not_is_wrong_and_the_other_way_round() -> None:
     signals = worlds.signals()
     (truth,) = scenes_of(worlds.clip(), signals)
@@ -91,7 +110,7 @@ def test_to_say_that_it_is_shown_where_it_is_not_is_wrong_and_the_other_way_roun
     [
         {"rotation_sigma_rad": np.full(len(worlds.FRAMES), 0.2)},
         {"direction_sigma_rad": 2.0},
-        {"focal_relative_sigma": 0.5},
+        {"focal_relative_sigma": 1.0},
         {"position_sigma": np.full(len(worlds.FRAMES), np.inf)},
     ],
 )
