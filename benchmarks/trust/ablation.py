@@ -107,7 +107,7 @@ class _Work:
             names = list(setup.templates) if base is None else concerned(setup, gate, changed)
             own = asked(known, signals, setup, names)
             found[id] = own if base is None else {**base.clips[id], **own}
-            touched |= bool(names)
+            touched |= base is not None and found[id] != base.clips[id]
         kind = self.clip.kind if isinstance(self.clip, HardClip) else ""
         return Result(clip=self.clip.name, kind=kind, gate=gate.name, touched=touched, code=code, clips=found)
 
@@ -115,7 +115,8 @@ class _Work:
     def _store(self) -> Store:
         self.folder.mkdir(parents=True, exist_ok=True)
         footage, options = self.clip.footage(self.folder)
-        return se.annotate(footage, self.folder / "store", options=options)
+        with remembered(self._memory):
+            return se.annotate(footage, self.folder / "store", options=options)
 
     @cached_property
     def _known(self) -> dict[str, Known]:

@@ -18,7 +18,7 @@ class Result:
     gate: str
     """The gate that was off; "nothing" for none."""
     touched: bool
-    """Whether anything could be asked otherwise."""
+    """Whether anything is asked otherwise than with all gates."""
     code: str
     clips: Mapping[str, Mapping[str, Asked]]
     """By clip id (footage with a cut is several clips) and template."""

@@ -28,7 +28,7 @@ class Effect:
 
     clips: int
     touched: int
-    """Clips of which something else may be asked without it."""
+    """Clips of which something else is asked without it."""
     asked: tuple[int, int]
     """Facts that truth decides, with the gate and without."""
     wrong: tuple[int, int]

@@ -9,8 +9,10 @@ from benchmarks.trust.switch import concerned, same, signals_without
 from experts.provenance import Provenance
 from experts.signals import Abstained, ImageTracks
 from tests.rendering import as_clip, demo_scene
+from tests.templates import worlds
 
 CLIP = as_clip(demo_scene(64, 48))
+WAY = replace(worlds.signals()["camera_path"], direction_sigma_rad=0.05)
 
 
 @dataclass(frozen=True)
@@ -91,4 +93,5 @@ def test_signals_are_the_same_whoever_made_them() -> None:
     one = tracks(2)
     assert same(one, tracks(2, "another")) and not same(one, tracks(3))
     assert not same(one, replace(one, xy_px=np.zeros_like(one.xy_px)))
+    assert same(replace(WAY, direction_sigma_rad=np.float64(0.05)), WAY) and not same(WAY, one)  # as a store reads it
     assert same(Abstained(reason="a"), Abstained(reason="b")) and not same(one, Abstained(reason="a"))
