@@ -1,13 +1,15 @@
 """The focal length of drawn line worlds and rendered rooms, where it is exact."""
 
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
+import cv2
 import numpy as np
 import pytest
 from jaxtyping import Float64
 from scipy.spatial.transform import Rotation
 
-from experts.clip import Clip, OpeningOptions
+from experts.clip import Clip, OpeningOptions, Picture
 from experts.gravity.straight_lines import StraightLinesExpert
 from experts.intrinsics import Intrinsics
 from experts.signals import Abstained, Calibration
@@ -17,6 +19,16 @@ from tests.rendering.clips import as_clip
 from tests.rendering.rooms import random_room
 
 Poses = Float64[np.ndarray, "n 4 4"]
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """In memory."""
+
+    pictures: list[Picture]
+
+    def read(self, frames: Sequence[int]) -> Iterator[Picture]:
+        yield from (self.pictures[frame] for frame in frames)
 
 
 def clip_of(reader: object, frames: int = 4, intrinsics: Intrinsics | None = None) -> Clip:
@@ -93,6 +105,17 @@ def test_a_bent_lens_is_within_sigma_or_refused(k1: float) -> None:
     camera = replace(CAMERA, k1=k1)
     found = asked(drawn(turned(35.0, -10.0), camera))
     assert isinstance(found, Abstained) or off(found, camera) < 3 * found.focal_relative_sigma
+
+
+@pytest.mark.parametrize("k1", [-0.08, 0.08])
+def test_lines_that_bend_are_seen(k1: float) -> None:
+    scene = random_room(np.random.default_rng(4), frames=3, width_px=480, height_px=360, path=camera_paths.walk)
+    camera = scene.intrinsics
+    xy = np.stack(np.meshgrid(np.arange(480.0), np.arange(360.0)), axis=-1)
+    straight = camera.project(replace(camera, k1=k1).rays(xy)).astype(np.float32)
+    bent = [cv2.remap(picture, straight, None, cv2.INTER_LINEAR) for _, picture in as_clip(scene).read()]
+    found = asked(clip_of(Pictures(bent), 3))
+    assert isinstance(found, Abstained) and found.reason == "the lens bends straight lines"
 
 
 def test_blank_pictures_and_single_ones_are_refused() -> None:
