@@ -102,6 +102,7 @@ GATES: tuple[Gate, ...] = (
         ends_lie_far_apart={"colmap.focal.extreme_ratio": 1.0},
         keyframes_enough_for_two_ends={"colmap.focal.extreme_keyframes": 0},
         lines_tell_one_focal_length={"straight_lines.min_height": 0.0, "straight_lines.finite_segments": 0.0},
+        lines_are_straight={"straight_lines.max_bent_gain": inf},
         lines_tell_it_to_12_percent={
             "straight_lines.max_relative_sigma": inf,
             "colmap.focal.max_witness_sigma": inf,
