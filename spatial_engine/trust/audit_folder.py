@@ -13,7 +13,7 @@ from spatial_engine.trust.pages import check_out, default_out, write_audit
 
 def audit_labels(
     dataset: Dataset | str | Path,
-    truth: Sequence[str | Path],
+    truth: Sequence[str | Path] | str | Path,
     out: str | Path | None = None,
     *,
     store: Store | str | Path | None = None,
@@ -23,7 +23,7 @@ def audit_labels(
 
     Args:
         dataset: one that `generate` wrote; its audit.json and card get the counts.
-        truth: folders of a known layout, manifests, or FOLDER=SEQUENCE.yaml.
+        truth: folders of a known layout, manifests, or FOLDER=SEQUENCE.yaml; one or several.
         out: folder to write truth.json, labels.jsonl, index.html and pictures of the worst labels to; by default
             DATASET.truth.
         store: what the data set was made from: tells the yield. By default the `store` beside the data set.
@@ -36,6 +36,7 @@ def audit_labels(
     target = default_out(held.path) if out is None else Path(out)
     check_out(target)
     source = open_store(store) if isinstance(store, str | Path) else store
-    audit = audit_dataset(held, truth, store=source, progress=progress)
+    sequences = [truth] if isinstance(truth, str | Path) else truth
+    audit = audit_dataset(held, sequences, store=source, progress=progress)
     note_truth(audit, held, write_audit(audit, held, target))
     return audit

@@ -76,7 +76,7 @@ def test_a_planted_error_is_found_and_written_everywhere(dataset, room, capsys, 
 
 def test_python_writes_what_the_command_writes(dataset, room, tmp_path, sound):
     assert audit(dataset, "--truth", room) == 0
-    found = se.audit_labels(dataset, [room], tmp_path / "out")
+    found = se.audit_labels(dataset, str(room), tmp_path / "out")
     assert found.truth.all.facts.wrong == 0 < found.truth.all.facts.right
     assert files(tmp_path / "out") == files(default_out(dataset))
 
