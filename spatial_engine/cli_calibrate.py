@@ -32,10 +32,13 @@ def calibrate(
 ) -> None:
     """Fit sigma of experts on sequences with ground truth, for generate --sigma-maps. Experts see pictures alone."""
     from spatial_engine.atomic_file import write_json
+    from spatial_engine.errors import UsageError
     from spatial_engine.progress import counted, for_terminal
     from spatial_engine.trust.calibrating import calibrate
     from spatial_engine.trust.sigma_table import sigma_table
 
+    if out.is_dir():
+        raise UsageError(f"{out} is a folder", "name the file to write, as in -o sigma_maps.json")
     with for_terminal() as progress:
         found = calibrate(
             sequences, store or out.with_suffix(".store"), experts=names(experts), loading=models.loading(),

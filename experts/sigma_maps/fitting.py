@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 
 from experts.sigma_maps.sigma_map import HeldOut, NoMap, SigmaMap
 
-_MEDIAN_OF_CHI_SQUARE = 0.4549
+MEDIAN_OF_CHI_SQUARE = 0.4549
 """With one degree of freedom."""
 _WITHIN_2 = 0.9545
 _DECIMALS = 3
@@ -68,7 +68,7 @@ def _stretch(z: Float64[np.ndarray, "n"], weight: Float64[np.ndarray, "n"]) -> f
     order = np.argsort(z, kind="stable")
     share = (np.cumsum(weight[order]) - 0.5 * weight[order]) / weight.sum()
     middle, far = np.interp([0.5, _WITHIN_2], share, z[order])
-    return float(max(middle / np.sqrt(_MEDIAN_OF_CHI_SQUARE), far / 2))
+    return float(max(middle / np.sqrt(MEDIAN_OF_CHI_SQUARE), far / 2))
 
 
 def fit(

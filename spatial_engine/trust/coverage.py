@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
+from experts.sigma_maps.fitting import MEDIAN_OF_CHI_SQUARE
 from spatial_engine.trust.verdict import Verdict
 
 NOMINAL = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.6827, 0.8, 0.9, 0.9545, 0.99)
 """Probabilities at which the curve is read; 1 σ and 2 σ among them."""
-_MEDIAN_OF_CHI_SQUARE = 0.4549
-"""With one degree of freedom."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +61,7 @@ def coverage(verdicts: Iterable[Verdict]) -> Coverage | None:
         clips=len({clip for clip, *_ in found}),
         within_1=float(np.mean(z <= 1)),
         within_2=float(np.mean(z <= 2)),
-        stretch=float(np.sqrt(np.median(z**2) / _MEDIAN_OF_CHI_SQUARE)),
+        stretch=float(np.sqrt(np.median(z**2) / MEDIAN_OF_CHI_SQUARE)),
         largest=float(z.max()),
         curve=tuple(
             Reliability(nominal=p, sigmas=reach, observed=float(np.mean(z <= reach)))

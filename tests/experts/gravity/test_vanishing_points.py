@@ -57,6 +57,12 @@ def asked(
     return out
 
 
+def test_a_path_whose_focal_length_is_open_gives_no_gravity() -> None:
+    path = replace(camera_path(walk(0.0, 0.0)), focal_relative_sigma=1.2)
+    out = asked(Untouched(), path)
+    assert isinstance(out, Abstained) and out.reason == "gravity rests on the focal length"
+
+
 def off_rad(out: Gravity, pose: Float64[np.ndarray, "n 4 4"], up_world: Float64[np.ndarray, "3"]) -> float:
     true = np.einsum("nij,i->nj", pose[:, :3, :3], up_world)
     return float(np.arccos(np.clip((true * out.up_cam).sum(axis=1), -1, 1)).max())

@@ -109,6 +109,12 @@ def test_narrow_sigma_are_found_and_written(command, sets, tmp_path):
     assert (tmp_path / "maps.json").read_bytes() == before, "the same, in any order"
 
 
+def test_a_folder_is_refused_before_the_work(command, sets, tmp_path):
+    code, said = command(*sets, "-o", tmp_path)
+    assert code == 2 and "is a folder" in said.err and "name the file" in said.err
+    assert not tmp_path.with_suffix(".store").exists()
+
+
 def test_a_second_run_measures_nothing_anew(sets, witness, tmp_path):
     first = calibrate(sets, tmp_path / "store", experts=[witness])
     assert len(witness.shown) == 3
