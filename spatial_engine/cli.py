@@ -138,7 +138,7 @@ def actions(
     replay: o.Replay = None,
 ) -> None:  # fmt: skip
     """Name the motion of a camera path in whole steps, or follow such a plan (--replay)."""
-    from spatial_engine.actions import show_actions, show_replay
+    from spatial_engine.actions.command import show_actions, show_replay
     from spatial_engine.sources.trajectories import read_trajectory
 
     trajectory = None if path is None else read_trajectory(

@@ -9,10 +9,10 @@ import numpy as np
 from jaxtyping import Float64
 
 from action_mapping.primitives import ROTATIONS, TRANSLATIONS, Component
-from spatial_engine.action_lines import heading_lines, table_rows
-from spatial_engine.action_plan import ActionPlan, Stretch
+from spatial_engine.actions.canvas import XY, Area, Label, Line, Shape, as_svg, box, write_png
+from spatial_engine.actions.plan import ActionPlan, Stretch
+from spatial_engine.actions.text import heading_lines, table_rows
 from spatial_engine.atomic_file import atomic_file
-from spatial_engine.plot_canvas import XY, Area, Label, Line, Shape, as_svg, box, write_png
 from spatial_engine.sources.trajectories import Trajectory
 
 WIDTH, MAP_TOP, MAP_SIDE, ROW = 1120, 84, 620, 56

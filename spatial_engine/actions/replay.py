@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from action_mapping import Residual, replay_all, residuals
-from spatial_engine.action_plan import ActionPlan
+from spatial_engine.actions.plan import ActionPlan
 from spatial_engine.errors import UsageError
 from spatial_engine.sources.trajectories import Trajectory
 from templates.measured import Json

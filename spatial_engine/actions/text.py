@@ -5,8 +5,8 @@ import math
 import sys
 
 from action_mapping import Plan, Residual
-from spatial_engine.action_plan import ActionPlan, Stretch
-from spatial_engine.action_replay import Replayed
+from spatial_engine.actions.plan import ActionPlan, Stretch
+from spatial_engine.actions.replay import Replayed
 from spatial_engine.progress import counted, printable
 from spatial_engine.sources.trajectories import Trajectory
 
