@@ -14,7 +14,7 @@ from dataclasses import fields
 from functools import lru_cache
 
 from spatial_engine.scoring import own
-from spatial_engine.scoring.gaussian import gaussian_score
+from spatial_engine.scoring.measures import gaussian_score
 from spatial_engine.scoring.reward_form import Formed, formed
 from spatial_engine.scoring.score import Score, Unscored
 from templates.measured import Json

@@ -3,14 +3,11 @@
 from spatial_engine.scoring.official.aggregate import aggregate
 from spatial_engine.scoring.official.choice import multichoiceeval
 from spatial_engine.scoring.official.cognitive_map import cogmapeval
-from spatial_engine.scoring.official.gravity import gravityeval
-from spatial_engine.scoring.official.judge_reply import gpteval
 from spatial_engine.scoring.official.manipulation import manipulateeval
 from spatial_engine.scoring.official.mask import aff_mask_metric
+from spatial_engine.scoring.official.metrics import gpteval, gravityeval, judgemodel, meanrelativeacc
 from spatial_engine.scoring.official.navigation import agenticnaveval
 from spatial_engine.scoring.official.process_results import process_results
-from spatial_engine.scoring.official.relative_accuracy import meanrelativeacc
-from spatial_engine.scoring.official.yes_no import judgemodel
 
 __all__ = [
     "aff_mask_metric",

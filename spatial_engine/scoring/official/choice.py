@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from spatial_engine.scoring.official.metric import Result, metric
+from spatial_engine.scoring.official.reference import Result, metric
 
 _STATEMENTS = (
     "The correct option is #", "The answer is #", "The correct answer is #", "Option # is correct",

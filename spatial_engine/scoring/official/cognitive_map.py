@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from math import cos, radians, sin, sqrt
 from typing import Any
 
-from spatial_engine.scoring.official.cognitive_map_reading import read_letter, read_map
-from spatial_engine.scoring.official.metric import Result, metric
+from spatial_engine.scoring.official.reading import read_letter, read_map
+from spatial_engine.scoring.official.reference import Result, metric
 
 _SAME_FACING = {
     "up": ("up", "top", "north"),

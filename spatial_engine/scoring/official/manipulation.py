@@ -6,9 +6,9 @@ from itertools import pairwise
 from math import exp, radians
 from typing import Any
 
-from spatial_engine.scoring.official.metric import Result, metric
-from spatial_engine.scoring.official.plan_reply import read_plan
 from spatial_engine.scoring.official.pose_score import PoseScore, clamped, pose_score, refusal
+from spatial_engine.scoring.official.reading import read_plan
+from spatial_engine.scoring.official.reference import Result, metric
 from spatial_engine.scoring.official.steps import (
     Executed,
     Pose,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spatial_engine.scoring.official.metric import Result, metric
+from spatial_engine.scoring.official.reference import Result, metric
 
 _NUMBER = r"([-+]?(?<!\d)\d+(?:\.\d+)?)"
 """Never begun inside a number. That changes no match, for what fails from a number's first digit fails from each of

@@ -5,9 +5,9 @@ from itertools import pairwise
 from math import radians
 from typing import Any
 
-from spatial_engine.scoring.official.metric import Result, metric
-from spatial_engine.scoring.official.plan_reply import read_plan
 from spatial_engine.scoring.official.pose_score import clamped, pose_score, refusal
+from spatial_engine.scoring.official.reading import read_plan
+from spatial_engine.scoring.official.reference import Result, metric
 from spatial_engine.scoring.official.steps import Pose, execute, segment_keys, step_sizes, truth_path, turned_rad
 
 _GOAL = 6

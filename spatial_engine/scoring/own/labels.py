@@ -2,7 +2,7 @@
 
 from math import factorial, inf
 
-from spatial_engine.scoring import ordering, reading
+from spatial_engine.scoring import measures, reading
 from spatial_engine.scoring.own.fault import Fault, fault_if_unfit
 from spatial_engine.scoring.reading import Reading, Unreadable
 from spatial_engine.scoring.score import Score
@@ -65,7 +65,7 @@ def score_order(question: Question, value: Json) -> Score:
         said = said[1:]  # the photo whose place was given
     if said is None or sorted(said) != sorted(order):
         return Score(value=0.0, detail={"value": None, "right": order})
-    graded = {"kendall_tau": ordering.kendall_tau(said, order), "pairs_right": ordering.pairs_right(said, order)}
+    graded = {"kendall_tau": measures.kendall_tau(said, order), "pairs_right": measures.pairs_right(said, order)}
     scored = _of_label(" ".join(map(str, said)), " ".join(map(str, order)))
     return Score(value=scored.value, detail={"value": said, "right": order, **graded})
 

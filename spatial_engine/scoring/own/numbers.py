@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from spatial_engine.scoring import reading
-from spatial_engine.scoring.angles import signed_difference
-from spatial_engine.scoring.gaussian import gaussian_score
+from spatial_engine.scoring.measures import gaussian_score, mean_relative_accuracy, signed_difference
 from spatial_engine.scoring.own.fault import Fault, fault_if_unfit
 from spatial_engine.scoring.reading import Reading, Unreadable
-from spatial_engine.scoring.relative_accuracy import mean_relative_accuracy
 from spatial_engine.scoring.score import Score
 from templates.answer import Numbers, right
 from templates.measured import Json

@@ -11,7 +11,7 @@ from action_mapping.plan import Plan as Steps
 from action_mapping.plan import PlanError
 from action_mapping.plan import read_plan as steps_of
 from action_mapping.primitives import UnknownPrimitiveError
-from spatial_engine.scoring import reading, success
+from spatial_engine.scoring import measures, reading
 from spatial_engine.scoring.own.fault import Fault, fault_if_unfit
 from spatial_engine.scoring.own.numbers import finite
 from spatial_engine.scoring.reading import Reading, Unreadable
@@ -51,8 +51,8 @@ def score_plan(question: Question, value: Json) -> Score:
             "turn_steps": turn,
             "start_way_steps": start_way,
             "start_turn_steps": start_turn,
-            "progress": success.progress(start_way + start_turn, way + turn),
-            "spl": success.spl(is_right, _count(truth.steps), _count(steps)),
+            "progress": measures.progress(start_way + start_turn, way + turn),
+            "spl": measures.spl(is_right, _count(truth.steps), _count(steps)),
         },
     )
 

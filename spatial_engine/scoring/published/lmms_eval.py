@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from spatial_engine.balance import LETTERS
-from spatial_engine.scoring.official.cognitive_map_reading import read_letter
+from spatial_engine.scoring.official.reading import read_letter
 from spatial_engine.scoring.published.number_words import VALUES
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")

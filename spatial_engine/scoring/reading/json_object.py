@@ -10,8 +10,7 @@ from typing import Any
 from spatial_engine.scoring.reading.conclusion import conclusion, marked, plain
 from spatial_engine.scoring.reading.number import narrow_digits
 from spatial_engine.scoring.reading.quantities import quantities
-from spatial_engine.scoring.reading.reading import Reading, Unreadable
-from spatial_engine.scoring.reading.refusal import refusal
+from spatial_engine.scoring.reading.reading import Reading, Unreadable, refusal
 
 _DEEPEST = 40
 _MOST = 200

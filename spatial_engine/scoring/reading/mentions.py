@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from spatial_engine.scoring.reading.cues import WORD, WRONG
 from spatial_engine.scoring.reading.options import Options, Said
-from spatial_engine.scoring.reading.refusal import refusal
+from spatial_engine.scoring.reading.reading import refusal
 
 _BARE = re.compile(rf"(?<![{WORD}\\'’.-])[A-Z](?![{WORD}]|[.]\w|['’]\w|-\w)")
 _LABEL = re.compile(r"[\s>*_#•·+\-–—\"'“‘`(\[{\\$✅✓☑]*")

@@ -8,8 +8,7 @@ from spatial_engine.scoring.reading.conclusion import conclusion, plain
 from spatial_engine.scoring.reading.cues import passages
 from spatial_engine.scoring.reading.options import narrow
 from spatial_engine.scoring.reading.quantities import Quantity, quantities
-from spatial_engine.scoring.reading.reading import Reading, Unreadable
-from spatial_engine.scoring.reading.refusal import refusal
+from spatial_engine.scoring.reading.reading import Reading, Unreadable, refusal
 
 _SAME = 0.01
 """Numbers this close (relative) are one, written twice: 5 m (16.4 ft)."""

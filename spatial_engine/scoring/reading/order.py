@@ -5,8 +5,7 @@ import re
 from spatial_engine.scoring.reading.conclusion import conclusion, plain
 from spatial_engine.scoring.reading.cues import passages
 from spatial_engine.scoring.reading.options import LETTERS, narrow
-from spatial_engine.scoring.reading.reading import Reading, Unreadable
-from spatial_engine.scoring.reading.refusal import refusal
+from spatial_engine.scoring.reading.reading import Reading, Unreadable, refusal
 
 _WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _RANKS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")

@@ -7,8 +7,7 @@ from typing import Any
 from action_mapping.primitives import PRIMITIVES, Primitive
 from spatial_engine.scoring.reading.conclusion import conclusion, marked
 from spatial_engine.scoring.reading.json_object import as_number, objects
-from spatial_engine.scoring.reading.reading import Reading, Unreadable
-from spatial_engine.scoring.reading.refusal import refusal
+from spatial_engine.scoring.reading.reading import Reading, Unreadable, refusal
 
 _EXACT = {key: primitive for primitive in PRIMITIVES for key in (primitive.symbol, *primitive.keys)}
 _FOLDED = {

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from spatial_engine.scoring.reading.conclusion import conclusion, plain
 from spatial_engine.scoring.reading.cues import passages
 from spatial_engine.scoring.reading.number import narrow_digits
-from spatial_engine.scoring.reading.reading import Reading, Unreadable
-from spatial_engine.scoring.reading.refusal import refusal
+from spatial_engine.scoring.reading.reading import Reading, Unreadable, refusal
 
 _N = r"[-+−]?(?:\d{1,40}+(?:\.\d{1,40}+)?+|\.\d{1,40}+)(?:[eE][-+]?\d{1,2}+)?+(?!\.*+\d)\s*(?:%|px\b|pixels?\b)?"
 """Whole or nothing: possessive, so that no shorter number is tried and time stays linear."""

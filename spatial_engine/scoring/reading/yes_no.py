@@ -5,8 +5,7 @@ import re
 from spatial_engine.scoring.reading.conclusion import conclusion
 from spatial_engine.scoring.reading.cues import OFF, Passage, passages
 from spatial_engine.scoring.reading.options import narrow
-from spatial_engine.scoring.reading.reading import Reading, Unreadable
-from spatial_engine.scoring.reading.refusal import refusal
+from spatial_engine.scoring.reading.reading import Reading, Unreadable, refusal
 
 _YES = frozenset({"yes", "yeah", "yep", "yup", "true", "是", "是的", "y"})
 _WORD = re.compile(

@@ -5,15 +5,16 @@ plans are held against the real goal. docs/scoring.md lists every difference. No
 """
 
 from spatial_engine.scoring.strict.aggregate import aggregate
-from spatial_engine.scoring.strict.choice import multichoiceeval
 from spatial_engine.scoring.strict.cognitive_map import cogmapeval
-from spatial_engine.scoring.strict.gravity import gravityeval
-from spatial_engine.scoring.strict.judge_reply import gpteval
-from spatial_engine.scoring.strict.manipulation import manipulateeval
-from spatial_engine.scoring.strict.mask import aff_mask_metric
-from spatial_engine.scoring.strict.navigation import agenticnaveval
-from spatial_engine.scoring.strict.relative_accuracy import meanrelativeacc
-from spatial_engine.scoring.strict.yes_no import judgemodel
+from spatial_engine.scoring.strict.metrics import (
+    aff_mask_metric,
+    gpteval,
+    gravityeval,
+    judgemodel,
+    meanrelativeacc,
+    multichoiceeval,
+)
+from spatial_engine.scoring.strict.plans import agenticnaveval, manipulateeval
 
 __all__ = [
     "aff_mask_metric",

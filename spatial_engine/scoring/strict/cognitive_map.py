@@ -8,7 +8,7 @@ from typing import Any
 from spatial_engine.scoring.official.cognitive_map import ROTATIONS, Thing, is_valid, relation, things
 from spatial_engine.scoring.reading import Reading, conclusion, read_choice
 from spatial_engine.scoring.reading.json_object import objects
-from spatial_engine.scoring.strict.choice import letter_of
+from spatial_engine.scoring.strict.metrics import letter_of
 from spatial_engine.scoring.strict.rows import RowFault, mapping, strict_metric
 
 _LETTERS = 5

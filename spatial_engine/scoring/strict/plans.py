@@ -21,7 +21,7 @@ from spatial_engine.scoring.reading import Unreadable, conclusion
 from spatial_engine.scoring.reading import read_plan as read_reply
 from spatial_engine.scoring.reading.json_object import objects
 from spatial_engine.scoring.reading.plan import plan_of
-from spatial_engine.scoring.strict.rows import RowFault, Unread, number
+from spatial_engine.scoring.strict.rows import RowFault, Unread, number, strict_metric
 
 _STILL_M = 1e-6
 _STILL_RAD = 1e-6
@@ -191,3 +191,74 @@ def _ordered(found: Mapping[str, Any]) -> list[str]:
     if not all(numbers):
         return keys
     return sorted(keys, key=lambda key: int(_INTEGER.search(str(key))[0]))  # type: ignore[index]
+
+
+@strict_metric
+def agenticnaveval(response: str, answer: Any, extra_info: Mapping[str, Any]) -> tuple[float, dict[str, Any]]:
+    """Mean of s_d · max(0, s_θ) and s_rot at the end of the plan; 0 for a plan that leads nowhere or is not whole.
+
+    s_d = max(0, 1 - |d - d_goal| / d_goal), s_θ the cosine between both ways, s_rot = 1 - θ/π (SpatialTree v1,
+    appendix, which gives no weights: equal ones are ours). The plan starts at the last but one pose of
+    `extra_info["optimal_rel_pose"]` and is followed in that camera's frame; its goal is the last. `answer` is not
+    looked at.
+    """
+    path = true_path(extra_info, fewest=2)[-2:]
+    sizes = step_sizes(extra_info)[-1:]
+    segments = read_segments(response)
+    if len(segments) > 1:
+        raise Unread("several plans where one was asked for")
+    at = ends(path, follow(path[0], segments, sizes))
+    detail = {
+        "way": at.way,
+        "turn": at.turn,
+        "moved": at.moved,
+        "position_error_m": at.position_error_m,
+        "rotation_error_deg": at.rotation_error_deg,
+    }
+    return (at.way + at.turn) / 2 if at.moved and segments[0].actions else 0.0, detail
+
+
+@strict_metric
+def manipulateeval(response: str, answer: Any, extra_info: Mapping[str, Any]) -> tuple[float, dict[str, Any]]:
+    """Mean of s_d · max(0, s_θ), s_rot and, where the row knows it, s_gripper; 0 for a plan that leads nowhere.
+
+    All of the plan is followed from the first pose of `extra_info["optimal_rel_pose"]` in the frame of the arm or
+    hand, and held against the last, however many steps it has (terms: see `agenticnaveval`; equal weights are ours).
+    s_gripper: share of the true states (`gripper` in each "i->j", or a list of them, 1 closed) that the plan's steps
+    name. `answer` is not looked at.
+    """
+    path = true_path(extra_info, fewest=2)
+    sizes = step_sizes(extra_info)
+    segments = read_segments(response)
+    at = ends(path, follow(path[0], segments, sizes))
+    terms = {"way": at.way, "turn": at.turn}
+    grip = _states_named(segments, _true_states(extra_info))
+    if grip is not None:
+        terms["gripper"] = grip
+    detail = {
+        **terms,
+        "moved": at.moved,
+        "steps": len(segments),
+        "true_steps": len(sizes),
+        "position_error_m": at.position_error_m,
+        "rotation_error_deg": at.rotation_error_deg,
+    }
+    done = at.moved and any(segment.actions for segment in segments)
+    return sum(terms.values()) / len(terms) if done else 0.0, detail
+
+
+def _true_states(extra_info: Mapping[str, Any]) -> list[int | None]:
+    listed = extra_info.get("gripper")
+    if isinstance(listed, list):
+        return [closed(state) for state in listed]
+    keys = sorted((key for key in extra_info if "->" in str(key)), key=lambda key: (len(str(key)), str(key)))
+    infos = [extra_info[key] for key in keys]
+    return [closed(info.get("gripper")) if isinstance(info, Mapping) else None for info in infos]
+
+
+def _states_named(segments: Sequence[Segment], states: Sequence[int | None]) -> float | None:
+    """Share of the known states that are named; None where none is known."""
+    known = [(place, state) for place, state in enumerate(states) if state is not None]
+    if not known:
+        return None
+    return sum(place < len(segments) and segments[place].gripper == state for place, state in known) / len(known)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from spatial_engine.scoring.official.metric import Metric
+from spatial_engine.scoring.official.reference import Metric
 
 GOLDEN = Path(os.environ.get("SPATIAL_ENGINE_DATA", "/nowhere")).parent / "golden"
 

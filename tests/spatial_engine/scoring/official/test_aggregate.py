@@ -13,14 +13,15 @@ from spatial_engine.scoring.official.weights import WEIGHT_SETS, official_name
 from templates.ability import LEAVES
 from tests.spatial_engine.scoring.golden import agrees, cases
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
-    max_leaves=5,
-)
+ODD_VALUES = (
+    None, True, 3, -1, 10**400, 0.5, math.nan, math.inf, "", "x", "0.5", "L1", "Distance", "3D Detection",
+    [], [1], ["Distance"], {}, {"score": 1}, {"score": 1, "spatree0": "L1"}, {"spatree1": [None]},
+)  # fmt: skip
 odd_items = st.dictionaries(
-    st.sampled_from(("score", "spatree0", "spatree2", "spatreeX", "spatree", "SpaTreeBench", "detail")), json_values
+    st.sampled_from(("score", "spatree0", "spatree2", "spatreeX", "spatree", "SpaTreeBench", "detail")),
+    st.sampled_from(ODD_VALUES),
 )
+"""From a fixed list: values drawn by a recursive strategy take too long to make on a busy machine."""
 
 
 def item(ability: str, score: Any) -> dict[str, Any]:
@@ -114,6 +115,6 @@ def test_what_is_odd_is_told() -> None:
 
 
 @given(st.lists(odd_items, max_size=3))
-@settings(max_examples=25)
+@settings(max_examples=100, deadline=None)
 def test_odd_items_never_raise(items: list[dict[str, Any]]) -> None:
     assert isinstance(aggregate(items)["score"], float)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from spatial_engine.scoring.official import cogmapeval
 from spatial_engine.scoring.official.cognitive_map import ROTATIONS, Thing, relation
-from spatial_engine.scoring.official.cognitive_map_reading import read_letter, read_map
+from spatial_engine.scoring.official.reading import read_letter, read_map
 from tests.spatial_engine.scoring.golden import assert_agrees, cases
 
 Map = dict[str, Any]

@@ -1,14 +1,73 @@
-"""The letter and the map in a response, found as MindCube's extractors find them (lmms-eval's spatialtreebench).
+"""What the published metrics find in a response, by the reference's own rules (lmms-eval's spatialtreebench).
 
-Linear in the length of the response, unlike the reference's patterns, and equal to them.
+Equal to the reference's patterns, in time linear in the length of the response.
 """
 
+import ast
 import json
 import re
+import warnings
 from collections import deque
 from typing import Any
 
-from spatial_engine.scoring.official.json_block import braced
+
+def fenced(text: Any, opening: str, closing: str = "\n```") -> str | None:
+    """What stands between the first `opening` and the next `closing`. Raises TypeError if `text` is no text."""
+    if opening not in text:
+        return None
+    start = text.index(opening) + len(opening)
+    end = text.find(closing, start)  # without one here there is none after a later opening
+    return None if end < 0 else text[start:end]
+
+
+def braced(text: str) -> str | None:
+    """From the first "{" to the last "}", in that order."""
+    start, end = text.find("{"), text.rfind("}")
+    return text[start : end + 1] if 0 <= start < end else None
+
+
+_LONGEST_LITERAL = 100_000
+"""Characters. Python's parser takes seconds and gigabytes for what the reference would give it beyond."""
+
+
+def read_plan(response: Any) -> dict[Any, Any] | None:
+    """The first block marked json, else the first block, else from the first "{" to the last "}", else all of it.
+
+    Read as JSON, then without commas before a closing bracket, then as a Python literal. None if that gives no dict.
+    Raises TypeError for what is no text, RecursionError and MemoryError for what is nested too deeply.
+    """
+    if not isinstance(response, str):
+        raise TypeError("expected string")
+    try:
+        plan = _decoded_plan(_plan_text(response))
+    except (ValueError, SyntaxError):
+        return None
+    return plan if isinstance(plan, dict) else None
+
+
+def _plan_text(response: str) -> str:
+    for opening in ("```json", "```"):
+        if (block := fenced(response, opening, "```")) is not None:
+            return block.strip()
+    block = braced(response)
+    return response if block is None else block
+
+
+def _decoded_plan(text: str) -> Any:
+    """Raises ValueError or SyntaxError."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        pass
+    try:
+        return json.loads(_STRAY_COMMA.sub(r"\1", text))
+    except json.JSONDecodeError:
+        pass
+    if len(text) > _LONGEST_LITERAL:
+        return None
+    with warnings.catch_warnings(action="ignore"):  # of escapes that are none
+        return ast.literal_eval(text)
+
 
 _LETTER = re.compile(r"\b([A-E])\b")
 _IN_TAG = (re.compile(r"[Mm]y answer is ([A-E])"), re.compile(r"[Tt]he answer is ([A-E])"), _LETTER)

@@ -1,0 +1,135 @@
+"""The published metrics of one answer as they should be: letters, numbers, yes or no, angles, points, judges."""
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from jaxtyping import UInt8
+
+from spatial_engine.scoring.measures import gaussian_score, mean_relative_accuracy
+from spatial_engine.scoring.reading import (
+    conclusion,
+    read_choice,
+    read_number,
+    read_object,
+    read_point,
+    read_yes_no,
+)
+from spatial_engine.scoring.reading.json_object import as_number, objects
+from spatial_engine.scoring.strict.rows import RowFault, Unread, mapping, number, strict_metric, value_of
+
+_FEWEST = 4
+"""Letters that are read where a row lists no options."""
+
+
+@strict_metric
+def multichoiceeval(response: str, answer: Any, extra_info: Mapping[str, Any]) -> tuple[float, dict[str, Any]]:
+    """1 if the option that the response concludes with is the right one. What cannot be read is wrong, never guessed.
+
+    `answer`: a letter, alone or before its option ("B", "B. table"); `extra_info["option"]`: the options in order.
+    """
+    letter = letter_of(answer)
+    options = extra_info.get("option") or []
+    if not isinstance(options, list | tuple) or not all(isinstance(option, str) for option in options):
+        raise RowFault("the options are not a list of texts")
+    place = ord(letter) - ord("A")
+    if options and place >= len(options):
+        raise RowFault(f"the answer {letter} is none of {len(options)} options")
+    said = value_of(read_choice(response, options or [""] * max(_FEWEST, place + 1)))
+    return float(said == letter), {"said": said}
+
+
+def letter_of(answer: Any) -> str:
+    """The letter of a row's answer. Raises `RowFault`."""
+    found = re.match(r"\s*\(?([A-Z])(?:\W|$)", answer, re.IGNORECASE) if isinstance(answer, str) else None
+    if found is None:
+        raise RowFault("the answer is not a letter")
+    return found[1].upper()
+
+
+@strict_metric
+def meanrelativeacc(response: str, answer: Any, extra_info: Mapping[str, Any]) -> tuple[float, dict[str, Any]]:
+    """Share of the limits 5 %, 10 %, ... 50 % that |said - true| / |true| keeps (a truth of 0: |said|).
+
+    `answer`: a number; `extra_info["unit"]`, where given: its unit, into which the response's is converted.
+    """
+    true = number(answer, "the answer")
+    unit = extra_info.get("unit", "")
+    said = value_of(read_number(response, unit if isinstance(unit, str) else ""))
+    return mean_relative_accuracy(said, true), {"said": said}
+
+
+@strict_metric
+def judgemodel(response: str, answer: Any, extra_info: Mapping[str, Any]) -> tuple[float, dict[str, Any]]:
+    """1 if the response concludes with the answer, "yes" or "no" in any case. `extra_info` is not looked at."""
+    true = answer.strip().lower().rstrip(".") if isinstance(answer, str) else ""
+    if true not in ("yes", "no"):
+        raise RowFault("the answer is neither yes nor no")
+    said = value_of(read_yes_no(response))
+    return float(said == true), {"said": said}
+
+
+_PERIOD_DEG = {"roll": 360.0, "pitch": 360.0, "vfov": None}
+
+
+@strict_metric
+def gravityeval(response: str, answer: Any, extra_info: Mapping[str, Any]) -> tuple[float, dict[str, Any]]:
+    """Mean of exp(-d² / 2σ²) over roll, pitch, vfov in degrees, d the short way round. σ = 0: 1 if equal, else 0.
+
+    `answer`: their JSON; `extra_info`: roll_unc, pitch_unc, vfov_unc. All three must be there and finite.
+    """
+    given = mapping(answer, "the answer")
+    true = {name: number(given.get(name), f"the answer's {name}") for name in _PERIOD_DEG}
+    sigma = {name: number(extra_info.get(f"{name}_unc"), f"{name}_unc") for name in _PERIOD_DEG}
+    said = value_of(read_object(response, tuple(_PERIOD_DEG), unit="deg"))
+    terms = {
+        name: gaussian_score(said[name], true[name], sigma[name], period, exact_counts=True)
+        for name, period in _PERIOD_DEG.items()
+    }
+    return sum(terms.values()) / len(terms), {"said": said, "terms": terms}
+
+
+@strict_metric
+def aff_mask_metric(response: str, answer: Any, extra_info: Mapping[str, Any]) -> tuple[float, dict[str, Any]]:
+    """Grey value, from 0 to 1, of the mask at the point that the response concludes with; 0 outside the picture.
+
+    `answer`: base64 of a picture file. The point may be fractions, percents, thousandths, pixels or a box's centre
+    (`read_point`). `extra_info` is not looked at.
+    """
+    mask = _decoded(answer)
+    height, width = mask.shape
+    x, y = value_of(read_point(response, width, height))
+    column, row = round(x), round(y)
+    inside = 0 <= column < width and 0 <= row < height
+    value = int(mask[row, column]) if inside else 0
+    return value / 255, {"column": column, "row": row, "inside": inside}
+
+
+def _decoded(answer: Any) -> UInt8[np.ndarray, "h w"]:
+    import cv2
+
+    text = answer.split("base64,", 1)[-1] if isinstance(answer, str) else ""
+    try:
+        data = np.frombuffer(base64.b64decode(text + "==="), dtype=np.uint8)
+        mask = cv2.imdecode(data, cv2.IMREAD_GRAYSCALE) if data.size else None
+    except (binascii.Error, ValueError, cv2.error):
+        mask = None
+    if mask is None or mask.size == 0:
+        raise RowFault("the answer is not a picture")
+    return np.asarray(mask, dtype=np.uint8)
+
+
+@strict_metric
+def gpteval(response: str, answer: Any, extra_info: Mapping[str, Any]) -> tuple[float, dict[str, Any]]:
+    """What the judge gave, from 0 to 1, in the last JSON object with an `answer_score`; else the number concluded
+    with. What lies outside is no score. `response` is the judge's reply; the other two are not looked at."""
+    given = next((found["answer_score"] for found in objects(conclusion(response)) if "answer_score" in found), None)
+    while isinstance(given, list) and len(given) == 1:
+        given = given[0]
+    score = value_of(read_number(response)) if given is None else as_number(given)
+    if score is None or not 0 <= score <= 1:
+        raise Unread("the judge's score is not from 0 to 1")
+    return score, {}
