@@ -50,6 +50,7 @@ class Difference:
 
 
 AHEAD = path(START, at(0, 0, 0.5))
+ASIDE = path(START, at(0.25, 0, 0.5 * np.sqrt(0.75)))
 TURNED = path(START, at(0, 0, 0, np.pi / 2), at(0.5, 0, 0, np.pi / 2))
 LONG = path(START, *[at(0, 0, 0.1 * step) for step in range(1, 9)])
 THREE = path(START, at(0, 0, 0.5), at(-0.2, 0, 0.5), at(-0.2, -0.3, 0.5))
@@ -259,6 +260,14 @@ DIFFERENCES = (
     Difference(
         "agenticnaveval", "the goal is the last pose", json.dumps(plan(("W", 1))), "", LONG, "nine poses, 0.1 m apart"
     ),
+    Difference(
+        "agenticnaveval",
+        "a wrong direction costs its distance too",
+        json.dumps(plan(("W", 5))),
+        "",
+        ASIDE,
+        "0.5 m, 30° to the right",
+    ),
     Difference("manipulateeval", "a format error never scores", "{}", "", THREE, "three steps"),
     Difference("manipulateeval", "all of the way", json.dumps({"step_1": plan(("W", 5))}), "", THREE, "three steps"),
     Difference(
@@ -286,6 +295,40 @@ DIFFERENCES = (
         "0.5 m ahead, gripper closed",
     ),
 )
+
+
+PLANS = (
+    Difference("agenticnaveval", "a plan that reaches the goal", json.dumps(plan(("W", 5))), "", AHEAD, "0.5 m ahead"),
+    Difference("agenticnaveval", "a wrong direction", json.dumps(plan(("W", 5))), "", ASIDE, "0.5 m, 30° to the right"),
+    Difference("agenticnaveval", "a plan of no action", json.dumps(plan(("STOP", 1))), "", AHEAD, "0.5 m ahead"),
+    Difference(
+        "manipulateeval",
+        "the goal, by other steps",
+        json.dumps({"step_1": plan(("A", 2)), "step_2": plan(("W", 5)), "step_3": plan(("space", 3))}),
+        "",
+        THREE,
+        "0.5 m ahead, 0.2 m left, 0.3 m up",
+    ),
+    Difference(
+        "manipulateeval",
+        "the first of three steps",
+        json.dumps({"step_1": plan(("W", 5))}),
+        "",
+        THREE,
+        "0.5 m ahead, 0.2 m left, 0.3 m up",
+    ),
+)
+"""How the three scores of plans differ."""
+
+
+def plan_table(scores: list[tuple[float, float, float]]) -> str:
+    """`PLANS` in markdown, with the scores of all three."""
+    lines = ["| metric | plan | response | truth | published | strict | spatialtree_paper |", "|" + "---|" * 7]
+    for row, values in zip(PLANS, scores, strict=True):
+        shown = row.response if len(row.response) <= 60 else row.response[:40] + " … " + row.response[-15:]
+        cells = (row.metric, row.what, f"`{shown}`", row.shown, *(f"{value:.3f}" for value in values))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def table(scores: list[tuple[float, float]]) -> str:

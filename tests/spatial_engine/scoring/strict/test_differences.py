@@ -5,6 +5,7 @@ from pathlib import Path
 
 import spatial_engine
 from spatial_engine.scoring import official, strict
+from spatial_engine.scoring.published import spatialtree_paper
 
 _SPEC = importlib.util.spec_from_file_location("differences", Path(__file__).with_name("differences.py"))
 assert _SPEC and _SPEC.loader
@@ -32,3 +33,14 @@ def test_every_row_is_a_difference() -> None:
 
 def test_the_documented_table_is_what_both_give() -> None:
     assert differences.table(scores()) in DOCS.read_text(encoding="utf-8")
+
+
+def test_the_documented_table_of_plans_is_what_all_three_give() -> None:
+    scores = [
+        tuple(
+            float(getattr(module, row.metric)(row.response, row.answer, row.extra, **options)["score"])
+            for module, options in ((official, {"unsafe": True}), (strict, {}), (spatialtree_paper, {}))
+        )
+        for row in differences.PLANS
+    ]
+    assert differences.plan_table(scores) in DOCS.read_text(encoding="utf-8")
