@@ -26,8 +26,8 @@ from experts.depth.da3_variants import VARIANTS, Variant
 from experts.depth.depth_anything_3 import DepthAnything3Expert, DepthAnything3Settings
 from experts.runtime.windows import WindowSettings, rolling
 from experts.signals import Abstained, Depth
-from tests.rendering import as_clip, write_video
-from tests.rendering.rooms import random_room
+from spatial_engine.rendering import as_clip, write_video
+from spatial_engine.rendering.rooms import random_room
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ from experts.provenance import Provenance
 from experts.signals import CameraPath, Depth, Gravity, Scale, Signal
 from spatial_engine.sources import clip_from_json
 from templates.registry import create_templates
-from templates.scene import Scene, scenes_of
+from templates.scene.scene import Scene, scenes_of
 from templates.truth import judge
 
 

@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 
 import spatial_engine as se
+from spatial_engine.rendering import Effects, RenderedScene, camera_paths, true_signals, write_video
+from spatial_engine.rendering.rooms import random_room
 from spatial_engine.sources import clip_from_json
 from templates.registry import create_templates
-from templates.scene import scenes_of
+from templates.scene.scene import scenes_of
 from templates.truth import judge
-from tests.rendering import Effects, RenderedScene, camera_paths, true_signals, write_video
-from tests.rendering.rooms import random_room
 
 PATHS = {
     "walk": camera_paths.walk,

@@ -24,11 +24,11 @@ from experts.provenance import Provenance
 from experts.runtime.per_image import call_one
 from experts.runtime.prefetch import ahead
 from experts.signals import Abstained, Gravity, Signal, Signals
-from spatial_engine.annotation import AnnotateClips
-from spatial_engine.opening import OpenFootage, find, open_all
+from spatial_engine.annotation.annotation import AnnotateClips
+from spatial_engine.annotation.opening import OpenFootage, find, open_all
 from spatial_engine.progress import Silent
 from spatial_engine.sources import OpenOptions
-from spatial_engine.store import Store, create_store
+from spatial_engine.store.store import Store, create_store
 
 DECODE_S, INFER_S, WRITE_S = 0.01, 0.02, 0.01
 

@@ -9,7 +9,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spatial_engine.dataset import Dataset
+    from spatial_engine.annotation.model_options import Loading
+    from spatial_engine.dataset.dataset import Dataset
     from spatial_engine.errors import SpatialEngineError
     from spatial_engine.evaluation.cost import Prices
     from spatial_engine.evaluation.evaluate import evaluate
@@ -18,31 +19,30 @@ if TYPE_CHECKING:
     from spatial_engine.evaluation.server import Server
     from spatial_engine.evaluation.work import Asking
     from spatial_engine.export import export
-    from spatial_engine.loading import Loading
     from spatial_engine.pipeline import annotate, generate, run
     from spatial_engine.report import report
     from spatial_engine.sources import OpenOptions
-    from spatial_engine.store import Store, open_store
-    from spatial_engine.trust.audit_folder import audit_labels
+    from spatial_engine.store.store import Store, open_store
+    from spatial_engine.trust.audit_dataset import audit_labels
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Asking": "evaluation.work",
-    "Dataset": "dataset",
+    "Dataset": "dataset.dataset",
     "Judge": "evaluation.judge",
-    "Loading": "loading",
+    "Loading": "annotation.model_options",
     "OpenOptions": "sources",
     "Prices": "evaluation.cost",
     "Server": "evaluation.server",
     "SpatialEngineError": "errors",
-    "Store": "store",
+    "Store": "store.store",
     "annotate": "pipeline",
-    "audit_labels": "trust.audit_folder",
+    "audit_labels": "trust.audit_dataset",
     "evaluate": "evaluation.evaluate",
     "export": "export",
     "generate": "pipeline",
-    "open_store": "store",
+    "open_store": "store.store",
     "report": "report",
     "run": "pipeline",
     "score": "evaluation.score",

@@ -1,6 +1,6 @@
 """`python -m spatial_engine`: the command line."""
 
-from spatial_engine.cli import main
+from spatial_engine.cli.main import main
 
 if __name__ == "__main__":
     main()

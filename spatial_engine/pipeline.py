@@ -11,19 +11,20 @@ from experts.clip import Clip
 from experts.expert import Expert, needs_weights
 from experts.runtime.per_image import PerImageExpert
 from experts.sigma_maps import SigmaMaps, packaged_maps, read_maps, with_sigma_maps
-from spatial_engine.annotation import AnnotateClips, AnnotatedClip
-from spatial_engine.dataset import Dataset, check_target, write_dataset
+from spatial_engine.annotation.annotation import AnnotateClips, AnnotatedClip
+from spatial_engine.annotation.executor import Crashed
+from spatial_engine.annotation.executor import run as run_tasks
+from spatial_engine.annotation.model_options import Loading, check_licences
+from spatial_engine.annotation.opening import OpenFootage, check_times, find, open_all
+from spatial_engine.annotation.plan import Step, choose_experts, registered_experts, steps
+from spatial_engine.annotation.workbench import check_able, check_sendable, obstacles
+from spatial_engine.dataset.dataset import Dataset, check_target
+from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.errors import Interrupted, SpatialEngineError, UsageError
-from spatial_engine.executor import Crashed
-from spatial_engine.executor import run as run_tasks
-from spatial_engine.ledger import Ledger
-from spatial_engine.loading import Loading, check_licences
-from spatial_engine.opening import OpenFootage, check_times, find, open_all
-from spatial_engine.plan import Step, choose_experts, registered_experts, steps
 from spatial_engine.progress import Progress, Silent, counted
 from spatial_engine.sources import OpenOptions, clip_from_json
-from spatial_engine.store import Store, create_store, open_store
-from spatial_engine.workbench import check_able, check_sendable, obstacles
+from spatial_engine.store.ledger import Ledger
+from spatial_engine.store.store import Store, create_store, open_store
 from templates.draft import ClipQuestions, Refusal
 from templates.generate import ask_clip
 from templates.registry import UnknownAbilityError, create_templates

@@ -2,6 +2,13 @@
 
 from typing import Protocol, runtime_checkable
 
+from rich.console import Console
+
+
+def console() -> Console:
+    """Standard output, without colours of rich's own choice."""
+    return Console(highlight=False)
+
 
 @runtime_checkable
 class Progress(Protocol):

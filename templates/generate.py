@@ -14,7 +14,7 @@ from templates.draft import ClipQuestions, Draft, Refusal
 from templates.fact import Fact
 from templates.measured import Json, Measured, Undecided, joined
 from templates.question import Format
-from templates.scene import Scene, scenes_of
+from templates.scene.scene import Scene, scenes_of
 from templates.settings import AskSettings
 from templates.template import Template
 

@@ -6,6 +6,9 @@ from typing import Literal
 
 from templates.measured import Json
 
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""Of options, in order."""
+
 Format = Literal["choice", "yes_no", "numeric", "json", "point", "order", "plan", "text"]
 
 

@@ -9,7 +9,7 @@ from templates.answer import Answer
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
 from templates.question import Format, Phrasing
-from templates.scene import Scene
+from templates.scene.scene import Scene
 
 
 @runtime_checkable

@@ -11,7 +11,7 @@ from templates.answer import MOTIONS, Answer, Label, Numbers, Plan, Point, Shape
 from templates.fact import Fact
 from templates.measured import Json, Measured, Undecided
 from templates.question import Format, Question
-from templates.scene import Scene
+from templates.scene.scene import Scene
 from templates.template import Template
 
 _ROUND = np.array([[1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0], [-1, -1], [0, -1], [1, -1]], dtype=float)

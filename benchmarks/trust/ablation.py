@@ -26,13 +26,13 @@ from benchmarks.trust.remembered_maps import Memory, remembered
 from benchmarks.trust.switch import concerned, signals_without, switched_setup
 from benchmarks.trust.verdicts import ROOT, digest
 from experts.expert import Expert
+from spatial_engine.annotation.executor import Crashed
+from spatial_engine.annotation.executor import run as run_tasks
+from spatial_engine.annotation.plan import choose_experts
 from spatial_engine.atomic_file import read_json, write_json
-from spatial_engine.executor import Crashed
-from spatial_engine.executor import run as run_tasks
-from spatial_engine.plan import choose_experts
-from spatial_engine.question_line import plain
+from spatial_engine.dataset.question_line import plain
 from spatial_engine.sources import clip_from_json
-from spatial_engine.store import Store
+from spatial_engine.store.store import Store
 
 FIRST = 3000
 """Seed of the first room: the rooms of docs/trust.md are others."""

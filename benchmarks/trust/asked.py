@@ -7,19 +7,19 @@ from dataclasses import dataclass, field, replace
 from experts.clip import Clip
 from experts.sigma_maps import packaged_maps, with_sigma_maps
 from experts.signals import Signals
-from spatial_engine.balance import Dealt
-from spatial_engine.question_line import question_of
+from spatial_engine.dataset.balance import Dealt
+from spatial_engine.dataset.question_line import question_of
 from spatial_engine.trust.candidates import Pictures, pictures_of
-from spatial_engine.trust.label_audit import audit_labels
-from spatial_engine.trust.true_clip import TrueClip
+from spatial_engine.trust.label_audit import compare_labels
+from spatial_engine.trust.true_sequence import TrueClip
 from spatial_engine.trust.yield_share import scene_yield
 from templates.draft import Draft
 from templates.generate import Reasons, ask
 from templates.question import Question
 from templates.registry import create_templates
-from templates.scene import scenes_of
+from templates.scene.scene import scenes_of
+from templates.scene.surface import DoubtSettings
 from templates.settings import AskSettings
-from templates.surface import DoubtSettings
 from templates.template import Template
 
 FACTS = 24
@@ -73,7 +73,7 @@ def asked(known: Known, signals: Signals, setup: Setup, templates: Iterable[str]
         template = setup.templates[name]
         drafts = ask(template, scenes, setup.ask, setup.seed, Reasons())
         questions = [_question(draft, known.clip) for draft in drafts]
-        verdicts = list(audit_labels(questions, {known.clip.id: known.truth}))
+        verdicts = list(compare_labels(questions, {known.clip.id: known.truth}))
         words: dict[str, set[str]] = {}
         for verdict in verdicts:
             words.setdefault(verdict.fact_id, set()).add(verdict.word)

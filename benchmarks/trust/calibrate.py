@@ -16,7 +16,7 @@ from experts.sigma_maps.sigma_maps import PACKAGED
 from spatial_engine.atomic_file import write_json
 from spatial_engine.progress import for_terminal
 from spatial_engine.trust.calibrating import calibrate
-from spatial_engine.trust.sigma_table import sigma_table
+from spatial_engine.trust.shown import sigma_table
 
 WORKERS = 2
 PAGE = ROOT / "docs/sigma_maps.md"

@@ -10,10 +10,10 @@ from benchmarks.trust.rooms import RenderedTruth, Room
 from experts.clip import Clip
 from experts.signals import CameraPath
 from spatial_engine.atomic_file import atomic_file
+from spatial_engine.rendering import Effects, RenderedScene, true_signals, write_video
 from spatial_engine.sources import OpenOptions
-from spatial_engine.trust.true_clip import TrueClip
-from templates.scene import Scene, scenes_of
-from tests.rendering import Effects, RenderedScene, true_signals, write_video
+from spatial_engine.trust.true_sequence import TrueClip
+from templates.scene.scene import Scene, scenes_of
 
 _ANY_FOCAL = 0.5
 """σ of ln focal that stands for "not one number": a zoom."""

@@ -11,13 +11,13 @@ import numpy as np
 from scipy.spatial.transform import RigidTransform, Rotation
 
 from benchmarks.trust.rooms import FPS, FRAMES, Path, Room
-from tests.rendering import Effects, RenderedScene, camera_paths
-from tests.rendering.boxes import Box, Mover, sliding, standing
-from tests.rendering.camera_paths import Stance
-from tests.rendering.furniture import CEILING, crate, room
-from tests.rendering.rooms import random_room
-from tests.rendering.scene import camera
-from tests.rendering.textures import Material
+from spatial_engine.rendering import Effects, RenderedScene, camera_paths
+from spatial_engine.rendering.boxes import Box, Mover, sliding, standing
+from spatial_engine.rendering.camera_paths import Stance
+from spatial_engine.rendering.furniture import CEILING, crate, room
+from spatial_engine.rendering.rooms import random_room
+from spatial_engine.rendering.scene import camera
+from spatial_engine.rendering.textures import Material
 
 _SIZE = (480, 360)
 _ATTEMPTS = 40

@@ -8,11 +8,11 @@ import numpy as np
 from benchmarks.trust.clips import AnyClip, RoomClip
 from benchmarks.trust.rooms import RenderedTruth
 from benchmarks.trust.verdicts import Judge, count, made_in, read
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.sources import clip_from_json
-from spatial_engine.store import open_store
-from spatial_engine.trust.label_audit import audit_labels
-from spatial_engine.trust.true_clip import TrueClip
+from spatial_engine.store.store import open_store
+from spatial_engine.trust.label_audit import compare_labels
+from spatial_engine.trust.true_sequence import TrueClip
 from templates.question import Question
 
 _FAR = 25.0
@@ -84,7 +84,7 @@ def _planted(looked: Mapping[str, _Looked]) -> tuple[bool, str]:
     made, missed = 0, []
     for one in looked.values():
         wrong = [changed for q in one.questions if q.id in one.right and (changed := planted(q)) is not None]
-        verdicts = list(audit_labels(wrong, one.truths))
+        verdicts = list(compare_labels(wrong, one.truths))
         made += len(wrong)
         unseen = [verdict for verdict in verdicts if verdict.word != "wrong" or verdict.reason]  # read, and refuted
         missed += [f"{verdict.template} {verdict.format}" for verdict in unseen]
@@ -99,7 +99,7 @@ def _backwards(clips: Sequence[AnyClip], looked: Mapping[str, _Looked]) -> tuple
         if isinstance(clip, RoomClip):
             one = looked[clip.name]
             truths = dict(_reversed(one.truths))
-            for word, n in count(list(audit_labels(one.questions, truths))).items():
+            for word, n in count(list(compare_labels(one.questions, truths))).items():
                 totals[word] += n
     decided = totals["right"] + totals["wrong"]
     return decided > 0 and totals["wrong"] >= _LEAST_ELSEWHERE * decided, f"{totals['wrong']} of {decided} decided"

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from experts.clip import Clip
-from templates.scene import Scene, scenes_of
-from tests.rendering import Effects, RenderedScene, camera_paths, true_signals
-from tests.rendering.camera_paths import Poses, Stance
-from tests.rendering.rooms import random_room
+from spatial_engine.rendering import Effects, RenderedScene, camera_paths, true_signals
+from spatial_engine.rendering.camera_paths import Poses, Stance
+from spatial_engine.rendering.rooms import random_room
+from templates.scene.scene import Scene, scenes_of
 
 FRAMES, FPS = 48, 12.0
 SIZES = ((480, 360), (640, 360), (360, 480), (640, 480))

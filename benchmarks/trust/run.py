@@ -17,8 +17,8 @@ from benchmarks.trust.clips import REAL, AnyClip, RealClip, RoomClip
 from benchmarks.trust.instrument import check
 from benchmarks.trust.table import table
 from benchmarks.trust.verdicts import ROOT, ClipVerdicts, Judge, digest, read
-from spatial_engine.executor import Crashed
-from spatial_engine.executor import run as run_tasks
+from spatial_engine.annotation.executor import Crashed
+from spatial_engine.annotation.executor import run as run_tasks
 
 ROOMS = 90
 """Ten of each path."""

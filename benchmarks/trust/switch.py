@@ -12,7 +12,7 @@ from experts.clip import Clip
 from experts.expert import Expert, may_use
 from experts.registry import EXPERTS
 from experts.signals import Abstained, Signal
-from spatial_engine.run_key import declared_view
+from spatial_engine.store.run_key import declared_view
 
 Found = dict[str, Signal | Abstained]
 

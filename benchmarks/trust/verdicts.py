@@ -11,9 +11,9 @@ import spatial_engine as se
 from benchmarks.trust.clips import AnyClip
 from experts.clip import Clip
 from spatial_engine.atomic_file import atomic_file
-from spatial_engine.question_line import plain
+from spatial_engine.dataset.question_line import plain
 from spatial_engine.sources import clip_from_json
-from spatial_engine.trust.label_audit import audit_labels
+from spatial_engine.trust.label_audit import compare_labels
 from spatial_engine.trust.signal_errors import signal_errors
 from spatial_engine.trust.signal_errors_record import SignalErrors
 from spatial_engine.trust.verdict import Verdict
@@ -71,7 +71,7 @@ class Judge:
         dataset = se.generate(store, place / "dataset", seed=self.seed)
         clips = [clip_from_json(store.record(id).clip) for id in store.clip_ids()]
         truths = clip.truths(clips)
-        verdicts = list(audit_labels(dataset.questions, truths))
+        verdicts = list(compare_labels(dataset.questions, truths))
         templates = list(create_templates().values())
         yields = [
             part

@@ -5,16 +5,16 @@ from collections import defaultdict
 from pathlib import Path
 
 import spatial_engine as se
-from spatial_engine.audit import set_truth
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.audit import set_truth
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.progress import for_terminal
+from spatial_engine.rendering.demo_room import demo_scene
+from spatial_engine.rendering.truth import true_signals
 from spatial_engine.sources import clip_from_json
-from spatial_engine.store import open_store
+from spatial_engine.store.store import open_store
 from templates.registry import create_templates
-from templates.scene import scenes_of
+from templates.scene.scene import scenes_of
 from templates.truth import judge
-from tests.rendering.demo_room import demo_scene
-from tests.rendering.truth import true_signals
 
 CLIP = Path(__file__).parent / "room.mp4"
 OUT = Path("demo")

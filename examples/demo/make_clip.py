@@ -5,7 +5,7 @@ from pathlib import Path
 
 import cv2
 
-from tests.rendering import demo_scene, write_video
+from spatial_engine.rendering import demo_scene, write_video
 
 
 def main() -> None:

@@ -7,13 +7,12 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from spatial_engine.adjudication.fold import fold_in
 from spatial_engine.adjudication.server import AdjudicationServer
 from spatial_engine.adjudication.session import Clock, Session
-from spatial_engine.adjudication.standing import disagreements
-from spatial_engine.adjudication.step_file import holding
+from spatial_engine.adjudication.standing import disagreements, fold_in
+from spatial_engine.adjudication.step import holding
 from spatial_engine.adjudication.verdicts import Verdicts
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import UsageError
 from spatial_engine.progress import counted
 

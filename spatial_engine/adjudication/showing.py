@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
-from spatial_engine.question_line import plain
+from spatial_engine.dataset.question_line import plain
 from spatial_engine.scoring.own import read, score_read
 from spatial_engine.scoring.reading import Unreadable
 from spatial_engine.scoring.score import Score

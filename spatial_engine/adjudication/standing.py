@@ -4,12 +4,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
+from pathlib import Path
 
 from spatial_engine.adjudication.history import Judgement
 from spatial_engine.adjudication.kappa import Agreement, cohens_kappa
 from spatial_engine.adjudication.showing import agrees
 from spatial_engine.adjudication.step import WORDS
 from spatial_engine.adjudication.verdicts import Verdicts
+from spatial_engine.dataset.audit import set_human
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.trust.rates import clopper_pearson
 from templates.ability import LEAVES
 from templates.measured import Json
@@ -145,3 +148,16 @@ def _counts(words: Iterable[str]) -> dict[str, int]:
 
 def _leaf_rank(leaf: str) -> tuple[int, str]:
     return (LEAVES.index(leaf) if leaf in LEAVES else len(LEAVES), leaf)
+
+
+def fold_in(dataset: Dataset | str | Path) -> dict[str, Json] | None:
+    """Writes what DATASET.adjudication/ holds about the data set as it is now into its audit and card; returns it.
+
+    None, and "human" is null, if nobody judged anything. Names and notes stay out. Raises `UsageError` if there is no
+    data set, or a file of verdicts is damaged.
+    """
+    dataset = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)
+    found = standing(Verdicts(dataset))
+    if found != dataset.audit.get("human"):
+        set_human(dataset.path, found)
+    return found

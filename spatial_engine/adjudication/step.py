@@ -1,9 +1,15 @@
 """One line of an annotator's file: what was done, in the order in which it was done."""
 
+import fcntl
 import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, get_args
 
+from spatial_engine.errors import UsageError
 from templates.measured import Json
 
 Word = Literal["right", "wrong", "undecided", "bad"]
@@ -81,3 +87,68 @@ def step_of(record: Any) -> Step:
     if known.get("verdict") not in (WORDS if known["deed"] == "verdict" else (None,)):
         raise ValueError(f"verdict cannot be {str(known.get('verdict'))[:40]!r} here")
     return Step(**known, own=record.get("own"))
+
+
+class StepFile:
+    """An annotator's file that this process holds."""
+
+    def __init__(self, path: Path, file: BinaryIO) -> None:
+        self.path = path
+        self._file = file
+
+    def append(self, step: Step) -> None:
+        """One line more: on disk when this returns. Raises `OSError`, and then the file is as it was before."""
+        before = self._file.seek(0, os.SEEK_END)
+        try:
+            self._file.write(f"{step.to_line()}\n".encode("utf-8", "surrogatepass"))
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError:
+            with suppress(OSError):
+                self._file.truncate(before)
+            raise
+
+
+@contextmanager
+def holding(path: Path) -> Iterator[StepFile]:
+    """Takes the file for this process and mends its end. Raises `UsageError` if another process holds it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab", buffering=0) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            cause = f"{path}: another process has this annotator's file open"
+            raise UsageError(cause, "end that one, or choose another --annotator") from error
+        _mend(path, file)
+        yield StepFile(path, file)
+
+
+def read_steps(path: Path) -> list[Step]:
+    """All steps. A last line that was cut short is left out. Raises `UsageError` naming any other damaged line."""
+    return list(_steps(path)) if path.is_file() else []
+
+
+def _steps(path: Path) -> Iterator[Step]:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                yield step_of(json.loads(line))
+            except (ValueError, RecursionError) as error:
+                if not line.endswith(b"\n"):
+                    return  # killed while writing it
+                cause = f"line {number} of {path} is no verdict: {error}"
+                raise UsageError(cause, "remove that line: what it judged is asked again") from error
+
+
+def _mend(path: Path, file: BinaryIO) -> None:
+    """Ends the last line if it is whole, else takes it away."""
+    content = path.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    if whole == len(content):
+        return
+    try:
+        step_of(json.loads(content[whole:]))
+    except (ValueError, RecursionError):
+        file.truncate(whole)
+    else:
+        file.write(b"\n")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from spatial_engine.adjudication.history import History, Judgement
 from spatial_engine.adjudication.showing import content_hash
-from spatial_engine.adjudication.step_file import read_steps
-from spatial_engine.dataset import Dataset
+from spatial_engine.adjudication.step import read_steps
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import UsageError
 from templates.question import Question
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spatial_engine.errors import UsageError
-from spatial_engine.evaluation.response import Response
-from spatial_engine.evaluation.responses import Key, better, response_of
+from spatial_engine.evaluation.responses import Key, Response, better, response_of
 from spatial_engine.progress import counted
 
 IDS = ("id", "question_id")

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from spatial_engine.errors import Interrupted, SetupError, UsageError
 from spatial_engine.evaluation.cache import Cache
-from spatial_engine.evaluation.reply import Failed, Outcome, Reply, TimedOut
-from spatial_engine.evaluation.request import Request
+from spatial_engine.evaluation.request import Failed, Outcome, Reply, Request, TimedOut
 from spatial_engine.evaluation.server import Server
 from spatial_engine.progress import counted
 

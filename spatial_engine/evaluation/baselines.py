@@ -10,12 +10,26 @@ most-frequent  always the answer that is right most often in its template and fo
 first-option   A
 """
 
+import json
 from collections.abc import Callable, Iterable
 
 from spatial_engine.errors import UsageError
-from spatial_engine.evaluation import answer_text, guesses
+from spatial_engine.evaluation import baselines as answer_text
+from spatial_engine.evaluation import guesses
 from spatial_engine.evaluation.most_frequent import most_frequent
+from templates.measured import Json
 from templates.question import Question
+
+
+def tagged(value: Json) -> str:
+    """ "<answer>B</answer>", "<answer>[3, 2]</answer>", '<answer>{"roll": 2.2}</answer>'."""
+    return f"<answer>{bare(value)}</answer>"
+
+
+def bare(value: Json) -> str:
+    """What stands between the tags: words as they are, all else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
 
 Baseline = Callable[[Question], str]
 """What it replies to a question (as shown: with its options in the order shown)."""

@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 import httpx2
 import openai
 
-from spatial_engine.evaluation.reply import Failed, Reach, Reply, TimedOut
-from spatial_engine.evaluation.request import Request
+from spatial_engine.evaluation.request import Failed, Reach, Reply, Request, TimedOut
 from spatial_engine.evaluation.server import Server
 
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}

@@ -4,19 +4,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.evaluation.asking import ask_all, replay_all
-from spatial_engine.evaluation.baseline_runs import write_baselines
 from spatial_engine.evaluation.cache import Cache, opened_cache
 from spatial_engine.evaluation.cost import Estimate, Prices, estimate
 from spatial_engine.evaluation.item import check_unchanged
 from spatial_engine.evaluation.judge import Judge
-from spatial_engine.evaluation.presentation import Presentation
-from spatial_engine.evaluation.reply import Outcome, Reply, TimedOut
-from spatial_engine.evaluation.response import Response
-from spatial_engine.evaluation.responses import Key
+from spatial_engine.evaluation.protocol import Presentation
+from spatial_engine.evaluation.request import Outcome, Reply, TimedOut
+from spatial_engine.evaluation.responses import Key, Response
 from spatial_engine.evaluation.run_folder import RunFolder, check_place, open_run, run_name
-from spatial_engine.evaluation.run_scores import finish
+from spatial_engine.evaluation.run_scores import finish, write_baselines
 from spatial_engine.evaluation.server import Server
 from spatial_engine.evaluation.work import Asking, Work
 from spatial_engine.progress import Progress, Silent

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Literal, get_args
 
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.evaluation import baselines
 from spatial_engine.evaluation.recognition import Asked, Recogniser, asked
 from templates.question import Question

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.evaluation.fake_model import Behaviour, FakeModel
 from spatial_engine.loopback import HOST, LoopbackServer
 from spatial_engine.progress import printable

@@ -7,12 +7,11 @@ import numpy as np
 
 from action_mapping.plan import CAP
 from action_mapping.primitives import PRIMITIVES, ROTATIONS, STAY, TRANSLATIONS
-from spatial_engine.balance import LETTERS
 from spatial_engine.scoring.own import score_read
 from spatial_engine.scoring.own.point import picture_size
 from spatial_engine.scoring.score import Score
 from templates.measured import Json
-from templates.question import Question
+from templates.question import LETTERS, Question
 
 _STAY: dict[str, list[Json]] = {"actions": [STAY.name], "step_nums": [0]}
 _SPANS = {"deg": (0.0, 180.0), "rad": (0.0, np.pi)}

@@ -9,9 +9,9 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.dataset.question_line import plain
 from spatial_engine.errors import UsageError
-from spatial_engine.question_line import plain
 from templates.question import Question
 
 _MARKS = 3  # changed questions that an error names

@@ -6,11 +6,9 @@ from dataclasses import dataclass, replace
 from spatial_engine.evaluation import judge_prompt
 from spatial_engine.evaluation.asking import ask_all, replay_all
 from spatial_engine.evaluation.cache import Cache
-from spatial_engine.evaluation.presentation import Presentation
-from spatial_engine.evaluation.reply import Outcome, Reply, TimedOut
-from spatial_engine.evaluation.request import Request
-from spatial_engine.evaluation.response import Response
-from spatial_engine.evaluation.responses import ResponseFile
+from spatial_engine.evaluation.protocol import Presentation
+from spatial_engine.evaluation.request import Outcome, Reply, Request, TimedOut
+from spatial_engine.evaluation.responses import Response, ResponseFile
 from spatial_engine.evaluation.server import Server
 from spatial_engine.progress import Progress
 from spatial_engine.scoring import own

@@ -10,12 +10,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from spatial_engine.balance import LETTERS
 from spatial_engine.scoring.published.number_words import VALUES
 from spatial_engine.scoring.reading.conclusion import conclusion
 from spatial_engine.scoring.reading.json_object import objects
 from templates.measured import Json
-from templates.question import Question
+from templates.question import LETTERS, Question
 
 _LONGEST_REPLY = 20_000
 _LEAST_WORDS = 3

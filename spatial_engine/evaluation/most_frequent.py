@@ -5,11 +5,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from spatial_engine.balance import LETTERS
 from spatial_engine.scoring.own import score_read
 from spatial_engine.scoring.score import Score
 from templates.measured import Json
-from templates.question import Question
+from templates.question import LETTERS, Question
 
 _T = TypeVar("_T")
 _TRIED = 32

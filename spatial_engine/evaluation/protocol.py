@@ -4,14 +4,51 @@ Instruction, pictures by name, question, lettered options, form of the answer: r
 <answer> tags. No file is read here; a picture is an entry of `Question.media` in its place among the texts.
 """
 
-from collections.abc import Mapping, Sequence
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from spatial_engine.balance import LETTERS
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.hints import Cue, cues
 from templates.measured import Json
-from templates.question import Format, Question
+from templates.question import LETTERS, Format, Question
+
+
+@dataclass(frozen=True)
+class Presentation:
+    """One showing of one question."""
+
+    question: Question
+    """As it stands in the data set."""
+    rotation: int = 0
+    """Position p shows option (p + rotation) mod k."""
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Question id and rotation."""
+        return self.question.id, self.rotation
+
+    @property
+    def shown(self) -> Question:
+        """The question with its options in the order shown, and the letter that is right then."""
+        return rotated(self.question, self.rotation)
+
+
+def presentations(questions: Iterable[Question], *, circular: bool) -> Iterator[Presentation]:
+    """Every question once; with `circular`, a choice once for each rotation of its options."""
+    for question in questions:
+        count = rotations(question) if circular else 1
+        yield from (Presentation(question, rotation) for rotation in range(count))
+
+
+def sample(ids: Sequence[str], limit: int | None, seed: int) -> set[str]:
+    """`limit` ids drawn by chance; a larger limit holds every smaller one of the same seed."""
+    if limit is None or limit >= len(ids):
+        return set(ids)
+    order = sorted(ids)
+    random.Random(seed).shuffle(order)
+    return set(order[:limit])
+
 
 INSTRUCTION = (
     "You are asked about space: places, distances, directions, motion. Rest your answer on what the pictures show and "
@@ -74,14 +111,14 @@ def rotated(question: Question, rotation: int) -> Question:
     """
     if rotation == 0:
         return question
-    k = presentations(question)
+    k = rotations(question)
     if not 0 < rotation < k:
         raise UsageError(f"question {question.id} has no rotation {rotation}", f"it has rotations 0 to {k - 1}")
     options = [*question.options[rotation:], *question.options[:rotation]]
     return replace(question, options=options, answer=LETTERS[(LETTERS.index(question.answer) - rotation) % k])
 
 
-def presentations(question: Question) -> int:
+def rotations(question: Question) -> int:
     """How often circular evaluation asks a question: once for each option of a choice, else once."""
     return max(1, len(question.options)) if question.format == "choice" else 1
 

@@ -15,10 +15,9 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
-from spatial_engine.balance import LETTERS
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.evaluation.item import media_hash
-from templates.question import Question
+from templates.question import LETTERS, Question
 
 _SPACE = re.compile(r"[ \t]+")
 Content = str | Sequence[Mapping[str, Any]]

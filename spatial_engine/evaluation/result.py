@@ -5,12 +5,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import get_args
 
 from spatial_engine.evaluation.capabilities import CAPABILITIES, capabilities
+from spatial_engine.evaluation.cost import usage
 from spatial_engine.evaluation.fact_scores import fact_scores, grouped, measure, options
-from spatial_engine.evaluation.graded import graded
-from spatial_engine.evaluation.scored import ScoredItem, Status
-from spatial_engine.evaluation.usage import usage
-from spatial_engine.export.spatialtree import tags
+from spatial_engine.evaluation.scored import ScoredItem, Status, graded
 from spatial_engine.scoring.official.aggregate import aggregate as official_aggregate
+from spatial_engine.scoring.official.row import tags
 from spatial_engine.scoring.published.circular import Presented, circular
 from spatial_engine.scoring.published.f1 import f1
 from spatial_engine.scoring.strict.aggregate import aggregate as strict_aggregate

@@ -1,20 +1,24 @@
 """From the answers of a run to its `scores.jsonl` and `result.json`, and to the baselines beside it."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 from spatial_engine.atomic_file import atomic_file, write_json
+from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.dataset.question_line import plain
+from spatial_engine.evaluation.baselines import baseline
 from spatial_engine.evaluation.cache import Cache
+from spatial_engine.evaluation.item import dataset_digest
 from spatial_engine.evaluation.judge import Judge, judge_unread
-from spatial_engine.evaluation.presentation import Presentation
+from spatial_engine.evaluation.protocol import Presentation, presentations
+from spatial_engine.evaluation.responses import Response
 from spatial_engine.evaluation.result import result
-from spatial_engine.evaluation.run_folder import RESULT, SCORES, RunFolder
+from spatial_engine.evaluation.run_folder import RESERVED, RESULT, SCORES, RunFolder, open_run
 from spatial_engine.evaluation.score_responses import score_item
 from spatial_engine.evaluation.scored import ScoredItem
 from spatial_engine.progress import Progress, counted
-from spatial_engine.question_line import plain
 
 Asked = Callable[[], Iterable[Presentation]]
 """All that a run is about, in the order of the data set; may be gone through several times."""
@@ -55,13 +59,40 @@ def score_run(run: RunFolder, asked: Iterable[Presentation]) -> int:
             items.append(item)
         else:
             left_out += 1
-    _write(run.path / SCORES, items)
+    _write_scores(run.path / SCORES, items)
     write_json(run.path / RESULT, plain(result(items, run=run.record, answers=answers)))
     return left_out
 
 
-def _write(path: Path, items: Iterable[ScoredItem]) -> None:
+def _write_scores(path: Path, items: Iterable[ScoredItem]) -> None:
     with atomic_file(path) as temporary, temporary.open("wb") as lines:
         for item in items:
             record = json.dumps(plain(asdict(item)), ensure_ascii=False, allow_nan=False)
             lines.write(f"{record}\n".encode("utf-8", "replace"))
+
+
+def write_baselines(out: str | Path, dataset: Dataset, hashes: Mapping[str, str], *, circular: bool) -> None:
+    """Writes what OUT lacks. Where a run of it is circular, the baselines are too."""
+    for name in RESERVED:
+        run = RunFolder(Path(out) / name)
+        if not ((run.path / RESULT).is_file() and (run.record["circular"] or not circular)):
+            _write_baseline(out, name, dataset, hashes, circular)
+
+
+def _write_baseline(out: str | Path, name: str, dataset: Dataset, hashes: Mapping[str, str], circular: bool) -> None:
+    record = {
+        "name": name,
+        "model": name,
+        "baseline": True,
+        "dataset": str(dataset.path.resolve()),
+        "dataset_digest": dataset_digest(hashes),
+        "circular": circular,
+        "source": "baseline",
+    }
+    run = open_run(out, record)
+    replies = baseline(name, dataset.questions)
+    with run.responses.replacing() as lines:
+        for shown in presentations(dataset.questions, circular=circular):
+            id, rotation = shown.key
+            lines.append(Response(id=id, rotation=rotation, text=replies(shown.shown), item=hashes[id]))
+    score_run(run, presentations(dataset.questions, circular=circular))

@@ -5,17 +5,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.evaluation.answers import check_file, read_answers
-from spatial_engine.evaluation.baseline_runs import write_baselines
 from spatial_engine.evaluation.cache import opened_cache
 from spatial_engine.evaluation.item import check_unchanged, dataset_digest, item_hashes
 from spatial_engine.evaluation.judge import Judge
-from spatial_engine.evaluation.presentation import Presentation, presentations
-from spatial_engine.evaluation.response import Response
-from spatial_engine.evaluation.responses import Key, ResponseFile
+from spatial_engine.evaluation.protocol import Presentation, presentations
+from spatial_engine.evaluation.responses import Key, Response, ResponseFile
 from spatial_engine.evaluation.run_folder import check_place, open_run
-from spatial_engine.evaluation.run_scores import finish
+from spatial_engine.evaluation.run_scores import finish, write_baselines
 from spatial_engine.progress import Progress, Silent, counted
 
 _SILENT = Silent()

@@ -4,12 +4,12 @@ import json
 import math
 from typing import Literal
 
-from spatial_engine.evaluation.presentation import Presentation
-from spatial_engine.evaluation.response import Response
+from spatial_engine.evaluation.protocol import Presentation
+from spatial_engine.evaluation.responses import Response
 from spatial_engine.evaluation.scored import ScoredItem, Status
-from spatial_engine.export.spatialtree import CannotScore, restated, row
 from spatial_engine.scoring import own, strict
 from spatial_engine.scoring.official import process_results
+from spatial_engine.scoring.official.row import CannotScore, restated, row
 from spatial_engine.scoring.reading import Reading, Unreadable
 from spatial_engine.scoring.score import Score, Unscored
 from templates.measured import Json

@@ -7,7 +7,7 @@ from pathlib import Path
 from spatial_engine.atomic_file import read_json
 from spatial_engine.evaluation.cost import Prices
 from spatial_engine.evaluation.evaluate import Plan
-from spatial_engine.evaluation.leaderboard import places
+from spatial_engine.evaluation.pairs import places
 from spatial_engine.evaluation.responses import ResponseFile
 from spatial_engine.evaluation.run_folder import RESULT, RunFolder
 from spatial_engine.progress import counted, printable

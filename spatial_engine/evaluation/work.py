@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.evaluation import protocol
 from spatial_engine.evaluation.item import dataset_digest, item_hashes
-from spatial_engine.evaluation.presentation import Presentation, presentations, sample
+from spatial_engine.evaluation.protocol import Presentation, presentations, sample
 from spatial_engine.evaluation.request import Request
 from templates.measured import Json
 from templates.question import Question

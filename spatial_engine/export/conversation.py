@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import copyfile
 
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.evaluation import protocol
 from spatial_engine.evaluation.baselines import oracle_text
 from templates.question import Question

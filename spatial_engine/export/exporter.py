@@ -1,18 +1,45 @@
 """Exporters by name, and what every export has: it appears whole or not at all, and says what it left out."""
 
 import json
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from experts.registry import Registry, UnknownNameError
-from spatial_engine.atomic_file import write_json
-from spatial_engine.atomic_folder import atomic_folder
-from spatial_engine.dataset import Dataset
+from spatial_engine.atomic_file import atomic_folder, write_json
+from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.dataset.part import commercial_part
 from spatial_engine.errors import UsageError
-from spatial_engine.leaks.part import commercial_part
 from templates.measured import Json
+from templates.question import Question
+
+
+def questions_by_split(dataset: Dataset) -> dict[str, Iterator[Question]]:
+    """Questions of each split that has any, in the order of `audit.json`; read anew for each, one at a time.
+
+    Raises `UsageError` for a clip that no split names: the two files are not of one data set.
+    """
+    split_of = {clip: name for name, clips in dataset.audit["splits"].items() for clip in clips}
+    used = set()
+    for question in dataset.questions:
+        if question.clip not in split_of:
+            raise UsageError(f"no split of audit.json names clip {question.clip}", "generate the data set again")
+        used.add(split_of[question.clip])
+    return {name: _of(dataset, split_of, name) for name in dataset.audit["splits"] if name in used}
+
+
+def _of(dataset: Dataset, split_of: dict[str, str], name: str) -> Iterator[Question]:
+    return (question for question in dataset.questions if split_of[question.clip] == name)
+
+
+def slug(dataset: Path) -> str:
+    """Lower-case letters, digits and "_": spatial_ and a data set's folder, of OUT/dataset the folder OUT."""
+    path = dataset.resolve()
+    name = path.parent.name if path.name == "dataset" else path.name
+    return "_".join(["spatial", *re.findall(r"[a-z0-9]+", name.lower())])
+
 
 EXPORTERS = Registry(
     "spatial_engine.exporters",

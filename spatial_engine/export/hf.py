@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from spatial_engine.dataset import Dataset
-from spatial_engine.export.exporter import Exported
+from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.dataset.question_line import plain
+from spatial_engine.export.exporter import Exported, questions_by_split
 from spatial_engine.export.parquet import Kind, pictures, write_parquet
-from spatial_engine.export.splits import questions_by_split
-from spatial_engine.question_line import plain
 from templates.question import Question
 
 COLUMNS: Mapping[str, Kind] = {

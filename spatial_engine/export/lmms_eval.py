@@ -8,16 +8,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.dataset.question_line import to_line
 from spatial_engine.evaluation import protocol
 from spatial_engine.evaluation.baselines import oracle_text
 from spatial_engine.export.elsewhere import source
-from spatial_engine.export.exporter import Exported, counted
-from spatial_engine.export.names import slug
+from spatial_engine.export.exporter import Exported, counted, slug
 from spatial_engine.export.parquet import Kind, check_pyarrow, pictures, write_parquet
 from spatial_engine.export.scorer_archive import NAME as SCORER
 from spatial_engine.export.scorer_archive import write_scorer
-from spatial_engine.question_line import to_line
 from spatial_engine.scoring import own
 from spatial_engine.scoring.score import Unscored
 from templates.ability import LEAVES

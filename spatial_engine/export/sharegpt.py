@@ -7,11 +7,9 @@ LLaMA-Factory refuses rows whose `<image>` tokens do not equal their files in nu
 from pathlib import Path
 
 from spatial_engine.atomic_file import write_json
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.export.conversation import IMAGES, conversation, place_images
-from spatial_engine.export.exporter import Exported
-from spatial_engine.export.names import slug
-from spatial_engine.export.splits import questions_by_split
+from spatial_engine.export.exporter import Exported, questions_by_split, slug
 from templates.measured import Json
 from templates.question import Question
 

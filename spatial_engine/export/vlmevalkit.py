@@ -11,21 +11,19 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from spatial_engine.balance import LETTERS
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.dataset.question_line import to_line
 from spatial_engine.evaluation.baselines import oracle_text
 from spatial_engine.evaluation.protocol import rotated
 from spatial_engine.export.conversation import answer_form
 from spatial_engine.export.elsewhere import source
-from spatial_engine.export.exporter import Exported, counted
-from spatial_engine.export.names import slug
-from spatial_engine.export.pictures import pictures_first
+from spatial_engine.export.exporter import Exported, counted, slug
 from spatial_engine.export.scorer_archive import NAME as SCORER
 from spatial_engine.export.scorer_archive import write_scorer
-from spatial_engine.question_line import to_line
 from spatial_engine.scoring import own
+from spatial_engine.scoring.official.pictures_first import pictures_first
 from spatial_engine.scoring.score import Unscored
-from templates.question import Question
+from templates.question import LETTERS, Question
 
 CLASS_FILE = "spatial_engine_dataset.py"
 _OFFSET = 1_000_000  # of VLMEvalKit's own circular tables: index of rotation i = index + i · offset

@@ -3,17 +3,14 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 import numpy as np
 from jaxtyping import Int64
 
-from spatial_engine.atomic_file import write_json
 from spatial_engine.leaks import habits
-from spatial_engine.leaks.between_splits import divided, look_alikes
-from spatial_engine.leaks.blind_run import blind_run
-from spatial_engine.leaks.concentration import concentration
+from spatial_engine.leaks.between_splits import divided
 from spatial_engine.leaks.duplicates import near_duplicates
+from spatial_engine.leaks.fixed_number import concentration
 from spatial_engine.leaks.gains import Limits, Standing, worst_first
 from spatial_engine.leaks.guesses import Guesses
 from spatial_engine.leaks.linked import folds_of
@@ -40,17 +37,17 @@ def leak_audit(
     splits: Mapping[str, Sequence[str]],
     seed: int,
     limits: Limits = DEFAULTS,
-    model: str | Path | None = None,
+    model: Guesses | None = None,
 ) -> dict[str, Json]:
-    """All that needs no picture. `scenes`: of every clip; `splits`: clips by name; `model`: folder of a blind run.
+    """All that needs no picture. `scenes`: of every clip; `splits`: clips by name; `model`: of a blind run.
 
-    Equal questions, scenes, splits and seed give equal bytes. Raises `UsageError` for a folder that is no blind run.
+    Equal questions, scenes, splits and seed give equal bytes.
     """
     folds, together = folds_of(questions, scenes)
     standing = Standing(questions, seed, limits)
     guesses = {name: baseline(questions, folds) for name, baseline in BASELINES.items()}
     if model is not None:
-        guesses["model"] = blind_run(questions, model)
+        guesses["model"] = model
     baselines: dict[str, Json] = {}
     named: list[Json] = []
     for name, found in guesses.items():
@@ -66,32 +63,6 @@ def leak_audit(
         "divided": divided(questions, scenes, splits),
         "look_alikes": None,
     }
-
-
-def audit_leaks(path: str | Path, *, model: str | Path | None = None, pictures: bool = True) -> dict[str, Json]:
-    """Writes "leaks" of a data set anew, with near-duplicate pictures, to its `audit.json`; returns what it wrote.
-
-    Raises `UsageError` if `path` is no data set, or `model` no blind run on it.
-    """
-    from spatial_engine.dataset import Dataset
-
-    dataset = Dataset.open(path)
-    record, questions = dataset.audit, list(dataset.questions)
-    scenes, splits = scenes_of(record, questions), record.get("splits") or {}
-    found = leak_audit(questions, scenes=scenes, splits=splits, seed=int(record.get("seed") or 0), model=model)
-    if pictures:
-        found["look_alikes"], _ = look_alikes(dataset.path, questions, scenes, splits)
-    write_json(dataset.path / "audit.json", {**record, "scenes": scenes, "leaks": found})
-    return found
-
-
-def scenes_of(record: Mapping[str, Json], questions: Sequence[Question]) -> dict[str, str]:
-    """The scene of every clip that the splits or questions name. A clip of which `audit.json` does not say so (it is
-    older, or foreign) is a scene of its own."""
-    clips = {question.clip for question in questions}
-    clips.update(clip for names in (record.get("splits") or {}).values() for clip in names)
-    known = record.get("scenes") or {}
-    return {clip: str(known.get(clip, clip)) for clip in sorted(clips)}
 
 
 def _repeated(questions: Sequence[Question]) -> dict[str, Json]:

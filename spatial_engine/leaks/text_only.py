@@ -11,8 +11,7 @@ from jaxtyping import Float64, Int64
 
 from spatial_engine.leaks.fixed_number import numbers_of
 from spatial_engine.leaks.guesses import Guesses, has_words, no_guesses, right_option
-from spatial_engine.leaks.ngrams import ngrams
-from spatial_engine.leaks.option_cues import option_cues
+from spatial_engine.leaks.ngrams import ngrams, option_cues
 from templates.question import Question
 
 BINS = 4

@@ -10,13 +10,13 @@ from experts.clip import Clip
 from experts.footage.decoding import DecodingError
 from experts.sigma_maps import SigmaMaps, with_sigma_maps
 from experts.signals import SIGNAL_TYPES, Abstained
-from spatial_engine import drawing
+from spatial_engine.dataset import drawing
 from spatial_engine.report.figures import camera_views, horizon, trails
 from spatial_engine.report.summaries import summary
 from spatial_engine.sources import clip_from_json
-from spatial_engine.store import Store
-from templates.marks import spread_frames
-from templates.scene import Scene, scenes_of
+from spatial_engine.store.store import Store
+from templates.scene.marks import spread_frames
+from templates.scene.scene import Scene, scenes_of
 
 _STRIP = 8
 _PICTURE_SIDE_PX = 720

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float64
 
 from experts.signals import PointTracks
-from templates.scene import Scene, find_rows
+from templates.scene.scene import Scene, find_rows
 
 _WEDGES = 14
 """Viewing directions drawn along a path."""

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from experts.sigma_maps import SigmaMaps
-from spatial_engine.atomic_folder import atomic_folder, check_free
-from spatial_engine.dataset import Dataset
+from spatial_engine.atomic_file import atomic_folder, check_free
+from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.dataset.media import place_file
+from spatial_engine.dataset.question_line import plain
 from spatial_engine.errors import UsageError
-from spatial_engine.media import place_file
-from spatial_engine.question_line import plain
 from spatial_engine.report.clip_page import clip_page
 from spatial_engine.report.evaluation import is_evaluation, report_evaluation
 from spatial_engine.report.page import write_page
-from spatial_engine.store import Store, open_store
+from spatial_engine.store.store import Store, open_store
 from templates.ability import LEAVES, LEVELS, TREE
 from templates.measured import Json
 from templates.question import Question

@@ -9,16 +9,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from experts.clip import Clip
 from experts.intrinsics import Intrinsics
 from experts.signals import CameraPath
 from spatial_engine.sequences import partly
 from spatial_engine.sequences.depth_findings import of_depth
 from spatial_engine.sequences.epipolar import NEAR_PX, share_on_lines
 from spatial_engine.sequences.finding import Finding
-from spatial_engine.sequences.manifest import Poses
+from spatial_engine.sequences.manifest import Manifest, Poses
 from spatial_engine.sequences.part_findings import of_some, sound_frames
 from spatial_engine.sequences.seen_twice import Pair, pairs
-from spatial_engine.sequences.sequence import Sequence
+from spatial_engine.sequences.truth import Truth
 
 _PAIRS = 10
 _BETTER = 0.2
@@ -36,35 +37,35 @@ _NEAR, _FAR = 4, 8
 """Frames between the pictures of a pair: for the poses, and for depth, which wants more parallax."""
 
 
-def examine(sequence: Sequence) -> tuple[Finding, ...]:
-    """What is wrong with a sequence's truth. Reads some fifty pictures."""
-    camera = sequence.truth.camera
+def examine(clip: Clip, truth: Truth, manifest: Manifest) -> tuple[Finding, ...]:
+    """What is wrong with the ground truth of a clip. Reads some fifty pictures."""
+    camera = truth.camera
     if camera is not None and min(camera.fx, camera.fy) <= 0:
         number = f"fx = {camera.fx:g}, fy = {camera.fy:g}"
         remedy = "take both positive, and state axes: opengl if y points up"
         return (Finding(what="a focal length is negative", number=number, remedy=remedy, grave=True),)
-    found = list(_of_shape(sequence))
-    path = sequence.truth.signals(sequence.clip).get("camera_path")
+    found = list(_of_shape(clip, truth))
+    path = truth.signals(clip).get("camera_path")
     if not isinstance(path, CameraPath) or not path.registered.any():
         return tuple(found)
     near, far, chain = _spread(path, _NEAR), _spread(path, _FAR), partly.sampled_pairs(partly.samples(path))
-    seen = {(pair.a, pair.b): pair for pair in pairs(sequence.clip, sorted({*near, *far, *chain}))}
-    found += [*_of_poses(path, [seen[pair] for pair in near if pair in seen]), *_of_up(sequence, path)]
+    seen = {(pair.a, pair.b): pair for pair in pairs(clip, sorted({*near, *far, *chain}))}
+    found += [*_of_poses(path, [seen[pair] for pair in near if pair in seen]), *_of_up(manifest, path)]
     if path.motion != "general" or any(finding.grave for finding in found):
         return tuple(found)
-    allowed = _allowed(sequence)
+    allowed = _allowed(truth, manifest)
     bad, good = partly.off_their_lines(path, [seen[pair] for pair in chain if pair in seen], allowed)
     apart = partly.apart(partly.samples(path), bad, good)
     found += of_some(path, bad, good, "poses of some frames do not go with the others", apart)
-    depth, sound = sequence.truth.depth, sound_frames(path, found)
+    depth, sound = truth.depth, sound_frames(path, found)
     if depth is None or not depth.stated.registered or not sound:
         return tuple(found)
     kept = [pair for pair in seen.values() if {pair.a, pair.b} <= sound]
     return (*found, *of_depth(path, depth, kept, set(far), allowed))
 
 
-def _allowed(sequence: Sequence) -> partly.Allowed:
-    stated, depth = sequence.manifest.poses or Poses(), sequence.truth.depth
+def _allowed(truth: Truth, manifest: Manifest) -> partly.Allowed:
+    stated, depth = manifest.poses or Poses(), truth.depth
     return partly.Allowed(
         rotation_rad=float(np.radians(stated.rotation_sigma_deg)),
         direction_rad=float(np.radians(stated.direction_sigma_deg)),
@@ -80,9 +81,9 @@ def _spread(path: CameraPath, gap: int) -> list[tuple[int, int]]:
     return [(int(frames[k]), int(frames[k + gap])) for k in starts if k + gap < len(frames)]
 
 
-def _of_shape(sequence: Sequence) -> Iterator[Finding]:
+def _of_shape(clip: Clip, truth: Truth) -> Iterator[Finding]:
     """Depth of another width over height."""
-    depth, clip = sequence.truth.depth, sequence.clip
+    depth = truth.depth
     first = next((int(frame) for frame in clip.frames if depth is not None and depth.has(int(frame))), None)
     if depth is None or first is None or not depth.stated.registered:
         return
@@ -145,9 +146,9 @@ def _share(path: CameraPath, seen: list[Pair]) -> float:
     return float(np.average([share_on_lines(path, pair) for pair in seen], weights=weights))
 
 
-def _of_up(sequence: Sequence, path: CameraPath) -> Iterator[Finding]:
-    stated = sequence.manifest.gravity
-    if stated is None or not sequence.manifest.upright:
+def _of_up(manifest: Manifest, path: CameraPath) -> Iterator[Finding]:
+    stated = manifest.gravity
+    if stated is None or not manifest.upright:
         return
     up = np.array(stated.up_world) / np.linalg.norm(stated.up_world)
     image_up = -path.world_from_cam[path.registered, :3, 1] @ up

@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Float64
 
 from spatial_engine.errors import UsageError
+from spatial_engine.sequences.cameras import read_numbers
 from spatial_engine.sequences.manifest import Times
-from spatial_engine.sequences.number_file import read_numbers
 
 _SECONDS = {"seconds": 1.0, "milliseconds": 1e-3, "microseconds": 1e-6, "nanoseconds": 1e-9}
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")

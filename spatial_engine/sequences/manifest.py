@@ -4,7 +4,10 @@ Paths and patterns are relative to the manifest's folder. What a data set does n
 """
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from spatial_engine.errors import UsageError
 
 
 class _Stated:
@@ -164,3 +167,37 @@ class Manifest(_Stated):
     """Of a preset: whether it was run on real data of that layout; else it is from documentation."""
     notes: tuple[str, ...] = field(default=())
     """What to know about this data set."""
+
+
+FILE = "sequence.yaml"
+
+
+def read_manifest(path: Path) -> Manifest:
+    """The manifest in a file. Raises `UsageError` that names the key."""
+    import yaml
+
+    try:
+        stated = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"{path} cannot be read ({error})", "name a sequence.yaml, or a folder that holds one"
+        ) from error
+    except yaml.YAMLError as error:
+        raise UsageError(f"{path} is no YAML: {' '.join(str(error).split())}", "see docs/sequences.md") from error
+    return manifest_of(stated, str(path))
+
+
+def manifest_of(stated: Any, source: str) -> Manifest:
+    """A manifest of plain values. `source` names it in errors."""
+    from pydantic import TypeAdapter, ValidationError
+
+    if not isinstance(stated, dict):
+        raise UsageError(f"{source} holds {type(stated).__name__}, not keys and values", "see docs/sequences.md")
+    try:
+        return TypeAdapter(Manifest).validate_python(stated)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise UsageError(
+            f"{source}: {place}: {first['msg']} (given: {str(first['input'])[:60]!r})", "see docs/sequences.md"
+        ) from error

@@ -17,11 +17,10 @@ from spatial_engine.sequences.depth_images import DepthFiles
 from spatial_engine.sequences.given import Given
 from spatial_engine.sequences.image_times import time_in, times_s
 from spatial_engine.sequences.known_objects import read_objects
-from spatial_engine.sequences.manifest import Camera, DepthImages, Manifest
+from spatial_engine.sequences.manifest import FILE, Camera, DepthImages, Manifest, read_manifest
 from spatial_engine.sequences.matching import NONE, matched
 from spatial_engine.sequences.posed import world_from_cam
 from spatial_engine.sequences.presets import Layout
-from spatial_engine.sequences.reading import FILE, read_manifest
 from spatial_engine.sequences.sequence import Sequence
 from spatial_engine.sequences.truth import Truth
 from spatial_engine.sources import ImageFolder, OpenOptions, find_footage, open_clips, open_photo

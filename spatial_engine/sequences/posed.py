@@ -10,9 +10,9 @@ from scipy.spatial.transform import Rotation
 from action_mapping import PoseError
 from action_mapping.rigid import checked_poses
 from spatial_engine.errors import UsageError
+from spatial_engine.sequences.cameras import read_numbers
 from spatial_engine.sequences.manifest import Poses
 from spatial_engine.sequences.matching import NONE, matched
-from spatial_engine.sequences.number_file import read_numbers
 from spatial_engine.sources.image_groups import natural_key
 from spatial_engine.sources.trajectories import read_trajectory
 

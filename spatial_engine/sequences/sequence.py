@@ -7,9 +7,10 @@ from functools import cached_property
 from experts.clip import Clip
 from experts.signals import CameraPath
 from spatial_engine.sequences.finding import Finding
+from spatial_engine.sequences.findings import examine
 from spatial_engine.sequences.manifest import Manifest
 from spatial_engine.sequences.truth import Truth
-from templates.scene import Scene, scenes_of
+from templates.scene.scene import Scene, scenes_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +51,7 @@ class Sequence:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """What is wrong with the truth, measured once on the pictures: some seconds."""
-        from spatial_engine.sequences.findings import examine
-
-        return examine(self)
+        return examine(self.clip, self.truth, self.manifest)
 
     @property
     def unsound(self) -> frozenset[int]:

@@ -11,15 +11,16 @@ from jaxtyping import Float64
 from experts.clip import Clip
 from experts.footage.decoding import DecodingError
 from experts.sigma_maps import SigmaMaps
-from spatial_engine.audit import set_truth
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.audit import set_truth
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import SpatialEngineError, StoreError
 from spatial_engine.progress import Progress, Silent
 from spatial_engine.sequences.sequence import Sequence as OpenedSequence
 from spatial_engine.sources import clip_from_json
-from spatial_engine.store import Store, open_store
+from spatial_engine.store.store import Store, open_store
 from spatial_engine.trust.audited import LabelAudit
-from spatial_engine.trust.label_audit import audit_labels
+from spatial_engine.trust.label_audit import compare_labels
+from spatial_engine.trust.pages import check_out, default_out, write_audit
 from spatial_engine.trust.standing import Extent, Standings, standings
 from spatial_engine.trust.true_sequence import TrueSequence, described, open_truth
 from spatial_engine.trust.verdict import Verdict
@@ -125,7 +126,7 @@ def _look(
         frames=len(sequence.clip.frames),
         minutes=None if times_s is None else _minutes(times_s),
         said=described(sequence),
-        verdicts=list(audit_labels(questions, {id: sequence})),
+        verdicts=list(compare_labels(questions, {id: sequence})),
         yields=[] if store is None or stored is None else _drawn(stored, store, record),
     )
 
@@ -159,3 +160,34 @@ def _minutes(times_s: Float64[np.ndarray, "n"]) -> float:
     """Length of a clip, its last frame included."""
     n = len(times_s)
     return float(times_s[-1] - times_s[0]) / 60 * n / max(n - 1, 1)
+
+
+def audit_labels(
+    dataset: Dataset | str | Path,
+    truth: Sequence[str | Path] | str | Path,
+    out: str | Path | None = None,
+    *,
+    store: Store | str | Path | None = None,
+    progress: Progress | None = None,
+) -> LabelAudit:
+    """Holds every label against sequences with ground truth (docs/audit_labels.md).
+
+    Args:
+        dataset: one that `generate` wrote; its audit.json and card get the counts.
+        truth: folders of a known layout, manifests, or FOLDER=SEQUENCE.yaml; one or several.
+        out: folder to write truth.json, labels.jsonl, index.html and pictures of the worst labels to; by default
+            DATASET.truth.
+        store: what the data set was made from: tells the yield. By default the `store` beside the data set.
+        progress: who is told.
+
+    Raises:
+        UsageError: `out` holds something else, or no sequence is of a clip of the data set.
+    """
+    held = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)
+    target = default_out(held.path) if out is None else Path(out)
+    check_out(target)
+    source = open_store(store) if isinstance(store, str | Path) else store
+    sequences = [truth] if isinstance(truth, str | Path) else truth
+    audit = audit_dataset(held, sequences, store=source, progress=progress)
+    note_truth(audit, held, write_audit(audit, held, target))
+    return audit

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from spatial_engine.question_line import plain
+from spatial_engine.dataset.question_line import plain
 from spatial_engine.trust.standing import Standings
 from spatial_engine.trust.true_sequence import TrueSequence
 from spatial_engine.trust.verdict import Verdict

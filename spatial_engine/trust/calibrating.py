@@ -10,19 +10,19 @@ import numpy as np
 from experts.expert import Expert
 from experts.sigma_maps import NoMap, SigmaMap, SigmaMaps
 from experts.sigma_maps.fitting import ErrorSample, FitSettings, fit
-from spatial_engine.annotation import AnnotateClips
+from spatial_engine.annotation.annotation import AnnotateClips
+from spatial_engine.annotation.executor import Crashed, attempt
+from spatial_engine.annotation.executor import run as run_tasks
+from spatial_engine.annotation.model_options import Loading, check_licences
+from spatial_engine.annotation.plan import choose_experts
+from spatial_engine.annotation.workbench import check_able, check_sendable
 from spatial_engine.errors import SpatialEngineError, UsageError, explained
-from spatial_engine.executor import Crashed, attempt
-from spatial_engine.executor import run as run_tasks
-from spatial_engine.loading import Loading, check_licences
-from spatial_engine.plan import choose_experts
 from spatial_engine.progress import Progress, Silent
 from spatial_engine.sequences.sequence import Sequence as OpenedSequence
-from spatial_engine.store import Store, create_store
+from spatial_engine.store.store import Store, create_store
 from spatial_engine.trust.signal_errors import signal_errors
 from spatial_engine.trust.signal_errors_record import SignalErrors
 from spatial_engine.trust.true_sequence import open_given
-from spatial_engine.workbench import check_able, check_sendable
 
 Skipped = tuple[str, str, str]
 """(name, cause, remedy) of what gave no errors."""

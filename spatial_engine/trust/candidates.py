@@ -12,8 +12,8 @@ from jaxtyping import Float64
 
 from experts.clip import Clip
 from templates.fact import Fact
-from templates.marks import listed, spread_frames
 from templates.measured import Json
+from templates.scene.marks import listed, spread_frames
 
 DRAWN = 24
 """Facts of each template and clip."""

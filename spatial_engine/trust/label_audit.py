@@ -7,16 +7,15 @@ from functools import cache
 
 import numpy as np
 
-from spatial_engine.question_line import plain
-from spatial_engine.trust.numeric_error import numeric_error
-from spatial_engine.trust.true_clip import TrueClip
+from spatial_engine.dataset.question_line import plain
+from spatial_engine.trust.true_sequence import TrueClip
 from spatial_engine.trust.verdict import Verdict
-from spatial_engine.trust.written import written_claim
+from spatial_engine.trust.written import numeric_error, written_claim
 from templates.answer import Answer
 from templates.fact import Fact
 from templates.question import Question
 from templates.registry import create_templates
-from templates.scene import Scene
+from templates.scene.scene import Scene
 from templates.template import Template
 from templates.truth import Claim, Comparison, compare_all, names_pixels, recorded_answer
 
@@ -29,7 +28,7 @@ _DENSE_AT_ONCE = 24
 _NOT_AN_ANSWER = (ValueError, LookupError, TypeError, AttributeError, OverflowError)
 
 
-def audit_labels(questions: Iterable[Question], truths: Mapping[str, TrueClip]) -> Iterator[Verdict]:
+def compare_labels(questions: Iterable[Question], truths: Mapping[str, TrueClip]) -> Iterator[Verdict]:
     """A verdict for every question, clip by clip. `truths` by clip id; a clip without truth is undecidable."""
     templates = _templates()
     by_clip: dict[str, list[Question]] = defaultdict(list)

@@ -11,9 +11,9 @@ import numpy as np
 from jaxtyping import Float64
 
 from templates.fact import Fact
-from templates.marks import listed, markable
 from templates.measured import Json
-from templates.scene import Scene, find_rows
+from templates.scene.marks import listed, markable
+from templates.scene.scene import Scene, find_rows
 from templates.truth import is_pixel
 
 NEAR = 0.05

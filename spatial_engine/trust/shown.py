@@ -1,12 +1,56 @@
 """The last thing that `audit-labels` prints."""
 
+from collections.abc import Iterator, Sequence
+
 from rich.table import Column, Table
 
-from spatial_engine.progress import counted, printable
+from experts.sigma_maps import SigmaMaps
+from spatial_engine.progress import console, counted, printable
 from spatial_engine.report.page import percent
-from spatial_engine.summary import console
 from spatial_engine.trust.audited import LabelAudit
 from spatial_engine.trust.standing import Standing, Standings
+
+_HEAD = ("σ of", "times", "set left out", "samples", "fit of the others", "within 1 σ %", "within 2 σ %")
+_HEAD_WITHOUT = ("σ of", "samples", "would be times", "within 1 σ %", "within 2 σ %", "sets", "no map because")
+
+
+def sigma_table(maps: SigmaMaps) -> str:
+    """What was fitted, a row per set that was left out; then what was measured and not fitted."""
+    tables = [_markdown(_HEAD, list(_fitted(maps)))] if maps.maps else []
+    tables += [_markdown(_HEAD_WITHOUT, list(_not_fitted(maps)))] if maps.without else []
+    return "\n\n".join(tables)
+
+
+def _fitted(maps: SigmaMaps) -> Iterator[Sequence[str]]:
+    for each in maps.maps:
+        of, gain = f"{each.expert} {each.version}: {each.signal}, {each.quantity}", f"{each.gain:.2f}"
+        for one in each.held_out:
+            yield (
+                of,
+                gain,
+                one.set,
+                str(one.samples),
+                f"{one.fitted:.2f}",
+                _percent(one.within_1),
+                _percent(one.within_2),
+            )
+            of = gain = ""
+
+
+def _not_fitted(maps: SigmaMaps) -> Iterator[Sequence[str]]:
+    for each in maps.without:
+        of = f"{each.expert} {each.version}: {each.signal}, {each.quantity}"
+        numbers = (f"{each.fitted:.2f}", _percent(each.within_1), _percent(each.within_2))
+        yield of, str(each.samples), *(numbers if each.samples else ("–", "–", "–")), ", ".join(each.sets), each.why
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}"
+
+
+def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def show_audit(audit: LabelAudit) -> None:

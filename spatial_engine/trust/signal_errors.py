@@ -11,9 +11,9 @@ from spatial_engine.trust.signal_errors_camera import camera_errors
 from spatial_engine.trust.signal_errors_pixel import pixel_errors
 from spatial_engine.trust.signal_errors_range import range_errors
 from spatial_engine.trust.signal_errors_record import SignalErrors
-from spatial_engine.trust.true_clip import TrueClip
-from templates.marks import spread_frames
-from templates.scene import Scene
+from spatial_engine.trust.true_sequence import TrueClip
+from templates.scene.marks import spread_frames
+from templates.scene.scene import Scene
 
 _DENSE = 8
 """Frames of which true depth is read, ..."""

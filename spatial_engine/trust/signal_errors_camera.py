@@ -9,8 +9,8 @@ from scipy.spatial.transform import Rotation
 
 from experts.signals import Calibration, CameraPath
 from spatial_engine.trust.signal_errors_record import SignalErrors, errors_of
-from templates.marks import spread_frames
-from templates.scene import Scene
+from templates.scene.marks import spread_frames
+from templates.scene.scene import Scene
 from templates.settings import Caps
 
 _FRAMES = 16

@@ -7,8 +7,8 @@ from jaxtyping import Bool, Float64
 
 from spatial_engine.trust.signal_errors_range import sure_surface
 from spatial_engine.trust.signal_errors_record import GROSS_SIGMAS, SignalErrors, errors_of, gross_counts
-from templates.correspondence import moved_with_object
-from templates.scene import Scene, find_rows
+from templates.scene.correspondence import moved_with_object
+from templates.scene.scene import Scene, find_rows
 from templates.settings import Caps
 
 GROSS_PX = 3.0

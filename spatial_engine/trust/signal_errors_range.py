@@ -9,9 +9,9 @@ from jaxtyping import Bool, Float64, Int64
 from experts.provenance import Provenance
 from experts.signals import Scale
 from spatial_engine.trust.signal_errors_record import GROSS_SIGMAS, SignalErrors, errors_of, gross_counts
-from templates.marks import known_pixels
-from templates.scene import Scene, find_rows
-from templates.surface import dense_surface
+from templates.scene.marks import known_pixels
+from templates.scene.scene import Scene, find_rows
+from templates.scene.surface import dense_surface
 
 GROSS_RANGE = 0.15
 """A range is plainly wrong beyond this: the tolerance of a ratio of ranges."""

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatial_engine.trust.coverage import Coverage, coverage
+from spatial_engine.trust.coverage import Coverage, Spread, coverage, spread
 from spatial_engine.trust.rates import WrongRate, wrong_rate
-from spatial_engine.trust.spread import Spread, spread
 from spatial_engine.trust.verdict import Verdict
 from spatial_engine.trust.yield_share import ClipYield, Yield, together
 

@@ -3,11 +3,26 @@
 from collections.abc import Sequence as Items
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol, runtime_checkable
 
 from spatial_engine.errors import UsageError, explained
 from spatial_engine.sequences import open_sequence
 from spatial_engine.sequences.sequence import Sequence
+from templates.scene.scene import Scene
+
+
+@runtime_checkable
+class TrueClip(Protocol):
+    """Ground truth of one clip."""
+
+    @property
+    def unsound(self) -> frozenset[int]:
+        """Frames whose truth counts neither for nor against a label."""
+        ...
+
+    def scene(self, dense: Items[int] = ()) -> Scene:
+        """The truth as a scene, with depth of the frames `dense`."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)

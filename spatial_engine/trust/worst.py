@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from spatial_engine.question_line import plain
+from spatial_engine.dataset.question_line import plain
 from spatial_engine.trust.coverage import in_sigmas
 from spatial_engine.trust.verdict import Verdict
 from templates.measured import Json

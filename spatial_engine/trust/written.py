@@ -9,13 +9,44 @@ from dataclasses import replace
 from typing import assert_never
 
 import numpy as np
+from jaxtyping import Float64
 
 from templates.abstention import UNDETERMINED, is_open_option
-from templates.answer import Answer, Label, Numbers, Plan, Point, Shape, right
+from templates.answer import MOTIONS, Answer, Label, Numbers, Plan, Point, Shape, right, rms
 from templates.fact import Fact
 from templates.measured import Undecided
 from templates.question import Question
 from templates.template import Template
+
+Errors = tuple[dict[str, float], dict[str, float]]
+"""(error, σ) by the number's name."""
+
+
+def numeric_error(answer: Answer, true: Answer | None) -> Errors:
+    """Answer minus truth and σ of that difference, in the answer's units; nothing for what is no number."""
+    match answer, true:
+        case Numbers(), Numbers():
+            rows = [true.names.index(name) for name in answer.names if name in true.names]
+            names = [name for name in answer.names if name in true.names]
+            own = [answer.names.index(name) for name in names]
+            off = answer.value[own] - true.value[rows]
+            if answer.period:
+                off = (off + answer.period / 2) % answer.period - answer.period / 2
+            return _named(names, off, np.hypot(answer.sigma[own], true.sigma[rows]))
+        case Point(), Point():
+            sigma = np.full(2, np.hypot(answer.sigma_px, true.sigma_px))
+            return _named(["x", "y"], answer.xy_px - true.xy_px, sigma)
+        case Plan(), Plan():
+            return _named(list(MOTIONS), answer.amounts - true.amounts, np.hypot(answer.sigma, true.sigma))
+        case Shape(), Shape():
+            sigma = np.hypot(answer.sigma, true.sigma)
+            return {"rms": rms(answer.points, true.points)}, {"rms": float(sigma)}
+    return {}, {}
+
+
+def _named(names: list[str], off: Float64[np.ndarray, "d"], sigma: Float64[np.ndarray, "d"]) -> Errors:
+    return dict(zip(names, off.tolist(), strict=True)), dict(zip(names, sigma.tolist(), strict=True))
+
 
 Holds = Callable[[Answer], bool | None]
 

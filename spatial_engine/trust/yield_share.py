@@ -10,7 +10,7 @@ from experts.signals import Signals
 from spatial_engine.trust.candidates import Pictures, candidates, pictures_of
 from spatial_engine.trust.placing import placed
 from templates.generate import Reasons, ask_about, why_missing
-from templates.scene import Scene, scenes_of
+from templates.scene.scene import Scene, scenes_of
 from templates.settings import AskSettings
 from templates.template import Template
 

@@ -15,11 +15,11 @@ from action_mapping.plan import CAP, PlanError
 from action_mapping.primitives import COMPONENTS, PRIMITIVES, ROTATIONS, Component, primitive, primitive_of
 from templates.answer import Answer, Label, Plan, p_within
 from templates.fact import Fact
-from templates.marks import askable_pixels, listed, spread_frames, sure
 from templates.measured import Measured, Undecided
 from templates.question import Format, Mark, Photo, Phrasing
-from templates.scene import Scene
-from templates.shared_view import lies_in, shared_views
+from templates.scene.marks import askable_pixels, listed, spread_frames, sure
+from templates.scene.scene import Scene
+from templates.scene.shared_view import lies_in, shared_views
 
 _PLACES = 14
 _PAIRS = 24

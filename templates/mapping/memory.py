@@ -12,7 +12,7 @@ from templates.distractors import shape_distractors
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
 from templates.question import Drawing, Format, Photo, Phrasing
-from templates.scene import Scene
+from templates.scene.scene import Scene
 from templates.settings import Caps
 
 _PLACES = 8

@@ -8,11 +8,11 @@ import numpy as np
 from experts.signals import PointTracks
 from templates.answer import Answer, Label
 from templates.fact import Fact
-from templates.marks import listed
 from templates.measured import Measured, Undecided
-from templates.point_motion import INSIDE_PX, point_motion
 from templates.question import Format, Mark, Photo, Phrasing
-from templates.scene import Scene, inside
+from templates.scene.marks import listed
+from templates.scene.point_motion import INSIDE_PX, point_motion
+from templates.scene.scene import Scene, inside
 
 _PHOTOS = 4
 _TRACKS = 16

@@ -15,7 +15,7 @@ from templates.answer import Answer, Label, Numbers
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
 from templates.question import Format, Photo, Phrasing
-from templates.scene import Scene
+from templates.scene.scene import Scene
 from templates.settings import Caps
 
 _INTERVALS = 48

@@ -7,10 +7,10 @@ import numpy as np
 
 from templates.answer import Answer, Label, Numbers
 from templates.fact import Fact
-from templates.marks import listed, markable, spread_frames
 from templates.measured import Measured, Undecided
 from templates.question import Format, Mark, Photo, Phrasing
-from templates.scene import Scene
+from templates.scene.marks import listed, markable, spread_frames
+from templates.scene.scene import Scene
 from templates.settings import Caps
 
 _FRAMES = 8

@@ -7,10 +7,10 @@ import numpy as np
 
 from templates.answer import Answer, Label, Numbers, p_right
 from templates.fact import Fact
-from templates.marks import spread_frames
 from templates.measured import Measured, Undecided
 from templates.question import Format, Photo, Phrasing
-from templates.scene import Scene
+from templates.scene.marks import spread_frames
+from templates.scene.scene import Scene
 from templates.settings import Caps
 
 _FRAMES = 12

@@ -7,14 +7,14 @@ import numpy as np
 
 from templates.abstention import abstains, open_option
 from templates.answer import Answer, Label, Point
-from templates.correspondence import corresponding_point
 from templates.distractors import point_distractors
 from templates.fact import Fact
-from templates.marks import listed
 from templates.measured import Measured, Undecided
-from templates.out_of_view import pixels_left_out
 from templates.question import Format, Mark, Photo, Phrasing
-from templates.scene import Scene, inside
+from templates.scene.correspondence import corresponding_point
+from templates.scene.marks import listed
+from templates.scene.out_of_view import pixels_left_out
+from templates.scene.scene import Scene, inside
 from templates.settings import Caps
 
 _MATCHES_PER_PAIR = 3

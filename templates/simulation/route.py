@@ -8,11 +8,11 @@ import numpy as np
 
 from templates.answer import Answer, Label
 from templates.fact import Fact
-from templates.marks import spread_frames
 from templates.measured import Measured, Undecided
 from templates.question import Format, Photo, Phrasing
-from templates.scene import Scene
-from templates.shared_view import shared_views
+from templates.scene.marks import spread_frames
+from templates.scene.scene import Scene
+from templates.scene.shared_view import shared_views
 
 _SHUFFLED = 4
 _PLACES = 14

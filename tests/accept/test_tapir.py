@@ -13,8 +13,8 @@ from experts.setup_problem import SetupProblem  # noqa: E402
 from experts.signals import Abstained, ImageTracks  # noqa: E402
 from experts.tracking.learned_tracks import FollowSettings  # noqa: E402
 from experts.tracking.tapir import TapirExpert, TapirSettings  # noqa: E402
+from spatial_engine.rendering.rooms import random_room  # noqa: E402
 from tests.experts.exact_tracks import RenderedOnce  # noqa: E402
-from tests.rendering.rooms import random_room  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # upstream's and its packages' own

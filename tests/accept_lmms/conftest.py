@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import spatial_engine as se
-from spatial_engine.dataset import Dataset, write_dataset
+from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.dataset.writing import write_dataset
 from tests.accept_lmms.harness import LmmsEval
 from tests.spatial_engine.drafts import NASTY, clip, clip_questions, route, walk
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import spatial_engine as se
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.evaluation.fake_server import FakeServer
 from spatial_engine.scoring import own
 from spatial_engine.scoring.reading.reading import Unreadable

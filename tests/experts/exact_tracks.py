@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, Float64, UInt8
 
 from experts.clip import Clip, Picture
-from tests.rendering import RenderedScene, as_clip
+from spatial_engine.rendering import RenderedScene, as_clip
 
 
 @dataclass

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip, OpeningOptions, Picture
 from experts.depth.da3_pose_align import align_poses_umeyama
-from tests.rendering import RenderedScene, as_clip
+from spatial_engine.rendering import RenderedScene, as_clip
 
 METRIC_FOCAL_PX = 300.0
 

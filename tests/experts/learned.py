@@ -18,8 +18,8 @@ from experts.matching.reprojection import ReprojectionExpert
 from experts.provenance import Provenance
 from experts.signals import Calibration, CameraPath, Depth, Gravity, ImageTracks, Scale, Signal, SparsePoints
 from experts.tracking.track_geometry import TrackGeometryExpert
-from tests.rendering import RenderedScene
-from tests.rendering.truth import motion_kind
+from spatial_engine.rendering import RenderedScene
+from spatial_engine.rendering.truth import motion_kind
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,11 +10,11 @@ from experts.clip import Clip, Picture
 from experts.objects.detections import Detections, Seen, label_scores
 from experts.objects.named_networks import Networks
 from experts.signals import Depth
-from tests.rendering import RenderedScene
-from tests.rendering.boxes import Box, Mover, standing
-from tests.rendering.furniture import room
-from tests.rendering.scene import camera
-from tests.rendering.textures import Material
+from spatial_engine.rendering import RenderedScene
+from spatial_engine.rendering.boxes import Box, Mover, standing
+from spatial_engine.rendering.furniture import room
+from spatial_engine.rendering.scene import camera
+from spatial_engine.rendering.textures import Material
 
 PARTS = {"table leg": "table", "sofa back": "sofa", "pot": "plant"}
 """Boxes that belong to the thing before them (a pot: behind)."""

@@ -12,7 +12,7 @@ from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
 from experts.signals import Abstained, CameraPath, Gravity, Matches, PointTracks, Scale, SparsePoints
 from spatial_engine.sources import clip_to_json
-from spatial_engine.store import ClipRecord, Failure, FootageRecord, Store, create_store
+from spatial_engine.store.store import ClipRecord, Failure, FootageRecord, Store, create_store
 from tests.spatial_engine.drafts import NASTY, Painter
 
 MADE = Provenance(expert="by hand", version="1")

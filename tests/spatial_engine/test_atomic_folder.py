@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from spatial_engine.atomic_folder import atomic_folder
+from spatial_engine.atomic_file import atomic_folder
 from spatial_engine.errors import UsageError
 
 

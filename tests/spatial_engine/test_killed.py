@@ -14,11 +14,11 @@ import pytest
 
 from experts.expert import Expert
 from experts.signals import SIGNAL_TYPES
+from spatial_engine.annotation.model_options import Loading
 from spatial_engine.atomic_file import read_json
-from spatial_engine.loading import Loading
 from spatial_engine.pipeline import annotate
-from spatial_engine.signal_file import artefact_hash, read_signal
-from spatial_engine.store import Store
+from spatial_engine.store.signal_file import artefact_hash, read_signal
+from spatial_engine.store.store import Store
 from tests.spatial_engine.fake_footage import write_folders
 from tests.spatial_engine.fake_models import FakeModel, FakePerImage
 

@@ -6,12 +6,12 @@ import pytest
 
 from experts.signals import Abstained, Gravity
 from spatial_engine.errors import Interrupted, SpatialEngineError, StoreError, UsageError
-from spatial_engine.ledger import Ledger
 from spatial_engine.pipeline import CRASHED, annotate, generate
 from spatial_engine.progress import Silent
-from spatial_engine.signal_file import artefact_hash
 from spatial_engine.sources import OpenOptions
-from spatial_engine.store import Store, create_store
+from spatial_engine.store.ledger import Ledger
+from spatial_engine.store.signal_file import artefact_hash
+from spatial_engine.store.store import Store, create_store
 from tests.spatial_engine.fake_experts import FakeExpert, FakeSettings, chain
 from tests.spatial_engine.fake_footage import write_folders, write_images
 from tests.spatial_engine.measured_store import measured_store

@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 
 from experts.sigma_maps import QUANTITIES, SigmaMaps, packaged_maps
-from spatial_engine.cli import main
-from spatial_engine.dataset import Dataset
+from spatial_engine.cli.main import main
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import UsageError
 from spatial_engine.pipeline import generate, run
 from spatial_engine.report import report
 from spatial_engine.sources import clip_to_json
-from spatial_engine.store import ClipRecord, FootageRecord, create_store
+from spatial_engine.store.store import ClipRecord, FootageRecord, create_store
 from spatial_engine.trust.audit_dataset import audit_dataset
 from spatial_engine.trust.yield_share import clip_yield
 from templates.registry import create_templates
@@ -89,7 +89,7 @@ def test_the_report_draws_what_was_asked_about(datasets, store, tmp_path):
 
 
 def test_yield_is_that_of_the_data_set(datasets, store, room, monkeypatch):
-    monkeypatch.setattr("spatial_engine.sequences.findings.examine", lambda _: ())
+    monkeypatch.setattr("spatial_engine.sequences.sequence.examine", lambda *_: ())
     yields = [audit_dataset(dataset, [room], store=store).truth.all.yielded for dataset in datasets]
     assert [found.decided > 0 for found in yields] == [False, True]
 

@@ -14,7 +14,7 @@ from templates.answer import Label, Numbers, Point, Shape, p_right, right
 from templates.draft import ClipQuestions, Draft
 from templates.generate import ask_clip
 from templates.registry import UnknownAbilityError, create_templates
-from templates.scene import scenes_of
+from templates.scene.scene import scenes_of
 from templates.settings import AskSettings
 from templates.truth import verdict
 from tests.templates import worlds

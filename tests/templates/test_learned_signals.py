@@ -9,16 +9,16 @@ import pytest
 from experts.clip import Clip
 from experts.comparing.cross_check import CrossCheckExpert
 from experts.signals import Signal
+from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
+from spatial_engine.rendering.rooms import random_room
 from templates.draft import ClipQuestions
 from templates.generate import ask_clip
 from templates.question import Photo
 from templates.registry import create_templates
-from templates.scene import scenes_of
+from templates.scene.scene import scenes_of
 from templates.settings import AskSettings
 from templates.truth import verdict
 from tests.experts.learned import BREAKS, Models, broken, concluded, imitated, second_gravity, second_map
-from tests.rendering import RenderedScene, as_clip, camera_paths, true_signals
-from tests.rendering.rooms import random_room
 
 TEMPLATES = create_templates()
 ROOMS = {"walk": 1, "truck": 3}

@@ -21,8 +21,8 @@ from experts.runtime.device import Placement
 from experts.runtime.windows import Window, WindowSettings
 from experts.setup_problem import SetupProblem
 from experts.signals import Abstained, CameraPath, Depth
-from tests.rendering import RenderedScene, as_clip, true_signals
-from tests.rendering.rooms import random_room
+from spatial_engine.rendering import RenderedScene, as_clip, true_signals
+from spatial_engine.rendering.rooms import random_room
 
 TINY_METRIC = """
 __object__: {path: depth_anything_3.model.da3, name: DepthAnything3Net, args: as_params}

@@ -18,8 +18,8 @@ from experts.runtime.device import Placement  # noqa: E402
 from experts.runtime.per_image import call_many  # noqa: E402
 from experts.setup_problem import SetupProblem  # noqa: E402
 from experts.signals import Abstained, Objects  # noqa: E402
-from tests.rendering import as_clip  # noqa: E402
-from tests.rendering.rooms import random_room  # noqa: E402
+from spatial_engine.rendering import as_clip  # noqa: E402
+from spatial_engine.rendering.rooms import random_room  # noqa: E402
 
 EVERYTHING = DetectionSettings(score=0.0, mask_confidence=-9.0, agreement_iou=0.0, inside=0.0, fill=0.0, visible=0.0)
 """Takes what random weights say."""

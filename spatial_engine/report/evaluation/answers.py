@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from spatial_engine.dataset.question_line import plain
 from spatial_engine.errors import UsageError
-from spatial_engine.evaluation.presentation import Presentation
+from spatial_engine.evaluation.protocol import Presentation
 from spatial_engine.evaluation.scored import ScoredItem
-from spatial_engine.question_line import plain
 from templates.question import Question
 
 LIMIT = 600

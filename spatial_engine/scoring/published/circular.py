@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from spatial_engine.balance import LETTERS
+from templates.question import LETTERS
 
 Option = TypeVar("Option")
 

@@ -5,9 +5,9 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from spatial_engine.balance import LETTERS
 from spatial_engine.scoring.official.reading import read_letter
 from spatial_engine.scoring.published.number_words import VALUES
+from templates.question import LETTERS
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _WORD = re.compile(r"[a-z]+")

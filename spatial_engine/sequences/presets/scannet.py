@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from spatial_engine.sequences.cameras import read_numbers
 from spatial_engine.sequences.manifest import Camera, DepthImages, Gravity, Manifest, Poses, Scale, Times
-from spatial_engine.sequences.number_file import read_numbers
 from spatial_engine.sequences.presets import Preset, single
 
 

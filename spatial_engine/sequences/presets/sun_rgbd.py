@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from spatial_engine.errors import UsageError
-from spatial_engine.sequences.cameras import of_matrix
+from spatial_engine.sequences.cameras import of_matrix, read_numbers
 from spatial_engine.sequences.given import Given, Images
 from spatial_engine.sequences.known_objects import KnownObjects, box
 from spatial_engine.sequences.manifest import DepthImages, Gravity, Manifest, Scale
-from spatial_engine.sequences.number_file import read_numbers
 from spatial_engine.sequences.presets import Layout, Preset
 
 _BOXES = "annotation3Dfinal/index.json"

@@ -4,7 +4,7 @@ from benchmarks.trust.asked import Asked
 from benchmarks.trust.gate_result import Result
 from benchmarks.trust.gate_table import DEAR, Effect, effect, table, word
 from benchmarks.trust.gates import Gate
-from spatial_engine.question_line import plain
+from spatial_engine.dataset.question_line import plain
 
 GATES = [Gate(name=name, guards="focal length") for name in ("good", "idle", "dear")]
 

@@ -5,8 +5,8 @@ import pytest
 
 from benchmarks.trust.hard_clips import ZoomedTruth
 from benchmarks.trust.hard_rooms import KINDS, hard_room
-from tests.rendering import as_clip
-from tests.rendering.truth import motion_kind
+from spatial_engine.rendering import as_clip
+from spatial_engine.rendering.truth import motion_kind
 
 SEED = 3000
 

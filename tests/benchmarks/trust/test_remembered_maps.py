@@ -8,7 +8,7 @@ from benchmarks.trust.remembered_maps import Memory, remembered
 from experts.intrinsics import Intrinsics
 from experts.mapping import colmap, two_maps
 from experts.mapping.colmap_features import FeatureSettings
-from tests.rendering import as_clip, demo_scene
+from spatial_engine.rendering import as_clip, demo_scene
 
 CAMERA, OTHER = (Intrinsics.centred(64, 48, focal_px) for focal_px in (60.0, 70.0))
 

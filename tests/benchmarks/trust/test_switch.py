@@ -8,7 +8,7 @@ from benchmarks.trust.gates import Gate
 from benchmarks.trust.switch import concerned, same, signals_without
 from experts.provenance import Provenance
 from experts.signals import Abstained, ImageTracks
-from tests.rendering import as_clip, demo_scene
+from spatial_engine.rendering import as_clip, demo_scene
 from tests.templates import worlds
 
 CLIP = as_clip(demo_scene(64, 48))

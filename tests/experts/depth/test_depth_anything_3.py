@@ -19,9 +19,9 @@ from experts.provenance import Provenance
 from experts.runtime.windows import WindowSettings
 from experts.setup_problem import SetupProblem
 from experts.signals import Abstained, Calibration, CameraPath, Depth, ValidArea
+from spatial_engine.rendering import RenderedScene, camera_paths, true_signals
+from spatial_engine.rendering.rooms import random_room
 from tests.experts.fake_depth_anything_3 import FakeModel, NumberedReader, numbered
-from tests.rendering import RenderedScene, camera_paths, true_signals
-from tests.rendering.rooms import random_room
 
 SMALL = DepthAnything3Settings(process_res=140)
 WINDOWED = replace(SMALL, windows=WindowSettings(frames=10, overlap=4))

@@ -5,8 +5,8 @@ import pytest
 
 from experts.depth.depth_reprojection import pixel_grid, sampled, seen_again
 from experts.intrinsics import Intrinsics
-from tests.rendering import RenderedScene, camera_paths
-from tests.rendering.rooms import random_room
+from spatial_engine.rendering import RenderedScene, camera_paths
+from spatial_engine.rendering.rooms import random_room
 
 CAMERA = Intrinsics.centred(160, 120, 130.0)
 

@@ -16,7 +16,7 @@ from experts.intrinsics import Intrinsics
 from experts.runtime.device import Placement
 from experts.setup_problem import SetupProblem
 from experts.signals import Abstained, Calibration, Gravity
-from tests.rendering import camera_paths
+from spatial_engine.rendering import camera_paths
 
 SETTINGS = TiltSettings()
 ROLL = st.floats(-179, 179).map(np.deg2rad)

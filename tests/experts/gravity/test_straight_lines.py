@@ -13,10 +13,10 @@ from experts.clip import Clip, OpeningOptions, Picture
 from experts.gravity.straight_lines import StraightLinesExpert
 from experts.intrinsics import Intrinsics
 from experts.signals import Abstained, Calibration
+from spatial_engine.rendering import camera_paths
+from spatial_engine.rendering.clips import as_clip
+from spatial_engine.rendering.rooms import random_room
 from tests.experts.drawn_lines import CAMERA, DrawnReader, Untouched, built_world, walk
-from tests.rendering import camera_paths
-from tests.rendering.clips import as_clip
-from tests.rendering.rooms import random_room
 
 Poses = Float64[np.ndarray, "n 4 4"]
 

@@ -14,10 +14,10 @@ from experts.mapping.colmap import ColmapExpert
 from experts.provenance import Provenance
 from experts.signals import Abstained, Calibration, CameraPath, Signal, SparsePoints
 from experts.tracking.klt import KltExpert
-from tests.rendering import camera_paths
-from tests.rendering.clips import as_clip
-from tests.rendering.rooms import random_room
-from tests.rendering.scene import Effects, RenderedScene
+from spatial_engine.rendering import camera_paths
+from spatial_engine.rendering.clips import as_clip
+from spatial_engine.rendering.rooms import random_room
+from spatial_engine.rendering.scene import Effects, RenderedScene
 
 Found = Mapping[str, Signal | Abstained]
 

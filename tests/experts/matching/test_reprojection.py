@@ -12,13 +12,13 @@ from experts.clip import Clip
 from experts.expert import joins
 from experts.matching.reprojection import ReprojectionExpert, ReprojectionSettings
 from experts.signals import Abstained, CameraPath, Depth, Matches, PointTracks, Scale, Signal, ValidArea
+from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
+from spatial_engine.rendering.rooms import random_room
 from templates.fact import Fact
 from templates.measured import Measured
 from templates.registry import create_templates
-from templates.scene import scenes_of
+from templates.scene.scene import scenes_of
 from tests.experts import learned
-from tests.rendering import RenderedScene, as_clip, camera_paths, true_signals
-from tests.rendering.rooms import random_room
 
 DATA = os.environ.get("SPATIAL_ENGINE_DATA")
 

@@ -9,11 +9,11 @@ from experts.depth.depth_views import LiftSettings, View, views_of
 from experts.objects.mask_points import MaskPoints, lifted
 from experts.objects.object_axes import AxesSettings, axes_of
 from experts.objects.object_boxes import BoxSettings, ObjectBox, fitted, stands_still
+from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
+from spatial_engine.rendering.boxes import sliding
+from spatial_engine.rendering.camera_paths import Stance
+from spatial_engine.rendering.rooms import random_room
 from tests.experts.rendered_things import Thing, box, noisy, staged, thing_ids, things
-from tests.rendering import RenderedScene, as_clip, camera_paths, true_signals
-from tests.rendering.boxes import sliding
-from tests.rendering.camera_paths import Stance
-from tests.rendering.rooms import random_room
 
 LIFT, SETTINGS = LiftSettings(), BoxSettings()
 UP = np.array([0.0, 0.0, 1.0])

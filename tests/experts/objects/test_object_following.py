@@ -8,11 +8,11 @@ import pytest
 from experts.depth.depth_views import LiftSettings, views_of
 from experts.objects.mask_points import lifted
 from experts.objects.object_following import Follower, FollowingSettings, Track, numbered, unambiguous
+from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
+from spatial_engine.rendering.boxes import sliding
+from spatial_engine.rendering.camera_paths import Stance
+from spatial_engine.rendering.rooms import random_room
 from tests.experts.rendered_things import as_seen, box, noisy, staged, thing_ids, things
-from tests.rendering import RenderedScene, as_clip, camera_paths, true_signals
-from tests.rendering.boxes import sliding
-from tests.rendering.camera_paths import Stance
-from tests.rendering.rooms import random_room
 
 LIFT = LiftSettings()
 CHAIR = (0.45, 0.45, 0.8)

@@ -17,10 +17,10 @@ from experts.runtime.device import Placement
 from experts.runtime.model_expert import missing_package
 from experts.runtime.per_image import PerImageExpert, call_many
 from experts.signals import Abstained, Objects, Scale, Signal, ValidArea
+from spatial_engine.rendering import RenderedScene, as_clip, true_signals
+from spatial_engine.rendering.boxes import sliding
 from tests.experts.objects.test_object_boxes import orbit
 from tests.experts.rendered_things import IdealNetworks, box, staged, thing_ids
-from tests.rendering import RenderedScene, as_clip, true_signals
-from tests.rendering.boxes import sliding
 
 LABELS = ("cupboard", "crate", "box", "unicorn")
 SETTINGS = OpenVocabularySettings(labels=LABELS, frames=6)

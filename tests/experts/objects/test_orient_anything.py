@@ -16,13 +16,13 @@ from experts.provenance import Provenance
 from experts.runtime.device import Placement
 from experts.setup_problem import SetupProblem
 from experts.signals import Abstained, CameraPath, ObjectOrientation, Objects, Scale, Signals
+from spatial_engine.rendering import camera_paths
+from spatial_engine.rendering.boxes import Box, standing
+from spatial_engine.rendering.clips import as_clip
+from spatial_engine.rendering.furniture import crate, room
+from spatial_engine.rendering.scene import RenderedScene, camera
+from spatial_engine.rendering.textures import Material
 from tests.experts.ideal_logits import ideal_logits
-from tests.rendering import camera_paths
-from tests.rendering.boxes import Box, standing
-from tests.rendering.clips import as_clip
-from tests.rendering.furniture import crate, room
-from tests.rendering.scene import RenderedScene, camera
-from tests.rendering.textures import Material
 
 SMALL = OrientAnythingSettings(crops=CropSettings(min_side_px=16))
 BOX_FROM_OBJECT = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])

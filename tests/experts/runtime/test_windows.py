@@ -11,8 +11,8 @@ from scipy.spatial.transform import Rotation
 from experts.runtime.window_chain import Chain, Joined
 from experts.runtime.windows import Similarity, Window, WindowSettings, fitting_size, rolling, similarity
 from experts.signals import Abstained
-from tests.rendering import RenderedScene
-from tests.rendering.rooms import random_room
+from spatial_engine.rendering import RenderedScene
+from spatial_engine.rendering.rooms import random_room
 
 SETTINGS = WindowSettings(frames=8, overlap=4)
 

@@ -21,8 +21,8 @@ from experts.tracking.learned_tracks import (
     frames_to_follow,
     new_points,
 )
+from spatial_engine.rendering.rooms import random_room
 from tests.experts.exact_tracks import ExactTracker, RenderedOnce, truth
-from tests.rendering.rooms import random_room
 
 SIZE = (128, 64)
 SHORT = FollowSettings(window_frames=12, overlap_frames=6, least_frames=6, points=40)

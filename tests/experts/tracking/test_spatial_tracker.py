@@ -17,9 +17,9 @@ from experts.setup_problem import SetupProblem
 from experts.signals import Abstained, CameraPath, Depth, PointTracks, Signal, ValidArea
 from experts.tracking.spatial_tracker import SpatialTrackerExpert, SpatialTrackerSettings
 from experts.tracking.spatial_tracker_input import nearest, network_size
+from spatial_engine.rendering import true_signals
+from spatial_engine.rendering.rooms import random_room
 from tests.experts.exact_tracks import ExactTracker, RenderedOnce, thing_at, truth
-from tests.rendering import true_signals
-from tests.rendering.rooms import random_room
 
 QUICK = SpatialTrackerSettings(points=40)
 UNIT = 37.0

@@ -7,8 +7,8 @@ from experts.setup_problem import SetupProblem
 from experts.signals import ImageTracks
 from experts.tracking.learned_tracks import FollowSettings, RawTracks
 from experts.tracking.tapir import TapirExpert, TapirSettings, decoded, encoded
+from spatial_engine.rendering.rooms import random_room
 from tests.experts.exact_tracks import ExactTracker, RenderedOnce, truth
-from tests.rendering.rooms import random_room
 
 WORLD = RenderedOnce(random_room(np.random.default_rng(7), frames=16, width_px=200, height_px=120))
 

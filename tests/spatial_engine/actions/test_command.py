@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 from scipy.spatial.transform import Rotation
 
-from spatial_engine.cli import main
+from spatial_engine.cli.main import main
 from tests.spatial_engine.path_files import (
     times_of,
     winding_path,

@@ -1,6 +1,6 @@
 import pytest
 
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.dataset import Dataset
 from tests.spatial_engine.adjudication.sessions import make_dataset
 
 

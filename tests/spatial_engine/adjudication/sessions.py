@@ -7,9 +7,10 @@ from pathlib import Path
 
 from spatial_engine.adjudication.history import History
 from spatial_engine.adjudication.session import Clock, Session
-from spatial_engine.adjudication.step_file import holding
+from spatial_engine.adjudication.step import holding
 from spatial_engine.adjudication.verdicts import Verdicts
-from spatial_engine.dataset import Dataset, write_dataset
+from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.dataset.writing import write_dataset
 from templates.draft import ClipQuestions
 from tests.spatial_engine.drafts import clip, clip_questions, closer, route, walk
 

@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from spatial_engine import cli
 from spatial_engine.adjudication.server import AdjudicationServer
-from spatial_engine.dataset import Dataset
+from spatial_engine.cli import main as cli
+from spatial_engine.dataset.dataset import Dataset
 from tests.spatial_engine.adjudication.sessions import ask, judge
 from tests.spatial_engine.interrupts import heed_interrupts
 

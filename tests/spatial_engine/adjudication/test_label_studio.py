@@ -6,7 +6,7 @@ import pytest
 
 from spatial_engine.adjudication import Verdicts, from_label_studio, to_label_studio
 from spatial_engine.adjudication.label_studio import CONFIG
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import UsageError
 from tests.spatial_engine.adjudication.sessions import judge
 

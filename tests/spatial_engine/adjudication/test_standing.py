@@ -6,7 +6,7 @@ import pytest
 from spatial_engine.adjudication import fold_in
 from spatial_engine.adjudication.standing import disagreements, pairs, standing
 from spatial_engine.adjudication.verdicts import Verdicts
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import UsageError
 from tests.spatial_engine.adjudication.sessions import judge
 

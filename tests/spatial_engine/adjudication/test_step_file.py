@@ -4,8 +4,7 @@ import signal
 
 import pytest
 
-from spatial_engine.adjudication.step import Step, step_of
-from spatial_engine.adjudication.step_file import holding, read_steps
+from spatial_engine.adjudication.step import Step, holding, read_steps, step_of
 from spatial_engine.errors import UsageError
 
 STEP = Step(deed="answer", question="q", content="c", at="2026-01-01T00:00:00Z", own=[1.5, "ü\n", None])

@@ -16,7 +16,8 @@ from typing import Any
 
 import openai._base_client
 
-from spatial_engine.dataset import Dataset, write_dataset
+from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.evaluation.server import Server
 from tests.spatial_engine.drafts import clip, clip_questions
 

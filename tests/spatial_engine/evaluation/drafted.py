@@ -1,7 +1,7 @@
 """Finished questions of every format, without a data set on disk."""
 
-from spatial_engine.balance import Dealt
-from spatial_engine.question_line import question_of
+from spatial_engine.dataset.balance import Dealt
+from spatial_engine.dataset.question_line import question_of
 from templates.draft import Draft
 from templates.question import Question
 from tests.spatial_engine import drafts

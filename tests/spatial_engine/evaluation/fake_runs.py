@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from spatial_engine.dataset import Dataset
-from spatial_engine.evaluation.presentation import Presentation
+from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.evaluation.protocol import Presentation
 from spatial_engine.evaluation.scored import ScoredItem
 from templates.question import Question
 

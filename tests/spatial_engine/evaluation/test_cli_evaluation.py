@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from spatial_engine.cli import main
-from spatial_engine.dataset import Dataset
+from spatial_engine.cli.main import main
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.evaluation.fake_server import FakeServer
 from tests.spatial_engine.evaluation.chat_server import Does, serving, small_dataset
 

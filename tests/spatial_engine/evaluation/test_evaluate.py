@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from spatial_engine.atomic_file import read_json
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import SetupError, UsageError
 from spatial_engine.evaluation.cost import Prices
 from spatial_engine.evaluation.evaluate import evaluate, plan

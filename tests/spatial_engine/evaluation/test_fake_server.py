@@ -13,13 +13,13 @@ from urllib.parse import urlsplit
 import pytest
 from PIL import Image
 
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.dataset.question_line import to_line
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation import protocol
 from spatial_engine.evaluation.baselines import oracle_text
 from spatial_engine.evaluation.fake_model import UNKNOWN, FakeModel
 from spatial_engine.evaluation.fake_server import FakeServer
-from spatial_engine.question_line import to_line
 from spatial_engine.scoring import own
 from templates.question import Question
 from tests.spatial_engine.evaluation.chat_server import small_dataset
@@ -56,7 +56,7 @@ def of_format(dataset: Dataset, template: str, format: str) -> Question:
 
 def test_every_question_and_rotation_of_the_protocol(dataset: Dataset, oracle: FakeModel) -> None:
     for question in dataset.questions:
-        for rotation in range(protocol.presentations(question)):
+        for rotation in range(protocol.rotations(question)):
             shown = protocol.prompt(question, rotation=rotation)
             content = [
                 {"type": "text", "text": part}

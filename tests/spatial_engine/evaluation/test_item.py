@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.item import check_unchanged, dataset_digest, item_hash, item_hashes
 from tests.spatial_engine.evaluation.chat_server import small_dataset

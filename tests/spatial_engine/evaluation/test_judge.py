@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from spatial_engine.atomic_file import read_json
-from spatial_engine.dataset import Dataset
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import SetupError
 from spatial_engine.evaluation import judge_prompt
 from spatial_engine.evaluation.fake_model import FakeModel

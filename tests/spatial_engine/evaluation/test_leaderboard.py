@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from spatial_engine.evaluation.leaderboard import places
+from spatial_engine.evaluation.pairs import places
 from spatial_engine.evaluation.result import METHOD
 from spatial_engine.evaluation.summary import show_leaderboard
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spatial_engine.dataset.question_line import from_line, to_line
 from spatial_engine.errors import UsageError
-from spatial_engine.evaluation.protocol import INSTRUCTION, form, presentations, prompt, rotated
-from spatial_engine.question_line import from_line, to_line
+from spatial_engine.evaluation.protocol import INSTRUCTION, form, prompt, rotated
 from tests.spatial_engine.evaluation.drafted import questions
 
 ALL = questions()
@@ -90,7 +90,7 @@ def test_no_prompt_depends_on_what_is_right(name: str) -> None:
 @given(st.sampled_from(["choice", "drawn"]), st.integers(0, 3))
 def test_rotation_moves_options_and_the_letter_together(name: str, rotation: int) -> None:
     question = ALL[name]
-    if rotation >= presentations(question):
+    if rotation >= rotations(question):
         return
     turned = rotated(question, rotation)
     letters = "ABCD"
@@ -114,8 +114,8 @@ def test_a_rotation_that_a_question_does_not_have(name: str, rotation: int) -> N
         prompt(ALL[name], rotation=rotation)
 
 
-def test_presentations() -> None:
-    counts = {name: presentations(question) for name, question in ALL.items()}
+def test_rotations() -> None:
+    counts = {name: rotations(question) for name, question in ALL.items()}
     assert counts == {**dict.fromkeys(ALL, 1), "choice": 2, "drawn": 4}
 
 

@@ -7,8 +7,7 @@ import pytest
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.cache import Cache, opened_cache
 from spatial_engine.evaluation.request import Request
-from spatial_engine.evaluation.response import Response
-from spatial_engine.evaluation.responses import ResponseFile
+from spatial_engine.evaluation.responses import Response, ResponseFile
 
 ANSWER = Response(id="a", text="A\n\x00\ud800 файл", seconds=1.25)
 FAILED = Response(id="a", text=None, outcome="failed", error="500")

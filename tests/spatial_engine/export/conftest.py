@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from spatial_engine.dataset import write_dataset
+from spatial_engine.dataset.writing import write_dataset
 from tests.spatial_engine.drafts import NASTY, clip, clip_questions, route, walk
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from spatial_engine.dataset import write_dataset
+from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.errors import UsageError
 from spatial_engine.export import EXPORTERS, export
 from tests.spatial_engine.drafts import clip, clip_questions

@@ -6,10 +6,10 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from spatial_engine.dataset.question_line import plain
 from spatial_engine.errors import SetupError
 from spatial_engine.export import export
 from spatial_engine.export.hf import AS_JSON, COLUMNS
-from spatial_engine.question_line import plain
 
 
 @pytest.fixture(scope="module")

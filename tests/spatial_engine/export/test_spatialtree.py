@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from spatial_engine.balance import Dealt
-from spatial_engine.dataset import write_dataset
+from spatial_engine.dataset.balance import Dealt
+from spatial_engine.dataset.question_line import question_of
+from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.export import export
-from spatial_engine.export.spatialtree import CannotScore, row, tags
 from spatial_engine.export.spatialtree_oracle import OracleReport, right_response
-from spatial_engine.question_line import question_of
 from spatial_engine.scoring import official
+from spatial_engine.scoring.official.row import CannotScore, row, tags
 from templates.ability import LEAVES
 from tests.spatial_engine.drafts import NASTY, clip, clip_questions, route, walk
 

@@ -11,9 +11,9 @@ from dataclasses import replace
 import pytest
 from PIL import Image
 
+from spatial_engine.dataset.question_line import from_line
 from spatial_engine.export import export
 from spatial_engine.export.vlmevalkit import CannotHold, circular_rows
-from spatial_engine.question_line import from_line
 from spatial_engine.scoring import own
 
 LETTERS = "ABCDEFGH"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spatial_engine.dataset import write_dataset
+from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.finished_run import finished_runs
 from spatial_engine.evaluation.item import dataset_digest, item_hashes

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 from experts.signals import Abstained
 from spatial_engine.report.figures import camera_views, horizon, trails
 from spatial_engine.report.summaries import summary
-from templates.scene import Scene, scenes_of
+from templates.scene.scene import Scene, scenes_of
 from tests.spatial_engine.drafts import clip
 from tests.spatial_engine.measured_store import COUNT, PITCH, WALK, camera_path, signals
 

@@ -4,8 +4,8 @@ from html import unescape
 
 import pytest
 
-from spatial_engine.audit import set_truth
-from spatial_engine.dataset import write_dataset
+from spatial_engine.dataset.audit import set_truth
+from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.errors import UsageError
 from spatial_engine.report import report
 from tests.spatial_engine.drafts import NASTY, clip, clip_questions

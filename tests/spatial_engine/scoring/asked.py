@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from spatial_engine.balance import Dealt
-from spatial_engine.question_line import question_of
+from spatial_engine.dataset.balance import Dealt
+from spatial_engine.dataset.question_line import question_of
 from templates.question import Question
 from tests.spatial_engine.drafts import clip, closer, moves, ratio, route, same_point, tilt, walk, which_map
 

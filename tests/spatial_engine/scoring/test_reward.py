@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spatial_engine.dataset.question_line import to_line
 from spatial_engine.evaluation import baselines
-from spatial_engine.question_line import to_line
 from spatial_engine.scoring.own import score
 from spatial_engine.scoring.reward import MOST_PARTIAL, accuracy_reward, reward
 from spatial_engine.scoring.reward_form import LONGEST

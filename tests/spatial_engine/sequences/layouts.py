@@ -10,8 +10,8 @@ import cv2
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from tests.rendering.rooms import random_room
-from tests.rendering.scene import RenderedScene
+from spatial_engine.rendering.rooms import random_room
+from spatial_engine.rendering.scene import RenderedScene
 
 GL = np.diag([1.0, -1.0, -1.0, 1.0])
 Y_DOWN = np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])

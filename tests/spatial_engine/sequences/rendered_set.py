@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import yaml
 
-from tests.rendering import camera_paths
-from tests.rendering.rooms import random_room
-from tests.rendering.scene import RenderedScene
+from spatial_engine.rendering import camera_paths
+from spatial_engine.rendering.rooms import random_room
+from spatial_engine.rendering.scene import RenderedScene
 from tests.spatial_engine.sequences.layouts import millimetres, save, write
 
 FRAMES = 14

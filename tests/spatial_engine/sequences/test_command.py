@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from spatial_engine.cli import main
+from spatial_engine.cli.main import main
 from tests.spatial_engine.sequences.rendered_set import changed
 
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from scipy.spatial.transform import Rotation
 
-from spatial_engine.sequences import Sequence, examine, open_sequence
+from spatial_engine.sequences import Sequence, open_sequence
 from tests.spatial_engine.sequences.rendered_set import FRAMES, changed, walk
 
 
@@ -52,7 +52,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
 def test_mistake_is_named(mistake: str, rendered: Path, tmp_path: Path) -> None:
     change, what = MISTAKES[mistake]
     one = opened(rendered, tmp_path, changed(**change))
-    grave = [finding for finding in examine(one) if finding.grave]
+    grave = [finding for finding in one.findings if finding.grave]
     assert what in grave[0].what
     assert any(letter.isdigit() for letter in grave[0].number)
     assert grave[0].remedy
@@ -68,7 +68,7 @@ def test_depth_of_another_camera(rendered: Path, tmp_path: Path) -> None:
     assert one.truth.depth is not None
     paths = [tmp_path / "depth" / f"{frame:04d}.png" for frame in range(FRAMES)]
     one = replace(one, truth=replace(one.truth, depth=replace(one.truth.depth, paths=paths)))  # type: ignore[type-var]
-    assert any("depth" in finding.what and finding.grave for finding in examine(one))
+    assert any("depth" in finding.what and finding.grave for finding in one.findings)
 
 
 def test_depth_of_another_shape(rendered: Path, tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_depth_of_another_shape(rendered: Path, tmp_path: Path) -> None:
     path = tmp_path / "square.png"
     cv2.imwrite(str(path), np.full((100, 100), 2000, dtype=np.uint16))
     depth = replace(one.truth.depth, paths=[path] * FRAMES)  # type: ignore[type-var]
-    (first, *_) = examine(replace(one, truth=replace(one.truth, depth=depth)))
+    (first, *_) = replace(one, truth=replace(one.truth, depth=depth)).findings
     assert first.what == "depth has another shape than the pictures"
     assert first.number == "depth 100x100, pictures 320x240"
 
@@ -116,4 +116,4 @@ def test_frames_with_another_frames_depth_are_named(rendered: Path) -> None:
 def test_a_still_camera_is_examined_without_a_word(rendered: Path) -> None:
     (one,) = open_sequence(rendered)
     assert one.truth.world_from_cam is not None
-    assert examine(with_poses(one, np.repeat(one.truth.world_from_cam[:1], FRAMES, axis=0))) == ()
+    assert with_poses(one, np.repeat(one.truth.world_from_cam[:1], FRAMES, axis=0)).findings == ()

@@ -10,9 +10,9 @@ import pytest
 
 from experts.signals import CameraPath, Depth, Gravity, Objects
 from spatial_engine.errors import SetupError, UsageError
+from spatial_engine.rendering.scene import RenderedScene
 from spatial_engine.sequences import open_sequence
 from spatial_engine.sequences.presets import PRESETS, detect
-from tests.rendering.scene import RenderedScene
 from tests.spatial_engine.sequences import layouts
 
 OWN_CAMERA = {

@@ -8,13 +8,14 @@ from PIL import Image
 
 from experts.provenance import Provenance
 from experts.signals import Signal
-from spatial_engine.dataset import Dataset, write_dataset
+from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.dataset.writing import write_dataset
+from spatial_engine.rendering import demo_scene
+from spatial_engine.rendering.camera_paths import Stance, walk
 from spatial_engine.sequences import Sequence, open_sequence
 from templates.generate import ask_clip
 from templates.registry import create_templates
 from templates.settings import AskSettings
-from tests.rendering import demo_scene
-from tests.rendering.camera_paths import Stance, walk
 
 COUNT = 14
 EXPERT = Provenance(expert="a good one", version="1")

@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 
 from experts.signals import Matches, PointTracks, Signal, SparsePoints
 from spatial_engine.sequences import Sequence
-from templates.scene import Scene
+from templates.scene.scene import Scene
 from tests.spatial_engine.trust.known_room import COUNT, EXPERT
 
 PER_FRAME = 40

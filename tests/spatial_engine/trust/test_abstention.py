@@ -8,12 +8,13 @@ import pytest
 
 from benchmarks.trust.instrument import planted
 from experts.signals import CameraPath, Matches
-from spatial_engine.dataset import Dataset, write_dataset
+from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.export import export
 from spatial_engine.scoring import own
 from spatial_engine.scoring.own.labels import LETTERS
 from spatial_engine.scoring.score import Score
-from spatial_engine.trust.label_audit import audit_labels
+from spatial_engine.trust.label_audit import compare_labels
 from templates.abstention import UNDETERMINED, is_open_option
 from templates.generate import ask_clip
 from templates.perception.same_point import SamePoint
@@ -69,7 +70,7 @@ def left_open(dataset: Dataset) -> list[Question]:
 
 
 def words(questions: list[Question], truths) -> set[tuple[str, str]]:
-    return {(verdict.word, verdict.reason) for verdict in audit_labels(questions, truths)}
+    return {(verdict.word, verdict.reason) for verdict in compare_labels(questions, truths)}
 
 
 def test_truth_confirms_them_and_the_data_set_counts_them(made, truths):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import spatial_engine as se
-from spatial_engine.cli import main
-from spatial_engine.dataset import Dataset
+from spatial_engine.cli.main import main
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.trust.pages import default_out
 from tests.spatial_engine.report.pages_in_a_browser import Links
 from tests.spatial_engine.trust.known_room import read_poses, write_poses
@@ -23,7 +23,7 @@ def dataset(labels, tmp_path):
 @pytest.fixture
 def sound(monkeypatch):
     """Nobody looks whether truth is sound: that takes a second."""
-    monkeypatch.setattr("spatial_engine.sequences.findings.examine", lambda _: ())
+    monkeypatch.setattr("spatial_engine.sequences.sequence.examine", lambda *_: ())
 
 
 def audit(*arguments):

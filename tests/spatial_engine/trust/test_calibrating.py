@@ -12,10 +12,10 @@ from PIL import Image
 import benchmarks.trust.calibrate as of_the_software
 import spatial_engine.trust.calibrating as calibrating
 from experts.sigma_maps import packaged_maps, read_maps
-from spatial_engine.cli import main
+from spatial_engine.cli.main import main
 from spatial_engine.errors import UsageError
 from spatial_engine.trust.calibrating import calibrate, fitted_maps
-from spatial_engine.trust.sigma_table import sigma_table
+from spatial_engine.trust.shown import sigma_table
 from tests.spatial_engine.fake_experts import FakeSettings
 from tests.spatial_engine.trust.known_room import EXPERT, opened, read_poses, write_poses
 from tests.spatial_engine.trust.known_signals import noisy
@@ -50,7 +50,7 @@ class Witness:
 @pytest.fixture(autouse=True)
 def sound(monkeypatch):
     """Nobody looks whether truth is sound: that takes a second."""
-    monkeypatch.setattr("spatial_engine.sequences.findings.examine", lambda _: ())
+    monkeypatch.setattr("spatial_engine.sequences.sequence.examine", lambda *_: ())
 
 
 @pytest.fixture(scope="module")

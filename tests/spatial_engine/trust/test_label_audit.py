@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from spatial_engine.trust.label_audit import NO_TRUTH, UNSOUND, audit_labels, frames_of
+from spatial_engine.trust.label_audit import NO_TRUTH, UNSOUND, compare_labels, frames_of
 from templates.answer import right
 from templates.fact import Fact
 from templates.registry import create_templates
-from templates.scene import Scene
+from templates.scene.scene import Scene
 from templates.truth import Claim, compare, compare_all, recorded_answer
 from tests.spatial_engine.trust.known_room import opened
 
@@ -42,7 +42,7 @@ def questions(labels):
 
 
 def one(question, scene, **changes):
-    (found,) = audit_labels([replace(question, **changes)], {question.clip: Known(scene)})
+    (found,) = compare_labels([replace(question, **changes)], {question.clip: Known(scene)})
     return found
 
 
@@ -51,7 +51,7 @@ def by_kind(questions):
 
 
 def test_right_labels_are_right(questions, scene):
-    found = list(audit_labels(questions, {questions[0].clip: Known(scene)}))
+    found = list(compare_labels(questions, {questions[0].clip: Known(scene)}))
     assert sorted(v.id for v in found) == sorted(q.id for q in questions)
     words = Counter(verdict.word for verdict in found)
     assert words["wrong"] == 0 and words["right"] >= 0.9 * len(found)
@@ -85,7 +85,7 @@ def test_a_letter_that_was_dealt_wrongly_is_found(questions, scene):
     dealt = [replace(q, answer="B" if q.answer == "A" else "A") for q in choices]
     missing = [replace(q, answer="Z") for q in choices]
     for spoiled in (dealt, missing):
-        found = list(audit_labels(spoiled, {questions[0].clip: Known(scene)}))
+        found = list(compare_labels(spoiled, {questions[0].clip: Known(scene)}))
         assert {verdict.word for verdict in found} == {"wrong"} and len(found) == len(choices)
 
 
@@ -94,7 +94,7 @@ def test_an_answer_that_is_none_is_wrong_or_undecided_and_never_raises(questions
     spoiled = [
         replace(question, answer=answer) for question in by_kind(questions).values() if question.answer != answer
     ]
-    found = list(audit_labels(spoiled, {questions[0].clip: Known(scene)}))
+    found = list(compare_labels(spoiled, {questions[0].clip: Known(scene)}))
     assert len(found) == len(spoiled) and "right" not in {verdict.word for verdict in found}
 
 
@@ -130,10 +130,10 @@ def test_the_same_point_by_letter(questions, scene):
 
 
 def test_without_truth_or_with_unsound_truth_nothing_is_decided(questions, scene):
-    assert {v.reason for v in audit_labels(questions, {})} == {NO_TRUTH}
+    assert {v.reason for v in compare_labels(questions, {})} == {NO_TRUTH}
     bad = frozenset({questions[0].media[0]["frames"][0]})
     for verdict, question in zip(
-        sorted(audit_labels(questions, {questions[0].clip: Known(scene, unsound=bad)}), key=lambda v: v.id),
+        sorted(compare_labels(questions, {questions[0].clip: Known(scene, unsound=bad)}), key=lambda v: v.id),
         sorted(questions, key=lambda q: q.id), strict=True,
     ):  # fmt: skip
         assert (verdict.reason == UNSOUND) == bool(set(frames_of(question)) & bad)
@@ -147,7 +147,7 @@ def test_depth_is_asked_for_a_few_frames_at_a_time(questions, scene, monkeypatch
         for k in range(7)
     ]
     turn = by_kind(questions)["camera_turn", "numeric"]  # of whole pictures: needs no depth
-    assert len(list(audit_labels([*spread, turn], {near.clip: known}))) == 8
+    assert len(list(compare_labels([*spread, turn], {near.clip: known}))) == 8
     assert known.asked == [(0, 1, 2), (3, 4, 5), (6,)]
 
 
@@ -157,7 +157,7 @@ def test_a_template_that_is_not_installed(questions, scene):
 
 def test_truth_without_depth_decides_what_needs_none(room, questions):
     bare = replace(sequence := opened(room), truth=replace(sequence.truth, depth=None))
-    found = list(audit_labels(questions, {sequence.clip.id: Known(bare.scene())}))
+    found = list(compare_labels(questions, {sequence.clip.id: Known(bare.scene())}))
     by_template = {template: {v.word for v in found if v.template == template} for template in TEMPLATES}
     assert by_template["range_ratio"] == by_template["range_metres"] == {"undecidable"}
     assert "right" in by_template["camera_turn"] and not any("wrong" in words for words in by_template.values())

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spatial_engine.trust.coverage import coverage
+from spatial_engine.trust.coverage import coverage, spread
 from spatial_engine.trust.rates import clopper_pearson, wrong_rate
-from spatial_engine.trust.spread import spread
 from spatial_engine.trust.verdict import Verdict
 
 RNG = np.random.default_rng

@@ -9,9 +9,9 @@ import pytest
 from benchmarks.trust.rooms import RenderedTruth
 from experts.sigma_maps.fitting import fitted_gain
 from experts.signals import Abstained, Calibration, Matches
+from spatial_engine.rendering import as_clip, demo_scene
 from spatial_engine.trust.signal_errors import signal_errors
 from spatial_engine.trust.signal_errors_record import MOST, GrossCount, SignalErrors, gross_counts, joined_counts
-from tests.rendering import as_clip, demo_scene
 from tests.spatial_engine.trust import known_signals as k
 from tests.spatial_engine.trust.known_room import COUNT, EXPERT, measured, opened
 

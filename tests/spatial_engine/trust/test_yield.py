@@ -10,7 +10,7 @@ from spatial_engine.trust.candidates import DRAWN, candidates, pictures_of
 from spatial_engine.trust.placing import NEAR, placed
 from spatial_engine.trust.yield_share import clip_yield, together
 from templates.registry import create_templates
-from templates.scene import scenes_of
+from templates.scene.scene import scenes_of
 from templates.settings import AskSettings
 from tests.spatial_engine.trust.known_room import measured, opened
 from tests.templates import worlds

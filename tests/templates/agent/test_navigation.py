@@ -15,7 +15,7 @@ from templates.agent.navigation import Navigate
 from templates.answer import Label, Plan
 from templates.draft import ClipQuestions, Draft
 from templates.generate import ask_clip
-from templates.scene import Scene, scenes_of
+from templates.scene.scene import Scene, scenes_of
 from templates.settings import AskSettings
 from templates.truth import verdict
 from tests.templates import worlds

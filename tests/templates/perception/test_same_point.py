@@ -18,7 +18,7 @@ from templates.measured import Measured, Undecided
 from templates.perception.same_point import SamePoint
 from templates.question import Photo
 from templates.registry import create_templates
-from templates.scene import scenes_of
+from templates.scene.scene import scenes_of
 from templates.settings import AskSettings
 from templates.truth import verdict
 from tests.templates import worlds

@@ -12,7 +12,7 @@ from experts.signals import CameraPath, Signal
 from templates.answer import Label
 from templates.draft import ClipQuestions
 from templates.generate import ask_clip
-from templates.scene import scenes_of
+from templates.scene.scene import scenes_of
 from templates.settings import AskSettings
 from templates.simulation.route import RouteOrder
 from templates.truth import verdict

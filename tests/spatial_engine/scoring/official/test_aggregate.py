@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spatial_engine.errors import UsageError
-from spatial_engine.export.spatialtree import tags
 from spatial_engine.scoring.official import aggregate
+from spatial_engine.scoring.official.row import tags
 from spatial_engine.scoring.official.weights import WEIGHT_SETS, official_name
 from templates.ability import LEAVES
 from tests.spatial_engine.scoring.golden import agrees, cases

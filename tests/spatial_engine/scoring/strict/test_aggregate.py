@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spatial_engine.export.spatialtree import tags
+from spatial_engine.scoring.official.row import tags
 from spatial_engine.scoring.official.weights import WEIGHT_SETS, official_name
 from spatial_engine.scoring.strict.aggregate import aggregate
 from templates.ability import LEAVES

@@ -1,0 +1,1 @@
+"""Clips into signals: which experts run, on which machine, in which process."""

@@ -1,0 +1,246 @@
+"""Annotating clips: each expert runs once per key, and what one expert breaks costs only what rests on it.
+
+What comes out depends on nothing but clip, options, experts and weights: not on the number of workers, not on which
+clips are taken together, not on whether a run was stopped and went on.
+"""
+
+import time
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from pathlib import Path
+
+from experts.clip import Clip
+from experts.expert import Expert
+from experts.runtime.device import forget_cached, is_lost, is_out_of_memory
+from experts.runtime.per_image import PerImageExpert, call_many
+from experts.setup_problem import SetupProblem
+from experts.signals import Signals
+from spatial_engine.annotation.clip_work import ClipWork, Results, check_results
+from spatial_engine.annotation.executor import leave_worker, one_line
+from spatial_engine.annotation.model_options import Loading
+from spatial_engine.annotation.workbench import Workbench
+from spatial_engine.sources import clip_to_json
+from spatial_engine.store.ledger import Entry, entries_on_file
+from spatial_engine.store.run_key import declared_view
+from spatial_engine.store.store import ClipRecord, Failure, Store
+from spatial_engine.store.write_behind import WriteBehind
+
+_TOO_BIG = "take a smaller --max-side, or --dtype float16"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnotatedClip:
+    """What a run did for one clip."""
+
+    entries: tuple[Entry, ...]
+    """One per signal."""
+    computed: int
+    """Experts that had to run; 0: everything was on file."""
+    lacking: tuple[str, ...] = ()
+    """Experts that this machine cannot run."""
+
+    @property
+    def outcome(self) -> str:
+        """For people: "already done", "done", what it was done without, or which experts failed."""
+        failed = {(e.expert, e.reason) for e in self.entries if e.state == "failed" and e.expert not in self.lacking}
+        if failed:
+            return "; ".join(f"{expert} failed: {reason}" for expert, reason in sorted(failed))
+        if self.lacking:
+            return f"done without {', '.join(self.lacking)}"
+        return "done" if self.computed else "already done"
+
+
+@dataclass(kw_only=True)
+class AnnotateClips:
+    """The task of a worker: brings the signals of a few clips up to date in a store. Experts load once per process.
+
+    Signals are written while the next expert runs. Experts that look at single pictures get those of all the clips.
+    """
+
+    store_path: Path
+    experts: Sequence[Expert]
+    """Needs first."""
+    loading: Loading = field(default_factory=Loading)
+    """Which weights, where."""
+    careful: bool = False
+    """Everything is on file before the next expert begins: then the first expert that is missing tells in which one a
+    process died (`blame`)."""
+    bench: Workbench = field(init=False)
+    """Where the experts are loaded."""
+
+    def __post_init__(self) -> None:
+        self.bench = Workbench(loading=self.loading)
+
+    def __call__(self, clips: Sequence[Clip]) -> tuple[AnnotatedClip, ...]:
+        """Runs what is missing, files it, and makes it the clips' present signals. One result per clip."""
+        store = Store(self.store_path)
+        work = [ClipWork(clip=clip, failures=self._former_failures(store, clip)) for clip in clips]
+        with WriteBehind(store) as files:
+            while self._pass(files, work):
+                pass  # a signal could not be written: once more, for what rests on it
+        return tuple(self._concluded(store, one) for one in work)
+
+    def is_done(self, clip: Clip) -> bool:
+        """Whether nothing has to run. What this machine lacked last time has to be tried again."""
+        failures = Store(self.store_path).failures(clip.id)
+        return (
+            self._first_missing(clip, {key: failure for key, failure in failures.items() if not failure.setup}) is None
+        )
+
+    def blame(self, clip: Clip, error: str) -> bool:
+        """Records that a process died in the first expert that is not done; False if all are."""
+        store = Store(self.store_path)
+        failures = store.failures(clip.id)
+        missing = self._first_missing(clip, failures)
+        if missing is None:
+            return False
+        expert, key = missing
+        store.write_failures(clip.id, failures | {key: _failure(expert, error)})
+        return True
+
+    def close(self) -> None:
+        """Frees what was loaded in this process."""
+        self.bench.close()
+
+    def _former_failures(self, store: Store, clip: Clip) -> dict[str, Failure]:
+        """What need not be tried again. A careful run is not the first of its run: it tries nothing again."""
+        failures = store.failures(clip.id)
+        kept = {key: failure for key, failure in failures.items() if self.careful or not failure.setup}
+        if len(kept) < len(failures):
+            store.write_failures(clip.id, kept)
+        return kept
+
+    def _first_missing(self, clip: Clip, failures: dict[str, Failure]) -> tuple[Expert, str] | None:
+        """The first expert that has to run, and its key."""
+        store, one = Store(self.store_path), ClipWork(clip=clip, failures=failures)
+        due = ((expert, self._key_if_due(store, one, expert)) for expert in self.experts)
+        return next(((expert, key) for expert, key in due if key is not None), None)
+
+    def _key_if_due(self, store: Store, one: ClipWork, expert: Expert) -> str | None:
+        """The expert's key if it has to run."""
+        key = one.add_key(expert, self.bench.weights_identity(expert))
+        done = key in one.failures or all(store.has(one.clip.id, name, key) for name in expert.provides)
+        return None if done else key
+
+    def _pass(self, files: WriteBehind, work: Sequence[ClipWork]) -> bool:
+        """Runs every expert that has to; returns whether something could not be written."""
+        for one in work:
+            one.keys.clear()
+        for together, experts in groupby(self.experts, key=lambda expert: isinstance(expert, PerImageExpert)):
+            stage = list(experts)
+            for group in [work] if together else [[one] for one in work]:
+                for expert in stage:
+                    self._run(files, group, expert)
+        return self._settle(files, work)
+
+    def _run(self, files: WriteBehind, group: Sequence[ClipWork], expert: Expert) -> None:
+        """Runs an expert on those clips of a group that lack it."""
+        due = [one for one in group if self._key_if_due(files.store, one, expert) is not None]
+        able = [one for one in due if one.refusal(expert) is None]
+        finished = 0
+        if len(able) > 1 and isinstance(expert, PerImageExpert):
+            finished = self._run_together(files, able, expert)
+        for one in due:
+            if not any(one is other for other in able[:finished]):
+                self._run_alone(files, one, expert)
+        if self.careful:
+            self._settle(files, group)
+
+    def _run_together(self, files: WriteBehind, group: Sequence[ClipWork], expert: PerImageExpert) -> int:
+        """Files what the expert says of the clips, up to the first error; returns of how many."""
+        finished, started = 0, time.perf_counter()
+        try:
+            self.bench.load(expert)
+            calls = ((declared_view(one.clip, expert), _inputs(files, one, expert)) for one in group)
+            for one, results in zip(group, call_many(expert, calls), strict=True):
+                _file(files, one, expert, results)
+                one.seconds[expert.name] = time.perf_counter() - started
+                finished, started = finished + 1, time.perf_counter()
+        except (Exception, SystemExit) as error:  # which clip it concerns is seen when each is tried alone
+            if is_lost(error):
+                self._lose_gpu(files, error)
+        return finished
+
+    def _run_alone(self, files: WriteBehind, one: ClipWork, expert: Expert) -> None:
+        """Files what the expert says of a clip, or how it failed."""
+        started = time.perf_counter()
+        failure: Failure | None = None
+        lost: BaseException | None = None
+        try:
+            results = one.refusal(expert)
+            if results is None:
+                self.bench.load(expert)
+                results = expert(declared_view(one.clip, expert), _inputs(files, one, expert))
+            _file(files, one, expert, results)
+        except (Exception, SystemExit) as error:  # a fault of one expert on one clip is recorded, never the run's
+            failure, lost = _failure(expert, error), error if is_lost(error) else None
+        one.seconds[expert.name] = time.perf_counter() - started
+        if failure is not None:
+            _record(files.store, one, one.keys[min(expert.provides)], failure)
+        if failure is not None and failure.remedy == _TOO_BIG:
+            forget_cached()
+        if lost is not None:
+            self._lose_gpu(files, lost)
+
+    def _lose_gpu(self, files: WriteBehind, error: BaseException) -> None:
+        """A fresh process takes over: this one cannot use the GPU again."""
+        files.settle()
+        leave_worker()
+        self.bench.lose_gpu(error)  # in the user's own process
+
+    def _settle(self, files: WriteBehind, work: Sequence[ClipWork]) -> bool:
+        """Waits until all is on file. What could not be written is a failure of its expert; returns whether any was."""
+        unwritten = files.settle()
+        for lost in unwritten:
+            one = next(one for one in work if one.clip.id == lost.clip_id)
+            expert = next(e for e in self.experts if any(one.keys.get(name) == lost.key for name in e.provides))
+            _record(files.store, one, lost.key, _failure(expert, lost.error))
+        return bool(unwritten)
+
+    def _concluded(self, store: Store, one: ClipWork) -> AnnotatedClip:
+        """Makes what is on file the clip's present signals."""
+        clip_id = one.clip.id
+        store.write_record(clip_id, ClipRecord(clip=clip_to_json(one.clip), signals=one.keys))
+        present = {key: failure for key, failure in one.failures.items() if key in one.keys.values()}
+        store.write_failures(clip_id, present)
+        provider = {name: expert.name for expert in self.experts for name in expert.provides}
+        entries = tuple(
+            replace(entry, expert=provider[entry.signal], seconds=one.seconds.get(provider[entry.signal]))
+            for entry in entries_on_file(store, clip_id)
+        )
+        lacking = sorted({failure.expert for failure in present.values() if failure.setup})
+        return AnnotatedClip(entries=entries, computed=len(one.seconds), lacking=tuple(lacking))
+
+
+def _inputs(files: WriteBehind, one: ClipWork, expert: Expert) -> Signals:
+    return {name: files.read(one.clip.id, name, one.keys[name]) for name in one.read_by(expert)}
+
+
+def _file(files: WriteBehind, one: ClipWork, expert: Expert, results: Results) -> None:
+    """Hands an expert's results to the writer. Raises where they are not what it provides."""
+    check_results(expert, one.clip, results)
+    for name in sorted(results):
+        files.write(one.clip.id, name, one.keys[name], results[name])
+
+
+def _record(store: Store, one: ClipWork, key: str, failure: Failure) -> None:
+    one.failures[key] = failure
+    store.write_failures(one.clip.id, one.failures)
+
+
+def _failure(expert: Expert, error: BaseException | str) -> Failure:
+    """How an expert failed, as the store keeps it."""
+    signals = tuple(sorted(expert.provides))
+    if isinstance(error, str):
+        return Failure(expert=expert.name, signals=signals, error=error)
+    if isinstance(error, SetupProblem):
+        return Failure(expert=expert.name, signals=signals, error=error.cause, remedy=error.remedy, setup=True)
+    return Failure(
+        expert=expert.name,
+        signals=signals,
+        error=one_line(error),
+        remedy=_TOO_BIG if is_out_of_memory(error) else "",
+        traceback="".join(traceback.format_exception(error)),
+    )

@@ -1,0 +1,112 @@
+"""Footage into clips: all of it is opened, each clip counts once, and what was left out is said and recorded."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from experts.clip import Clip
+from spatial_engine.annotation.executor import Crashed, run
+from spatial_engine.errors import SpatialEngineError, UsageError
+from spatial_engine.progress import Progress, counted
+from spatial_engine.sources import (
+    ClipError,
+    Footage,
+    Found,
+    ImageFolder,
+    Left,
+    Opened,
+    OpenOptions,
+    find_footage,
+    open_footage,
+)
+from spatial_engine.sources.finding import VIDEO_ENDINGS
+from spatial_engine.store.store import FootageRecord, Store
+
+_OUR_MARKERS = ("store.json", "questions.jsonl", "export_report.json", "store/store.json")
+"""Files by which a folder that we wrote is known: `run . -o out` must not take its own pictures for footage."""
+
+_NEW_COPY = "copy or export it anew, or leave it out"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenFootage:
+    """The task of a worker: one file or folder of footage into clips."""
+
+    store_path: Path
+    options: OpenOptions
+
+    def __call__(self, footage: Footage) -> Opened | ClipError:
+        """Its clips, or why there are none."""
+        try:
+            return open_footage(footage, self.options, cache=Store(self.store_path))
+        except ClipError as error:
+            return error
+
+
+def find(path: Path, images: str | None, progress: Progress) -> Found:
+    """What lies at a path; says what is left out. Raises `UsageError`, or its root where videos are broken."""
+    found = find_footage(path, images)
+    ours = tuple(footage for footage in found.taken if _is_ours(Path(footage.place).parent, path.absolute()))
+    left_too = tuple(Left(path=Path(footage.place).parent, reason="written by this program") for footage in ours)
+    found = Found(taken=tuple(footage for footage in found.taken if footage not in ours), left=found.left + left_too)
+    for left in found.left:
+        progress.say(f"left out: {left.path}: {left.reason}")
+    if not found.taken:
+        why = "; ".join(sorted({left.reason for left in found.left})) or "it is empty"
+        kind = SpatialEngineError if any(map(_is_broken_video, found.left)) else UsageError
+        raise kind(f"no footage at {path}: {why}", "give a video, or a folder of videos or of images")
+    return found
+
+
+def check_times(found: Found, options: OpenOptions) -> None:
+    """Raises `UsageError` where a range in seconds is given and no footage has times."""
+    ranged = options.start_s is not None or options.end_s is not None
+    if ranged and options.fps is None and all(isinstance(footage, ImageFolder) for footage in found.taken):
+        raise UsageError("--start/--end: images have no times", "give their rate with --fps")
+
+
+def _is_ours(folder: Path, root: Path) -> bool:
+    """Whether a folder lies in a store, data set, export, or the output of a whole run, at or below `root`."""
+    inside = [place for place in (folder, *folder.parents) if place.is_relative_to(root)]
+    return any((place / marker).is_file() for place in inside for marker in _OUR_MARKERS)
+
+
+def _is_broken_video(left: Left) -> bool:
+    return left.path.suffix.lower() in VIDEO_ENDINGS and not left.path.name.startswith(".")
+
+
+def open_all(found: Found, root: Path, task: OpenFootage, store: Store, workers: int, progress: Progress) -> list[Clip]:
+    """The clips of all footage, each once, by id. What cannot be opened is recorded."""
+    progress.begin("opening", len(found.taken))
+    results: dict[str, Opened | ClipError | Crashed] = {}
+    for footage, result in run(task, found.taken, workers):
+        results[footage.place] = result
+        progress.step(footage.name, _opening_outcome(result))
+    broken = {str(left.path.absolute()): left for left in found.left if _is_broken_video(left)}
+    for place, left in broken.items():
+        store.write_footage(FootageRecord(path=place, name=left.path.name, error=left.reason, remedy=_NEW_COPY))
+    clips: dict[str, Clip] = {}
+    for footage in found.taken:
+        opened = results[footage.place]
+        if not isinstance(opened, Opened):
+            error = opened.cause if isinstance(opened, ClipError) else opened.error
+            remedy = opened.remedy if isinstance(opened, ClipError) else ""
+            store.write_footage(FootageRecord(path=footage.place, name=footage.name, error=error, remedy=remedy))
+            continue
+        for note in opened.notes:
+            progress.say(f"{footage.name}: {note}")
+        twins = [clips[clip.id].name for clip in opened.clips if clip.id in clips]
+        if twins:
+            progress.say(f"{footage.name}: the same contents as {twins[0]}")
+        clips = {clip.id: clip for clip in opened.clips} | clips
+        ids = tuple(clip.id for clip in opened.clips)
+        store.write_footage(FootageRecord(path=footage.place, name=footage.name, clips=ids))
+    for record in store.footage():
+        if record.path not in results | broken and Path(record.path).is_relative_to(root.absolute()):
+            store.forget_footage(record.path)
+    return [clips[clip_id] for clip_id in sorted(clips)]
+
+
+def _opening_outcome(result: Opened | ClipError | Crashed) -> str:
+    if isinstance(result, Opened):
+        return counted(len(result.clips), "clip")
+    return f"failed: {result.cause if isinstance(result, ClipError) else result.error}"

@@ -1,0 +1,221 @@
+"""Which experts must run, in which order, so that every need is met; and what that will cost."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+
+from experts.checkpoints.weights import WEIGHTS
+from experts.comparing.as_check import AsCheck
+from experts.expert import Expert, joins, may_use, needs_weights
+from experts.registry import EXPERTS, UnknownNameError
+from experts.runtime.readiness import lacking
+from experts.setup_problem import SetupProblem
+from experts.signals import SIGNAL_TYPES
+from spatial_engine.annotation.model_options import Loading, licence_of, licence_problem
+from spatial_engine.errors import UsageError
+
+SECONDS_PER_CLIP = {
+    "valid_area": 1.0,
+    "klt": 4.0,
+    "colmap": 40.0,
+    "track_geometry": 2.0,
+    "sift": 5.0,
+    "reprojection": 3.0,
+    "vanishing_points": 3.0,
+    "straight_lines": 2.5,
+    "cross_check": 3.0,
+}
+"""First guesses for a 10 s clip at 640x480 on one core; a store's own measured times replace them."""
+MEMORY_GB = {
+    "valid_area": 0.25,
+    "klt": 0.25,
+    "colmap": 0.4,
+    "track_geometry": 0.4,
+    "sift": 0.4,
+    "vanishing_points": 0.4,
+    "straight_lines": 0.4,
+}
+"""Peak memory of a process that runs the default experts up to this one, rounded up (the demo clip). Of models the
+weights are counted, and no more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One expert of a plan."""
+
+    expert: Expert
+    licence: str
+    """Of code and weights, for people."""
+    seconds: float | None
+    """Expected per clip; None if nobody measured it."""
+    measured: bool
+    """Whether `seconds` is the mean of this store's own clips; else it is a guess."""
+    memory_gb: float | None = None
+    """Estimate of what it takes at least, on its device; None if nothing is known."""
+    obstacles: tuple[SetupProblem | UsageError, ...] = ()
+    """Why it cannot run here, each with a remedy; empty if it can."""
+
+
+def choose_experts(experts: Sequence[str | Expert] | None, wanted: Iterable[str] | None = None) -> list[Expert]:
+    """The experts to run, needs first: those given (all of them must be able to run) and those that join them, or of
+    all registered ones without weights those that `wanted` rests on (None: everything). Raises `UsageError`."""
+    if experts is None:
+        available = {name: e for name, e in registered_experts().items() if not needs_weights(e)}
+        return choose(wanted, {e.name: e for e in _able(available.values())})
+    given = [named_expert(expert) if isinstance(expert, str) else expert for expert in experts]
+    return choose(None, {expert.name: expert for expert in _joined(_arranged(given))})
+
+
+def _able(experts: Iterable[Expert]) -> list[Expert]:
+    """Without those that would join if somebody else met their needs."""
+    experts = list(experts)
+    while True:
+        provided = {name for expert in experts for name in expert.provides}
+        kept = [e for e in experts if not joins(e) or (e.needs and e.needs <= provided)]
+        if len(kept) == len(experts):
+            return kept
+        experts = kept
+
+
+def _arranged(experts: Sequence[Expert]) -> list[Expert]:
+    """Of several experts for one signal the first given provides it and the second is its check. Experts with a check
+    of their own come last: another expert is the better one. Raises `UsageError` for a third, and for a second whose
+    signals are not compared."""
+    arranged: list[Expert] = []
+    for expert in sorted(experts, key=lambda e: any(name.endswith("_check") for name in e.provides)):
+        taken = {name: other.name for other in arranged for name in other.provides}
+        clash = sorted(expert.provides & taken.keys())
+        if not clash:
+            arranged.append(expert)
+            continue
+        check = AsCheck(expert)
+        if again := sorted(check.provides & taken.keys()):
+            first, second = taken[clash[0]], taken[again[0]].removesuffix("_check")
+            raise UsageError(
+                f"{expert.name} is the third to provide {clash[0]}, after {first} and {second}",
+                "two opinions are compared: leave one out",
+            )
+        if not check.provides:
+            raise UsageError(
+                f"{taken[clash[0]]} and {expert.name} both provide {clash[0]}, which is not compared",
+                "leave one of them out",
+            )
+        arranged.append(check)
+    return arranged
+
+
+def _joined(given: Sequence[Expert]) -> list[Expert]:
+    """With the registered experts that draw conclusions from what these provide; the comparison only where there is
+    something to compare."""
+    experts = list(given)
+    for candidate in (e for e in registered_experts().values() if joins(e)):
+        provided = {name for expert in experts for name in expert.provides}
+        held_together = any(names <= provided for names in getattr(candidate, "compares", ()))
+        compares = candidate.needs or held_together or any(isinstance(expert, AsCheck) for expert in experts)
+        if compares and candidate.needs <= provided and not candidate.provides & provided:
+            experts.append(candidate)
+    return experts
+
+
+def registered_experts() -> dict[str, Expert]:
+    """A fresh expert of every registered name that can be loaded, in order of preference."""
+    return {name: make() for name, make in EXPERTS.load_all().items()}
+
+
+def named_expert(words: str) -> Expert:
+    """A fresh expert from "name" or "name:variant". Raises `UsageError` for a name that is not known or cannot be
+    loaded, and for a variant that there is not."""
+    name, _, variant = words.partition(":")
+    try:
+        make = EXPERTS.load(name)
+        if variant not in ("", *getattr(make, "variants", ())):
+            known = ", ".join(f"{name}:{v}" for v in getattr(make, "variants", ())) or "it has no variants"
+            raise UsageError(f"expert {name} has no variant {variant!r}", f"known: {known}")
+        expert: Expert = make(variant=variant) if variant else make()
+    except UnknownNameError as error:
+        raise UsageError(f"no expert is called {name!r}", f"known: {', '.join(EXPERTS.targets())}") from error
+    except ImportError as error:
+        raise UsageError(f"expert {name!r} cannot be loaded: {error}", "see: spatial-engine doctor") from error
+    return expert
+
+
+def choose(wanted: Iterable[str] | None, available: Mapping[str, Expert]) -> list[Expert]:
+    """The experts that provide `wanted` (None: whatever `available` can), needs first.
+
+    The first of `available` that provides a signal is taken. Raises `UsageError` where a need is not met.
+    """
+    provider = _providers(available.values())
+    missing = [name for name in (provider if wanted is None else wanted) if name not in provider]
+    chosen: dict[str, set[str]] = {}
+    queue = [provider[name].name for name in (provider if wanted is None else wanted) if name in provider]
+    while queue:
+        expert = available[queue.pop()]
+        if expert.name in chosen:
+            continue
+        missing += [name for name in sorted(expert.needs) if name not in provider]
+        read = expert.needs | may_use(expert)
+        chosen[expert.name] = {provider[name].name for name in read if name in provider}
+        queue += sorted(chosen[expert.name])
+    if missing:
+        raise _unmet(missing)
+    return [available[name] for name in _ordered(chosen)]
+
+
+def steps(experts: Sequence[Expert], measured_s: Mapping[str, float], loading: Loading | None = None) -> list[Step]:
+    """The plan for people: licences, expected cost (seconds are this store's own where it has measured), and what is
+    in the way."""
+    loading = loading or Loading()
+    return [
+        Step(
+            expert=expert,
+            licence=licence_of(expert),
+            seconds=measured_s.get(expert.name, SECONDS_PER_CLIP.get(expert.name)),
+            measured=expert.name in measured_s,
+            memory_gb=_memory_gb(expert),
+            obstacles=tuple(_obstacles(expert, loading)),
+        )
+        for expert in experts
+    ]
+
+
+def _obstacles(expert: Expert, loading: Loading) -> Iterator[SetupProblem | UsageError]:
+    if refused := licence_problem(expert, loading):
+        yield refused
+    yield from lacking(expert, loading.weights)
+
+
+def _memory_gb(expert: Expert) -> float | None:
+    names = getattr(expert, "weight_names", ())
+    if not names:
+        return MEMORY_GB.get(expert.name)
+    files = [file for name in names if name in WEIGHTS for file in WEIGHTS[name].files]
+    return sum(file.bytes or 0 for file in files) / 1e9 or None
+
+
+def _providers(experts: Iterable[Expert]) -> dict[str, Expert]:
+    provider: dict[str, Expert] = {}
+    for expert in experts:
+        for name in sorted(expert.provides):
+            provider.setdefault(name, expert)
+    return provider
+
+
+def _ordered(needs: Mapping[str, set[str]]) -> list[str]:
+    sorter = TopologicalSorter({name: sorted(needs[name] - {name}) for name in sorted(needs)})
+    try:
+        return list(sorter.static_order())
+    except CycleError as error:
+        circle = " -> ".join(error.args[1])
+        raise UsageError(f"experts need each other in a circle: {circle}", "leave one of them out") from error
+
+
+def _unmet(signals: Iterable[str]) -> UsageError:
+    known = _providers(registered_experts().values())
+    who = {name: known[name].name if name in known else "no registered expert" for name in sorted(set(signals))}
+    unknown = [name for name in who if name not in SIGNAL_TYPES]
+    if unknown:
+        return UsageError(f"no signal is called {', '.join(unknown)}", f"known: {', '.join(SIGNAL_TYPES)}")
+    return UsageError(
+        f"nothing provides {', '.join(who)}",
+        "add to --experts: " + "; ".join(f"{expert} (provides {name})" for name, expert in who.items()),
+    )

@@ -1,0 +1,58 @@
+"""`spatial-engine calibrate`: maps of σ, fitted on sequences with ground truth."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spatial_engine.cli import options as o
+from spatial_engine.cli.options import grouped, names
+
+Given = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SEQUENCE...",
+        help="Folders of a known layout or with a sequence.yaml, such files, or FOLDER=SEQUENCE.yaml: a set each.",
+    ),
+]
+MapsOut = Annotated[Path, typer.Option("-o", "--out", help="File to write.")]
+Signals = Annotated[
+    Path | None, typer.Option("--store", help="Where signals are kept between runs; by default OUT.store.")
+]
+
+
+@grouped
+def calibrate(
+    sequences: Given,
+    models: o.Models,
+    out: MapsOut = Path("sigma_maps.json"),
+    store: Signals = None,
+    experts: o.Experts = None,
+    workers: o.Workers = 1,
+) -> None:
+    """Fit sigma of experts on sequences with ground truth, for generate --sigma-maps. Experts see pictures alone."""
+    from spatial_engine.atomic_file import write_json
+    from spatial_engine.errors import UsageError
+    from spatial_engine.progress import counted, for_terminal
+    from spatial_engine.trust.calibrating import calibrate
+    from spatial_engine.trust.shown import sigma_table
+
+    if out.is_dir():
+        raise UsageError(f"{out} is a folder", "name the file to write, as in -o sigma_maps.json")
+    with for_terminal() as progress:
+        found = calibrate(
+            sequences, store or out.with_suffix(".store"), experts=names(experts), loading=models.loading(),
+            workers=workers, progress=progress,
+        )  # fmt: skip
+    write_json(out, found.maps.to_json())
+    print(sigma_table(found.maps))
+    for name, cause, remedy in found.skipped:
+        print(f"left out: {name}: {cause}" + (f"\n  try: {remedy}" if remedy else ""))
+    sets = sum(bool(errors) for errors in found.errors.values())
+    print(f"wrote {out}: {counted(len(found.maps.maps), 'map')}, {counted(sets, 'set')} with errors to count")
+    raise typer.Exit(1 if found.skipped else 0)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command to the app."""
+    app.command()(calibrate)

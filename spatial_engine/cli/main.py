@@ -1,0 +1,202 @@
+"""The command line: each command reads its options, calls one function of `spatial_engine.pipeline`, and prints."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spatial_engine.cli import adjudicate as cli_adjudicate
+from spatial_engine.cli import calibrate as cli_calibrate
+from spatial_engine.cli import evaluation as cli_evaluation
+from spatial_engine.cli import leaks as cli_leaks
+from spatial_engine.cli import options as o
+from spatial_engine.cli import trust as cli_trust
+from spatial_engine.cli.options import grouped, names
+from spatial_engine.cli.weights import weights_app
+
+if TYPE_CHECKING:
+    from spatial_engine.annotation.model_options import Loading
+
+app = typer.Typer(
+    help="Turns folders of videos into spatial question-answer data that can be trusted.",
+    epilog="Exit codes: 0 done, 1 some clips could not be read or crashed, 2 usage, 3 environment.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # plain help starts twice as fast
+    pretty_exceptions_enable=False,
+)
+app.add_typer(weights_app, name="weights")
+
+
+@app.command()
+@grouped
+def run(
+    videos: o.Videos,
+    out: o.Out,
+    opening: o.Opening,
+    models: o.Models,
+    asking: o.Asking,
+    images: o.Images = None,
+    experts: o.Experts = None,
+    workers: o.Workers = 1,
+    retry_failed: o.Retry = False,
+    plan: o.Plan = False,
+) -> None:
+    """Annotate, generate and report: OUT/store, OUT/dataset, OUT/report."""
+    options, loading = opening.options(), models.loading()
+    if plan:
+        _show_plan(experts, asking.abilities, out / "store", loading)
+        return
+    from spatial_engine import pipeline
+    from spatial_engine.cli import summary
+    from spatial_engine.progress import console, for_terminal
+    from spatial_engine.store.store import open_store
+
+    with for_terminal() as progress:
+        dataset = pipeline.run(
+            videos, out, options=options, images=images, experts=names(experts), loading=loading,
+            workers=workers, retry_failed=retry_failed, progress=progress, **asking.given(),
+        )  # fmt: skip
+    well = summary.show_store(open_store(out / "store"), console())
+    well = summary.show_dataset(dataset, console()) and well
+    print(f"look at: {out / 'report' / 'index.html'}")
+    raise typer.Exit(0 if well else 1)
+
+
+@app.command()
+@grouped
+def annotate(
+    videos: o.Videos,
+    store: o.StoreOut,
+    opening: o.Opening,
+    models: o.Models,
+    images: o.Images = None,
+    experts: o.Experts = None,
+    workers: o.Workers = 1,
+    retry_failed: o.Retry = False,
+    plan: o.Plan = False,
+) -> None:
+    """Measure signals of every clip, into a store. Stopped? Run it again: it goes on."""
+    options, loading = opening.options(), models.loading()
+    if plan:
+        _show_plan(experts, None, store, loading)
+        return
+    from spatial_engine import pipeline
+    from spatial_engine.cli import summary
+    from spatial_engine.progress import console, for_terminal
+
+    with for_terminal() as progress:
+        done = pipeline.annotate(
+            videos, store, options=options, images=images, experts=names(experts), loading=loading,
+            workers=workers, retry_failed=retry_failed, progress=progress,
+        )  # fmt: skip
+    raise typer.Exit(0 if summary.show_store(done, console()) else 1)
+
+
+@app.command()
+@grouped
+def generate(
+    store: Annotated[Path, typer.Argument(help="A store that annotate wrote.")],
+    dataset: Annotated[Path, typer.Option("-o", "--out", help="Data set to write; an earlier one there is replaced.")],
+    asking: o.Asking,
+    workers: o.Workers = 1,
+) -> None:
+    """Ask what the signals of a store decide, into a data set."""
+    from spatial_engine import pipeline
+    from spatial_engine.cli import summary
+    from spatial_engine.progress import console, for_terminal
+
+    with for_terminal() as progress:
+        done = pipeline.generate(store, dataset, workers=workers, progress=progress, **asking.given())
+    raise typer.Exit(0 if summary.show_dataset(done, console()) else 1)
+
+
+@app.command()
+def export(
+    dataset: Annotated[Path, typer.Argument(help="A data set that generate wrote.")],
+    out: o.Out,
+    to: Annotated[str, typer.Option(help="Whose format: spatialtree, lmms-eval, vlmevalkit, hf, llava, sharegpt.")],
+    commercial_ok: cli_leaks.CommercialOk = False,
+) -> None:
+    """Write a data set in another program's format."""
+    from spatial_engine import export
+    from spatial_engine.cli import summary
+
+    summary.show_export(export(dataset, out, to=to, commercial_ok=commercial_ok))
+
+
+@app.command()
+def report(
+    path: Annotated[Path, typer.Argument(help="A data set, or the OUT of run or evaluate.")],
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder to write; by default PATH/report.")] = None,
+) -> None:
+    """Draw a data set, or an evaluation, as pages that open from disk."""
+    import spatial_engine
+
+    print(f"look at: {spatial_engine.report(path, out)}")
+
+
+@app.command()
+def actions(
+    path: o.PosePath = None, form: o.Format = "auto", poses: o.Direction = None, axes: o.Axes = None,
+    scale: o.Scale = None, up: o.Up = None, fps: o.PoseRate = None, times: o.Times = None, cap: o.Cap = 10,
+    cam_from_body: o.Mount = None, seed: o.UnitSeed = 0, json: o.Json = False, plot: o.Plot = None,
+    replay: o.Replay = None,
+) -> None:  # fmt: skip
+    """Name the motion of a camera path in whole steps, or follow such a plan (--replay)."""
+    from spatial_engine.actions.command import show_actions, show_replay
+    from spatial_engine.sources.trajectories import read_trajectory
+
+    trajectory = None if path is None else read_trajectory(
+        path, form=form, poses=poses, axes=axes, scale=scale, fps=fps, times=times, cam_from_body=cam_from_body
+    )  # fmt: skip
+    if replay is not None:
+        show_replay(replay, trajectory, cap=cap, as_json=json, plot=plot)
+    else:
+        show_actions(trajectory, up=up, cap=cap, seed=seed, as_json=json, plot=plot)
+
+
+@app.command()
+def doctor() -> None:
+    """Say what works here, what is missing, and the command that adds it."""
+    from spatial_engine.annotation import doctor as examination
+
+    raise typer.Exit(0 if examination.show(examination.examine(Path.cwd())) else 3)
+
+
+cli_evaluation.register(app)
+cli_trust.register(app)
+cli_calibrate.register(app)
+cli_adjudicate.register(app)
+cli_leaks.register(app)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The console command. Turns errors into one line of cause, one of remedy, and an exit code."""
+    try:
+        app(arguments)
+    except Exception as error:
+        _fail(error)
+
+
+def _fail(error: Exception) -> None:
+    from spatial_engine.errors import explained
+    from spatial_engine.progress import printable
+
+    known = explained(error)
+    if known is None:
+        raise error
+    print(f"error: {printable(known.cause)}", file=sys.stderr)
+    if known.remedy:
+        print(f"  try: {printable(known.remedy)}", file=sys.stderr)
+    sys.exit(known.exit_code)
+
+
+def _show_plan(experts: str | None, abilities: str | None, store: Path, loading: "Loading") -> None:
+    from spatial_engine import pipeline
+    from spatial_engine.cli import summary
+    from spatial_engine.progress import console
+
+    summary.show_plan(pipeline.plan(names(experts), names(abilities), store, loading), console())

@@ -1,0 +1,1 @@
+"""A data set: written, balanced, drawn, audited, described, split."""

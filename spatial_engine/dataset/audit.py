@@ -1,0 +1,207 @@
+"""What a data set says about itself: counts, refusals, balance, blind baselines, licences, splits, truth."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from spatial_engine.atomic_file import read_json, write_json
+from spatial_engine.dataset.card import card
+from spatial_engine.dataset.dataset import FORMAT_VERSION
+from spatial_engine.dataset.question_line import plain
+from spatial_engine.leaks.leak_audit import leak_audit
+from templates.ability import LEAVES
+from templates.abstention import UNDETERMINED, is_open_option
+from templates.draft import Refusal
+from templates.measured import Json
+from templates.question import Question
+
+_SPLITS = (("train", 0.7), ("validation", 0.8), ("test", 1.0))
+"""Name and upper end of each split on a scale from 0 to 1."""
+_WORST_KEPT = 50
+
+
+def audit(
+    questions: Sequence[Question],
+    *,
+    refused: Sequence[Refusal],
+    dropped: Sequence[Refusal],
+    scenes: Mapping[str, str],
+    seed: int,
+    settings: Mapping[str, Json],
+    splits: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, Json]:
+    """The content of `audit.json`. `refused`: never asked; `dropped`: decided, but left out by the balance pass.
+    `scenes`: of every clip, by clip id. `splits`: clips by name, where they are settled already.
+    """
+    splits = _splits(scenes, seed) if splits is None else {name: sorted(clips) for name, clips in splits.items()}
+    return {
+        "format_version": FORMAT_VERSION,
+        "seed": seed,
+        "settings": plain(settings),
+        "questions": len(questions),
+        "facts": len({question.fact_id for question in questions}),
+        "clips": len(scenes),
+        "clips_with_questions": len({question.clip for question in questions}),
+        "abilities": _abilities(questions),
+        "formats": _counts(question.format for question in questions),
+        "templates": _counts(question.template for question in questions),
+        "abstention": _abstention(questions),
+        "refused": _reasons(refused),
+        "dropped": _reasons(dropped),
+        "letters": letters(questions),
+        "answers": answers(questions),
+        "baselines": baselines(questions),
+        "splits": splits,
+        "scenes": dict(sorted(scenes.items())),
+        "leaks": leak_audit(questions, scenes=scenes, splits=splits, seed=seed),
+        "licences": _licences(questions),
+        "experts": _experts(questions),
+        "truth": None,
+        "truth_detail": None,
+        "human": None,
+    }
+
+
+def set_truth(
+    dataset_path: str | Path, counts: Mapping[str, int], worst: Sequence[Mapping[str, Json]] = (), source: str = ""
+) -> None:
+    """Writes what ground truth says ("right", "wrong", "undecidable", counted in facts) to `audit.json` and the card.
+
+    `worst`: facts by how far they are off, worst first (any JSON objects; "fact_id" names the fact). `source`: what
+    the truth was ("the renderer's exact scene").
+    """
+    if set(counts) != {"right", "wrong", "undecidable"}:
+        raise ValueError(f"counts has {sorted(counts)}; give right, wrong and undecidable")
+    detail = {"source": source, "worst": plain(list(worst[:_WORST_KEPT]))}
+    _put(Path(dataset_path), {"truth": dict(counts), "truth_detail": detail})
+
+
+def set_human(dataset_path: str | Path, standing: Mapping[str, Json] | None) -> None:
+    """Writes what people said (`spatial_engine.adjudication.standing`) to `audit.json` and the card; None: nobody."""
+    _put(Path(dataset_path), {"human": plain(standing)})
+
+
+def _put(dataset_path: Path, changes: Mapping[str, Json]) -> None:
+    path = dataset_path / "audit.json"
+    record = {**read_json(path), **changes}
+    write_json(path, record)
+    (dataset_path / "README.md").write_bytes(card(record, dataset_path.name).encode("utf-8", "replace"))
+
+
+def _abilities(questions: Sequence[Question]) -> dict[str, Json]:
+    """Per leaf that has questions, in the order of the tree: questions, facts, formats, share."""
+    by_leaf: dict[str, list[Question]] = defaultdict(list)
+    for question in questions:
+        by_leaf[question.ability].append(question)
+    return {
+        leaf: {
+            "questions": len(by_leaf[leaf]),
+            "facts": len({question.fact_id for question in by_leaf[leaf]}),
+            "share": round(len(by_leaf[leaf]) / len(questions), 4),
+            "formats": _counts(question.format for question in by_leaf[leaf]),
+        }
+        for leaf in sorted(by_leaf, key=lambda leaf: (LEAVES.index(leaf) if leaf in LEAVES else len(LEAVES), leaf))
+    }
+
+
+def _abstention(questions: Iterable[Question]) -> dict[str, dict[str, int]]:
+    """By template: choices that offer "It cannot be determined ...", and of how many that is the right answer."""
+    offered = [question for question in questions if any(map(is_open_option, question.options))]
+    right = Counter(question.template for question in offered if question.value == UNDETERMINED)
+    return {name: {"offered": n, "right": right[name]} for name, n in _counts(q.template for q in offered).items()}
+
+
+def _reasons(refusals: Iterable[Refusal]) -> dict[str, dict[str, int]]:
+    """Counts by leaf and reason, the most frequent reason first."""
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for refusal in refusals:
+        found[refusal.ability][refusal.reason] += refusal.count
+    return {leaf: _ranked(found[leaf]) for leaf in sorted(found)}
+
+
+def letters(questions: Iterable[Question]) -> dict[str, dict[str, int]]:
+    """Right letters of choices, by the number of options: they differ by at most one."""
+    found: dict[int, Counter[str]] = defaultdict(Counter)
+    for question in questions:
+        if question.format == "choice":
+            found[len(question.options)][question.answer] += 1
+    return {str(k): dict(sorted(found[k].items())) for k in sorted(found)}
+
+
+def answers(questions: Iterable[Question]) -> dict[str, dict[str, int]]:
+    """Words of right answers (yes, no, texts of options) by template and format."""
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for question in questions:
+        if (words := right_words(question)) is not None:
+            found[f"{question.template} ({question.format})"][words] += 1
+    return {name: _ranked(found[name]) for name in sorted(found)}
+
+
+def right_words(question: Question) -> str | None:
+    """The right answer in words; None for numbers, points and pictures."""
+    if question.format == "yes_no":
+        return str(question.answer)
+    if question.format != "choice" or any(medium.get("option") for medium in question.media):
+        return None
+    return question.options[ord(question.answer) - ord("A")]
+
+
+def baselines(questions: Sequence[Question]) -> dict[str, Json]:
+    """Share that answers without looking get right, over all choices and yes/no questions: null if there are none.
+
+    random: a fair guess. most_frequent_letter: the best fixed letter per number of options. always_yes: of yes/no
+    questions. most_frequent_words: the best fixed words per template, the strongest guess that reads no picture.
+    """
+    choices = [question for question in questions if question.format == "choice"]
+    yes_no = [question for question in questions if question.format == "yes_no"]
+    fair = [1 / len(question.options) for question in choices] + [0.5] * len(yes_no)
+    best_letter = sum(max(counts.values()) for counts in letters(questions).values())
+    worded = answers(questions)
+    best_words = sum(max(counts.values()) for counts in worded.values())
+    return {
+        "random": _share(sum(fair), len(fair)),
+        "most_frequent_letter": _share(best_letter, len(choices)),
+        "always_yes": _share(sum(question.answer == "yes" for question in yes_no), len(yes_no)),
+        "most_frequent_words": _share(best_words, sum(sum(counts.values()) for counts in worded.values())),
+    }
+
+
+def _splits(scenes: Mapping[str, str], seed: int) -> dict[str, list[str]]:
+    """Clips by split. Clips of one scene stay together, and so do their facts. Depends on ids, not on names."""
+    first_of_scene: dict[str, str] = {}
+    for id, scene in sorted(scenes.items()):
+        first_of_scene.setdefault(scene, id)
+    found: dict[str, list[str]] = {name: [] for name, _ in _SPLITS}
+    for id, scene in sorted(scenes.items()):
+        place = int(sha256(f"{seed}/{first_of_scene[scene]}".encode()).hexdigest()[:8], 16) / 16**8
+        found[next(name for name, end in _SPLITS if place < end)].append(id)
+    return found
+
+
+def _licences(questions: Iterable[Question]) -> dict[str, Json]:
+    questions = list(questions)
+    return {
+        "footage": _counts(str(question.licence.get("footage", "unknown")) for question in questions),
+        "signals": sorted({str(name) for question in questions for name in question.licence.get("signals", ())}),
+        "commercial_ok": all(bool(question.licence.get("commercial_ok", False)) for question in questions),
+    }
+
+
+def _experts(questions: Iterable[Question]) -> list[Json]:
+    """Every expert that an answer rests on, once per version, with its licences."""
+    names = ("expert", "version", "code_licence", "weights_sha256", "weights_licence", "commercial_ok")
+    found = {tuple(record.get(name) for name in names) for question in questions for record in question.provenance}
+    return [dict(zip(names, expert, strict=True)) for expert in sorted(found, key=str)]
+
+
+def _counts(values: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(values).items()))
+
+
+def _ranked(counts: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _share(part: float, whole: int) -> float | None:
+    return round(part / whole, 4) if whole else None

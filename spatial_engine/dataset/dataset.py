@@ -1,0 +1,86 @@
+"""A data set on disk: DATASET/{questions.jsonl, media/, audit.json, README.md}. Appears whole or not at all."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from spatial_engine.atomic_file import atomic_folder, check_free, read_json
+from spatial_engine.dataset.question_line import from_line
+from spatial_engine.errors import UsageError
+from templates.measured import Json
+from templates.question import Question
+
+FORMAT_VERSION = 1
+"""Of `questions.jsonl` and `audit.json`."""
+
+
+_OURS = frozenset({"questions.jsonl", "media", "audit.json", "README.md", "report"})
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A finished data set."""
+
+    path: Path
+
+    @classmethod
+    def open(cls, path: str | Path) -> "Dataset":
+        """The data set in a folder. Raises `UsageError` if there is none, or one of another format."""
+        _check(Path(path))
+        return cls(Path(path))
+
+    @property
+    def questions(self) -> Iterator[Question]:
+        """All questions, by (clip, fact, format), read one at a time."""
+        with (self.path / "questions.jsonl").open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                try:
+                    yield from_line(line)
+                except (json.JSONDecodeError, KeyError) as error:
+                    cause = f"line {number} of {self.path / 'questions.jsonl'} is not a question: {error}"
+                    raise UsageError(cause, "generate the data set again") from error
+
+    @property
+    def audit(self) -> dict[str, Json]:
+        """What `audit.json` says."""
+        return dict(read_json(self.path / "audit.json"))
+
+
+def dataset_folder(path: Path) -> AbstractContextManager[Path]:
+    """A new folder that becomes the data set at `path` if the block ends without an error. Raises `UsageError` if
+    `path` holds something that is not a data set."""
+    return atomic_folder(path, _OURS, _check)
+
+
+def check_target(path: str | Path) -> None:
+    """Raises `UsageError` if `write_dataset` would refuse `path`: to be asked before the work, not after."""
+    check_free(Path(path), _check)
+
+
+def _check(path: Path) -> None:
+    """Raises `UsageError` unless `path` holds a data set of this format."""
+    if not path.exists():
+        raise UsageError(f"{path} is not a data set: there is nothing at that path", "is it written right?")
+    try:
+        version = read_json(path / "audit.json")["format_version"]
+    except (OSError, ValueError, TypeError, KeyError):
+        raise UsageError(
+            f"{path} is not a data set: it has no audit.json that names a format version",
+            "name a data set made by `spatial-engine generate`, or a folder that does not exist yet",
+        ) from None
+    if version != FORMAT_VERSION or not (path / "questions.jsonl").is_file():
+        raise UsageError(
+            f"{path} is a data set of format {version}; this version reads and replaces format {FORMAT_VERSION}",
+            "generate it again into a new folder",
+        )
+
+
+def scenes_of(record: Mapping[str, Json], questions: Sequence[Question]) -> dict[str, str]:
+    """The scene of every clip that the splits or questions name. A clip of which `audit.json` does not say so (it is
+    older, or foreign) is a scene of its own."""
+    clips = {question.clip for question in questions}
+    clips.update(clip for names in (record.get("splits") or {}).values() for clip in names)
+    known = record.get("scenes") or {}
+    return {clip: str(known.get(clip, clip)) for clip in sorted(clips)}

@@ -1,0 +1,94 @@
+"""A part of a data set is a data set: some of its questions, their media, and an audit of its own."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import copyfile
+from tempfile import TemporaryDirectory
+
+from spatial_engine.atomic_file import write_json
+from spatial_engine.dataset.audit import audit
+from spatial_engine.dataset.card import card
+from spatial_engine.dataset.dataset import Dataset, dataset_folder, scenes_of
+from spatial_engine.dataset.question_line import to_line
+from templates.measured import Json
+from templates.question import Question
+
+_UNKNOWN = frozenset(("", "unknown", "none", "null"))
+_FORBIDS = re.compile(r"(?<![a-z])nc(?![a-z])|non-?_? ?commercial|research[- ]only|academic", re.IGNORECASE)
+
+
+def obstacle(question: Question) -> str | None:
+    """Why a question may not be used commercially; None if it may."""
+    if question.licence.get("commercial_ok") is not True:
+        return "code or weights of an expert forbid commercial use"
+    footage = str(question.licence.get("footage") or "").strip()
+    if footage.lower() in _UNKNOWN:
+        return "licence of the footage is not known"
+    if _FORBIDS.search(footage):
+        return "licence of the footage forbids commercial use"
+    return None
+
+
+def commercial(questions: Iterable[Question]) -> tuple[list[Question], dict[str, int]]:
+    """Those that may, and how many may not, by reason."""
+    kept, reasons = [], Counter[str]()
+    for question in questions:
+        if (reason := obstacle(question)) is None:
+            kept.append(question)
+        else:
+            reasons[reason] += 1
+    return kept, dict(sorted(reasons.items()))
+
+
+def write_part(
+    whole: Dataset,
+    path: Path,
+    questions: Sequence[Question],
+    splits: Mapping[str, Sequence[str]],
+    part: Mapping[str, Json],
+) -> Dataset:
+    """Writes some questions of `whole` as a data set. `splits`: its clips, by split; `part`: how it was chosen.
+
+    Media are hard links where the file system can. Refusals and ground truth are counted over all clips and stay in
+    the audit of the whole. Raises `UsageError` if `path` holds something that is not a data set.
+    """
+    record = whole.audit
+    clips = {clip for names in splits.values() for clip in names}
+    scenes = {clip: scene for clip, scene in scenes_of(record, questions).items() if clip in clips}
+    with dataset_folder(path) as folder:
+        (folder / "media").mkdir()
+        for medium in sorted({str(m["path"]) for q in questions for m in q.media if m.get("path")}):
+            copyfile(whole.path / medium, folder / medium)
+        with (folder / "questions.jsonl").open("w", encoding="utf-8", newline="\n") as lines:
+            lines.writelines(f"{to_line(question)}\n" for question in questions)
+        own = audit(
+            questions,
+            refused=(),
+            dropped=(),
+            scenes=scenes,
+            seed=int(record.get("seed") or 0),
+            settings=record.get("settings") or {},
+            splits=splits,
+        )
+        own["part"] = dict(part)
+        write_json(folder / "audit.json", own)
+        (folder / "README.md").write_bytes(card(own, path.name).encode("utf-8", "replace"))
+    return Dataset(path)
+
+
+@contextmanager
+def commercial_part(whole: Dataset, beside: Path, wanted: bool) -> Iterator[tuple[Dataset, dict[str, int]]]:
+    """The part of a data set that may be used commercially, and how many questions may not, by reason; the whole if
+    that is not wanted. It lies in a folder beside `beside` until the block ends."""
+    if not wanted:
+        yield whole, {}
+        return
+    kept, left_out = commercial(whole.questions)
+    record = whole.audit
+    beside.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f".{beside.name}.", dir=beside.parent) as place:
+        splits = record.get("splits") or {}
+        yield write_part(whole, Path(place) / whole.path.resolve().name, kept, splits, {"left_out": left_out}), left_out

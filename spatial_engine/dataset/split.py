@@ -1,0 +1,92 @@
+"""One data set into several: by scene, so that what is learnt on one cannot be remembered on another."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from spatial_engine.dataset.dataset import Dataset, check_target, scenes_of
+from spatial_engine.dataset.part import commercial, write_part
+from spatial_engine.errors import UsageError
+from spatial_engine.leaks.between_splits import look_alikes
+from spatial_engine.leaks.linked import linked_clips
+
+SHARES = {"train": 0.7, "validation": 0.1, "test": 0.2}
+"""Of the questions, about: groups of clips are not divided."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Divided:
+    """What `split` wrote."""
+
+    parts: Mapping[str, Dataset]
+    questions: Mapping[str, int]
+    """Of every part; 0: no group of clips was left for it, and nothing was written."""
+    groups: int
+    """Of clips that belong together."""
+    left_out: Mapping[str, int]
+    """Questions, by reason."""
+
+
+def split(
+    dataset: Dataset | str | Path,
+    out: str | Path,
+    *,
+    shares: Mapping[str, float] = SHARES,
+    seed: int = 0,
+    commercial_ok: bool = False,
+) -> Divided:
+    """Writes OUT/<name>, a data set each. Clips of one scene, clips with a common fact or photo, and clips with
+    near-duplicate photos stay together. Depends on ids, shares and the seed alone, not on the order of lines.
+
+    Raises `UsageError` for shares that are negative or all 0, for an OUT inside the data set, and where OUT/<name>
+    holds something else.
+    """
+    whole, out = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset), Path(out)
+    _check(whole, out, shares)
+    questions, left_out = commercial(whole.questions) if commercial_ok else (list(whole.questions), {})
+    record = whole.audit
+    scenes = scenes_of(record, questions)
+    _, alike = look_alikes(whole.path, questions, scenes, {})
+    groups = linked_clips(questions, scenes, alike)
+    counts = Counter(question.clip for question in questions)
+    side = _dealt(groups, counts, shares, seed)
+    parts, sizes = {}, {}
+    for name, share in shares.items():
+        mine = [question for question in questions if side[question.clip] == name]
+        clips = sorted(clip for clip, at in side.items() if at == name)
+        sizes[name] = len(mine)
+        if clips:
+            how = {"name": name, "by": "scene", "share": share, "seed": seed, "groups": len(groups)}
+            parts[name] = write_part(whole, out / name, mine, {name: clips}, {**how, "left_out": left_out})
+    return Divided(parts=parts, questions=sizes, groups=len(groups), left_out=left_out)
+
+
+def _dealt(
+    groups: list[tuple[str, ...]], counts: Mapping[str, int], shares: Mapping[str, float], seed: int
+) -> dict[str, str]:
+    """The part of each clip: large groups first, each to the part that lacks most; lots decide among equals."""
+    sizes = {group: sum(counts[clip] for clip in group) for group in groups}
+    total, whole = sum(sizes.values()), sum(shares.values())
+    lacks = {name: share / whole * total for name, share in shares.items() if share > 0}
+    side = {}
+
+    def lot(group: tuple[str, ...]) -> str:
+        return sha256(f"{seed}/{group[0]}".encode()).hexdigest()
+
+    for group in sorted(groups, key=lambda group: (-sizes[group], lot(group))):
+        name = max(lacks, key=lambda name: lacks[name])
+        lacks[name] -= sizes[group]
+        side.update(dict.fromkeys(group, name))
+    return side
+
+
+def _check(whole: Dataset, out: Path, shares: Mapping[str, float]) -> None:
+    if not shares or min(shares.values()) < 0 or not 0 < sum(shares.values()) < float("inf"):
+        given = ", ".join(f"{name} {share:g}" for name, share in shares.items())
+        raise UsageError(f"these are no shares: {given}", "give numbers from 0 up, not all of them 0")
+    if whole.path.resolve() in (out.resolve(), *out.resolve().parents):
+        raise UsageError(f"{out} is the data set itself, or lies inside it", "name another folder: -o FOLDER")
+    for name in shares:
+        check_target(out / name)

@@ -1,0 +1,67 @@
+"""What a rendered scene is made of: textured boxes, still or moving. A room is a box seen from inside."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float64
+from scipy.spatial.transform import RigidTransform, Rotation
+
+from spatial_engine.rendering.textures import Material
+
+
+@dataclass(frozen=True, kw_only=True)
+class Box:
+    """A cuboid whose own frame sits in its middle, axes along its edges."""
+
+    name: str
+    size_m: tuple[float, float, float]
+    """Edge lengths along the box's x, y, z."""
+    world_from_box: Float64[np.ndarray, "4 4"]
+    materials: tuple[Material, ...]
+    """What covers the six faces: -x, +x, -y (the front), +y, -z, +z."""
+
+    @property
+    def half_m(self) -> Float64[np.ndarray, "3"]:
+        """Half the edge lengths."""
+        return np.array(self.size_m) / 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mover:
+    """A box that moves in the world."""
+
+    box: Box
+    """Its `world_from_box` is not used."""
+    world_from_box: Float64[np.ndarray, "n 4 4"]
+    """Where the box is in each frame."""
+
+
+def standing(
+    name: str,
+    size_m: Sequence[float],
+    foot_m: Sequence[float],
+    *,
+    side: Material,
+    front: Material | None = None,
+    top: Material | None = None,
+    yaw_deg: float = 0.0,
+) -> Box:
+    """A box whose bottom face is centred at `foot_m`, turned about the vertical (anticlockwise from above)."""
+    x, y, z = (float(s) for s in size_m)
+    middle = np.add(foot_m, [0, 0, z / 2])
+    faces = (side, side, front or side, side, side, top or side)
+    return Box(name=name, size_m=(x, y, z), world_from_box=placed(middle, yaw_deg), materials=faces)
+
+
+def placed(middle_m: Sequence[float] | np.ndarray, yaw_deg: float = 0.0) -> Float64[np.ndarray, "4 4"]:
+    """world_from_box of an upright box."""
+    turn = Rotation.from_euler("z", yaw_deg, degrees=True)
+    return RigidTransform.from_components(np.asarray(middle_m, dtype=float), turn).as_matrix()
+
+
+def sliding(box: Box, feet_m: Float64[np.ndarray, "n 3"], yaw_deg: Float64[np.ndarray, "n"]) -> Mover:
+    """A box whose bottom's centre runs through `feet_m`."""
+    middles = np.add(feet_m, [0, 0, box.size_m[2] / 2])
+    turns = Rotation.from_euler("z", yaw_deg[:, None], degrees=True)
+    return Mover(box=box, world_from_box=RigidTransform.from_components(middles, turns).as_matrix())

@@ -1,0 +1,87 @@
+"""What experts would say of a rendered scene if they were never wrong: exact signals, σ as good as zero."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float64
+
+from experts.clip import Clip
+from experts.provenance import Provenance
+from experts.signals import CameraPath, Depth, Gravity, MotionKind, Objects, Scale, Signal
+from spatial_engine.rendering.scene import RenderedScene
+
+VERSION = "1"
+EXACT = 1e-6
+"""Stands for a σ of zero: metres, radians, and relative."""
+
+
+def true_signals(
+    scene: RenderedScene, clip: Clip, frames: Sequence[int] | None = None, stride: int = 1
+) -> dict[str, Signal]:
+    """`camera_path` and `gravity` of all frames, `depth` and `objects` of `frames` (default every `stride`-th).
+
+    All in the renderer's own world: metres, z up. `clip` may be the scene itself or a video made of it: its frame
+    indices are the scene's. A zooming scene has no single camera and raises ValueError.
+    """
+    if scene.effects.zoom != 1:
+        raise ValueError("a scene with zoom has no one camera: ask truth of one with Effects(zoom=1)")
+    source = Provenance(expert="renderer", version=VERSION, settings={"scene": clip.id}, seed=scene.seed)
+    dense = np.asarray(clip.frames[::stride] if frames is None else sorted(frames), dtype=np.int64)
+    return {
+        "camera_path": _camera_path(scene, clip, source),
+        "gravity": _gravity(scene, clip, source),
+        "depth": Depth(
+            frames=dense,
+            z=np.stack([scene.depth(int(f)) for f in dense]),
+            relative_sigma=np.full((len(dense), *scene.ids(int(dense[0])).shape), EXACT, dtype=np.float32),
+            scale=_METRIC,
+            provenance=source,
+        ),
+        "objects": Objects(
+            frames=dense,
+            labels=scene.labels,
+            ids=np.stack([scene.ids(int(f)) for f in dense]),
+            world_from_object=np.stack([scene.world_from_things(int(f)) for f in dense]),
+            provenance=source,
+        ),
+    }
+
+
+_METRIC = Scale(kind="metric", relative_sigma=EXACT, source="data set")
+
+
+def _camera_path(scene: RenderedScene, clip: Clip, source: Provenance) -> CameraPath:
+    world_from_cam = scene.world_from_cam[clip.frames]
+    n = len(world_from_cam)
+    return CameraPath(
+        frames=clip.frames,
+        world_from_cam=world_from_cam,
+        registered=np.ones(n, dtype=bool),
+        keyframe=np.ones(n, dtype=bool),
+        intrinsics=scene.intrinsics,
+        focal_relative_sigma=EXACT,
+        motion=motion_kind(world_from_cam),
+        rotation_sigma_rad=np.full(n, EXACT),
+        position_sigma=np.full(n, EXACT),
+        direction_sigma_rad=EXACT,
+        scale=_METRIC,
+        provenance=source,
+    )
+
+
+def _gravity(scene: RenderedScene, clip: Clip, source: Provenance) -> Gravity:
+    up_cam = np.ascontiguousarray(scene.world_from_cam[clip.frames, 2, :3])  # the world's z in camera axes
+    return Gravity(
+        frames=clip.frames,
+        up_cam=up_cam,
+        sigma_rad=np.full(len(up_cam), EXACT),
+        decided_by="data set",
+        provenance=source,
+    )
+
+
+def motion_kind(world_from_cam: Float64[np.ndarray, "n 4 4"]) -> MotionKind:
+    """What the camera really does."""
+    if np.ptp(world_from_cam[:, :3, 3], axis=0).max() > EXACT:
+        return "general"
+    return "rotation_only" if np.ptp(world_from_cam[:, :3, :3], axis=0).max() > EXACT else "static"

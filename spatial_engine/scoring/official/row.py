@@ -1,0 +1,123 @@
+"""A question as a row of SpatialTree-Bench, as the task `spatialtreebench` of lmms-eval reads it."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from action_mapping.official_dialect import official_replay
+from action_mapping.primitives import COMPONENTS, PRIMITIVES, primitive
+from spatial_engine.scoring.official.pictures_first import pictures_first
+from templates.measured import Json
+from templates.question import LETTERS, Question
+
+_BRANCHES = {"Understanding": "Underst.", "Causal Reasoning": "Caus. Reas.", "Sequential Planning": "Seq. Plan."}
+
+
+_GRAVITY = ("roll", "pitch", "vfov")
+
+
+_KEYS = (
+    " The scorer reads keys, not names: write "
+    + ", ".join(f'"{p.symbol}" for {p.name}' for p in PRIMITIVES if p.component in COMPONENTS)
+    + "."
+)
+
+
+_SYMBOLS = {known.name: known.symbol for known in PRIMITIVES}
+
+
+class CannotScore(Exception):  # noqa: N818 - it is no fault
+    """No official metric scores this question; the message is the counted reason."""
+
+
+def row(question: Question) -> dict[str, Json]:
+    """One row. Raises `CannotScore`."""
+    metric, answer, hint = _metric(question)
+    keys = _KEYS if metric == "agenticnaveval" else ""
+    asked = pictures_first(question)
+    return {
+        "session_id": question.id,
+        "question": asked.prompt + keys,
+        "option": [f"{letter}. {text}" for letter, text in zip(LETTERS, asked.options, strict=False)],
+        "answer": answer,
+        "question_type": "mcq" if question.format == "choice" else "open",
+        "hint": json.dumps(hint) if hint else "",
+        "extra_info": json.dumps({"metricfunc": metric, **tags(question.ability), "fact_id": question.fact_id}),
+        "image": [image_path(medium["path"]) for medium in asked.media],
+        "video": [],
+        "video_info": [{"frame_index": [frame for medium in asked.media for frame in medium.get("frames", ())]}],
+    }
+
+
+def tags(ability: str) -> dict[str, str]:
+    """The place in the tree. No blanks: the official lookup removes them from its own names, and then compares."""
+    level, branch, leaf = ability.split("/")
+    names = (level, _BRANCHES.get(branch, branch), leaf)
+    return {f"spatree{depth}": name.replace(" ", "") for depth, name in enumerate(names)}
+
+
+def _metric(question: Question) -> tuple[str, str, dict[str, Json]]:
+    """(metric, answer as text, hint)."""
+    match question.format:
+        case "choice":
+            return "multichoiceeval", str(question.answer), {}
+        case "yes_no":
+            return "judge", str(question.answer), {}
+        case "numeric":
+            if "period" in question.scorer_params:
+                raise CannotScore("relative accuracy is not defined for directions")
+            if question.answer <= 0:
+                raise CannotScore("relative accuracy is not defined for numbers that are not positive")
+            return "meanrelativeacc", str(question.answer), {}
+        case "json" if question.ability == "L1/Orientation/Gravity":
+            return _gravity(question)
+        case "plan" if "point_fraction" in question.scorer_params:
+            raise CannotScore("the navigation score needs metres, and the clip's scale is relative")
+        case "plan":
+            return _navigation(question)
+    raise CannotScore(f"no official metric for {question.ability} in the format {question.format}")
+
+
+def _gravity(question: Question) -> tuple[str, str, dict[str, Json]]:
+    """All three angles in degrees, each with the σ that widens the official kernel."""
+    if set(question.answer) != set(_GRAVITY):
+        raise CannotScore("the gravity score needs roll, pitch and vfov, and one of them is not known well enough")
+    hint = {f"{name}_unc": float(question.sigma[name]) for name in _GRAVITY}
+    return "gravityeval", json.dumps({name: question.answer[name] for name in _GRAVITY}), hint
+
+
+def _navigation(question: Question) -> tuple[str, str, dict[str, Json]]:
+    """The right plan in keys, and where it leads by the scorer's own arithmetic (metres, rad, quaternions xyzw).
+
+    That arithmetic turns about permuted axes. A target replayed in the same way stands in the same axes, so a right
+    plan gets full marks and a wrong one what its distance deserves; a measured pose would be compared across axes.
+    """
+    steps = {
+        "translation_step_size": float(question.scorer_params["translation_step_m"]),
+        "rotation_step_size": math.radians(question.scorer_params["rotation_step_deg"]),
+    }
+    plan = {
+        "actions": [primitive(name).symbol for name in question.answer["actions"]],
+        "step_nums": list(question.answer["step_nums"]),
+    }
+    start, (way, turn) = np.eye(4), steps.values()
+    goal = official_replay(start, *plan.values(), translation_step=way, rotation_step_rad=turn)
+    poses = [[*pose[:3, 3].tolist(), *Rotation.from_matrix(pose[:3, :3]).as_quat().tolist()] for pose in (start, goal)]
+    return "agenticnaveval", json.dumps(plan, ensure_ascii=False), {"optimal_rel_pose": poses, "0->1": steps}
+
+
+def restated(question: Question, value: Json) -> str | None:
+    """An answer in the form that the benchmark's own prompts ask for, where ours ask for another; None elsewhere."""
+    if question.format == "choice":
+        return f"Answer: {value}"
+    if question.format == "plan":
+        keys = {**value, "actions": [_SYMBOLS.get(name, name) for name in value["actions"]]}
+        return f"```json\n{json.dumps(keys, ensure_ascii=False)}\n```"
+    return None
+
+
+def image_path(path: str) -> str:
+    return f"images/{Path(path).name}"

@@ -1,0 +1,1 @@
+"""Signals on disk, and what is known of each clip."""

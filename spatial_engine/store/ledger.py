@@ -1,0 +1,110 @@
+"""What was done, at a glance: a sqlite table that can be made again from the store's files at any time."""
+
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import astuple, dataclass, fields, replace
+from pathlib import Path
+from typing import Literal
+
+from spatial_engine.store.store import Store
+
+State = Literal["done", "abstained", "failed"]
+
+_TABLE = """CREATE TABLE IF NOT EXISTS runs (
+    clip TEXT, signal TEXT, key TEXT, expert TEXT, state TEXT, reason TEXT, seconds REAL, PRIMARY KEY (clip, signal)
+)"""
+_PATIENCE_S = 30.0  # how long a writer waits for another process's transaction
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One signal of one clip under the present settings."""
+
+    clip: str
+    signal: str
+    key: str
+    expert: str
+    """Empty where the files do not say (an abstention after a rebuild)."""
+    state: State
+    reason: str = ""
+    """Of an abstention or a failure."""
+    seconds: float | None = None
+    """Of the whole call of the expert; None if it was not measured (a rebuilt ledger)."""
+
+
+class Ledger:
+    """The table of a store. Several processes may write (sqlite's WAL)."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with closing(self._connect()) as db:
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute(_TABLE)
+
+    @classmethod
+    def open(cls, store: Store) -> "Ledger":
+        """The store's ledger; rebuilt if it is missing or damaged."""
+        path = store.path / "ledger.sqlite"
+        if not path.is_file():
+            return cls.rebuild(store)
+        try:
+            return cls(path)
+        except sqlite3.OperationalError:
+            raise  # busy, or a full disk: no reason to throw it away
+        except sqlite3.DatabaseError:
+            path.unlink(missing_ok=True)
+            return cls.rebuild(store)
+
+    @classmethod
+    def rebuild(cls, store: Store) -> "Ledger":
+        """Makes the ledger again from the files. Seconds are lost: files hold none."""
+        ledger = cls(store.path / "ledger.sqlite")
+        ledger.write(entry for clip_id in store.clip_ids() for entry in entries_on_file(store, clip_id))
+        return ledger
+
+    def write(self, entries: Iterable[Entry]) -> None:
+        """Adds entries or replaces them; a measured time stays if the new entry has none."""
+        names = [field.name for field in fields(Entry)]
+        marks = ", ".join("?" * len(names))
+        old = "CASE WHEN excluded.key = key THEN seconds END"
+        keep = f"seconds = COALESCE(excluded.seconds, {old})"
+        changes = ", ".join(f"{name} = excluded.{name}" for name in names[2:-1])
+        sql = f"INSERT INTO runs ({', '.join(names)}) VALUES ({marks}) ON CONFLICT DO UPDATE SET {keep}, {changes}"
+        with closing(self._connect()) as db, db:
+            db.executemany(sql, [astuple(entry) for entry in entries])
+
+    def entries(self) -> list[Entry]:
+        """All entries, by clip and signal."""
+        names = [field.name for field in fields(Entry)]
+        with closing(self._connect()) as db:
+            rows = db.execute(f"SELECT {', '.join(names)} FROM runs ORDER BY clip, signal").fetchall()
+        return [Entry(**dict(zip(names, row, strict=True))) for row in rows]
+
+    def seconds_per_clip(self) -> dict[str, float]:
+        """Mean measured seconds of each expert on the clips of this store that it had something to say of."""
+        done = "SELECT * FROM runs WHERE seconds IS NOT NULL AND state = 'done'"
+        calls = f"SELECT clip, expert, MAX(seconds) AS seconds FROM ({done}) GROUP BY clip, expert"
+        sql = f"SELECT expert, AVG(seconds) FROM ({calls}) GROUP BY expert"
+        with closing(self._connect()) as db:
+            return dict(db.execute(sql).fetchall())
+
+    def _connect(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self.path, timeout=_PATIENCE_S)
+        db.execute("PRAGMA synchronous=NORMAL")
+        return db
+
+
+def entries_on_file(store: Store, clip_id: str) -> list[Entry]:
+    """What the files of a clip say, without seconds."""
+    keys = store.record(clip_id).signals
+    failures, abstained = store.failures(clip_id), store.abstentions(clip_id)
+    entries = []
+    for name, key in sorted(keys.items()):
+        entry = Entry(clip=clip_id, signal=name, key=key, expert="", state="done")
+        if name in abstained:
+            entry = replace(entry, state="abstained", reason=abstained[name].reason)
+        elif key in failures:
+            entry = replace(entry, state="failed", reason=failures[key].error, expert=failures[key].expert)
+        entries.append(entry)
+    return entries

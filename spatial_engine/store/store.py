@@ -1,0 +1,261 @@
+"""A store: one folder per clip, one file per signal. What is there is done; what is not is still to do.
+
+    STORE/store.json                              format version
+    STORE/clips/<clip id>/clip.json               how to open the clip, and the key of each present signal
+    STORE/clips/<clip id>/<signal>.<key>.zarr.zip   or .json for an abstention; other keys are former settings
+    STORE/clips/<clip id>/failed.json             experts that raised, by key
+    STORE/footage/<hash of path>.json             clips found in each file or folder of footage, or why none
+    STORE/cache/                                  what opening footage found out; may be deleted
+    STORE/ledger.sqlite                           the same at a glance, with seconds; may be deleted
+
+Files appear whole or not at all; several processes may read and write at once.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from experts.signals import SIGNAL_TYPES, Abstained, Signal
+from spatial_engine.atomic_file import read_json, sweep, write_json
+from spatial_engine.errors import StoreError
+from spatial_engine.store.signal_file import file_name, read_signal, write_signal
+
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClipRecord:
+    """What `clip.json` says: the latest run's word on a clip."""
+
+    clip: dict[str, Any]
+    """What `spatial_engine.sources.clip_from_json` opens."""
+    signals: dict[str, str]
+    """Key of each present signal by name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FootageRecord:
+    """What one file or folder of footage gave when it was opened last."""
+
+    path: str
+    """Where it lies, absolute."""
+    name: str
+    """What the user calls it."""
+    clips: tuple[str, ...] = ()
+    """Ids of its shots, in order."""
+    error: str = ""
+    """Why it could not be opened; empty if it could."""
+    remedy: str = ""
+    """What to do about that."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """An expert that raised, or a process that died, on one clip."""
+
+    expert: str
+    signals: tuple[str, ...]
+    """What it should have provided."""
+    error: str
+    """One line."""
+    traceback: str = field(default="", repr=False)
+    remedy: str = ""
+    setup: bool = False
+    """It concerns this machine, not the clip: the next run tries again."""
+
+
+class Store:
+    """A folder of signals. Reading and writing from several processes at once is safe: files are replaced whole."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        """The folder."""
+
+    # clips
+
+    def clip_ids(self) -> list[str]:
+        """Ids of the clips that the footage gave when it was opened last, sorted."""
+        found = {clip_id for record in self.footage() for clip_id in record.clips}
+        return sorted(clip_id for clip_id in found if self._clip_file(clip_id).is_file())
+
+    def record(self, clip_id: str) -> ClipRecord:
+        """What `clip.json` says. Raises `StoreError` for a clip that is not here."""
+        file = self._clip_file(clip_id)
+        if not file.is_file():
+            raise StoreError(f"no clip {clip_id} in {self.path}", f"it holds: {', '.join(self.clip_ids()) or 'none'}")
+        return ClipRecord(**_whole(file))
+
+    def write_record(self, clip_id: str, record: ClipRecord) -> None:
+        """Makes these keys the clip's present signals."""
+        write_json(self._clip_file(clip_id), {"clip": record.clip, "signals": dict(sorted(record.signals.items()))})
+
+    def signals(self, clip_id: str) -> "StoredSignals":
+        """The clip's present signals by name; each is read when it is first looked at."""
+        return StoredSignals(self, clip_id, self.record(clip_id).signals)
+
+    # signals
+
+    def has(self, clip_id: str, name: str, key: str) -> bool:
+        """Whether that signal, or the word that there is none, is on file."""
+        return self._signal_file(clip_id, name, key) is not None
+
+    def write(self, clip_id: str, name: str, key: str, value: Signal | Abstained) -> None:
+        """Files a signal under its key."""
+        write_signal(self._folder(clip_id) / file_name(name, key, value), value)
+
+    def read(self, clip_id: str, name: str, key: str) -> Signal | Abstained:
+        """A signal by key; `Abstained` with the error where its expert failed. Raises `StoreError`."""
+        file = self._signal_file(clip_id, name, key)
+        if file is not None:
+            return read_signal(file, SIGNAL_TYPES[name])
+        failure = self.failures(clip_id).get(key)
+        if failure is None:
+            raise StoreError(f"signal {name} of clip {clip_id} is not in {self.path}", "run annotate again")
+        remedy = failure.remedy or "--retry-failed"
+        return Abstained(reason=f"{failure.expert} failed", detail=failure.error, remedy=remedy)
+
+    def abstentions(self, clip_id: str) -> dict[str, Abstained]:
+        """Present signals that are abstained, with the reason. Reads no arrays."""
+        keys = self.record(clip_id).signals
+        files = {name: self._signal_file(clip_id, name, key) for name, key in keys.items()}
+        return {name: Abstained(**read_json(file)) for name, file in files.items() if file and file.suffix == ".json"}
+
+    # failures
+
+    def failures(self, clip_id: str) -> dict[str, Failure]:
+        """Failed expert runs by key, former settings included."""
+        file = self._folder(clip_id) / "failed.json"
+        entries = _whole(file) if file.is_file() else {}
+        return {key: Failure(**entry | {"signals": tuple(entry["signals"])}) for key, entry in entries.items()}
+
+    def present_failures(self, clip_id: str) -> list[Failure]:
+        """Failures under the present settings."""
+        keys = set(self.record(clip_id).signals.values())
+        return [failure for key, failure in self.failures(clip_id).items() if key in keys]
+
+    def write_failures(self, clip_id: str, failures: Mapping[str, Failure]) -> None:
+        """Replaces the clip's failures."""
+        file = self._folder(clip_id) / "failed.json"
+        if failures:
+            entries = {key: vars(failure) | {"signals": list(failure.signals)} for key, failure in failures.items()}
+            write_json(file, entries)
+        else:
+            file.unlink(missing_ok=True)
+
+    # footage
+
+    def footage(self) -> list[FootageRecord]:
+        """Every file or folder of footage that was opened into this store, by path."""
+        entries = [_whole(file) for file in sorted((self.path / "footage").glob("*.json"))]
+        records = [FootageRecord(**entry | {"clips": tuple(entry["clips"])}) for entry in entries]
+        return sorted(records, key=lambda record: record.path)
+
+    def scenes(self) -> dict[str, str]:
+        """Footage of each clip, by clip id: clips of one scene have equal words. Says nothing of paths."""
+        return {clip_id: min(record.clips) for record in self.footage() for clip_id in record.clips}
+
+    def write_footage(self, record: FootageRecord) -> None:
+        """Replaces what is known of one file or folder of footage."""
+        write_json(self._footage_file(record.path), vars(record) | {"clips": list(record.clips)})
+
+    def forget_footage(self, path: str) -> None:
+        """Its clips no longer count; their signals stay on file."""
+        self._footage_file(path).unlink(missing_ok=True)
+
+    # the cache of `spatial_engine.sources`
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """What was cached under `key`, or None."""
+        file = self.path / "cache" / f"{_digest(key)}.json"
+        try:
+            return dict(read_json(file))
+        except (OSError, ValueError):
+            return None
+
+    def put(self, key: str, value: dict[str, Any]) -> None:
+        """Caches a JSON object; where that fails, the next run finds it out again."""
+        with suppress(OSError):
+            write_json(self.path / "cache" / f"{_digest(key)}.json", value)
+
+    def _folder(self, clip_id: str) -> Path:
+        return self.path / "clips" / clip_id
+
+    def _clip_file(self, clip_id: str) -> Path:
+        return self._folder(clip_id) / "clip.json"
+
+    def _footage_file(self, path: str) -> Path:
+        return self.path / "footage" / f"{_digest(path)}.json"
+
+    def _signal_file(self, clip_id: str, name: str, key: str) -> Path | None:
+        candidates = (self._folder(clip_id) / f"{name}.{key}.{ending}" for ending in ("zarr.zip", "json"))
+        return next((file for file in candidates if file.is_file()), None)
+
+
+class StoredSignals(Mapping[str, Signal | Abstained]):
+    """A clip's signals, read when looked at and kept from then on."""
+
+    def __init__(self, store: Store, clip_id: str, keys: Mapping[str, str]) -> None:
+        self._store, self._clip_id, self._keys = store, clip_id, dict(keys)
+        self._read: dict[str, Signal | Abstained] = {}
+
+    def __getitem__(self, name: str) -> Signal | Abstained:
+        if name not in self._read:
+            self._read[name] = self._store.read(self._clip_id, name, self._keys[name])
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._keys
+
+
+def open_store(path: str | Path) -> Store:
+    """An existing store. Raises `StoreError` if `path` is none, or of another format version."""
+    marker = Path(path) / "store.json"
+    if not marker.is_file():
+        raise StoreError(f"{path} is not a store", f"make one first: spatial-engine annotate VIDEOS -o {path}")
+    try:
+        version = int(read_json(marker)["format_version"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"{marker} is damaged", f'write {{"format_version": {FORMAT_VERSION}}} into it') from error
+    if version != FORMAT_VERSION:
+        age = "a newer" if version > FORMAT_VERSION else "an older"
+        raise StoreError(
+            f"{path} was written by {age} version: its format is {version}, this program reads {FORMAT_VERSION}",
+            "use the version of spatial-engine that wrote it, or annotate into a new folder",
+        )
+    return Store(path)
+
+
+def create_store(path: str | Path) -> Store:
+    """The store at `path`, made if there is none; what killed writers left is swept."""
+    folder = Path(path)
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / "store.json").is_file():
+        raise StoreError(f"{path} holds other files and is not a store", "name an empty or a new folder")
+    for place in (folder, *folder.parents):
+        if place.exists() and not place.is_dir():
+            raise StoreError(f"{place} is a file, not a folder", "name an empty or a new folder")
+    if not (folder / "store.json").is_file():
+        write_json(folder / "store.json", {"format_version": FORMAT_VERSION})
+    sweep(folder)
+    return open_store(folder)
+
+
+def _whole(file: Path) -> Any:
+    """What a JSON file of the store says. Raises `StoreError` on damage."""
+    try:
+        return read_json(file)
+    except ValueError as error:
+        raise StoreError(f"{file.name} is damaged", f"delete {file} and run annotate again") from error
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(json.dumps(text).encode()).hexdigest()[:16]

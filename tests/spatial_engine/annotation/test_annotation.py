@@ -1,0 +1,370 @@
+"""Experts with models: clips taken together, loaded once, and what a fault costs."""
+
+import pickle
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+
+from experts.runtime.model_expert import ModelExpert, Package
+from experts.signals import Abstained, Gravity, Signal
+from spatial_engine.annotation.model_options import Loading
+from spatial_engine.annotation.workbench import Workbench
+from spatial_engine.cli.summary import show_store
+from spatial_engine.errors import SetupError, UsageError
+from spatial_engine.pipeline import annotate
+from spatial_engine.store.signal_file import artefact_hash
+from spatial_engine.store.store import Store
+from tests.spatial_engine.fake_footage import write_folders, write_images
+from tests.spatial_engine.fake_models import FakeModel, FakePerImage
+from tests.spatial_engine.test_pipeline import Heard
+
+
+@pytest.fixture
+def videos(tmp_path: Path) -> Path:
+    return write_folders(tmp_path / "videos", 5)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "log"
+
+
+def chain(log: Path) -> tuple[FakeModel, FakePerImage, FakeModel]:
+    """A model clip by clip, one picture by picture that reads it, and one that reads that."""
+    return (
+        FakeModel(name="first", provides=frozenset({"valid_area"}), log=log),
+        FakePerImage(name="looks", provides=frozenset({"gravity"}), needs=frozenset({"valid_area"}), log=log),
+        FakeModel(name="last", provides=frozenset({"image_tracks"}), needs=frozenset({"gravity"}), log=log),
+    )
+
+
+def hashes(store: Store) -> dict[tuple[str, str], str]:
+    return {
+        (clip, name): artefact_hash(value) for clip in store.clip_ids() for name, value in store.signals(clip).items()
+    }
+
+
+def by_name(store: Store, signal: str) -> dict[str, Signal | Abstained]:
+    return {store.record(clip).clip["name"]: store.signals(clip)[signal] for clip in store.clip_ids()}
+
+
+def failed(store: Store) -> dict[str, list[tuple[str, str]]]:
+    """(expert, error) by name of clip."""
+    present = {store.record(clip).clip["name"]: store.present_failures(clip) for clip in store.clip_ids()}
+    return {name: sorted((f.expert, f.error) for f in failures) for name, failures in present.items() if failures}
+
+
+def summary(store: Store) -> tuple[bool, str]:
+    console = Console(width=200, record=True, highlight=False)
+    return show_store(store, console), console.export_text()
+
+
+# together
+
+
+@pytest.mark.parametrize(("workers", "clips_at_once"), [(0, 4), (0, 3), (1, 5), (2, 2)])
+def test_same_bytes_however_clips_are_taken(
+    tmp_path: Path, videos: Path, log: Path, workers: int, clips_at_once: int
+) -> None:
+    write_images(videos / "longer", 9, count=6)
+    alone = annotate(
+        videos, tmp_path / "alone", experts=chain(tmp_path / "other log"), loading=Loading(clips_at_once=1)
+    )
+    together = annotate(
+        videos, tmp_path / "together", experts=chain(log), loading=Loading(clips_at_once=clips_at_once), workers=workers
+    )
+    assert len(hashes(alone)) == 18
+    assert hashes(alone) == hashes(together)
+
+
+def test_pictures_of_several_clips_share_batches(tmp_path: Path, videos: Path, log: Path) -> None:
+    looks = chain(log)[1]
+    annotate(videos, tmp_path / "store", experts=chain(log), loading=Loading(clips_at_once=5))
+    batches = [note for note in looks.notes() if note.startswith("batch")]
+    assert batches == [*["batch of 4, 4 different"] * 3, "batch of 4, 3 different"], "5 clips of 3 pictures"
+    assert [note for note in looks.notes() if note.startswith("load")] == ["load on auto"]
+
+
+def test_no_worker_goes_idle_for_it(tmp_path: Path, videos: Path, log: Path) -> None:
+    annotate(videos, tmp_path / "store", experts=chain(log), loading=Loading(clips_at_once=8), workers=2)
+    assert chain(log)[1].notes().count("load on auto") == 2
+
+
+def test_a_resumed_run_gives_the_same(tmp_path: Path, videos: Path, log: Path) -> None:
+    whole = annotate(videos, tmp_path / "whole", experts=chain(log))
+    (videos / "clip 3").rename(tmp_path / "clip 3")
+    annotate(videos, tmp_path / "parts", experts=chain(log))
+    (tmp_path / "clip 3").rename(videos / "clip 3")
+    parts = annotate(videos, tmp_path / "parts", experts=chain(log))
+    assert hashes(whole) == hashes(parts)
+
+
+def test_a_clip_without_pictures(tmp_path: Path, videos: Path, log: Path) -> None:
+    first, looks, last = chain(log)
+    looks.no_pictures_of = "clip 2"
+    gravity = by_name(annotate(videos, tmp_path / "store", experts=[first, looks, last]), "gravity")
+    assert gravity["clip 2"] == Abstained(reason="no pictures")
+    assert sum(isinstance(value, Gravity) for value in gravity.values()) == 4
+
+
+def test_signals_come_from_memory(tmp_path: Path, videos: Path, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_file(path: Path, kind: type) -> Signal:
+        raise AssertionError(f"{path} was read")
+
+    monkeypatch.setattr("spatial_engine.store.store.read_signal", no_file)
+    assert failed(annotate(videos, tmp_path / "store", experts=chain(log))) == {}
+
+
+# memory
+
+
+def test_batches_halve_when_memory_runs_out(tmp_path: Path, videos: Path, log: Path) -> None:
+    stores = []
+    for clips_at_once in (1, 5):
+        first, looks, last = chain(log)
+        looks.room = 2
+        name = f"store {clips_at_once}"
+        stores.append(
+            annotate(
+                videos, tmp_path / name, experts=[first, looks, last], loading=Loading(clips_at_once=clips_at_once)
+            )
+        )
+    assert failed(stores[0]) == {}
+    assert hashes(stores[0]) == hashes(stores[1])
+
+
+def test_too_little_memory_for_one_costs_one_clip(tmp_path: Path, videos: Path, log: Path) -> None:
+    first, looks, last = chain(log)
+    last.fault, last.fault_clip = "run out of memory", "clip 1"
+    store = annotate(videos, tmp_path / "store", experts=[first, looks, last])
+    assert failed(store) == {"clip 1": [("last", "OutOfMemoryError: CUDA out of memory")]}
+    well, text = summary(store)
+    assert not well
+    assert "try: take a smaller --max-side, or --dtype float16" in text
+
+
+# faults
+
+
+def poison(videos: Path, expert: FakePerImage, name: str) -> None:
+    """The expert's fault comes with a picture of this clip, in whatever batch that is."""
+    import numpy as np
+    from PIL import Image
+
+    picture = sorted((videos / name).iterdir())[1]
+    expert.poison, expert.fault_clip = float(np.asarray(Image.open(picture)).mean()), name
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_an_odd_picture_costs_its_clip(tmp_path: Path, videos: Path, log: Path, workers: int) -> None:
+    experts = chain(log)
+    experts[1].fault = "raise"
+    poison(videos, experts[1], "clip 2")
+    store = annotate(videos, tmp_path / "store", experts=experts, workers=workers)
+    assert failed(store) == {"clip 2": [("looks", "RuntimeError: an odd picture")]}
+    assert by_name(store, "image_tracks")["clip 2"] == Abstained(
+        reason="needs gravity, which failed", remedy="--retry-failed"
+    )
+    good = annotate(videos, tmp_path / "good", experts=chain(log))
+    assert sum(hashes(good)[at] == value for at, value in hashes(store).items()) == 13
+
+
+def test_a_picture_that_kills_costs_its_clip(tmp_path: Path, videos: Path, log: Path) -> None:
+    experts = chain(log)
+    experts[1].fault = "die"
+    poison(videos, experts[1], "clip 2")
+    store = annotate(videos, tmp_path / "store", experts=experts, workers=2)
+    ((name, [(expert, error)]),) = failed(store).items()
+    assert (name, expert) == ("clip 2", "looks")
+    assert "the worker process died" in error
+    assert sum(isinstance(value, Gravity) for value in by_name(store, "gravity").values()) == 4
+    assert experts[1].notes().count("load on auto") > 2, "a fresh process loads its own"
+
+
+def test_the_right_expert_is_blamed(tmp_path: Path, videos: Path, log: Path) -> None:
+    """Signals of the experts before may not be on file yet when a process dies."""
+    first, looks, last = chain(log)
+    last.fault, last.fault_clip = "die", "clip 4"
+    free = FakeModel(name="free", provides=frozenset({"calibration"}), lacks="no such package", log=log)
+    store = annotate(videos, tmp_path / "store", experts=[free, first, looks, last], workers=1)
+    assert [expert for expert, _ in failed(store)["clip 4"]] == ["free", "last"]
+    assert [expert for expert, _ in failed(store)["clip 0"]] == ["free"]
+
+
+def test_killed_once_costs_nothing(tmp_path: Path, videos: Path, log: Path) -> None:
+    first, looks, last = chain(log)
+    last.fault, last.fault_clip = "die once", "clip 4"
+    assert failed(annotate(videos, tmp_path / "store", experts=[first, looks, last], workers=1)) == {}
+
+
+@pytest.mark.parametrize("which", [1, 2])
+def test_a_lost_gpu_costs_one_clip(tmp_path: Path, videos: Path, log: Path, which: int) -> None:
+    """After such an error a process cannot use the GPU again: a fresh one goes on."""
+    experts = chain(log)
+    experts[which].fault, experts[which].fault_clip = "lose the GPU", "clip 1"
+    if which == 1:
+        poison(videos, experts[1], "clip 1")
+    store = annotate(videos, tmp_path / "store", experts=experts, workers=1)
+    error = "RuntimeError: CUDA error: device-side assert triggered"
+    assert failed(store) == {"clip 1": [(experts[which].name, error)]}
+
+
+def test_a_lost_gpu_in_the_users_process(tmp_path: Path, videos: Path, log: Path) -> None:
+    model = FakeModel(name="model", log=log, weight_names=("none",), fault="lose the GPU", fault_clip="clip 1")
+    plain = FakeModel(name="plain", provides=frozenset({"valid_area"}), log=log)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("spatial_engine.annotation.workbench.place", lambda device, dtype: None)
+        patch.setattr("experts.runtime.readiness.located", lambda name, weights: None)
+        store = annotate(videos, tmp_path / "store", experts=[model, plain])
+        errors = [error for errors in failed(store).values() for _, error in errors]
+        assert all(not isinstance(value, Abstained) for value in by_name(store, "valid_area").values())
+        assert any("device-side assert" in error for error in errors)
+        assert any("the GPU failed on an earlier clip" in error for error in errors)
+        model.fault = ""
+        again = annotate(videos, tmp_path / "store", experts=[model, plain])
+    assert len(failed(again)) == 1, "only the clip itself waits for --retry-failed"
+
+
+# what the machine lacks
+
+
+def test_what_is_lacking_is_tried_once_and_told_once(tmp_path: Path, videos: Path, log: Path) -> None:
+    first, looks, last = chain(log)
+    looks.lacks = "a package is not installed"
+    heard = Heard()
+    store = annotate(videos, tmp_path / "store", experts=[first, looks, last], progress=heard)
+    assert looks.notes() == ["load on auto"]
+    assert set(failed(store)) == {f"clip {n}" for n in range(5)}
+    assert not any(isinstance(value, Abstained) for value in by_name(store, "valid_area").values())
+    refused = Abstained(reason="needs gravity, which failed", remedy="pip install looks")
+    assert set(by_name(store, "image_tracks").values()) == {refused}
+    assert "clip 3: done without looks" in heard.lines
+    well, text = summary(store)
+    assert not well
+    assert text.count("a package is not installed") == 2, "in the table, and as the one trouble"
+    assert "failed 5 clips: looks cannot run here: a package is not installed\n  try: pip install looks" in text
+    looks.lacks = ""
+    again = annotate(videos, tmp_path / "store", experts=[first, looks, last])
+    assert failed(again) == {}
+    assert hashes(again) == hashes(annotate(videos, tmp_path / "other", experts=chain(log)))
+    assert summary(again)[0]
+
+
+@pytest.mark.parametrize(
+    ("error", "remedy"),
+    [(MemoryError("no room"), "--device cpu"), (ValueError("odd file"), "see: spatial-engine doctor")],
+)
+def test_trouble_in_loading_concerns_the_machine(
+    tmp_path: Path, videos: Path, log: Path, error: Exception, remedy: str
+) -> None:
+    first, looks, last = chain(log)
+    first.load_error = error
+    _, text = summary(annotate(videos, tmp_path / "store", experts=[first, looks, last]))
+    assert first.notes() == ["load on auto"]
+    assert f"5 clips: first cannot run here: first cannot be loaded: {type(error).__name__}: {error}\n" in text
+    assert f"  try: {remedy}" in text
+
+
+def test_weights_that_cannot_be_named_yet(tmp_path: Path, videos: Path, log: Path) -> None:
+    class Unfetched(FakeModel):
+        def weights_identity(self, weights: str | None) -> str | None:
+            from experts.setup_problem import SetupProblem
+
+            raise SetupProblem("no lock file", "spatial-engine weights fetch it")
+
+    model = Unfetched(log=log, lacks="no lock file")
+    store = annotate(videos, tmp_path / "store", experts=[model])
+    assert len(failed(store)) == 5
+
+
+def test_when_nothing_can_run_it_is_said_before_the_work(tmp_path: Path, videos: Path, log: Path) -> None:
+    package = Package(module="no_such_module", install="pip install no-such-module", licence="MIT")
+    model = FakeModel(log=log, packages=(package,))
+    heard = Heard()
+    with pytest.raises(SetupError, match="none of the experts can run here: no_such_module") as caught:
+        annotate(videos, tmp_path / "store", experts=[model], progress=heard)
+    assert caught.value.remedy == "pip install no-such-module"
+    said, remedy = heard.lines[:2]
+    assert said.startswith("model cannot run here: no_such_module")
+    assert remedy == "  try: pip install no-such-module"
+    assert model.notes() == []
+    plain = FakeModel(name="plain", provides=frozenset({"valid_area"}), log=log, lacks="")
+    model.lacks = "no_such_module is not installed"
+    store = annotate(videos, tmp_path / "store", experts=[model, plain])
+    assert len(failed(store)) == 5
+    model.packages, model.lacks = (), ""
+    annotate(videos, tmp_path / "store", experts=[model, plain])
+    model.packages = (package,)
+    annotate(videos, tmp_path / "store", experts=[model])  # what is on file needs no model
+
+
+# writing
+
+
+def test_what_cannot_be_written_is_its_experts_failure(
+    tmp_path: Path, videos: Path, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = annotate(videos, tmp_path / "good", experts=chain(log))
+    broken = next(clip for clip in good.clip_ids() if good.record(clip).clip["name"] == "clip 2")
+    real = Store.write
+
+    def write(store: Store, clip_id: str, name: str, key: str, value: Signal | Abstained) -> None:
+        if (clip_id, name) == (broken, "gravity"):
+            raise OSError(28, "No space left on device")
+        real(store, clip_id, name, key, value)
+
+    monkeypatch.setattr(Store, "write", write)
+    store = annotate(videos, tmp_path / "store", experts=chain(log))
+    assert failed(store) == {"clip 2": [("looks", "OSError: [Errno 28] No space left on device")]}
+    refused = Abstained(reason="needs gravity, which failed", remedy="--retry-failed")
+    assert by_name(store, "image_tracks")["clip 2"] == refused
+    monkeypatch.setattr(Store, "write", real)
+    again = annotate(videos, tmp_path / "store", experts=chain(log), retry_failed=True)
+    assert hashes(again) == hashes(good)
+
+
+# processes and devices
+
+
+def test_what_cannot_be_sent_is_said(tmp_path: Path, videos: Path, log: Path) -> None:
+    model = FakeModel(log=log)
+    model.model = lambda: None
+    with pytest.raises(UsageError, match="expert model cannot be sent to a worker process") as caught:
+        annotate(videos, tmp_path / "store", experts=[model], workers=1)
+    assert "workers=0" in caught.value.remedy
+    assert annotate(videos, tmp_path / "store", experts=[model]).clip_ids()
+
+
+def test_a_loaded_expert_is_sent_without_its_model(log: Path) -> None:
+    class Real(ModelExpert):
+        name, version = "real", "1"
+        settings = None
+
+    expert = Real()
+    assert pickle.loads(pickle.dumps(FakeModel(log=log))).model is None
+    expert.model = lambda: None
+    assert expert.__getstate__()["model"] is None
+    assert expert.model is not None
+
+
+def test_what_was_loaded_is_closed(tmp_path: Path, videos: Path, log: Path) -> None:
+    first, looks, last = chain(log)
+    annotate(videos, tmp_path / "store", experts=[first, looks, last])
+    assert [expert.notes()[-1] for expert in (first, looks, last)] == ["close"] * 3
+    assert looks.model is None
+
+
+def test_workers_load_on_gpus_in_turn(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cuda = SimpleNamespace(device_count=lambda: 2)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
+    for number in range(3):
+        monkeypatch.setattr("spatial_engine.annotation.workbench.worker_number", lambda number=number: number)
+        Workbench(loading=Loading()).load(FakeModel(log=log, weight_names=("none",)))
+        Workbench(loading=Loading(device="cuda:1")).load(FakeModel(log=log, weight_names=("none",)))
+        Workbench(loading=Loading()).load(FakeModel(name="plain", log=log))
+    model = FakeModel(log=log)
+    assert model.notes() == [f"load on cuda:{n}" for n in (0, 1, 1, 1, 0, 1)]
+    assert set(FakeModel(name="plain", log=log).notes()) == {"load on auto"}

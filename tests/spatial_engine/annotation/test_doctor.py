@@ -1,0 +1,73 @@
+"""What is missing comes with the command that adds it."""
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from experts.registry import EXPERTS
+from spatial_engine.annotation import doctor
+
+
+def test_all_packages_work_here(tmp_path: Path) -> None:
+    findings = {finding.what: finding for finding in doctor.examine(tmp_path)}
+    for name in ("Python", "numpy", "pycolmap", "expert klt", "processor cores"):
+        assert findings[name].state == "works", findings[name]
+
+
+def test_what_is_missing_has_a_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(doctor._PACKAGES, "no_such_module", "no-such-package")
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    findings = {finding.what: finding for finding in doctor.examine(tmp_path / "not" / "there")}
+    assert findings["no-such-package"].state == "missing"
+    assert findings["no-such-package"].remedy.endswith("-m pip install no-such-package")
+    assert findings["Chromium"].state == "optional"
+    assert "install chromium" in findings["Chromium"].remedy
+
+
+def test_names_every_dependency() -> None:
+    import tomllib
+
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
+    required = {text.split(">")[0].split("=")[0] for text in project["dependencies"]}
+    assert required == set(doctor._PACKAGES.values())
+
+
+def test_an_expert_of_a_model_that_is_not_here_is_optional(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SPATIAL_ENGINE_WEIGHTS", str(tmp_path))
+    monkeypatch.setitem(EXPERTS.builtin, "unpacked", "tests.spatial_engine.fake_adapters:Unpacked")
+    findings = {finding.what: finding for finding in doctor.examine(tmp_path)}
+    found = findings["expert unpacked"]
+    assert found.state == "optional"
+    pip, fetch = found.remedy.split(" && ")
+    assert pip == f"{sys.executable} -m pip install no-such-package"
+    assert fetch == "spatial-engine weights fetch da3-base"
+    assert "licence: Apache-2.0, weights Apache-2.0" in found.notes
+    assert "imports: no_such_package.part (MIT)" in found.notes
+    assert "variants: unpacked:free, unpacked:bound" in found.notes
+    assert doctor.show(findings.values())
+
+
+def test_without_a_core_package_it_still_speaks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(doctor, "find_spec", lambda name: None if name == "numpy" else object())
+    findings = {finding.what: finding for finding in doctor.examine(tmp_path)}
+    assert findings["numpy"].state == "missing"
+    assert not any(what.startswith("expert") for what in findings)
+    assert not doctor.show(findings.values())
+
+
+def test_what_models_run_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    cuda = SimpleNamespace(
+        is_available=lambda: True,
+        device_count=lambda: 1,
+        mem_get_info=lambda _: (60_000_000_000, 80_000_000_000),
+        get_device_name=lambda _: "H100",
+    )
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(__version__="2.13.0", cuda=cuda, __spec__=object()))
+    [gpu] = doctor._gpu()
+    assert (gpu.what, gpu.state) == ("GPU cuda:0", "works")
+    assert gpu.detail == "H100, 60.0 of 80.0 GB free; torch 2.13.0"
+    cuda.is_available, cuda.device_count = (lambda: False), (lambda: 0)
+    [none] = doctor._gpu()
+    assert (none.state, none.remedy) == ("optional", "conda env create -f environment.yml")

@@ -1,0 +1,91 @@
+"""Needs are met, in order, or it is said who could meet them."""
+
+from pathlib import Path
+
+import pytest
+
+from spatial_engine.annotation.model_options import Loading
+from spatial_engine.annotation.plan import choose, choose_experts, named_expert, steps
+from spatial_engine.errors import UsageError
+from tests.spatial_engine.fake_adapters import FakeAdapter, Unpacked
+from tests.spatial_engine.fake_experts import FakeExpert, chain
+
+LOG = Path("unused")
+
+
+def test_needs_come_first() -> None:
+    fakes = chain(LOG)
+    backwards = {name: fakes[name] for name in ("up", "tracks", "area")}
+    names = [expert.name for expert in choose(None, backwards)]
+    assert names.index("area") < names.index("tracks")
+    assert sorted(names) == ["area", "tracks", "up"]
+
+
+def test_only_what_is_wanted_and_what_that_needs() -> None:
+    assert [expert.name for expert in choose(["image_tracks"], chain(LOG))] == ["area", "tracks"]
+    assert [expert.name for expert in choose(["gravity"], chain(LOG))] == ["up"]
+
+
+def test_the_first_provider_is_preferred() -> None:
+    rival = FakeExpert(name="rival", provides=frozenset({"gravity"}), log=LOG)
+    assert [expert.name for expert in choose(["gravity"], {"rival": rival, **chain(LOG)})] == ["rival"]
+    assert [expert.name for expert in choose(["gravity"], {**chain(LOG), "rival": rival})] == ["up"]
+
+
+def test_given_experts_all_run() -> None:
+    rival = FakeExpert(name="rival", provides=frozenset({"valid_area", "gravity"}), log=LOG)
+    chosen = choose_experts([*chain(LOG).values(), rival])
+    assert {"area", "rival_check", "tracks", "up"} <= {expert.name for expert in chosen}, "and what joins them"
+    assert next(e for e in chosen if e.name == "rival_check").provides == {"gravity_check"}, "the second is the check"
+
+
+def test_an_unmet_need_names_who_provides_it() -> None:
+    with pytest.raises(UsageError, match="nothing provides valid_area") as caught:
+        choose_experts(["klt"])
+    assert "valid_area (provides valid_area)" in caught.value.remedy
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(UsageError, match="no expert is called 'colnap'") as caught:
+        named_expert("colnap")
+    assert "colmap" in caught.value.remedy
+    with pytest.raises(UsageError, match="no signal is called smell"):
+        choose(["smell"], chain(LOG))
+
+
+def test_a_circle_is_named() -> None:
+    fakes = chain(LOG)
+    fakes["area"].needs = frozenset({"image_tracks"})
+    with pytest.raises(UsageError, match="circle"):
+        choose(None, fakes)
+
+
+def test_measured_seconds_replace_guesses() -> None:
+    klt = named_expert("klt")
+    [guess], [measured] = steps([klt], {}), steps([klt], {"klt": 1.25})
+    assert guess.seconds is not None
+    assert not guess.measured
+    assert (measured.seconds, measured.measured) == (1.25, True)
+    [unknown] = steps([chain(LOG)["up"]], {})
+    assert unknown.seconds is None
+
+
+def test_memory_of_a_model_is_that_of_its_weights_at_least() -> None:
+    [known], [unknown], [core] = (
+        steps([FakeAdapter()], {}),
+        steps([FakeAdapter("bound")], {}),
+        steps([named_expert("klt")], {}),
+    )
+    assert known.memory_gb == pytest.approx(0.5415, abs=1e-3)
+    assert unknown.memory_gb is None
+    assert core.memory_gb is not None
+
+
+def test_obstacles_are_all_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SPATIAL_ENGINE_WEIGHTS", str(tmp_path))
+    [core, model, bound] = steps([named_expert("klt"), Unpacked(), FakeAdapter("bound")], {})
+    assert core.obstacles == ()
+    assert [type(obstacle).__name__ for obstacle in model.obstacles] == ["SetupProblem", "SetupProblem"]
+    assert [type(obstacle).__name__ for obstacle in bound.obstacles] == ["UsageError", "SetupProblem"]
+    [tried] = steps([FakeAdapter("bound")], {}, Loading(weights="random"))
+    assert tried.obstacles == ()

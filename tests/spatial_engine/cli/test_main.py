@@ -1,0 +1,230 @@
+"""Commands as a user types them: exit codes, causes, remedies."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from experts.registry import EXPERTS
+from spatial_engine.cli.main import main
+from spatial_engine.store.store import open_store
+from tests.films import panning, write_video
+from tests.spatial_engine.fake_footage import write_folders
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs the command line; returns exit code, standard output and standard error."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return int(left.value.code or 0), out, err
+
+    return run
+
+
+@pytest.fixture
+def videos(tmp_path: Path) -> Path:
+    return write_folders(tmp_path / "[red]vidéos", 2)
+
+
+def test_annotate_twice(command: Run, tmp_path: Path, videos: Path) -> None:
+    line = ("annotate", videos, "-o", tmp_path / "store", "--experts", "valid_area")
+    code, out, _ = command(*line)
+    assert code == 0, out
+    assert "2 clips: 0 already done" in out
+    assert "valid_area" in out.splitlines()[-2]
+    code, out, _ = command(*line)
+    assert code == 0
+    assert "2 clips: 2 already done" in out
+
+
+def test_trouble_with_some_clips_is_1(command: Run, tmp_path: Path, videos: Path) -> None:
+    (videos / "[bold]junk\n.mp4").write_bytes(b"no video" * 100)
+    (videos / "notes.txt").touch()
+    code, out, _ = command("annotate", videos, "-o", tmp_path / "store", "--experts", "valid_area")
+    assert code == 1
+    assert "failed [bold]junk\\n.mp4: " in out
+    assert "notes.txt: neither a video nor an image" in out
+    assert len(open_store(tmp_path / "store").clip_ids()) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cause", "remedy"),
+    [
+        (["annotate", "no/such/place", "-o", "{}"], "no/such/place", "give a video"),
+        (["annotate", ".", "-o", "{}", "--experts", "colnap"], "no expert is called 'colnap'", "colmap"),
+        (["annotate", ".", "-o", "{}", "--intrinsics", "500,500"], "--intrinsics 500,500", "FX,FY,CX,CY"),
+        (["annotate", ".", "-o", "{}", "--start", "5", "--end", "4"], "--start 5 --end 4", "start < end"),
+        (["annotate", ".", "-o", "{}", "--start", "nan"], "--start nan", "start < end"),
+        (["annotate", ".", "-o", "{}", "--intrinsics", "-5,5,9,9"], "--intrinsics -5,5,9,9", "above 0"),
+        (["annotate", ".", "-o", "{}", "--experts", ","], "names nothing", "leave the option out"),
+        (["annotate", ".", "-o", "{}", "--weights-dir", ".", "--random-weights"], "--weights-dir and", "leave one"),
+        (["weights", "fetch", "da3-huge"], "'da3-huge'", "da3-base"),
+        (["weights", "fetch", "cotracker3-online"], "CC-BY-NC-4.0", "--experts tapir"),
+        (["run", ".", "-o", "{}", "--abilities", "L9"], "no template asks about 'L9'", "--abilities"),
+        (["run", ".", "-o", __file__], "is a file, not a folder", "new folder"),
+        (["annotate", ".", "-o", f"{__file__}/below"], "is a file, not a folder", "new folder"),
+        (["generate", "{}", "-o", "{}"], "is not a store", "spatial-engine annotate"),
+        (["generate", ".", "-o", "{}"], "is not a store", "spatial-engine annotate"),
+    ],
+)
+def test_usage_is_2(command: Run, tmp_path: Path, arguments: list[str], cause: str, remedy: str) -> None:
+    code, _, err = command(*(argument.format(tmp_path / "out") for argument in arguments))
+    assert code == 2
+    first, second = err.splitlines()
+    assert first.startswith("error: ")
+    assert cause in first
+    assert second.startswith("  try: ")
+    assert remedy in second
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_cannot_be_written_is_3(command: Run, videos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, value: object) -> None:
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr("spatial_engine.store.store.write_json", full)
+    code, _, err = command("annotate", videos, "-o", videos.parent / "store", "--experts", "valid_area")
+    assert code == 3
+    assert err.splitlines()[0].startswith("error: No space left on device: ")
+    assert err.splitlines()[1].startswith("  try: ")
+
+
+def test_a_fault_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("a fault")
+
+    monkeypatch.setattr("spatial_engine.pipeline.generate", broken)
+    with pytest.raises(KeyError, match="a fault"):
+        main(["generate", str(tmp_path), "-o", str(tmp_path / "set")])
+
+
+def test_a_taken_folder_is_said_before_the_work(command: Run, videos: Path, tmp_path: Path) -> None:
+    (tmp_path / "out" / "dataset").mkdir(parents=True)
+    (tmp_path / "out" / "dataset" / "thesis.txt").write_text("mine")
+    code, out, err = command("run", videos, "-o", tmp_path / "out", "--experts", "valid_area")
+    assert code == 2
+    assert "is not a data set" in err
+    assert out == ""
+    assert not (tmp_path / "out" / "store").exists()
+
+
+def test_report_takes_the_folder_of_a_run(command: Run, videos: Path, tmp_path: Path) -> None:
+    assert command("run", videos, "-o", tmp_path / "out", "--experts", "valid_area")[0] == 0
+    (tmp_path / "out" / "report" / "index.html").unlink()
+    (tmp_path / "out" / "report" / "gallery.html").unlink()
+    for rest in (tmp_path / "out" / "report").iterdir():
+        rest.rename(tmp_path / f"old {rest.name}")
+    code, out, _ = command("report", tmp_path / "out")
+    assert code == 0
+    assert out.strip() == f"look at: {tmp_path / 'out' / 'report' / 'index.html'}"
+    assert len(list((tmp_path / "out" / "report" / "clips").iterdir())) == 2, "it knows the store"
+
+
+def test_a_range_in_seconds_needs_times(command: Run, videos: Path, tmp_path: Path) -> None:
+    line = ("annotate", videos, "-o", tmp_path / "store", "--end", "1", "--experts", "valid_area")
+    code, _, err = command(*line)
+    assert code == 2
+    assert "--fps" in err
+    write_video(videos / "a.mp4", panning(0, 12))
+    code, out, _ = command(*line)
+    assert code == 1
+    assert out.count("--start/--end: images have no times\n  try: give their rate with --fps") == 2
+    assert len(open_store(tmp_path / "store").clip_ids()) == 1
+
+
+def test_unknown_options_are_usage(command: Run) -> None:
+    code, _, err = command("annotate", "videos", "-o", "store", "--upsidedown")
+    assert code == 2
+    assert "upsidedown" in err
+
+
+def test_a_missing_package_is_3(command: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "spatial_engine.sources", None)
+    code, _, err = command("annotate", ".", "-o", tmp_path / "store")
+    assert code == 3
+    assert "doctor" in err
+
+
+def test_plan_runs_nothing(command: Run, tmp_path: Path, videos: Path) -> None:
+    code, out, _ = command("annotate", videos, "-o", tmp_path / "store", "--plan", "--experts", "valid_area,klt")
+    assert code == 0
+    assert "Apache" in out
+    assert "estimate" in out
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.fixture
+def models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Experts with models in the registry, and no weights."""
+    for name, target in (("fake_adapter", "FakeAdapter"), ("unpacked", "Unpacked")):
+        monkeypatch.setitem(EXPERTS.builtin, name, f"tests.spatial_engine.fake_adapters:{target}")
+    monkeypatch.setenv("SPATIAL_ENGINE_WEIGHTS", str(tmp_path / "no weights"))
+
+
+def test_noncommercial_experts_are_refused_without_the_word(
+    command: Run, models: None, tmp_path: Path, videos: Path
+) -> None:
+    line = ("annotate", videos, "-o", tmp_path / "store", "--experts", "fake_adapter:bound")
+    code, _, err = command(*line)
+    assert code == 2
+    assert "may not be used commercially (Apache-2.0, weights CC-BY-NC-4.0)" in err
+    assert "depth_anything_3:base" in err
+    assert not (tmp_path / "store").exists()
+    code, _, err = command(*line, "--allow-noncommercial")
+    assert code == 3, "allowed, but there are no weights"
+    assert "weights fetch da3-giant-1.1 --allow-noncommercial" in err
+
+
+def test_missing_weights_cost_their_signal_only(command: Run, models: None, tmp_path: Path, videos: Path) -> None:
+    line = ("annotate", videos, "-o", tmp_path / "store", "--experts", "valid_area,fake_adapter")
+    code, out, _ = command(*line, "--weights-dir", tmp_path / "my weights")
+    assert code == 1
+    assert "valid_area" in out
+    assert f"try: spatial-engine weights fetch da3-base --weights-dir {tmp_path / 'my weights'}" in out
+
+
+def test_plan_says_what_cannot_run(command: Run, models: None, tmp_path: Path, videos: Path) -> None:
+    line = ("annotate", videos, "-o", tmp_path / "store", "--plan", "--experts", "valid_area,unpacked:bound")
+    code, out, _ = command(*line)
+    assert code == 0
+    assert "no_such_package.part: not installed" in out
+    assert "try: pip install no-such-package" in out
+    assert "try: spatial-engine weights fetch da3-giant-1.1 --allow-noncommercial" in out
+    assert "may not be used commercially" in out
+    assert out.splitlines()[-2:] == ["cannot run here: unpacked", "  so nothing will provide gravity"]
+    assert not (tmp_path / "store").exists()
+
+
+def test_weights_are_listed_and_verified(command: Run, tmp_path: Path) -> None:
+    code, out, _ = command("weights", "list", "--weights-dir", tmp_path)
+    assert code == 0
+    assert "da3-base" in out and "missing" in out
+    code, out, _ = command("weights", "verify", "--weights-dir", tmp_path)
+    assert (code, out.strip()) == (0, f"nothing to verify in {tmp_path}")
+    code, _, err = command("weights", "verify", "da3-base", "--weights-dir", tmp_path)
+    assert code == 3
+    assert f"try: spatial-engine weights fetch da3-base --weights-dir {tmp_path}" in err
+
+
+def test_doctor(command: Run) -> None:
+    code, out, _ = command("doctor")
+    assert code == 0, out
+    assert "pycolmap" in out
+
+
+def test_help_names_the_commands(command: Run) -> None:
+    code, out, _ = command("--help")
+    assert code == 0
+    assert all(name in out for name in ("run", "annotate", "generate", "export", "report", "doctor"))
+
+
+def test_the_file_stays_thin() -> None:
+    import spatial_engine.cli.main
+
+    assert len(Path(spatial_engine.cli.__file__).read_text().splitlines()) < 200

@@ -1,0 +1,25 @@
+from spatial_engine.dataset.audit import set_truth
+from spatial_engine.dataset.card import card
+from spatial_engine.dataset.writing import write_dataset
+from tests.spatial_engine.drafts import NASTY, clip, clip_questions
+
+
+def test_says_what_the_audit_says(tmp_path):
+    dataset = write_dataset(tmp_path / "my set", [clip_questions(count=2)], clip, seed=5)
+    text = (dataset.path / "README.md").read_text()
+    assert text.startswith('---\npretty_name: "my set"\n') and "seed 5" in text
+    for leaf, found in dataset.audit["abilities"].items():
+        assert f"| {leaf} | {found['questions']} | {found['facts']} |" in text
+    assert "CC-BY-4.0" in text and "No ground truth was at hand" in text
+    set_truth(dataset.path, {"right": 9, "wrong": 1, "undecidable": 2})
+    assert "9 facts right, 1 wrong, 2 that" in card(dataset.audit, "my set")
+
+
+def test_names_and_reasons_are_literal(tmp_path):
+    dataset = write_dataset(tmp_path / "d", [clip_questions(count=2)], clip, seed=0)
+    text = card(dataset.audit, NASTY)
+    body = text.split("---\n", 2)[2]
+    assert "\\<img" in body and "<img" not in body.replace("\\<", "") and "<b>" not in body
+    assert text.split("\n")[1].startswith(
+        'pretty_name: "<img src=x onerror=alert(1)> \\"quoted\\" \'s\\n</script> файл'
+    )

@@ -1,0 +1,67 @@
+import json
+
+import numpy as np
+import pytest
+
+from spatial_engine.dataset.balance import Dealt
+from spatial_engine.dataset.question_line import from_line, plain, question_of, to_line
+from templates.agent.navigation import Navigate
+from templates.answer import p_right
+from templates.simulation.route import RouteOrder
+from templates.truth import recorded_answer
+from tests.spatial_engine.drafts import clip, closer, moves, ratio, route, same_point, tilt, walk, which_map
+
+DEALT = [
+    Dealt(draft=closer(3, right=1), order=(1, 0)),
+    Dealt(draft=which_map(2), order=(3, 1, 0, 2)),
+    *(
+        Dealt(draft=draft)
+        for draft in (ratio(3), tilt(1), moves(2, True), same_point(4), route(5), walk(6), walk(6, point_fraction=None))
+    ),
+]
+
+
+@pytest.mark.parametrize("dealt", DEALT, ids=lambda dealt: dealt.draft.template + "-" + dealt.draft.format)
+def test_a_line_is_read_back_as_it_was_written(dealt):
+    question = question_of(dealt, clip())
+    line = to_line(question)
+    assert "\n" not in line and to_line(from_line(line)) == line
+    assert list(json.loads(line)) == [field for field in question.__dataclass_fields__ if field != "extra"]
+
+
+def test_the_letter_stands_where_the_right_option_was_dealt():
+    question = question_of(DEALT[0], clip())
+    assert question.options == ["Point B", "Point A"] and question.answer == "A" and question.value == "B"
+    question = question_of(DEALT[1], clip())
+    assert question.answer == "C" and len({*question.options}) == 4
+
+
+def test_plain_values():
+    value = {"a": np.float32(0.5), 1: (np.int64(2), float("inf")), "c": np.array([[1.0, np.nan]])}
+    assert plain(value) == {"a": 0.5, "1": [2, None], "c": [[1.0, None]]}
+
+
+def test_a_line_that_lacks_something_says_what():
+    line = json.loads(to_line(question_of(DEALT[2], clip())))
+    del line["sigma"], line["clip"]
+    with pytest.raises(KeyError, match="clip, sigma"):
+        from_line(json.dumps(line))
+
+
+@pytest.mark.parametrize("point_fraction", [8, None])
+def test_a_plan_is_rebuilt_from_its_line(point_fraction):
+    written = walk(6, point_fraction)
+    question = from_line(to_line(question_of(Dealt(draft=written), clip())))
+    assert question.value["dolly"] == pytest.approx(3.9) and question.sigma["truck"] == pytest.approx(0.1)
+    assert question.tolerance == 1 and question.unit == "steps"
+    rebuilt = recorded_answer(question, Navigate())
+    assert rebuilt.steps.point_fraction == point_fraction and rebuilt.steps.actions == written.answer.steps.actions
+    np.testing.assert_allclose(rebuilt.step, written.answer.step)
+    np.testing.assert_allclose(rebuilt.amounts, written.answer.amounts, atol=1e-12)
+    assert p_right(rebuilt) == pytest.approx(p_right(written.answer), abs=1e-9)
+
+
+def test_an_order_is_rebuilt_from_its_line():
+    question = from_line(to_line(question_of(Dealt(draft=route(5)), clip())))
+    assert question.answer == [3, 5, 2, 4] and question.scorer == "order"
+    assert recorded_answer(question, RouteOrder()) == route(5).answer

@@ -1,0 +1,133 @@
+"""Folders that are stores, and those that are not."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from experts.signals import Abstained
+from spatial_engine.atomic_file import atomic_file, read_json, write_json
+from spatial_engine.errors import StoreError
+from spatial_engine.store.store import ClipRecord, Failure, FootageRecord, Store, create_store, open_store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return create_store(tmp_path / "store")
+
+
+def add_clip(store: Store, clip_id: str, *names: str) -> None:
+    for name in names:
+        store.write(clip_id, name, "k", Abstained(reason=f"no {name}"))
+    store.write_record(clip_id, ClipRecord(clip={"name": clip_id}, signals=dict.fromkeys(names, "k")))
+    store.write_footage(FootageRecord(path=f"/{clip_id}.mp4", name=clip_id, clips=(clip_id,)))
+
+
+@pytest.mark.parametrize(("version", "age"), [(99, "newer"), (0, "older")])
+def test_another_format_says_so(store: Store, version: int, age: str) -> None:
+    write_json(store.path / "store.json", {"format_version": version})
+    for opening in (open_store, create_store):
+        with pytest.raises(StoreError, match=f"{age} version: its format is {version}, this program reads 1"):
+            opening(store.path)
+
+
+def test_damaged_marker(store: Store) -> None:
+    (store.path / "store.json").write_text("{")
+    with pytest.raises(StoreError, match="damaged"):
+        open_store(store.path)
+
+
+def test_no_store(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="is not a store"):
+        open_store(tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="is a file"):
+        create_store(tmp_path / "file")
+
+
+def test_signals_are_read_when_looked_at(store: Store) -> None:
+    add_clip(store, "c", "gravity", "depth")
+    signals = store.signals("c")
+    assert sorted(signals) == ["depth", "gravity"]
+    for file in (store.path / "clips" / "c").glob("depth.*"):
+        file.unlink()
+    assert signals["gravity"] == Abstained(reason="no gravity")
+    assert signals["gravity"] is signals["gravity"]
+    with pytest.raises(StoreError, match="depth"):
+        signals["depth"]
+
+
+def test_missing_clip_lists_those_there_are(store: Store) -> None:
+    add_clip(store, "c")
+    with pytest.raises(StoreError, match="holds: c"):
+        store.record("d")
+
+
+def test_failures_come_and_go(store: Store) -> None:
+    failure = Failure(expert="colmap", signals=("camera_path",), error="E: x", traceback="...")
+    store.write_failures("c", {"k": failure})
+    assert store.failures("c") == {"k": failure}
+    assert store.read("c", "camera_path", "k") == Abstained(
+        reason="colmap failed", detail="E: x", remedy="--retry-failed"
+    )
+    store.write_failures("c", {})
+    assert store.failures("c") == {}
+
+
+def test_names_of_any_kind(store: Store) -> None:
+    names = ["a b", "quote\"'", "new\nline", "[red]markup", "日本語", os.fsdecode(b"not utf-8 \xff")]
+    for name in names:
+        store.write_footage(FootageRecord(path=f"/videos/{name}", name=name, error="broken"))
+    assert sorted(record.name for record in store.footage()) == sorted(names)
+
+
+def test_cache(store: Store) -> None:
+    assert store.get("key") is None
+    store.put("key", {"a": [1]})
+    assert store.get("key") == {"a": [1]}
+
+
+def test_temporary_files_of_the_dead_are_swept(store: Store) -> None:
+    program = "import os; print(os.getpid())"
+    dead = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    folder = store.path / "clips" / "c"
+    folder.mkdir(parents=True)
+    stale, living = (folder / f"depth.k.zarr.zip.tmp-{pid}" for pid in (int(dead.stdout), os.getpid()))
+    stale.touch()
+    living.touch()
+    create_store(store.path)
+    assert not stale.exists()
+    assert living.exists()
+
+
+def test_a_failed_write_leaves_what_was_there(tmp_path: Path) -> None:
+    write_json(tmp_path / "a.json", 1)
+    with pytest.raises(OSError, match="full"), atomic_file(tmp_path / "a.json") as temporary:
+        temporary.write_text("half")
+        raise OSError("disk full")
+    assert read_json(tmp_path / "a.json") == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_a_cache_that_cannot_be_written_costs_nothing_else(store: Store) -> None:
+    (store.path / "cache").touch()  # a file where the folder should be
+    store.put("key", {"a": [1]})
+    assert store.get("key") is None
+
+
+@pytest.mark.parametrize("name", ["clip.json", "failed.json"])
+def test_damaged_records_are_named(store: Store, name: str) -> None:
+    add_clip(store, "c")
+    (store.path / "clips" / "c" / name).write_text("{")
+    with pytest.raises(StoreError, match=f"{name} is damaged") as caught:
+        store.record("c")
+        store.failures("c")
+    assert "run annotate again" in caught.value.remedy
+
+
+def test_a_version_that_is_no_number_is_damage(store: Store) -> None:
+    (store.path / "store.json").write_text('{"format_version": "x"}')
+    with pytest.raises(StoreError, match="is damaged"):
+        open_store(store.path)

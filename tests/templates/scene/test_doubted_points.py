@@ -1,0 +1,97 @@
+"""A row of points, and tracks that pass each of them: at rest on the left, those of a sliding thing on the right."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from experts.provenance import Provenance
+from experts.signals import PointTracks, SparsePoints
+from templates.scene.doubted_points import doubted_points
+from templates.scene.surface import P_GROSS_DOUBTED, DoubtSettings
+
+BY = Provenance(expert="fake", version="1")
+COUNT, SLIDES = 40, 28
+"""Points from `SLIDES` on are on something that slides along with the camera."""
+XY = np.stack([np.linspace(20, 620, COUNT), np.full(COUNT, 200.0)], axis=1)
+SURE = 0.003
+
+
+def points() -> SparsePoints:
+    """Each seen in frames 0 and 5."""
+    return SparsePoints(
+        xyz_world=np.ones((COUNT, 3)),
+        range_relative_sigma=np.full(COUNT, 0.03),
+        triangulation_angle_rad=np.full(COUNT, 0.1),
+        p_gross=np.full(COUNT, SURE),
+        observation_point=np.tile(np.arange(COUNT), 2),
+        observation_frame=np.repeat([0, 5], COUNT),
+        observation_xy_px=np.tile(XY, (2, 1)),
+        provenance=BY,
+    )
+
+
+def tracks(residual_px: np.ndarray, motion: int = -1) -> PointTracks:
+    """One through each point; none is known to rest or, but for `motion`, to move."""
+    xy_px = np.repeat(XY[:, None] + 1.0, 6, axis=1)
+    shape = xy_px.shape[:2]
+    return PointTracks(
+        frames=np.arange(6),
+        xy_px=xy_px,
+        visible=np.ones(shape, dtype=bool),
+        sigma_px=np.full(shape, 0.2),
+        p_gross=np.full(COUNT, 0.05),
+        motion=np.where(np.arange(COUNT) == COUNT - 1, motion, -1).astype(np.int32),
+        residual_px=residual_px,
+        moving_pairs=np.zeros(COUNT, dtype=np.int32),
+        parallax_px=np.full(COUNT, 20.0),
+        provenance=BY,
+    )
+
+
+def doubted(
+    residual_px: np.ndarray, doubts: DoubtSettings | None = None, motion: int = -1, scale: float = 1
+) -> list[int]:
+    found = doubted_points(points(), tracks(residual_px, motion), scale, doubts or DoubtSettings())
+    return np.flatnonzero(found.p_gross == P_GROSS_DOUBTED).tolist()
+
+
+def sliding(rest_px: float = 0.3, slide_px: float = 2.0) -> np.ndarray:
+    return np.where(np.arange(COUNT) >= SLIDES, slide_px, rest_px)
+
+
+def test_points_on_what_slides_along_with_the_camera_are_doubted() -> None:
+    found = doubted(sliding())
+    assert set(range(SLIDES + 1, COUNT)) <= set(found) and min(found) >= SLIDES - 1  # at its edge, as most neighbours
+
+
+def test_all_rest_where_tracks_depart_alike() -> None:
+    assert doubted(sliding(0.3, 0.9)) == []
+    assert doubted(np.linspace(1.6, 2.0, COUNT)) == []  # a path that is off by more is off everywhere
+
+
+def test_departures_count_in_pixels_of_a_640_px_wide_picture() -> None:
+    assert doubted(sliding(0.6, 1.8), scale=2.0) == []
+    assert doubted(sliding(0.6, 2.4), scale=2.0)
+
+
+def test_few_tracks_or_tracks_far_away_say_nothing() -> None:
+    lone = np.full(COUNT, np.nan)
+    lone[[30, 31]] = 5.0
+    assert doubted(lone) == []
+    far = replace(DoubtSettings(), mover_radius_px=0.5)
+    assert doubted(sliding(), far) == []
+
+
+def test_points_near_a_known_mover_are_doubted_however_little_it_departs() -> None:
+    assert doubted(np.full(COUNT, 0.3), motion=1) == [36, 37, 38, 39]  # 48 px
+    assert doubted(np.full(COUNT, 0.3)) == []
+
+
+def test_doubt_never_makes_a_point_surer() -> None:
+    worse = replace(points(), p_gross=np.full(COUNT, 0.5))
+    assert (doubted_points(worse, tracks(sliding()), 1.0, DoubtSettings()).p_gross == 0.5).all()
+
+
+def test_without_the_gate_only_known_movers_count() -> None:
+    off = DoubtSettings(restless_px=np.inf)
+    assert doubted(sliding(), off) == [] and doubted(sliding(), off, motion=1) == [36, 37, 38, 39]

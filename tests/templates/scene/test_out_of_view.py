@@ -1,0 +1,145 @@
+"""What a photo surely leaves out, on a small exact world."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from experts.intrinsics import Intrinsics
+from experts.signals import CameraPath, MotionKind, PointTracks, Signal, SparsePoints
+from templates.abstention import UNDETERMINED
+from templates.measured import Measured, Undecided
+from templates.scene.out_of_view import left_out, overshoots_px, pixels_left_out
+from templates.scene.scene import Scene, scenes_of
+from tests.templates import worlds
+
+POSES = worlds.camera_poses()
+STATIC, _ = worlds.moving_points(np.random.default_rng(0))
+PAIRS = [(0, 46), (6, 24), (46, 0), (40, 10), (12, 40)]
+
+
+def scene(signals: dict[str, Signal] | None = None, **changes: object) -> Scene:
+    """`changes` of the camera path."""
+    signals = signals or worlds.signals()
+    path = signals["camera_path"]
+    assert isinstance(path, CameraPath)
+    (made,) = scenes_of(worlds.clip(), {**signals, "camera_path": replace(path, **changes)})  # type: ignore[arg-type]
+    return made
+
+
+def seen(frame: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and pixels of the static points that a frame shows."""
+    pose = POSES[frame // 2]
+    xy = worlds.CAMERA.project((STATIC - pose[:3, 3]) @ pose[:3, :3])
+    rows = np.flatnonzero(worlds.CAMERA.contains(xy))
+    return rows, xy[rows]
+
+
+def beyond(row: int, frame: int, *, of: int = 0, range_factor: float = 1.0) -> float:
+    """How far a static point lies outside a frame, or would at another range from frame `of`; negative inside."""
+    pose, first = POSES[frame // 2], POSES[of // 2][:3, 3]
+    place = first + range_factor * (STATIC[row] - first)
+    return float(overshoots_px(worlds.CAMERA, (place - pose[:3, 3]) @ pose[:3, :3]).max())
+
+
+def test_what_is_left_out_is_outside_and_nothing_else_is_said() -> None:
+    exact, said, silent = scene(), 0, 0
+    for a, b in PAIRS:
+        for row, xy in zip(*seen(a), strict=True):
+            found = left_out(exact, a, xy, b)
+            if isinstance(found, Measured):
+                assert found.label == UNDETERMINED
+                assert all(beyond(row, b, of=a, range_factor=factor) > 0 for factor in (0.51, 1, 2, 1000))
+                said += 1
+            else:
+                silent += 1
+    assert said > 10 and silent > 10
+
+
+@pytest.mark.parametrize("factor", [0.55, 1.5])
+def test_a_range_that_is_grossly_wrong_leaves_nothing_out_that_is_shown(factor: float) -> None:
+    """Points on their rays, seen from the first frame of the pair, but at another range than is measured."""
+    a, b = 6, 24
+    signals, pose = worlds.signals(), POSES[3]
+    points = signals["sparse_points"]
+    assert isinstance(points, SparsePoints)
+    measured = replace(points, xyz_world=(points.xyz_world - pose[:3, 3]) / factor + pose[:3, 3])
+    made, said = scene({**signals, "sparse_points": measured}), 0
+    for row, xy in zip(*seen(a), strict=True):
+        if isinstance(left_out(made, a, xy, b), Measured):
+            assert beyond(row, b) > 0
+            said += 1
+    assert said > 2, said
+
+
+def test_margins_shrink_with_every_sigma() -> None:
+    n = len(worlds.FRAMES)
+    exact = scene()
+    (a, b), xy = (6, 24), pixels_left_out(exact, 6, 24, 40.0)[0]
+    found = left_out(exact, a, xy, b)
+    assert isinstance(found, Measured) and found.margin is not None
+    for changes in (
+        {"rotation_sigma_rad": np.full(n, 0.05)},
+        {"position_sigma": np.full(n, 0.2)},
+        {"direction_sigma_rad": 0.5},
+        {"focal_relative_sigma": 0.2},
+    ):
+        other = left_out(scene(**changes), a, xy, b)
+        assert isinstance(other, Measured) and other.margin is not None and other.margin < 0.8 * found.margin
+
+
+def test_pixels_lie_so_far_outside_and_away_from_the_edges() -> None:
+    near, far = (pixels_left_out(scene(), 6, 24, least) for least in (5.0, 60.0))
+    assert 0 < len(far) < len(near)
+    assert (near >= 0.06 * 480).all() and (near[:, 0] <= 0.94 * 640).all()
+
+
+def test_a_track_that_goes_on_into_the_photo_contradicts() -> None:
+    signals = worlds.signals()
+    xy = pixels_left_out(scene(), 6, 24, 40.0)[0]
+    tracks = signals["tracks"]
+    assert isinstance(tracks, PointTracks)
+    pixels, visible = tracks.xy_px.copy(), tracks.visible.copy()
+    pixels[-1], visible[-1] = np.nan, False
+    pixels[-1, [3, 12]], visible[-1, [3, 12]] = [xy, [300.0, 200.0]], True
+    found = left_out(scene({**signals, "tracks": replace(tracks, xy_px=pixels, visible=visible)}), 6, xy, 24)
+    assert found == Undecided(reason="a track contradicts the map")
+
+
+def test_a_camera_that_turns_tells_if_its_focal_length_is_known() -> None:
+    """To the right, by half a radian."""
+    signals = worlds.signals(motion="rotation_only")
+    path = signals["camera_path"]
+    assert isinstance(path, CameraPath)
+    turned, angles = path.world_from_cam.copy(), np.linspace(0, 0.5, len(path.frames))
+    turned[:, :3, :3] = turned[0, :3, :3] @ Rotation.from_euler("y", angles[:, None]).as_matrix()
+    a, b = 0, 40
+    turn = Rotation.from_euler("y", angles[b // 2] - angles[a // 2]).as_matrix()
+    known = scene(signals, world_from_cam=turned, focal_relative_sigma=0.01)
+    xy = pixels_left_out(known, a, b, 20.0)
+    assert len(xy) and (xy[:, 0] < 320).all()
+    for each in xy:
+        assert not worlds.CAMERA.contains(worlds.CAMERA.project(worlds.CAMERA.rays(each) @ turn))
+        found = left_out(known, a, each, b)
+        assert isinstance(found, Measured) and found.p_gross == pytest.approx(0.003)
+    assert left_out(known, a, np.array([41.0, 41.0]), b) is None  # nothing was matched there
+    guessed = scene(signals, world_from_cam=turned, focal_relative_sigma=0.2)
+    assert not len(pixels_left_out(guessed, a, b, 20.0)) and left_out(guessed, a, xy[0], b) is None
+
+
+def test_whether_the_camera_travels_must_be_known() -> None:
+    kinds: list[MotionKind] = ["static", "unresolved"]
+    for motion in kinds:
+        made = scene(worlds.signals(motion=motion))
+        assert not len(pixels_left_out(made, 6, 24, 5.0))
+        assert all(left_out(made, 6, xy, 24) is None for xy in seen(6)[1])
+
+
+def test_behind_the_camera_and_where_distortion_folds_nothing_is_said() -> None:
+    assert (overshoots_px(worlds.CAMERA, np.array([[0.0, 0.0, -1.0], [3.0, 0.0, 0.0]])) == -np.inf).all()
+    barrel = Intrinsics(width_px=640, height_px=480, fx_px=600.0, fy_px=600.0, cx_px=319.5, cy_px=239.5, k1=-0.2)
+    far = np.array([[2.0, 0.0, 1.0], [0.8, 0.0, 1.0]])  # the first comes back into the picture as it is drawn
+    folded, plain = overshoots_px(barrel, far)
+    assert (folded == -np.inf).all() and plain[2] > 0
+    assert barrel.contains(barrel.project(far[:1])).all()

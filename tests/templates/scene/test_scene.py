@@ -1,0 +1,211 @@
+"""What several experts say of one clip: spreads in σ, refusals with all that rests on them, the second opinion."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from experts.provenance import Provenance
+from experts.signals import (
+    Abstained,
+    Agreement,
+    Calibration,
+    CameraPath,
+    Depth,
+    Gravity,
+    Matches,
+    Scale,
+    Signal,
+    SparsePoints,
+)
+from templates.generate import ask_clip, provenance_of
+from templates.measured import Measured, Undecided, joined
+from templates.registry import create_templates
+from templates.scene.scene import Scene, scenes_of
+from templates.settings import AskSettings
+from tests.templates import worlds
+
+CLIP = worlds.clip()
+OTHER = Provenance(expert="another", version="1")
+
+
+def agreement(spread: dict[str, float] | None = None, refused: dict[str, str] | None = None) -> Agreement:
+    source = Provenance(expert="cross_check", version="1")
+    return Agreement(compared=("a: b",), spread=spread or {}, refused=refused or {}, provenance=source)
+
+
+def depth(z: float = 4.0, p_gross: float = 0.02, source: Provenance = worlds.SOURCE) -> Depth:
+    """A wall, seen by every frame."""
+    count = len(worlds.FRAMES)
+    return Depth(
+        frames=worlds.FRAMES,
+        z=np.full((count, 48, 64), z, dtype=np.float32),
+        relative_sigma=np.full((count, 48, 64), 0.03, dtype=np.float32),
+        scale=Scale(kind="relative"),
+        provenance=source,
+        p_gross=p_gross,
+    )
+
+
+def main_scene(signals: dict[str, Signal | Abstained]) -> Scene:
+    return scenes_of(CLIP, signals)[0]
+
+
+def with_check(unit: float = 0.5, by: Provenance = OTHER) -> dict[str, Signal | Abstained]:
+    """Main signals with dense depth, and another expert's map of the same motion in another unit."""
+    main = worlds.signals()
+    other = worlds.signals(unit=unit)
+    check = {f"{name}_check": replace(other[name], provenance=by) for name in ("camera_path", "sparse_points")}
+    return {**{name: main[name] for name in ("camera_path", "tracks", "matches", "gravity")}, **check}
+
+
+def test_spreads_stand_in_every_sigma() -> None:
+    signals = {**worlds.signals(), "depth": depth(z=2.0)}
+    spread = {
+        "rotation_rad": 0.03,
+        "direction_rad": 0.04,
+        "position_share": 0.05,
+        "depth_relative": 0.06,
+        "up_rad": 0.07,
+        "focal_relative": 0.08,
+    }
+    before, after = main_scene(signals), main_scene({**signals, "agreement": agreement(spread)})
+    a, b = before.path, after.path
+    assert isinstance(a, CameraPath) and isinstance(b, CameraPath) and before.depth and after.depth
+    np.testing.assert_allclose(b.rotation_sigma_rad, np.hypot(a.rotation_sigma_rad, 0.03))
+    assert b.direction_sigma_rad == pytest.approx(np.hypot(a.direction_sigma_rad, 0.04))
+    np.testing.assert_allclose(b.position_sigma, np.hypot(a.position_sigma, 0.05 * 2.0), err_msg="median range is 2")
+    np.testing.assert_allclose(after.depth.relative_sigma, np.hypot(0.03, 0.06), rtol=1e-6)
+    assert b.focal_relative_sigma == pytest.approx(np.hypot(a.focal_relative_sigma, 0.08))
+    assert after.up_cam(0)[1] == pytest.approx(np.hypot(before.up_cam(0)[1], 0.07))
+
+
+def test_spreads_stand_in_the_check_scene_too() -> None:
+    signals = with_check()
+    plain, widened = (scenes_of(CLIP, s)[1] for s in (signals, {**signals, "agreement": agreement({"up_rad": 0.1})}))
+    assert widened.up_cam(0)[1] > plain.up_cam(0)[1]
+
+
+def test_a_refused_signal_is_abstained_with_its_reason_in_every_scene() -> None:
+    refusing = {**with_check(), "agreement": agreement(refused={"gravity": "two ups disagree"})}
+    for scene in scenes_of(CLIP, refusing):
+        assert scene.gravity is None and scene.abstained["gravity"] == Abstained(reason="two ups disagree")
+        assert scene.path is not None
+    asked = ask_clip(CLIP, refusing, [create_templates()["camera_tilt"]], AskSettings(), 0)
+    assert [r.reason for r in asked.refusals] == ["two ups disagree"]
+
+
+def test_a_refused_path_takes_with_it_what_was_concluded_from_it() -> None:
+    signals = {**with_check(), "depth": depth(), "agreement": agreement(refused={"camera_path": "paths disagree"})}
+    for scene in scenes_of(CLIP, signals):
+        assert not scene.signals.keys() & {"camera_path", "sparse_points", "depth", "tracks", "matches"}
+        assert scene.gravity is not None
+    drafts = ask_clip(CLIP, signals, list(create_templates().values()), AskSettings(), 0).drafts
+    assert {d.template for d in drafts} <= {"camera_tilt"}
+
+
+def test_refused_depth_takes_matches_made_of_it_and_no_others() -> None:
+    signals = {**worlds.signals(), "depth": depth(), "agreement": agreement(refused={"depth": "two depths disagree"})}
+    assert main_scene(signals).depth is None and main_scene(signals).matches is not None
+    matches = signals["matches"]
+    assert isinstance(matches, Matches)
+    by_depth = replace(matches, confirmed_by=np.full_like(matches.confirmed_by, 4))
+    assert main_scene({**signals, "matches": by_depth}).matches is None
+
+
+def test_an_agreement_stands_in_the_provenance() -> None:
+    scene = main_scene({**worlds.signals(), "agreement": agreement()})
+    for template in create_templates().values():
+        assert "cross_check" in {maker["expert"] for maker in provenance_of(template, scene)}
+
+
+def test_the_second_opinion_has_its_own_world_and_shares_the_rest() -> None:
+    first, second = scenes_of(CLIP, {**with_check(), "depth": depth()})
+    assert first.second is second and second.second is None
+    assert second.depth is None and second.points is not None and second.matches is first.matches
+    assert second.path is not None and second.path.provenance == OTHER
+
+
+def test_two_maps_of_one_expert_are_not_independent() -> None:
+    first, _ = scenes_of(CLIP, with_check(by=worlds.SOURCE))
+    assert first.second is None
+
+
+def test_checks_that_belong_to_no_check_path_are_not_used() -> None:
+    alone = {**worlds.signals(), "depth_check": depth(source=OTHER)}
+    assert len(scenes_of(CLIP, alone)) == 1
+    (_, of_third) = scenes_of(
+        CLIP, {**with_check(), "depth_check": depth(source=Provenance(expert="3rd", version="1"))}
+    )
+    (_, of_same) = scenes_of(CLIP, {**with_check(), "depth_check": depth(source=OTHER)})
+    assert of_third.depth is None and of_same.depth is not None
+
+
+def test_a_check_that_abstained_hides_nothing_that_is_shared() -> None:
+    _, second = scenes_of(CLIP, {**with_check(), "gravity_check": Abstained(reason="no lines")})
+    assert second.gravity is not None
+
+
+def test_a_metric_path_lends_its_metre_to_the_check() -> None:
+    signals = with_check(unit=0.5)
+    path = signals["camera_path"]
+    assert isinstance(path, CameraPath)
+    metric = replace(path, scale=Scale(kind="metric", relative_sigma=0.03, source="metric model"))
+    _, second = scenes_of(CLIP, {**signals, "camera_path": metric, "depth": depth()})
+    assert second.path is not None and second.path.scale == metric.scale and second.points is not None
+    np.testing.assert_allclose(second.path.world_from_cam, path.world_from_cam, atol=1e-9)
+    points = worlds.signals()["sparse_points"]
+    assert isinstance(points, SparsePoints)
+    np.testing.assert_allclose(second.points.xyz_world, points.xyz_world)
+
+
+def test_independent_scenes_vouch_for_each_other_and_dependent_ones_do_not() -> None:
+    one = Measured(value=np.array([1.0]), sigma=np.array([0.1]), label="a", margin=5.0, p_gross=0.02)
+    other = replace(one, value=np.array([1.05]), p_gross=0.003)
+    apart, alike = joined(one, other), joined(one, other, independent=True)
+    assert isinstance(apart, Measured) and isinstance(alike, Measured)
+    assert (apart.p_gross, alike.p_gross) == (0.02, 0.003)
+    assert alike.sigma[0] == pytest.approx(np.hypot(0.1, 0.05))
+    against = joined(one, replace(other, label="b"), independent=True)
+    assert against == Undecided(reason="the two maps name different answers")
+
+
+def test_learned_depth_is_sure_where_another_experts_map_is() -> None:
+    signals = {**with_check(), "depth": depth()}
+    del signals["tracks"]
+    first, second = scenes_of(CLIP, signals)
+    assert second.points is not None
+    xy = second.points.observation_xy_px[second.points.observation_frame == 0]
+    sure = second.surface(0, xy).p_gross < 0.01
+    np.testing.assert_array_equal(first.surface(0, xy).p_gross < 0.01, sure)
+    assert sure.any()
+    lone = scenes_of(CLIP, {k: s for k, s in signals.items() if not k.endswith("_check")})[0]
+    assert (lone.surface(0, xy).p_gross == 0.02).all()
+
+
+def test_the_tighter_focal_length_counts_and_their_difference_is_in_sigma() -> None:
+    signals = worlds.signals()
+    camera = worlds.CAMERA
+    tight = Calibration(intrinsics=camera, focal_relative_sigma=0.01, provenance=OTHER)
+    scene = main_scene({**signals, "calibration": tight})
+    vfov, sigma = scene.vfov_rad()
+    assert vfov == pytest.approx(camera.vfov_rad) and sigma == pytest.approx(0.01 * np.sin(vfov))
+    other = replace(tight, intrinsics=replace(camera, fy_px=1.1 * camera.fy_px))
+    assert main_scene({**signals, "calibration": other}).vfov_rad()[1] > 0.08 * np.sin(vfov)
+    without_path = {"gravity": signals["gravity"], "calibration": tight}
+    (draft,) = [
+        d
+        for d in ask_clip(
+            CLIP, without_path, [create_templates()["camera_tilt"]], AskSettings(facts_per_template=1), 0
+        ).drafts
+        if d.format == "json"
+    ]
+    assert draft.answer.names == ("roll", "pitch", "vfov")
+    assert np.isnan(main_scene({"gravity": signals["gravity"]}).vfov_rad()).all()
+
+
+def test_gravity_alone_still_asks_roll_and_pitch() -> None:
+    gravity = worlds.signals()["gravity"]
+    assert isinstance(gravity, Gravity)
+    drafts = ask_clip(CLIP, {"gravity": gravity}, [create_templates()["camera_tilt"]], AskSettings(), 0).drafts
+    assert {d.answer.names for d in drafts if d.format == "json"} == {("roll", "pitch")}

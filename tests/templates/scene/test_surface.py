@@ -1,0 +1,132 @@
+"""What is seen at a pixel, and which sparse points are too doubtful to ask about."""
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from experts.intrinsics import Intrinsics
+from experts.provenance import Provenance
+from experts.signals import Depth, PointTracks, Scale
+from templates.scene.scene import Scene, scenes_of
+from templates.scene.surface import P_GROSS_DOUBTED, dense_surface
+from tests.templates import worlds
+
+CAMERA = Intrinsics.centred(64, 48, 60.0)
+
+
+def scene_with_points(xy_px: np.ndarray, ranges: np.ndarray, movers_xy_px: np.ndarray | None = None) -> Scene:
+    """One frame of the made-up path, with points at given pixels and ranges of its first camera."""
+    signals = worlds.signals(with_gravity=False)
+    path = signals["camera_path"]
+    pose = path.world_from_cam[0]
+    xyz = (path.intrinsics.rays(xy_px) * ranges[:, None]) @ pose[:3, :3].T + pose[:3, 3]
+    points = replace(
+        signals["sparse_points"],
+        xyz_world=xyz,
+        range_relative_sigma=np.full(len(xyz), 0.03),
+        triangulation_angle_rad=np.full(len(xyz), 0.1),
+        p_gross=np.full(len(xyz), 0.003),
+        observation_point=np.arange(len(xyz)),
+        observation_frame=np.zeros(len(xyz), dtype=np.int64),
+        observation_xy_px=xy_px,
+    )
+    chosen = {"camera_path": path, "sparse_points": points}
+    if movers_xy_px is not None:
+        chosen["tracks"] = tracks_at(movers_xy_px)
+    (scene,) = scenes_of(worlds.clip(), chosen)
+    return scene
+
+
+def tracks_at(xy_px: np.ndarray) -> PointTracks:
+    """Moving tracks in frame 0."""
+    t = len(xy_px)
+    return PointTracks(
+        frames=np.array([0]),
+        xy_px=xy_px[:, None].astype(float),
+        visible=np.ones((t, 1), dtype=bool),
+        sigma_px=np.full((t, 1), 0.5),
+        p_gross=np.full(t, 0.003),
+        motion=np.ones(t, dtype=np.int32),
+        residual_px=np.full(t, 12.0),
+        moving_pairs=np.full(t, 9, dtype=np.int32),
+        parallax_px=np.full(t, 20.0),
+        provenance=Provenance(expert="made up", version="1"),
+    )
+
+
+CLUSTER = np.array([[300.0, 200], [310, 205], [320, 200], [305, 215], [315, 190], [325, 210]])
+
+
+def test_a_point_among_its_like_stays_sure() -> None:
+    scene = scene_with_points(CLUSTER, np.linspace(4.0, 4.3, 6))
+    seen = scene.surface(0, CLUSTER)
+    assert (seen.p_gross == 0.003).all()
+    np.testing.assert_allclose(seen.range, np.linspace(4.0, 4.3, 6))
+
+
+def test_a_point_at_another_range_than_its_neighbours_is_doubted() -> None:
+    ranges = np.full(6, 4.0)
+    ranges[0] = 2.0
+    seen = scene_with_points(CLUSTER, ranges).surface(0, CLUSTER)
+    assert seen.p_gross[0] == P_GROSS_DOUBTED
+    assert (seen.p_gross[1:] == 0.003).all()
+
+
+def test_a_lonely_point_is_doubted() -> None:
+    xy = np.array([[100.0, 100], [500, 400], [600, 60]])
+    assert (scene_with_points(xy, np.full(3, 4.0)).surface(0, xy).p_gross == P_GROSS_DOUBTED).all()
+
+
+def test_points_next_to_something_that_moves_are_doubted() -> None:
+    far = CLUSTER + np.array([200.0, 100.0])
+    xy = np.concatenate([CLUSTER, far])
+    scene = scene_with_points(xy, np.full(12, 4.0), movers_xy_px=np.array([[312.0, 203.0]]))
+    doubted = scene.surface(0, xy).p_gross == P_GROSS_DOUBTED
+    assert doubted[:6].all() and not doubted[6:].any()
+
+
+def test_nothing_is_known_where_no_point_was_seen() -> None:
+    seen = scene_with_points(CLUSTER, np.full(6, 4.0)).surface(0, np.array([[20.0, 20.0]]))
+    assert np.isnan(seen.xyz_cam).all() and np.isnan(seen.p_gross).all()
+
+
+def test_an_empty_map_knows_nothing() -> None:
+    scene = scene_with_points(np.empty((0, 2)), np.empty(0))
+    assert np.isnan(scene.surface(0, CLUSTER).range).all()
+
+
+def depth_of(z: np.ndarray) -> Depth:
+    """One frame of depth."""
+    return Depth(
+        frames=np.array([7]),
+        z=z[None].astype(np.float32),
+        relative_sigma=np.full((1, *z.shape), 0.01, dtype=np.float32),
+        scale=Scale(kind="relative"),
+        provenance=Provenance(expert="made up", version="1"),
+    )
+
+
+@settings(max_examples=20, deadline=None)
+@given(x=st.integers(0, 63), y=st.integers(0, 47), z=st.floats(0.5, 50))
+def test_dense_points_lie_on_the_ray_of_their_pixel(x: int, y: int, z: float) -> None:
+    xy = np.array([[float(x), float(y)]])
+    seen = dense_surface(depth_of(np.full((48, 64), z)), CAMERA, 7, xy)
+    np.testing.assert_allclose(CAMERA.project(seen.xyz_cam), xy, atol=1e-6)
+    np.testing.assert_allclose(seen.xyz_cam[0, 2], z, rtol=1e-6)
+    np.testing.assert_allclose(seen.range_relative_sigma, 0.01, rtol=1e-3)
+
+
+def test_dense_depth_next_to_a_border_says_so() -> None:
+    z = np.full((48, 64), 2.0)
+    z[:, 32:] = 6.0
+    seen = dense_surface(depth_of(z), CAMERA, 7, np.array([[30.0, 24], [10, 24], [33, 24]]))
+    assert seen.range_relative_sigma[0] > 0.3 and seen.range_relative_sigma[2] > 0.1
+    assert seen.range_relative_sigma[1] < 0.02
+
+
+def test_dense_depth_with_a_hole_is_not_known() -> None:
+    z = np.full((48, 64), 2.0)
+    z[24, 30] = np.nan
+    assert np.isnan(dense_surface(depth_of(z), CAMERA, 7, np.array([[30.0, 24]])).xyz_cam).all()
