@@ -8,6 +8,7 @@ from jaxtyping import Float64
 
 from spatial_engine.actions.plan import read_action_plan
 from spatial_engine.actions.planning import plan_actions
+from spatial_engine.actions.plot import PLOT_FORMATS, write_motion_plot
 from spatial_engine.actions.replay import replay_plan
 from spatial_engine.actions.text import notes_of, plan_json, plan_lines, replay_lines, say, tell
 from spatial_engine.errors import UsageError
@@ -20,12 +21,10 @@ def show_actions(
     """Prints the plan of a path, and draws it. Raises `UsageError`."""
     if trajectory is None:
         raise UsageError("no file of camera poses", "spatial-engine actions PATH; without PATH only --replay works")
-    if plot is not None and plot.suffix.lower() not in (".png", ".html"):
-        raise UsageError(f"--plot {plot}", "name a file that ends in .png or .html")
+    if plot is not None and plot.suffix.lower() not in PLOT_FORMATS:
+        raise UsageError(f"--plot {plot}", f"name a file that ends in {', '.join(PLOT_FORMATS)}")
     plan = plan_actions(trajectory, up_world=_direction(up), cap=cap, rng=np.random.default_rng(seed))
     if plot is not None:
-        from spatial_engine.actions.plot import write_motion_plot
-
         try:
             write_motion_plot(plot, trajectory, plan, up_world=_direction(up))
         except OSError as error:

@@ -1,24 +1,35 @@
-"""A path seen from above, and below it what the camera does when: PNG, or an HTML page that needs nothing else."""
+"""A picture of a path and its plan: the path seen from above, and how fast each component moves over time.
 
+PNG and SVG are the picture alone. HTML is one file that loads nothing: the SVG, which names the segment under the
+pointer, and the table of segments.
+"""
+
+import io
 import math
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float64
 
-from action_mapping.primitives import ROTATIONS, TRANSLATIONS, Component
-from spatial_engine.actions.canvas import XY, Area, Label, Line, Shape, as_svg, box, write_png
+from action_mapping.primitives import ROTATIONS, TRANSLATIONS, Component, primitive_of
 from spatial_engine.actions.plan import ActionPlan, Stretch
 from spatial_engine.actions.text import heading_lines, table_rows
 from spatial_engine.atomic_file import atomic_file
 from spatial_engine.sources.trajectories import Trajectory
 
-WIDTH, MAP_TOP, MAP_SIDE, ROW = 1120, 84, 620, 56
-_LEFT, _RIGHT = 150, 1080
-_TEXT, _FAINT, _GRID, _REST = "#1b1f24", "#6a737d", "#e7eaef", "#c4cad3"
-_INKS: dict[Component, tuple[str, str]] = {  # + and -, after Okabe and Ito
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PLOT_FORMATS = (".png", ".svg", ".html")
+"""Suffixes of the files that can be written."""
+
+_TEXT, _FAINT, _GRID, _REST = "#1b1f24", "#6a737d", "#e7eaef", "#b3bac5"
+_COLOURS: dict[Component, tuple[str, str]] = {  # + and -, after Okabe and Ito
     "truck": ("#b35900", "#f2a65a"),
     "pedestal": ("#00785a", "#63c7a8"),
     "dolly": ("#00508f", "#67a9dc"),
@@ -27,116 +38,47 @@ _INKS: dict[Component, tuple[str, str]] = {  # + and -, after Okabe and Ito
     "roll_rad": ("#6b5900", "#d1b732"),
     "zoom": ("#333a42", "#8d96a0"),
 }
-_ENDS: dict[Component, tuple[str, str, str]] = {
-    "truck": ("Truck", "Right", "Left"),
-    "pedestal": ("Pedestal", "Down", "Up"),
-    "dolly": ("Dolly", "In", "Out"),
-    "pan_rad": ("Pan", "Right", "Left"),
-    "tilt_rad": ("Tilt", "Up", "Down"),
-    "roll_rad": ("Roll", "CW", "CCW"),
-    "zoom": ("Zoom", "In", "Out"),
-}
-_MOST_POINTS = 6000
+_MAX_POINTS = 6000
+_ARROWS = 16
 
 
 def write_motion_plot(
     path: Path, trajectory: Trajectory, plan: ActionPlan, *, up_world: Float64[np.ndarray, "3"] | None
 ) -> None:
-    """Draws a path and its plan into `path` (.png or .html), whole or not at all."""
-    rows = _rows(plan)
-    height = MAP_TOP + MAP_SIDE + 60 + ROW * len(rows) + 50
-    shapes = [*_heading(trajectory, plan), *_map(trajectory, plan, up_world), *_timeline(trajectory, plan, rows)]
-    with atomic_file(path) as temporary:
-        if path.suffix.lower() == ".png":
-            write_png(temporary, shapes, WIDTH, height)
+    """Draws a path and its plan into `path` (.png, .svg or .html), whole or not at all; equal input, equal bytes."""
+    import matplotlib
+
+    suffix = path.suffix.lower()
+    drawn = io.BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "spatial-engine", "svg.fonttype": "none"}):
+        figure = _figure(trajectory, plan, up_world)
+        if suffix == ".png":
+            figure.savefig(drawn, format="png", dpi=120, metadata={"Software": None})
         else:
-            page = _page(heading_lines(trajectory, plan), as_svg(shapes, WIDTH, height), table_rows(plan))
-            temporary.write_text(page, encoding="utf-8")
+            figure.savefig(drawn, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    with atomic_file(path) as temporary:
+        if suffix == ".html":
+            temporary.write_text(_page(drawn.getvalue().decode(), trajectory, plan), encoding="utf-8")
+        else:
+            temporary.write_bytes(drawn.getvalue())
 
 
-def _heading(trajectory: Trajectory, plan: ActionPlan) -> Iterator[Shape]:
-    first, second = heading_lines(trajectory, plan)
-    yield Label(at=(40, 30), text=first, size=19, ink=_TEXT)
-    yield Label(at=(40, 56), text=second, size=14, ink=_FAINT)
+def _figure(trajectory: Trajectory, plan: ActionPlan, up_world: Float64[np.ndarray, "3"] | None) -> "Figure":
+    from matplotlib.figure import Figure
 
-
-def _map(trajectory: Trajectory, plan: ActionPlan, up_world: Float64[np.ndarray, "3"] | None) -> Iterator[Shape]:
-    """The path from above, each stretch in the colour of its largest action; wedges where the camera looks."""
-    poses = trajectory.world_from_cam
-    plane = _plane(poses, up_world)
-    spots = (poses[:, :3, 3] - poses[:, :3, 3].mean(axis=0)) @ plane.T
-    low, high = spots.min(axis=0), spots.max(axis=0)
-    size = float(max(high - low)) or 1.0
-    px = (MAP_SIDE - 90) / size
-    middle = np.array([WIDTH / 2, MAP_TOP + MAP_SIDE / 2])
-    xy = middle + (spots - (low + high) / 2) * px * [1.0, -1.0]
-    yield from _grid()
-    stride = max(1, len(xy) // _MOST_POINTS)
-    for part in plan.stretches:
-        rows = [*range(part.first, part.last, stride), part.last]
-        yield Line(points=_pairs(xy[rows]), ink=_ink(part), width=3.2, title=_title(part))
-    if trajectory.axes != "body":
-        for row in np.linspace(0, len(xy) - 1, 14).round().astype(int):
-            yield _wedge(xy[row], poses[row, :3, 2] @ plane.T)
-    meet = float(np.linalg.norm(xy[-1] - xy[0])) < 30
-    yield from _end(xy[0], "start, end" if meet else "start", "#ffffff")
-    yield from _end(xy[-1], "" if meet else "end", _TEXT)
-    yield from _scale_bar(size, px, plan)
-    above = "the mean up of the cameras" if trajectory.axes != "body" else "the body's -y; --up is not given"
-    above = above if up_world is None else "--up"
-    yield Label(
-        at=(1080, MAP_TOP + MAP_SIDE + 22), text=f"seen from above ({above})", size=13, ink=_FAINT, anchor="end"
-    )
-
-
-def _plane(
-    poses: Float64[np.ndarray, "n 4 4"], up_world: Float64[np.ndarray, "3"] | None
-) -> Float64[np.ndarray, "2 3"]:
-    """Right and upward directions of the map: seen from the sky, the first camera looking upward."""
-    up = -poses[:, :3, 1].mean(axis=0) if up_world is None else up_world
-    up = up / np.linalg.norm(up) if np.linalg.norm(up) > 0.1 else -poses[0, :3, 1]
-    ahead = max((poses[0, :3, 2], poses[0, :3, 0]), key=lambda axis: float(np.linalg.norm(np.cross(up, axis))))
-    right = np.cross(ahead, up)
-    right /= np.linalg.norm(right)
-    return np.stack([right, np.cross(up, right)])
-
-
-def _grid() -> Iterator[Shape]:
-    left, top = 40.0, float(MAP_TOP)
-    right, bottom = WIDTH - 40.0, top + MAP_SIDE
-    for k in range(1, 8):
-        y = top + MAP_SIDE * k / 8
-        yield Line(points=((left, y), (right, y)), ink=_GRID, width=1)
-    for k in range(-6, 7):
-        x = WIDTH / 2 + MAP_SIDE * k / 8
-        yield Line(points=((x, top), (x, bottom)), ink=_GRID, width=1)
-    yield Line(points=(*box(left, top, right, bottom), (left, top)), ink=_REST, width=1)
-
-
-def _wedge(at: Float64[np.ndarray, "2"], look: Float64[np.ndarray, "2"]) -> Shape:
-    """Where a camera looks, short where it looks up or down."""
-    ahead = np.array([look[0], -look[1]]) * 24.0
-    side = np.array([-ahead[1], ahead[0]]) * 0.45
-    return Line(points=_pairs(np.stack([at + ahead + side, at, at + ahead - side])), ink=_TEXT, width=1.4)
-
-
-def _end(at: Float64[np.ndarray, "2"], name: str, fill: str) -> Iterator[Shape]:
-    ring = [(float(at[0] + 6 * math.cos(a)), float(at[1] + 6 * math.sin(a))) for a in np.linspace(0, 2 * math.pi, 25)]
-    yield Area(points=ring, ink=fill)
-    yield Line(points=ring, ink=_TEXT, width=1.6)
-    yield Label(at=(float(at[0]) + 11, float(at[1]) - 11), text=name, size=14, ink=_TEXT)
-
-
-def _scale_bar(size: float, px: float, plan: ActionPlan) -> Iterator[Shape]:
-    """A round length; without known scale there is none."""
-    if plan.scale == "relative":
-        yield Label(at=(40, MAP_TOP + MAP_SIDE + 22), text="scale not known", size=13, ink=_FAINT)
-        return
-    power = 10.0 ** math.floor(math.log10(size / 4))
-    length = max(digit * power for digit in (1, 2, 5) if digit * power <= size / 4)
-    y = MAP_TOP + MAP_SIDE + 22
-    yield Line(points=((40, y), (40 + length * px, y)), ink=_TEXT, width=3)
-    yield Label(at=(50 + length * px, y), text=f"{length:g} m", size=13, ink=_TEXT)
+    rows = _rows(plan)
+    figure = Figure(figsize=(11.0, 7.6 + 0.75 * len(rows)), layout="constrained")
+    panels = figure.add_gridspec(1 + len(rows), 1, height_ratios=[7.0, *[0.75] * len(rows)])
+    top = figure.add_subplot(panels[0])
+    _draw_path(top, trajectory, plan, up_world)
+    bands = [figure.add_subplot(panels[1 + place]) for place in range(len(rows))]
+    for band, name in zip(bands, rows, strict=True):
+        _draw_band(band, trajectory, plan, name)
+        band.label_outer()
+    if bands:
+        bands[-1].set_xlabel("seconds after the first pose" if trajectory.is_timed else "pose")
+        figure.align_ylabels([top, *bands])
+    return figure
 
 
 def _rows(plan: ActionPlan) -> list[Component]:
@@ -148,44 +90,104 @@ def _rows(plan: ActionPlan) -> list[Component]:
     return [*six, "zoom"] if "zoom" in used else list(six)
 
 
-def _timeline(trajectory: Trajectory, plan: ActionPlan, rows: Sequence[Component]) -> Iterator[Shape]:
-    """A band for each component: steps a second (or a pose), + up and - down."""
-    top = MAP_TOP + MAP_SIDE + 60
+def _draw_path(
+    axes: "Axes", trajectory: Trajectory, plan: ActionPlan, up_world: Float64[np.ndarray, "3"] | None
+) -> None:
+    """The path from above, each segment in the colour of its largest action; arrows where the camera looks."""
+    poses = trajectory.world_from_cam
+    plane = _plane(poses, up_world)
+    xy = (poses[:, :3, 3] - poses[0, :3, 3]) @ plane.T
+    stride = max(1, len(xy) // _MAX_POINTS)
+    for place, part in enumerate(plan.stretches):
+        rows = [*range(part.first, part.last, stride), part.last]
+        label, colour = _largest_action(part)
+        axes.plot(
+            *xy[rows].T, color=colour, label=label, linestyle=":" if part.is_gap else "-", linewidth=2.6,
+            solid_capstyle="round", gid=f"segment-{place}",
+        )  # fmt: skip
+    if trajectory.axes != "body":
+        shown = np.linspace(0, len(xy) - 1, _ARROWS).round().astype(int)
+        looks = poses[shown, :3, 2] @ plane.T
+        axes.quiver(*xy[shown].T, *looks.T, color=_TEXT, width=0.0022, scale=26, headwidth=4, zorder=3)
+    axes.plot(*xy[0], "o", markersize=9, markerfacecolor="white", markeredgecolor=_TEXT, label="start", zorder=4)
+    axes.plot(*xy[-1], "s", markersize=7, color=_TEXT, label="end", zorder=4)
+    first, second = heading_lines(trajectory, plan)
+    axes.set_title(f"{first}\n{second}", loc="left", fontsize=11, color=_TEXT)
+    axes.text(
+        0.99, 0.015, _view_words(trajectory, up_world), transform=axes.transAxes, ha="right", fontsize=9, color=_FAINT
+    )
+    unit = "m" if plan.scale == "metric" else "units of the file, scale not known"
+    axes.set_xlabel(f"to the right of the first pose ({unit})")
+    axes.set_ylabel(f"ahead ({unit})")
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.margins(0.06)
+    axes.grid(color=_GRID)
+    axes.set_axisbelow(True)
+    known = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    axes.legend(known.values(), known.keys(), loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
+
+
+def _view_words(trajectory: Trajectory, up_world: Float64[np.ndarray, "3"] | None) -> str:
+    if trajectory.axes == "body":
+        above = "the body's -y; --up is not given" if up_world is None else "--up"
+        return f"seen from above ({above})"
+    up = "mean of the cameras' up" if up_world is None else "--up"
+    return f"seen from above ({up}); arrows: where the camera looks"
+
+
+def _plane(
+    poses: Float64[np.ndarray, "n 4 4"], up_world: Float64[np.ndarray, "3"] | None
+) -> Float64[np.ndarray, "2 3"]:
+    """World directions that the picture shows to the right and upward: seen from the sky, the first camera looks
+    upward in the picture."""
+    up = -poses[:, :3, 1].mean(axis=0) if up_world is None else up_world
+    up = up / np.linalg.norm(up) if np.linalg.norm(up) > 0.1 else -poses[0, :3, 1]
+    ahead = max((poses[0, :3, 2], poses[0, :3, 0]), key=lambda axis: float(np.linalg.norm(np.cross(up, axis))))
+    right = np.cross(ahead, up)
+    right /= np.linalg.norm(right)
+    return np.stack([right, np.cross(up, right)])
+
+
+def _draw_band(axes: "Axes", trajectory: Trajectory, plan: ActionPlan, name: Component) -> None:
+    """The rate of one component over time, as its planned steps give it; grey across gaps."""
     clock = trajectory.times_s - trajectory.times_s[0]
-    px = (_RIGHT - _LEFT) / float(clock[-1])
+    edges = clock[[plan.stretches[0].first, *(part.last for part in plan.stretches)]]
+    amounts = np.array([0.0 if part.is_gap else _amount(plan, part, name) for part in plan.stretches])
+    rates = amounts / np.diff(edges)
+    plus, minus = _COLOURS[name]
+    axes.stairs(np.maximum(rates, 0.0), edges, fill=True, color=plus)
+    axes.stairs(np.minimum(rates, 0.0), edges, fill=True, color=minus)
     for part in plan.stretches:
-        if part.is_gap and rows:
-            x0, x1 = _LEFT + px * clock[part.first], _LEFT + px * clock[part.last]
-            yield Area(points=box(x0, top, max(x1, x0 + 1), top + ROW * len(rows)), ink=_GRID, title=_title(part))
-    for place, name in enumerate(rows):
-        y = top + ROW * (place + 0.5)
-        word, plus, minus = _ENDS[name]
-        yield Label(at=(40, y), text=word, size=14, ink=_TEXT)
-        yield Label(at=(_LEFT - 10, y - 13), text=plus, size=12, ink=_INKS[name][0], anchor="end")
-        yield Label(at=(_LEFT - 10, y + 13), text=minus, size=12, ink=_INKS[name][1], anchor="end")
-        yield Line(points=((_LEFT, y), (_RIGHT, y)), ink=_REST, width=1)
-        yield from _bars(plan, name, clock, px, y)
-    if not rows:
-        return
-    unit = "s" if trajectory.is_timed else "poses"
-    y = top + ROW * len(rows) + 16
-    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        text = f"{clock[-1] * share:.4g} {unit}"
-        yield Label(at=(_LEFT + (_RIGHT - _LEFT) * share, y), text=text, size=12, ink=_FAINT, anchor="middle")
+        if part.is_gap:
+            axes.axvspan(clock[part.first], clock[part.last], color=_GRID)
+    axes.axhline(0.0, color=_REST, linewidth=0.8)
+    largest = float(np.abs(rates).max())
+    axes.set_ylim(-1.15 * (largest or 1.0), 1.15 * (largest or 1.0))
+    if not largest:
+        axes.set_yticks([0.0])
+    axes.set_xlim(clock[0], clock[-1])
+    axes.tick_params(labelsize=8)
+    word, more = primitive_of(name, 1).name.split()
+    less = primitive_of(name, -1).name.split()[1]
+    unit = "°" if name in ROTATIONS else "m" if _has_metres(plan, name) else "steps"
+    axes.set_ylabel(f"{word}\n{unit}/{'s' if trajectory.is_timed else 'pose'}", rotation=0, ha="right", va="center")
+    for text, y, colour in ((more, 0.78, plus), (less, 0.22, minus)):
+        axes.text(1.01, y, text, transform=axes.transAxes, va="center", fontsize=9, color=colour)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
 
 
-def _bars(plan: ActionPlan, name: Component, clock: Float64[np.ndarray, "n"], px: float, y: float) -> Iterator[Shape]:
-    """Bars of one component, as high as it is fast."""
-    found = []
-    for part in plan.stretches:
-        steps = _steps(part, name)
-        if steps and not part.is_gap:
-            found.append((part, steps / float(clock[part.last] - clock[part.first])))
-    fastest = float(np.percentile([abs(rate) for _, rate in found], 98)) if found else 1.0
-    for part, rate in found:
-        tall = 24.0 * max(-1.0, min(1.0, rate / fastest))
-        x0, x1 = _LEFT + px * float(clock[part.first]), _LEFT + px * float(clock[part.last])
-        yield Area(points=box(x0, y, max(x1, x0 + 0.6), y - tall), ink=_INKS[name][rate < 0], title=_title(part))
+def _amount(plan: ActionPlan, part: Stretch, name: Component) -> float:
+    """Signed amount of one component: metres or degrees; steps where the size of a step is not known."""
+    assert part.plan is not None
+    steps = _steps(part, name)
+    if name in ROTATIONS:
+        return steps * math.degrees(part.plan.rotation_step_rad)
+    return steps * (part.plan.translation_step if _has_metres(plan, name) else 1.0)
+
+
+def _has_metres(plan: ActionPlan, name: Component) -> bool:
+    return plan.scale == "metric" and name in TRANSLATIONS
 
 
 def _steps(part: Stretch, name: Component) -> int:
@@ -194,27 +196,27 @@ def _steps(part: Stretch, name: Component) -> int:
     return sum(action.primitive.sign * action.steps for action in actions if action.primitive.component == name)
 
 
-def _ink(part: Stretch) -> str:
-    """The colour of the largest action."""
-    steps = {name: _steps(part, name) for name in _INKS}
+def _largest_action(part: Stretch) -> tuple[str, str]:
+    """Name and colour of the action with most steps."""
+    if part.is_gap:
+        return "gap", _FAINT
+    if part.is_still:
+        return "Stay", _REST
+    if part.plan is None:
+        return "moves", _FAINT
+    steps = {name: _steps(part, name) for name in _COLOURS}
     name = max(steps, key=lambda key: abs(steps[key]))
-    if part.is_gap or (part.plan and not steps[name]) or part.is_still:
-        return _REST
-    return _INKS[name][steps[name] < 0] if part.plan else _FAINT
+    if not steps[name]:
+        return "Stay", _REST
+    return primitive_of(name, steps[name]).name, _COLOURS[name][steps[name] < 0]
 
 
-def _title(part: Stretch) -> str:
-    return f"poses {part.first}-{part.last}: {part.words()}"
-
-
-def _pairs(xy: Float64[np.ndarray, "n 2"]) -> tuple[XY, ...]:
-    return tuple((float(x), float(y)) for x, y in xy)
-
-
-def _page(heading: Sequence[str], svg: str, rows: Sequence[Sequence[str]]) -> str:
-    head, *body = ("".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
-                   for tag, row in zip(("th", *["td"] * (len(rows) - 1)), rows, strict=True))  # fmt: skip
-    table = "\n".join(f"<tr>{row}</tr>" for row in body)
+def _page(svg: str, trajectory: Trajectory, plan: ActionPlan) -> str:
+    titles = [escape(f"poses {part.first}-{part.last}: {part.words()}") for part in plan.stretches]
+    svg = re.sub(r'<g id="segment-(\d+)">', lambda found: f"{found[0]}<title>{titles[int(found[1])]}</title>", svg)
+    heading = heading_lines(trajectory, plan)
+    head, *body = table_rows(plan)
+    table = "\n".join(_table_row(cells, "td") for cells in body)
     return f"""<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -222,17 +224,21 @@ def _page(heading: Sequence[str], svg: str, rows: Sequence[Sequence[str]]) -> st
 <title>{escape(heading[0])}</title>
 <style>
 body {{ margin: 2rem auto; max-width: 1160px; padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif; color: {_TEXT}; }}
-svg {{ width: 100%; height: auto; border: 1px solid {_GRID}; border-radius: 8px; }}
-polygon:hover, polyline:hover {{ opacity: 0.6; }}
+svg {{ width: 100%; height: auto; }}
+g[id^=segment]:hover {{ opacity: 0.5; }}
 table {{ border-collapse: collapse; width: 100%; font-size: 13px; }}
 th, td {{ text-align: left; padding: 3px 10px; border-bottom: 1px solid {_GRID}; font-variant-numeric: tabular-nums; }}
 th {{ position: sticky; top: 0; background: #fff; }}
 summary {{ cursor: pointer; margin: 1rem 0; }}
 </style>
-{svg}
-<details><summary>{heading[1]}</summary>
-<table><thead><tr>{head}</tr></thead><tbody>
+{svg[svg.index("<svg") :]}
+<details><summary>{escape(heading[1])}</summary>
+<table><thead>{_table_row(head, "th")}</thead><tbody>
 {table}
 </tbody></table></details>
 </html>
 """
+
+
+def _table_row(cells: Sequence[str], tag: str) -> str:
+    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"

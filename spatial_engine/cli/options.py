@@ -63,7 +63,7 @@ Mount = Annotated[
 Cap = Annotated[int, typer.Option(min=2, max=1_000_000, help="Most steps of one action.")]
 UnitSeed = Annotated[int, typer.Option("--seed", min=0, help="Draws the size of a step.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Plot = Annotated[Path | None, typer.Option(metavar="OUT.png|OUT.html", help="Draw the path and its actions.")]
+Plot = Annotated[Path | None, typer.Option(metavar="OUT.png|OUT.svg|OUT.html", help="Draw the path and its actions.")]
 Replay = Annotated[
     Path | None,
     typer.Option(
