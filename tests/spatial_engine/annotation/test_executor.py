@@ -98,7 +98,7 @@ def test_workers_go_with_their_parent(tmp_path: Path, end: signal.Signals) -> No
     script = tmp_path / "script.py"
     script.write_text(
         "from tests.spatial_engine.test_executor import work\n"
-        "from spatial_engine.executor import run\n"
+        "from spatial_engine.annotation.executor import run\n"
         "if __name__ == '__main__':\n"
         f"    list(run(work, [('write pid and sleep', {str(note)!r})], 1))\n"
     )
