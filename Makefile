@@ -40,7 +40,7 @@ accept-lmms: $(VENV)/.installed $(LMMS)/.installed  ## the real lmms-eval on our
 trust: $(VENV)/.installed  ## labels held against truth, into docs/trust.md: half an hour on two cores, goes on where it was; QUICK=1: 5 minutes, no table
 	$(BIN)/python -m benchmarks.trust "$(or $(OUT),trust$(if $(QUICK),/quick))" $(if $(QUICK),--quick,--date "$(or $(DATE),$$(date -u +%F))")
 
-calibrate: $(VENV)/.installed  ## maps of sigma, fitted on the real sets, and their table in docs/sigma_maps.md: five minutes
+calibrate: $(VENV)/.installed  ## maps of sigma, fitted on the real sets, and their table in docs/sigma_calibration.md: five minutes
 	$(BIN)/python -m benchmarks.trust.calibrate "$(or $(OUT),trust/calibrate)"
 
 gates: $(VENV)/.installed  ## every gate turned off by itself, into docs/gates.md: goes on where it was; QUICK=1: no table

@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
 from experts.mapping.colmap import ColmapExpert
-from experts.signals import Abstained, CameraPath, Signal, SparsePoints
+from experts.signals import CameraPath, NoEstimate, Signal, SparsePoints
 from experts.tracking.klt import KltExpert
 
 CLEAR_BASELINE = 10.0
@@ -40,18 +40,18 @@ def main() -> None:
             print(f"  map{suffix}: {describe(footage, clip, signals, suffix)}", flush=True)
 
 
-def describe(footage: Footage, clip: Clip, signals: Mapping[str, Signal | Abstained], suffix: str) -> str:
+def describe(footage: Footage, clip: Clip, signals: Mapping[str, Signal | NoEstimate], suffix: str) -> str:
     """One line on one map."""
     path, points = signals[f"camera_path{suffix}"], signals[f"sparse_points{suffix}"]
     if not isinstance(path, CameraPath):
-        return f"abstained: {path}"
+        return f"no_estimate: {path}"
     text = f"{path.motion}, {path.registered.sum()}/{len(clip.frames)} frames, {path.keyframe.sum()} keyframes, "
     text += f"f {path.intrinsics.fx_px:.0f} ± {100 * path.focal_relative_sigma:.1f} %"
     if footage.true_focal_px:
         off = 1 - footage.true_focal_px / path.intrinsics.fx_px
         text += f" (true {footage.true_focal_px:.0f}: {100 * off:+.1f} %, {abs(off) / path.focal_relative_sigma:.1f} σ)"
     if isinstance(points, SparsePoints):
-        sure = (points.p_gross < 0.005).sum()
+        sure = (points.outlier_probability < 0.005).sum()
         text += f", {len(points.xyz_world)} points, {sure} sure, k1 {path.intrinsics.k1:.3f}"
         text += f", angle {np.degrees(np.median(points.triangulation_angle_rad)):.1f} deg"
     if footage.true_world_from_cam is not None:

@@ -25,7 +25,7 @@ from experts.clip import Clip
 from experts.depth.da3_variants import VARIANTS, Variant
 from experts.depth.depth_anything_3 import DepthAnything3Expert, DepthAnything3Settings
 from experts.runtime.windows import WindowSettings, rolling
-from experts.signals import Abstained, Depth
+from experts.signals import Depth, NoEstimate
 from spatial_engine.rendering import as_clip, write_video
 from spatial_engine.rendering.rooms import random_room
 
@@ -165,9 +165,9 @@ def _upstream(model: Any, clip: Clip, windows: list[list[int]], side: int) -> No
 def _check(results: Any) -> None:
     """Says what was refused: then less work was done than was meant to be."""
     for name, signal in results.items():
-        if isinstance(signal, Abstained):
+        if isinstance(signal, NoEstimate):
             print(f"  {name} abstains: {signal.reason} ({signal.detail})", file=sys.stderr)
-    assert "depth" in results and isinstance(results["depth"], Depth | Abstained)
+    assert "depth" in results and isinstance(results["depth"], Depth | NoEstimate)
 
 
 def _peak(device: str, call: Callable[[], None]) -> str:

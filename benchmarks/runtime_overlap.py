@@ -23,7 +23,7 @@ from experts.clip import Clip, Picture
 from experts.provenance import Provenance
 from experts.runtime.per_image import call_one
 from experts.runtime.prefetch import ahead
-from experts.signals import Abstained, Gravity, Signal, Signals
+from experts.signals import Gravity, NoEstimate, Signal, Signals
 from spatial_engine.annotation.annotation import AnnotateClips
 from spatial_engine.annotation.opening import OpenFootage, find, open_all
 from spatial_engine.progress import Silent
@@ -55,12 +55,12 @@ class OneCall:
             time.sleep(DECODE_S)
             yield int(frame), np.zeros((8, 8, 3), dtype=np.uint8)
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         for _ in ahead(self.pictures(clip, signals), depth=4):
             time.sleep(INFER_S)
         return self.finish(clip, signals, {})
 
-    def finish(self, clip: Clip, signals: Signals, raw: Mapping[int, int]) -> Mapping[str, Signal | Abstained]:
+    def finish(self, clip: Clip, signals: Signals, raw: Mapping[int, int]) -> Mapping[str, Signal | NoEstimate]:
         """Up, for every frame."""
         n = len(clip.frames)
         up = np.tile([0.0, -1.0, 0.0], (n, 1))
@@ -78,7 +78,7 @@ class PerImage(OneCall):
     name: ClassVar[str] = "per_image"
     batch_size = 8
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         return call_one(self, clip, signals)
 
     def infer(self, pictures: Sequence[Picture]) -> list[int]:
@@ -92,7 +92,7 @@ class SlowStore(Store):
 
     real_write = Store.write
 
-    def write(self, clip_id: str, name: str, key: str, value: Signal | Abstained) -> None:
+    def write(self, clip_id: str, name: str, key: str, value: Signal | NoEstimate) -> None:
         """Files a signal."""
         if isinstance(value, Gravity):
             time.sleep(WRITE_S * len(value.frames))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from experts.clip import Clip
-from experts.signals import Abstained, Signal, Signals
+from experts.signals import NoEstimate, Signal, Signals
 
 
 @runtime_checkable
@@ -22,7 +22,7 @@ class Expert(Protocol):
     provides: frozenset[str]
     """Names of signals (`experts.signals.SIGNAL_TYPES`) that the call returns."""
     needs: frozenset[str]
-    """Names of signals that the call reads. A needed signal may be `Abstained`: the expert decides what then."""
+    """Names of signals that the call reads. A needed signal may be `NoEstimate`: the expert decides what then."""
     options: frozenset[str]
     """Fields of `experts.clip.OpeningOptions` that the call reads, and "times_s" if it reads the clock: the others are
     not shown to it."""
@@ -42,7 +42,7 @@ class Expert(Protocol):
         """
         ...
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         """One entry per name in `provides`. Never raises for footage that it cannot answer for: it abstains."""
         ...
 

@@ -28,4 +28,4 @@ class Provenance:
     """raw: from a model's own confidence through a map that nobody has calibrated yet; its floor applies. calibrated:
     every σ of the signal went through a map that was fitted to this version on sets with ground truth."""
     calibrated_on: dict[str, list[str]] = field(default_factory=dict)
-    """Names of the sets that the map of each quantity was fitted on (`experts.sigma_maps`)."""
+    """Names of the sets that the map of each quantity was fitted on (`experts.sigma_calibration`)."""

@@ -20,7 +20,7 @@ MotionKind = Literal["static", "rotation_only", "unresolved", "general"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Abstained:
+class NoEstimate:
     """An expert declines: no signal rather than a doubtful one."""
 
     reason: str
@@ -113,7 +113,7 @@ class SparsePoints:
     """σ of range / range, from the nearest observing camera: systematic floor ⊕ triangulation."""
     triangulation_angle_rad: Float64[np.ndarray, "p"]
     """Largest angle between two rays to the point."""
-    p_gross: Float64[np.ndarray, "p"]
+    outlier_probability: Float64[np.ndarray, "p"]
     """Probability that the point is plainly wrong (bad matches, moving object)."""
     observation_point: Int64[np.ndarray, "o"]
     """Row of `xyz_world` seen by each observation."""
@@ -136,7 +136,7 @@ class PointTracks:
     """Whether the point itself is seen there: by geometry, not by the tracker's own word."""
     sigma_px: Float64[np.ndarray, "t n"]
     """σ per axis of `xy_px`."""
-    p_gross: Float64[np.ndarray, "t"]
+    outlier_probability: Float64[np.ndarray, "t"]
     """Probability that the track slid onto something else."""
     motion: Int32[np.ndarray, "t"]
     """1 moves in the world, 0 does not, -1 cannot be told."""
@@ -165,7 +165,7 @@ class Matches:
     """Pixel in frame b."""
     sigma_px: Float64[np.ndarray, "m"]
     """σ per axis of `xy_b_px`."""
-    p_gross: Float64[np.ndarray, "m"]
+    outlier_probability: Float64[np.ndarray, "m"]
     """Probability that it is another point: < 0.005 only where two independent ways agree."""
     confirmed_by: Int32[np.ndarray, "m"]
     """0 nothing, 1 track, 2 reprojection of the 3-D point, 3 homography of a turning camera, 4 there and back again
@@ -200,7 +200,7 @@ class Depth:
     """σ_z / z of each pixel, scale excluded; NaN where z is."""
     scale: Scale
     provenance: Provenance
-    p_gross: float = 0.0
+    outlier_probability: float = 0.0
     """Probability that a pixel's depth is plainly wrong (another surface, an invented one); 0 for measured depth."""
 
 
@@ -277,7 +277,7 @@ Signal = (
     | ObjectOrientation
     | Agreement
 )
-Signals = Mapping[str, Signal | Abstained]
+Signals = Mapping[str, Signal | NoEstimate]
 
 _TYPES: dict[str, type] = {
     "valid_area": ValidArea,

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float32, Int32, UInt8
 
 from experts.clip import Clip
 from experts.provenance import Provenance
-from experts.signals import Abstained, Signal, Signals, ValidArea
+from experts.signals import NoEstimate, Signal, Signals, ValidArea
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +68,7 @@ class ValidAreaExpert:
     def close(self) -> None:
         """Nothing to free."""
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         """One mask for the whole clip."""
         rows = np.unique(np.linspace(0, len(clip.frames) - 1, self.settings.samples).round().astype(int))
         pictures = np.stack([grey for _, grey in clip.read_grey(clip.frames[rows].tolist())])
@@ -77,7 +77,7 @@ class ValidAreaExpert:
         share = float(valid.mean())
         if share < self.settings.min_valid_share:
             return {
-                "valid_area": Abstained(
+                "valid_area": NoEstimate(
                     reason="hardly any picture inside borders and overlays",
                     detail=f"{share:.0%} of the frame shows something; {self.settings.min_valid_share:.0%} are needed",
                     remedy="crop the footage to its picture",

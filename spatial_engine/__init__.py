@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spatial_engine.annotation.model_options import Loading
+    from spatial_engine.annotation.model_options import ModelOptions
     from spatial_engine.dataset.dataset import Dataset
     from spatial_engine.errors import SpatialEngineError
     from spatial_engine.evaluation.cost import Prices
@@ -31,7 +31,7 @@ _HOMES = {
     "Asking": "evaluation.work",
     "Dataset": "dataset.dataset",
     "Judge": "evaluation.judge",
-    "Loading": "annotation.model_options",
+    "ModelOptions": "annotation.model_options",
     "OpenOptions": "sources",
     "Prices": "evaluation.cost",
     "Server": "evaluation.server",
@@ -52,7 +52,7 @@ __all__ = [
     "Asking",
     "Dataset",
     "Judge",
-    "Loading",
+    "ModelOptions",
     "OpenOptions",
     "Prices",
     "Server",

@@ -10,11 +10,11 @@ from experts.checkpoints.weights import RANDOM
 from experts.clip import Clip
 from experts.expert import Expert, needs_weights
 from experts.runtime.per_image import PerImageExpert
-from experts.sigma_maps import SigmaMaps, packaged_maps, read_maps, with_sigma_maps
+from experts.sigma_calibration import SigmaCalibration, packaged_calibration, read_calibration, with_sigma_calibration
 from spatial_engine.annotation.annotation import AnnotateClips, AnnotatedClip
 from spatial_engine.annotation.executor import Crashed
 from spatial_engine.annotation.executor import run as run_tasks
-from spatial_engine.annotation.model_options import Loading, check_licences
+from spatial_engine.annotation.model_options import ModelOptions, check_licences
 from spatial_engine.annotation.opening import OpenFootage, check_times, find, open_all
 from spatial_engine.annotation.plan import Step, choose_experts, registered_experts, steps
 from spatial_engine.annotation.workbench import check_able, check_sendable, obstacles
@@ -42,7 +42,7 @@ def annotate(
     options: OpenOptions | None = None,
     images: str | None = None,
     experts: Sequence[str | Expert] | None = None,
-    loading: Loading | None = None,
+    model_options: ModelOptions | None = None,
     workers: int = 0,
     retry_failed: bool = False,
     progress: Progress | None = None,
@@ -56,7 +56,7 @@ def annotate(
         images: glob of the files that count as frames in folders of images.
         experts: names ("name" or "name:variant"), or experts with other settings; None: all without weights. Of two
             for one signal the first provides it and the second is held against it.
-        loading: weights, device and licences of experts with models.
+        model_options: weights, device and licences of experts with models.
         workers: processes; 0 works in this one. With more, a script needs `if __name__ == "__main__":`. Each loads
             models of its own: on one GPU a second worker costs its memory again and gains little, since decoding and
             writing go on beside the model anyway. Several GPUs are taken in turn.
@@ -70,15 +70,15 @@ def annotate(
         Interrupted: Ctrl-C; what was done is kept.
     """
     progress = progress or Silent()
-    loading = loading or Loading()
-    task = AnnotateClips(store_path=Path(store), experts=choose_experts(experts), loading=loading)
-    check_licences(task.experts, loading)
+    model_options = model_options or ModelOptions()
+    task = AnnotateClips(store_path=Path(store), experts=choose_experts(experts), model_options=model_options)
+    check_licences(task.experts, model_options)
     if workers:
         check_sendable(task.experts)
-    for name, problem in obstacles(task.experts, loading).items():
+    for name, problem in obstacles(task.experts, model_options).items():
         progress.say(f"{name} cannot run here: {problem.cause}")
         progress.say(f"  try: {problem.remedy}")
-    if loading.weights == RANDOM and any(needs_weights(expert) for expert in task.experts):
+    if model_options.weights == RANDOM and any(needs_weights(expert) for expert in task.experts):
         progress.say("weights are drawn by chance: what models say here means nothing")
     options = options or OpenOptions()
     found = find(Path(footage), images, progress)
@@ -105,8 +105,8 @@ def generate(
     seed: int = 0,
     workers: int = 0,
     min_confidence: float = 0.99,
-    abstention: bool = False,
-    sigma_maps: str | Path | None = None,
+    unanswerable: bool = False,
+    sigma_calibration: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
     """Asks what the signals of a store decide, and writes a data set. The same for any number of workers.
@@ -118,20 +118,20 @@ def generate(
         seed: of everything that is drawn by chance.
         workers: as for `annotate`.
         min_confidence: least probability of being right of anything that is asked.
-        abstention: whether to ask also what the photos shown cannot tell (docs/abstention.md).
-        sigma_maps: what σ of signals are multiplied with, a file of `calibrate`; None: what comes with the software.
+        unanswerable: whether to ask also what the photos shown cannot tell (docs/unanswerable.md).
+        sigma_calibration: a file of `calibrate` with a factor for each σ; None: the one that comes with the software.
         progress: who is told; None: nobody.
 
     Raises:
-        UsageError: an ability is unknown, `sigma_maps` holds none, or `dataset` holds something else.
+        UsageError: an ability is unknown, `sigma_calibration` holds none, or `dataset` holds something else.
         StoreError: `store` is none, or of another version.
         Interrupted: Ctrl-C.
     """
     progress = progress or Silent()
     source = store if isinstance(store, Store) else open_store(store)
-    settings, maps = AskSettings(min_confidence=min_confidence), _chosen_maps(sigma_maps)
+    settings, maps = AskSettings(min_confidence=min_confidence), _chosen_maps(sigma_calibration)
     check_target(dataset)
-    templates = _templates(abilities, abstention)
+    templates = _templates(abilities, unanswerable)
     task = AskClip(store_path=source.path, templates=templates, settings=settings, seed=seed, maps=maps)
     asked: list[ClipQuestions] = []
     with _interruptible():
@@ -150,9 +150,9 @@ def generate(
             seed=seed,
             settings={
                 "ask": asdict(settings),
-                "abstention": abstention,
+                "unanswerable": unanswerable,
                 "templates": [template.name for template in templates],
-                "sigma_maps": replace(maps, without=()).to_json() | {"digest": maps.digest},
+                "sigma_calibration": replace(maps, without=()).to_json() | {"digest": maps.digest},
             },
             scenes=source.scenes(),
         )
@@ -165,21 +165,21 @@ def run(
     options: OpenOptions | None = None,
     images: str | None = None,
     experts: Sequence[str | Expert] | None = None,
-    loading: Loading | None = None,
+    model_options: ModelOptions | None = None,
     abilities: Sequence[str] | str | None = None,
     seed: int = 0,
     workers: int = 0,
     retry_failed: bool = False,
     min_confidence: float = 0.99,
-    abstention: bool = False,
-    sigma_maps: str | Path | None = None,
+    unanswerable: bool = False,
+    sigma_calibration: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
     """`annotate` into OUT/store, `generate` into OUT/dataset, `report` into OUT/report."""
     from spatial_engine.report import check_report, report  # drawing needs what measuring does not
 
     _templates(abilities)  # a wrong word is said before the work, not after
-    _chosen_maps(sigma_maps)
+    _chosen_maps(sigma_calibration)
     check_target(Path(out) / "dataset")
     check_report(Path(out) / "report")
     store = annotate(
@@ -188,7 +188,7 @@ def run(
         options=options,
         images=images,
         experts=experts,
-        loading=loading,
+        model_options=model_options,
         workers=workers,
         retry_failed=retry_failed,
         progress=progress,
@@ -200,8 +200,8 @@ def run(
         seed=seed,
         workers=workers,
         min_confidence=min_confidence,
-        abstention=abstention,
-        sigma_maps=sigma_maps,
+        unanswerable=unanswerable,
+        sigma_calibration=sigma_calibration,
         progress=progress,
     )
     report(dataset, Path(out) / "report", store=store)
@@ -212,7 +212,7 @@ def plan(
     experts: Sequence[str | Expert] | None,
     abilities: Sequence[str] | str | None,
     store: str | Path,
-    loading: Loading | None = None,
+    model_options: ModelOptions | None = None,
 ) -> list[Step]:
     """What `annotate` would run for these abilities, with licences, expected cost and what is in the way; runs
     nothing."""
@@ -222,7 +222,7 @@ def plan(
         wanted = {name for template in _templates(abilities) for name in template.reads} & provided
     known = (Path(store) / "store.json").is_file()
     measured_s = Ledger.open(open_store(store)).seconds_per_clip() if known else {}
-    return steps(choose_experts(experts, wanted), measured_s, loading)
+    return steps(choose_experts(experts, wanted), measured_s, model_options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,28 +233,30 @@ class AskClip:
     templates: Sequence[Template]
     settings: AskSettings
     seed: int
-    maps: SigmaMaps
+    maps: SigmaCalibration
 
     def __call__(self, clip_id: str) -> ClipQuestions:
         """The drafts of questions of a clip by id."""
         store = Store(self.store_path)
         clip = clip_from_json(store.record(clip_id).clip)
-        signals = with_sigma_maps(store.signals(clip_id), self.maps)
+        signals = with_sigma_calibration(store.signals(clip_id), self.maps)
         return ask_clip(clip, signals, self.templates, self.settings, self.seed)
 
 
-def _chosen_maps(path: str | Path | None) -> SigmaMaps:
+def _chosen_maps(path: str | Path | None) -> SigmaCalibration:
     """The maps of a file that `calibrate` wrote; None: those that come with the software. Raises `UsageError`."""
     try:
-        return packaged_maps() if path is None else read_maps(Path(path))
+        return packaged_calibration() if path is None else read_calibration(Path(path))
     except (OSError, ValueError) as error:
-        raise UsageError(f"--sigma-maps {path}: {error}", "give a file that spatial-engine calibrate wrote") from error
+        raise UsageError(
+            f"--sigma-calibration {path}: {error}", "give a file that spatial-engine calibrate wrote"
+        ) from error
 
 
-def _templates(abilities: Sequence[str] | str | None, abstention: bool = False) -> list[Template]:
+def _templates(abilities: Sequence[str] | str | None, unanswerable: bool = False) -> list[Template]:
     paths = [abilities] if isinstance(abilities, str) else list(abilities or ())
     try:
-        return list(create_templates(paths, abstention=abstention).values())
+        return list(create_templates(paths, unanswerable=unanswerable).values())
     except UnknownAbilityError as error:
         raise UsageError(str(error), "name a level, a branch or a leaf, as in --abilities L1,L2/Memory") from error
 
@@ -268,7 +270,7 @@ def _annotate(clips: Sequence[Clip], task: AnnotateClips, store: Store, workers:
     ledger = Ledger.open(store)
     missing = [clip for clip in clips if not task.is_done(clip)]
     if missing:
-        check_able(task.experts, task.loading)
+        check_able(task.experts, task.model_options)
     lacking = {clip.id for clip in missing}
     present: list[tuple[Clip, ...]] = [(clip,) for clip in clips if clip.id not in lacking]
     already, waiting = 0, _groups(missing, task, workers)
@@ -298,7 +300,7 @@ def _annotate(clips: Sequence[Clip], task: AnnotateClips, store: Store, workers:
 def _groups(clips: Sequence[Clip], task: AnnotateClips, workers: int) -> list[tuple[Clip, ...]]:
     """Clips that a worker takes together: several where experts have models, and no worker goes without for it."""
     several = any(needs_weights(expert) or isinstance(expert, PerImageExpert) for expert in task.experts)
-    size = min(task.loading.clips_at_once, -(-len(clips) // max(1, workers))) if several else 1
+    size = min(task.model_options.clips_at_once, -(-len(clips) // max(1, workers))) if several else 1
     return [tuple(clips[first : first + size]) for first in range(0, len(clips), max(1, size))]
 
 

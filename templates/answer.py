@@ -24,7 +24,7 @@ class Label:
     text: str
     margin: float
     """Distance to the nearest other label, in σ of the joint measurement."""
-    p_gross: float = 0.0
+    outlier_probability: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Numbers:
     """The numbers are angles that repeat after this much, in `unit`; None if they do not."""
     decimals: int = 1
     """How many decimals are shown."""
-    p_gross: float = 0.0
+    outlier_probability: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class Point:
     sigma_px: float
     """σ per axis."""
     tolerance_px: float
-    p_gross: float = 0.0
+    outlier_probability: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +64,7 @@ class Shape:
     """σ of the root-mean-square distance to the true shape."""
     tolerance: float
     """At most half the distance to the nearest option that is not this one."""
-    p_gross: float = 0.0
+    outlier_probability: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +79,7 @@ class Plan:
     sigma: Float64[np.ndarray, "6"]
     tolerance: float = 1.0
     """In steps; at most one."""
-    p_gross: float = 0.0
+    outlier_probability: float = 0.0
 
     @property
     def step(self) -> Float64[np.ndarray, "6"]:
@@ -100,7 +100,7 @@ Answer = Label | Numbers | Point | Shape | Plan
 
 
 def p_right(answer: Answer) -> float:
-    """Probability that the answer is right: (1 - p_gross) · P(within tolerance or on this side of the border)."""
+    """Probability that the answer is right: (1 - outlier_probability) · P(within tolerance, or same label)."""
     match answer:
         case Label():
             p = norm.cdf(answer.margin)
@@ -114,7 +114,7 @@ def p_right(answer: Answer) -> float:
         case Plan():
             sigma = _of_way_and_turn(answer.sigma / answer.step)
             p = np.prod(p_within(answer.left_over(answer.amounts), sigma, answer.tolerance))
-    return float((1 - answer.p_gross) * p) if np.isfinite(p) else 0.0
+    return float((1 - answer.outlier_probability) * p) if np.isfinite(p) else 0.0
 
 
 def right(answer: Answer, truth: Answer) -> bool | None:

@@ -130,7 +130,7 @@ def _drafts_of(
 def _gated(answer: Answer, min_confidence: float) -> Answer | Undecided:
     if p_right(answer) >= min_confidence:
         return answer
-    if 1 - answer.p_gross < min_confidence:
+    if 1 - answer.outlier_probability < min_confidence:
         return Undecided(reason="not confirmed by a second way")
     return Undecided(reason="too close to call" if hasattr(answer, "margin") else "σ too large for the tolerance")
 
@@ -154,8 +154,8 @@ def _licence(clip: Clip, provenance: Sequence[Mapping[str, Json]]) -> Mapping[st
 
 def why_missing(scene: Scene, signal: str) -> str:
     """The reason for which nothing that needs a signal is asked."""
-    if signal in scene.abstained:
-        return scene.abstained[signal].reason
+    if signal in scene.no_estimates:
+        return scene.no_estimates[signal].reason
     return f"{signal.replace('_', ' ')} not measured"
 
 

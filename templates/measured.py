@@ -23,7 +23,7 @@ class Measured:
     """For facts that are named rather than counted (a motion, yes / no)."""
     margin: float | None = None
     """How far, in σ, the numbers lie from the nearest other label."""
-    p_gross: float = 0.0
+    outlier_probability: float = 0.0
     """Probability that the measurement is plainly wrong (another point, a slid track)."""
     evidence: Mapping[str, Json] = field(default_factory=dict)
     """What it rests on, for people: frames, residuals, angles, counts."""
@@ -46,7 +46,7 @@ def joined(
     """
     if isinstance(first, Undecided):
         return first
-    sigma, margin, p_gross = first.sigma, first.margin, first.p_gross
+    sigma, margin, outlier_probability = first.sigma, first.margin, first.outlier_probability
     for other in others:
         if isinstance(other, Undecided):
             return Undecided(reason=f"second map: {other.reason}")
@@ -54,5 +54,9 @@ def joined(
             return Undecided(reason="the two maps name different answers")
         sigma = np.hypot(sigma, other.value - first.value)
         margin = None if margin is None or other.margin is None else min(margin, other.margin)
-        p_gross = min(p_gross, other.p_gross) if independent else max(p_gross, other.p_gross)
-    return replace(first, sigma=sigma, margin=margin, p_gross=p_gross)
+        outlier_probability = (
+            min(outlier_probability, other.outlier_probability)
+            if independent
+            else max(outlier_probability, other.outlier_probability)
+        )
+    return replace(first, sigma=sigma, margin=margin, outlier_probability=outlier_probability)

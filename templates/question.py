@@ -54,7 +54,7 @@ class Phrasing:
     answer: Json
     """number | "yes" / "no" | object | [x, y] | list; for a choice the index of the right option."""
     options: tuple[str, ...] | tuple[Medium, ...] = ()
-    """Texts without letters, or media. Order is not final: letters are dealt when the data set is balanced."""
+    """Texts without letters, or media. Order is not final: letters are arranged when the data set is balanced."""
     unit: str = ""
     scorer_params: Mapping[str, Json] = field(default_factory=dict)
     """What a scorer needs beside answer and tolerance (periods, option values)."""

@@ -26,13 +26,13 @@ TEMPLATES = Registry(
 """All templates, in the order of the tree."""
 
 
-def create_templates(abilities: Sequence[str] = (), *, abstention: bool = False) -> dict[str, Template]:
+def create_templates(abilities: Sequence[str] = (), *, unanswerable: bool = False) -> dict[str, Template]:
     """Templates by name. `abilities` keeps those whose leaf starts with one of the given paths ("L1", "L1/Motion").
-    `abstention`: those that take such an argument also ask what the photos that are shown cannot tell.
+    `unanswerable`: those that take such an argument also ask what the photos that are shown cannot tell.
 
     Raises `UnknownAbilityError` for a path that no template answers to.
     """
-    known: dict[str, Template] = {name: _created(cls, abstention) for name, cls in TEMPLATES.load_all().items()}
+    known: dict[str, Template] = {name: _created(cls, unanswerable) for name, cls in TEMPLATES.load_all().items()}
     for path in abilities:
         if not any(_within(t.ability, path) for t in known.values()):
             leaves = ", ".join(sorted({t.ability for t in known.values()}))
@@ -44,9 +44,9 @@ class UnknownAbilityError(LookupError):
     """No template asks about that ability; the message lists those there are."""
 
 
-def _created(cls: type, abstention: bool) -> Template:
-    takes_it = is_dataclass(cls) and "abstention" in {field.name for field in fields(cls)}
-    template: Template = cls(abstention=abstention) if takes_it else cls()
+def _created(cls: type, unanswerable: bool) -> Template:
+    takes_it = is_dataclass(cls) and "unanswerable" in {field.name for field in fields(cls)}
+    template: Template = cls(unanswerable=unanswerable) if takes_it else cls()
     return template
 
 

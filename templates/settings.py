@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
-class Caps:
+class MaxTolerances:
     """Widest tolerance that a question may state for a quantity. Tolerance is never widened to pass a gate."""
 
     roll_pitch_deg: float = 5.0

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from experts.clip import Clip
-from experts.sigma_maps import packaged_maps, with_sigma_maps
+from experts.sigma_calibration import packaged_calibration, with_sigma_calibration
 from experts.signals import Signals
-from spatial_engine.dataset.balance import Dealt
+from spatial_engine.dataset.balance import Arranged
 from spatial_engine.dataset.question_line import question_of
 from spatial_engine.trust.candidates import Pictures, pictures_of
 from spatial_engine.trust.label_audit import compare_labels
@@ -66,7 +66,7 @@ class Known:
 
 def asked(known: Known, signals: Signals, setup: Setup, templates: Iterable[str]) -> dict[str, Asked]:
     """By name of template."""
-    mapped = with_sigma_maps(signals, packaged_maps())
+    mapped = with_sigma_calibration(signals, packaged_calibration())
     scenes = tuple(replace(scene, doubts=setup.doubts) for scene in scenes_of(known.clip, mapped))
     found = {}
     for name in templates:
@@ -94,8 +94,8 @@ def asked(known: Known, signals: Signals, setup: Setup, templates: Iterable[str]
 
 
 def _question(draft: Draft, clip: Clip) -> Question:
-    """As it is written, options in the order of phrasing: which letter is right is dealt over a whole data set."""
-    return question_of(Dealt(draft=draft, order=tuple(range(len(draft.phrasing.options)))), clip)
+    """As it is written, options in the order of phrasing: which letter is right is arranged over a whole data set."""
+    return question_of(Arranged(draft=draft, order=tuple(range(len(draft.phrasing.options)))), clip)
 
 
 def count(found: Iterable[Asked]) -> Counter[str]:

@@ -2,7 +2,8 @@
 
     SPATIAL_ENGINE_DATA=... python -m benchmarks.trust.calibrate STORE
 
-Writes experts/sigma_maps/sigma_maps.json and the table in docs/sigma_maps.md. STORE keeps signals between runs.
+Writes experts/sigma_calibration/sigma_calibration.json and the table in docs/sigma_calibration.md.
+STORE keeps signals between runs.
 """
 
 import os
@@ -12,14 +13,14 @@ from pathlib import Path
 
 from benchmarks.trust.clips import MANIFESTS, REAL
 from benchmarks.trust.verdicts import ROOT
-from experts.sigma_maps.sigma_maps import PACKAGED
+from experts.sigma_calibration.sigma_calibration import PACKAGED
 from spatial_engine.atomic_file import write_json
 from spatial_engine.progress import for_terminal
 from spatial_engine.trust.calibrating import calibrate
 from spatial_engine.trust.shown import sigma_table
 
 WORKERS = 2
-PAGE = ROOT / "docs/sigma_maps.md"
+PAGE = ROOT / "docs/sigma_calibration.md"
 MARK = "<!-- written by make calibrate -->\n"
 """The table stands between two of these."""
 _AGREEMENT = ("fox_ngp",)

@@ -109,7 +109,7 @@ class RealClip:
         one = self._sequence
         path = one.truth.signals(one.clip).get("camera_path")
         moves = isinstance(path, CameraPath) and path.motion == "general"
-        findings = [{"what": each.what, "number": each.number, "grave": each.grave} for each in one.findings]
+        findings = [{"what": each.what, "number": each.number, "severe": each.severe} for each in one.findings]
         return {"moves": moves, "conditions": {"set": self.set}, "findings": findings, "unsound": len(one.unsound)}
 
     @property

@@ -7,7 +7,7 @@ from math import inf, pi
 
 import numpy as np
 
-from experts.signals import Abstained, Matches, PointTracks, Signal, SparsePoints
+from experts.signals import Matches, NoEstimate, PointTracks, Signal, SparsePoints
 from templates.answer import Answer, Label
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
@@ -15,7 +15,7 @@ from templates.question import Format, Photo, Phrasing
 from templates.simulation.route import RouteOrder
 from templates.template import Template
 
-Found = Mapping[str, Signal | Abstained]
+Found = Mapping[str, Signal | NoEstimate]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,9 +56,9 @@ def never_gross(signals: Found) -> Found:
     return {name: _never_gross(signal) for name, signal in signals.items()}
 
 
-def _never_gross(signal: Signal | Abstained) -> Signal | Abstained:
+def _never_gross(signal: Signal | NoEstimate) -> Signal | NoEstimate:
     if isinstance(signal, SparsePoints | PointTracks | Matches):
-        return replace(signal, p_gross=0.0 * signal.p_gross)
+        return replace(signal, outlier_probability=0.0 * signal.outlier_probability)
     return signal
 
 
@@ -115,9 +115,9 @@ GATES: tuple[Gate, ...] = (
     ),
     *_gates(
         "planar scenes",
-        homographies_of_a_turning_camera={"colmap.turning.fitting_pairs": 0.0},
-        turning_told_from_sliding={"colmap.turning.flat_factor": 0.0},
-        turning_shown={"colmap.turning.shown_turn_rad": 0.0, "colmap.turning.shown_share": 0.0},
+        homographies_of_a_turning_camera={"colmap.pure_rotation.fitting_pairs": 0.0},
+        turning_told_from_sliding={"colmap.pure_rotation.flat_factor": 0.0},
+        turning_shown={"colmap.pure_rotation.shown_turn_rad": 0.0, "colmap.turning.shown_share": 0.0},
     ),
     *_gates(
         "moving foreground",
@@ -138,10 +138,10 @@ GATES: tuple[Gate, ...] = (
         maps_and_lines_have_one_focal_length={"colmap.focal.witness_sigmas": inf},
         two_maps_have_one_focal_length={"colmap.focal.max_disagreement": inf},
         two_maps_put_frames_at_one_place={"colmap.floors.agree_share": inf, "colmap.floors.agree_rad": inf},
-        points_confirmed_by_the_other_map={"colmap.trust.p_gross_other": 0.003},
+        points_confirmed_by_the_other_map={"colmap.trust.outlier_probability_other": 0.003},
     ),
     Gate(name="every fact measured on two maps", guards="agreement", signals=one_map),
-    Gate(name="confirmed by a second way (p_gross)", guards="agreement", signals=never_gross),
+    Gate(name="confirmed by a second way (outlier_probability)", guards="agreement", signals=never_gross),
     *_gates(
         "gravity",
         lines_share_three_directions={
@@ -196,7 +196,7 @@ GATES: tuple[Gate, ...] = (
             "sift.flow_px": inf,
             "sift.flow_tracks": 0,
         },
-        matches_confirmed={"sift.p_gross_unconfirmed": 0.003},
+        matches_confirmed={"sift.outlier_probability_unconfirmed": 0.003},
     ),
     Gate(name="the way is shorter by 3 σ", guards="frame order", templates={"route_order": _NearlyAsShort()}),
     Gate(name="the way taken is the shortest", guards="frame order", templates={"route_order": _ShortestOfAll()}),

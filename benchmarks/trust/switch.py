@@ -11,10 +11,10 @@ from benchmarks.trust.gates import Gate
 from experts.clip import Clip
 from experts.expert import Expert, may_use
 from experts.registry import EXPERTS
-from experts.signals import Abstained, Signal
+from experts.signals import NoEstimate, Signal
 from spatial_engine.store.run_key import declared_view
 
-Found = dict[str, Signal | Abstained]
+Found = dict[str, Signal | NoEstimate]
 
 
 def set_at(settings: Any, path: str, value: object) -> Any:
@@ -62,7 +62,7 @@ def signals_without(gate: Gate, clip: Clip, base: Found, experts: Sequence[Exper
         try:
             found = switched(declared_view(clip, switched), {name: signals[name] for name in reads & signals.keys()})
         except Exception as error:  # a gate may also be what keeps an expert from numbers it cannot bear
-            failed = Abstained(reason=f"{expert.name} failed", detail=str(error))
+            failed = NoEstimate(reason=f"{expert.name} failed", detail=str(error))
             found = dict.fromkeys(expert.provides, failed)
         _take(found, signals, changed)
     if gate.signals is not None:
@@ -73,7 +73,7 @@ def signals_without(gate: Gate, clip: Clip, base: Found, experts: Sequence[Exper
     return signals, changed
 
 
-def _take(found: Mapping[str, Signal | Abstained], signals: Found, changed: set[str]) -> None:
+def _take(found: Mapping[str, Signal | NoEstimate], signals: Found, changed: set[str]) -> None:
     other = {name: signal for name, signal in found.items() if not same(signal, signals.get(name))}
     signals.update(other)
     changed.update(other)
@@ -91,7 +91,7 @@ def concerned(setup: Setup, gate: Gate, changed: Iterable[str]) -> list[str]:
 
 def same(a: object, b: object) -> bool:
     """Whether two signals say the same, whoever made them."""
-    if isinstance(a, Abstained) and isinstance(b, Abstained):
+    if isinstance(a, NoEstimate) and isinstance(b, NoEstimate):
         return True
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")

@@ -74,14 +74,14 @@ def _verdicts(clips: Sequence[ClipVerdicts]) -> list[Verdict]:
 
 
 def _sentence(clips: Sequence[ClipVerdicts]) -> str:
-    """ "0 of 2110 decided facts in 150 clips are wrong (bound 0.4 %)", with p_gross."""
+    """ "0 of 2110 decided facts in 150 clips are wrong (bound 0.4 %)", with outlier_probability."""
     found = standings_of(clips).all
     facts, decided = found.facts, found.facts.right + found.facts.wrong
     off, numbers = gross(_verdicts(clips))
     said = f"**{facts.wrong} of {decided} decided facts in {facts.clips} clips are wrong**"
     share = f" {off} of {numbers} numbers are off by more than {_GROSS_SIGMAS:g} σ"
-    p_gross = f" (p_gross {percent(off / numbers, 2)})." if numbers else ""
-    return f"{said} (bound {percent(facts.bound)})." + (share + p_gross if numbers else "")
+    outlier_probability = f" (outlier_probability {percent(off / numbers, 2)})." if numbers else ""
+    return f"{said} (bound {percent(facts.bound)})." + (share + outlier_probability if numbers else "")
 
 
 def gross(verdicts: Sequence[Verdict]) -> tuple[int, int]:
@@ -141,5 +141,5 @@ def _findings(clips: Sequence[ClipVerdicts]) -> Iterator[str]:
         yield ""
     for clip in clips:
         for finding in clip.about["findings"]:
-            word = f"unsound, {clip.about['unsound']} frames count for nothing" if finding["grave"] else "note"
+            word = f"unsound, {clip.about['unsound']} frames count for nothing" if finding["severe"] else "note"
             yield f"- {clip.about['name']}: {word}: {finding['what']}: {finding['number']}"

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 _FILE = "verdicts.jsonl"
 _CODE = (
     "experts/**/*.py",
-    "experts/sigma_maps/*.json",
+    "experts/sigma_calibration/*.json",
     "action_mapping/**/*.py",
     "templates/**/*.py",
     "spatial_engine/*.py",

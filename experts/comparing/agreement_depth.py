@@ -34,7 +34,7 @@ class DepthLimits:
     """Largest |ln| between the unit of a path and that of its depth, held against a second map."""
     pixels: int = 100
     """Fewer say nothing."""
-    sure_p_gross: float = 0.01
+    sure_outlier_probability: float = 0.01
     """Points of a map that are more doubtful do not count."""
 
 
@@ -51,7 +51,7 @@ def depths_apart(a: Depth, b: Depth, path: CameraPath, limits: DepthLimits) -> D
 
 def depth_and_points(depth: Depth, points: SparsePoints, path: CameraPath, limits: DepthLimits) -> DepthsApart | None:
     """Compares dense depth with points where their map saw them; `path` is the map's own."""
-    sure = points.p_gross[points.observation_point] <= limits.sure_p_gross
+    sure = points.outlier_probability[points.observation_point] <= limits.sure_outlier_probability
     ratio = []
     for row, frame in enumerate(depth.frames):
         at = np.flatnonzero(path.frames == frame)

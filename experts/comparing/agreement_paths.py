@@ -19,7 +19,7 @@ class PathLimits:
     a few misplaced frames are no matter of the whole path, and each question is measured on both anyway."""
 
     turn_rad: float = np.deg2rad(5.0)
-    """After the best common rotation: as wide as the widest tolerance for a turn (`templates.settings.Caps`)."""
+    """After the best common rotation: as wide as the widest tolerance for a turn (`MaxTolerances`)."""
     direction_rad: float = np.deg2rad(15.0)
     """Between ways from frame to frame: as wide as the widest tolerance for a direction."""
     position_share: float = 0.10

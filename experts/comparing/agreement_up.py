@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float64
 
-from experts.depth.depth_reprojection import lifted, pixel_grid, sampled
+from experts.depth.depth_reprojection import pixel_grid, sampled, unprojected
 from experts.signals import CameraPath, Depth, Gravity
 
 
@@ -14,7 +14,7 @@ class UpLimits:
     """When up is contradicted, and what counts as a floor."""
 
     up_rad: float = np.deg2rad(6.0)
-    """Largest angle between two ups: the widest tolerance for roll and pitch is 5° (`templates.settings.Caps`)."""
+    """Largest angle between two ups: the widest tolerance for roll and pitch is 5° (`MaxTolerances`)."""
     cone_rad: float = np.deg2rad(20.0)
     """A floor's normal lies this near to up; what leans more is another thing."""
     floor_sigma_rad: float = np.deg2rad(3.0)
@@ -88,7 +88,7 @@ def _cloud(depth: Depth, path: CameraPath, count: int) -> Float64[np.ndarray, "p
     grid = pixel_grid(side, side, path.intrinsics)
     parts = [np.empty((0, 3))]
     for k in chosen:
-        cam = lifted(grid, sampled(depth.z[rows[k]], path.intrinsics, grid), path.intrinsics)
+        cam = unprojected(grid, sampled(depth.z[rows[k]], path.intrinsics, grid), path.intrinsics)
         pose = path.world_from_cam[at[k]]
         parts.append(cam[np.isfinite(cam).all(axis=1)] @ pose[:3, :3].T + pose[:3, 3])
     return np.concatenate(parts)

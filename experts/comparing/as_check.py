@@ -5,7 +5,7 @@ from typing import Any
 
 from experts.clip import Clip
 from experts.expert import Expert, may_use, weights_identity
-from experts.signals import SIGNAL_TYPES, Abstained, Signal, Signals
+from experts.signals import SIGNAL_TYPES, NoEstimate, Signal, Signals
 
 _SUFFIX = "_check"
 
@@ -32,7 +32,7 @@ class AsCheck:
         """The expert's own."""
         self.expert.load(weights, device, dtype)
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         """The expert's signals, renamed."""
         results = self.expert(clip, signals)
         return {name: results[name.removesuffix(_SUFFIX)] for name in self.provides}

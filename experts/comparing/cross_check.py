@@ -14,12 +14,12 @@ from experts.comparing.agreement_up import UpLimits, floor_tilt, up_in_world, up
 from experts.provenance import Provenance
 from experts.signals import (
     CHECKED,
-    Abstained,
     Agreement,
     Calibration,
     CameraPath,
     Depth,
     Gravity,
+    NoEstimate,
     PointTracks,
     Signal,
     Signals,
@@ -101,7 +101,7 @@ class CrossCheckExpert:
     def close(self) -> None:
         """Nothing to free."""
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         """`{"agreement": Agreement}`; abstains where no quantity has two estimates."""
         found = _Findings()
         self._compare_paths(signals, found)
@@ -110,7 +110,7 @@ class CrossCheckExpert:
         self._compare_depth(signals, found)
         self._compare_up(signals, found)
         if not found.compared:
-            return {"agreement": Abstained(reason="nothing to compare")}
+            return {"agreement": NoEstimate(reason="nothing to compare")}
         agreement = Agreement(
             compared=tuple(found.compared),
             spread=found.spread,
@@ -159,7 +159,13 @@ class CrossCheckExpert:
         """Learned path and depth against what tracks of the picture say; nothing learned, nothing to ask."""
         path, depth = _one(signals, "camera_path", CameraPath), _one(signals, "depth", Depth)
         tracks, s = _one(signals, "tracks", PointTracks), self.settings
-        if path is None or depth is None or tracks is None or not depth.p_gross or path.motion == "unresolved":
+        if (
+            path is None
+            or depth is None
+            or tracks is None
+            or not depth.outlier_probability
+            or path.motion == "unresolved"
+        ):
             return
         if not enough_tracks(tracks, s.tracks):
             return

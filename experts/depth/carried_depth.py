@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float64
 
-from experts.depth.depth_reprojection import SeenAgain, lifted, sampled, seen_again
+from experts.depth.depth_reprojection import SeenAgain, sampled, seen_again, unprojected
 from experts.signals import CameraPath, Depth
 
 
@@ -49,7 +49,7 @@ class CarriedDepth:
 
         def ends(factor: float, zoom: float) -> Float64[np.ndarray, "k 2"]:
             lens = replace(camera, fx_px=camera.fx_px * zoom, fy_px=camera.fy_px * zoom)
-            return np.asarray(lens.project(lifted(xy_a, z * factor, lens) @ b_from_a[:3, :3].T + b_from_a[:3, 3]))
+            return np.asarray(lens.project(unprojected(xy_a, z * factor, lens) @ b_from_a[:3, :3].T + b_from_a[:3, 3]))
 
         by_depth = np.linalg.norm(ends(1.01, 1.0) - xy_b, axis=1) / 0.01 * self.relative_sigma(a, xy_a)
         if self.pose_sigma_px is not None:
@@ -66,7 +66,7 @@ class CarriedDepth:
         turned = float(path.rotation_sigma_rad[rows].max())
         if path.motion == "rotation_only":
             return np.full(len(z), path.intrinsics.fx_px * turned)
-        z_b = lifted(xy_a, z, path.intrinsics) @ b_from_a[2, :3] + b_from_a[2, 3]
+        z_b = unprojected(xy_a, z, path.intrinsics) @ b_from_a[2, :3] + b_from_a[2, 3]
         way = float(np.linalg.norm(b_from_a[:3, 3])) * path.direction_sigma_rad
         moved = np.hypot(way, np.linalg.norm(path.position_sigma[rows]))
         return np.asarray(path.intrinsics.fx_px * np.hypot(turned, moved / z_b))

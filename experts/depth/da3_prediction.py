@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from experts.intrinsics import Intrinsics
 from experts.runtime.windows import Window
-from experts.signals import Abstained
+from experts.signals import NoEstimate
 
 PATCH_PX = 14
 """Sides of processed pictures are multiples of this."""
@@ -58,7 +58,7 @@ def processed_size(width_px: int, height_px: int, process_res: int) -> tuple[int
 
 def decoded(
     prediction: Any, rows: Int64[np.ndarray, "n"], valid: Bool[np.ndarray, "h w"], settings: DecodingSettings
-) -> Window | Abstained:
+) -> Window | NoEstimate:
     """Cameras and depth of one call: the world of the call, its unit.
 
     Args:
@@ -69,13 +69,13 @@ def decoded(
     world_from_cam = inverted(np.asarray(prediction.extrinsics))
     k = np.asarray(prediction.intrinsics, dtype=np.float64).copy()
     if world_from_cam is None or not np.isfinite(k).all():
-        return Abstained(reason="model output is not finite")
+        return NoEstimate(reason="model output is not finite")
     known = ~sky_of(prediction) & valid
     z = depth_where(np.asarray(prediction.depth), known, settings)
-    if isinstance(z, Abstained):
+    if isinstance(z, NoEstimate):
         return z
     if not known.any():
-        return Abstained(reason="only sky", detail="no pixel with a depth")
+        return NoEstimate(reason="only sky", detail="no pixel with a depth")
     if (refused := implausible_focal(k, max(z.shape[1:]), settings)) is not None:
         return refused
     k[:, :2, 2] -= 0.5  # the corner of a pixel is half a pixel from its centre
@@ -91,25 +91,25 @@ def decoded(
 
 def metric_depth(
     prediction: Any, camera: Intrinsics, valid: Bool[np.ndarray, "h w"], settings: DecodingSettings
-) -> tuple[Float32[np.ndarray, "n h w"], Float32[np.ndarray, "n h w"]] | Abstained:
+) -> tuple[Float32[np.ndarray, "n h w"], Float32[np.ndarray, "n h w"]] | NoEstimate:
     """Depth in metres and its relative σ, from the metric model alone, by the focal length at the processed size."""
     height, width = prediction.depth.shape[1:]
     processed = camera.scaled(width, height)
     factor = (processed.fx_px + processed.fy_px) / 2 / _METRIC_FOCAL_PX
     z = depth_where(np.asarray(prediction.depth) * np.float32(factor), ~sky_of(prediction) & valid, settings)
-    return z if isinstance(z, Abstained) else (z, relative_sigma(None, z, settings))
+    return z if isinstance(z, NoEstimate) else (z, relative_sigma(None, z, settings))
 
 
 def posed_depth(
     prediction: Any, centres: Float64[np.ndarray, "n 3"], valid: Bool[np.ndarray, "h w"], settings: DecodingSettings
-) -> tuple[Float32[np.ndarray, "n h w"], Float32[np.ndarray, "n h w"]] | Abstained:
+) -> tuple[Float32[np.ndarray, "n h w"], Float32[np.ndarray, "n h w"]] | NoEstimate:
     """Depth and its relative σ in the unit of given cameras, which stand at `centres`."""
     z = depth_where(np.asarray(prediction.depth), ~sky_of(prediction) & valid, settings)
-    if isinstance(z, Abstained):
+    if isinstance(z, NoEstimate):
         return z
     spread = float(np.linalg.norm(np.ptp(centres, axis=0)))
     if not np.isfinite(z).any() or spread < settings.least_travel * np.nanmedian(z):
-        return Abstained(reason="cameras do not travel", detail="nothing gives depth their scale")
+        return NoEstimate(reason="cameras do not travel", detail="nothing gives depth their scale")
     return z, relative_sigma(prediction.conf, z, settings)
 
 
@@ -129,11 +129,11 @@ def is_metric(prediction: Any) -> bool:
 
 def depth_where(
     depth: Float32[np.ndarray, "n h w"], known: Bool[np.ndarray, "n h w"], settings: DecodingSettings
-) -> Float32[np.ndarray, "n h w"] | Abstained:
+) -> Float32[np.ndarray, "n h w"] | NoEstimate:
     """Depth of known pixels, NaN elsewhere."""
     good = np.isfinite(depth) & (depth > 0)
     if known.any() and good[known].mean() < settings.finite_share:
-        return Abstained(reason="model output is not finite", detail=f"{good[known].mean():.0%} of the depths are")
+        return NoEstimate(reason="model output is not finite", detail=f"{good[known].mean():.0%} of the depths are")
     return np.where(known & good, depth, np.float32(np.nan))
 
 
@@ -151,14 +151,14 @@ def relative_sigma(
     return np.where(np.isfinite(z), sigma, np.nan).astype(np.float32)
 
 
-def implausible_focal(k: Float64[np.ndarray, "n 3 3"], side_px: int, settings: DecodingSettings) -> Abstained | None:
+def implausible_focal(k: Float64[np.ndarray, "n 3 3"], side_px: int, settings: DecodingSettings) -> NoEstimate | None:
     """Refuses focal lengths that no camera has; in the median over the views."""
     fx, fy = np.median(k[:, 0, 0]), np.median(k[:, 1, 1])
     low, high = (side_px * share for share in settings.plausible_focal)
     if low <= fx <= high and low <= fy <= high and abs(np.log(fx / fy)) <= settings.square_within:
         return None
     detail = f"{fx:.3g} and {fy:.3g} px where {low:.0f} to {high:.0f} px, alike, is plausible"
-    return Abstained(reason="focal length not plausible", detail=detail)
+    return NoEstimate(reason="focal length not plausible", detail=detail)
 
 
 def inverted(cam_from_world: Float32[np.ndarray, "n _ 4"]) -> Float64[np.ndarray, "n 4 4"] | None:

@@ -12,7 +12,7 @@ from experts.depth.depth_consistency import ConsistencySettings, confirmed
 from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
 from experts.runtime.window_chain import Joined
-from experts.signals import Abstained, CameraPath, Depth, MotionKind, Scale, Signal
+from experts.signals import CameraPath, Depth, MotionKind, NoEstimate, Scale, Signal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +43,9 @@ class TrustSettings:
     """Fewer of the frames joined: no path."""
     confirmed_share: float = 0.05
     """A frame of which less is confirmed has no depth: chance confirms up to 1 % of a wrong one."""
-    p_gross_confirmed: float = 0.005
+    outlier_probability_confirmed: float = 0.005
     """Probability of a plainly wrong depth where another place of the camera confirms it (DESIGN §6) ..."""
-    p_gross_unconfirmed: float = 0.05
+    outlier_probability_unconfirmed: float = 0.05
     """... and where none could."""
     consistency: ConsistencySettings = field(default_factory=ConsistencySettings)
 
@@ -63,7 +63,7 @@ class Camera:
     source: str = "the model's focal length"
 
 
-def camera_of(joined: Joined, clip: Clip, settings: TrustSettings) -> Camera | Abstained:
+def camera_of(joined: Joined, clip: Clip, settings: TrustSettings) -> Camera | NoEstimate:
     """The user's camera, or the median of what the model says of each frame; pixels are square."""
     known = np.isfinite(joined.world_from_cam[:, 0, 3])
     height, width = joined.z.shape[1:]
@@ -84,7 +84,9 @@ def camera_of(joined: Joined, clip: Clip, settings: TrustSettings) -> Camera | A
     departure = float(np.log((intrinsics.fx_px + intrinsics.fy_px) / 2 / said))
     if abs(departure) > settings.focal_disagreement:
         detail = f"the model sees {said:.0f} px, given are {intrinsics.fx_px:.0f}"
-        return Abstained(reason="focal length disagrees with the given one", detail=detail, remedy="check --intrinsics")
+        return NoEstimate(
+            reason="focal length disagrees with the given one", detail=detail, remedy="check --intrinsics"
+        )
     return Camera(
         intrinsics=intrinsics,
         relative_sigma=settings.focal_given_relative,
@@ -100,10 +102,10 @@ def signals_of(
     metric: bool,
     settings: TrustSettings,
     provenance: Provenance,
-) -> Mapping[str, Signal | Abstained]:
+) -> Mapping[str, Signal | NoEstimate]:
     """`camera_path` and `depth`, or the reason why not."""
     camera = camera_of(joined, clip, settings)
-    if isinstance(camera, Abstained):
+    if isinstance(camera, NoEstimate):
         return dict.fromkeys(("camera_path", "depth"), camera)
     scale, factor = _scale(joined, camera, metric, settings)
     joined = _anchored(joined, factor)
@@ -118,21 +120,21 @@ def signals_of(
     return {"camera_path": path, "depth": held_against_itself(depth, path, settings)}
 
 
-def held_against_itself(depth: Depth, path: CameraPath, settings: TrustSettings) -> Depth | Abstained:
+def held_against_itself(depth: Depth, path: CameraPath, settings: TrustSettings) -> Depth | NoEstimate:
     """Where the camera travels: only what another frame's depth confirms. Else all of it, doubted."""
     if path.motion != "general":
-        return replace(depth, p_gross=settings.p_gross_unconfirmed)
+        return replace(depth, outlier_probability=settings.outlier_probability_unconfirmed)
     world_from_cam = path.world_from_cam[np.searchsorted(path.frames, depth.frames)]
     keep = confirmed(depth.z, world_from_cam, path.intrinsics, settings.consistency)
     keep &= keep.mean(axis=(1, 2), keepdims=True) >= settings.confirmed_share
     if not keep.any():
-        return Abstained(reason="depth is not confirmed", detail="frames contradict each other, or share no view")
+        return NoEstimate(reason="depth is not confirmed", detail="frames contradict each other, or share no view")
     nan = np.float32(np.nan)
     return replace(
         depth,
         z=np.where(keep, depth.z, nan),
         relative_sigma=np.where(keep, depth.relative_sigma, nan),
-        p_gross=settings.p_gross_confirmed,
+        outlier_probability=settings.outlier_probability_confirmed,
     )
 
 

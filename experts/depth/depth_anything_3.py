@@ -27,7 +27,7 @@ from experts.runtime.prefetch import ahead
 from experts.runtime.window_chain import Chain, Joined
 from experts.runtime.windows import WindowSettings, fitting_size, rolling
 from experts.setup_problem import SetupProblem
-from experts.signals import Abstained, Calibration, CameraPath, Depth, Scale, Signal, Signals, ValidArea
+from experts.signals import Calibration, CameraPath, Depth, NoEstimate, Scale, Signal, Signals, ValidArea
 
 Shot = tuple[int, Picture]
 """A frame and its picture at the processed size."""
@@ -81,27 +81,27 @@ class DepthAnything3Expert(ModelExpert):
         branches = None if files is None else [(branch, files[name]) for name, branch in self.networks.weights]
         return built(self.networks.anyview, self.networks.metric, branches, placement)
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         """One entry per name in `provides`; abstains where the model's answer does not hold together."""
         frames = self._frames(clip)
         if not len(frames):
-            return self._all(Abstained(reason="no frames"))
+            return self._all(NoEstimate(reason="no frames"))
         valid = self._valid(clip, signals)
         if self.networks.anyview is None:
             return {"depth": self._metric_depth(clip, frames, valid, self._known_camera(clip, signals))}
         joined = self._joined(clip, frames, valid)
-        if isinstance(joined, Abstained):
+        if isinstance(joined, NoEstimate):
             return self._all(joined)
         metric = self.networks.metric is not None
         return signals_of(joined, clip, frames, metric, self.settings.trust, self.provenance())
 
-    def depth_on_path(self, clip: Clip, path: CameraPath, signals: Signals) -> Depth | Abstained:
+    def depth_on_path(self, clip: Clip, path: CameraPath, signals: Signals) -> Depth | NoEstimate:
         """Depth in the world and unit of cameras that are known already (a data set's)."""
         s, rows = self.settings, _spread(np.flatnonzero(path.registered), self.settings.depth_frames)
         if self.networks.anyview is None:
-            return Abstained(reason="takes no cameras", remedy="take another variant than metric")
+            return NoEstimate(reason="takes no cameras", remedy="take another variant than metric")
         if path.motion != "general" or len(rows) < 2:
-            return Abstained(reason="cameras do not travel", detail="nothing gives depth their scale")
+            return NoEstimate(reason="cameras do not travel", detail="nothing gives depth their scale")
         frames, poses = path.frames[rows], dict(zip(path.frames[rows].tolist(), path.world_from_cam[rows], strict=True))
         k, valid = path.intrinsics.scaled(*self._size(clip)).matrix, self._valid(clip, signals)
 
@@ -109,12 +109,12 @@ class DepthAnything3Expert(ModelExpert):
             cam_from_world = np.linalg.inv(np.stack([poses[frame] for frame, _ in shots]))
             return predict(self.model, [p for _, p in shots], s.process_res, cam_from_world, np.stack([k] * len(shots)))
 
-        def read(rows: Int64[np.ndarray, "m"], prediction: Any) -> Maps | Abstained:
+        def read(rows: Int64[np.ndarray, "m"], prediction: Any) -> Maps | NoEstimate:
             centres = np.stack([poses[frame][:3, 3] for frame in frames[rows].tolist()])
             return posed_depth(prediction, centres, valid, s.decoding)
 
         maps = self._maps(clip, frames, ask, read)
-        if isinstance(maps, Abstained):
+        if isinstance(maps, NoEstimate):
             return maps
         z, sigma = maps
         depth = Depth(frames=frames, z=z, relative_sigma=sigma, scale=path.scale, provenance=self.provenance())
@@ -126,18 +126,18 @@ class DepthAnything3Expert(ModelExpert):
         frames: Int64[np.ndarray, "n"],
         valid: Bool[np.ndarray, "h w"],
         camera: tuple[Intrinsics, float, str] | None,
-    ) -> Depth | Abstained:
+    ) -> Depth | NoEstimate:
         """Depth of frames spread over the clip, each on its own, in metres of a known focal length."""
         s = self.settings
         if camera is None:
             detail = "metres are depth times focal length / 300"
             remedy = "give --intrinsics, or take variant base"
-            return Abstained(reason="focal length not known", detail=detail, remedy=remedy)
+            return NoEstimate(reason="focal length not known", detail=detail, remedy=remedy)
         intrinsics, focal_sigma, source = camera
         frames = _spread(frames, s.depth_frames)
         read = lambda _, prediction: metric_depth(prediction, intrinsics, valid, s.decoding)  # noqa: E731
         maps = self._maps(clip, frames, self._ask, read)
-        if isinstance(maps, Abstained):
+        if isinstance(maps, NoEstimate):
             return maps
         z, sigma = maps
         return Depth(
@@ -150,7 +150,7 @@ class DepthAnything3Expert(ModelExpert):
                 source=f"metric model at {source}",
             ),
             provenance=self.provenance(),
-            p_gross=s.trust.p_gross_unconfirmed,
+            outlier_probability=s.trust.outlier_probability_unconfirmed,
         )
 
     def _maps(
@@ -158,41 +158,43 @@ class DepthAnything3Expert(ModelExpert):
         clip: Clip,
         frames: Int64[np.ndarray, "n"],
         ask: Callable[[Sequence[Shot]], Any],
-        read: Callable[[Int64[np.ndarray, "m"], Any], Maps | Abstained],
-    ) -> Maps | Abstained:
+        read: Callable[[Int64[np.ndarray, "m"], Any], Maps | NoEstimate],
+    ) -> Maps | NoEstimate:
         """Depth and σ of frames whose windows need no joining; a window that abstains leaves its frames unknown."""
         width, height = self._size(clip)
         z, sigma = (np.full((len(frames), height, width), np.nan, dtype=np.float32) for _ in range(2))
-        refused = Abstained(reason="only sky")
+        refused = NoEstimate(reason="only sky")
         for rows, prediction in self._answers(clip, frames, ask, overlap=0):
-            maps = prediction if isinstance(prediction, Abstained) else read(rows, prediction)
-            if isinstance(maps, Abstained):
+            maps = prediction if isinstance(prediction, NoEstimate) else read(rows, prediction)
+            if isinstance(maps, NoEstimate):
                 refused = maps
             else:
                 z[rows], sigma[rows] = maps
         return (z, sigma) if np.isfinite(z).any() else refused
 
-    def _joined(self, clip: Clip, frames: Int64[np.ndarray, "n"], valid: Bool[np.ndarray, "h w"]) -> Joined | Abstained:
+    def _joined(
+        self, clip: Clip, frames: Int64[np.ndarray, "n"], valid: Bool[np.ndarray, "h w"]
+    ) -> Joined | NoEstimate:
         """All frames, window by window, in one world."""
         s, count = self.settings, len(frames)
         keep = frozenset(_spread(np.arange(count), s.depth_frames).tolist())
         chain = Chain(count=count, keep=keep, settings=s.windows)
         for rows, prediction in self._answers(clip, frames, self._ask, s.windows.overlap):
-            window = prediction if isinstance(prediction, Abstained) else decoded(prediction, rows, valid, s.decoding)
+            window = prediction if isinstance(prediction, NoEstimate) else decoded(prediction, rows, valid, s.decoding)
             if not chain.add(window):
                 break
         joined = chain.joined(s.trust.registered_share)
-        if isinstance(joined, Abstained) and joined.reason == "only sky":
+        if isinstance(joined, NoEstimate) and joined.reason == "only sky":
             return replace(joined, remedy="show more than sky")
         return joined
 
-    def _ask(self, shots: Sequence[Shot]) -> Any | Abstained:
+    def _ask(self, shots: Sequence[Shot]) -> Any | NoEstimate:
         try:
             return predict(self.model, [picture for _, picture in shots], self.settings.process_res)
         except AssertionError as error:
             if "non-sky" not in str(error):
                 raise
-            return Abstained(reason="only sky", detail="no pixels to scale by")
+            return NoEstimate(reason="only sky", detail="no pixels to scale by")
 
     def _answers(
         self, clip: Clip, frames: Int64[np.ndarray, "n"], ask: Callable[[Sequence[Shot]], Any], overlap: int
@@ -245,8 +247,8 @@ class DepthAnything3Expert(ModelExpert):
         source = f"the focal length of {calibration.provenance.expert}"
         return calibration.intrinsics, calibration.focal_relative_sigma, source
 
-    def _all(self, abstained: Abstained) -> dict[str, Signal | Abstained]:
-        return dict.fromkeys(self.provides, abstained)
+    def _all(self, no_estimate: NoEstimate) -> dict[str, Signal | NoEstimate]:
+        return dict.fromkeys(self.provides, no_estimate)
 
 
 def _shots(clip: Clip, frames: Int64[np.ndarray, "n"], size: tuple[int, int]) -> Iterator[Shot]:

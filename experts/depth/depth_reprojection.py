@@ -64,11 +64,11 @@ def seen_again(
     """
     xy_a = np.asarray(xy_a_px, dtype=float)
     rotation, shift = b_from_a[:3, :3], b_from_a[:3, 3]
-    xyz_b = lifted(xy_a, sampled(z_a, camera_a, xy_a), camera_a) @ rotation.T + shift
+    xyz_b = unprojected(xy_a, sampled(z_a, camera_a, xy_a), camera_a) @ rotation.T + shift
     xy_b = camera_b.project(xyz_b)
     xy_b[~camera_b.contains(xy_b, border_px=-0.5)] = np.nan
     z_seen = sampled(z_b, camera_b, xy_b)
-    back = camera_a.project((lifted(xy_b, z_seen, camera_b) - shift) @ rotation)
+    back = camera_a.project((unprojected(xy_b, z_seen, camera_b) - shift) @ rotation)
     return SeenAgain(
         xy_b_px=xy_b,
         z_expected=np.where(np.isfinite(xy_b[:, 0]), xyz_b[:, 2], np.nan),
@@ -77,7 +77,7 @@ def seen_again(
     )
 
 
-def lifted(
+def unprojected(
     xy_px: Float64[np.ndarray, "k 2"], z: Float64[np.ndarray, "k"], camera: Intrinsics
 ) -> Float64[np.ndarray, "k 3"]:
     """Points in camera axes, of full-size pixels and their depth."""

@@ -21,7 +21,7 @@ from experts.intrinsics import Intrinsics
 from experts.runtime.device import Placement
 from experts.runtime.model_expert import ModelExpert, Package
 from experts.runtime.per_image import PerImageExpert, call_one
-from experts.signals import Abstained, Calibration, Gravity, Signal, Signals
+from experts.signals import Calibration, Gravity, NoEstimate, Signal, Signals
 
 _COMMIT = "3ee7ec3411160fea5f3ac32377e53137e9119824"
 _INSTALL = f'pip install --no-deps kornia kornia_rs "geocalib @ git+https://github.com/cvg/GeoCalib@{_COMMIT}"'
@@ -92,7 +92,7 @@ class GeoCalibExpert(ModelExpert):
         """See `experts.runtime.per_image.PerImageExpert`."""
         return self.settings.batch
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         """`{"gravity": Gravity, "calibration": Calibration}`; either may abstain."""
         return call_one(cast(PerImageExpert, self), clip, signals)
 
@@ -134,7 +134,7 @@ class GeoCalibExpert(ModelExpert):
         variance = float(np.trace(tilt.covariance[:2, :2]))
         return doubt(tilt, self.settings.tilt) is not None, variance if np.isfinite(variance) else np.inf
 
-    def finish(self, clip: Clip, signals: Signals, raw: Mapping[int, Tilt]) -> Mapping[str, Signal | Abstained]:
+    def finish(self, clip: Clip, signals: Signals, raw: Mapping[int, Tilt]) -> Mapping[str, Signal | NoEstimate]:
         """Signals from the frames that can be believed."""
         doubts = {frame: doubt(tilt, self.settings.tilt) for frame, tilt in raw.items()}
         believed = {frame: tilt for frame, tilt in sorted(raw.items()) if doubts[frame] is None}
@@ -153,18 +153,18 @@ class GeoCalibExpert(ModelExpert):
             provenance=self.provenance(sigma_is_raw=True),
         )
 
-    def _calibration(self, clip: Clip, tilts: Sequence[Tilt]) -> Calibration | Abstained:
+    def _calibration(self, clip: Clip, tilts: Sequence[Tilt]) -> Calibration | NoEstimate:
         if clip.options.intrinsics is not None:
-            return Abstained(reason="the camera is given")
+            return NoEstimate(reason="the camera is given")
         focal_px, each_px, sigma = pooled_focal(tilts, clip.height_px, self.settings.tilt)
         spread = float(np.log(each_px).std())
         if spread > self.settings.max_focal_spread:
             detail = f"{each_px.min():.0f} to {each_px.max():.0f} px"
-            return Abstained(reason="frames disagree on the focal length", detail=detail, remedy="give --intrinsics")
+            return NoEstimate(reason="frames disagree on the focal length", detail=detail, remedy="give --intrinsics")
         k1 = [tilt.our_k1 for tilt in tilts]
         if None in k1:
             detail = f"upstream's k1 {np.median([tilt.k1 for tilt in tilts]):.2f}"
-            return Abstained(reason="the lens bends more than one radial term can say", detail=detail)
+            return NoEstimate(reason="the lens bends more than one radial term can say", detail=detail)
         centred = Intrinsics.centred(clip.width_px, clip.height_px, focal_px)
         return Calibration(
             intrinsics=replace(centred, k1=float(np.median(np.array(k1, dtype=float)))),
@@ -173,13 +173,13 @@ class GeoCalibExpert(ModelExpert):
         )
 
 
-def _refused(doubts: Iterable[str | None]) -> Abstained:
+def _refused(doubts: Iterable[str | None]) -> NoEstimate:
     """One reason for the clip: the most frequent; all of them as detail."""
     counts = Counter(why for why in doubts if why is not None)
     if not counts:
-        return Abstained(reason="no frames")
+        return NoEstimate(reason="no frames")
     detail = ", ".join(f"{why}: {count} frames" for why, count in counts.most_common())
-    return Abstained(reason=counts.most_common(1)[0][0], detail=detail)
+    return NoEstimate(reason=counts.most_common(1)[0][0], detail=detail)
 
 
 def _shrunk(rgb: Picture, short_side_px: int) -> np.ndarray:

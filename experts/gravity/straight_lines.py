@@ -19,7 +19,7 @@ from experts.gravity.line_segments import LineSegments, detect
 from experts.gravity.orthogonal_triples import PictureLines
 from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
-from experts.signals import Abstained, Calibration, Signal, Signals, ValidArea
+from experts.signals import Calibration, NoEstimate, Signal, Signals, ValidArea
 
 _REMEDY = "give --intrinsics"
 
@@ -95,16 +95,16 @@ class StraightLinesExpert:
     def close(self) -> None:
         """Nothing to free."""
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         """`{"calibration": Calibration}`: one camera without distortion, its axis through the middle."""
         if clip.options.intrinsics is not None:
-            return {"calibration": Abstained(reason="the camera is given")}
+            return {"calibration": NoEstimate(reason="the camera is given")}
         s, area = self.settings, signals.get("valid_area")
         at = np.unique(np.linspace(0, len(clip.frames) - 1, s.frames).round().astype(int))
         valid = area.valid if isinstance(area, ValidArea) else None
         segments = detect(clip, [int(f) for f in clip.frames[at]], valid, s.shortest_segment)
         found = self._focal(self._lines(clip, segments))
-        if isinstance(found, Abstained):
+        if isinstance(found, NoEstimate):
             return {"calibration": found}
         camera = Intrinsics.centred(clip.width_px, clip.height_px, found.focal * max(clip.width_px, clip.height_px))
         made_by = Provenance(expert=self.name, version=self.version, settings=asdict(s), seed=s.seed)
@@ -136,11 +136,11 @@ class StraightLinesExpert:
             )
         return lines
 
-    def _focal(self, frames: Sequence[PictureLines]) -> Peak | Abstained:
+    def _focal(self, frames: Sequence[PictureLines]) -> Peak | NoEstimate:
         """The focal length with its σ, or why not."""
         s = self.settings
         if len(frames) < s.min_frames:
-            return Abstained(reason="too few straight lines", detail=f"enough of them in {len(frames)} frames")
+            return NoEstimate(reason="too few straight lines", detail=f"enough of them in {len(frames)} frames")
         grid = np.geomspace(*s.focal_limits, s.steps)
         whole = profile(frames, grid, s.draws, s.kept, np.random.default_rng(s.seed))
         at = int(np.argmax(whole.mean))
@@ -155,29 +155,29 @@ class StraightLinesExpert:
         sigma = float(np.linalg.norm([top.relative_sigma, spread, lens, s.relative_floor]))
         if sigma > s.max_relative_sigma:
             detail = f"σ {sigma:.2f}: peak {top.relative_sigma:.2f}, halves {spread:.2f}, lens {lens:.2f}"
-            return Abstained(reason="straight lines tell the focal length too coarsely", detail=detail, remedy=_REMEDY)
+            return NoEstimate(reason="straight lines tell the focal length too coarsely", detail=detail, remedy=_REMEDY)
         return Peak(focal=top.focal, relative_sigma=sigma)
 
     def _refused(
         self, frames: Sequence[PictureLines], whole: FocalProfile, close: FocalProfile, top: Peak
-    ) -> Abstained | None:
+    ) -> NoEstimate | None:
         s, mean = self.settings, whole.mean
         height = float(mean.max()) - np.array([mean[0], mean[-1]])
         detail = f"{height[0]:.1f} and {height[1]:.1f} above the ends of the range"
         if height.min() < s.min_height:
             reason = "straight lines do not tell the focal length"
-            return Abstained(reason=reason, detail=detail, remedy=_REMEDY)
+            return NoEstimate(reason=reason, detail=detail, remedy=_REMEDY)
         rival = float(mean.max() - _rival(whole, top))
         if rival < s.min_height:
-            return Abstained(reason="two focal lengths explain the lines", detail=f"{rival:.1f} apart", remedy=_REMEDY)
+            return NoEstimate(reason="two focal lengths explain the lines", detail=f"{rival:.1f} apart", remedy=_REMEDY)
         second = np.mean([self._second_finite(f, a, top.focal) for f, a in zip(frames, _at_top(close), strict=True)])
         if second < s.finite_segments:
             detail = f"{second:.1f} segments point to a second one"
-            return Abstained(reason="fewer than two finite vanishing points", detail=detail, remedy=_REMEDY)
+            return NoEstimate(reason="fewer than two finite vanishing points", detail=detail, remedy=_REMEDY)
         bent = [near([f.unbent(k1, top.focal) for f in frames], _at_top(close), top.focal) for k1 in s.bent_k1]
         gain = max(float(found.mean.max()) for found in bent) - float(close.mean.max())
         if gain > s.max_bent_gain:
-            return Abstained(reason="the lens bends straight lines", detail=f"by {gain:.1f}", remedy=_REMEDY)
+            return NoEstimate(reason="the lens bends straight lines", detail=f"by {gain:.1f}", remedy=_REMEDY)
         return None
 
     def _second_finite(self, lines: PictureLines, axes: Float64[np.ndarray, "3 3"], focal: float) -> float:

@@ -17,7 +17,7 @@ from experts.clip import Clip
 from experts.gravity.line_segments import LineSegments, detect
 from experts.gravity.orthogonal_triples import drawn_triples
 from experts.provenance import Provenance
-from experts.signals import Abstained, CameraPath, Gravity, Signal, Signals, ValidArea
+from experts.signals import CameraPath, Gravity, NoEstimate, Signal, Signals, ValidArea
 
 _FLAG = "--upright, if the camera was held upright (roll and pitch of most frames within 45°)"
 
@@ -115,24 +115,24 @@ class VanishingPointsExpert:
     def close(self) -> None:
         """Nothing to free."""
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         """`{"gravity": Gravity}` for the registered frames; needs their rotations only."""
         return {"gravity": self._gravity(clip, signals)}
 
-    def _gravity(self, clip: Clip, signals: Signals) -> Gravity | Abstained:
+    def _gravity(self, clip: Clip, signals: Signals) -> Gravity | NoEstimate:
         if not clip.options.upright:
-            return Abstained(reason="which axis is up is not known without --upright", remedy=_FLAG)
+            return NoEstimate(reason="which axis is up is not known without --upright", remedy=_FLAG)
         path = signals["camera_path"]
         if not isinstance(path, CameraPath) or not path.registered.any():
-            return Abstained(reason="no camera path", detail=getattr(path, "reason", ""))
+            return NoEstimate(reason="no camera path", detail=getattr(path, "reason", ""))
         if path.focal_relative_sigma > self.settings.max_focal_sigma:
-            return Abstained(reason="gravity rests on the focal length", detail="which the footage does not tell")
+            return NoEstimate(reason="gravity rests on the focal length", detail="which the footage does not tell")
         if path.registered.sum() < self.settings.supporting_frames:
-            return Abstained(reason="too few frames for gravity", detail=f"{int(path.registered.sum())} registered")
+            return NoEstimate(reason="too few frames for gravity", detail=f"{int(path.registered.sum())} registered")
         rotation = path.world_from_cam[path.registered][:, :3, :3]
         image_up = -rotation[:, :, 1].mean(axis=0)
         if np.linalg.norm(image_up) < self.settings.held_alike:
-            return Abstained(reason="the camera was not held one way up")
+            return NoEstimate(reason="the camera was not held one way up")
         image_up /= np.linalg.norm(image_up)
         area = signals.get("valid_area")
         frames = path.frames[path.registered]
@@ -140,7 +140,7 @@ class VanishingPointsExpert:
         valid = area.valid if isinstance(area, ValidArea) else None
         segments = detect(clip, [int(f) for f in frames[at]], valid, self.settings.shortest_segment)
         up = self._up(segments, path, image_up)
-        if isinstance(up, Abstained):
+        if isinstance(up, NoEstimate):
             return up
         world_up, variance = up
         sigma = np.sqrt(variance + path.rotation_sigma_rad[path.registered] ** 2)
@@ -156,20 +156,20 @@ class VanishingPointsExpert:
 
     def _up(
         self, segments: LineSegments, path: CameraPath, image_up: Float64[np.ndarray, "3"]
-    ) -> tuple[Float64[np.ndarray, "3"], float] | Abstained:
+    ) -> tuple[Float64[np.ndarray, "3"], float] | NoEstimate:
         """Up in the path's world with its variance per axis, or why not."""
         pool = self._pool(segments, path, 1.0)
         axes = self._fit(pool, image_up)
-        if isinstance(axes, Abstained):
+        if isinstance(axes, NoEstimate):
             return axes
         spread = self._spread(pool, axes[0])
-        if isinstance(spread, Abstained):
+        if isinstance(spread, NoEstimate):
             return spread
         halves = self._halves(pool, axes[0], image_up)
-        if isinstance(halves, Abstained):
+        if isinstance(halves, NoEstimate):
             return halves
         focal = self._focal_effect(segments, path, axes[0], image_up)
-        if isinstance(focal, Abstained):
+        if isinstance(focal, NoEstimate):
             return focal
         return axes[0], self._floor_rad(path) ** 2 + spread**2 + (halves / 2) ** 2 + focal**2
 
@@ -197,14 +197,14 @@ class VanishingPointsExpert:
             frame=kept.frame,
         )
 
-    def _fit(self, pool: _Pool, image_up: Float64[np.ndarray, "3"]) -> Float64[np.ndarray, "3 3"] | Abstained:
+    def _fit(self, pool: _Pool, image_up: Float64[np.ndarray, "3"]) -> Float64[np.ndarray, "3 3"] | NoEstimate:
         """Three orthogonal directions, upward first; sampled, then refined. Abstains where they are doubtful."""
         if len(pool.weight) < 10 * 3:
-            return Abstained(reason="too few straight lines", detail=f"{len(pool.weight)} segments")
+            return NoEstimate(reason="too few straight lines", detail=f"{len(pool.weight)} segments")
         triples = self._drawn(pool)
         score = self._scores(pool, triples)
         if not len(score):
-            return Abstained(reason="straight lines do not share three directions")
+            return NoEstimate(reason="straight lines do not share three directions")
         axes = _upward_first(self._refined(pool, triples[np.argmax(score)]), image_up)
         share = self._shares(pool, axes)
         angle = np.arccos(np.clip(np.abs(axes @ image_up), 0, 1))
@@ -215,13 +215,13 @@ class VanishingPointsExpert:
         detail = f"explained {explained:.2f} (up {share[0]:.2f}), rival {strongest:.2f}"
         detail += f", {np.rad2deg(angle[0]):.0f}° off image-up"
         if explained < self.settings.explained_share:
-            return Abstained(reason="straight lines do not share three directions", detail=detail)
+            return NoEstimate(reason="straight lines do not share three directions", detail=detail)
         if share[0] < self.settings.up_share or share[1:].max() < self.settings.level_share:
-            return Abstained(reason="too few upright or level lines", detail=detail)
+            return NoEstimate(reason="too few upright or level lines", detail=detail)
         if strongest > self.settings.rival_share * explained:
-            return Abstained(reason="vanishing points are ambiguous", detail=detail)
+            return NoEstimate(reason="vanishing points are ambiguous", detail=detail)
         if angle[0] > self.settings.image_up_rad or angle[1:].min() < self.settings.others_rad:
-            return Abstained(reason="no axis is clearly upright", detail=detail, remedy=f"check {_FLAG}")
+            return NoEstimate(reason="no axis is clearly upright", detail=detail, remedy=f"check {_FLAG}")
         return axes
 
     def _drawn(self, pool: _Pool) -> Float64[np.ndarray, "h 3 3"]:
@@ -254,7 +254,7 @@ class VanishingPointsExpert:
             axes = _turned(axes, found.x)
         return axes
 
-    def _spread(self, pool: _Pool, up: Float64[np.ndarray, "3"]) -> float | Abstained:
+    def _spread(self, pool: _Pool, up: Float64[np.ndarray, "3"]) -> float | NoEstimate:
         """RMS over the root of the count of how far single frames' own upward directions lie from the pooled one."""
         angles = []
         for frame in np.unique(pool.frame):
@@ -267,21 +267,21 @@ class VanishingPointsExpert:
             angles.append(np.arccos(min(1.0, abs(float(single @ up)))))
         close = [a for a in angles if a <= self.settings.frame_rad]
         if len(close) < self.settings.supporting_frames or 2 * len(close) < len(angles):
-            return Abstained(reason="too few frames agree on gravity", detail=f"{len(close)} of {len(angles)} frames")
+            return NoEstimate(reason="too few frames agree on gravity", detail=f"{len(close)} of {len(angles)} frames")
         return float(np.sqrt(np.mean(np.square(close)) / len(close)))
 
     def _halves(
         self, pool: _Pool, up: Float64[np.ndarray, "3"], image_up: Float64[np.ndarray, "3"]
-    ) -> float | Abstained:
+    ) -> float | NoEstimate:
         """Angle between what odd and even frames find by themselves."""
         order = np.searchsorted(np.unique(pool.frame), pool.frame)
         halves = [self._fit(pool.of(order % 2 == k), image_up) for k in (0, 1)]
-        axes = [h for h in halves if not isinstance(h, Abstained)]
+        axes = [h for h in halves if not isinstance(h, NoEstimate)]
         if len(axes) < 2:
-            return Abstained(reason="half of the frames gives no gravity")
+            return NoEstimate(reason="half of the frames gives no gravity")
         worst = max(_angle(axes[0][0], axes[1][0]), *(_angle(a[0], up) for a in axes))
         if worst > self.settings.halves_rad:
-            return Abstained(reason="halves of the clip disagree on gravity", detail=f"{np.rad2deg(worst):.1f}°")
+            return NoEstimate(reason="halves of the clip disagree on gravity", detail=f"{np.rad2deg(worst):.1f}°")
         return worst
 
     def _focal_effect(
@@ -290,7 +290,7 @@ class VanishingPointsExpert:
         path: CameraPath,
         up: Float64[np.ndarray, "3"],
         image_up: Float64[np.ndarray, "3"],
-    ) -> float | Abstained:
+    ) -> float | NoEstimate:
         """How far a focal length one σ shorter or longer moves the result."""
         worst = 0.0
         for factor in (1 - path.focal_relative_sigma, 1 + path.focal_relative_sigma):
@@ -299,7 +299,7 @@ class VanishingPointsExpert:
             best = self._refined(pool, triples[np.argmax(self._scores(pool, triples))])
             worst = max(worst, _angle(_upward_first(best, image_up)[0], up))
         if worst > self.settings.focal_rad:
-            return Abstained(reason="gravity rests on the focal length", detail=f"moves by {np.rad2deg(worst):.1f}°")
+            return NoEstimate(reason="gravity rests on the focal length", detail=f"moves by {np.rad2deg(worst):.1f}°")
         return worst
 
 

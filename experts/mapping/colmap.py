@@ -21,11 +21,11 @@ from experts.mapping.keyframes import KeyframeSettings, choose_keyframes
 from experts.mapping.map_signals import MapPair, PathFloors, agreeing, focal_sigma, path_of, points_of
 from experts.mapping.map_trust import TrustSettings, triangulation_angles
 from experts.mapping.motion_kind import MotionSettings, PairGeometry, is_static, look_at_pairs, shows_parallax
+from experts.mapping.pure_rotation import PureRotationSettings, pure_rotation
 from experts.mapping.registration import RegistrationSettings, place_all_frames
-from experts.mapping.turning import TurningSettings, turning
 from experts.mapping.two_maps import Attempt, MapMaker, attempts
 from experts.provenance import Provenance
-from experts.signals import Abstained, CameraPath, ImageTracks, MotionKind, Scale, Signal, Signals, ValidArea
+from experts.signals import CameraPath, ImageTracks, MotionKind, NoEstimate, Scale, Signal, Signals, ValidArea
 
 _NAMES = ("camera_path", "sparse_points", "camera_path_check", "sparse_points_check")
 
@@ -54,7 +54,7 @@ class ColmapSettings:
     focal: FocalSettings = field(default_factory=FocalSettings)
     trust: TrustSettings = field(default_factory=TrustSettings)
     registration: RegistrationSettings = field(default_factory=RegistrationSettings)
-    turning: TurningSettings = field(default_factory=TurningSettings)
+    pure_rotation: PureRotationSettings = field(default_factory=PureRotationSettings)
     floors: PathFloors = field(default_factory=PathFloors)
 
 
@@ -97,11 +97,11 @@ class ColmapExpert:
     def close(self) -> None:
         """Nothing to free."""
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         """What the footage allows: two maps; or rotations; or a camera that stands still; or reasons."""
         tracks, area = signals.get("image_tracks"), signals.get("valid_area")
         if not isinstance(tracks, ImageTracks):
-            return _all(tracks if isinstance(tracks, Abstained) else Abstained(reason="no image tracks"))
+            return _all(tracks if isinstance(tracks, NoEstimate) else NoEstimate(reason="no image tracks"))
         s, size = self.settings, clip.working_size
         given = users_camera(clip, s.focal)
         known = given or witness(signals, s.focal)
@@ -122,23 +122,23 @@ class ColmapExpert:
             )  # fmt: skip
             return self._travelling(look, maker, attempts(clip, len(keyframes), given, maker.witness, s.focal))
 
-    def _travelling(self, look: _Look, maker: MapMaker, tries: Sequence[Attempt]) -> Mapping[str, Signal | Abstained]:
+    def _travelling(self, look: _Look, maker: MapMaker, tries: Sequence[Attempt]) -> Mapping[str, Signal | NoEstimate]:
         """The first attempt that gives two maps; a further one only where the focal length was in the way."""
-        found: Mapping[str, Signal | Abstained] | Abstained = Abstained(reason="no map")
+        found: Mapping[str, Signal | NoEstimate] | NoEstimate = NoEstimate(reason="no map")
         for attempt in tries:
             found = self._attempted(look, maker, attempt)
-            if not isinstance(found, Abstained) or found.reason not in _UNKNOWN_FOCAL:
+            if not isinstance(found, NoEstimate) or found.reason not in _UNKNOWN_FOCAL:
                 break
-        if not isinstance(found, Abstained):
+        if not isinstance(found, NoEstimate):
             return found
         turned = self._turning(look, maker.pairs) if found.reason in _NO_STRUCTURE else {}
         return turned if isinstance(turned.get("camera_path"), CameraPath) else _all(found)
 
     def _attempted(
         self, look: _Look, maker: MapMaker, attempt: Attempt
-    ) -> Mapping[str, Signal | Abstained] | Abstained:
+    ) -> Mapping[str, Signal | NoEstimate] | NoEstimate:
         maps = maker.two_maps(attempt)
-        if isinstance(maps, Abstained):
+        if isinstance(maps, NoEstimate):
             return maps
         if min(float(np.median(triangulation_angles(m))) for m in maps) < self.settings.trust.min_angle_rad:
             return self._turning(look, maker.pairs)
@@ -146,30 +146,30 @@ class ColmapExpert:
 
     def _mapped(
         self, look: _Look, maps: tuple[SparseMap, SparseMap], attempt: Attempt
-    ) -> Mapping[str, Signal | Abstained] | Abstained:
+    ) -> Mapping[str, Signal | NoEstimate] | NoEstimate:
         s = self.settings
         placed = [place_all_frames(m, look.keyframes, look.xy_px, s.registration) for m in maps]
-        results: dict[str, Signal | Abstained] = {}
+        results: dict[str, Signal | NoEstimate] = {}
         for suffix, this, other in (("", 0, 1), ("_check", 1, 0)):
             pair = MapPair(
                 clip=look.clip, keyframes=look.keyframes, sparse=maps[this], placed=placed[this],
                 other=maps[other], other_placed=placed[other], known_focal_sigma=attempt.known_sigma,
             )  # fmt: skip
             if not agreeing(pair, s.floors):
-                return Abstained(reason="the two maps disagree", detail="no similarity joins their cameras")
+                return NoEstimate(reason="the two maps disagree", detail="no similarity joins their cameras")
             if attempt.known_sigma is None and focal_sigma(pair, s.focal) > s.focal.max_relative_sigma:
-                return Abstained(reason="focal length undecided", remedy="give --intrinsics, or turn while moving")
+                return NoEstimate(reason="focal length undecided", remedy="give --intrinsics, or turn while moving")
             path = path_of(pair, s.focal, s.floors, self.provenance)
             results[f"camera_path{suffix}"] = path
             results[f"sparse_points{suffix}"] = points_of(pair, path, s.trust, self.provenance)
         return results
 
-    def _turning(self, look: _Look, pairs: Sequence[PairGeometry]) -> Mapping[str, Signal | Abstained]:
+    def _turning(self, look: _Look, pairs: Sequence[PairGeometry]) -> Mapping[str, Signal | NoEstimate]:
         clip, known = look.clip, look.known or guessed_camera(look.clip, self.settings.focal)
         camera = known.camera.scaled(*clip.working_size)
         given = clip.options.intrinsics is not None
-        turned = turning(pairs, look.keyframes, look.xy_px, camera, given, self.settings.turning)
-        if isinstance(turned, Abstained):
+        turned = pure_rotation(pairs, look.keyframes, look.xy_px, camera, given, self.settings.pure_rotation)
+        if isinstance(turned, NoEstimate):
             return _all(turned)
         world_from_cam = np.tile(np.eye(4), (len(clip.frames), 1, 1))
         world_from_cam[:, :3, :3] = turned.world_from_cam
@@ -178,7 +178,7 @@ class ColmapExpert:
         kind: MotionKind = "rotation_only" if turned.turns_only else "unresolved"
         return self._without_map(clip, known, world_from_cam, turned.sigma_rad, look.keyframes, kind)
 
-    def _still(self, clip: Clip, known: KnownCamera | None) -> Mapping[str, Signal | Abstained]:
+    def _still(self, clip: Clip, known: KnownCamera | None) -> Mapping[str, Signal | NoEstimate]:
         """A camera that stands: σ of its rotation is the pixel below which points count as still."""
         known = known or guessed_camera(clip, self.settings.focal)
         sigma = self.settings.motion.still_px / known.camera.scaled(*clip.working_size).fx_px
@@ -194,7 +194,7 @@ class ColmapExpert:
         sigma_rad: np.ndarray,
         keyframes: Int64[np.ndarray, "k"],
         kind: MotionKind,
-    ) -> Mapping[str, Signal | Abstained]:
+    ) -> Mapping[str, Signal | NoEstimate]:
         path = CameraPath(
             frames=clip.frames,
             world_from_cam=world_from_cam,
@@ -212,12 +212,12 @@ class ColmapExpert:
         reason = {"static": "camera does not move", "rotation_only": "camera only turns"}.get(
             kind, "too little parallax"
         )
-        none = Abstained(reason=reason, remedy="film with more sideways motion")
-        no_check = Abstained(
+        none = NoEstimate(reason=reason, remedy="film with more sideways motion")
+        no_check = NoEstimate(
             reason="no second map", detail="without a map there is one estimate; its focal σ says how far"
         )
         return {**_all(none), "camera_path": path, "camera_path_check": no_check}
 
 
-def _all(abstained: Abstained) -> dict[str, Signal | Abstained]:
-    return dict.fromkeys(_NAMES, abstained)
+def _all(no_estimate: NoEstimate) -> dict[str, Signal | NoEstimate]:
+    return dict.fromkeys(_NAMES, no_estimate)

@@ -116,14 +116,14 @@ def points_of(pair: MapPair, path: CameraPath, trust: TrustSettings, provenance:
     sparse, clip = pair.sparse, pair.clip
     angle = triangulation_angles(sparse)
     held = path.registered[pair.keyframes[sparse.place]]
-    p_gross = gross_errors(sparse, pair.other, angle, trust)
-    p_gross[sparse.point[~held]] = trust.p_gross_other
+    outlier_probability = gross_errors(sparse, pair.other, angle, trust)
+    outlier_probability[sparse.point[~held]] = trust.outlier_probability_other
     first = pair.placed.cam_from_world[path.registered][0]
     return SparsePoints(
         xyz_world=sparse.xyz_world @ first[:3, :3].T + first[:3, 3],
         range_relative_sigma=range_sigmas(sparse, angle, trust),
         triangulation_angle_rad=angle,
-        p_gross=p_gross,
+        outlier_probability=outlier_probability,
         observation_point=sparse.point[held],
         observation_frame=clip.frames[pair.keyframes[sparse.place[held]]],
         observation_xy_px=clip.full_from_working(sparse.xy_px[held]),

@@ -11,7 +11,7 @@ from experts.mapping.colmap_mapping import SparseMap
 from experts.mapping.motion_kind import PairGeometry
 from experts.mapping.registration import widest_angle
 from experts.mapping.zoom import focal_drift
-from experts.signals import Abstained
+from experts.signals import NoEstimate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +59,9 @@ class TrustSettings:
     """... its rays meet at this angle at least, ..."""
     sure_sigmas: float = 3.0
     """... and the other map has it, at the same relative range within so many σ."""
-    p_gross_sure: float = 0.003
+    outlier_probability_sure: float = 0.003
     """Probability of a gross error of a sure point (DESIGN §6: two independent ways agree)."""
-    p_gross_other: float = 0.05
+    outlier_probability_other: float = 0.05
     """Of any other."""
 
 
@@ -71,13 +71,13 @@ def refusal(
     keyframes: int,
     settings: TrustSettings,
     plausible_shares: tuple[float, float] | None,
-) -> Abstained | None:
+) -> NoEstimate | None:
     """Why a single map must not be used; None if it passes.
 
     `plausible_shares`: of the focal length, as a share of the longer side; None: the camera was given to the map.
     """
     if sparse is None or len(sparse.places) < 2:
-        return Abstained(reason="no map", detail="keyframes do not join into one map")
+        return NoEstimate(reason="no map", detail="keyframes do not join into one map")
     explained = min(explained_shares(sparse, pairs, settings).values())
     registered = len(sparse.places) / keyframes
     share = sparse.camera.fx_px / max(sparse.camera.width_px, sparse.camera.height_px)
@@ -101,7 +101,7 @@ def refusal(
     ]
     for failed, reason, detail in gates:
         if failed:
-            return Abstained(
+            return NoEstimate(
                 reason=reason, detail=detail, remedy="give --intrinsics, or film with more sideways motion"
             )
     return None
@@ -185,11 +185,12 @@ def range_sigmas(
 def gross_errors(
     sparse: SparseMap, other: SparseMap, angle: Float64[np.ndarray, "p"], settings: TrustSettings
 ) -> Float64[np.ndarray, "p"]:
-    """p_gross of each point of `sparse`: small only where both maps made the same point of the same keypoints."""
+    """Outlier probability of each point of `sparse`: small only where both reconstructions triangulate the same
+    keypoints to the same point."""
     sure = np.bincount(sparse.point, minlength=len(angle)) >= settings.sure_observations
     sure &= (sparse.error_px < settings.sure_error_px) & (angle >= settings.sure_angle_rad)
     sure &= _confirmed(sparse, other, range_sigmas(sparse, angle, settings), settings.sure_sigmas)
-    return np.where(sure, settings.p_gross_sure, settings.p_gross_other)
+    return np.where(sure, settings.outlier_probability_sure, settings.outlier_probability_other)
 
 
 def _confirmed(

@@ -16,9 +16,9 @@ from experts.mapping.focal import FocalSettings, KnownCamera, disagreement, plau
 from experts.mapping.map_signals import estimated_focal_sigma
 from experts.mapping.map_trust import TrustSettings, refusal, without_misplaced
 from experts.mapping.motion_kind import PairGeometry
-from experts.signals import Abstained
+from experts.signals import NoEstimate
 
-MapsOrNot = tuple[SparseMap, SparseMap] | Abstained
+MapsOrNot = tuple[SparseMap, SparseMap] | NoEstimate
 
 _RIVALS = 10
 """Numbers of maps from here on are those of rivals."""
@@ -55,14 +55,14 @@ class MapMaker:
         the same one again, the maps differ by their seed alone.
         """
         maps: list[SparseMap | None] = []
-        chosen: MapsOrNot = Abstained(reason="no map")
+        chosen: MapsOrNot = NoEstimate(reason="no map")
         for seed, camera in enumerate(attempt.cameras):
             maps.append(self._map(camera, attempt.known_sigma is not None, seed))
             chosen = self._agreeing(maps, attempt)
-            if not isinstance(chosen, Abstained):
+            if not isinstance(chosen, NoEstimate):
                 break
         told = attempt.known_sigma is not None or self.witness is not None
-        return chosen if told or isinstance(chosen, Abstained) else self._unrivalled(*chosen)
+        return chosen if told or isinstance(chosen, NoEstimate) else self._unrivalled(*chosen)
 
     def _map(self, camera: Intrinsics, fixed: bool, seed: int) -> SparseMap | None:
         name = f"{'given' if fixed else 'start'}{seed}"
@@ -85,7 +85,7 @@ class MapMaker:
         if len(passed) < 2:
             first = next((r for r in refusals if r is not None), None)
             detail = first.reason if first is not None else ""
-            return first if first and not passed else Abstained(reason="the second map failed", detail=detail)
+            return first if first and not passed else NoEstimate(reason="the second map failed", detail=detail)
         if attempt.ends:
             return self._ends(maps, passed)
         by_points = sorted(passed, key=lambda m: -len(m.xyz_world))
@@ -100,7 +100,7 @@ class MapMaker:
                 return a, b
         focal = [m.camera.fx_px for m in passed]
         detail = f"maps say {min(focal):.0f} to {max(focal):.0f} px"
-        return Abstained(reason="focal length undecided", detail=detail, remedy="give --intrinsics")
+        return NoEstimate(reason="focal length undecided", detail=detail, remedy="give --intrinsics")
 
     def _ends(self, maps: Sequence[SparseMap | None], passed: list[SparseMap]) -> MapsOrNot:
         """The shortest and the longest focal length that keep about as much as any of what was seen."""
@@ -109,7 +109,7 @@ class MapMaker:
         by_focal = sorted(kept, key=lambda m: m.camera.fx_px)
         if by_focal and by_focal[-1].camera.fx_px >= self.focal.extreme_ratio * by_focal[0].camera.fx_px:
             return by_focal[0], by_focal[-1]
-        return Abstained(reason="focal length undecided", remedy="give --intrinsics, or turn while moving")
+        return NoEstimate(reason="focal length undecided", remedy="give --intrinsics, or turn while moving")
 
     def _unrivalled(self, a: SparseMap, b: SparseMap) -> MapsOrNot:
         """The maps, unless one with a clearly other focal length keeps clearly more of what was seen."""
@@ -119,7 +119,7 @@ class MapMaker:
             rival = self._map(Intrinsics.centred(width, height, a.camera.fx_px * factor), True, _RIVALS + number)
             if rival is not None and len(rival.point) > most:
                 focal = f"{a.camera.fx_px:.0f} px explain less than {rival.camera.fx_px:.0f}"
-                return Abstained(reason="focal length undecided", detail=focal, remedy="give --intrinsics")
+                return NoEstimate(reason="focal length undecided", detail=focal, remedy="give --intrinsics")
         return a, b
 
     def _apart(self, one: SparseMap, other: SparseMap) -> bool:
@@ -132,12 +132,12 @@ class MapMaker:
         sigma = estimated_focal_sigma(one, other, self.focal)
         return self.witness.sigmas_off(one.camera, sigma) > self.focal.witness_sigmas
 
-    def _contradiction(self, maps: Sequence[SparseMap]) -> Abstained:
+    def _contradiction(self, maps: Sequence[SparseMap]) -> NoEstimate:
         assert self.witness is not None
         here = self.witness.camera.scaled(maps[0].camera.width_px, maps[0].camera.height_px)
         said = ", ".join(f"{m.camera.fx_px:.0f}" for m in maps)
         detail = f"maps say {said} px, straight lines {here.fx_px:.0f} px"
-        return Abstained(reason="two focal lengths disagree", detail=detail, remedy="give --intrinsics")
+        return NoEstimate(reason="two focal lengths disagree", detail=detail, remedy="give --intrinsics")
 
 
 def attempts(

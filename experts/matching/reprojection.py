@@ -28,7 +28,7 @@ from experts.matching.resting_pixels import (
     track_ends,
 )
 from experts.provenance import Provenance
-from experts.signals import Abstained, CameraPath, Depth, Matches, Objects, PointTracks, Signal, Signals, ValidArea
+from experts.signals import CameraPath, Depth, Matches, NoEstimate, Objects, PointTracks, Signal, Signals, ValidArea
 from experts.tracking.path_on_tracks import FitSettings, FittedPath, path_by_tracks
 
 _REFERENCE_WIDTH_PX = 640.0
@@ -77,11 +77,11 @@ class ReprojectionSettings:
     """With so many tracks in both frames they have a say in the pair: ..."""
     contradicted_share: float = 0.2
     """... if more than this share of them ends elsewhere than depth and camera say, the pair is dropped."""
-    p_gross_confirmed: float = 0.003
+    outlier_probability_confirmed: float = 0.003
     """Probability of a gross error where a track through both ends agrees with depth and camera (DESIGN §6)."""
-    p_gross_third: float = 0.005
+    outlier_probability_third: float = 0.005
     """... where it is a third frame's depth that agrees: another place, but the same model."""
-    p_gross_unconfirmed: float = 0.05
+    outlier_probability_unconfirmed: float = 0.05
     """... and where nothing does."""
     least_sigma_px: float = 0.3
     """Floor of σ: depth maps are read between their pixels."""
@@ -112,7 +112,7 @@ class _Pair:
     xy_a_px: Float64[np.ndarray, "m 2"]
     xy_b_px: Float64[np.ndarray, "m 2"]
     sigma_px: Float64[np.ndarray, "m"]
-    p_gross: Float64[np.ndarray, "m"]
+    outlier_probability: Float64[np.ndarray, "m"]
 
 
 class ReprojectionExpert:
@@ -135,29 +135,29 @@ class ReprojectionExpert:
     def close(self) -> None:
         """Nothing to free."""
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         """`{"matches": Matches}`, confirmed by 4 or 0; abstains without depth in the unit of a known path."""
         depth, path = signals["depth"], signals["camera_path"]
         if not isinstance(depth, Depth):
-            return {"matches": Abstained(reason="no depth", detail=getattr(depth, "reason", ""))}
+            return {"matches": NoEstimate(reason="no depth", detail=getattr(depth, "reason", ""))}
         if not isinstance(path, CameraPath):
-            return {"matches": Abstained(reason="no camera path", detail=getattr(path, "reason", ""))}
+            return {"matches": NoEstimate(reason="no camera path", detail=getattr(path, "reason", ""))}
         if path.motion not in ("general", "rotation_only"):
             reason = "camera does not move" if path.motion == "static" else "whether the camera travels is not known"
-            return {"matches": Abstained(reason=reason)}
+            return {"matches": NoEstimate(reason=reason)}
         if depth.scale.kind == "per_frame":
-            return {"matches": Abstained(reason="every frame's depth has its own scale")}
+            return {"matches": NoEstimate(reason="every frame's depth has its own scale")}
         scene = self._scene(clip, signals, depth, path)
         if scene is None:
-            return {"matches": Abstained(reason="tracks contradict depth and camera path")}
+            return {"matches": NoEstimate(reason="tracks contradict depth and camera path")}
         frames = self._frames(scene.carried)
         chosen = self._choose_pairs(scene, frames)
         if not chosen:
-            return {"matches": Abstained(reason="no two frames differ enough and still overlap")}
+            return {"matches": NoEstimate(reason="no two frames differ enough and still overlap")}
         xy_a = {a: self._pixels(scene, a) for a in sorted({a for a, _ in chosen})}
         found = [pair for a, b in chosen if (pair := self._match(scene, a, b, xy_a[a], frames)) is not None]
         if not found:
-            return {"matches": Abstained(reason="depth, camera path and tracks contradict each other")}
+            return {"matches": NoEstimate(reason="depth, camera path and tracks contradict each other")}
         return {"matches": self._joined(found)}
 
     def _scene(self, clip: Clip, signals: Signals, depth: Depth, path: CameraPath) -> _Scene | None:
@@ -165,8 +165,12 @@ class ReprojectionExpert:
         better than any track."""
         tracks, objects, area = (signals.get(name) for name in ("tracks", "objects", "valid_area"))
         tracks = tracks if isinstance(tracks, PointTracks) and len(tracks.xy_px) else None
-        fitted = path_by_tracks(tracks, path, self.settings.fit) if tracks is not None and depth.p_gross else None
-        if tracks is not None and depth.p_gross and _contradicted(depth, path, tracks, fitted):
+        fitted = (
+            path_by_tracks(tracks, path, self.settings.fit)
+            if tracks is not None and depth.outlier_probability
+            else None
+        )
+        if tracks is not None and depth.outlier_probability and _contradicted(depth, path, tracks, fitted):
             return None
         off_px = None if fitted is None else fitted.residual_px * clip.width_px / _REFERENCE_WIDTH_PX
         return _Scene(
@@ -229,9 +233,11 @@ class ReprojectionExpert:
         told = agrees.sum() + contradicted.sum()
         if told >= s.least_tracks and contradicted.sum() > s.contradicted_share * told:
             return None
-        third = np.where(self._third(scene, a, b, xy_a, frames), s.p_gross_third, s.p_gross_unconfirmed)
+        third = np.where(
+            self._third(scene, a, b, xy_a, frames), s.outlier_probability_third, s.outlier_probability_unconfirmed
+        )
         doubted = contradicted | self._may_move(scene, a, xy_a) | self._may_move(scene, b, xy_b)
-        p_gross = np.where(agrees, s.p_gross_confirmed, third)
+        outlier_probability = np.where(agrees, s.outlier_probability_confirmed, third)
         by_track = agrees & (ends.sigma_px < sigma)
         return _Pair(
             a=a,
@@ -239,7 +245,7 @@ class ReprojectionExpert:
             xy_a_px=xy_a,
             xy_b_px=np.where(by_track[:, None], ends.xy_px, xy_b),
             sigma_px=np.maximum(np.where(by_track, ends.sigma_px, sigma), s.least_sigma_px * scene.scale),
-            p_gross=np.where(doubted, s.p_gross_unconfirmed, p_gross),
+            outlier_probability=np.where(doubted, s.outlier_probability_unconfirmed, outlier_probability),
         )
 
     def _agrees(
@@ -283,15 +289,15 @@ class ReprojectionExpert:
         return near
 
     def _joined(self, found: list[_Pair]) -> Matches:
-        p_gross = np.concatenate([pair.p_gross for pair in found])
-        sure = p_gross < self.settings.p_gross_unconfirmed
+        outlier_probability = np.concatenate([pair.outlier_probability for pair in found])
+        sure = outlier_probability < self.settings.outlier_probability_unconfirmed
         return Matches(
             pairs=np.array([(pair.a, pair.b) for pair in found], dtype=np.int64),
-            pair=np.repeat(np.arange(len(found)), [len(pair.p_gross) for pair in found]).astype(np.int64),
+            pair=np.repeat(np.arange(len(found)), [len(pair.outlier_probability) for pair in found]).astype(np.int64),
             xy_a_px=np.concatenate([pair.xy_a_px for pair in found]),
             xy_b_px=np.concatenate([pair.xy_b_px for pair in found]),
             sigma_px=np.concatenate([pair.sigma_px for pair in found]),
-            p_gross=p_gross,
+            outlier_probability=outlier_probability,
             confirmed_by=np.where(sure, _THERE_AND_BACK, 0).astype(np.int32),
             provenance=Provenance(expert=self.name, version=self.version, settings=asdict(self.settings), seed=0),
         )

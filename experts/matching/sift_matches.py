@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 from experts.clip import Clip, GreyPicture
 from experts.mapping.two_view import epipolar_inliers, find_homography
 from experts.provenance import Provenance
-from experts.signals import Abstained, CameraPath, ImageTracks, Matches, Signal, Signals, SparsePoints, ValidArea
+from experts.signals import CameraPath, ImageTracks, Matches, NoEstimate, Signal, Signals, SparsePoints, ValidArea
 
 _REFERENCE_WIDTH_PX = 640.0
 
@@ -60,9 +60,9 @@ class SiftSettings:
     """... so many, ..."""
     flow_px: float = 3.0
     """... are off by more than this from one affine motion, the match's own end included."""
-    p_gross_confirmed: float = 0.003
+    outlier_probability_confirmed: float = 0.003
     """Confirmed, unambiguous, away from borders (DESIGN §6: below 0.5 %)."""
-    p_gross_unconfirmed: float = 0.05
+    outlier_probability_unconfirmed: float = 0.05
     """Everything else."""
     sigma_px: float = 0.7
     """σ per axis of a matched position, at working size (two-view residuals of SIFT are 0.5-1 px)."""
@@ -105,26 +105,26 @@ class SiftExpert:
     def close(self) -> None:
         """Nothing to free."""
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         """`{"matches": Matches}`. Camera path and sparse points may be missing: then only tracks confirm."""
         import cv2
 
         cv2.setNumThreads(1)
         tracks = signals["image_tracks"]
         if not isinstance(tracks, ImageTracks) or not len(tracks.xy_px):
-            return {"matches": Abstained(reason="no tracks to confirm matches with")}
+            return {"matches": NoEstimate(reason="no tracks to confirm matches with")}
         frames = self._frames(clip, signals["camera_path"])
         chosen = self._choose_pairs(clip, tracks, frames)
         if not chosen:
-            return {"matches": Abstained(reason="no two frames differ enough and still overlap")}
+            return {"matches": NoEstimate(reason="no two frames differ enough and still overlap")}
         area = signals.get("valid_area")
         described = self._describe(clip, sorted({f for p in chosen for f in p}), area)
         found = [pair for a, b in chosen if (pair := self._match(clip, a, b, described)) is not None]
         if not found:
-            return {"matches": Abstained(reason="no pair of frames matches")}
+            return {"matches": NoEstimate(reason="no pair of frames matches")}
         return {"matches": self._confirmed(clip, signals, tracks, found)}
 
-    def _frames(self, clip: Clip, path: Signal | Abstained | None) -> list[int]:
+    def _frames(self, clip: Clip, path: Signal | NoEstimate | None) -> list[int]:
         """Registered keyframes if there are any, else all frames; spread evenly."""
         frames = clip.frames
         if isinstance(path, CameraPath) and (path.keyframe & path.registered).sum() >= 2:
@@ -146,7 +146,7 @@ class SiftExpert:
         at = np.linspace(0, len(ordered) - 1, min(self.settings.pairs, len(ordered)))
         return sorted(ordered[i] for i in np.unique(np.round(at).astype(int)))
 
-    def _describe(self, clip: Clip, frames: list[int], area: Signal | Abstained | None) -> dict[int, _Described]:
+    def _describe(self, clip: Clip, frames: list[int], area: Signal | NoEstimate | None) -> dict[int, _Described]:
         mask = area.valid.astype(np.uint8) * 255 if isinstance(area, ValidArea) else None
         return {frame: self._describe_one(clip, grey, mask) for frame, grey in clip.read_grey(frames)}
 
@@ -212,7 +212,9 @@ class SiftExpert:
             xy_a_px=np.concatenate([p.xy_a_px for p in found]),
             xy_b_px=np.concatenate([p.xy_b_px for p in found]),
             sigma_px=np.full(len(sure), self.settings.sigma_px * working),
-            p_gross=np.where(sure, self.settings.p_gross_confirmed, self.settings.p_gross_unconfirmed),
+            outlier_probability=np.where(
+                sure, self.settings.outlier_probability_confirmed, self.settings.outlier_probability_unconfirmed
+            ),
             confirmed_by=confirmed_by,
             provenance=Provenance(expert=self.name, version=self.version, settings=asdict(self.settings)),
         )
@@ -222,8 +224,8 @@ class SiftExpert:
         clip: Clip,
         pair: _Pair,
         tracks: ImageTracks,
-        path: Signal | Abstained,
-        points: Signal | Abstained,
+        path: Signal | NoEstimate,
+        points: Signal | NoEstimate,
     ) -> Int32[np.ndarray, "m"]:
         """1 a track passes through both ends, 2 the 3-D point does, 3 the homography of the tracks says so; else 0."""
         agree = self.settings.agree_px * clip.width_px / _REFERENCE_WIDTH_PX
@@ -233,7 +235,7 @@ class SiftExpert:
             way[self._on_homography(pair, start, end, agree)] = 3
         if isinstance(path, CameraPath) and isinstance(points, SparsePoints):
             from_point, to_point = _projected(path, points, pair.a), _projected(path, points, pair.b)
-            known = (points.p_gross <= 0.01) & np.isfinite(from_point[:, 0] + to_point[:, 0])
+            known = (points.outlier_probability <= 0.01) & np.isfinite(from_point[:, 0] + to_point[:, 0])
             way[_passes(pair, from_point[known], to_point[known], agree)] = 2
         way[_passes(pair, start, end, agree)] = 1
         return way
@@ -253,7 +255,7 @@ class SiftExpert:
         return np.asarray(np.linalg.norm(there - pair.xy_b_px, axis=1) <= agree)
 
     def _near_depth_border(
-        self, clip: Clip, pair: _Pair, path: Signal | Abstained, points: Signal | Abstained
+        self, clip: Clip, pair: _Pair, path: Signal | NoEstimate, points: Signal | NoEstimate
     ) -> Bool[np.ndarray, "m"]:
         """Whether sparse points around either end lie at clearly different depths."""
         near = np.zeros(len(pair.ratio), dtype=bool)

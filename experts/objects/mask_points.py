@@ -1,4 +1,4 @@
-"""Pixels of a mask lifted by depth into the world: the visible surface of a thing.
+"""Pixels of a mask unprojected by depth into the world: the visible surface of a thing.
 
 Depth maps of models are blurred over borders: a mask's rim takes its depth from inside, along the surface (1 / z is
 linear in the pixels of a plane). Noise from pixel to pixel is smoothed first.
@@ -49,7 +49,7 @@ class MaskPoints:
         return self if len(self) <= count else self.of(np.linspace(0, len(self) - 1, count).round().astype(np.int64))
 
 
-def lifted(
+def unprojected(
     mask: Bool[np.ndarray, "h w"], view: View, settings: LiftSettings, others: Bool[np.ndarray, "h w"] | None = None
 ) -> MaskPoints:
     """Points of a mask, row by row; none where its inside has no depth. `others`: pixels of other things."""

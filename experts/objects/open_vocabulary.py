@@ -1,4 +1,4 @@
-"""Things by name: a text detector and a segmenter (transformers), followed over the clip, lifted to boxes with σ.
+"""Things by name: a text detector and a segmenter (transformers), followed over the clip, unprojected to boxes with σ.
 
 Grounding DINO or OWLv2 finds named things in single pictures, SAM 2.1 outlines them; what is one thing in several
 frames, and where it stands, is decided by geometry here. Bad at: names that mean alike (a thing keeps the better one),
@@ -17,14 +17,14 @@ from jaxtyping import Float64, Int64
 from experts.clip import Clip, Picture
 from experts.depth.depth_views import LiftSettings, View, views_of
 from experts.objects.detections import DetectionSettings, Seen, detected, masks_at, seen, within
-from experts.objects.mask_points import MaskPoints, lifted
+from experts.objects.mask_points import MaskPoints, unprojected
 from experts.objects.named_networks import Networks, networks
 from experts.objects.object_boxes import BoxSettings, ObjectBox, fitted, stands_still
 from experts.objects.object_following import Follower, FollowingSettings, Track, flow_at, numbered
 from experts.runtime.device import Placement
 from experts.runtime.model_expert import ModelExpert, Package
 from experts.runtime.per_image import PerImageExpert, call_one
-from experts.signals import Abstained, CameraPath, Depth, Gravity, ImageTracks, Objects, Signal, Signals, ValidArea
+from experts.signals import CameraPath, Depth, Gravity, ImageTracks, NoEstimate, Objects, Signal, Signals, ValidArea
 
 NAMES = (
     "chair", "armchair", "sofa", "table", "desk", "bed", "cabinet", "bookshelf", "drawer", "door", "window", "curtain",
@@ -102,7 +102,7 @@ class OpenVocabularyExpert(ModelExpert):
         folders = [None if files is None else files[name] for name in self.weight_names]
         return networks(self.settings.variant, self.settings.labels, self.settings.sides_px, folders, placement)
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         """`{"objects": Objects}`; abstains where nothing is found."""
         return call_one(cast(PerImageExpert, self), clip, signals)
 
@@ -136,10 +136,10 @@ class OpenVocabularyExpert(ModelExpert):
             for one, (logits, confidence) in zip(found, masks, strict=True)
         ]
 
-    def finish(self, clip: Clip, signals: Signals, raw: Mapping[int, Seen]) -> Mapping[str, Signal | Abstained]:
+    def finish(self, clip: Clip, signals: Signals, raw: Mapping[int, Seen]) -> Mapping[str, Signal | NoEstimate]:
         """Follows and lifts what was seen."""
         if not raw:
-            return {"objects": Abstained(reason="no frames")}
+            return {"objects": NoEstimate(reason="no frames")}
         frames = np.array(sorted(raw), dtype=np.int64)
         valid = signals.get("valid_area")
         found = [within(raw[int(f)], valid.valid if isinstance(valid, ValidArea) else None) for f in frames]
@@ -175,7 +175,7 @@ class OpenVocabularyExpert(ModelExpert):
             return [None for _ in rows]
         things, most = found.ids >= 0, self.settings.box.points
         masks = (found.ids == k for k in rows)
-        return [lifted(mask, view, self.settings.lift, things & ~mask).at_most(most) for mask in masks]
+        return [unprojected(mask, view, self.settings.lift, things & ~mask).at_most(most) for mask in masks]
 
     def _box(
         self,
@@ -228,11 +228,11 @@ class OpenVocabularyExpert(ModelExpert):
             provenance=self.provenance(sigma_is_raw=True),
         )
 
-    def _nothing(self, found: Sequence[Seen]) -> Abstained:
+    def _nothing(self, found: Sequence[Seen]) -> NoEstimate:
         lost = sum(len(one.detections.scores) for one in found)
         names = ", ".join(self.settings.labels[:8])
         more = len(self.settings.labels) - 8
-        return Abstained(
+        return NoEstimate(
             reason="no objects found",
             detail=f"asked {len(found)} frames for {names}{f' and {more} more' if more > 0 else ''} "
             f"(score ≥ {self.detection.score}); {lost} sightings could not be followed",
@@ -252,7 +252,7 @@ def _shrunk(rgb: Picture, side_px: int) -> Picture:
 
 
 def _up(
-    gravity: Signal | Abstained | None, path: CameraPath, most_rad: float
+    gravity: Signal | NoEstimate | None, path: CameraPath, most_rad: float
 ) -> tuple[Float64[np.ndarray, "3"] | None, float]:
     """Upwards in the world, and its σ per axis; None where it is not known or the frames do not agree."""
     if not isinstance(gravity, Gravity):

@@ -23,7 +23,7 @@ from experts.runtime.device import Placement
 from experts.runtime.model_expert import ModelExpert, Package
 from experts.runtime.per_image import PerImageExpert, call_one
 from experts.runtime.worker import Environment, Worker, environment
-from experts.signals import Abstained, CameraPath, ObjectOrientation, Objects, Signal, Signals
+from experts.signals import CameraPath, NoEstimate, ObjectOrientation, Objects, Signal, Signals
 
 Variant = Literal["v1", "v2"]
 Logits = Float32[np.ndarray, "d"]
@@ -122,7 +122,7 @@ class OrientAnythingExpert(ModelExpert):
         """See `experts.runtime.per_image.PerImageExpert`."""
         return self.settings.batch
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         """`{"object_orientation": ObjectOrientation}`; abstains without objects that are seen whole and large."""
         return call_one(cast(PerImageExpert, self), clip, signals)
 
@@ -153,22 +153,22 @@ class OrientAnythingExpert(ModelExpert):
             logits = self.model(normal.permute(0, 3, 1, 2))
         return list(logits.float().cpu().numpy())
 
-    def finish(self, clip: Clip, signals: Signals, raw: Mapping[Sighting, Logits]) -> Mapping[str, Signal | Abstained]:
+    def finish(self, clip: Clip, signals: Signals, raw: Mapping[Sighting, Logits]) -> Mapping[str, Signal | NoEstimate]:
         """The signal, or why there is none."""
         return {"object_orientation": self._orientation(clip, signals, raw)}
 
     def _orientation(
         self, clip: Clip, signals: Signals, raw: Mapping[Sighting, Logits]
-    ) -> ObjectOrientation | Abstained:
+    ) -> ObjectOrientation | NoEstimate:
         objects = signals["objects"]
         if not isinstance(objects, Objects):
-            return Abstained(reason="no objects", detail=getattr(objects, "reason", ""))
+            return NoEstimate(reason="no objects", detail=getattr(objects, "reason", ""))
         if not raw:
             detail = f"{len(objects.labels)} objects in {len(objects.frames)} frames"
-            return Abstained(reason="no object is seen whole and large enough", detail=detail)
+            return NoEstimate(reason="no object is seen whole and large enough", detail=detail)
         angles = {sighting: angles_from_logits(logits, self.settings.angles) for sighting, logits in raw.items()}
         if all(own.fronts == -1 for own in angles.values()):
-            return Abstained(reason="no object's front is decided", detail=f"{len(raw)} views")
+            return NoEstimate(reason="no object's front is decided", detail=f"{len(raw)} views")
         return self._signal(clip, objects, angles, _camera(clip, signals))
 
     def _signal(

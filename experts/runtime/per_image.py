@@ -10,7 +10,7 @@ from experts.clip import Clip
 from experts.expert import Expert
 from experts.runtime.device import in_batches
 from experts.runtime.prefetch import ahead
-from experts.signals import Abstained, Signal, Signals
+from experts.signals import NoEstimate, Signal, Signals
 
 
 @runtime_checkable
@@ -35,19 +35,19 @@ class PerImageExpert(Expert, Protocol):
         """One raw result per picture, on the host. The pictures have one size and may belong to several clips."""
         ...
 
-    def finish(self, clip: Clip, signals: Signals, raw: Mapping[Any, Any]) -> Mapping[str, Signal | Abstained]:
+    def finish(self, clip: Clip, signals: Signals, raw: Mapping[Any, Any]) -> Mapping[str, Signal | NoEstimate]:
         """What the expert says of the clip, from the raw results by key; empty where there were no pictures."""
         ...
 
 
-def call_one(expert: PerImageExpert, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+def call_one(expert: PerImageExpert, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
     """The three steps on one clip."""
     return next(call_many(expert, [(clip, signals)]))
 
 
 def call_many(
     expert: PerImageExpert, calls: Iterable[tuple[Clip, Signals]]
-) -> Iterator[Mapping[str, Signal | Abstained]]:
+) -> Iterator[Mapping[str, Signal | NoEstimate]]:
     """What the expert says of each clip, in order, as soon as it is known. Calls are taken, and pictures made, in a
     thread while others are inferred: a few clips are under way at a time.
 

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float32, Float64, Int64
 
 from experts.runtime.windows import Similarity, Window, WindowSettings, similarity
-from experts.signals import Abstained
+from experts.signals import NoEstimate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class Chain:
     keep: frozenset[int]
     """Rows of the frames whose depth is kept."""
     settings: WindowSettings
-    cut: Abstained | None = None
+    cut: NoEstimate | None = None
     """Why the frames after the last joined window have no place; None: all joined."""
     _tail: Window | None = None
     _posed: list[Window] = field(default_factory=list)
@@ -49,14 +49,14 @@ class Chain:
         self._k_map = np.full((self.count, 3, 3), np.nan)
         self._residual, self._turn = np.full(self.count, np.nan), np.full(self.count, np.nan)
 
-    def add(self, window: Window | Abstained) -> bool:
+    def add(self, window: Window | NoEstimate) -> bool:
         """Joins the next window; False: it abstains or does not fit, the chain ends before it."""
-        if isinstance(window, Abstained):
+        if isinstance(window, NoEstimate):
             self.cut = window
             return False
         if self._tail is not None:
             join = similarity(self._tail, window, self.settings)
-            if isinstance(join, Abstained):
+            if isinstance(join, NoEstimate):
                 self.cut = join
                 return False
             self._joins.append(join)
@@ -71,12 +71,12 @@ class Chain:
         self._tail = window.of(window.rows[-self.settings.overlap :])
         return True
 
-    def joined(self, least_share: float) -> Joined | Abstained:
+    def joined(self, least_share: float) -> Joined | NoEstimate:
         """What was joined; the reason of the cut where that is less than `least_share` of the frames."""
         registered = int(np.isfinite(self._world_from_cam[:, 0, 3]).sum())
         seen = any(np.isfinite(z).any() for z, _ in self._kept.values())
         if not seen or registered < least_share * self.count:
-            cut = self.cut or Abstained(reason="only sky")
+            cut = self.cut or NoEstimate(reason="only sky")
             return replace(cut, detail=f"{registered} of {self.count} frames are placed; {cut.detail}".rstrip("; "))
         rows = sorted(self._kept)
         return Joined(

@@ -14,7 +14,7 @@ from jaxtyping import Float32, Float64, Int64
 from scipy.spatial.transform import Rotation
 
 from experts.runtime.device import forget_cached, is_out_of_memory
-from experts.signals import Abstained
+from experts.signals import NoEstimate
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -136,7 +136,7 @@ def rolling(
         first += skipped
 
 
-def similarity(earlier: Window, later: Window, settings: WindowSettings) -> Similarity | Abstained:
+def similarity(earlier: Window, later: Window, settings: WindowSettings) -> Similarity | NoEstimate:
     """What brings a later window into the world of an earlier one, from the frames that both hold."""
     import pycolmap
 
@@ -144,19 +144,19 @@ def similarity(earlier: Window, later: Window, settings: WindowSettings) -> Simi
     pair = earlier.of(rows), later.of(rows)
     here, there, depth = _shared_points(*pair, settings)
     if len(here) < settings.points // 100:
-        return Abstained(reason="windows do not join", detail=f"{len(here)} points in {len(rows)} shared frames")
+        return NoEstimate(reason="windows do not join", detail=f"{len(here)} points in {len(rows)} shared frames")
     within = settings.inlier_share_of_depth * depth
     options = pycolmap.RANSACOptions(max_error=within, min_num_trials=200, max_num_trials=2000, random_seed=_SEED)
     found = pycolmap.estimate_sim3d_robust(there, here, options)
     if found is None or not found["tgt_from_src"].scale > 0:
-        return Abstained(reason="windows do not join", detail="no similarity between their points")
+        return NoEstimate(reason="windows do not join", detail="no similarity between their points")
     joint, inlier = found["tgt_from_src"], np.asarray(found["inlier_mask"])
     rotation = np.asarray(joint.rotation.matrix())
     distance = np.linalg.norm(joint.scale * there @ rotation.T + joint.translation - here, axis=1)
     residual = float(np.median(distance[inlier]))
     if inlier.mean() < settings.least_inliers or residual > settings.most_residual * depth:
         detail = f"{inlier.mean():.0%} of the points fit, to {residual / depth:.1%} of the depth"
-        return Abstained(reason="windows do not join", detail=detail)
+        return NoEstimate(reason="windows do not join", detail=detail)
     turned = pair[0].world_from_cam[:, :3, :3].swapaxes(1, 2) @ rotation @ pair[1].world_from_cam[:, :3, :3]
     known = np.isfinite(turned).all(axis=(1, 2))
     return Similarity(

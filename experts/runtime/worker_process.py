@@ -145,7 +145,7 @@ class WorkerProcess:
         poller.register(fd, event)
         if self.talks:
             poller.register(self.stderr_fd, select.POLLIN)
-        dead = self.process.poll() is not None  # before the pipes are looked at: an answer may be its last deed
+        dead = self.process.poll() is not None  # before the pipes are looked at: an answer may be its last action
         found = dict(poller.poll(1000 * min(_LOOK_S, left_s)))
         if self.stderr_fd in found:
             self._drain()

@@ -13,7 +13,7 @@ from experts.runtime.model_expert import ModelExpert
 from experts.runtime.prefetch import ahead
 from experts.runtime.windows import rolling
 from experts.setup_problem import SetupProblem
-from experts.signals import Abstained, ImageTracks, Signals, ValidArea
+from experts.signals import ImageTracks, NoEstimate, Signals, ValidArea
 from experts.tracking.learned_tracks import (
     FollowSettings,
     RawTracks,
@@ -52,12 +52,12 @@ class ImageTracker(ModelExpert):
         """Asks the network. `queries` are (frame of the window, x, y) in network pixels."""
         raise NotImplementedError
 
-    def __call__(self, clip: Clip, signals: Signals) -> dict[str, ImageTracks | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> dict[str, ImageTracks | NoEstimate]:
         """Follows points through the clip, window by window."""
         following: FollowSettings = self.settings.following
         frames = frames_to_follow(clip, following)
         if len(frames) < 2:
-            return {"image_tracks": Abstained(reason="fewer than two frames")}
+            return {"image_tracks": NoEstimate(reason="fewer than two frames")}
         chain = TrackChain(count=len(frames), settings=following)
         valid = self._valid(clip, signals)
         seen = (Seen(row, self._small(rgb)) for row, (_, rgb) in enumerate(clip.read(frames.tolist())))
@@ -66,7 +66,7 @@ class ImageTracker(ModelExpert):
         xy = chain.longest()
         if not len(xy):
             detail = "no point held for as long as it must" if len(chain.xy) else "no point to start from held"
-            return {"image_tracks": Abstained(reason="no texture to follow", detail=detail)}
+            return {"image_tracks": NoEstimate(reason="no texture to follow", detail=detail)}
         xy_px = self._full_from_network(xy.astype(np.float64), clip).astype(np.float32)
         return {"image_tracks": ImageTracks(frames=frames, xy_px=xy_px, provenance=self.provenance())}
 

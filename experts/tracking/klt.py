@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float32, Int64
 
 from experts.clip import Clip, GreyPicture
 from experts.provenance import Provenance
-from experts.signals import Abstained, ImageTracks, Signals, ValidArea
+from experts.signals import ImageTracks, NoEstimate, Signals, ValidArea
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,20 +62,20 @@ class KltExpert:
     def close(self) -> None:
         """Nothing to free."""
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, ImageTracks | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, ImageTracks | NoEstimate]:
         """Follows corners through all frames of the clip, in one pass."""
         import cv2
 
         cv2.setNumThreads(1)
         if len(clip.frames) < 2:
-            return {"image_tracks": Abstained(reason="fewer than two frames")}
+            return {"image_tracks": NoEstimate(reason="fewer than two frames")}
         area = signals.get("valid_area")
         follower = _Follower(self.settings, area.valid if isinstance(area, ValidArea) else None)
         for _, grey in clip.read_grey():
             follower.advance(grey)
         xy = follower.tracks(min(self.settings.min_frames, len(clip.frames)))
         if not len(xy):
-            return {"image_tracks": Abstained(reason="no texture to follow", detail="no corner held for two frames")}
+            return {"image_tracks": NoEstimate(reason="no texture to follow", detail="no corner held for two frames")}
         provenance = Provenance(expert=self.name, version=self.version, settings=asdict(self.settings))
         xy_px = clip.full_from_working(xy.astype(np.float64)).astype(np.float32)
         return {"image_tracks": ImageTracks(frames=clip.frames, xy_px=xy_px, provenance=provenance)}

@@ -21,7 +21,7 @@ from experts.clip import Clip
 from experts.runtime.model_expert import ModelExpert
 from experts.runtime.worker import Environment, OutOfMemoryError, Worker, environment
 from experts.setup_problem import SetupProblem
-from experts.signals import Abstained, CameraPath, Depth, ImageTracks, PointTracks, Signal, Signals, ValidArea
+from experts.signals import CameraPath, Depth, ImageTracks, NoEstimate, PointTracks, Signal, Signals, ValidArea
 from experts.tracking.learned_tracks import FollowSettings
 from experts.tracking.spatial_tracker_input import TrackerInput
 from experts.tracking.static_fit import REFERENCE_WIDTH_PX
@@ -83,11 +83,11 @@ class SpatialTrackerSettings:
     of `geometry.move_share` of its range would have shown."""
     sure_confidence: float = 0.8
     """Median confidence from which on geometry's own probability of a gross error counts. Below, the raw map
-    p_gross = 1 - confidence counts where it is larger."""
+    outlier_probability = 1 - confidence counts where it is larger."""
     timeout_s: float = 900.0
     """Limit of one call."""
     load_timeout_s: float = 900.0
-    """Limit of loading."""
+    """Limit of model_options."""
 
 
 class SpatialTrackerExpert(ModelExpert):
@@ -140,7 +140,7 @@ class SpatialTrackerExpert(ModelExpert):
             self.model.close()
         self.model = None
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         """`{"tracks": PointTracks}` on the frames that have depth and a camera. Raises `WorkerError`."""
         depth, path = signals["depth"], signals["camera_path"]
         if not isinstance(depth, Depth):
@@ -159,16 +159,16 @@ class SpatialTrackerExpert(ModelExpert):
             return _none("too little depth", f"known for {asked.known_share:.0%} of the pixels")
         return {"tracks": self._tracked(clip, asked)}
 
-    def _input(self, clip: Clip, known: PosedDepth, area: Signal | Abstained | None) -> TrackerInput:
+    def _input(self, clip: Clip, known: PosedDepth, area: Signal | NoEstimate | None) -> TrackerInput:
         valid = area if isinstance(area, ValidArea) else None
         return TrackerInput.of(clip, known, valid, self.settings.short_side_px, self.settings.median_depth)
 
-    def _tracked(self, clip: Clip, asked: TrackerInput) -> PointTracks | Abstained:
+    def _tracked(self, clip: Clip, asked: TrackerInput) -> PointTracks | NoEstimate:
         points = self.settings.points
         while True:
             queries = asked.queries(FollowSettings(points=points, starts=self.settings.starts))
             if not len(queries):
-                return Abstained(reason="no texture to follow", detail="no point with texture and depth to start from")
+                return NoEstimate(reason="no texture to follow", detail="no point with texture and depth to start from")
             try:
                 return self._decided(clip, asked, queries, self._asked(asked, queries))
             except OutOfMemoryError as error:
@@ -184,13 +184,13 @@ class SpatialTrackerExpert(ModelExpert):
 
     def _decided(
         self, clip: Clip, asked: TrackerInput, queries: Float32[np.ndarray, "m 3"], answer: Mapping[str, np.ndarray]
-    ) -> PointTracks | Abstained:
+    ) -> PointTracks | NoEstimate:
         s, scale = self.settings, clip.width_px / REFERENCE_WIDTH_PX
         xy, z, sure = asked.decoded(answer, queries, s.least_confidence, s.start_px * scale)
         world = placed(xy, z, asked.known, s.sigma_px * scale)
         off = _off_at_start(world, queries)
         if not off < s.fits_depth:
-            return Abstained(reason="3-D tracks do not fit the depth", detail=f"off by {off:.0%} at their starts")
+            return NoEstimate(reason="3-D tracks do not fit the depth", detail=f"off by {off:.0%} at their starts")
         flat = ImageTracks(frames=asked.known.frames, xy_px=xy.astype(np.float32), provenance=self.provenance())
         signals: Signals = {"image_tracks": flat, "camera_path": asked.known.path}
         seen = TrackGeometryExpert(s.geometry)(clip, signals)["tracks"]
@@ -212,12 +212,14 @@ class SpatialTrackerExpert(ModelExpert):
             shown = s.moved_sigmas * moved.blind <= s.geometry.move_share * moved.away
             moves = (seen.motion == 1) & (moved.in_sigma >= s.moved_sigmas)
             rests = (seen.motion != 1) & explained & shown & (moved.in_sigma < s.moved_sigmas)
-        doubtful = np.maximum(seen.p_gross, 1 - sure)
+        doubtful = np.maximum(seen.outlier_probability, 1 - sure)
         return replace(
             seen,
             visible=seen.visible & fits & followed,
             sigma_px=np.where(followed, np.fmax(seen.sigma_px, s.sigma_px * scale), np.nan),
-            p_gross=np.where((sure >= s.sure_confidence) & (moves | rests), seen.p_gross, doubtful),
+            outlier_probability=np.where(
+                (sure >= s.sure_confidence) & (moves | rests), seen.outlier_probability, doubtful
+            ),
             motion=np.where(moves, 1, np.where(rests, 0, -1)).astype(np.int32),
             xyz_world=world.xyz_world.astype(np.float32),
             provenance=self.provenance(),
@@ -241,5 +243,5 @@ def _one_device(device: str) -> dict[str, str]:
     return {"CUDA_VISIBLE_DEVICES": names[int(number)] if int(number) < len(names) else number}
 
 
-def _none(reason: str, detail: str = "") -> Mapping[str, Signal | Abstained]:
-    return {"tracks": Abstained(reason=reason, detail=detail)}
+def _none(reason: str, detail: str = "") -> Mapping[str, Signal | NoEstimate]:
+    return {"tracks": NoEstimate(reason=reason, detail=detail)}

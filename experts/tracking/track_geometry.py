@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 
 from experts.clip import Clip
 from experts.provenance import Provenance
-from experts.signals import Abstained, CameraPath, ImageTracks, PointTracks, Signal, Signals
+from experts.signals import CameraPath, ImageTracks, NoEstimate, PointTracks, Signal, Signals
 from experts.tracking.moving_tracks import MovingSettings, find_moving, moves_along, near_border, spread
 from experts.tracking.path_on_tracks import FitSettings, fitted_to_tracks
 from experts.tracking.static_fit import (
@@ -60,9 +60,9 @@ class TrackGeometrySettings:
     """Nearer by more than this factor."""
     guard_frames: int = 2
     """Frames on either side of a departure that are not trusted either."""
-    p_gross_confirmed: float = 0.003
+    outlier_probability_confirmed: float = 0.003
     """Probability of a plain error where geometry confirms the track (DESIGN §6: below 0.5 %)."""
-    p_gross_unconfirmed: float = 0.05
+    outlier_probability_unconfirmed: float = 0.05
     """... and where it does not, or where an occlusion border is near."""
     sigma_px_by_age: tuple[tuple[int, float], ...] = ((0, 0.1), (10, 0.11), (30, 0.26), (60, 0.43), (89, 0.6))
     """σ of a track so many frames after its first (measured on rendered scenes; grows on linearly) ..."""
@@ -89,13 +89,13 @@ class TrackGeometryExpert:
     def close(self) -> None:
         """Nothing to free."""
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         """`{"tracks": PointTracks}`; abstains without 2-D tracks or camera path."""
         tracks, path = signals["image_tracks"], signals["camera_path"]
         if not isinstance(tracks, ImageTracks):
-            return {"tracks": Abstained(reason="no tracks", detail=getattr(tracks, "reason", ""))}
+            return {"tracks": NoEstimate(reason="no tracks", detail=getattr(tracks, "reason", ""))}
         if not isinstance(path, CameraPath):
-            return {"tracks": Abstained(reason="no camera path", detail=getattr(path, "reason", ""))}
+            return {"tracks": NoEstimate(reason="no camera path", detail=getattr(path, "reason", ""))}
         if path.motion == "unresolved" or not len(tracks.xy_px):
             return {"tracks": self._undecided(clip, tracks)}
         return {"tracks": self._decided(clip, tracks, path)}
@@ -107,7 +107,7 @@ class TrackGeometryExpert:
             xy_px=tracks.xy_px.astype(np.float64),
             visible=np.zeros(tracks.xy_px.shape[:2], dtype=bool),
             sigma_px=self._sigma_px(clip, tracks),
-            p_gross=np.full(count, self.settings.p_gross_unconfirmed),
+            outlier_probability=np.full(count, self.settings.outlier_probability_unconfirmed),
             motion=np.full(count, -1, dtype=np.int32),
             residual_px=np.full(count, np.nan),
             moving_pairs=np.zeros(count, dtype=np.int32),
@@ -131,7 +131,7 @@ class TrackGeometryExpert:
             xy_px=tracks.xy_px.astype(np.float64),
             visible=visible,
             sigma_px=self._sigma_px(clip, tracks),
-            p_gross=self._p_gross(s, consensus, placed, static, found.moving),
+            outlier_probability=self._outlier_probability(s, consensus, placed, static, found.moving),
             motion=np.where(found.moving, 1, np.where(static, 0, -1)).astype(np.int32),
             residual_px=found.residual_px * scale,
             moving_pairs=found.pairs,
@@ -160,7 +160,7 @@ class TrackGeometryExpert:
     def _explained(self, s: Sightings, fits: Bool[np.ndarray, "t n"]) -> Bool[np.ndarray, "t"]:
         return np.asarray(fits.sum(axis=1) >= np.maximum(3, self.settings.static_share * s.seen.sum(axis=1)))
 
-    def _p_gross(
+    def _outlier_probability(
         self,
         s: Sightings,
         fit: StaticFit,
@@ -172,7 +172,9 @@ class TrackGeometryExpert:
         stations = spread(s.u.shape[1], self.settings.moving.stations)
         border = near_border(s, fit, placed, static, stations, self.settings.moving)
         confirmed = moving | (static & (border <= self.settings.moving.border_share))
-        return np.where(confirmed, self.settings.p_gross_confirmed, self.settings.p_gross_unconfirmed)
+        return np.where(
+            confirmed, self.settings.outlier_probability_confirmed, self.settings.outlier_probability_unconfirmed
+        )
 
     def _static(
         self, s: Sightings, fit: StaticFit, fits: Bool[np.ndarray, "t n"], parallax: Float64[np.ndarray, "t"]

@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Bool, Float32, Float64, Int64
 
-from experts.depth.depth_reprojection import lifted, sampled
+from experts.depth.depth_reprojection import sampled, unprojected
 from experts.intrinsics import Intrinsics
 from experts.signals import CameraPath, Depth
 
@@ -103,7 +103,7 @@ def placed(
     z_seen, z_nearest, relative, away = (np.full(z.shape, np.nan) for _ in range(4))
     for n in range(frames):
         relative_map = known.depth.relative_sigma[known.depth_row[n]]
-        cam = lifted(xy_px[:, n], z[:, n], camera)
+        cam = unprojected(xy_px[:, n], z[:, n], camera)
         z_seen[:, n] = sampled(known.z(n), camera, xy_px[:, n])
         z_nearest[:, n] = _nearest_around(known.z(n), camera, xy_px[:, n])
         at_pixel = sampled(relative_map, camera, xy_px[:, n])

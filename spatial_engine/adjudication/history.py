@@ -42,14 +42,14 @@ class History:
     def add(self, step: Step) -> None:
         """One step more; an undo takes the last one on its question away."""
         id, steps = step.question, self._of.setdefault(step.question, [])
-        if step.deed != "undo":
+        if step.action != "undo":
             self.revealed.add(self._facts[id])
             self._order.append(id)
             steps.append(step)
         elif steps:
             steps.pop()
             del self._order[len(self._order) - 1 - self._order[::-1].index(id)]
-        if any(step.deed == "verdict" for step in steps):
+        if any(step.action == "verdict" for step in steps):
             self.judged.add(id)
         else:
             self.judged.discard(id)
@@ -60,7 +60,7 @@ class History:
 
     def judgement(self, id: str) -> Judgement:
         """Of one question: its last answer and its last verdict."""
-        found: dict[str, Step] = {step.deed: step for step in self._of.get(id, ())}
+        found: dict[str, Step] = {step.action: step for step in self._of.get(id, ())}
         return Judgement(answer=found.get("answer"), verdict=found.get("verdict"))
 
     def judgements(self) -> dict[str, Judgement]:

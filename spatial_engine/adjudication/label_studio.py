@@ -203,9 +203,9 @@ def _found(verdicts: Verdicts, id: str, annotation: Any) -> _Found:
     first, last = (times[0], times[-1]) if times else (_UNKNOWN_TIME, _UNKNOWN_TIME)
     how = said.get("how", [])
     shared: dict[str, Any] = {"question": id, "content": verdicts.contents[id]}
-    answer = Step(deed="answer", at=first, own=_own(said.get("own", [])), blind="answered blind" in how, **shared)
+    answer = Step(action="answer", at=first, own=_own(said.get("own", [])), blind="answered blind" in how, **shared)
     verdict = Step(
-        deed="verdict", at=last, verdict=words[0], note=" ".join(" ".join(said.get("note", [])).split())[:MAX_NOTE],
+        action="verdict", at=last, verdict=words[0], note=" ".join(" ".join(said.get("note", [])).split())[:MAX_NOTE],
         evidence="looked at the evidence" in how, third="third pass" in how,
         seconds=seconds if type(seconds) in (int, float) else None, **shared,
     )  # fmt: skip

@@ -64,21 +64,21 @@ class _Handler(BaseHTTPRequestHandler):
         if place is None or body is None:
             return
         session = self.server.owner.session
-        deeds: Mapping[str, Callable[[Mapping[str, Json]], dict[str, Json]]] = {
+        actions: Mapping[str, Callable[[Mapping[str, Json]], dict[str, Json]]] = {
             "answer": lambda said: session.answer(_words(said, "id"), _words(said, "text", or_none=True)),
             "verdict": lambda said: session.judge(_words(said, "id"), _words(said, "verdict"), _words(said, "note")),
             "evidence": lambda said: session.evidence(_words(said, "id")),
             "later": lambda said: session.postpone(_words(said, "id")),
             "undo": lambda said: session.undo(),
         }
-        if place not in deeds:
+        if place not in actions:
             self._refuse(404, "no such place")
             return
         try:
             said = json.loads(body)
             if not isinstance(said, dict):
                 raise ValueError("not an object")
-            self._json(200, deeds[place](said))
+            self._json(200, actions[place](said))
         except OutOfStep:
             self._json(409, session.screen())
         except (ValueError, RecursionError) as error:

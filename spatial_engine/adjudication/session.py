@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from spatial_engine.adjudication.history import History, Judgement
 from spatial_engine.adjudication.showing import agrees, evidence, read_own, recorded, shown
-from spatial_engine.adjudication.step import MAX_NOTE, WORDS, Deed, Step
+from spatial_engine.adjudication.step import MAX_NOTE, WORDS, Action, Step
 from templates.measured import Json
 from templates.question import Question
 
@@ -108,11 +108,11 @@ class Session:
             self._postponed = [*(other for other in self._postponed if other != id), id]
             return self._screen()
 
-    def _add(self, deed: Deed, id: str, **content: Json) -> None:
-        step = Step(deed=deed, question=id, content=self._history.contents[id], at=self._clock.now(), **content)
+    def _add(self, action: Action, id: str, **content: Json) -> None:
+        step = Step(action=action, question=id, content=self._history.contents[id], at=self._clock.now(), **content)
         self._file.append(step)
         self._history.add(step)
-        if deed == "verdict":
+        if action == "verdict":
             self._returned = None
 
     def _current(self, id: str) -> tuple[Question, Judgement]:

@@ -15,7 +15,7 @@ from templates.measured import Json
 Word = Literal["right", "wrong", "undecided", "bad"]
 """The recorded answer is right | it is wrong | the pictures do not decide it | the question itself is at fault."""
 WORDS: tuple[Word, ...] = get_args(Word)
-Deed = Literal["answer", "verdict", "undo"]
+Action = Literal["answer", "verdict", "undo"]
 MAX_NOTE = 2000
 """Characters of a note that are kept."""
 
@@ -24,7 +24,7 @@ MAX_NOTE = 2000
 class Step:
     """An own answer, a verdict on the recorded one, or an undo of the last step on that question."""
 
-    deed: Deed
+    action: Action
     question: str
     """Id of the question."""
     content: str
@@ -45,13 +45,13 @@ class Step:
     """Of a verdict: since the question was first shown."""
 
     def to_line(self) -> str:
-        """One line, without its end: the fields that this deed has."""
+        """One line, without its end: the fields that this action has."""
         record = asdict(self)
-        return json.dumps({name: record[name] for name in (*_SHARED, *_FIELDS[self.deed])}, ensure_ascii=False)
+        return json.dumps({name: record[name] for name in (*_SHARED, *_FIELDS[self.action])}, ensure_ascii=False)
 
 
-_SHARED = ("deed", "question", "content", "at")
-_FIELDS: dict[Deed, tuple[str, ...]] = {
+_SHARED = ("action", "question", "content", "at")
+_FIELDS: dict[Action, tuple[str, ...]] = {
     "answer": ("own", "blind"),
     "verdict": ("verdict", "note", "evidence", "third", "seconds"),
     "undo": (),
@@ -59,7 +59,7 @@ _FIELDS: dict[Deed, tuple[str, ...]] = {
 
 
 _HOLDS: dict[str, tuple[type, ...]] = {
-    "deed": (str,),
+    "action": (str,),
     "question": (str,),
     "content": (str,),
     "at": (str,),
@@ -76,15 +76,15 @@ def step_of(record: Any) -> Step:
     """The step of one line's object; keys that are not known are ignored. Raises `ValueError`."""
     if not isinstance(record, dict):
         raise ValueError("not an object")
-    if missing := sorted({"deed", "question", "content", "at"} - record.keys()):
+    if missing := sorted({"action", "question", "content", "at"} - record.keys()):
         raise ValueError(f"no {missing[0]}")
     known = {name: value for name, value in record.items() if name in _HOLDS}
     for name, value in known.items():
         if type(value) not in _HOLDS[name]:
             raise ValueError(f"{name} cannot be {str(value)[:40]!r}")
-    if known["deed"] not in get_args(Deed):
-        raise ValueError(f"deed cannot be {known['deed'][:40]!r}")
-    if known.get("verdict") not in (WORDS if known["deed"] == "verdict" else (None,)):
+    if known["action"] not in get_args(Action):
+        raise ValueError(f"action cannot be {known['action'][:40]!r}")
+    if known.get("verdict") not in (WORDS if known["action"] == "verdict" else (None,)):
         raise ValueError(f"verdict cannot be {str(known.get('verdict'))[:40]!r} here")
     return Step(**known, own=record.get("own"))
 

@@ -19,7 +19,7 @@ from experts.setup_problem import SetupProblem
 from experts.signals import Signals
 from spatial_engine.annotation.clip_work import ClipWork, Results, check_results
 from spatial_engine.annotation.executor import leave_worker, one_line
-from spatial_engine.annotation.model_options import Loading
+from spatial_engine.annotation.model_options import ModelOptions
 from spatial_engine.annotation.workbench import Workbench
 from spatial_engine.sources import clip_to_json
 from spatial_engine.store.ledger import Entry, entries_on_file
@@ -62,7 +62,7 @@ class AnnotateClips:
     store_path: Path
     experts: Sequence[Expert]
     """Needs first."""
-    loading: Loading = field(default_factory=Loading)
+    model_options: ModelOptions = field(default_factory=ModelOptions)
     """Which weights, where."""
     careful: bool = False
     """Everything is on file before the next expert begins: then the first expert that is missing tells in which one a
@@ -71,7 +71,7 @@ class AnnotateClips:
     """Where the experts are loaded."""
 
     def __post_init__(self) -> None:
-        self.bench = Workbench(loading=self.loading)
+        self.bench = Workbench(model_options=self.model_options)
 
     def __call__(self, clips: Sequence[Clip]) -> tuple[AnnotatedClip, ...]:
         """Runs what is missing, files it, and makes it the clips' present signals. One result per clip."""

@@ -9,7 +9,7 @@ from jaxtyping import jaxtyped
 
 from experts.clip import Clip
 from experts.expert import Expert, may_use
-from experts.signals import SIGNAL_TYPES, Abstained, Signal
+from experts.signals import SIGNAL_TYPES, NoEstimate, Signal
 from spatial_engine.store.run_key import run_key
 from spatial_engine.store.store import Failure
 
@@ -19,7 +19,7 @@ def check_results(expert: Expert, clip: Clip, results: Mapping[str, Any]) -> Non
     if set(results) != set(expert.provides):
         raise TypeError(f"{expert.name} returned {sorted(results)} and provides {sorted(expert.provides)}")
     for name, value in results.items():
-        if isinstance(value, Abstained):
+        if isinstance(value, NoEstimate):
             continue
         if not isinstance(value, SIGNAL_TYPES[name]):
             raise TypeError(f"{expert.name} returned {type(value).__name__} as {name!r}: not a {SIGNAL_TYPES[name]}")
@@ -46,7 +46,7 @@ def _are_of(clip: Clip, frames: np.ndarray) -> bool:
 
 _RETRY = "--retry-failed"
 
-Results = Mapping[str, Signal | Abstained]
+Results = Mapping[str, Signal | NoEstimate]
 
 
 @dataclass(kw_only=True)
@@ -79,5 +79,5 @@ class ClipWork:
         if not broken:
             return None
         remedy = self.failures[self.keys[broken[0]]].remedy or _RETRY
-        refused = Abstained(reason=f"needs {broken[0]}, which failed", remedy=remedy)
+        refused = NoEstimate(reason=f"needs {broken[0]}, which failed", remedy=remedy)
         return dict.fromkeys(expert.provides, refused)

@@ -13,7 +13,7 @@ _DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loading:
+class ModelOptions:
     """How experts with weights are loaded."""
 
     weights: str | None = None
@@ -33,18 +33,18 @@ class Loading:
             raise UsageError(f"no device is called {self.device!r}", "there are: auto, cpu, cuda, cuda:0, cuda:1, ...")
 
 
-def check_licences(experts: Iterable[Expert], loading: Loading) -> None:
+def check_licences(experts: Iterable[Expert], model_options: ModelOptions) -> None:
     """Raises `UsageError` for an expert that forbids commercial use, unless the user allows that."""
     for expert in experts:
-        if problem := licence_problem(expert, loading):
+        if problem := licence_problem(expert, model_options):
             raise problem
 
 
-def licence_problem(expert: Expert, loading: Loading) -> UsageError | None:
+def licence_problem(expert: Expert, model_options: ModelOptions) -> UsageError | None:
     """Why the user's word does not allow an expert; None if it does. Weights drawn by chance are nobody's."""
     expert = original(expert)
-    binding = "code_commercial_ok" if loading.weights == RANDOM else "commercial_ok"
-    if loading.allow_noncommercial or getattr(expert, binding, True):
+    binding = "code_commercial_ok" if model_options.weights == RANDOM else "commercial_ok"
+    if model_options.allow_noncommercial or getattr(expert, binding, True):
         return None
     instead = getattr(expert, "permissive_substitute", "")
     return UsageError(

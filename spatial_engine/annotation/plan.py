@@ -11,7 +11,7 @@ from experts.registry import EXPERTS, UnknownNameError
 from experts.runtime.readiness import lacking
 from experts.setup_problem import SetupProblem
 from experts.signals import SIGNAL_TYPES
-from spatial_engine.annotation.model_options import Loading, licence_of, licence_problem
+from spatial_engine.annotation.model_options import ModelOptions, licence_of, licence_problem
 from spatial_engine.errors import UsageError
 
 SECONDS_PER_CLIP = {
@@ -161,10 +161,12 @@ def choose(wanted: Iterable[str] | None, available: Mapping[str, Expert]) -> lis
     return [available[name] for name in _ordered(chosen)]
 
 
-def steps(experts: Sequence[Expert], measured_s: Mapping[str, float], loading: Loading | None = None) -> list[Step]:
+def steps(
+    experts: Sequence[Expert], measured_s: Mapping[str, float], model_options: ModelOptions | None = None
+) -> list[Step]:
     """The plan for people: licences, expected cost (seconds are this store's own where it has measured), and what is
     in the way."""
-    loading = loading or Loading()
+    model_options = model_options or ModelOptions()
     return [
         Step(
             expert=expert,
@@ -172,16 +174,16 @@ def steps(experts: Sequence[Expert], measured_s: Mapping[str, float], loading: L
             seconds=measured_s.get(expert.name, SECONDS_PER_CLIP.get(expert.name)),
             measured=expert.name in measured_s,
             memory_gb=_memory_gb(expert),
-            obstacles=tuple(_obstacles(expert, loading)),
+            obstacles=tuple(_obstacles(expert, model_options)),
         )
         for expert in experts
     ]
 
 
-def _obstacles(expert: Expert, loading: Loading) -> Iterator[SetupProblem | UsageError]:
-    if refused := licence_problem(expert, loading):
+def _obstacles(expert: Expert, model_options: ModelOptions) -> Iterator[SetupProblem | UsageError]:
+    if refused := licence_problem(expert, model_options):
         yield refused
-    yield from lacking(expert, loading.weights)
+    yield from lacking(expert, model_options.weights)
 
 
 def _memory_gb(expert: Expert) -> float | None:

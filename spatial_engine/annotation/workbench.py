@@ -9,7 +9,7 @@ from experts.runtime.device import in_turn, is_out_of_memory, place
 from experts.runtime.readiness import hindrance
 from experts.setup_problem import SetupProblem
 from spatial_engine.annotation.executor import one_line, worker_number
-from spatial_engine.annotation.model_options import Loading
+from spatial_engine.annotation.model_options import ModelOptions
 from spatial_engine.errors import SetupError, UsageError
 
 _DOCTOR = "see: spatial-engine doctor"
@@ -20,7 +20,7 @@ _TOO_BIG = "--device cpu, --dtype float16, fewer --workers, or end what else use
 class Workbench:
     """Loads experts when they are first needed."""
 
-    loading: Loading
+    model_options: ModelOptions
     """Which weights, where."""
     _loaded: dict[str, Expert] = field(default_factory=dict, init=False)
     _broken: dict[str, SetupProblem] = field(default_factory=dict, init=False)
@@ -42,13 +42,13 @@ class Workbench:
             self._loaded[expert.name] = expert
 
     def _load(self, expert: Expert) -> None:
-        device = self.loading.device
+        device = self.model_options.device
         if needs_weights(expert):
             device = in_turn(device, worker_number())
         try:
-            expert.load(self.loading.weights, device, self.loading.dtype)
+            expert.load(self.model_options.weights, device, self.model_options.dtype)
         except SetupProblem as problem:
-            raise hindrance(expert, self.loading.weights) or problem from problem
+            raise hindrance(expert, self.model_options.weights) or problem from problem
         except (Exception, SystemExit) as error:  # no clip was looked at: whatever it is, it concerns this machine
             remedy = _TOO_BIG if is_out_of_memory(error) else _DOCTOR
             raise SetupProblem(f"{expert.name} cannot be loaded: {one_line(error)}", remedy) from error
@@ -57,7 +57,7 @@ class Workbench:
         """Names the weights that `load` would load; None also where they cannot be named yet: loading says why."""
         if expert.name not in self._identities:
             try:
-                self._identities[expert.name] = weights_identity(expert, self.loading.weights)
+                self._identities[expert.name] = weights_identity(expert, self.model_options.weights)
             except SetupProblem:
                 return None
         return self._identities[expert.name]
@@ -76,21 +76,21 @@ class Workbench:
         self._loaded.clear()
 
 
-def obstacles(experts: Sequence[Expert], loading: Loading) -> dict[str, SetupProblem]:
+def obstacles(experts: Sequence[Expert], model_options: ModelOptions) -> dict[str, SetupProblem]:
     """What is missing for each expert that cannot run here, by name. Loads nothing."""
-    problems = {expert.name: hindrance(expert, loading.weights) for expert in experts}
+    problems = {expert.name: hindrance(expert, model_options.weights) for expert in experts}
     for expert in experts:
         if problems[expert.name] is None and needs_weights(expert):
             try:
-                place(loading.device, loading.dtype)
+                place(model_options.device, model_options.dtype)
             except SetupProblem as problem:
                 problems[expert.name] = problem
     return {name: problem for name, problem in problems.items() if problem is not None}
 
 
-def check_able(experts: Sequence[Expert], loading: Loading) -> None:
+def check_able(experts: Sequence[Expert], model_options: ModelOptions) -> None:
     """Raises `SetupError` where none of the experts can run here but those that only join others."""
-    found = obstacles(experts, loading)
+    found = obstacles(experts, model_options)
     if found and all(expert.name in found or joins(expert) for expert in experts):
         causes, remedies = ([getattr(problem, part) for problem in found.values()] for part in ("cause", "remedy"))
         raise SetupError(

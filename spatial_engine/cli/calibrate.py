@@ -25,12 +25,12 @@ Signals = Annotated[
 def calibrate(
     sequences: Given,
     models: o.Models,
-    out: MapsOut = Path("sigma_maps.json"),
+    out: MapsOut = Path("sigma_calibration.json"),
     store: Signals = None,
     experts: o.Experts = None,
     workers: o.Workers = 1,
 ) -> None:
-    """Fit sigma of experts on sequences with ground truth, for generate --sigma-maps. Experts see pictures alone."""
+    """Fit sigma of experts on sequences with ground truth, for generate --sigma-calibration."""
     from spatial_engine.atomic_file import write_json
     from spatial_engine.errors import UsageError
     from spatial_engine.progress import counted, for_terminal
@@ -38,10 +38,10 @@ def calibrate(
     from spatial_engine.trust.shown import sigma_table
 
     if out.is_dir():
-        raise UsageError(f"{out} is a folder", "name the file to write, as in -o sigma_maps.json")
+        raise UsageError(f"{out} is a folder", "name the file to write, as in -o sigma_calibration.json")
     with for_terminal() as progress:
         found = calibrate(
-            sequences, store or out.with_suffix(".store"), experts=names(experts), loading=models.loading(),
+            sequences, store or out.with_suffix(".store"), experts=names(experts), model_options=models.model_options(),
             workers=workers, progress=progress,
         )  # fmt: skip
     write_json(out, found.maps.to_json())

@@ -17,7 +17,7 @@ from spatial_engine.cli.options import grouped, names
 from spatial_engine.cli.weights import weights_app
 
 if TYPE_CHECKING:
-    from spatial_engine.annotation.model_options import Loading
+    from spatial_engine.annotation.model_options import ModelOptions
 
 app = typer.Typer(
     help="Turns folders of videos into spatial question-answer data that can be trusted.",
@@ -45,9 +45,9 @@ def run(
     plan: o.Plan = False,
 ) -> None:
     """Annotate, generate and report: OUT/store, OUT/dataset, OUT/report."""
-    options, loading = opening.options(), models.loading()
+    options, model_options = opening.options(), models.model_options()
     if plan:
-        _show_plan(experts, asking.abilities, out / "store", loading)
+        _show_plan(experts, asking.abilities, out / "store", model_options)
         return
     from spatial_engine import pipeline
     from spatial_engine.cli import summary
@@ -56,7 +56,7 @@ def run(
 
     with for_terminal() as progress:
         dataset = pipeline.run(
-            videos, out, options=options, images=images, experts=names(experts), loading=loading,
+            videos, out, options=options, images=images, experts=names(experts), model_options=model_options,
             workers=workers, retry_failed=retry_failed, progress=progress, **asking.given(),
         )  # fmt: skip
     well = summary.show_store(open_store(out / "store"), console())
@@ -79,9 +79,9 @@ def annotate(
     plan: o.Plan = False,
 ) -> None:
     """Measure signals of every clip, into a store. Stopped? Run it again: it goes on."""
-    options, loading = opening.options(), models.loading()
+    options, model_options = opening.options(), models.model_options()
     if plan:
-        _show_plan(experts, None, store, loading)
+        _show_plan(experts, None, store, model_options)
         return
     from spatial_engine import pipeline
     from spatial_engine.cli import summary
@@ -89,7 +89,7 @@ def annotate(
 
     with for_terminal() as progress:
         done = pipeline.annotate(
-            videos, store, options=options, images=images, experts=names(experts), loading=loading,
+            videos, store, options=options, images=images, experts=names(experts), model_options=model_options,
             workers=workers, retry_failed=retry_failed, progress=progress,
         )  # fmt: skip
     raise typer.Exit(0 if summary.show_store(done, console()) else 1)
@@ -194,9 +194,9 @@ def _fail(error: Exception) -> None:
     sys.exit(known.exit_code)
 
 
-def _show_plan(experts: str | None, abilities: str | None, store: Path, loading: "Loading") -> None:
+def _show_plan(experts: str | None, abilities: str | None, store: Path, model_options: "ModelOptions") -> None:
     from spatial_engine import pipeline
     from spatial_engine.cli import summary
     from spatial_engine.progress import console
 
-    summary.show_plan(pipeline.plan(names(experts), names(abilities), store, loading), console())
+    summary.show_plan(pipeline.plan(names(experts), names(abilities), store, model_options), console())

@@ -31,8 +31,8 @@ Workers = Annotated[int, typer.Option(min=1, help="Processes; one clip at a time
 Seed = Annotated[int, typer.Option(help="Of everything that is drawn by chance.")]
 Abilities = Annotated[str | None, typer.Option(metavar="L1,...", help="Levels, branches or leaves to ask about.")]
 Confidence = Annotated[float, typer.Option(min=0.5, max=1.0, help="Least probability of being right to be asked.")]
-Abstention = Annotated[bool, typer.Option("--abstention", help="Also ask what the images shown cannot tell.")]
-SigmaMaps = Annotated[
+Unanswerable = Annotated[bool, typer.Option("--unanswerable", help="Also ask what the images shown cannot tell.")]
+SigmaCalibration = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Maps of sigma that calibrate wrote; by default our own.")
 ]
 WeightsDir = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of weight files; see: weights list.")]
@@ -102,8 +102,8 @@ class Asking:
 
     abilities: Abilities = None
     min_confidence: Confidence = 0.99
-    abstention: Abstention = False
-    sigma_maps: SigmaMaps = None
+    unanswerable: Unanswerable = False
+    sigma_calibration: SigmaCalibration = None
     seed: Seed = 0
 
     def given(self) -> dict[str, Any]:
@@ -121,9 +121,9 @@ class Models:
     dtype: Dtype = None
     allow_noncommercial: AllowNoncommercial = False
 
-    def loading(self) -> "spatial_engine.annotation.model_options.Loading":
+    def model_options(self) -> "spatial_engine.annotation.model_options.ModelOptions":
         """The same for the pipeline. Raises `UsageError`."""
-        from spatial_engine.annotation.model_options import Loading
+        from spatial_engine.annotation.model_options import ModelOptions
         from spatial_engine.errors import UsageError
 
         if self.random_weights and self.weights_dir is not None:
@@ -133,7 +133,7 @@ class Models:
                 f"--weights-dir {self.weights_dir}: no such folder", "spatial-engine weights fetch makes it"
             )
         folder = None if self.weights_dir is None else str(self.weights_dir)
-        return Loading(
+        return ModelOptions(
             weights="random" if self.random_weights else folder, device=self.device, dtype=self.dtype,
             allow_noncommercial=self.allow_noncommercial,
         )  # fmt: skip

@@ -32,7 +32,7 @@ def sequence(
 
 
 def _show(opened: "Sequence", quick: bool) -> bool:
-    """Whether nothing grave was found."""
+    """Whether nothing severe was found."""
     from spatial_engine.progress import printable
 
     stated, clip = opened.manifest, opened.clip
@@ -47,10 +47,10 @@ def _show(opened: "Sequence", quick: bool) -> bool:
     if quick:
         return True
     for finding in opened.findings:
-        word = "GRAVE" if finding.grave else "finding"
+        word = "GRAVE" if finding.severe else "finding"
         print(f"  {word:12} {finding.what}\n{'':15}{finding.number}\n{'':15}try: {finding.remedy}")
     if not opened.findings:
         print(f"  {'findings':12} none")
     elif opened.unsound:
         print(f"  {'unsound':12} {len(opened.unsound)} of {len(clip.frames)} frames count neither for nor against")
-    return not any(finding.grave for finding in opened.findings)
+    return not any(finding.severe for finding in opened.findings)

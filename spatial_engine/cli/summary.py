@@ -26,11 +26,11 @@ def show_store(store: Store, to: Console) -> bool:
     """Signals over all clips, then what could not be read or failed. Returns whether all went well."""
     clip_ids = set(store.clip_ids())
     entries = [entry for entry in Ledger.open(store).entries() if entry.clip in clip_ids]
-    table = Table("signal", "done", "abstained", "failed", "most often because", title=f"clips: {len(clip_ids)}")
+    table = Table("signal", "done", "no_estimate", "failed", "most often because", title=f"clips: {len(clip_ids)}")
     for signal in dict.fromkeys(entry.signal for entry in entries):
         of_signal = [entry for entry in entries if entry.signal == signal]
         states = Counter(entry.state for entry in of_signal)
-        counts = [str(states[state] or "") for state in ("done", "abstained", "failed")]
+        counts = [str(states[state] or "") for state in ("done", "no_estimate", "failed")]
         table.add_row(signal, *counts, _safe(_most_frequent(entry.reason for entry in of_signal if entry.reason)))
     if entries:
         to.print(table)

@@ -11,10 +11,10 @@ from spatial_engine.dataset.dataset import FORMAT_VERSION
 from spatial_engine.dataset.question_line import plain
 from spatial_engine.leaks.leak_audit import leak_audit
 from templates.ability import LEAVES
-from templates.abstention import UNDETERMINED, is_open_option
 from templates.draft import Refusal
 from templates.measured import Json
 from templates.question import Question
+from templates.unanswerable import UNDETERMINED, is_open_option
 
 _SPLITS = (("train", 0.7), ("validation", 0.8), ("test", 1.0))
 """Name and upper end of each split on a scale from 0 to 1."""
@@ -46,7 +46,7 @@ def audit(
         "abilities": _abilities(questions),
         "formats": _counts(question.format for question in questions),
         "templates": _counts(question.template for question in questions),
-        "abstention": _abstention(questions),
+        "unanswerable": _unanswerable(questions),
         "refused": _reasons(refused),
         "dropped": _reasons(dropped),
         "letters": letters(questions),
@@ -105,7 +105,7 @@ def _abilities(questions: Sequence[Question]) -> dict[str, Json]:
     }
 
 
-def _abstention(questions: Iterable[Question]) -> dict[str, dict[str, int]]:
+def _unanswerable(questions: Iterable[Question]) -> dict[str, dict[str, int]]:
     """By template: choices that offer "It cannot be determined ...", and of how many that is the right answer."""
     offered = [question for question in questions if any(map(is_open_option, question.options))]
     right = Counter(question.template for question in offered if question.value == UNDETERMINED)

@@ -1,4 +1,4 @@
-"""One pass over all clips: near-duplicates go, answers are evened out by dropping, letters are dealt in blocks."""
+"""One pass over all clips: near-duplicates go, answers are evened out by dropping, letters are arranged in blocks."""
 
 import json
 from bisect import bisect_left
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatial_engine.dataset.even_abstention import drop, drop_order, offered_evenly, surplus_abstentions
-from templates.abstention import is_open_option
+from spatial_engine.dataset.even_unanswerable import drop, drop_order, offered_evenly, surplus_unanswerable
 from templates.answer import Numbers, Point, difference
 from templates.draft import Draft, Refusal
 from templates.measured import Json
 from templates.question import LETTERS, Photo
+from templates.unanswerable import is_open_option
 
 Group = tuple[str, ...]
 
@@ -35,7 +35,7 @@ class BalanceSettings:
     leaf_limit_may_drop: float = 0.5
     """If the leaf limit would cost more than this share of the questions it is not applied: a leaf with one question
     shall not empty the others."""
-    abstention_share: float = 0.2
+    unanswerable_share: float = 0.2
     """Of a template's choices that offer to say that it cannot be determined, so many are right to: as many as for each
     other of five options, so that neither to say so nor never to say so gains anything."""
     kept_one_sided: int = 2
@@ -46,7 +46,7 @@ DEFAULTS = BalanceSettings()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dealt:
+class Arranged:
     """A draft that stays."""
 
     draft: Draft
@@ -63,7 +63,7 @@ class Dealt:
 class Balanced:
     """What stays, sorted by (clip, fact, format), and what was dropped, by reason."""
 
-    dealt: tuple[Dealt, ...]
+    arranged: tuple[Arranged, ...]
     dropped: tuple[Refusal, ...]
 
 
@@ -81,7 +81,7 @@ def balance(
         "dropped to balance yes and no": lambda ds: _surplus_yes_no(ds, seed, settings),
         "dropped to balance the words of right answers": lambda ds: _surplus_texts(ds, seed, settings),
         "dropped to keep one leaf from dominating": lambda ds: _surplus_leaves(ds, seed, settings),
-        "dropped to keep abstention rare": lambda ds: surplus_abstentions(ds, seed, settings.abstention_share),
+        "dropped to keep unanswerable rare": lambda ds: surplus_unanswerable(ds, seed, settings.unanswerable_share),
     }
     for reason, rule in rules.items():
         gone = rule(kept)
@@ -91,7 +91,7 @@ def balance(
         Refusal(clip_id=clip, template=template, ability=ability, format=format, reason=reason, count=count)  # type: ignore[arg-type]
         for (clip, template, ability, format, reason), count in sorted(dropped.items())
     )
-    return Balanced(dealt=_deal(offered_evenly(kept, seed, settings.abstention_share), seed), dropped=refusals)
+    return Balanced(arranged=_deal(offered_evenly(kept, seed, settings.unanswerable_share), seed), dropped=refusals)
 
 
 def right_text(draft: Draft) -> str | None:
@@ -235,20 +235,20 @@ def _ranked(counts: Mapping[str, list[int]]) -> list[tuple[str, list[int]]]:
     return sorted(counts.items(), key=lambda item: (-len(item[1]), item[0]))
 
 
-def _deal(drafts: Sequence[Draft], seed: int) -> tuple[Dealt, ...]:
+def _deal(drafts: Sequence[Draft], seed: int) -> tuple[Arranged, ...]:
     """Deals the right option's place from shuffled blocks 0..k-1, per number of options; the others are shuffled."""
     places: dict[int, Callable[[], int]] = {}
-    dealt = []
+    arranged = []
     for draft in drafts:
         k = len(draft.phrasing.options)
         if draft.format != "choice":
-            dealt.append(Dealt(draft=draft))
+            arranged.append(Arranged(draft=draft))
             continue
         place = places.setdefault(k, _blocks(k, seed))()
         rng = np.random.default_rng([seed, int(draft.fact_id, 16)])
         others = rng.permutation([option for option in range(k) if option != draft.phrasing.answer]).tolist()
-        dealt.append(Dealt(draft=draft, order=(*others[:place], draft.phrasing.answer, *others[place:])))
-    return tuple(dealt)
+        arranged.append(Arranged(draft=draft, order=(*others[:place], draft.phrasing.answer, *others[place:])))
+    return tuple(arranged)
 
 
 def _blocks(k: int, seed: int) -> Callable[[], int]:

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from templates.abstention import UNDETERMINED
 from templates.measured import Json
+from templates.unanswerable import UNDETERMINED
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
@@ -91,15 +91,15 @@ def _abilities(audit: Mapping[str, Json]) -> str:
         for leaf, found in audit["abilities"].items()
     ]
     table = _table(("Ability", "Questions", "Facts", "Formats"), rows) if rows else "Nothing."
-    return "\n\n".join([table, *_abstention(audit)])
+    return "\n\n".join([table, *_unanswerable(audit)])
 
 
-def _abstention(audit: Mapping[str, Json]) -> list[str]:
+def _unanswerable(audit: Mapping[str, Json]) -> list[str]:
     """A line for each template that offers to abstain."""
     return [
         f"{found['offered']} choices of `{name}` offer to say that it cannot be determined. That is right for "
         f'{found["right"]} of them: their `value` is "{UNDETERMINED}".'
-        for name, found in audit.get("abstention", {}).items()
+        for name, found in audit.get("unanswerable", {}).items()
     ]
 
 

@@ -12,7 +12,7 @@ from spatial_engine.errors import UsageError
 from templates.measured import Json
 from templates.question import Question
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """Of `questions.jsonl` and `audit.json`."""
 
 
@@ -73,7 +73,7 @@ def _check(path: Path) -> None:
     if version != FORMAT_VERSION or not (path / "questions.jsonl").is_file():
         raise UsageError(
             f"{path} is a data set of format {version}; this version reads and replaces format {FORMAT_VERSION}",
-            "generate it again into a new folder",
+            "make it again into a new folder: spatial-engine generate STORE -o NEW_DATASET",
         )
 
 

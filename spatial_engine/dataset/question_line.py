@@ -10,7 +10,7 @@ import numpy as np
 
 from experts.clip import Clip
 from spatial_engine.dataset import media
-from spatial_engine.dataset.balance import Dealt
+from spatial_engine.dataset.balance import Arranged
 from templates.answer import MOTIONS, Answer, Label, Numbers, Plan, Point
 from templates.measured import Json
 from templates.question import Question
@@ -18,12 +18,12 @@ from templates.question import Question
 _KNOWN = {field.name for field in fields(Question)} - {"extra"}
 
 
-def question_of(dealt: Dealt, clip: Clip) -> Question:
+def question_of(arranged: Arranged, clip: Clip) -> Question:
     """The finished question: id, letter, media entries, and value, σ and tolerance in the shape of the answer."""
-    draft, phrasing = dealt.draft, dealt.draft.phrasing
+    draft, phrasing = arranged.draft, arranged.draft.phrasing
     value, sigma, tolerance = _numbers(draft.answer)
     entries = {entry["id"]: entry for entry in (media.record(clip, medium) for medium in phrasing.media)}
-    options = [phrasing.options[index] for index in dealt.order]
+    options = [phrasing.options[index] for index in arranged.order]
     for option in options:
         if not isinstance(option, str):
             entry = media.record(clip, option)
@@ -35,7 +35,7 @@ def question_of(dealt: Dealt, clip: Clip) -> Question:
         format=draft.format,
         prompt=phrasing.prompt,
         options=[option if isinstance(option, str) else media.medium_id(clip.id, option) for option in options],
-        answer=dealt.letter if draft.format == "choice" else phrasing.answer,
+        answer=arranged.letter if draft.format == "choice" else phrasing.answer,
         value=value,
         unit=phrasing.unit,
         sigma=sigma,

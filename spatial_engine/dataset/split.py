@@ -51,7 +51,7 @@ def split(
     _, alike = look_alikes(whole.path, questions, scenes, {})
     groups = linked_clips(questions, scenes, alike)
     counts = Counter(question.clip for question in questions)
-    side = _dealt(groups, counts, shares, seed)
+    side = _arranged(groups, counts, shares, seed)
     parts, sizes = {}, {}
     for name, share in shares.items():
         mine = [question for question in questions if side[question.clip] == name]
@@ -63,7 +63,7 @@ def split(
     return Divided(parts=parts, questions=sizes, groups=len(groups), left_out=left_out)
 
 
-def _dealt(
+def _arranged(
     groups: list[tuple[str, ...]], counts: Mapping[str, int], shares: Mapping[str, float], seed: int
 ) -> dict[str, str]:
     """The part of each clip: large groups first, each to the part that lacks most; lots decide among equals."""

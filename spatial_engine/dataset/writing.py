@@ -89,7 +89,7 @@ def _finish(
         opened = {id: clip for id, clip in opened.items() if id not in unreadable}
     if drafts and not opened:
         raise SpatialEngineError(f"of all clips: {UNREADABLE}", MOVED)
-    questions = [question_of(dealt, opened[dealt.draft.clip_id]) for dealt in balanced.dealt]
+    questions = [question_of(arranged, opened[arranged.draft.clip_id]) for arranged in balanced.arranged]
     _remove_unused(questions, folder)
     return questions, [*balanced.dropped, *_lost(draft for draft in drafts if draft.clip_id not in opened)]
 
@@ -106,10 +106,10 @@ def _opened(clip_ids: Iterable[str], open_clip: OpenClip) -> dict[str, Clip]:
 def _draw(balanced: Balanced, opened: Mapping[str, Clip], folder: Path) -> set[str]:
     """Renders what is shown, clip by clip; returns the clips whose frames cannot be read."""
     shown: dict[str, list[Medium]] = defaultdict(list)
-    for dealt in balanced.dealt:
-        phrasing = dealt.draft.phrasing
+    for arranged in balanced.arranged:
+        phrasing = arranged.draft.phrasing
         drawn = [option for option in phrasing.options if not isinstance(option, str)]
-        shown[dealt.draft.clip_id] += [*phrasing.media, *drawn]
+        shown[arranged.draft.clip_id] += [*phrasing.media, *drawn]
     unreadable = set()
     for id, wanted in shown.items():
         try:

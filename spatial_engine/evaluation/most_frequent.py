@@ -33,10 +33,10 @@ def most_frequent(questions: Iterable[Question]) -> Callable[[Question], Json]:
         group = _group(question)
         if question.format != "choice":
             return fixed.get(group, "")
-        known, dealt = words.get(group, {}), letters.get(group, {})
+        known, arranged = words.get(group, {}), letters.get(group, {})
 
         def usual(letter: str) -> tuple[int, int]:
-            return known.get(_words(question, letter), 0), dealt.get(letter, 0)
+            return known.get(_words(question, letter), 0), arranged.get(letter, 0)
 
         return max(LETTERS[: len(question.options)], key=usual)
 

@@ -7,23 +7,23 @@ from dataclasses import asdict
 import numpy as np
 from jaxtyping import Int64
 
-from spatial_engine.leaks import habits
+from spatial_engine.leaks import simple_baselines
 from spatial_engine.leaks.between_splits import divided
+from spatial_engine.leaks.blind_baseline import blind_baseline
 from spatial_engine.leaks.duplicates import near_duplicates
 from spatial_engine.leaks.fixed_number import concentration
 from spatial_engine.leaks.gains import Limits, Standing, worst_first
 from spatial_engine.leaks.guesses import Guesses
 from spatial_engine.leaks.linked import folds_of
-from spatial_engine.leaks.text_only import text_only
 from templates.measured import Json
 from templates.question import Question
 
 BASELINES: Mapping[str, Callable[[Sequence[Question], Int64[np.ndarray, "n"]], Guesses]] = {
-    "majority": habits.majority,
-    "position": habits.position,
-    "length": habits.length,
-    "frame_order": habits.frame_order,
-    "text_only": text_only,
+    "majority": simple_baselines.majority,
+    "position": simple_baselines.position,
+    "length": simple_baselines.length,
+    "frame_order": simple_baselines.frame_order,
+    "blind_baseline": blind_baseline,
 }
 """Guessers that read no picture, each learnt on other scenes than those that it is tried on."""
 _KEPT = 50

@@ -8,8 +8,8 @@ import numpy as np
 
 from experts.clip import Clip
 from experts.footage.decoding import DecodingError
-from experts.sigma_maps import SigmaMaps, with_sigma_maps
-from experts.signals import SIGNAL_TYPES, Abstained
+from experts.sigma_calibration import SigmaCalibration, with_sigma_calibration
+from experts.signals import SIGNAL_TYPES, NoEstimate
 from spatial_engine.dataset import drawing
 from spatial_engine.report.figures import camera_views, horizon, trails
 from spatial_engine.report.summaries import summary
@@ -22,11 +22,11 @@ _STRIP = 8
 _PICTURE_SIDE_PX = 720
 
 
-def clip_page(store: Store, clip_id: str, pictures: Path, maps: SigmaMaps) -> dict[str, Any]:
+def clip_page(store: Store, clip_id: str, pictures: Path, maps: SigmaCalibration) -> dict[str, Any]:
     """The content of a clip's page; its pictures go to the folder `pictures`, named by the clip's id. `maps`: those
     that its questions were asked with."""
     clip = clip_from_json(store.record(clip_id).clip)
-    signals = with_sigma_maps(store.signals(clip_id), maps)
+    signals = with_sigma_calibration(store.signals(clip_id), maps)
     scene = scenes_of(clip, signals)[0]
     frame = _busiest_frame(scene)
     shown = sorted({*spread_frames(_keyframes(scene), _STRIP), frame})
@@ -54,7 +54,7 @@ def _signals(signals: Any) -> list[dict[str, str]]:
     for name in (name for name in SIGNAL_TYPES if name in signals):
         signal = signals[name]
         row = {"name": name.replace("_", " "), "expert": "", "says": "", "reason": "", "detail": "", "remedy": ""}
-        if isinstance(signal, Abstained):
+        if isinstance(signal, NoEstimate):
             row |= {"reason": signal.reason, "detail": signal.detail, "remedy": signal.remedy}
         else:
             row |= {"says": summary(signal), "expert": f"{signal.provenance.expert} {signal.provenance.version}"}

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from experts.sigma_maps import SigmaMaps
+from experts.sigma_calibration import SigmaCalibration
 from spatial_engine.atomic_file import atomic_folder, check_free
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.media import place_file
@@ -48,7 +48,7 @@ def report(dataset: Dataset | str | Path, out: str | Path | None = None, *, stor
         shown = _even_selection(questions)
         for path in sorted({medium["path"] for question in shown for medium in question.media}):
             place_file(dataset.path / path, folder / path)
-        maps = SigmaMaps.from_json(dataset.audit["settings"].get("sigma_maps", {}))
+        maps = SigmaCalibration.from_json(dataset.audit["settings"].get("sigma_calibration", {}))
         clips = _clip_pages(folder, questions, store, maps)
         write_page(folder / "gallery.html", "gallery.html", **_gallery(dataset, shown, questions, clips))
         write_page(folder / "index.html", "index.html", **_overview(dataset, shown, clips, store))
@@ -128,7 +128,7 @@ def _gallery(
 
 
 def _clip_pages(
-    folder: Path, questions: Sequence[Question], store: Store | None, maps: SigmaMaps
+    folder: Path, questions: Sequence[Question], store: Store | None, maps: SigmaCalibration
 ) -> list[dict[str, Any]]:
     """One entry per clip for the lists; writes the pages of those that the store knows."""
     counts = Counter(question.clip for question in questions)

@@ -38,7 +38,8 @@ def summary(signal: Signal) -> str:
         case ImageTracks():
             return f"{len(signal.xy_px)} tracks over {len(signal.frames)} frames"
         case Matches():
-            return f"{len(signal.xy_a_px)} matches, {int(np.sum(signal.p_gross < 0.005))} confirmed by a second way"
+            confirmed = int(np.sum(signal.outlier_probability < 0.005))
+            return f"{len(signal.xy_a_px)} matches, {confirmed} confirmed by a second method"
         case Gravity():
             known = np.isfinite(signal.up_cam).all(axis=1)
             sigma = _median(np.degrees(signal.sigma_rad[known]))

@@ -13,7 +13,7 @@ class Finding:
     """The measurement."""
     remedy: str
     """What to change in the manifest."""
-    grave: bool
+    severe: bool
     """Whether the truth counts neither for nor against a label because of it."""
     frames: tuple[int, ...] = ()
     """Those concerned, ascending; empty: all."""

@@ -43,7 +43,7 @@ def examine(clip: Clip, truth: Truth, manifest: Manifest) -> tuple[Finding, ...]
     if camera is not None and min(camera.fx, camera.fy) <= 0:
         number = f"fx = {camera.fx:g}, fy = {camera.fy:g}"
         remedy = "take both positive, and state axes: opengl if y points up"
-        return (Finding(what="a focal length is negative", number=number, remedy=remedy, grave=True),)
+        return (Finding(what="a focal length is negative", number=number, remedy=remedy, severe=True),)
     found = list(_of_shape(clip, truth))
     path = truth.signals(clip).get("camera_path")
     if not isinstance(path, CameraPath) or not path.registered.any():
@@ -51,7 +51,7 @@ def examine(clip: Clip, truth: Truth, manifest: Manifest) -> tuple[Finding, ...]
     near, far, chain = _spread(path, _NEAR), _spread(path, _FAR), partly.sampled_pairs(partly.samples(path))
     seen = {(pair.a, pair.b): pair for pair in pairs(clip, sorted({*near, *far, *chain}))}
     found += [*_of_poses(path, [seen[pair] for pair in near if pair in seen]), *_of_up(manifest, path)]
-    if path.motion != "general" or any(finding.grave for finding in found):
+    if path.motion != "general" or any(finding.severe for finding in found):
         return tuple(found)
     allowed = _allowed(truth, manifest)
     bad, good = partly.off_their_lines(path, [seen[pair] for pair in chain if pair in seen], allowed)
@@ -91,7 +91,7 @@ def _of_shape(clip: Clip, truth: Truth) -> Iterator[Finding]:
     if abs(np.log(width / height * clip.height_px / clip.width_px)) > _SHAPE:
         number = f"depth {width}x{height}, pictures {clip.width_px}x{clip.height_px}"
         remedy = "depth.registered: false, or crop to the same view"
-        yield Finding(what="depth has another shape than the pictures", number=number, remedy=remedy, grave=True)
+        yield Finding(what="depth has another shape than the pictures", number=number, remedy=remedy, severe=True)
 
 
 def _of_poses(path: CameraPath, seen: list[Pair]) -> Iterator[Finding]:
@@ -110,10 +110,10 @@ def _of_poses(path: CameraPath, seen: list[Pair]) -> Iterator[Finding]:
     }
     if best != "as stated" and shares[best] > stated + _BETTER and shares[best] > _GOOD:
         what, remedy = remedies.get(best, (f"the {best} fits better", "state the camera for pictures of this size"))
-        yield Finding(what=what, number=number, remedy=remedy, grave=True)
+        yield Finding(what=what, number=number, remedy=remedy, severe=True)
     elif stated < _POOR:
         remedy = "check camera, match, and whether the poses are of this camera"
-        yield Finding(what="poses do not fit the pictures", number=number, remedy=remedy, grave=True)
+        yield Finding(what="poses do not fit the pictures", number=number, remedy=remedy, severe=True)
 
 
 def _variants(path: CameraPath) -> dict[str, CameraPath]:
@@ -156,4 +156,4 @@ def _of_up(manifest: Manifest, path: CameraPath) -> Iterator[Finding]:
     if off_deg > _UPRIGHT_DEG:
         number = f"{off_deg:.0f} degrees between up and the pictures' upper edge (median)"
         what, remedy = "up points elsewhere, and the footage is said to be upright", "check gravity.up_world and axes"
-        yield Finding(what=what, number=number, remedy=remedy, grave=True)
+        yield Finding(what=what, number=number, remedy=remedy, severe=True)

@@ -10,7 +10,7 @@ from spatial_engine.sequences.finding import Finding
 def of_some(
     path: CameraPath, bad: set[partly.Pair2], good: set[partly.Pair2], what: str, apart: set[int]
 ) -> Iterator[Finding]:
-    """Grave for the frames that do not go with the others; for all, where they are more than half."""
+    """Severe for the frames that do not go with the others; for all, where they are more than half."""
     frames = partly.samples(path)
     if not apart:
         return
@@ -20,7 +20,7 @@ def of_some(
         what=what,
         number=f"{number}: {_ranges(named)}",
         remedy="mend their poses or depth, or leave them out",
-        grave=True,
+        severe=True,
         frames=() if 2 * len(apart) > len(frames) else named,
     )
 
@@ -37,8 +37,8 @@ def _ranges(frames: tuple[int, ...]) -> str:
 
 
 def sound_frames(path: CameraPath, found: Sequence[Finding]) -> set[int]:
-    """Frames against which nothing grave was found."""
-    grave = [finding for finding in found if finding.grave]
-    if any(not finding.frames for finding in grave):
+    """Frames against which nothing severe was found."""
+    severe = [finding for finding in found if finding.severe]
+    if any(not finding.frames for finding in severe):
         return set()
-    return {int(frame) for frame in path.frames} - {frame for finding in grave for frame in finding.frames}
+    return {int(frame) for frame in path.frames} - {frame for finding in severe for frame in finding.frames}

@@ -15,8 +15,8 @@ from jaxtyping import Int64
 from experts.signals import CameraPath
 from spatial_engine.sequences.depth_images import DepthSource
 from spatial_engine.sequences.epipolar import NEAR_PX, off_lines_px, parallax_px
-from spatial_engine.sequences.lifted import lifted, offsets_px
 from spatial_engine.sequences.seen_twice import Pair
+from spatial_engine.sequences.unprojected import offsets_px, unprojected
 
 Pair2 = tuple[int, int]
 """Frames."""
@@ -76,7 +76,7 @@ def off_their_places(
     path: CameraPath, depth: DepthSource, seen: Sequence[Pair], allowed: Allowed
 ) -> tuple[set[Pair2], set[Pair2]]:
     """Pairs most of whose pixels the first frame's depth brings elsewhere, and the other pairs."""
-    points = [one for pair in seen if (one := lifted(path, depth, pair)) is not None]
+    points = [one for pair in seen if (one := unprojected(path, depth, pair)) is not None]
     shares = {
         one.pair: float(np.mean(offsets_px(path, one) < allowed.px(path, one.pair)))
         for one in points

@@ -55,8 +55,8 @@ class Sequence:
 
     @property
     def unsound(self) -> frozenset[int]:
-        """Frames whose truth counts neither for nor against a label: all, where a grave finding names none."""
-        grave = [finding for finding in self.findings if finding.grave]
-        if any(not finding.frames for finding in grave):
+        """Frames whose truth counts neither for nor against a label: all, where a severe finding names none."""
+        severe = [finding for finding in self.findings if finding.severe]
+        if any(not finding.frames for finding in severe):
             return frozenset(int(frame) for frame in self.clip.frames)
-        return frozenset(frame for finding in grave for frame in finding.frames)
+        return frozenset(frame for finding in severe for frame in finding.frames)

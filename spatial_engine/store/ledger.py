@@ -9,7 +9,7 @@ from typing import Literal
 
 from spatial_engine.store.store import Store
 
-State = Literal["done", "abstained", "failed"]
+State = Literal["done", "no_estimate", "failed"]
 
 _TABLE = """CREATE TABLE IF NOT EXISTS runs (
     clip TEXT, signal TEXT, key TEXT, expert TEXT, state TEXT, reason TEXT, seconds REAL, PRIMARY KEY (clip, signal)
@@ -25,10 +25,10 @@ class Entry:
     signal: str
     key: str
     expert: str
-    """Empty where the files do not say (an abstention after a rebuild)."""
+    """Empty where the files do not say (an unanswerable after a rebuild)."""
     state: State
     reason: str = ""
-    """Of an abstention or a failure."""
+    """Of an unanswerable or a failure."""
     seconds: float | None = None
     """Of the whole call of the expert; None if it was not measured (a rebuilt ledger)."""
 
@@ -98,12 +98,12 @@ class Ledger:
 def entries_on_file(store: Store, clip_id: str) -> list[Entry]:
     """What the files of a clip say, without seconds."""
     keys = store.record(clip_id).signals
-    failures, abstained = store.failures(clip_id), store.abstentions(clip_id)
+    failures, no_estimate = store.failures(clip_id), store.no_estimates(clip_id)
     entries = []
     for name, key in sorted(keys.items()):
         entry = Entry(clip=clip_id, signal=name, key=key, expert="", state="done")
-        if name in abstained:
-            entry = replace(entry, state="abstained", reason=abstained[name].reason)
+        if name in no_estimate:
+            entry = replace(entry, state="no_estimate", reason=no_estimate[name].reason)
         elif key in failures:
             entry = replace(entry, state="failed", reason=failures[key].error, expert=failures[key].expert)
         entries.append(entry)

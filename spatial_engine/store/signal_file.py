@@ -1,4 +1,4 @@
-"""One signal, one file: arrays in a zarr zip, everything else as its JSON attributes; abstentions as JSON.
+"""One signal, one file: arrays in a zarr zip, everything else as its JSON attributes; unanswerable questions as JSON.
 
 Works for every frozen dataclass of `experts.signals`: fields are told apart by what they hold, and rebuilt by
 their declared types. Zip bytes differ from run to run (they hold times); equality is `artefact_hash`.
@@ -14,33 +14,33 @@ from zipfile import is_zipfile
 
 import numpy as np
 
-from experts.signals import Abstained, Signal
+from experts.signals import NoEstimate, Signal
 from spatial_engine.atomic_file import atomic_file, read_json, write_json
 from spatial_engine.errors import StoreError
 
 _CHUNK_BYTES = 4 << 20  # a chunk is what one read decompresses: about a depth map
 
 
-def file_name(signal_name: str, key: str, value: Signal | Abstained) -> str:
-    """`<signal>.<key>.zarr.zip`, or `.json` for an abstention."""
-    return f"{signal_name}.{key}.{'json' if isinstance(value, Abstained) else 'zarr.zip'}"
+def file_name(signal_name: str, key: str, value: Signal | NoEstimate) -> str:
+    """`<signal>.<key>.zarr.zip`, or `.json` for an unanswerable."""
+    return f"{signal_name}.{key}.{'json' if isinstance(value, NoEstimate) else 'zarr.zip'}"
 
 
-def write_signal(path: Path, value: Signal | Abstained) -> None:
+def write_signal(path: Path, value: Signal | NoEstimate) -> None:
     """Writes a signal atomically; the ending of `path` must be that of `file_name`."""
     attributes, arrays = _split(value)
-    if isinstance(value, Abstained):
+    if isinstance(value, NoEstimate):
         write_json(path, attributes)
         return
     with atomic_file(path) as temporary:
         _write_zarr(temporary, attributes, arrays)
 
 
-def read_signal(path: Path, kind: type) -> Signal | Abstained:
+def read_signal(path: Path, kind: type) -> Signal | NoEstimate:
     """Reads what `write_signal` wrote. `kind` is the signal's dataclass. Raises `StoreError` on damage."""
     try:
         if path.suffix == ".json":
-            return Abstained(**read_json(path))
+            return NoEstimate(**read_json(path))
         attributes, arrays = _read_zarr(path)
         return _build(kind, attributes | arrays)
     except Exception as error:  # zip, zarr, codec and type errors all mean the same here
@@ -50,15 +50,15 @@ def read_signal(path: Path, kind: type) -> Signal | Abstained:
         ) from error
 
 
-def as_filed(value: Signal | Abstained) -> Signal | Abstained:
+def as_filed(value: Signal | NoEstimate) -> Signal | NoEstimate:
     """The signal as its file will give it back, so that who gets it from memory computes the same: attributes as JSON
     keeps them, arrays in C order. Arrays are shared with `value`, but cannot be written to."""
     attributes, arrays = _split(value)
-    filed: Signal | Abstained = _build(type(value), json.loads(json.dumps(attributes)) | _read_only(arrays))
+    filed: Signal | NoEstimate = _build(type(value), json.loads(json.dumps(attributes)) | _read_only(arrays))
     return filed
 
 
-def artefact_hash(value: Signal | Abstained) -> str:
+def artefact_hash(value: Signal | NoEstimate) -> str:
     """sha256 of a signal's arrays and attributes: equal signals, equal hash, whatever the file's bytes."""
     attributes, arrays = _split(value)
     digest = hashlib.sha256(json.dumps([type(value).__name__, attributes], sort_keys=True).encode())

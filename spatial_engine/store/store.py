@@ -2,7 +2,7 @@
 
     STORE/store.json                              format version
     STORE/clips/<clip id>/clip.json               how to open the clip, and the key of each present signal
-    STORE/clips/<clip id>/<signal>.<key>.zarr.zip   or .json for an abstention; other keys are former settings
+    STORE/clips/<clip id>/<signal>.<key>.zarr.zip   or .json for an unanswerable; other keys are former settings
     STORE/clips/<clip id>/failed.json             experts that raised, by key
     STORE/footage/<hash of path>.json             clips found in each file or folder of footage, or why none
     STORE/cache/                                  what opening footage found out; may be deleted
@@ -19,12 +19,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from experts.signals import SIGNAL_TYPES, Abstained, Signal
+from experts.signals import SIGNAL_TYPES, NoEstimate, Signal
 from spatial_engine.atomic_file import read_json, sweep, write_json
 from spatial_engine.errors import StoreError
 from spatial_engine.store.signal_file import file_name, read_signal, write_signal
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,12 +103,12 @@ class Store:
         """Whether that signal, or the word that there is none, is on file."""
         return self._signal_file(clip_id, name, key) is not None
 
-    def write(self, clip_id: str, name: str, key: str, value: Signal | Abstained) -> None:
+    def write(self, clip_id: str, name: str, key: str, value: Signal | NoEstimate) -> None:
         """Files a signal under its key."""
         write_signal(self._folder(clip_id) / file_name(name, key, value), value)
 
-    def read(self, clip_id: str, name: str, key: str) -> Signal | Abstained:
-        """A signal by key; `Abstained` with the error where its expert failed. Raises `StoreError`."""
+    def read(self, clip_id: str, name: str, key: str) -> Signal | NoEstimate:
+        """A signal by key; `NoEstimate` with the error where its expert failed. Raises `StoreError`."""
         file = self._signal_file(clip_id, name, key)
         if file is not None:
             return read_signal(file, SIGNAL_TYPES[name])
@@ -116,13 +116,13 @@ class Store:
         if failure is None:
             raise StoreError(f"signal {name} of clip {clip_id} is not in {self.path}", "run annotate again")
         remedy = failure.remedy or "--retry-failed"
-        return Abstained(reason=f"{failure.expert} failed", detail=failure.error, remedy=remedy)
+        return NoEstimate(reason=f"{failure.expert} failed", detail=failure.error, remedy=remedy)
 
-    def abstentions(self, clip_id: str) -> dict[str, Abstained]:
-        """Present signals that are abstained, with the reason. Reads no arrays."""
+    def no_estimates(self, clip_id: str) -> dict[str, NoEstimate]:
+        """Present signals that are no_estimate, with the reason. Reads no arrays."""
         keys = self.record(clip_id).signals
         files = {name: self._signal_file(clip_id, name, key) for name, key in keys.items()}
-        return {name: Abstained(**read_json(file)) for name, file in files.items() if file and file.suffix == ".json"}
+        return {name: NoEstimate(**read_json(file)) for name, file in files.items() if file and file.suffix == ".json"}
 
     # failures
 
@@ -195,14 +195,14 @@ class Store:
         return next((file for file in candidates if file.is_file()), None)
 
 
-class StoredSignals(Mapping[str, Signal | Abstained]):
+class StoredSignals(Mapping[str, Signal | NoEstimate]):
     """A clip's signals, read when looked at and kept from then on."""
 
     def __init__(self, store: Store, clip_id: str, keys: Mapping[str, str]) -> None:
         self._store, self._clip_id, self._keys = store, clip_id, dict(keys)
-        self._read: dict[str, Signal | Abstained] = {}
+        self._read: dict[str, Signal | NoEstimate] = {}
 
-    def __getitem__(self, name: str) -> Signal | Abstained:
+    def __getitem__(self, name: str) -> Signal | NoEstimate:
         if name not in self._read:
             self._read[name] = self._store.read(self._clip_id, name, self._keys[name])
         return self._read[name]
@@ -230,7 +230,7 @@ def open_store(path: str | Path) -> Store:
         age = "a newer" if version > FORMAT_VERSION else "an older"
         raise StoreError(
             f"{path} was written by {age} version: its format is {version}, this program reads {FORMAT_VERSION}",
-            "use the version of spatial-engine that wrote it, or annotate into a new folder",
+            "annotate the footage again into a new folder: spatial-engine annotate VIDEOS -o NEW_STORE",
         )
     return Store(path)
 

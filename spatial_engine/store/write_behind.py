@@ -7,7 +7,7 @@ from types import TracebackType
 
 import numpy as np
 
-from experts.signals import Abstained, Signal
+from experts.signals import NoEstimate, Signal
 from spatial_engine.store.signal_file import as_filed
 from spatial_engine.store.store import Store
 
@@ -33,12 +33,12 @@ class WriteBehind:
         """
         self.store = store
         self._kept_bytes = kept_bytes
-        self._kept: dict[tuple[str, str, str], Signal | Abstained] = {}
+        self._kept: dict[tuple[str, str, str], Signal | NoEstimate] = {}
         self._unwritten: list[Unwritten] = []
-        self._queue: queue.Queue[tuple[str, str, str, Signal | Abstained] | None] = queue.Queue(maxsize=waiting)
+        self._queue: queue.Queue[tuple[str, str, str, Signal | NoEstimate] | None] = queue.Queue(maxsize=waiting)
         self._thread = threading.Thread(target=self._work, name="write-behind", daemon=True)
 
-    def write(self, clip_id: str, name: str, key: str, value: Signal | Abstained) -> None:
+    def write(self, clip_id: str, name: str, key: str, value: Signal | NoEstimate) -> None:
         """Hands a signal over."""
         value = as_filed(value)
         self._kept[clip_id, name, key] = value
@@ -46,7 +46,7 @@ class WriteBehind:
             del self._kept[next(iter(self._kept))]
         self._queue.put((clip_id, name, key, value))
 
-    def read(self, clip_id: str, name: str, key: str) -> Signal | Abstained:
+    def read(self, clip_id: str, name: str, key: str) -> Signal | NoEstimate:
         """A signal as its file gives it: from memory, where it still lies there. Raises `StoreError`."""
         if (kept := self._kept.get((clip_id, name, key))) is not None:
             return kept
@@ -80,5 +80,5 @@ class WriteBehind:
                 self._queue.task_done()
 
 
-def _bytes(value: Signal | Abstained) -> int:
+def _bytes(value: Signal | NoEstimate) -> int:
     return sum(part.nbytes for part in vars(value).values() if isinstance(part, np.ndarray))

@@ -10,7 +10,7 @@ from jaxtyping import Float64
 
 from experts.clip import Clip
 from experts.footage.decoding import DecodingError
-from experts.sigma_maps import SigmaMaps
+from experts.sigma_calibration import SigmaCalibration
 from spatial_engine.dataset.audit import set_truth
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import SpatialEngineError, StoreError
@@ -135,7 +135,10 @@ def _drawn(clip: Clip, store: Store, record: Mapping[str, Json]) -> list[ClipYie
     """With the settings, the seed and the σ maps of the data set."""
     made_with, known = record["settings"], create_templates()
     templates = [known[name] for name in made_with.get("templates", known) if name in known]
-    ask, maps = AskSettings(**made_with.get("ask", {})), SigmaMaps.from_json(made_with.get("sigma_maps", {}))
+    ask, maps = (
+        AskSettings(**made_with.get("ask", {})),
+        SigmaCalibration.from_json(made_with.get("sigma_calibration", {})),
+    )
     return clip_yield(clip, store.signals(clip.id), templates, ask, record["seed"], maps)
 
 

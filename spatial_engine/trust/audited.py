@@ -10,7 +10,7 @@ from spatial_engine.trust.verdict import Verdict
 from spatial_engine.trust.worst import Bad
 from templates.measured import Json
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from experts.expert import Expert
-from experts.sigma_maps import NoMap, SigmaMap, SigmaMaps
-from experts.sigma_maps.fitting import ErrorSample, FitSettings, fit
+from experts.sigma_calibration import NotCalibrated, SigmaCalibration, SigmaFactor
+from experts.sigma_calibration.fitting import ErrorSample, FitSettings, fit
 from spatial_engine.annotation.annotation import AnnotateClips
 from spatial_engine.annotation.executor import Crashed, attempt
 from spatial_engine.annotation.executor import run as run_tasks
-from spatial_engine.annotation.model_options import Loading, check_licences
+from spatial_engine.annotation.model_options import ModelOptions, check_licences
 from spatial_engine.annotation.plan import choose_experts
 from spatial_engine.annotation.workbench import check_able, check_sendable
 from spatial_engine.errors import SpatialEngineError, UsageError, explained
@@ -32,7 +32,7 @@ Skipped = tuple[str, str, str]
 class Calibration:
     """What a run found."""
 
-    maps: SigmaMaps
+    maps: SigmaCalibration
     errors: Mapping[str, tuple[SignalErrors, ...]]
     """By set, sorted; of all its clips."""
     skipped: tuple[Skipped, ...]
@@ -75,7 +75,7 @@ class MeasureSet:
         if sequence.manifest.truth == "agreement":
             raise SpatialEngineError("made of the images themselves: agreement, no truth", "give a set with truth")
         if len(sequence.unsound) == len(sequence.clip.frames):
-            what = "; ".join(finding.what for finding in sequence.findings if finding.grave)
+            what = "; ".join(finding.what for finding in sequence.findings if finding.severe)
             raise SpatialEngineError(f"its truth is unsound in every frame: {what}", "see: spatial-engine sequence")
         clip = sequence.clip.with_options(intrinsics=None)
         store = Store(self.annotating.store_path)
@@ -91,7 +91,7 @@ def calibrate(
     store: str | Path,
     *,
     experts: Sequence[str | Expert] | None = None,
-    loading: Loading | None = None,
+    model_options: ModelOptions | None = None,
     workers: int = 0,
     progress: Progress | None = None,
 ) -> Calibration:
@@ -102,7 +102,7 @@ def calibrate(
             read, has unsound truth, or was made of the images themselves (`truth: agreement`), is named and left out.
         store: the folder that keeps signals, made if there is none.
         experts: as for `annotate`.
-        loading: as for `annotate`.
+        model_options: as for `annotate`.
         workers: as for `annotate`.
         progress: who is told; None: nobody.
 
@@ -111,13 +111,13 @@ def calibrate(
         SetupError: this machine can run none of the experts.
         StoreError: `store` is something else, or of another version.
     """
-    progress, loading = progress or Silent(), loading or Loading()
+    progress, model_options = progress or Silent(), model_options or ModelOptions()
     chosen = choose_experts(experts)
-    check_licences(chosen, loading)
-    check_able(chosen, loading)
+    check_licences(chosen, model_options)
+    check_able(chosen, model_options)
     if workers:
         check_sendable(chosen)
-    annotating = AnnotateClips(store_path=create_store(store).path, experts=chosen, loading=loading)
+    annotating = AnnotateClips(store_path=create_store(store).path, experts=chosen, model_options=model_options)
     task, given = MeasureSet(annotating=annotating), list(dict.fromkeys(map(str, sequences)))
     done: dict[str, MeasuredSet] = {}
     progress.begin("measuring", len(given))
@@ -137,7 +137,7 @@ def calibrate(
     return Calibration(maps=fitted_maps(errors), errors=errors, skipped=skipped)
 
 
-def fitted_maps(errors: Mapping[str, Sequence[SignalErrors]], settings: FitSettings | None = None) -> SigmaMaps:
+def fitted_maps(errors: Mapping[str, Sequence[SignalErrors]], settings: FitSettings | None = None) -> SigmaCalibration:
     """The maps of all quantities in errors by set. Depends on no order."""
     samples: dict[tuple[str, str, str, str, str], dict[str, list[ErrorSample]]] = defaultdict(lambda: defaultdict(list))
     for name in sorted(errors):
@@ -149,9 +149,9 @@ def fitted_maps(errors: Mapping[str, Sequence[SignalErrors]], settings: FitSetti
             {name: _joined(parts) for name, parts in by_set.items()}, settings)
         for (expert, signal, quantity, version, weights), by_set in sorted(samples.items())
     ]  # fmt: skip
-    return SigmaMaps(
-        maps=tuple(each for each in made if isinstance(each, SigmaMap)),
-        without=tuple(each for each in made if isinstance(each, NoMap)),
+    return SigmaCalibration(
+        maps=tuple(each for each in made if isinstance(each, SigmaFactor)),
+        without=tuple(each for each in made if isinstance(each, NotCalibrated)),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from experts.sigma_maps.fitting import MEDIAN_OF_CHI_SQUARE
+from experts.sigma_calibration.fitting import MEDIAN_OF_CHI_SQUARE
 from spatial_engine.trust.verdict import Verdict
 
 _WORDS = 8

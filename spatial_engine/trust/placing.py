@@ -68,7 +68,7 @@ def _nearest_match(params: Json, scene: Scene) -> dict[str, Json]:
         return {}
     off = np.abs(matches.pairs - [params["frame_a"], params["frame_b"]]).max(axis=1)[matches.pair]
     apart = np.linalg.norm(matches.xy_a_px - np.array(params["xy_a"]), axis=1)
-    near = (matches.p_gross < _MAX_P_GROSS) & (apart <= NEAR * scene.diagonal_px)
+    near = (matches.outlier_probability < _MAX_P_GROSS) & (apart <= NEAR * scene.diagonal_px)
     near &= off <= SHORTLY * float(np.ptp(scene.clip.frames))
     if not near.any():
         return {}

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.table import Column, Table
 
-from experts.sigma_maps import SigmaMaps
+from experts.sigma_calibration import SigmaCalibration
 from spatial_engine.progress import console, counted, printable
 from spatial_engine.report.page import percent
 from spatial_engine.trust.audited import LabelAudit
@@ -14,14 +14,14 @@ _HEAD = ("σ of", "times", "set left out", "samples", "fit of the others", "with
 _HEAD_WITHOUT = ("σ of", "samples", "would be times", "within 1 σ %", "within 2 σ %", "sets", "no map because")
 
 
-def sigma_table(maps: SigmaMaps) -> str:
+def sigma_table(maps: SigmaCalibration) -> str:
     """What was fitted, a row per set that was left out; then what was measured and not fitted."""
     tables = [_markdown(_HEAD, list(_fitted(maps)))] if maps.maps else []
     tables += [_markdown(_HEAD_WITHOUT, list(_not_fitted(maps)))] if maps.without else []
     return "\n\n".join(tables)
 
 
-def _fitted(maps: SigmaMaps) -> Iterator[Sequence[str]]:
+def _fitted(maps: SigmaCalibration) -> Iterator[Sequence[str]]:
     for each in maps.maps:
         of, gain = f"{each.expert} {each.version}: {each.signal}, {each.quantity}", f"{each.gain:.2f}"
         for one in each.held_out:
@@ -37,7 +37,7 @@ def _fitted(maps: SigmaMaps) -> Iterator[Sequence[str]]:
             of = gain = ""
 
 
-def _not_fitted(maps: SigmaMaps) -> Iterator[Sequence[str]]:
+def _not_fitted(maps: SigmaCalibration) -> Iterator[Sequence[str]]:
     for each in maps.without:
         of = f"{each.expert} {each.version}: {each.signal}, {each.quantity}"
         numbers = (f"{each.fitted:.2f}", _percent(each.within_1), _percent(each.within_2))
@@ -60,8 +60,8 @@ def show_audit(audit: LabelAudit) -> None:
         if found is not None:
             to.print(_table(title, found))
     for sequence in audit.sequences:
-        for what, number, remedy, grave in sequence.findings:
-            word = f"unsound, {counted(sequence.unsound, 'frame')} count for nothing" if grave else "note"
+        for what, number, remedy, severe in sequence.findings:
+            word = f"unsound, {counted(sequence.unsound, 'frame')} count for nothing" if severe else "note"
             to.print(printable(f"{sequence.name}: {word}: {what}: {number}"), markup=False, soft_wrap=True)
             to.print(printable(f"  try: {remedy}"), markup=False, soft_wrap=True)
     for name in audit.strangers:

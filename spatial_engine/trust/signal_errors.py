@@ -6,7 +6,7 @@ from itertools import chain
 import numpy as np
 
 from experts.clip import Clip
-from experts.signals import Abstained, Signals
+from experts.signals import NoEstimate, Signals
 from spatial_engine.trust.signal_errors_camera import camera_errors
 from spatial_engine.trust.signal_errors_pixel import pixel_errors
 from spatial_engine.trust.signal_errors_range import range_errors
@@ -28,8 +28,8 @@ def signal_errors(clip: Clip, signals: Signals, truth: TrueClip) -> list[SignalE
     Signals are taken as their experts gave them: nothing is refused, no disagreement is in their σ. A check signal
     (`camera_path_check`) is not looked at: its expert is measured where it speaks first.
     """
-    kept = {name: s for name, s in signals.items() if not name.endswith("_check") and not isinstance(s, Abstained)}
-    mine = Scene(clip=clip, signals=kept, abstained={})
+    kept = {name: s for name, s in signals.items() if not name.endswith("_check") and not isinstance(s, NoEstimate)}
+    mine = Scene(clip=clip, signals=kept, no_estimates={})
     unsound = truth.unsound
     dense = _frames(mine, unsound)
     true = truth.scene(dense)

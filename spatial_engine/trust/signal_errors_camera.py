@@ -11,7 +11,7 @@ from experts.signals import Calibration, CameraPath
 from spatial_engine.trust.signal_errors_record import SignalErrors, errors_of
 from templates.scene.marks import spread_frames
 from templates.scene.scene import Scene
-from templates.settings import Caps
+from templates.settings import MaxTolerances
 
 _FRAMES = 16
 """Pairs of so many frames, evenly spread, are compared."""
@@ -68,7 +68,7 @@ def _ways(mine: Scene, true: Scene, path: CameraPath, pairs: Sequence[tuple[int,
     return errors_of(
         path.provenance, "camera_path", "direction",
         error=_across(way, exact),
-        own=np.where(np.hypot(own, turn) <= np.radians(Caps().direction_deg), own, np.nan),
+        own=np.where(np.hypot(own, turn) <= np.radians(MaxTolerances().direction_deg), own, np.nan),
         truth=known,
         beside=turn,
     )  # fmt: skip

@@ -9,7 +9,7 @@ from spatial_engine.trust.signal_errors_range import sure_surface
 from spatial_engine.trust.signal_errors_record import GROSS_SIGMAS, SignalErrors, errors_of, gross_counts
 from templates.scene.correspondence import moved_with_object
 from templates.scene.scene import Scene, find_rows
-from templates.settings import Caps
+from templates.settings import MaxTolerances
 
 GROSS_PX = 3.0
 """A point is plainly wrong beyond this (at 640 px width), ..."""
@@ -43,7 +43,7 @@ def _of_matches(mine: Scene, true: Scene, frames: Sequence[int]) -> Iterator[Sig
     yield errors_of(
         matches.provenance, "matches", "pixel",
         error=error, own=matches.sigma_px[row], truth=truth, wrong=wrong,
-        gross=gross_counts(matches.p_gross[row[known]], wrong[known]),
+        gross=gross_counts(matches.outlier_probability[row[known]], wrong[known]),
     )  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def _of_tracks(mine: Scene, true: Scene, frames: Sequence[int]) -> Iterator[Sign
     yield errors_of(
         tracks.provenance, "tracks", "pixel",
         error=error, own=sigma, truth=truth, wrong=wrong,
-        gross=gross_counts(tracks.p_gross[looked_at], np.isin(looked_at, row[known & wrong])),
+        gross=gross_counts(tracks.outlier_probability[looked_at], np.isin(looked_at, row[known & wrong])),
     )  # fmt: skip
 
 
@@ -90,7 +90,7 @@ def _wrong(
 
     Where truth is less sure than the signal, smaller slips are not seen: then the rate is a lower bound."""
     known = np.isfinite(error).all(axis=1) & np.isfinite(own)
-    known &= np.nan_to_num(truth, nan=np.inf) <= Caps().point_diagonal * mine.diagonal_px / 3
+    known &= np.nan_to_num(truth, nan=np.inf) <= MaxTolerances().point_diagonal * mine.diagonal_px / 3
     limit = np.maximum(GROSS_PX * mine.pixel_scale, GROSS_SIGMAS * np.hypot(own[known], truth[known]))
     wrong = np.zeros(len(error), dtype=bool)
     wrong[known] = np.linalg.norm(error[known], axis=1) > limit

@@ -31,7 +31,7 @@ class _Ranges:
     """ln of range over true range; NaN where truth does not decide."""
     own: Float64[np.ndarray, "n"]
     truth: Float64[np.ndarray, "n"]
-    p_gross: Float64[np.ndarray, "n"]
+    outlier_probability: Float64[np.ndarray, "n"]
 
 
 def range_errors(mine: Scene, true: Scene, dense: Sequence[int]) -> Iterator[SignalErrors]:
@@ -55,7 +55,11 @@ def _of_points(mine: Scene, true: Scene, frames: Sequence[int]) -> _Ranges:
     away = np.linalg.norm(points.xyz_world[row] - np.array([centres[int(f)] for f in frame]).reshape(-1, 3), axis=1)
     ratio, sigma = _against(true, frame, points.observation_xy_px[seen], away)
     return _Ranges(
-        frame=frame, ratio=ratio, own=points.range_relative_sigma[row], truth=sigma, p_gross=points.p_gross[row]
+        frame=frame,
+        ratio=ratio,
+        own=points.range_relative_sigma[row],
+        truth=sigma,
+        outlier_probability=points.outlier_probability[row],
     )
 
 
@@ -64,11 +68,11 @@ def _of_depth(mine: Scene, true: Scene, frames: Sequence[int]) -> _Ranges:
     assert mine.path is not None and mine.depth is not None
     parts = [dense_surface(mine.depth, mine.path.intrinsics, f, known_pixels(mine, f)) for f in frames]
     xy_px = np.concatenate([known_pixels(mine, f) for f in frames])
-    frame = np.repeat(np.array(frames, dtype=np.int64), [len(part.p_gross) for part in parts])
+    frame = np.repeat(np.array(frames, dtype=np.int64), [len(part.outlier_probability) for part in parts])
     ratio, sigma = _against(true, frame, xy_px, np.concatenate([part.range for part in parts]))
     return _Ranges(
         frame=frame, ratio=ratio, own=np.concatenate([part.range_relative_sigma for part in parts]), truth=sigma,
-        p_gross=np.concatenate([part.p_gross for part in parts]),
+        outlier_probability=np.concatenate([part.outlier_probability for part in parts]),
     )  # fmt: skip
 
 
@@ -111,7 +115,7 @@ def _record(made_by: Provenance, signal: str, ranges: _Ranges, scale: Scale) -> 
     return errors_of(
         made_by, signal, "range",
         error=error[:, None], own=ranges.own, truth=ranges.truth, wrong=wrong,
-        gross=gross_counts(ranges.p_gross[known], wrong[known]),
+        gross=gross_counts(ranges.outlier_probability[known], wrong[known]),
     )  # fmt: skip
 
 

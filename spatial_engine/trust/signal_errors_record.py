@@ -8,14 +8,14 @@ import numpy as np
 from jaxtyping import Bool, Float64
 
 from experts.provenance import Provenance
-from experts.sigma_maps.fitting import ErrorSample
+from experts.sigma_calibration.fitting import ErrorSample
 
 MOST = 400
 """Errors that are kept of one clip, evenly thinned: they hang together, more say little more."""
 GROSS_SIGMAS = 5.0
 """Plainly wrong: beyond so many σ of signal and truth together, and beyond a size that each kind states."""
 CLASSES = (0.001, 0.005, 0.01, 0.03, 0.1, 0.3, 1.0)
-"""Upper ends of the classes in which p_gross is counted."""
+"""Upper ends of the classes in which outlier_probability is counted."""
 _DECIMALS = 3
 
 
@@ -24,9 +24,9 @@ class GrossCount:
     """How often something claimed to be this sure is plainly wrong."""
 
     at_most: float
-    """Upper end of the class of p_gross."""
+    """Upper end of the class of outlier_probability."""
     claimed: float
-    """Mean p_gross in it."""
+    """Mean outlier_probability in it."""
     samples: int
     gross: int
 
@@ -41,7 +41,7 @@ class SignalErrors:
     signal: str
     quantity: str
     off: Float64[np.ndarray, "n"]
-    """|error| in σ as stated, per axis or component; what is plainly wrong is left out where p_gross speaks of it."""
+    """|error| in σ as stated, per axis or component. Outliers are left out where an outlier probability covers them."""
     other: Float64[np.ndarray, "n"]
     """σ of truth and of other quantities in that difference, in σ as stated."""
     counted: int
@@ -49,7 +49,7 @@ class SignalErrors:
     undecided: int
     """Errors of which truth is less sure than the signal: they are left out."""
     gross: tuple[GrossCount, ...] = ()
-    """By class of p_gross; empty for signals that claim none."""
+    """By class of outlier_probability; empty for signals that claim none."""
 
     @property
     def sample(self) -> ErrorSample:
@@ -108,13 +108,13 @@ def errors_of(
     )  # fmt: skip
 
 
-def gross_counts(p_gross: Float64[np.ndarray, "n"], wrong: Bool[np.ndarray, "n"]) -> tuple[GrossCount, ...]:
+def gross_counts(outlier_probability: Float64[np.ndarray, "n"], wrong: Bool[np.ndarray, "n"]) -> tuple[GrossCount, ...]:
     """Samples and plainly wrong ones by class of what was claimed of them."""
-    place = np.searchsorted(CLASSES, p_gross)
+    place = np.searchsorted(CLASSES, outlier_probability)
     return tuple(
         GrossCount(
             at_most=CLASSES[k],
-            claimed=round(float(p_gross[place == k].mean()), 6),
+            claimed=round(float(outlier_probability[place == k].mean()), 6),
             samples=int((place == k).sum()),
             gross=int(wrong[place == k].sum()),
         )

@@ -35,7 +35,7 @@ class TrueSequence:
     kind: Literal["truth", "agreement"]
     """agreement: made from the images by the same kind of features as labels are; counted apart."""
     findings: tuple[tuple[str, str, str, bool], ...]
-    """What is strange about it: (what, the number that shows it, what to do, whether it is grave)."""
+    """What is strange about it: (what, the number that shows it, what to do, whether it is severe)."""
     unsound: int
     """Frames whose truth counts neither for nor against a label."""
     lacks: tuple[str, ...]
@@ -104,7 +104,7 @@ def described(sequence: Sequence) -> TrueSequence:
         clip=sequence.clip.id,
         name=_name(sequence),
         kind=sequence.manifest.truth,
-        findings=tuple((each.what, each.number, each.remedy, each.grave) for each in sequence.findings),
+        findings=tuple((each.what, each.number, each.remedy, each.severe) for each in sequence.findings),
         unsound=len(sequence.unsound),
         lacks=tuple(name for name in (*has, "gravity") if name not in known),
     )

@@ -1,7 +1,7 @@
 """What a question's answer says as it is written: the letter, the word, the number that a model is scored against.
 
 The measurement beside it (`value`) is what the answer was made from. An audit that looked only there would not see a
-letter that was dealt wrongly.
+letter that was arranged wrongly.
 """
 
 from collections.abc import Callable
@@ -11,12 +11,12 @@ from typing import assert_never
 import numpy as np
 from jaxtyping import Float64
 
-from templates.abstention import UNDETERMINED, is_open_option
 from templates.answer import MOTIONS, Answer, Label, Numbers, Plan, Point, Shape, right, rms
 from templates.fact import Fact
 from templates.measured import Undecided
 from templates.question import Question
 from templates.template import Template
+from templates.unanswerable import UNDETERMINED, is_open_option
 
 Errors = tuple[dict[str, float], dict[str, float]]
 """(error, σ) by the number's name."""

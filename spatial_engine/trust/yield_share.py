@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from experts.clip import Clip
-from experts.sigma_maps import SigmaMaps, packaged_maps, with_sigma_maps
+from experts.sigma_calibration import SigmaCalibration, packaged_calibration, with_sigma_calibration
 from experts.signals import Signals
 from spatial_engine.trust.candidates import Pictures, candidates, pictures_of
 from spatial_engine.trust.placing import placed
@@ -51,11 +51,11 @@ def clip_yield(
     templates: Sequence[Template],
     settings: AskSettings,
     seed: int,
-    maps: SigmaMaps | None = None,
+    maps: SigmaCalibration | None = None,
 ) -> list[ClipYield]:
     """One entry per template that facts can be drawn for. σ of the signals go through `maps`, by default the packaged
     ones. Reads a few pictures. Raises what reading footage raises."""
-    mapped = with_sigma_maps(signals, packaged_maps() if maps is None else maps)
+    mapped = with_sigma_calibration(signals, packaged_calibration() if maps is None else maps)
     return scene_yield(pictures_of(clip), scenes_of(clip, mapped), templates, settings, seed)
 
 

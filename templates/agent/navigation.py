@@ -111,7 +111,7 @@ class Navigate:
         amounts = np.array([exact[name] for name in COMPONENTS])
         sigma = _sigma(amounts, scene, frames)
         label, margin = _main_motion(amounts, sigma)
-        length, scale_sigma, p_gross = _length(fact, scene)
+        length, scale_sigma, outlier_probability = _length(fact, scene)
         unit = np.where(_TURNS, 1.0, length)
         of_unit = np.where(_TURNS, 0.0, scale_sigma * np.abs(amounts))
         return Measured(
@@ -119,7 +119,7 @@ class Navigate:
             sigma=np.hypot(sigma, of_unit) / unit,
             label=label,
             margin=margin,
-            p_gross=p_gross,
+            outlier_probability=outlier_probability,
             evidence={"ways_in": "distances to point P" if fact.params["point"] else "m"},
         )
 
@@ -192,7 +192,7 @@ def _length(fact: Fact, scene: Scene) -> tuple[float, float, float]:
     assert scene.path is not None
     if fact.params["point"] is not None:
         seen = scene.surface(fact.params["from"], np.array([fact.params["point"]], dtype=float))
-        return float(seen.range[0]), float(seen.range_relative_sigma[0]), float(seen.p_gross[0])
+        return float(seen.range[0]), float(seen.range_relative_sigma[0]), float(seen.outlier_probability[0])
     if scene.path.scale.kind != "metric":
         return np.nan, np.nan, 0.0
     return 1.0, scene.path.scale.relative_sigma or 0.0, 0.0
@@ -233,7 +233,9 @@ def _plan(measured: Measured, lengths: tuple[float, ...], counts: Sequence[int])
     steps = counted(dict(zip(COMPONENTS, kept.tolist(), strict=True)), length, angle)
     if lengths is _FRACTIONS:
         steps = replace(steps, point_fraction=round(1 / length))
-    return Plan(steps=steps, amounts=measured.value, sigma=measured.sigma, p_gross=measured.p_gross)
+    return Plan(
+        steps=steps, amounts=measured.value, sigma=measured.sigma, outlier_probability=measured.outlier_probability
+    )
 
 
 def _unit(

@@ -13,7 +13,7 @@ from templates.fact import Fact
 from templates.measured import Measured, Undecided
 from templates.question import Drawing, Format, Photo, Phrasing
 from templates.scene.scene import Scene
-from templates.settings import Caps
+from templates.settings import MaxTolerances
 
 _PLACES = 8
 _INTERVALS = 24
@@ -37,7 +37,7 @@ class PathMap:
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "gravity"})
     number_names: tuple[str, ...] = ()
-    caps: Caps = field(default_factory=Caps)
+    max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
         """Intervals of the path, eight places each; on the floor where up is known."""
@@ -88,8 +88,8 @@ class PathMap:
         return Shape(
             points=measured.value.reshape(-1, 2),
             sigma=float(np.sqrt(2 * np.mean(measured.sigma**2))),
-            tolerance=self.caps.map_rms,
-            p_gross=measured.p_gross,
+            tolerance=self.max_tolerances.map_rms,
+            outlier_probability=measured.outlier_probability,
         )
 
     def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:

@@ -60,7 +60,7 @@ class PointMoves:
     def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
         """The label."""
         assert measured.label is not None and measured.margin is not None
-        return Label(text=measured.label, margin=measured.margin, p_gross=measured.p_gross)
+        return Label(text=measured.label, margin=measured.margin, outlier_probability=measured.outlier_probability)
 
     def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
         """The point is marked in the first photo."""
@@ -126,14 +126,14 @@ class WhichMoves:
             sigma=np.concatenate([m.sigma for m in known]),
             label=_MARKS[moving[0]],
             margin=min(m.margin for m in known if m.margin is not None),
-            p_gross=float(1 - np.prod([1 - m.p_gross for m in known])),
+            outlier_probability=float(1 - np.prod([1 - m.outlier_probability for m in known])),
             evidence={"points": [dict(m.evidence) for m in known]},
         )
 
     def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
         """The mark of the moving point."""
         assert measured.label is not None and measured.margin is not None
-        return Label(text=measured.label, margin=measured.margin, p_gross=measured.p_gross)
+        return Label(text=measured.label, margin=measured.margin, outlier_probability=measured.outlier_probability)
 
     def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
         """Numbered points in the first photo."""

@@ -16,7 +16,7 @@ from templates.fact import Fact
 from templates.measured import Measured, Undecided
 from templates.question import Format, Photo, Phrasing
 from templates.scene.scene import Scene
-from templates.settings import Caps
+from templates.settings import MaxTolerances
 
 _INTERVALS = 48
 _PHOTOS = 4
@@ -57,7 +57,7 @@ class CameraTurn:
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "gravity"})
     number_names: tuple[str, ...] = ("angle",)
-    caps: Caps = field(default_factory=Caps)
+    max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
         """Random intervals of registered frames, four photos each."""
@@ -95,13 +95,13 @@ class CameraTurn:
         """The name of the turn; or its angle within 5°."""
         if format == "choice":
             return _label(measured)
-        if measured.value[0] <= self.caps.turn_deg:
+        if measured.value[0] <= self.max_tolerances.turn_deg:
             return Undecided(reason="turn within its tolerance of none")
         return Numbers(
             names=self.number_names,
             value=measured.value,
             sigma=measured.sigma,
-            tolerance=np.array([self.caps.turn_deg]),
+            tolerance=np.array([self.max_tolerances.turn_deg]),
             unit="deg",
             decimals=0,
         )

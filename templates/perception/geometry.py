@@ -11,7 +11,7 @@ from templates.measured import Measured, Undecided
 from templates.question import Format, Mark, Photo, Phrasing
 from templates.scene.marks import listed, markable, spread_frames
 from templates.scene.scene import Scene
-from templates.settings import Caps
+from templates.settings import MaxTolerances
 
 _FRAMES = 8
 _PAIRS_PER_FRAME = 4
@@ -33,7 +33,7 @@ class RangeRatio:
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "tracks", "image_tracks"})
     number_names: tuple[str, ...] = ("ratio",)
-    caps: Caps = field(default_factory=Caps)
+    max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
         """Pairs of markable points in frames spread over the clip."""
@@ -59,7 +59,7 @@ class RangeRatio:
         return Measured(
             value=np.log([ranges[1] / ranges[0], depths[1] / depths[0]]),
             sigma=np.array([sigma, sigma]),
-            p_gross=float(1 - np.prod(1 - seen.p_gross)),
+            outlier_probability=float(1 - np.prod(1 - seen.outlier_probability)),
             evidence={"range_ratio": round(float(ranges[1] / ranges[0]), 4), "relative_sigma": round(sigma, 4)},
         )
 
@@ -70,9 +70,11 @@ class RangeRatio:
             if log_ratio[0] * log_ratio[1] <= 0:
                 return Undecided(reason="order by range and by depth differ")
             margin = float(np.min(np.abs(log_ratio) / sigma))
-            return Label(text="1" if log_ratio[0] > 0 else "2", margin=margin, p_gross=measured.p_gross)
+            return Label(
+                text="1" if log_ratio[0] > 0 else "2", margin=margin, outlier_probability=measured.outlier_probability
+            )
         ratio = float(np.exp(log_ratio[0]))
-        tolerance = np.array([np.floor(self.caps.range_ratio * ratio * 100) / 100])
+        tolerance = np.array([np.floor(self.max_tolerances.range_ratio * ratio * 100) / 100])
         return Numbers(
             names=self.number_names,
             value=np.array([ratio]),
@@ -80,7 +82,7 @@ class RangeRatio:
             tolerance=tolerance,
             unit="",
             decimals=2,
-            p_gross=measured.p_gross,
+            outlier_probability=measured.outlier_probability,
         )
 
     def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
@@ -116,7 +118,7 @@ class RangeMetres:
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "tracks", "image_tracks"})
     number_names: tuple[str, ...] = ("range",)
-    caps: Caps = field(default_factory=Caps)
+    max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
         """Markable points in frames spread over the clip."""
@@ -141,7 +143,7 @@ class RangeMetres:
         return Measured(
             value=np.log(seen.range),
             sigma=np.array([sigma]),
-            p_gross=float(seen.p_gross[0]),
+            outlier_probability=float(seen.outlier_probability[0]),
             evidence={"scale": scene.path.scale.source, "relative_sigma": round(sigma, 4)},
         )
 
@@ -152,10 +154,10 @@ class RangeMetres:
             names=self.number_names,
             value=np.array([metres]),
             sigma=metres * measured.sigma,
-            tolerance=np.array([np.floor(self.caps.range_ratio * metres * 100) / 100]),
+            tolerance=np.array([np.floor(self.max_tolerances.range_ratio * metres * 100) / 100]),
             unit="m",
             decimals=2,
-            p_gross=measured.p_gross,
+            outlier_probability=measured.outlier_probability,
         )
 
     def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:

@@ -11,7 +11,7 @@ from templates.measured import Measured, Undecided
 from templates.question import Format, Photo, Phrasing
 from templates.scene.marks import spread_frames
 from templates.scene.scene import Scene
-from templates.settings import Caps
+from templates.settings import MaxTolerances
 
 _FRAMES = 12
 _MAX_PITCH_DEG = 75.0
@@ -31,7 +31,7 @@ class CameraTilt:
     needs: frozenset[str] = frozenset({"gravity"})
     reads: frozenset[str] = frozenset({"gravity", "camera_path", "calibration"})
     number_names: tuple[str, ...] = ("roll", "pitch", "vfov")
-    caps: Caps = field(default_factory=Caps)
+    max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
         """Frames spread over the clip."""
@@ -72,12 +72,14 @@ class CameraTilt:
         return with_vfov if p_right(with_vfov) >= _VFOV_CONFIDENCE else self._numbers(measured, 2)
 
     def _numbers(self, measured: Measured, count: int) -> Numbers:
-        caps = np.array([self.caps.roll_pitch_deg, self.caps.roll_pitch_deg, self.caps.vfov_deg])
+        max_tolerances = np.array(
+            [self.max_tolerances.roll_pitch_deg, self.max_tolerances.roll_pitch_deg, self.max_tolerances.vfov_deg]
+        )
         return Numbers(
             names=self.number_names[:count],
             value=measured.value[:count],
             sigma=measured.sigma[:count],
-            tolerance=caps[:count],
+            tolerance=max_tolerances[:count],
             unit="deg",
             period=360.0,
         )

@@ -11,7 +11,7 @@ from templates.measured import Measured, Undecided
 from templates.question import Format, Photo, Phrasing
 from templates.scene.marks import spread_frames
 from templates.scene.scene import Scene
-from templates.settings import Caps
+from templates.settings import MaxTolerances
 
 _PLACES = 14
 _MAX_ELEVATION_RAD = np.radians(35)
@@ -40,7 +40,7 @@ class PlaceDirection:
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path"})
     number_names: tuple[str, ...] = ("azimuth",)
-    caps: Caps = field(default_factory=Caps)
+    max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
         """Ordered pairs of places spread over the path."""
@@ -86,16 +86,16 @@ class PlaceDirection:
         if format == "choice":
             sector = round(azimuth / 45)
             margin = (22.5 - abs(azimuth - 45 * sector)) / sigma
-            return Label(text=DIRECTIONS[sector % 8], margin=margin, p_gross=measured.p_gross)
+            return Label(text=DIRECTIONS[sector % 8], margin=margin, outlier_probability=measured.outlier_probability)
         return Numbers(
             names=self.number_names,
             value=np.array([azimuth]),
             sigma=np.array([sigma]),
-            tolerance=np.array([self.caps.direction_deg]),
+            tolerance=np.array([self.max_tolerances.direction_deg]),
             unit="deg",
             period=360.0,
             decimals=0,
-            p_gross=measured.p_gross,
+            outlier_probability=measured.outlier_probability,
         )
 
     def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:

@@ -1,11 +1,10 @@
-"""L1/Relation/Correspondence: the same point in another photo; with `abstention`, also where that does not show it."""
+"""L1/Relation/Correspondence: the same point in another photo; with `unanswerable`, also photos without it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from templates.abstention import abstains, open_option
 from templates.answer import Answer, Label, Point
 from templates.distractors import point_distractors
 from templates.fact import Fact
@@ -15,7 +14,8 @@ from templates.scene.correspondence import corresponding_point
 from templates.scene.marks import listed
 from templates.scene.out_of_view import pixels_left_out
 from templates.scene.scene import Scene, inside
-from templates.settings import Caps
+from templates.settings import MaxTolerances
+from templates.unanswerable import is_unanswerable, open_option
 
 _MATCHES_PER_PAIR = 3
 _MIN_APART = 0.08
@@ -38,24 +38,24 @@ class SamePoint:
     needs: frozenset[str] = frozenset({"matches"})
     reads: frozenset[str] = frozenset({"matches", "camera_path", "sparse_points", "depth", "tracks", "image_tracks"})
     number_names: tuple[str, ...] = ()
-    caps: Caps = field(default_factory=Caps)
-    abstention: bool = False
+    max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
+    unanswerable: bool = False
     """Whether points that photo 2 leaves out are asked too, and choices offer to say that it cannot be determined."""
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
         """Confirmed matches of every pair of frames, apart from each other and from the frame's edges; among them, with
-        `abstention`, points that photo 2 of a matched pair leaves out, and a point ("decoy") that it shows instead."""
+        `unanswerable`, points that photo 2 of a matched pair does not show, and a point ("decoy") that it does."""
         matches = scene.matches
         if matches is None:
             return []
-        good = (matches.p_gross < 0.01) & inside(scene.clip, matches.xy_a_px, _BORDER)
+        good = (matches.outlier_probability < 0.01) & inside(scene.clip, matches.xy_a_px, _BORDER)
         good &= inside(scene.clip, matches.xy_b_px, _BORDER)
         facts = []
         for pair in rng.permutation(len(matches.pairs)):
             rows = rng.permutation(np.flatnonzero(good & (matches.pair == pair)))
             for row in _thin(rows, matches.xy_a_px, _MIN_APART * scene.diagonal_px, _MATCHES_PER_PAIR):
                 facts.append(self._fact(scene, matches.pairs[pair], matches.xy_a_px[row]))
-        return _mixed(facts, self._left_out(scene, good, rng)) if self.abstention else facts
+        return _mixed(facts, self._left_out(scene, good, rng)) if self.unanswerable else facts
 
     def _left_out(self, scene: Scene, good: np.ndarray, rng: np.random.Generator) -> list[Fact]:
         """Of photos that are matched, as those that can be answered are: the pair gives nothing away."""
@@ -91,22 +91,22 @@ class SamePoint:
         """The pixel within 2 % of the diagonal, or that it cannot be determined."""
         if measured.label is not None:
             assert measured.margin is not None
-            return Label(text=measured.label, margin=measured.margin, p_gross=measured.p_gross)
+            return Label(text=measured.label, margin=measured.margin, outlier_probability=measured.outlier_probability)
         return Point(
             xy_px=measured.value,
             sigma_px=float(measured.sigma.max()),
             tolerance_px=self._tolerance_px(fact),
-            p_gross=measured.p_gross,
+            outlier_probability=measured.outlier_probability,
         )
 
     def _tolerance_px(self, fact: Fact) -> float:
-        return float(np.floor(self.caps.point_diagonal * np.hypot(*fact.params["size"])))
+        return float(np.floor(self.max_tolerances.point_diagonal * np.hypot(*fact.params["size"])))
 
     def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
         """A mark in photo 1; in photo 2 four numbered marks, or none."""
         p = fact.params
         first = Photo(frame=p["frame_a"], marks=(Mark(text="A", xy_px=tuple(p["xy_a"])),))
-        if abstains(answer):
+        if is_unanswerable(answer):
             if format != "choice" or "decoy" not in p:
                 return Undecided(reason="photo 2 does not show it")
             shown = np.array(p["decoy"], dtype=float)
@@ -128,7 +128,7 @@ class SamePoint:
         wrong = point_distractors(shown, tolerance_px, np.array(p["xy_a"], dtype=float), np.array(p["size"]), rng)
         if len(wrong) < 3:
             return Undecided(reason="no room for distinct wrong points")
-        one_more = (_NOT_SHOWN,) if self.abstention or abstains(answer) else ()
+        one_more = (_NOT_SHOWN,) if self.unanswerable or is_unanswerable(answer) else ()
         points = [shown, *wrong[:3]]
         order = rng.permutation(4)
         marks = tuple(Mark(text=str(i + 1), xy_px=_pixel(points[k])) for i, k in enumerate(order))
@@ -138,7 +138,7 @@ class SamePoint:
             ),
             media=(first, Photo(frame=p["frame_b"], marks=marks)),
             options=(*(f"Point {i + 1}" for i in range(4)), *one_more),
-            answer=4 if abstains(answer) else int(np.flatnonzero(order == 0)[0]),
+            answer=4 if is_unanswerable(answer) else int(np.flatnonzero(order == 0)[0]),
             scorer_params={"option_xy_px": [list(mark.xy_px) for mark in marks]},
         )
 

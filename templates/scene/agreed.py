@@ -8,19 +8,19 @@ import numpy as np
 from experts.comparing.agreement_paths import median_range, scale_between
 from experts.signals import (
     WORLD_BOUND,
-    Abstained,
     Agreement,
     Calibration,
     CameraPath,
     Depth,
     Gravity,
     Matches,
+    NoEstimate,
     Signal,
     Signals,
     SparsePoints,
 )
 
-Known = Mapping[str, Signal | Abstained]
+Known = Mapping[str, Signal | NoEstimate]
 
 
 def agreed(signals: Known, agreement: Agreement | None) -> Known:
@@ -28,7 +28,7 @@ def agreed(signals: Known, agreement: Agreement | None) -> Known:
     if agreement is None:
         return signals
     refused = _refused(signals, agreement)
-    kept = {**signals, **{name: Abstained(reason=reason) for name, reason in refused.items() if name in signals}}
+    kept = {**signals, **{name: NoEstimate(reason=reason) for name, reason in refused.items() if name in signals}}
     scene_range = _median_range(kept)
     return {name: _widened(signal, agreement.spread, scene_range) for name, signal in kept.items()}
 
@@ -54,7 +54,7 @@ def _median_range(signals: Known) -> float:
     )
 
 
-def _widened(signal: Signal | Abstained, spread: Mapping[str, float], scene_range: float) -> Signal | Abstained:
+def _widened(signal: Signal | NoEstimate, spread: Mapping[str, float], scene_range: float) -> Signal | NoEstimate:
     """The signal with what experts are apart in quadrature to its σ."""
     focal = spread.get("focal_relative", 0.0)
     match signal:
@@ -85,9 +85,9 @@ def second_opinion(main: Known, signals: Signals, check: CameraPath) -> Known:
     nothing against what is shared.
     """
     shared = {name: s for name, s in main.items() if name not in WORLD_BOUND}
-    own: dict[str, Signal | Abstained] = {}
+    own: dict[str, Signal | NoEstimate] = {}
     for name, signal in signals.items():
-        if name.endswith("_check") and not isinstance(signal, Abstained):
+        if name.endswith("_check") and not isinstance(signal, NoEstimate):
             plain = name.removesuffix("_check")
             if plain not in WORLD_BOUND or signal.provenance.expert == check.provenance.expert:
                 own[plain] = signal
@@ -97,7 +97,7 @@ def second_opinion(main: Known, signals: Signals, check: CameraPath) -> Known:
     return {**shared, **own}
 
 
-def _rescaled(own: Known, like: CameraPath, factor: float) -> dict[str, Signal | Abstained]:
+def _rescaled(own: Known, like: CameraPath, factor: float) -> dict[str, Signal | NoEstimate]:
     """A world in another unit: what is metric in one is in both, and only shapes are held against each other."""
     out = dict(own)
     path, points, depth = out["camera_path"], out.get("sparse_points"), out.get("depth")

@@ -34,7 +34,7 @@ def corresponding_point(
     return Measured(
         value=matches.xy_b_px[row],
         sigma=np.full(2, matches.sigma_px[row]),
-        p_gross=float(matches.p_gross[row]),
+        outlier_probability=float(matches.outlier_probability[row]),
         evidence={"confirmed_by": _CONFIRMED_BY[matches.confirmed_by[row]]},
     )
 

@@ -26,7 +26,7 @@ def sure(scene: Scene, frame: int, xy_px: Float64[np.ndarray, "n 2"]) -> Float64
     if not len(xy):
         return xy
     with np.errstate(invalid="ignore"):
-        return xy[scene.surface(frame, xy).p_gross < _MAX_P_GROSS]
+        return xy[scene.surface(frame, xy).outlier_probability < _MAX_P_GROSS]
 
 
 def known_pixels(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:

@@ -8,10 +8,10 @@ from jaxtyping import Bool, Float64
 
 from experts.intrinsics import Intrinsics
 from experts.tracking.track_ranges import passing
-from templates.abstention import UNDETERMINED
 from templates.measured import Measured, Undecided
 from templates.scene.marks import markable
 from templates.scene.scene import Scene, find_rows, inside
+from templates.unanswerable import UNDETERMINED
 
 _NEAR_PX = 1.5
 """A track or a match speaks for a pixel within this distance (at 640 px width)."""
@@ -35,9 +35,9 @@ def left_out(
     """
     if not _can_tell(scene):
         return None
-    nearness, p_gross = _known(scene, frame_a, xy_a_px[None])
+    nearness, outlier_probability = _known(scene, frame_a, xy_a_px[None])
     ends_b = _ends_seen_from(scene, frame_a, xy_a_px[None], frame_b, nearness)[:, 0]
-    found = beyond_edge(scene, frame_a, frame_b, ends_b, np.append(nearness, 0.0), float(p_gross[0]))
+    found = beyond_edge(scene, frame_a, frame_b, ends_b, np.append(nearness, 0.0), float(outlier_probability[0]))
     if found is not None and _followed(scene, frame_a, xy_a_px, frame_b):
         return Undecided(reason="a track contradicts the map")
     return found
@@ -49,7 +49,7 @@ def beyond_edge(
     frame_b: int,
     ends_b: Float64[np.ndarray, "e 3"],
     nearness: Float64[np.ndarray, "e"],
-    p_gross: float,
+    outlier_probability: float,
 ) -> Measured | None:
     """The label for places `ends_b / nearness` in b's camera axes that lie beyond one edge of the photo; None if not.
 
@@ -59,7 +59,7 @@ def beyond_edge(
     assert scene.path is not None
     camera, frames = scene.path.intrinsics, [frame_a, frame_b]
     across = _across(scene, frames)
-    if not (np.isfinite(across) and np.isfinite(p_gross)):
+    if not (np.isfinite(across) and np.isfinite(outlier_probability)):
         return None
     angle = np.hypot(scene.turn_sigma_rad(frames), across * nearness / np.linalg.norm(ends_b, axis=1))
     xy = camera.project(ends_b)
@@ -76,7 +76,7 @@ def beyond_edge(
         sigma=np.full(2, sigma[least]),
         label=UNDETERMINED,
         margin=float(margins[edge]),
-        p_gross=p_gross,
+        outlier_probability=outlier_probability,
         evidence={
             "outside_px": round(float(beyond[least, edge]), 1),
             "outside_sigma_px": round(float(sigma[least]), 1),
@@ -128,17 +128,17 @@ def _can_tell(scene: Scene) -> bool:
 def _known(
     scene: Scene, frame_a: int, xy_px: Float64[np.ndarray, "k 2"]
 ) -> tuple[Float64[np.ndarray, "k"], Float64[np.ndarray, "k"]]:
-    """Largest nearness (1 / range) of what is seen at pixels, twice the measured one, and its p_gross; NaN where it is
-    not known. To a camera that only turns all is at infinity, and a match says that there is something."""
+    """Largest nearness (1 / range) of what is seen at pixels, twice the measured one, and its outlier probability; NaN
+    where unknown. To a camera that only turns all is at infinity, and a match says that there is something."""
     assert scene.path is not None
     if scene.path.motion == "rotation_only":
-        matched, p_gross = _matched(scene, frame_a)
+        matched, outlier_probability = _matched(scene, frame_a)
         apart = np.linalg.norm(matched[None] - xy_px[:, None], axis=2)
         near = apart <= _NEAR_PX * scene.pixel_scale
-        least = np.where(near, p_gross, np.inf).min(axis=1, initial=np.inf)
+        least = np.where(near, outlier_probability, np.inf).min(axis=1, initial=np.inf)
         return np.zeros(len(xy_px)), np.where(np.isfinite(least), least, np.nan)
     surface = scene.surface(frame_a, xy_px)
-    return _RANGE_FACTOR / surface.range, surface.p_gross
+    return _RANGE_FACTOR / surface.range, surface.outlier_probability
 
 
 def _ends_seen_from(
@@ -157,9 +157,9 @@ def _matched(scene: Scene, frame: int) -> tuple[Float64[np.ndarray, "k 2"], Floa
     matches = scene.matches
     if matches is None:
         return np.empty((0, 2)), np.empty(0)
-    here = (matches.pairs[matches.pair, 0] == frame) & (matches.p_gross < _MAX_P_GROSS)
+    here = (matches.pairs[matches.pair, 0] == frame) & (matches.outlier_probability < _MAX_P_GROSS)
     here &= inside(scene.clip, matches.xy_a_px, _BORDER)
-    return matches.xy_a_px[here], matches.p_gross[here]
+    return matches.xy_a_px[here], matches.outlier_probability[here]
 
 
 def _followed(scene: Scene, frame_a: int, xy_a_px: Float64[np.ndarray, "2"], frame_b: int) -> bool:

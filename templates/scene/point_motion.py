@@ -50,7 +50,7 @@ def point_motion(
         sigma=np.array([_SIGMA_PX]),
         label=label,
         margin=margin,
-        p_gross=float(tracks.p_gross[row]),
+        outlier_probability=float(tracks.outlier_probability[row]),
         evidence={
             "residual_px_640": round(residual, 2),
             "parallax_px_640": round(parallax, 2) if np.isfinite(parallax) else None,

@@ -14,13 +14,13 @@ from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
 from experts.signals import (
-    Abstained,
     Agreement,
     Calibration,
     CameraPath,
     Depth,
     Gravity,
     Matches,
+    NoEstimate,
     Objects,
     PointTracks,
     Signal,
@@ -29,9 +29,9 @@ from experts.signals import (
 )
 from experts.tracking.path_on_tracks import FitSettings, FittedPath, path_by_tracks
 from templates.scene.agreed import agreed, second_opinion
-from templates.scene.doubted_points import doubted_points
 from templates.scene.second_look import confirmed_by_tracks
 from templates.scene.surface import DoubtSettings, Surface, dense_surface, sparse_surface
+from templates.scene.suspected_outliers import suspected_outliers
 
 REFERENCE_WIDTH_PX = 640
 """Pixel thresholds are stated for this width and scale with the frame."""
@@ -44,7 +44,7 @@ class Scene:
     clip: Clip
     signals: Mapping[str, Signal]
     """What was measured, by signal name."""
-    abstained: Mapping[str, Abstained]
+    no_estimates: Mapping[str, NoEstimate]
     """What was not, and why."""
     second: "Scene | None" = None
     """What an independent expert's map says of the same clip: every fact is measured on it too."""
@@ -160,7 +160,7 @@ class Scene:
     @property
     def measured_depth(self) -> Depth | None:
         """Dense depth that counts as the truth: a sensor's or a renderer's, not a model's."""
-        return self.depth if self.depth is not None and self.depth.p_gross == 0 else None
+        return self.depth if self.depth is not None and self.depth.outlier_probability == 0 else None
 
     @cached_property
     def fitted_path(self) -> FittedPath | None:
@@ -177,26 +177,30 @@ class Scene:
         if self.path is not None and self.points is not None:
             (world_from_cam,) = self.world_from_cam([frame])
             radius_px = 1.5 * self.pixel_scale
-            return sparse_surface(self._doubted_points, world_from_cam, frame, xy_px, radius_px, self.doubts)
+            return sparse_surface(self._suspected_outliers, world_from_cam, frame, xy_px, radius_px, self.doubts)
         return Surface.unknown(len(xy_px))
 
     def _looked_at_again(self, seen: Surface, frame: int, xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
         """Learned depth is sure only where a second, independent way says the same: tracks, or another expert's map,
         on which every fact is measured too, so that here only its doubts count."""
-        p_gross = seen.p_gross
+        outlier_probability = seen.outlier_probability
         if self.tracks is not None and self.fitted_path is not None:
-            p_gross = confirmed_by_tracks(seen, self.tracks, self.fitted_path, frame, xy_px, self.pixel_scale)
+            outlier_probability = confirmed_by_tracks(
+                seen, self.tracks, self.fitted_path, frame, xy_px, self.pixel_scale
+            )
         if self.second is not None:
-            p_gross = np.fmin(p_gross, self.second.surface(frame, xy_px).p_gross)
-        return replace(seen, p_gross=np.where(np.isnan(seen.p_gross), np.nan, p_gross))
+            outlier_probability = np.fmin(outlier_probability, self.second.surface(frame, xy_px).outlier_probability)
+        return replace(
+            seen, outlier_probability=np.where(np.isnan(seen.outlier_probability), np.nan, outlier_probability)
+        )
 
     @cached_property
-    def _doubted_points(self) -> SparsePoints:
+    def _suspected_outliers(self) -> SparsePoints:
         """The sparse points, with doubt in those that tracks cannot vouch for."""
         assert self.points is not None
         if self.tracks is None:
             return self.points
-        return doubted_points(self.points, self.tracks, self.pixel_scale, self.doubts)
+        return suspected_outliers(self.points, self.tracks, self.pixel_scale, self.doubts)
 
     def up_cam(self, frame: int) -> tuple[Float64[np.ndarray, "3"], float]:
         """Direction of up in a frame's camera axes, and its σ per axis in radians; NaN where unknown."""
@@ -226,8 +230,8 @@ def scenes_of(clip: Clip, signals: Signals) -> tuple[Scene, ...]:
     """
     main = {name: s for name, s in signals.items() if not name.endswith("_check")}
     path, check = main.get("camera_path"), signals.get("camera_path_check")
-    if isinstance(check, Abstained) and isinstance(path, CameraPath) and path.motion == "general":
-        refusal = Abstained(reason="no second map to hold the first against", detail=check.reason)
+    if isinstance(check, NoEstimate) and isinstance(path, CameraPath) and path.motion == "general":
+        refusal = NoEstimate(reason="no second map to hold the first against", detail=check.reason)
         main |= {name: refusal for name in ("camera_path", "sparse_points") if name in main}
     agreement = signals.get("agreement")
     agreement = agreement if isinstance(agreement, Agreement) else None
@@ -238,7 +242,7 @@ def scenes_of(clip: Clip, signals: Signals) -> tuple[Scene, ...]:
     return (replace(first, second=second) if _independent(first, second) else first, second)
 
 
-_ALONE = Abstained(
+_ALONE = NoEstimate(
     reason="nothing confirms the model's camera path",
     detail="a path whose σ nobody has calibrated counts only where point tracks or a second map bear it out",
     remedy="add tracks (klt or tapir) or a second map (colmap) to --experts",
@@ -263,8 +267,8 @@ def _independent(first: Scene, second: Scene) -> bool:
 def _scene(clip: Clip, signals: Signals) -> Scene:
     return Scene(
         clip=clip,
-        signals={name: s for name, s in signals.items() if not isinstance(s, Abstained)},
-        abstained={name: s for name, s in signals.items() if isinstance(s, Abstained)},
+        signals={name: s for name, s in signals.items() if not isinstance(s, NoEstimate)},
+        no_estimates={name: s for name, s in signals.items() if isinstance(s, NoEstimate)},
     )
 
 

@@ -30,11 +30,11 @@ def confirmed_by_tracks(
     xy_px: Float64[np.ndarray, "k 2"],
     pixel_scale: float,
 ) -> Float64[np.ndarray, "k"]:
-    """p_gross of surface points of a frame: low where a track through the pixel has the range that depth says, high
-    where it has another or something moves near; unchanged where no track tells."""
+    """Outlier probability of surface points of a frame: low where a track through the pixel has the range of the depth,
+    high where it has another or something moves near; unchanged where no track tells."""
     column = np.flatnonzero(tracks.frames == frame)
     if not len(column) or not len(xy_px):
-        return seen.p_gross
+        return seen.outlier_probability
     here, rests = tracks.xy_px[:, column[0]], tracks.motion != 1
     nearest = passing(here, tracks.visible[:, column[0]] & rests, xy_px, _NEAR_PX * pixel_scale)
     asked = np.flatnonzero((nearest >= 0) & np.isfinite(seen.xyz_cam).all(axis=1))
@@ -42,9 +42,9 @@ def confirmed_by_tracks(
     told = sigma <= _TOLD
     limit = np.minimum(_AGREE, _SIGMAS * np.hypot(sigma, seen.range_relative_sigma[asked]))
     agrees = told & (np.abs(departure) <= limit)
-    p_gross = seen.p_gross.copy()
-    p_gross[asked[agrees]] = np.minimum(p_gross[asked[agrees]], P_GROSS_CONFIRMED)
-    doubted = np.zeros(len(p_gross), dtype=bool)
+    outlier_probability = seen.outlier_probability.copy()
+    outlier_probability[asked[agrees]] = np.minimum(outlier_probability[asked[agrees]], P_GROSS_CONFIRMED)
+    doubted = np.zeros(len(outlier_probability), dtype=bool)
     doubted[asked[told & ~agrees]] = True
     doubted |= passing(here, ~rests, xy_px, _MOVER_PX * pixel_scale) >= 0
-    return np.where(doubted, np.maximum(p_gross, P_GROSS_DOUBTED), p_gross)
+    return np.where(doubted, np.maximum(outlier_probability, P_GROSS_DOUBTED), outlier_probability)

@@ -50,14 +50,14 @@ class Surface:
     """Position in the frame's camera axes, in path units."""
     range_relative_sigma: Float64[np.ndarray, "k"]
     """σ of the Euclidean range, relative."""
-    p_gross: Float64[np.ndarray, "k"]
+    outlier_probability: Float64[np.ndarray, "k"]
     """Probability that the point is plainly wrong."""
 
     @classmethod
     def unknown(cls, count: int) -> "Surface":
         """Nothing is known at any of `count` pixels."""
         nan = np.full(count, np.nan)
-        return cls(xyz_cam=np.full((count, 3), np.nan), range_relative_sigma=nan, p_gross=nan)
+        return cls(xyz_cam=np.full((count, 3), np.nan), range_relative_sigma=nan, outlier_probability=nan)
 
     @property
     def range(self) -> Float64[np.ndarray, "k"]:
@@ -91,7 +91,9 @@ def sparse_surface(
     return Surface(
         xyz_cam=np.where(known[:, None], xyz_here[nearest], np.nan),
         range_relative_sigma=np.where(known, points.range_relative_sigma[rows], np.nan),
-        p_gross=np.where(known, np.maximum(points.p_gross[rows], np.where(alone, P_GROSS_DOUBTED, 0.0)), np.nan),
+        outlier_probability=np.where(
+            known, np.maximum(points.outlier_probability[rows], np.where(alone, P_GROSS_DOUBTED, 0.0)), np.nan
+        ),
     )
 
 
@@ -136,5 +138,5 @@ def dense_surface(depth: Depth, camera: Intrinsics, frame: int, xy_px: Float64[n
     return Surface(
         xyz_cam=np.where(known[:, None], rays * (centre / rays[:, 2])[:, None], np.nan),
         range_relative_sigma=sigma,
-        p_gross=np.where(known, depth.p_gross, np.nan),
+        outlier_probability=np.where(known, depth.outlier_probability, np.nan),
     )

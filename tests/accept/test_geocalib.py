@@ -13,7 +13,7 @@ from experts.gravity.geocalib import GeoCalibExpert, GeoCalibSettings, Variant, 
 from experts.gravity.tilt import Tilt, doubt  # noqa: E402
 from experts.intrinsics import Intrinsics  # noqa: E402
 from experts.setup_problem import SetupProblem  # noqa: E402
-from experts.signals import Abstained, Calibration, Gravity  # noqa: E402
+from experts.signals import Calibration, Gravity, NoEstimate  # noqa: E402
 from tests.experts.gravity.test_geocalib import clip, upstream_up  # noqa: E402
 
 pytestmark = [
@@ -80,7 +80,7 @@ def test_random_weights_run_and_are_refused(make: Callable[..., GeoCalibExpert],
     known = expert.infer([View(rgb=view.rgb, focal_px=100.0) for view in PICTURES])
     assert all(t.covariance.shape == (2, 2) and t.focal_px == pytest.approx(100, rel=1e-4) for t in known)
     result = expert(clip(2), {})
-    assert all(isinstance(signal, Abstained) and signal.reason for signal in result.values())
+    assert all(isinstance(signal, NoEstimate) and signal.reason for signal in result.values())
 
 
 @pytest.mark.parametrize(("variant", "model"), [("pinhole", "pinhole"), ("distorted", "simple_radial")])

@@ -16,7 +16,7 @@ from experts.objects.dinov2_orientation import make_network, with_names_of  # no
 from experts.objects.object_angles import AngleSettings, angles_from_logits, circular_mean, count_fronts, rotation_of  # noqa: E402
 from experts.objects.orient_anything import OrientAnythingExpert  # noqa: E402
 from experts.runtime.worker import Worker  # noqa: E402
-from experts.signals import Abstained, ObjectOrientation  # noqa: E402
+from experts.signals import NoEstimate, ObjectOrientation  # noqa: E402
 from tests.accept.tiny_orient_anything_v2 import without_rembg  # noqa: E402
 from tests.experts.ideal_logits import density, ideal_logits  # noqa: E402
 from tests.experts.objects.test_orient_anything import SMALL, as_clip, scene, signals_of  # noqa: E402
@@ -89,7 +89,7 @@ def test_v2_from_clip_to_signal(checkout: Checkout, monkeypatch: pytest.MonkeyPa
         signal = expert(as_clip(world), signals_of(world))["object_orientation"]
     finally:
         expert.close()
-    assert isinstance(signal, Abstained | ObjectOrientation)
+    assert isinstance(signal, NoEstimate | ObjectOrientation)
     if isinstance(signal, ObjectOrientation):  # chance says: no front anywhere
         assert set(np.unique(signal.fronts)) <= {-1, 0, 1, 2, 4}
 

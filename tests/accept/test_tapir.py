@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed: make test-experts")
 
 from experts.setup_problem import SetupProblem  # noqa: E402
-from experts.signals import Abstained, ImageTracks  # noqa: E402
+from experts.signals import ImageTracks, NoEstimate  # noqa: E402
 from experts.tracking.learned_tracks import FollowSettings  # noqa: E402
 from experts.tracking.tapir import TapirExpert, TapirSettings  # noqa: E402
 from spatial_engine.rendering.rooms import random_room  # noqa: E402
@@ -67,7 +67,7 @@ def test_noise_of_random_weights_is_not_believed(upstream: None, world: Rendered
     following = replace(CREDULOUS, start_px=FollowSettings().start_px, agree_px=FollowSettings().agree_px)
     expert = TapirExpert(replace(TINY, following=following, least_confidence=0.9))
     expert.load("random", "cpu")
-    assert isinstance(expert(world.clip, {})["image_tracks"], Abstained)
+    assert isinstance(expert(world.clip, {})["image_tracks"], NoEstimate)
 
 
 def test_zero_is_the_edge_of_the_first_pixel(upstream: None) -> None:

@@ -173,7 +173,7 @@ def _depth(
         relative_sigma=np.where(np.isfinite(z), sigma, np.float32("nan")),
         scale=scale,
         provenance=source("any-view model"),
-        p_gross=0.02,
+        outlier_probability=0.02,
     )
 
 
@@ -356,7 +356,7 @@ def _points(
         xyz_world=np.array(xyz),
         range_relative_sigma=np.full(len(xyz), 0.03),
         triangulation_angle_rad=np.full(len(xyz), 0.1),
-        p_gross=np.full(len(xyz), 0.003),
+        outlier_probability=np.full(len(xyz), 0.003),
         observation_point=np.array(rows),
         observation_frame=np.array(frames),
         observation_xy_px=np.array(pixels),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from experts.clip import Clip, OpeningOptions
-from experts.signals import Abstained, ValidArea
+from experts.signals import NoEstimate, ValidArea
 from experts.valid_area import ValidAreaExpert
 from tests.films import texture
 
@@ -28,7 +28,7 @@ def moving(count: int = 30, step_px: int = 5) -> list[np.ndarray]:
     return [wide[:, k * step_px : k * step_px + W].copy() for k in range(count)]
 
 
-def look(pictures: list[np.ndarray], max_side_px: int = 960) -> ValidArea | Abstained:
+def look(pictures: list[np.ndarray], max_side_px: int = 960) -> ValidArea | NoEstimate:
     """What the expert says."""
     h, w = pictures[0].shape[:2]
     clip = Clip(
@@ -113,5 +113,5 @@ def test_the_mask_has_the_working_size() -> None:
 @pytest.mark.parametrize("level", [0, 255])
 def test_one_colour_abstains(level: int) -> None:
     area = look([np.full((H, W, 3), level, dtype=np.uint8)] * 10)
-    assert isinstance(area, Abstained)
+    assert isinstance(area, NoEstimate)
     assert "hardly any picture" in area.reason

@@ -145,7 +145,7 @@ def moves(number: int, yes: bool, clip_id: str = "c" * 16) -> Draft:
         answer="yes" if yes else "no",
     )
     params = {"frames": [number, number + 10], "a": list(xy)}
-    label = Label(text=phrasing.answer, margin=6.0, p_gross=0.002)
+    label = Label(text=phrasing.answer, margin=6.0, outlier_probability=0.002)
     return draft(
         "yes_no", label, phrasing, template="point_moves", ability="L1/Motion/Allo", params=params, clip_id=clip_id
     )

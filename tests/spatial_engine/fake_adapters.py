@@ -10,7 +10,7 @@ from experts.clip import Clip
 from experts.runtime.device import Placement
 from experts.runtime.model_expert import ModelExpert, Package
 from experts.setup_problem import SetupProblem
-from experts.signals import Abstained, Gravity, Signal, Signals
+from experts.signals import Gravity, NoEstimate, Signal, Signals
 from tests.spatial_engine.fake_experts import FakeSettings
 
 
@@ -32,7 +32,7 @@ class FakeAdapter(ModelExpert):
     def build(self, files: Mapping[str, Path] | None, placement: Placement) -> Any:
         return f"{files and dict(files)} on {placement.device}"
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         n = len(clip.frames)
         up_cam = np.tile([0.0, -1.0, 0.0], (n, 1))
         gravity = Gravity(

@@ -11,7 +11,7 @@ import numpy as np
 
 from experts.clip import Clip
 from experts.provenance import Provenance
-from experts.signals import Abstained, Gravity, ImageTracks, Signal, Signals, ValidArea
+from experts.signals import Gravity, ImageTracks, NoEstimate, Signal, Signals, ValidArea
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class FakeExpert:
     def close(self) -> None:
         """Nothing to free."""
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         first = not self.ran(clip.name)
         self._note(clip.name)
         does = self.does if self.only_clip in ("", clip.name) else "measure"
@@ -53,7 +53,7 @@ class FakeExpert:
         if does == "exit":
             raise SystemExit("upstream gives up")
         if does == "abstain":
-            return {name: Abstained(reason="too dark", detail="0 lx") for name in self.provides}
+            return {name: NoEstimate(reason="too dark", detail="0 lx") for name in self.provides}
         if does == "cheat":
             return {}
         measured = {name: self._measure(name, clip) for name in self.provides}

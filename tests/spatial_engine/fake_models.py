@@ -15,7 +15,7 @@ from experts.provenance import Provenance
 from experts.runtime.model_expert import Package
 from experts.runtime.per_image import call_one
 from experts.setup_problem import SetupProblem
-from experts.signals import Abstained, Gravity, ImageTracks, Signal, Signals, ValidArea
+from experts.signals import Gravity, ImageTracks, NoEstimate, Signal, Signals, ValidArea
 
 Fault = Literal["", "raise", "die", "die once", "lose the GPU", "run out of memory"]
 
@@ -73,7 +73,7 @@ class FakeModel:
         self.note("close")
         self.model = None
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         self.note(f"clip {clip.name}")
         time.sleep(self.seconds)
         self.strike(clip.name)
@@ -94,9 +94,9 @@ class FakeModel:
             self.note(f"strike {clip_name}")
             os.kill(os.getpid(), signal.SIGKILL)
 
-    def signals(self, clip: Clip, value: float, read: Mapping[str, Signal | Abstained]) -> dict[str, Signal]:
+    def signals(self, clip: Clip, value: float, read: Mapping[str, Signal | NoEstimate]) -> dict[str, Signal]:
         """Signals that hold the value; what was read goes into it as well."""
-        value += sum(1000.0 for other in read.values() if not isinstance(other, Abstained))
+        value += sum(1000.0 for other in read.values() if not isinstance(other, NoEstimate))
         own = Provenance(expert=self.name, version=self.version, settings={"value": value})
         n = len(clip.frames)
         made: dict[str, Signal] = {}
@@ -136,7 +136,7 @@ class FakePerImage(FakeModel):
     no_pictures_of: str = ""
     """Name of a clip of which it looks at none."""
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         return call_one(self, clip, signals)
 
     def pictures(self, clip: Clip, signals: Signals) -> Iterator[tuple[int, Picture]]:
@@ -156,9 +156,9 @@ class FakePerImage(FakeModel):
         rounding = 1e-9 * len(pictures)
         return [self.model(rgb) + rounding for rgb in pictures]
 
-    def finish(self, clip: Clip, signals: Signals, raw: Mapping[int, float]) -> Mapping[str, Signal | Abstained]:
+    def finish(self, clip: Clip, signals: Signals, raw: Mapping[int, float]) -> Mapping[str, Signal | NoEstimate]:
         if not raw:
-            return dict.fromkeys(self.provides, Abstained(reason="no pictures"))
+            return dict.fromkeys(self.provides, NoEstimate(reason="no pictures"))
         assert list(raw) == [int(frame) for frame in clip.frames]
         weighted = sum((row + 1) * value for row, value in enumerate(raw.values()))
         return self.signals(clip, weighted, dict(signals))

@@ -10,7 +10,7 @@ from experts.clip import Clip
 from experts.footage.decoding import ImageReader
 from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
-from experts.signals import Abstained, CameraPath, Gravity, Matches, PointTracks, Scale, SparsePoints
+from experts.signals import CameraPath, Gravity, Matches, NoEstimate, PointTracks, Scale, SparsePoints
 from spatial_engine.sources import clip_to_json
 from spatial_engine.store.store import ClipRecord, Failure, FootageRecord, Store, create_store
 from tests.spatial_engine.drafts import NASTY, Painter
@@ -69,7 +69,7 @@ def signals() -> dict[str, object]:
             xyz_world=rng.uniform([-4, -4, -1], [4, 6, 2], (300, 3)),
             range_relative_sigma=np.full(300, 0.04),
             triangulation_angle_rad=np.full(300, 0.2),
-            p_gross=np.zeros(300),
+            outlier_probability=np.zeros(300),
             observation_point=np.arange(300),
             observation_frame=np.arange(300) % COUNT,
             observation_xy_px=rng.uniform([0, 0], [319, 239], (300, 2)),
@@ -80,7 +80,7 @@ def signals() -> dict[str, object]:
             xy_px=xy,
             visible=np.ones((count, COUNT), dtype=bool),
             sigma_px=np.full((count, COUNT), 0.5),
-            p_gross=np.zeros(count),
+            outlier_probability=np.zeros(count),
             motion=np.array([1, 0, -1] * 4, dtype=np.int32),
             residual_px=np.zeros(count),
             moving_pairs=np.zeros(count, dtype=np.int32),
@@ -93,7 +93,7 @@ def signals() -> dict[str, object]:
             xy_a_px=np.ones((5, 2)),
             xy_b_px=np.ones((5, 2)),
             sigma_px=np.ones(5),
-            p_gross=np.zeros(5),
+            outlier_probability=np.zeros(5),
             confirmed_by=np.ones(5, dtype=np.int32),
             provenance=MADE,
         ),
@@ -110,7 +110,7 @@ def signals() -> dict[str, object]:
 def measured_store(folder: Path) -> Store:
     store = create_store(folder / "store")
     fine = image_clip(folder / "fine", "a" * 16, NASTY)
-    refusal = Abstained(
+    refusal = NoEstimate(
         reason="rotation only: <i>no</i> parallax", detail="0.3 px, 4 px needed", remedy="walk & record"
     )
     for clip, found in (

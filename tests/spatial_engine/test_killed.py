@@ -14,7 +14,7 @@ import pytest
 
 from experts.expert import Expert
 from experts.signals import SIGNAL_TYPES
-from spatial_engine.annotation.model_options import Loading
+from spatial_engine.annotation.model_options import ModelOptions
 from spatial_engine.atomic_file import read_json
 from spatial_engine.pipeline import annotate
 from spatial_engine.store.signal_file import artefact_hash, read_signal
@@ -88,7 +88,7 @@ def test_killed_at_any_moment(tmp_path: Path, workers: int, times: int) -> None:
     check_whole(store)
     assert not list(store.rglob("*.tmp-*"))
     never_killed = annotate(
-        videos, tmp_path / "other", experts=experts(tmp_path / "log"), loading=Loading(clips_at_once=1)
+        videos, tmp_path / "other", experts=experts(tmp_path / "log"), model_options=ModelOptions(clips_at_once=1)
     )
     assert contents(finished) == contents(never_killed)
     assert len(contents(finished)) == 24

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from experts.signals import Abstained, Gravity
+from experts.signals import Gravity, NoEstimate
 from spatial_engine.errors import Interrupted, SpatialEngineError, StoreError, UsageError
 from spatial_engine.pipeline import CRASHED, annotate, generate
 from spatial_engine.progress import Silent
@@ -108,14 +108,14 @@ def test_a_failed_expert_costs_its_dependents_only(tmp_path: Path, videos: Path,
     failed = next(c for c in store.clip_ids() if store.record(c).clip["name"] == "clip 1")
     signals = store.signals(failed)
     assert isinstance(signals["gravity"], Gravity)
-    assert signals["image_tracks"] == Abstained(reason="needs valid_area, which failed", remedy="--retry-failed")
-    assert signals["valid_area"] == Abstained(
+    assert signals["image_tracks"] == NoEstimate(reason="needs valid_area, which failed", remedy="--retry-failed")
+    assert signals["valid_area"] == NoEstimate(
         reason="area failed", detail="RuntimeError: no luck", remedy="--retry-failed"
     )
     [failure] = store.present_failures(failed)
     assert "fake_experts.py" in failure.traceback
     states = {(entry.signal, entry.state) for entry in Ledger.open(store).entries() if entry.clip == failed}
-    assert states == {("valid_area", "failed"), ("image_tracks", "abstained"), ("gravity", "done")}
+    assert states == {("valid_area", "failed"), ("image_tracks", "no_estimate"), ("gravity", "done")}
 
 
 def test_retry_failed(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
@@ -277,9 +277,9 @@ def test_generate_is_the_same_for_any_number_of_workers(
 
 def test_abstention_changes_nothing_where_nothing_can_be_left_open(tmp_path: Path) -> None:
     store = measured_store(tmp_path)
-    plain, open_too = (generate(store, tmp_path / f"set {flag}", abstention=flag) for flag in (False, True))
+    plain, open_too = (generate(store, tmp_path / f"set {flag}", unanswerable=flag) for flag in (False, True))
     assert (plain.path / "questions.jsonl").read_bytes() == (open_too.path / "questions.jsonl").read_bytes()
-    assert [made.audit["settings"]["abstention"] for made in (plain, open_too)] == [False, True]
+    assert [made.audit["settings"]["unanswerable"] for made in (plain, open_too)] == [False, True]
     assert len(list(plain.questions)) > 0
 
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from action_mapping.pair_plan import counted
 from action_mapping.primitives import COMPONENTS
-from templates.abstention import UNDETERMINED
 from templates.answer import Label, Numbers, Plan, Point, Shape, p_right, p_within, right
+from templates.unanswerable import UNDETERMINED
 
 
 def numbers(value: list[float], sigma: float, tolerance: float, period: float | None = None) -> Numbers:
@@ -35,7 +35,7 @@ def test_points_and_labels_likewise() -> None:
 
 
 def test_gross_errors_count() -> None:
-    assert p_right(Label(text="A", margin=9.0, p_gross=0.05)) == pytest.approx(0.95)
+    assert p_right(Label(text="A", margin=9.0, outlier_probability=0.05)) == pytest.approx(0.95)
 
 
 def test_unknown_sigma_is_never_decided() -> None:
@@ -87,13 +87,13 @@ def test_a_point_and_a_label_that_it_is_left_out_exclude_each_other() -> None:
     assert right(point, doubted) is None
 
 
-def plan(amounts: dict[str, float], sigma: float = 0.01, p_gross: float = 0.0) -> Plan:
+def plan(amounts: dict[str, float], sigma: float = 0.01, outlier_probability: float = 0.0) -> Plan:
     """The nearest whole steps of 0.5 and 10°; σ in path units, a tenth of it in rad."""
     return Plan(
         steps=counted(amounts, 0.5, float(np.radians(10.0))),  # type: ignore[arg-type]
         amounts=np.array([amounts.get(name, 0.0) for name in COMPONENTS]),
         sigma=np.array([sigma / 10 if name.endswith("_rad") else sigma for name in COMPONENTS]),
-        p_gross=p_gross,
+        outlier_probability=outlier_probability,
     )
 
 
@@ -110,7 +110,7 @@ def test_a_ball_without_sigma_and_with_an_unknown_one() -> None:
 
 def test_plans_are_decided_where_rounding_and_sigma_leave_them_within_a_step() -> None:
     assert p_right(plan({"dolly": 2.0, "pan_rad": 0.35})) > 0.999
-    assert p_right(plan({"dolly": 2.0, "pan_rad": 0.35}, p_gross=0.05)) == pytest.approx(0.95, abs=1e-3)
+    assert p_right(plan({"dolly": 2.0, "pan_rad": 0.35}, outlier_probability=0.05)) == pytest.approx(0.95, abs=1e-3)
     assert p_right(plan({"dolly": 2.2}, sigma=0.2)) < 0.9
     assert p_right(plan({"dolly": 2.0}, sigma=np.inf)) == 0
 

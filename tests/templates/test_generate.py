@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from experts.signals import Abstained, CameraPath, Signal
+from experts.signals import CameraPath, NoEstimate, Signal
 from templates.answer import Label, Numbers, Point, Shape, p_right, right
 from templates.draft import ClipQuestions, Draft
 from templates.generate import ask_clip
@@ -106,7 +106,7 @@ def test_a_turning_camera_yields_no_question_about_places() -> None:
 
 def test_without_gravity_no_tilt_is_asked_and_the_reason_is_the_expert_s() -> None:
     signals = worlds.signals(with_gravity=False)
-    found = asked({**signals, "gravity": Abstained(reason="which axis is up is not known")})
+    found = asked({**signals, "gravity": NoEstimate(reason="which axis is up is not known")})
     assert "camera_tilt" not in {d.template for d in found.drafts}
     assert "which axis is up is not known" in {r.reason for r in found.refusals if r.template == "camera_tilt"}
 
@@ -125,7 +125,7 @@ def test_two_maps_that_agree_ask_and_two_that_differ_do_not() -> None:
 
 
 def test_a_single_map_counts_as_no_map() -> None:
-    signals = {**worlds.signals(), "camera_path_check": Abstained(reason="mapping failed")}
+    signals = {**worlds.signals(), "camera_path_check": NoEstimate(reason="mapping failed")}
     kinds = {d.template for d in asked(signals).drafts}
     assert not kinds & {"camera_travel", "place_direction", "path_map", "range_ratio"}
 

@@ -9,7 +9,7 @@ import pytest
 from experts.clip import Clip, Picture
 from experts.runtime.device import Placement, place
 from experts.runtime.per_image import call_many, call_one
-from experts.signals import Abstained, Signal, Signals
+from experts.signals import NoEstimate, Signal, Signals
 from tests.experts.runtime.test_per_image import CLIPS, Greys
 
 torch = pytest.importorskip("torch")
@@ -41,9 +41,9 @@ class Network(Greys):
             tokens = self.patches(pixels).flatten(2).transpose(1, 2)
             return list(self.attention(tokens).numpy())
 
-    def finish(self, clip: Clip, signals: Signals, raw: Mapping[int, np.ndarray]) -> Mapping[str, Signal | Abstained]:
+    def finish(self, clip: Clip, signals: Signals, raw: Mapping[int, np.ndarray]) -> Mapping[str, Signal | NoEstimate]:
         self.results |= {f"{clip.name} {frame}": result for frame, result in raw.items()}
-        return {"gravity": Abstained(reason="")}
+        return {"gravity": NoEstimate(reason="")}
 
 
 @pytest.mark.parametrize("on_gpu", [True, False])

@@ -20,7 +20,7 @@ from experts.depth.depth_anything_3 import DepthAnything3Expert, DepthAnything3S
 from experts.runtime.device import Placement
 from experts.runtime.windows import Window, WindowSettings
 from experts.setup_problem import SetupProblem
-from experts.signals import Abstained, CameraPath, Depth
+from experts.signals import CameraPath, Depth, NoEstimate
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.rooms import random_room
 
@@ -191,14 +191,14 @@ def test_metric_depth_alone(experts: dict[str, DepthAnything3Expert], clip: Clip
     raw = predicted(experts["metric"], clip, 2)
     assert raw.conf is None and raw.extrinsics is None and raw.intrinsics is None and raw.sky.dtype == bool
     maps = metric_depth(raw, room.intrinsics, np.ones((84, 112), dtype=bool), LOOSE)
-    assert not isinstance(maps, Abstained)
+    assert not isinstance(maps, NoEstimate)
     known = np.isfinite(maps[0])
     focal = room.intrinsics.fx_px * 112 / 128
     np.testing.assert_allclose(maps[0][known], raw.depth[known] * focal / 300, rtol=1e-5)
     depth = experts["metric"](clip, {})["depth"]
     assert isinstance(depth, Depth) and depth.z.shape == (3, 84, 112) and depth.z.dtype == np.float32
     refused = experts["metric"](clip.with_options(intrinsics=None), {})["depth"]
-    assert isinstance(refused, Abstained) and refused.reason == "focal length not known"
+    assert isinstance(refused, NoEstimate) and refused.reason == "focal length not known"
 
 
 def test_given_cameras_never_crash(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:

@@ -17,7 +17,7 @@ from experts.objects.text_detectors import IMAGENET, bert_words, fitting, normal
 from experts.runtime.device import Placement  # noqa: E402
 from experts.runtime.per_image import call_many  # noqa: E402
 from experts.setup_problem import SetupProblem  # noqa: E402
-from experts.signals import Abstained, Objects  # noqa: E402
+from experts.signals import NoEstimate, Objects  # noqa: E402
 from spatial_engine.rendering import as_clip  # noqa: E402
 from spatial_engine.rendering.rooms import random_room  # noqa: E402
 
@@ -112,7 +112,7 @@ def test_company_does_not_change_an_answer(variant: str) -> None:
 def test_a_clip_goes_through(variant: str, clip: Clip) -> None:
     expert = loaded(variant)
     one, two = (result["objects"] for result in call_many(expert, [(clip, {}), (clip, {})]))
-    assert type(one) is type(two) and isinstance(one, Objects | Abstained)
+    assert type(one) is type(two) and isinstance(one, Objects | NoEstimate)
     if isinstance(one, Objects):
         assert one.ids.shape == (4, 72, 96) and one.provenance.weights_sha256 == "random"
         np.testing.assert_array_equal(one.ids, two.ids)  # type: ignore[union-attr]

@@ -12,7 +12,7 @@ from experts.objects.dinov2_orientation import make_network, with_names_of  # no
 from experts.objects.orient_anything import OrientAnythingExpert, OrientAnythingSettings  # noqa: E402
 from experts.runtime.model_expert import ModelExpert  # noqa: E402
 from experts.setup_problem import SetupProblem  # noqa: E402
-from experts.signals import Abstained, ObjectOrientation  # noqa: E402
+from experts.signals import NoEstimate, ObjectOrientation  # noqa: E402
 from tests.experts.objects.test_orient_anything import SMALL, as_clip, scene, signals_of  # noqa: E402
 
 OLD_NAMES = {
@@ -94,7 +94,7 @@ def test_random_weights_run_from_clip_to_signal() -> None:
     np.testing.assert_allclose(expert.infer(PICTURES[:1])[0], raw[0], atol=1e-4)  # company does not matter
     signal = expert(as_clip(world), signals_of(world))["object_orientation"]
     again = expert(as_clip(world), signals_of(world))["object_orientation"]
-    if isinstance(signal, Abstained):
+    if isinstance(signal, NoEstimate):
         assert signal == again and signal.reason
     else:
         assert isinstance(again, ObjectOrientation)

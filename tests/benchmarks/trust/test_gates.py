@@ -8,7 +8,7 @@ from benchmarks.trust.gates import GATES, Gate, never_gross, one_map
 from benchmarks.trust.switch import set_at, switched_expert, switched_setup
 from experts.provenance import Provenance
 from experts.registry import EXPERTS
-from experts.signals import Abstained, Matches
+from experts.signals import Matches, NoEstimate
 from templates.answer import Label
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
@@ -61,14 +61,14 @@ def test_signals_without_the_second_map_and_without_doubt() -> None:
         xy_a_px=np.zeros((2, 2)),
         xy_b_px=np.zeros((2, 2)),
         sigma_px=np.ones(2),
-        p_gross=np.array([0.003, 0.05]),
+        outlier_probability=np.array([0.003, 0.05]),
         confirmed_by=np.zeros(2, dtype=np.int32),
         provenance=Provenance(expert="fake", version="1"),
     )
-    signals = {"matches": matches, "camera_path": Abstained(reason="a"), "camera_path_check": Abstained(reason="b")}
+    signals = {"matches": matches, "camera_path": NoEstimate(reason="a"), "camera_path_check": NoEstimate(reason="b")}
     assert one_map(signals).keys() == {"matches", "camera_path"}
     sure = never_gross(signals)["matches"]
-    assert isinstance(sure, Matches) and not sure.p_gross.any() and matches.p_gross.any()
+    assert isinstance(sure, Matches) and not sure.outlier_probability.any() and matches.outlier_probability.any()
 
 
 def test_a_nearly_as_short_way_is_asked_without_its_gate() -> None:

@@ -7,7 +7,7 @@ from benchmarks.trust.asked import Setup
 from benchmarks.trust.gates import Gate
 from benchmarks.trust.switch import concerned, same, signals_without
 from experts.provenance import Provenance
-from experts.signals import Abstained, ImageTracks
+from experts.signals import ImageTracks, NoEstimate
 from spatial_engine.rendering import as_clip, demo_scene
 from tests.templates import worlds
 
@@ -76,7 +76,7 @@ def test_an_expert_that_fails_without_its_gate_says_nothing() -> None:
     experts, base = chain()
     experts[2].needs = frozenset()
     signals, _ = signals_without(Gate(name="", guards="", off={"first.least": -1.0}), CLIP, base, experts)
-    assert signals["image_tracks"] == Abstained(reason="first failed", detail="cannot bear it")
+    assert signals["image_tracks"] == NoEstimate(reason="first failed", detail="cannot bear it")
 
 
 def test_templates_that_read_what_changed_are_asked_again() -> None:
@@ -94,4 +94,4 @@ def test_signals_are_the_same_whoever_made_them() -> None:
     assert same(one, tracks(2, "another")) and not same(one, tracks(3))
     assert not same(one, replace(one, xy_px=np.zeros_like(one.xy_px)))
     assert same(replace(WAY, direction_sigma_rad=np.float64(0.05)), WAY) and not same(WAY, one)  # as a store reads it
-    assert same(Abstained(reason="a"), Abstained(reason="b")) and not same(one, Abstained(reason="a"))
+    assert same(NoEstimate(reason="a"), NoEstimate(reason="b")) and not same(one, NoEstimate(reason="a"))

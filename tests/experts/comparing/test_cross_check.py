@@ -14,7 +14,7 @@ from experts.comparing.agreement_up import UpLimits, floor_tilt
 from experts.comparing.cross_check import CrossCheckExpert
 from experts.expert import joins
 from experts.provenance import Provenance
-from experts.signals import Abstained, Agreement, Calibration, CameraPath, Depth, Gravity, Scale, Signal
+from experts.signals import Agreement, Calibration, CameraPath, Depth, Gravity, NoEstimate, Scale, Signal
 from tests.templates import worlds
 
 CLIP = worlds.clip()
@@ -51,13 +51,13 @@ def wall(z: np.ndarray | float = 3.0, **changes: object) -> Depth:
     return replace(depth, **changes)  # type: ignore[arg-type]
 
 
-def checked(**signals: Signal | Abstained) -> Agreement | Abstained:
+def checked(**signals: Signal | NoEstimate) -> Agreement | NoEstimate:
     (agreement,) = CrossCheckExpert()(CLIP, signals).values()
-    assert isinstance(agreement, Agreement | Abstained)
+    assert isinstance(agreement, Agreement | NoEstimate)
     return agreement
 
 
-def agreement_of(**signals: Signal | Abstained) -> Agreement:
+def agreement_of(**signals: Signal | NoEstimate) -> Agreement:
     agreement = checked(**signals)
     assert isinstance(agreement, Agreement)
     return agreement
@@ -65,8 +65,8 @@ def agreement_of(**signals: Signal | Abstained) -> Agreement:
 
 def test_alone_there_is_nothing_to_compare() -> None:
     assert joins(CrossCheckExpert())
-    assert checked() == Abstained(reason="nothing to compare")
-    assert checked(camera_path=path(), camera_path_check=Abstained(reason="no map")) == Abstained(
+    assert checked() == NoEstimate(reason="nothing to compare")
+    assert checked(camera_path=path(), camera_path_check=NoEstimate(reason="no map")) == NoEstimate(
         reason="nothing to compare"
     )
 
@@ -254,7 +254,7 @@ def test_ups_of_different_frames_are_compared_through_the_cameras() -> None:
         whole, frames=whole.frames[::2], up_cam=whole.up_cam[::2].copy(), sigma_rad=whole.sigma_rad[::2].copy()
     )
     assert agreement_of(gravity=even, gravity_check=odd, camera_path=path()).spread["up_rad"] == 0
-    assert checked(gravity=even, gravity_check=odd) == Abstained(reason="nothing to compare")
+    assert checked(gravity=even, gravity_check=odd) == NoEstimate(reason="nothing to compare")
 
 
 def floor_below(lean_rad: float = 0.0) -> tuple[Depth, CameraPath, np.ndarray]:
@@ -292,14 +292,14 @@ def test_the_floor_supports_up_or_contradicts_it() -> None:
 
 
 def test_without_a_floor_nothing_is_said_of_up() -> None:
-    assert checked(camera_path=path(), depth=wall(), gravity=gravity()) == Abstained(reason="nothing to compare")
+    assert checked(camera_path=path(), depth=wall(), gravity=gravity()) == NoEstimate(reason="nothing to compare")
 
 
 def learned_depth(factor: float = 1.0) -> Depth:
     """What a model says of the made-up world: the points' own depth around their pixels."""
     depth = depth_at_points()
     steep = np.where(depth.z > 0, depth.z**factor, depth.z).astype(np.float32)
-    return replace(depth, z=steep, p_gross=0.02)
+    return replace(depth, z=steep, outlier_probability=0.02)
 
 
 def test_tracks_hold_a_learned_path_and_its_depth() -> None:
@@ -318,7 +318,7 @@ def test_tracks_hold_a_learned_path_and_its_depth() -> None:
 
 def test_measured_depth_and_few_tracks_are_not_asked() -> None:
     tracks, given = worlds.signals()["tracks"], path()
-    nothing = Abstained(reason="nothing to compare")
+    nothing = NoEstimate(reason="nothing to compare")
     assert checked(camera_path=given, depth=depth_at_points(), tracks=tracks) == nothing
     few = replace(tracks, xy_px=np.where(np.arange(len(tracks.xy_px))[:, None, None] < 20, tracks.xy_px, np.nan))
     assert checked(camera_path=given, depth=learned_depth(), tracks=few) == nothing

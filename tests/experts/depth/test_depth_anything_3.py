@@ -18,7 +18,7 @@ from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
 from experts.runtime.windows import WindowSettings
 from experts.setup_problem import SetupProblem
-from experts.signals import Abstained, Calibration, CameraPath, Depth, ValidArea
+from experts.signals import Calibration, CameraPath, Depth, NoEstimate, ValidArea
 from spatial_engine.rendering import RenderedScene, camera_paths, true_signals
 from spatial_engine.rendering.rooms import random_room
 from tests.experts.fake_depth_anything_3 import FakeModel, NumberedReader, numbered
@@ -76,7 +76,7 @@ def test_exact_in_exact_out(room: RenderedScene) -> None:
     assert path.provenance.sigma == "raw" and path.provenance.settings["variant"] == "base"
     np.testing.assert_allclose(path.intrinsics.matrix, room.intrinsics.matrix, rtol=1e-5, atol=1e-3)
     assert path.focal_relative_sigma == pytest.approx(0.05, abs=1e-3)
-    assert depth.p_gross == 0.005
+    assert depth.outlier_probability == 0.005
     assert np.nanmin(depth.relative_sigma) >= 0.03 and np.nanmax(depth.relative_sigma) <= 0.5
 
 
@@ -219,13 +219,13 @@ def test_metric_depth_is_focal_over_300(room: RenderedScene) -> None:
     depth = made(clip, {})["depth"]
     np.testing.assert_allclose(depth.z, true_depth(room, depth), rtol=1e-5)
     assert depth.scale.kind == "metric" and depth.scale.source == "metric model at the given focal length"
-    assert depth.p_gross == 0.05
+    assert depth.outlier_probability == 0.05
 
 
 def test_metric_depth_without_a_focal_length(room: RenderedScene) -> None:
     made = expert(FakeModel(scene=room, kind="metric"))
     refused = made(numbered(room), {})["depth"]
-    assert isinstance(refused, Abstained) and refused.reason == "focal length not known" and refused.remedy
+    assert isinstance(refused, NoEstimate) and refused.reason == "focal length not known" and refused.remedy
     calibration = Calibration(intrinsics=room.intrinsics, focal_relative_sigma=0.1, provenance=PROVENANCE)
     depth = made(numbered(room), {"calibration": calibration})["depth"]
     assert depth.scale.source == "metric model at the focal length of geocalib"
@@ -260,7 +260,9 @@ def test_motion_below_the_noise(length_m: float, turn_deg: float, kind: str) -> 
     np.testing.assert_allclose(path.world_from_cam[:, :3, :3], cameras(still)[:, :3, :3], atol=1e-5)
     assert np.isnan(path.position_sigma).all()
     assert np.isfinite(path.world_from_cam[:, :3, 3]).all() == (kind == "static")
-    assert depth.p_gross == 0.05 and np.isfinite(depth.z).all()  # nothing confirms it, nothing contradicts it
+    assert (
+        depth.outlier_probability == 0.05 and np.isfinite(depth.z).all()
+    )  # nothing confirms it, nothing contradicts it
 
 
 def test_one_frame(room: RenderedScene) -> None:
@@ -313,7 +315,7 @@ def test_depth_on_given_cameras(room: RenderedScene) -> None:
         model = FakeModel(scene=room, kind="anyview", scales=(scale,))
         depth = expert(model).depth_on_path(clip, path, {})
         known = np.isfinite(depth.z)
-        assert known.mean() > 0.3 and depth.scale == path.scale and depth.p_gross == 0.005
+        assert known.mean() > 0.3 and depth.scale == path.scale and depth.outlier_probability == 0.005
         np.testing.assert_allclose(depth.z[known], true_depth(room, depth)[known], rtol=1e-3)
         given = model.inputs[0]
         np.testing.assert_allclose(given["extrinsics"], np.linalg.inv(room.world_from_cam), atol=1e-5)

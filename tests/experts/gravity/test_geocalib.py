@@ -15,7 +15,7 @@ from experts.gravity.tilt import Tilt, TiltSettings, doubt, pooled_focal, up_sig
 from experts.intrinsics import Intrinsics
 from experts.runtime.device import Placement
 from experts.setup_problem import SetupProblem
-from experts.signals import Abstained, Calibration, Gravity
+from experts.signals import Calibration, Gravity, NoEstimate
 from spatial_engine.rendering import camera_paths
 
 SETTINGS = TiltSettings()
@@ -246,7 +246,7 @@ def test_a_known_camera_is_not_estimated_again() -> None:
     result = expert(model)(clip(3, intrinsics=camera), {})
     assert model.batches == [(8, (480, 640, 3), [500.0] * 8)]  # filled up: the network always sees one shape
     assert isinstance(result["gravity"], Gravity)
-    assert isinstance(result["calibration"], Abstained)
+    assert isinstance(result["calibration"], NoEstimate)
     assert result["calibration"].reason == "the camera is given"
 
 
@@ -274,7 +274,7 @@ def test_one_frame_is_enough() -> None:
 def test_doubtful_frames_are_left_out_and_counted() -> None:
     result = expert(FakeModel(says={"confidence": 0.0}))(clip(5), {})
     for signal in result.values():
-        assert isinstance(signal, Abstained)
+        assert isinstance(signal, NoEstimate)
         assert signal.reason == "low confidence in the calibration"
         assert "5 frames" in signal.detail
 
@@ -284,18 +284,18 @@ def test_frames_of_other_cameras_give_no_focal_length() -> None:
     raw = {k: tilt(vfov_deg=v) for k, v in enumerate((20.0, 40.0, 70.0, 110.0))}
     result = adapter.finish(clip(), {}, raw)
     assert isinstance(result["gravity"], Gravity)
-    assert isinstance(result["calibration"], Abstained)
+    assert isinstance(result["calibration"], NoEstimate)
     assert result["calibration"].reason == "frames disagree on the focal length"
 
 
 def test_a_lens_that_our_model_cannot_follow_gives_no_calibration() -> None:
     result = expert(FakeModel()).finish(clip(), {}, {0: tilt(vfov_deg=70.0, k1=-0.5)})
     assert isinstance(result["gravity"], Gravity)
-    assert isinstance(result["calibration"], Abstained)
+    assert isinstance(result["calibration"], NoEstimate)
 
 
 def test_nothing_to_look_at() -> None:
-    assert expert(FakeModel()).finish(clip(), {}, {})["gravity"] == Abstained(reason="no frames")
+    assert expert(FakeModel()).finish(clip(), {}, {})["gravity"] == NoEstimate(reason="no frames")
 
 
 def test_memory_that_runs_out_halves_the_batch() -> None:

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from experts.clip import Clip, OpeningOptions, Picture
 from experts.gravity.straight_lines import StraightLinesExpert
 from experts.intrinsics import Intrinsics
-from experts.signals import Abstained, Calibration
+from experts.signals import Calibration, NoEstimate
 from spatial_engine.rendering import camera_paths
 from spatial_engine.rendering.clips import as_clip
 from spatial_engine.rendering.rooms import random_room
@@ -38,9 +38,9 @@ def clip_of(reader: object, frames: int = 4, intrinsics: Intrinsics | None = Non
     )  # fmt: skip
 
 
-def asked(clip: Clip) -> Calibration | Abstained:
-    found = StraightLinesExpert()(clip, {"valid_area": Abstained(reason="not asked for")})["calibration"]
-    assert isinstance(found, Calibration | Abstained)
+def asked(clip: Clip) -> Calibration | NoEstimate:
+    found = StraightLinesExpert()(clip, {"valid_area": NoEstimate(reason="not asked for")})["calibration"]
+    assert isinstance(found, Calibration | NoEstimate)
     return found
 
 
@@ -83,11 +83,11 @@ def test_a_level_look_along_an_axis_does_not() -> None:
     pose = np.repeat(walk(0.0, 0.0, 1), 4, axis=0)
     pose[:, :3, :3] = [[1, 0, 0], [0, 0, 1], [0, -1, 0]]
     pose[:, 0, 3] = 0.2 * np.arange(4)
-    assert isinstance(asked(drawn(pose)), Abstained)
+    assert isinstance(asked(drawn(pose)), NoEstimate)
 
 
 def test_lines_in_all_directions_do_not() -> None:
-    assert isinstance(asked(drawn(turned(30.0, -10.0), spread=1.0)), Abstained)
+    assert isinstance(asked(drawn(turned(30.0, -10.0), spread=1.0)), NoEstimate)
 
 
 def test_a_plane_seen_from_the_front_does_not() -> None:
@@ -96,7 +96,7 @@ def test_a_plane_seen_from_the_front_does_not() -> None:
     world[..., 1] = 7.0
     pose = np.repeat(walk(0.0, 0.0, 1), 4, axis=0)
     pose[:, :3, :3] = [[1, 0, 0], [0, 0, 1], [0, -1, 0]]
-    assert isinstance(asked(clip_of(DrawnReader(ends=world, world_from_cam=pose))), Abstained)
+    assert isinstance(asked(clip_of(DrawnReader(ends=world, world_from_cam=pose))), NoEstimate)
 
 
 @pytest.mark.parametrize("k1", [-0.1, 0.1])
@@ -104,7 +104,7 @@ def test_a_bent_lens_is_within_sigma_or_refused(k1: float) -> None:
     """Bars are drawn straight between bent ends: their middles lie off, as those of short edges do."""
     camera = replace(CAMERA, k1=k1)
     found = asked(drawn(turned(35.0, -10.0), camera))
-    assert isinstance(found, Abstained) or off(found, camera) < 3 * found.focal_relative_sigma
+    assert isinstance(found, NoEstimate) or off(found, camera) < 3 * found.focal_relative_sigma
 
 
 @pytest.mark.parametrize("k1", [-0.08, 0.08])
@@ -115,19 +115,19 @@ def test_lines_that_bend_are_seen(k1: float) -> None:
     straight = camera.project(replace(camera, k1=k1).rays(xy)).astype(np.float32)
     bent = [cv2.remap(picture, straight, None, cv2.INTER_LINEAR) for _, picture in as_clip(scene).read()]
     found = asked(clip_of(Pictures(bent), 3))
-    assert isinstance(found, Abstained) and found.reason == "the lens bends straight lines"
+    assert isinstance(found, NoEstimate) and found.reason == "the lens bends straight lines"
 
 
 def test_blank_pictures_and_single_ones_are_refused() -> None:
     pose = turned(30.0, 0.0)
     blank = asked(clip_of(DrawnReader(ends=np.zeros((0, 2, 3)), world_from_cam=pose)))
-    assert isinstance(blank, Abstained) and blank.reason == "too few straight lines"
-    assert isinstance(asked(drawn(pose[:2])), Abstained)
+    assert isinstance(blank, NoEstimate) and blank.reason == "too few straight lines"
+    assert isinstance(asked(drawn(pose[:2])), NoEstimate)
 
 
 def test_the_users_camera_needs_no_look() -> None:
     found = asked(clip_of(Untouched(), intrinsics=CAMERA))
-    assert isinstance(found, Abstained) and found.reason == "the camera is given"
+    assert isinstance(found, NoEstimate) and found.reason == "the camera is given"
 
 
 def test_a_rendered_room_and_the_same_bytes_twice() -> None:

@@ -14,10 +14,10 @@ from experts.clip import Clip, OpeningOptions, Picture
 from experts.gravity.vanishing_points import VanishingPointsExpert
 from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
-from experts.signals import Abstained, CameraPath, Gravity, MotionKind, Scale
+from experts.signals import CameraPath, Gravity, MotionKind, NoEstimate, Scale
 from tests.experts.drawn_lines import CAMERA, DrawnReader, Untouched, built_world, walk
 
-NONE = Abstained(reason="not asked for")
+NONE = NoEstimate(reason="not asked for")
 SOURCE = Provenance(expert="test", version="0")
 
 
@@ -40,8 +40,8 @@ def camera_path(pose: Float64[np.ndarray, "n 4 4"], motion: MotionKind = "genera
 
 
 def asked(
-    reader: object, path: CameraPath | Abstained, *, frames: int = 8, upright: bool = True
-) -> Gravity | Abstained:
+    reader: object, path: CameraPath | NoEstimate, *, frames: int = 8, upright: bool = True
+) -> Gravity | NoEstimate:
     clip = Clip(
         id="0" * 16,
         name="drawn",
@@ -53,14 +53,14 @@ def asked(
         reader=reader,  # type: ignore[arg-type]
     )
     out = VanishingPointsExpert()(clip, {"camera_path": path, "valid_area": NONE})["gravity"]
-    assert isinstance(out, Gravity | Abstained)
+    assert isinstance(out, Gravity | NoEstimate)
     return out
 
 
 def test_a_path_whose_focal_length_is_open_gives_no_gravity() -> None:
     path = replace(camera_path(walk(0.0, 0.0)), focal_relative_sigma=1.2)
     out = asked(Untouched(), path)
-    assert isinstance(out, Abstained) and out.reason == "gravity rests on the focal length"
+    assert isinstance(out, NoEstimate) and out.reason == "gravity rests on the focal length"
 
 
 def off_rad(out: Gravity, pose: Float64[np.ndarray, "n 4 4"], up_world: Float64[np.ndarray, "3"]) -> float:
@@ -89,34 +89,34 @@ def test_rotations_are_enough() -> None:
 
 def test_without_the_users_word_nothing_is_read() -> None:
     out = asked(Untouched(), camera_path(walk(0, 0)), upright=False)
-    assert isinstance(out, Abstained) and "--upright" in out.remedy
+    assert isinstance(out, NoEstimate) and "--upright" in out.remedy
 
 
 @pytest.mark.parametrize("roll_deg", [38.0, -45.0])
 def test_no_axis_near_image_up_is_refused(roll_deg: float) -> None:
     pose = walk(roll_deg, 0.0)
     out = asked(DrawnReader(ends=built_world(np.random.default_rng(2)), world_from_cam=pose), camera_path(pose))
-    assert isinstance(out, Abstained)
+    assert isinstance(out, NoEstimate)
 
 
 def test_lines_in_all_directions_are_refused() -> None:
     pose = walk(0, 0)
     world = built_world(np.random.default_rng(3), spread=1.0)
-    assert isinstance(asked(DrawnReader(ends=world, world_from_cam=pose), camera_path(pose)), Abstained)
+    assert isinstance(asked(DrawnReader(ends=world, world_from_cam=pose), camera_path(pose)), NoEstimate)
 
 
 def test_bare_pictures_and_few_frames_are_refused() -> None:
     pose = walk(0, 0)
     empty = DrawnReader(ends=np.zeros((0, 2, 3)), world_from_cam=pose)
-    assert isinstance(asked(empty, camera_path(pose)), Abstained)
-    assert isinstance(asked(Untouched(), camera_path(pose[:3]), frames=3), Abstained)
-    assert isinstance(asked(Untouched(), NONE), Abstained)
+    assert isinstance(asked(empty, camera_path(pose)), NoEstimate)
+    assert isinstance(asked(Untouched(), camera_path(pose[:3]), frames=3), NoEstimate)
+    assert isinstance(asked(Untouched(), NONE), NoEstimate)
 
 
 def test_a_camera_turned_about_is_refused() -> None:
     pose = walk(0, 0)
     pose[4:, :3, :2] *= -1  # half of the clip upside down
-    assert isinstance(asked(Untouched(), camera_path(pose)), Abstained)
+    assert isinstance(asked(Untouched(), camera_path(pose)), NoEstimate)
 
 
 def test_one_view_has_the_wider_floor() -> None:
@@ -124,7 +124,7 @@ def test_one_view_has_the_wider_floor() -> None:
     out = asked(
         DrawnReader(ends=built_world(np.random.default_rng(4)), world_from_cam=pose), camera_path(pose, "static")
     )
-    assert isinstance(out, Abstained) or (out.sigma_rad >= np.deg2rad(2.5)).all()
+    assert isinstance(out, NoEstimate) or (out.sigma_rad >= np.deg2rad(2.5)).all()
 
 
 def test_headset_footage() -> None:

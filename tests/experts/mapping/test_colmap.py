@@ -12,14 +12,14 @@ from experts.clip import Clip, Picture
 from experts.intrinsics import Intrinsics
 from experts.mapping.colmap import ColmapExpert
 from experts.provenance import Provenance
-from experts.signals import Abstained, Calibration, CameraPath, Signal, SparsePoints
+from experts.signals import Calibration, CameraPath, NoEstimate, Signal, SparsePoints
 from experts.tracking.klt import KltExpert
 from spatial_engine.rendering import camera_paths
 from spatial_engine.rendering.clips import as_clip
 from spatial_engine.rendering.rooms import random_room
 from spatial_engine.rendering.scene import Effects, RenderedScene
 
-Found = Mapping[str, Signal | Abstained]
+Found = Mapping[str, Signal | NoEstimate]
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def test_points_lie_where_the_depth_says() -> None:
         x, y = np.rint(points.observation_xy_px[points.observation_frame == frame]).astype(int).T
         in_cam = points.xyz_world[rows] - path.world_from_cam[frame, :3, 3]
         z = in_cam @ path.world_from_cam[frame, :3, 2]
-        sure = points.p_gross[rows] < 0.005
+        sure = points.outlier_probability[rows] < 0.005
         ratio.append((z / walked.depth(int(frame))[y, x])[sure])
         sigma.append(points.range_relative_sigma[rows][sure])
     wrong = np.abs(np.concatenate(ratio) / np.median(np.concatenate(ratio)) - 1) / np.concatenate(sigma)
@@ -176,13 +176,13 @@ def test_a_map_that_knows_its_focal_length_keeps_it_or_is_refused() -> None:
     assert np.array_equal(path_in(agreed).world_from_cam, path_in(found).world_from_cam)
     assert path_in(agreed).intrinsics == path_in(found).intrinsics
     refused = look(clip, measured(walked, factor=1.5))["camera_path"]
-    assert isinstance(refused, Abstained) and refused.reason == "two focal lengths disagree"
+    assert isinstance(refused, NoEstimate) and refused.reason == "two focal lengths disagree"
 
 
 def test_a_zoom_is_no_path_whatever_is_known() -> None:
     zoomed = scene(camera_paths.walk, zoom=1.3)
     refused = look(clip_of(zoomed), measured(zoomed, factor=1.15))["camera_path"]
-    assert isinstance(refused, Abstained) and refused.reason == "focal length changes"
+    assert isinstance(refused, NoEstimate) and refused.reason == "focal length changes"
 
 
 def test_a_pan_is_never_a_path() -> None:
@@ -193,12 +193,12 @@ def test_a_pan_is_never_a_path() -> None:
     assert np.isnan(path.world_from_cam[:, :3, 3]).all()
     error, turn = rotation_errors(path, panned.world_from_cam)
     assert np.all(error < 2.5 * np.hypot(path.rotation_sigma_rad, turn * path.focal_relative_sigma))
-    assert all(isinstance(found[n], Abstained) for n in ("sparse_points", "camera_path_check", "sparse_points_check"))
+    assert all(isinstance(found[n], NoEstimate) for n in ("sparse_points", "camera_path_check", "sparse_points_check"))
 
 
 def test_a_zoom_is_never_a_dolly() -> None:
     found = look(clip_of(scene(camera_paths.static, zoom=1.5)))
-    assert isinstance(found["camera_path"], Abstained)
+    assert isinstance(found["camera_path"], NoEstimate)
 
 
 @pytest.mark.parametrize("grey", [0, 255])

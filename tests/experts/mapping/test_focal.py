@@ -17,7 +17,7 @@ from experts.mapping.focal import (
     witness,
 )
 from experts.provenance import Provenance
-from experts.signals import Abstained, Calibration
+from experts.signals import Calibration, NoEstimate
 
 SETTINGS = FocalSettings()
 
@@ -61,7 +61,7 @@ def test_a_calibration_counts_only_with_a_small_measured_sigma() -> None:
     assert known is not None and (known.camera.fx_px, known.relative_sigma) == (448.0, 0.06)
     assert witness({"calibration": calibration(0.7, 0.06, sigma="raw")}, SETTINGS) is None
     assert witness({"calibration": calibration(0.7, 0.13)}, SETTINGS) is None
-    assert witness({"calibration": Abstained(reason="too few straight lines")}, SETTINGS) is None
+    assert witness({"calibration": NoEstimate(reason="too few straight lines")}, SETTINGS) is None
     assert witness({}, SETTINGS) is None
 
 

@@ -104,7 +104,7 @@ def test_a_point_is_sure_only_if_the_other_map_has_it() -> None:
     assert np.mean(gross_errors(MAP, doubled, angle, TRUST) == 0.003) > 0.9
     nearer = MAP.xyz_world.copy()
     nearer[:20] *= 0.5
-    p_gross = gross_errors(MAP, replace(MAP, xyz_world=nearer), angle, TRUST)
-    assert np.all(p_gross[:20] == 0.05) and np.mean(p_gross[20:] == 0.003) > 0.9
+    outlier_probability = gross_errors(MAP, replace(MAP, xyz_world=nearer), angle, TRUST)
+    assert np.all(outlier_probability[:20] == 0.05) and np.mean(outlier_probability[20:] == 0.003) > 0.9
     strange = replace(MAP, keypoint=MAP.keypoint + 100_000)
     assert np.all(gross_errors(MAP, strange, angle, TRUST) == 0.05)

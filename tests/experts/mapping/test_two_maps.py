@@ -14,7 +14,7 @@ from experts.mapping.colmap_mapping import SparseMap
 from experts.mapping.focal import FocalSettings, KnownCamera
 from experts.mapping.map_trust import TrustSettings
 from experts.mapping.two_maps import Attempt, MapMaker, attempts
-from experts.signals import Abstained
+from experts.signals import NoEstimate
 
 FOCAL = FocalSettings()
 
@@ -40,9 +40,9 @@ class Maps:
         share = round(camera.fx_px / 640 if fixed or self.found is None else self.found, 2)
         return made(share, self.kept.get(share, 0))
 
-    def refuse(self, sparse: SparseMap, *_: Any) -> Abstained | None:
+    def refuse(self, sparse: SparseMap, *_: Any) -> NoEstimate | None:
         share = round(sparse.camera.fx_px / 640, 2)
-        return Abstained(reason="focal length changes") if share in self.refused else None
+        return NoEstimate(reason="focal length changes") if share in self.refused else None
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def two(monkeypatch: pytest.MonkeyPatch):
             database=Path("x"), pairs=[], keyframes=8, witness=witness, trust=TrustSettings(), focal=FOCAL
         )  # fmt: skip
         found = maker.two_maps(attempt)
-        return found if isinstance(found, Abstained) else tuple(round(m.camera.fx_px / 640, 2) for m in found)
+        return found if isinstance(found, NoEstimate) else tuple(round(m.camera.fx_px / 640, 2) for m in found)
 
     return chosen
 
@@ -83,7 +83,7 @@ def test_a_focal_length_without_rival_is_believed(two):
 @pytest.mark.parametrize("rival", [1.04, 0.62])
 def test_one_that_explains_less_than_another_is_not(two, rival):
     found = two(Maps({0.8: 1000, rival: 1300}, found=0.8), tries()[0])
-    assert isinstance(found, Abstained) and found.reason == "focal length undecided"
+    assert isinstance(found, NoEstimate) and found.reason == "focal length undecided"
 
 
 def test_with_a_witness_nobody_looks_for_rivals(two):
@@ -92,7 +92,7 @@ def test_with_a_witness_nobody_looks_for_rivals(two):
     assert two(maps, tries(witness=witness)[0], witness) == (0.8, 0.8) and maps.made == 2
     far = KnownCamera(camera=Intrinsics.centred(640, 480, 1.4 * 640), relative_sigma=0.05)
     found = two(Maps({0.8: 1000}, found=0.8), tries(witness=far)[0], far)
-    assert isinstance(found, Abstained) and found.reason == "two focal lengths disagree"
+    assert isinstance(found, NoEstimate) and found.reason == "two focal lengths disagree"
 
 
 def test_the_last_attempt_is_at_both_ends(two):
@@ -114,7 +114,7 @@ def test_the_last_attempt_is_at_both_ends(two):
     ],
 )
 def test_one_end_alone_says_nothing(two, maps):
-    assert isinstance(two(maps, tries()[-1]), Abstained)
+    assert isinstance(two(maps, tries()[-1]), NoEstimate)
 
 
 def test_ends_need_keyframes_and_nothing_better():

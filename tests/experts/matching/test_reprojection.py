@@ -11,7 +11,7 @@ import pytest
 from experts.clip import Clip
 from experts.expert import joins
 from experts.matching.reprojection import ReprojectionExpert, ReprojectionSettings
-from experts.signals import Abstained, CameraPath, Depth, Matches, PointTracks, Scale, Signal, ValidArea
+from experts.signals import CameraPath, Depth, Matches, NoEstimate, PointTracks, Scale, Signal, ValidArea
 from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
 from spatial_engine.rendering.rooms import random_room
 from templates.fact import Fact
@@ -43,9 +43,9 @@ def matches_of(clip: Clip, signals: dict[str, Signal]) -> Matches:
     return found
 
 
-def reason(clip: Clip, signals: dict[str, Signal | Abstained]) -> str:
+def reason(clip: Clip, signals: dict[str, Signal | NoEstimate]) -> str:
     (found,) = ReprojectionExpert()(clip, signals).values()
-    assert isinstance(found, Abstained)
+    assert isinstance(found, NoEstimate)
     return found.reason
 
 
@@ -77,7 +77,7 @@ def test_exact_depth_and_poses_give_exact_matches(turning: bool) -> None:
     assert len(found.pairs) >= 5 and np.isfinite(off).sum() > 0.9 * min(400, len(off))
     assert np.nanmax(off) < 0.5
     assert set(found.confirmed_by.tolist()) <= {0, 4}
-    assert (found.p_gross == 0.005).mean() > 0.8, "a third frame confirms nearly all that rests"
+    assert (found.outlier_probability == 0.005).mean() > 0.8, "a third frame confirms nearly all that rests"
     shift = np.linalg.norm(found.xy_b_px - found.xy_a_px, axis=1)
     assert np.ptp([np.median(shift[found.pair == k]) for k in range(len(found.pairs))]) > 10, "small and large shifts"
 
@@ -100,7 +100,7 @@ def test_what_moves_is_never_sure() -> None:
     models = learned.imitated(scene, clip, np.random.default_rng(0), noise=learned.Noise(slides=0.0))
     signals = {**exact(mover=True)[1], **tracks_of(clip, models)}
     found = matches_of(clip, signals)
-    sure = found.p_gross < 0.01
+    sure = found.outlier_probability < 0.01
     assert sure.mean() > 0.3
     assert not (sure & on_mover(found, scene)).any()
 
@@ -109,8 +109,8 @@ def test_things_whose_pose_changes_are_never_sure() -> None:
     scene, clip = room(mover=True)
     truth = true_signals(scene, clip, stride=2)
     found = matches_of(clip, {name: truth[name] for name in ("depth", "camera_path", "objects")})
-    assert not (found.p_gross[on_mover(found, scene)] < 0.01).any()
-    assert (found.p_gross < 0.01).mean() > 0.5
+    assert not (found.outlier_probability[on_mover(found, scene)] < 0.01).any()
+    assert (found.outlier_probability < 0.01).mean() > 0.5
 
 
 def on_mover(found: Matches, scene: RenderedScene) -> np.ndarray:
@@ -130,7 +130,7 @@ def test_learned_signals_with_tracks_are_right_within_sigma() -> None:
     signals = learned.concluded(clip, learned.imitated(scene, clip, np.random.default_rng(2), stride=2))
     found = signals["matches"]
     assert isinstance(found, Matches)
-    sure = found.p_gross < 0.004
+    sure = found.outlier_probability < 0.004
     assert sure.sum() > 100, "tracks confirm"
     off = errors_px(found, scene, clip)
     asked = sure & np.isfinite(off)
@@ -146,7 +146,9 @@ def test_tracks_contradict_wrong_depth_and_wrong_paths(how: str) -> None:
     found = learned.concluded(clip, models)["matches"]
     if isinstance(found, Matches):
         off = errors_px(found, scene, clip)
-        sure = (found.p_gross < 0.01) & (found.sigma_px < 0.02 * np.hypot(clip.width_px, clip.height_px) / 3.04)
+        sure = (found.outlier_probability < 0.01) & (
+            found.sigma_px < 0.02 * np.hypot(clip.width_px, clip.height_px) / 3.04
+        )
         assert np.nansum(off[sure] > 0.02 * np.hypot(clip.width_px, clip.height_px)) <= 0.01 * max(sure.sum(), 100)
 
 
@@ -163,8 +165,8 @@ def test_reasons_to_abstain() -> None:
     clip, signals = exact()
     depth, path = signals["depth"], signals["camera_path"]
     assert isinstance(depth, Depth) and isinstance(path, CameraPath)
-    assert reason(clip, {"depth": Abstained(reason="no"), "camera_path": path}) == "no depth"
-    assert reason(clip, {"depth": depth, "camera_path": Abstained(reason="no")}) == "no camera path"
+    assert reason(clip, {"depth": NoEstimate(reason="no"), "camera_path": path}) == "no depth"
+    assert reason(clip, {"depth": depth, "camera_path": NoEstimate(reason="no")}) == "no camera path"
     per_frame = replace(depth, scale=Scale(kind="per_frame"))
     assert reason(clip, {"depth": per_frame, "camera_path": path}) == "every frame's depth has its own scale"
     for motion, words in (
@@ -188,7 +190,9 @@ def test_two_frames_have_no_third_to_confirm_them() -> None:
     two = [0, len(depth.frames) - 1]
     few = replace(depth, frames=depth.frames[two], z=depth.z[two], relative_sigma=depth.relative_sigma[two])
     found = matches_of(clip, {**signals, "depth": few})
-    assert (found.p_gross == ReprojectionSettings().p_gross_unconfirmed).all() and not found.confirmed_by.any()
+    assert (
+        found.outlier_probability == ReprojectionSettings().outlier_probability_unconfirmed
+    ).all() and not found.confirmed_by.any()
 
 
 @pytest.mark.skipif(DATA is None, reason="SPATIAL_ENGINE_DATA is not set")
@@ -212,7 +216,7 @@ def test_matches_of_measured_depth_and_poses_lie_where_sift_finds_them(name: str
         alike = [m for m, n in cv2.BFMatcher().knnMatch(da, db, k=2) if m.distance < 0.7 * n.distance]
         ends = [np.array([kp[getattr(m, i)].pt for m in alike]) for kp, i in ((ka, "queryIdx"), (kb, "trainIdx"))]
         start, end = ((xy - middle) * zoom + middle for xy in ends)
-        rows = np.flatnonzero((found.pair == k) & (found.p_gross < 0.01))
+        rows = np.flatnonzero((found.pair == k) & (found.outlier_probability < 0.01))
         apart = np.linalg.norm(found.xy_a_px[rows][:, None] - start, axis=2)
         nearest, near = apart.argmin(axis=1), apart.min(axis=1) < 3
         moved = end[nearest] + found.xy_a_px[rows] - start[nearest]

@@ -11,9 +11,9 @@ from jaxtyping import Float64, UInt8
 from experts.clip import Clip, Picture
 from experts.matching.sift_matches import SiftExpert
 from experts.provenance import Provenance
-from experts.signals import Abstained, ImageTracks, Matches
+from experts.signals import ImageTracks, Matches, NoEstimate
 
-NONE = Abstained(reason="not asked for")
+NONE = NoEstimate(reason="not asked for")
 SIZE = (320, 240)
 FRAMES = 4
 
@@ -63,10 +63,10 @@ def turning_plane(paint: UInt8[np.ndarray, "h w"]) -> tuple[Clip, ImageTracks]:
     return clip, ImageTracks(frames=clip.frames, xy_px=xy.astype(np.float32), provenance=source)
 
 
-def matched(clip: Clip, tracks: ImageTracks | Abstained) -> Matches | Abstained:
+def matched(clip: Clip, tracks: ImageTracks | NoEstimate) -> Matches | NoEstimate:
     signals = {"image_tracks": tracks, "camera_path": NONE, "sparse_points": NONE, "valid_area": NONE}
     out = SiftExpert()(clip, signals)["matches"]
-    assert isinstance(out, Matches | Abstained)
+    assert isinstance(out, Matches | NoEstimate)
     return out
 
 
@@ -84,7 +84,7 @@ def test_matches_of_a_painted_plane_are_right_and_confirmed() -> None:
     clip, tracks = turning_plane(random_paint(0))
     out = matched(clip, tracks)
     assert isinstance(out, Matches)
-    sure, errors = out.p_gross < 0.005, errors_px(clip, out)
+    sure, errors = out.outlier_probability < 0.005, errors_px(clip, out)
     assert sure.sum() > 100 and set(np.unique(out.confirmed_by[sure])) <= {1, 3}
     assert errors[sure].max() < 2.5
     assert np.mean(errors[sure] > 2 * 1.5 * out.sigma_px[sure]) < 0.05
@@ -103,7 +103,7 @@ def test_without_agreement_of_tracks_nothing_is_confirmed() -> None:
     )
     out = matched(clip, wrong)
     assert isinstance(out, Matches)
-    assert (out.confirmed_by == 0).mean() > 0.95 and (out.p_gross >= 0.005).mean() > 0.99
+    assert (out.confirmed_by == 0).mean() > 0.95 and (out.outlier_probability >= 0.005).mean() > 0.99
 
 
 @pytest.mark.parametrize("worn", [0.0, 4.0])
@@ -113,7 +113,7 @@ def test_tiles_are_not_mistaken_for_one_another(worn: float) -> None:
     clip, tracks = turning_plane(np.clip(paint, 0, 255).astype(np.uint8))
     out = matched(clip, tracks)
     if isinstance(out, Matches):
-        assert not (errors_px(clip, out)[out.p_gross < 0.005] > 2.5).any()
+        assert not (errors_px(clip, out)[out.outlier_probability < 0.005] > 2.5).any()
 
 
 def test_reasons() -> None:
@@ -123,4 +123,4 @@ def test_reasons() -> None:
     )
     for given, reason in ((NONE, "no tracks"), (still, "no two frames differ enough")):
         out = matched(clip, given)
-        assert isinstance(out, Abstained) and reason in out.reason
+        assert isinstance(out, NoEstimate) and reason in out.reason

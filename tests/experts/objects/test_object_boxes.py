@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from experts.depth.depth_views import LiftSettings, View, views_of
-from experts.objects.mask_points import MaskPoints, lifted
+from experts.objects.mask_points import MaskPoints, unprojected
 from experts.objects.object_axes import AxesSettings, axes_of
 from experts.objects.object_boxes import BoxSettings, ObjectBox, fitted, stands_still
 from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
@@ -40,7 +40,7 @@ class Surfaces:
         for ids, view in zip(self.ids, self.views, strict=True):
             mask = ids == k
             if mask.sum() >= least_px and view is not None:
-                part = lifted(mask, view, LIFT, (ids >= 0) & ~mask)
+                part = unprojected(mask, view, LIFT, (ids >= 0) & ~mask)
                 if len(part):
                     parts.append(part)
                     views.append(view)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from experts.depth.depth_views import LiftSettings, views_of
-from experts.objects.mask_points import lifted
+from experts.objects.mask_points import unprojected
 from experts.objects.object_following import Follower, FollowingSettings, Track, numbered, unambiguous
 from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
 from spatial_engine.rendering.boxes import sliding
@@ -41,7 +41,7 @@ def follow(
         depth = noisy(signals["depth"], np.random.default_rng(0), noise, 0)  # type: ignore[arg-type]
         views = views_of(depth.frames, ids[0].shape, depth, signals["camera_path"], LIFT)  # type: ignore[arg-type]
     parts = [
-        [None if view is None else lifted(one.ids == k, view, LIFT) for k in range(len(one.detections.scores))]
+        [None if view is None else unprojected(one.ids == k, view, LIFT) for k in range(len(one.detections.scores))]
         for one, view in zip(seen, views, strict=True)
     ]
     follower = Follower(

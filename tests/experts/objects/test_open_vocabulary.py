@@ -16,7 +16,7 @@ from experts.registry import EXPERTS
 from experts.runtime.device import Placement
 from experts.runtime.model_expert import missing_package
 from experts.runtime.per_image import PerImageExpert, call_many
-from experts.signals import Abstained, Objects, Scale, Signal, ValidArea
+from experts.signals import NoEstimate, Objects, Scale, Signal, ValidArea
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.boxes import sliding
 from tests.experts.objects.test_object_boxes import orbit
@@ -49,7 +49,7 @@ def clip(scene: RenderedScene) -> Clip:
 
 
 @pytest.fixture(scope="module")
-def signals(scene: RenderedScene, clip: Clip) -> dict[str, Signal | Abstained]:
+def signals(scene: RenderedScene, clip: Clip) -> dict[str, Signal | NoEstimate]:
     known = true_signals(scene, clip)
     depth: Any = known["depth"]
     honest = replace(depth, relative_sigma=np.full_like(depth.z, 0.005))
@@ -135,7 +135,7 @@ def test_without_depth_or_path_only_pictures_are_known(
 ) -> None:
     per_frame = replace(signals["depth"], scale=Scale(kind="per_frame"))
     lost = replace(signals["camera_path"], motion="unresolved")
-    gone = Abstained(reason="too little parallax")
+    gone = NoEstimate(reason="too little parallax")
     for given in ({}, {**signals, "depth": per_frame}, {**signals, "camera_path": lost}, {**signals, "depth": gone}):
         found = objects_of(expert_with(ideal)(clip, given))
         assert "cupboard" in found.labels and "box" not in found.labels  # two boxes could change places
@@ -205,14 +205,14 @@ def test_nothing_found_is_said(scene: RenderedScene, clip: Clip, why: str) -> No
 
     ideal = {"nan": Odd, "no masks": Blind}.get(why, IdealNetworks)(scene, clip, names, score=ideal.score)
     result = expert_with(ideal, replace(SETTINGS, labels=names))(clip, {})["objects"]
-    assert isinstance(result, Abstained) and result.reason == "no objects found"
+    assert isinstance(result, NoEstimate) and result.reason == "no objects found"
     assert names[0] in result.detail and "6 frames" in result.detail and "labels" in result.remedy
 
 
 def test_no_frames(ideal: IdealNetworks, clip: Clip) -> None:
     nothing = replace(clip, frames=np.zeros(0, dtype=np.int64), times_s=None)
     result = expert_with(ideal)(nothing, {})["objects"]
-    assert isinstance(result, Abstained) and result.reason == "no frames"
+    assert isinstance(result, NoEstimate) and result.reason == "no frames"
 
 
 def test_same_bytes_twice(ideal: IdealNetworks, clip: Clip, signals: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from experts.objects.orient_anything import OrientAnythingExpert, OrientAnything
 from experts.provenance import Provenance
 from experts.runtime.device import Placement
 from experts.setup_problem import SetupProblem
-from experts.signals import Abstained, CameraPath, ObjectOrientation, Objects, Scale, Signals
+from experts.signals import CameraPath, NoEstimate, ObjectOrientation, Objects, Scale, Signals
 from spatial_engine.rendering import camera_paths
 from spatial_engine.rendering.boxes import Box, standing
 from spatial_engine.rendering.clips import as_clip
@@ -178,7 +178,7 @@ def test_the_object_stands_alone_in_the_middle_of_its_crop() -> None:
 
 def test_without_a_camera_angles_are_known_but_no_rotation() -> None:
     world = scene()
-    signals = {"objects": signals_of(world)["objects"], "camera_path": Abstained(reason="too little parallax")}
+    signals = {"objects": signals_of(world)["objects"], "camera_path": NoEstimate(reason="too little parallax")}
     signal = ideal(world)(as_clip(world), signals)["object_orientation"]
     assert isinstance(signal, ObjectOrientation)
     assert np.isfinite(signal.azimuth_rad).all() and np.isnan(signal.cam_from_object).all()
@@ -215,7 +215,7 @@ def test_views_that_say_nothing() -> None:
     clip, signals = as_clip(world), signals_of(world)
     raw = {sighting: np.full(902, np.nan, np.float32) for sighting, _ in adapter.pictures(clip, signals)}
     result = adapter.finish(clip, signals, raw)["object_orientation"]
-    assert isinstance(result, Abstained) and result.reason == "no object's front is decided"
+    assert isinstance(result, NoEstimate) and result.reason == "no object's front is decided"
     first = next(iter(raw))
     some = adapter.finish(clip, signals, raw | {first: ideal_logits(902, 1, 0, 0)})["object_orientation"]
     assert isinstance(some, ObjectOrientation) and (some.fronts == 1).sum() == 1  # the others stay unknown
@@ -265,17 +265,17 @@ def test_cut_off_and_tiny_ones_are_not_looked_at() -> None:
     objects = objects_of(ids, 4)  # the fourth is not seen at all
     assert sightings(grey_clip(), objects, CropSettings()) == []
     result = OrientAnythingExpert()(grey_clip(), {"objects": objects})["object_orientation"]
-    assert isinstance(result, Abstained) and result.reason == "no object is seen whole and large enough"
+    assert isinstance(result, NoEstimate) and result.reason == "no object is seen whole and large enough"
 
 
 def test_no_objects() -> None:
     expert = OrientAnythingExpert()
-    why = Abstained(reason="nothing found")
-    assert expert(grey_clip(), {"objects": why})["object_orientation"] == Abstained(
+    why = NoEstimate(reason="nothing found")
+    assert expert(grey_clip(), {"objects": why})["object_orientation"] == NoEstimate(
         reason="no objects", detail="nothing found"
     )
     nothing = objects_of(np.full((2, 60, 80), -1), 0)
-    assert isinstance(expert(grey_clip(), {"objects": nothing})["object_orientation"], Abstained)
+    assert isinstance(expert(grey_clip(), {"objects": nothing})["object_orientation"], NoEstimate)
 
 
 def test_memory_that_runs_out_halves_the_batch() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from experts.clip import Clip, Picture
 from experts.runtime.per_image import PerImageExpert, call_many, call_one
-from experts.signals import Abstained, Signal, Signals
+from experts.signals import NoEstimate, Signal, Signals
 
 
 class Memory:
@@ -54,7 +54,7 @@ class Greys:
     def close(self) -> None:
         """Nothing to free."""
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | Abstained]:
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         return call_one(self, clip, signals)
 
     def pictures(self, clip: Clip, signals: Signals) -> Iterator[tuple[Hashable, Any]]:
@@ -71,8 +71,8 @@ class Greys:
         assert 77 not in greys, "an odd picture"
         return [f"{grey} of {len(greys)}" for grey in greys]
 
-    def finish(self, clip: Clip, signals: Signals, raw: Mapping[str, str]) -> Mapping[str, Signal | Abstained]:
-        return {"gravity": Abstained(reason=clip.name, detail=" ".join(f"{key}: {raw[key]};" for key in raw))}
+    def finish(self, clip: Clip, signals: Signals, raw: Mapping[str, str]) -> Mapping[str, Signal | NoEstimate]:
+        return {"gravity": NoEstimate(reason=clip.name, detail=" ".join(f"{key}: {raw[key]};" for key in raw))}
 
 
 def results(expert: PerImageExpert, clips: Sequence[Clip]) -> list[str]:

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from experts.runtime.window_chain import Chain, Joined
 from experts.runtime.windows import Similarity, Window, WindowSettings, fitting_size, rolling, similarity
-from experts.signals import Abstained
+from experts.signals import NoEstimate
 from spatial_engine.rendering import RenderedScene
 from spatial_engine.rendering.rooms import random_room
 
@@ -118,7 +118,7 @@ def test_what_does_not_fit_is_not_joined(room: RenderedScene, case: str) -> None
         case _:
             b = replace(b, world_from_cam=np.full_like(b.world_from_cam, np.nan))
     refused = similarity(a, b, SETTINGS)
-    assert isinstance(refused, Abstained) and refused.reason == "windows do not join"
+    assert isinstance(refused, NoEstimate) and refused.reason == "windows do not join"
 
 
 def test_a_chain_puts_all_frames_into_the_first_world(room: RenderedScene) -> None:
@@ -138,11 +138,11 @@ def test_a_chain_ends_where_a_window_does_not_fit(room: RenderedScene) -> None:
     windows = Chain(count=20, keep=frozenset({0, 19}), settings=SETTINGS)
     windows.add(window(room, range(8)))
     windows.add(window(room, range(4, 12)))
-    assert not windows.add(Abstained(reason="only sky"))
+    assert not windows.add(NoEstimate(reason="only sky"))
     joined = windows.joined(0.5)
     assert isinstance(joined, Joined)
     np.testing.assert_array_equal(np.isfinite(joined.world_from_cam[:, 0, 3]), np.arange(20) < 12)
     assert joined.rows.tolist() == [0]
     refused = windows.joined(0.8)
-    assert isinstance(refused, Abstained) and refused.reason == "only sky"
+    assert isinstance(refused, NoEstimate) and refused.reason == "only sky"
     assert "12 of 20" in refused.detail

@@ -8,7 +8,7 @@ from scipy.ndimage import gaussian_filter
 
 from experts.clip import Clip, OpeningOptions, Picture
 from experts.provenance import Provenance
-from experts.signals import Abstained, ImageTracks, ValidArea
+from experts.signals import ImageTracks, NoEstimate, ValidArea
 from experts.tracking.klt import KltExpert, KltSettings
 
 WORLD = (gaussian_filter(np.random.default_rng(0).normal(size=(300, 400)), 2.0) * 600 + 128).clip(0, 255)
@@ -72,7 +72,7 @@ def test_masked_pixels_hold_no_track() -> None:
 @pytest.mark.parametrize("frames", [1, 6])
 def test_nothing_to_follow(frames: int) -> None:
     black = KltExpert()(clip_of(Window(np.zeros((300, 400))), frames=frames), {})["image_tracks"]
-    assert isinstance(black, Abstained)
+    assert isinstance(black, NoEstimate)
     assert black.reason == ("fewer than two frames" if frames == 1 else "no texture to follow")
 
 

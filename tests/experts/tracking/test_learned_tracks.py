@@ -11,7 +11,7 @@ from experts.clip import Clip
 from experts.provenance import Provenance
 from experts.runtime.device import Placement
 from experts.setup_problem import SetupProblem
-from experts.signals import Abstained, ImageTracks, ValidArea
+from experts.signals import ImageTracks, NoEstimate, ValidArea
 from experts.tracking.image_tracker import ImageTracker
 from experts.tracking.learned_tracks import (
     FollowSettings,
@@ -73,7 +73,7 @@ class Exact:
         return RawTracks(xy=xy.astype(np.float32), confidence=seen.astype(np.float32))
 
 
-def followed(tracker: Fake, clip: Clip = CLIP, **signals: object) -> ImageTracks | Abstained:
+def followed(tracker: Fake, clip: Clip = CLIP, **signals: object) -> ImageTracks | NoEstimate:
     return tracker(clip, signals)["image_tracks"]  # type: ignore[arg-type]
 
 
@@ -140,12 +140,12 @@ def test_outputs_beyond_all_sense_are_no_tracks(value: float) -> None:
         xy[:] = value
 
     out = followed(Fake(Exact(broken)))
-    assert isinstance(out, Abstained) and out.reason == "no texture to follow"
+    assert isinstance(out, NoEstimate) and out.reason == "no texture to follow"
     unsure = Fake(lambda video, queries: RawTracks(
         xy=np.repeat(queries[:, None, 1:], len(video), axis=1),
         confidence=np.full((len(queries), len(video)), np.nan, np.float32),
     ))  # fmt: skip
-    assert isinstance(followed(unsure), Abstained)
+    assert isinstance(followed(unsure), NoEstimate)
 
 
 def test_no_texture_and_one_frame_are_reasons() -> None:
@@ -156,9 +156,9 @@ def test_no_texture_and_one_frame_are_reasons() -> None:
     flat = replace(CLIP, reader=Grey())
     tracker = Fake(Exact())
     out = followed(tracker, flat)
-    assert isinstance(out, Abstained) and out.reason == "no texture to follow" and tracker.windows == []
+    assert isinstance(out, NoEstimate) and out.reason == "no texture to follow" and tracker.windows == []
     out = followed(tracker, replace(CLIP, frames=CLIP.frames[:1], times_s=None))
-    assert isinstance(out, Abstained) and out.reason == "fewer than two frames"
+    assert isinstance(out, NoEstimate) and out.reason == "fewer than two frames"
 
 
 def test_two_frames_are_enough() -> None:

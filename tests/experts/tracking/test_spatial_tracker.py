@@ -14,7 +14,7 @@ import pytest
 from experts.provenance import Provenance
 from experts.runtime.worker import OutOfMemoryError, WorkerCrashed, WorkerFailed, WorkerTimedOut
 from experts.setup_problem import SetupProblem
-from experts.signals import Abstained, CameraPath, Depth, PointTracks, Signal, ValidArea
+from experts.signals import CameraPath, Depth, NoEstimate, PointTracks, Signal, ValidArea
 from experts.tracking.spatial_tracker import SpatialTrackerExpert, SpatialTrackerSettings
 from experts.tracking.spatial_tracker_input import nearest, network_size
 from spatial_engine.rendering import true_signals
@@ -33,7 +33,7 @@ def world(mover: bool = True) -> RenderedOnce:
     )
 
 
-def signals(of: RenderedOnce) -> dict[str, Signal | Abstained]:
+def signals(of: RenderedOnce) -> dict[str, Signal | NoEstimate]:
     """Exact, in another unit, with a plausible σ."""
     true = true_signals(of.scene, of.clip)
     path, depth = true["camera_path"], true["depth"]
@@ -93,10 +93,10 @@ def tracked(of: RenderedOnce, settings: SpatialTrackerSettings | None = None, **
 
 def said(
     of: RenderedOnce,
-    given: dict[str, Signal | Abstained],
+    given: dict[str, Signal | NoEstimate],
     settings: SpatialTrackerSettings | None = None,
     **upstream: Any,
-) -> Signal | Abstained:
+) -> Signal | NoEstimate:
     expert = SpatialTrackerExpert(settings or QUICK)
     expert.model = upstream.pop("model", None) or FakeUpstream(of, **upstream)
     return expert(of.clip, given)["tracks"]
@@ -178,8 +178,8 @@ def test_low_confidence_is_a_gross_error_and_no_track() -> None:
 
     out = tracked(world(mover=False), change=doubt)
     assert np.isnan(out.xy_px[:, 10:20]).all() and not out.visible[:, 10:20].any()
-    assert (out.p_gross[::2] >= 0.39).all()
-    assert (out.p_gross[1::2][out.motion[1::2] == 0] < 0.06).all()
+    assert (out.outlier_probability[::2] >= 0.39).all()
+    assert (out.outlier_probability[1::2][out.motion[1::2] == 0] < 0.06).all()
 
 
 def test_a_unit_of_ours_is_not_seen_upstream() -> None:
@@ -275,18 +275,18 @@ def test_reasons_to_say_nothing() -> None:
         answer["xyz"][..., 2] *= 1.5
 
     for change, reason in [
-        ({"depth": Abstained(reason="no GPU")}, "no depth"),
-        ({"camera_path": Abstained(reason="x")}, "no camera path"),
+        ({"depth": NoEstimate(reason="no GPU")}, "no depth"),
+        ({"camera_path": NoEstimate(reason="x")}, "no camera path"),
         ({"camera_path": replace(path, motion="unresolved")}, "camera path unresolved"),
         ({"depth": one}, "fewer than two frames with depth and camera"),
         ({"depth": replace(depth, z=np.full_like(depth.z, np.nan))}, "fewer than two frames with depth and camera"),
         ({"depth": replace(depth, z=thin)}, "too little depth"),
     ]:
         out = said(of, given | change)  # type: ignore[operator]
-        assert isinstance(out, Abstained) and out.reason == reason
+        assert isinstance(out, NoEstimate) and out.reason == reason
     for change_answer in (nothing, other_unit):
         out = said(of, given, change=change_answer)
-        assert isinstance(out, Abstained) and out.reason == "3-D tracks do not fit the depth"
+        assert isinstance(out, NoEstimate) and out.reason == "3-D tracks do not fit the depth"
 
 
 def test_a_wall_without_texture_is_a_reason() -> None:
@@ -295,7 +295,7 @@ def test_a_wall_without_texture_is_a_reason() -> None:
     expert = SpatialTrackerExpert(QUICK)
     expert.model = FakeUpstream(of)
     out = expert(grey, signals(of))["tracks"]
-    assert isinstance(out, Abstained) and out.reason == "no texture to follow"
+    assert isinstance(out, NoEstimate) and out.reason == "no texture to follow"
 
 
 class _Grey:
@@ -426,7 +426,7 @@ def test_the_other_process_from_end_to_end(checkout: Path, monkeypatch: pytest.M
             assert isinstance(out, PointTracks) and out.xyz_world is not None
             held = np.isfinite(out.xy_px[..., 0])
             assert (out.motion == 0).mean() > 0.8 and out.visible[held].mean() > 0.8
-            assert (out.p_gross[out.motion == 0] <= 0.1 + 1e-6).all()
+            assert (out.outlier_probability[out.motion == 0] <= 0.1 + 1e-6).all()
             assert (np.nanmax(out.xyz_world, axis=1) - np.nanmin(out.xyz_world, axis=1)).max() < 1e-3 * UNIT
         assert out.provenance.sigma == "raw" and not out.provenance.commercial_ok
         assert out.provenance.weights_sha256 == "random"

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from experts.clip import Clip
 from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
-from experts.signals import Abstained, CameraPath, ImageTracks, MotionKind, PointTracks, Scale
+from experts.signals import CameraPath, ImageTracks, MotionKind, NoEstimate, PointTracks, Scale
 from experts.tracking.static_fit import fit_consensus, fit_whole, parallax_rad, shown_px, sightings
 from experts.tracking.track_geometry import TrackGeometryExpert
 
@@ -67,7 +67,7 @@ def wall(rng: np.random.Generator, count: int, z: float = 4.0) -> Float64[np.nda
     return np.stack([rng.uniform(-1.2, 1.2, count), rng.uniform(-0.9, 0.9, count), np.full(count, z)], axis=1)
 
 
-def judged(xy: Float64[np.ndarray, "t n 2"], path: CameraPath | Abstained) -> PointTracks:
+def judged(xy: Float64[np.ndarray, "t n 2"], path: CameraPath | NoEstimate) -> PointTracks:
     clip = Clip(
         id="0" * 16,
         name="synthetic",
@@ -78,7 +78,7 @@ def judged(xy: Float64[np.ndarray, "t n 2"], path: CameraPath | Abstained) -> Po
         reader=NoFrames(),
     )
     tracks = ImageTracks(frames=clip.frames, xy_px=xy.astype(np.float32), provenance=SOURCE)
-    signals = {"image_tracks": tracks, "camera_path": path, "sparse_points": Abstained(reason="none")}
+    signals = {"image_tracks": tracks, "camera_path": path, "sparse_points": NoEstimate(reason="none")}
     out = TrackGeometryExpert()(clip, signals)["tracks"]
     assert isinstance(out, PointTracks)
     return out
@@ -99,7 +99,7 @@ def test_movers_and_static_points_are_told_apart() -> None:
     assert (out.moving_pairs[:20] >= 3).all() and (out.residual_px[:20] >= 6).all()
     assert (out.motion[20:] != 1).all() and (out.motion[20:] == 0).mean() > 0.95
     assert out.visible[20:].mean() > 0.95 and out.visible[:20][out.motion[:20] == 1].mean() > 0.8
-    assert (out.p_gross[20:][out.motion[20:] == 0] < 0.005).all()
+    assert (out.outlier_probability[20:][out.motion[20:] == 0] < 0.005).all()
 
 
 @settings(max_examples=4, deadline=None)
@@ -235,7 +235,7 @@ def test_a_path_that_no_track_follows_says_nothing() -> None:
     flip = np.diag([-1.0, 1, 1, 1])
     xyz = np.concatenate([wall(rng, 100), wall(rng, 100, 2.5)])
     out = judged(seen_by(pose, still(xyz)), camera_path(flip @ pose @ flip))
-    assert (out.motion == -1).all() and (out.p_gross >= 0.005).all()
+    assert (out.motion == -1).all() and (out.outlier_probability >= 0.005).all()
 
 
 def test_a_path_that_is_off_by_tenths_of_a_degree_is_put_right() -> None:
@@ -257,7 +257,7 @@ def test_unresolved_path_says_nothing() -> None:
     pose = curved_path()
     pose[:, :3, 3] = np.nan
     out = judged(seen_by(curved_path(), still(wall(rng, 20))), camera_path(pose, "unresolved"))
-    assert (out.motion == -1).all() and not out.visible.any() and (out.p_gross >= 0.005).all()
+    assert (out.motion == -1).all() and not out.visible.any() and (out.outlier_probability >= 0.005).all()
 
 
 def test_frames_without_a_camera_are_not_visible() -> None:
@@ -283,6 +283,6 @@ def test_sigma_grows_with_age() -> None:
 def test_no_camera_path_is_a_reason() -> None:
     clip = Clip(id="0", name="x", frames=np.arange(3), times_s=None, width_px=64, height_px=48, reader=NoFrames())
     tracks = ImageTracks(frames=clip.frames, xy_px=np.zeros((1, 3, 2), np.float32), provenance=SOURCE)
-    none = Abstained(reason="too little parallax")
+    none = NoEstimate(reason="too little parallax")
     out = TrackGeometryExpert()(clip, {"image_tracks": tracks, "camera_path": none, "sparse_points": none})["tracks"]
-    assert isinstance(out, Abstained) and out.detail == "too little parallax"
+    assert isinstance(out, NoEstimate) and out.detail == "too little parallax"

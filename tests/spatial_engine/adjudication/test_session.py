@@ -34,7 +34,7 @@ def test_what_was_done_is_in_the_steps(dataset):
     at_work.evidence(first)
     at_work.judge(first, "bad", " a\n note ")
     answer, verdict = kept.steps
-    assert (answer.deed, answer.own, answer.blind) == ("answer", None, True)
+    assert (answer.action, answer.own, answer.blind) == ("answer", None, True)
     assert (verdict.verdict, verdict.note, verdict.evidence) == ("bad", "a note", True)
     assert verdict.seconds > 0 and verdict.content == content_hash(at_work.questions[first])
 

@@ -7,8 +7,10 @@ import pytest
 from spatial_engine.adjudication.step import Step, holding, read_steps, step_of
 from spatial_engine.errors import UsageError
 
-STEP = Step(deed="answer", question="q", content="c", at="2026-01-01T00:00:00Z", own=[1.5, "ü\n", None])
-VERDICT = Step(deed="verdict", question="q", content="c", at="t", verdict="wrong", note='"<b>', third=True, seconds=2.5)
+STEP = Step(action="answer", question="q", content="c", at="2026-01-01T00:00:00Z", own=[1.5, "ü\n", None])
+VERDICT = Step(
+    action="verdict", question="q", content="c", at="t", verdict="wrong", note='"<b>', third=True, seconds=2.5
+)
 
 
 def written(path, *steps):
@@ -19,7 +21,7 @@ def written(path, *steps):
 
 def test_steps_come_back(tmp_path):
     path = tmp_path / "new" / "a.jsonl"
-    written(path, STEP, VERDICT, Step(deed="undo", question="q", content="c", at="t"))
+    written(path, STEP, VERDICT, Step(action="undo", question="q", content="c", at="t"))
     assert read_steps(path)[:2] == [STEP, VERDICT] and len(read_steps(path)) == 3
     assert read_steps(tmp_path / "none.jsonl") == []
 
@@ -43,7 +45,7 @@ def test_a_whole_last_line_without_its_end_stays(tmp_path):
 
 @pytest.mark.parametrize(
     "line",
-    [b"x", b"[]", b"\xff", b'{"deed": "verdict"}', VERDICT.to_line().replace("wrong", "fine").encode(),
+    [b"x", b"[]", b"\xff", b'{"action": "verdict"}', VERDICT.to_line().replace("wrong", "fine").encode(),
      STEP.to_line().replace("answer", "verdict").encode(), b"[" * 100_000],
 )  # fmt: skip
 def test_a_damaged_line_is_named(tmp_path, line):
@@ -54,7 +56,7 @@ def test_a_damaged_line_is_named(tmp_path, line):
 
 
 def test_unknown_keys_are_ignored():
-    assert step_of({"deed": "undo", "question": "q", "content": "c", "at": "t", "new": {}}).deed == "undo"
+    assert step_of({"action": "undo", "question": "q", "content": "c", "at": "t", "new": {}}).action == "undo"
 
 
 def test_two_processes_cannot_be_the_same_annotator(tmp_path):

@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from experts.runtime.model_expert import ModelExpert, Package
-from experts.signals import Abstained, Gravity, Signal
-from spatial_engine.annotation.model_options import Loading
+from experts.signals import Gravity, NoEstimate, Signal
+from spatial_engine.annotation.model_options import ModelOptions
 from spatial_engine.annotation.workbench import Workbench
 from spatial_engine.cli.summary import show_store
 from spatial_engine.errors import SetupError, UsageError
@@ -47,7 +47,7 @@ def hashes(store: Store) -> dict[tuple[str, str], str]:
     }
 
 
-def by_name(store: Store, signal: str) -> dict[str, Signal | Abstained]:
+def by_name(store: Store, signal: str) -> dict[str, Signal | NoEstimate]:
     return {store.record(clip).clip["name"]: store.signals(clip)[signal] for clip in store.clip_ids()}
 
 
@@ -71,10 +71,14 @@ def test_same_bytes_however_clips_are_taken(
 ) -> None:
     write_images(videos / "longer", 9, count=6)
     alone = annotate(
-        videos, tmp_path / "alone", experts=chain(tmp_path / "other log"), loading=Loading(clips_at_once=1)
+        videos, tmp_path / "alone", experts=chain(tmp_path / "other log"), model_options=ModelOptions(clips_at_once=1)
     )
     together = annotate(
-        videos, tmp_path / "together", experts=chain(log), loading=Loading(clips_at_once=clips_at_once), workers=workers
+        videos,
+        tmp_path / "together",
+        experts=chain(log),
+        model_options=ModelOptions(clips_at_once=clips_at_once),
+        workers=workers,
     )
     assert len(hashes(alone)) == 18
     assert hashes(alone) == hashes(together)
@@ -82,14 +86,14 @@ def test_same_bytes_however_clips_are_taken(
 
 def test_pictures_of_several_clips_share_batches(tmp_path: Path, videos: Path, log: Path) -> None:
     looks = chain(log)[1]
-    annotate(videos, tmp_path / "store", experts=chain(log), loading=Loading(clips_at_once=5))
+    annotate(videos, tmp_path / "store", experts=chain(log), model_options=ModelOptions(clips_at_once=5))
     batches = [note for note in looks.notes() if note.startswith("batch")]
     assert batches == [*["batch of 4, 4 different"] * 3, "batch of 4, 3 different"], "5 clips of 3 pictures"
     assert [note for note in looks.notes() if note.startswith("load")] == ["load on auto"]
 
 
 def test_no_worker_goes_idle_for_it(tmp_path: Path, videos: Path, log: Path) -> None:
-    annotate(videos, tmp_path / "store", experts=chain(log), loading=Loading(clips_at_once=8), workers=2)
+    annotate(videos, tmp_path / "store", experts=chain(log), model_options=ModelOptions(clips_at_once=8), workers=2)
     assert chain(log)[1].notes().count("load on auto") == 2
 
 
@@ -106,7 +110,7 @@ def test_a_clip_without_pictures(tmp_path: Path, videos: Path, log: Path) -> Non
     first, looks, last = chain(log)
     looks.no_pictures_of = "clip 2"
     gravity = by_name(annotate(videos, tmp_path / "store", experts=[first, looks, last]), "gravity")
-    assert gravity["clip 2"] == Abstained(reason="no pictures")
+    assert gravity["clip 2"] == NoEstimate(reason="no pictures")
     assert sum(isinstance(value, Gravity) for value in gravity.values()) == 4
 
 
@@ -129,7 +133,10 @@ def test_batches_halve_when_memory_runs_out(tmp_path: Path, videos: Path, log: P
         name = f"store {clips_at_once}"
         stores.append(
             annotate(
-                videos, tmp_path / name, experts=[first, looks, last], loading=Loading(clips_at_once=clips_at_once)
+                videos,
+                tmp_path / name,
+                experts=[first, looks, last],
+                model_options=ModelOptions(clips_at_once=clips_at_once),
             )
         )
     assert failed(stores[0]) == {}
@@ -165,7 +172,7 @@ def test_an_odd_picture_costs_its_clip(tmp_path: Path, videos: Path, log: Path, 
     poison(videos, experts[1], "clip 2")
     store = annotate(videos, tmp_path / "store", experts=experts, workers=workers)
     assert failed(store) == {"clip 2": [("looks", "RuntimeError: an odd picture")]}
-    assert by_name(store, "image_tracks")["clip 2"] == Abstained(
+    assert by_name(store, "image_tracks")["clip 2"] == NoEstimate(
         reason="needs gravity, which failed", remedy="--retry-failed"
     )
     good = annotate(videos, tmp_path / "good", experts=chain(log))
@@ -220,7 +227,7 @@ def test_a_lost_gpu_in_the_users_process(tmp_path: Path, videos: Path, log: Path
         patch.setattr("experts.runtime.readiness.located", lambda name, weights: None)
         store = annotate(videos, tmp_path / "store", experts=[model, plain])
         errors = [error for errors in failed(store).values() for _, error in errors]
-        assert all(not isinstance(value, Abstained) for value in by_name(store, "valid_area").values())
+        assert all(not isinstance(value, NoEstimate) for value in by_name(store, "valid_area").values())
         assert any("device-side assert" in error for error in errors)
         assert any("the GPU failed on an earlier clip" in error for error in errors)
         model.fault = ""
@@ -238,8 +245,8 @@ def test_what_is_lacking_is_tried_once_and_told_once(tmp_path: Path, videos: Pat
     store = annotate(videos, tmp_path / "store", experts=[first, looks, last], progress=heard)
     assert looks.notes() == ["load on auto"]
     assert set(failed(store)) == {f"clip {n}" for n in range(5)}
-    assert not any(isinstance(value, Abstained) for value in by_name(store, "valid_area").values())
-    refused = Abstained(reason="needs gravity, which failed", remedy="pip install looks")
+    assert not any(isinstance(value, NoEstimate) for value in by_name(store, "valid_area").values())
+    refused = NoEstimate(reason="needs gravity, which failed", remedy="pip install looks")
     assert set(by_name(store, "image_tracks").values()) == {refused}
     assert "clip 3: done without looks" in heard.lines
     well, text = summary(store)
@@ -311,7 +318,7 @@ def test_what_cannot_be_written_is_its_experts_failure(
     broken = next(clip for clip in good.clip_ids() if good.record(clip).clip["name"] == "clip 2")
     real = Store.write
 
-    def write(store: Store, clip_id: str, name: str, key: str, value: Signal | Abstained) -> None:
+    def write(store: Store, clip_id: str, name: str, key: str, value: Signal | NoEstimate) -> None:
         if (clip_id, name) == (broken, "gravity"):
             raise OSError(28, "No space left on device")
         real(store, clip_id, name, key, value)
@@ -319,7 +326,7 @@ def test_what_cannot_be_written_is_its_experts_failure(
     monkeypatch.setattr(Store, "write", write)
     store = annotate(videos, tmp_path / "store", experts=chain(log))
     assert failed(store) == {"clip 2": [("looks", "OSError: [Errno 28] No space left on device")]}
-    refused = Abstained(reason="needs gravity, which failed", remedy="--retry-failed")
+    refused = NoEstimate(reason="needs gravity, which failed", remedy="--retry-failed")
     assert by_name(store, "image_tracks")["clip 2"] == refused
     monkeypatch.setattr(Store, "write", real)
     again = annotate(videos, tmp_path / "store", experts=chain(log), retry_failed=True)
@@ -362,9 +369,9 @@ def test_workers_load_on_gpus_in_turn(log: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
     for number in range(3):
         monkeypatch.setattr("spatial_engine.annotation.workbench.worker_number", lambda number=number: number)
-        Workbench(loading=Loading()).load(FakeModel(log=log, weight_names=("none",)))
-        Workbench(loading=Loading(device="cuda:1")).load(FakeModel(log=log, weight_names=("none",)))
-        Workbench(loading=Loading()).load(FakeModel(name="plain", log=log))
+        Workbench(model_options=ModelOptions()).load(FakeModel(log=log, weight_names=("none",)))
+        Workbench(model_options=ModelOptions(device="cuda:1")).load(FakeModel(log=log, weight_names=("none",)))
+        Workbench(model_options=ModelOptions()).load(FakeModel(name="plain", log=log))
     model = FakeModel(log=log)
     assert model.notes() == [f"load on cuda:{n}" for n in (0, 1, 1, 1, 0, 1)]
     assert set(FakeModel(name="plain", log=log).notes()) == {"load on auto"}

@@ -97,7 +97,7 @@ def test_workers_go_with_their_parent(tmp_path: Path, end: signal.Signals) -> No
     note = tmp_path / "pid"
     script = tmp_path / "script.py"
     script.write_text(
-        "from tests.spatial_engine.test_executor import work\n"
+        "from tests.spatial_engine.annotation.test_executor import work\n"
         "from spatial_engine.annotation.executor import run\n"
         "if __name__ == '__main__':\n"
         f"    list(run(work, [('write pid and sleep', {str(note)!r})], 1))\n"

@@ -3,29 +3,29 @@
 import pytest
 
 from experts.comparing.as_check import AsCheck
-from spatial_engine.annotation.model_options import Loading, check_licences, licence_of
+from spatial_engine.annotation.model_options import ModelOptions, check_licences, licence_of
 from spatial_engine.errors import UsageError
 from tests.spatial_engine.fake_adapters import BoundCode, FakeAdapter
 
 
 def test_what_forbids_commercial_use_needs_a_word() -> None:
-    check_licences([FakeAdapter()], Loading())
+    check_licences([FakeAdapter()], ModelOptions())
     with pytest.raises(UsageError, match="fake_adapter may not be used commercially") as caught:
-        check_licences([FakeAdapter(), FakeAdapter("bound")], Loading())
+        check_licences([FakeAdapter(), FakeAdapter("bound")], ModelOptions())
     assert "CC-BY-NC-4.0" in caught.value.cause
     assert caught.value.remedy == "say --allow-noncommercial, or take depth_anything_3:base instead"
-    check_licences([FakeAdapter("bound")], Loading(allow_noncommercial=True))
+    check_licences([FakeAdapter("bound")], ModelOptions(allow_noncommercial=True))
 
 
 def test_a_second_opinion_has_no_other_licence() -> None:
     with pytest.raises(UsageError, match="may not be used commercially"):
-        check_licences([AsCheck(FakeAdapter("bound"))], Loading())
+        check_licences([AsCheck(FakeAdapter("bound"))], ModelOptions())
 
 
 def test_random_weights_are_nobody_s_but_code_is_somebody_s() -> None:
-    check_licences([FakeAdapter("bound")], Loading(weights="random"))
+    check_licences([FakeAdapter("bound")], ModelOptions(weights="random"))
     with pytest.raises(UsageError, match="bound_code may not be used commercially"):
-        check_licences([BoundCode()], Loading(weights="random"))
+        check_licences([BoundCode()], ModelOptions(weights="random"))
 
 
 def test_licences_are_named() -> None:
@@ -36,4 +36,4 @@ def test_licences_are_named() -> None:
 def test_public_name() -> None:
     import spatial_engine
 
-    assert spatial_engine.Loading is Loading
+    assert spatial_engine.ModelOptions is ModelOptions

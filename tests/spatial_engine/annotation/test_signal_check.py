@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from experts.clip import Clip
-from experts.signals import Abstained, Signals
+from experts.signals import NoEstimate, Signals
 from spatial_engine.annotation.clip_work import check_results
 from tests.spatial_engine.fake_experts import FakeExpert
 from tests.templates.worlds import NoPictures
@@ -27,7 +27,7 @@ def results(expert: FakeExpert) -> Signals:
 
 def test_what_is_as_declared_passes(expert: FakeExpert, results: Signals) -> None:
     check(expert, results)
-    check(expert, {"gravity": Abstained(reason="too dark")})
+    check(expert, {"gravity": NoEstimate(reason="too dark")})
 
 
 @pytest.mark.parametrize(

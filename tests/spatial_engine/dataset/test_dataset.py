@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 from PIL import Image
 
-from spatial_engine.dataset import dataset as dataset_module
+from spatial_engine.dataset import writing as dataset_module
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.writing import UNREADABLE, write_dataset
 from spatial_engine.errors import SpatialEngineError, UsageError

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from spatial_engine.dataset.balance import Dealt
+from spatial_engine.dataset.balance import Arranged
 from spatial_engine.dataset.question_line import from_line, plain, question_of, to_line
 from templates.agent.navigation import Navigate
 from templates.answer import p_right
@@ -12,18 +12,18 @@ from templates.truth import recorded_answer
 from tests.spatial_engine.drafts import clip, closer, moves, ratio, route, same_point, tilt, walk, which_map
 
 DEALT = [
-    Dealt(draft=closer(3, right=1), order=(1, 0)),
-    Dealt(draft=which_map(2), order=(3, 1, 0, 2)),
+    Arranged(draft=closer(3, right=1), order=(1, 0)),
+    Arranged(draft=which_map(2), order=(3, 1, 0, 2)),
     *(
-        Dealt(draft=draft)
+        Arranged(draft=draft)
         for draft in (ratio(3), tilt(1), moves(2, True), same_point(4), route(5), walk(6), walk(6, point_fraction=None))
     ),
 ]
 
 
-@pytest.mark.parametrize("dealt", DEALT, ids=lambda dealt: dealt.draft.template + "-" + dealt.draft.format)
-def test_a_line_is_read_back_as_it_was_written(dealt):
-    question = question_of(dealt, clip())
+@pytest.mark.parametrize("arranged", DEALT, ids=lambda arranged: arranged.draft.template + "-" + arranged.draft.format)
+def test_a_line_is_read_back_as_it_was_written(arranged):
+    question = question_of(arranged, clip())
     line = to_line(question)
     assert "\n" not in line and to_line(from_line(line)) == line
     assert list(json.loads(line)) == [field for field in question.__dataclass_fields__ if field != "extra"]
@@ -51,7 +51,7 @@ def test_a_line_that_lacks_something_says_what():
 @pytest.mark.parametrize("point_fraction", [8, None])
 def test_a_plan_is_rebuilt_from_its_line(point_fraction):
     written = walk(6, point_fraction)
-    question = from_line(to_line(question_of(Dealt(draft=written), clip())))
+    question = from_line(to_line(question_of(Arranged(draft=written), clip())))
     assert question.value["dolly"] == pytest.approx(3.9) and question.sigma["truck"] == pytest.approx(0.1)
     assert question.tolerance == 1 and question.unit == "steps"
     rebuilt = recorded_answer(question, Navigate())
@@ -62,6 +62,6 @@ def test_a_plan_is_rebuilt_from_its_line(point_fraction):
 
 
 def test_an_order_is_rebuilt_from_its_line():
-    question = from_line(to_line(question_of(Dealt(draft=route(5)), clip())))
+    question = from_line(to_line(question_of(Arranged(draft=route(5)), clip())))
     assert question.answer == [3, 5, 2, 4] and question.scorer == "order"
     assert recorded_answer(question, RouteOrder()) == route(5).answer

@@ -1,6 +1,6 @@
 """Finished questions of every format, without a data set on disk."""
 
-from spatial_engine.dataset.balance import Dealt
+from spatial_engine.dataset.balance import Arranged
 from spatial_engine.dataset.question_line import question_of
 from templates.draft import Draft
 from templates.question import Question
@@ -9,7 +9,7 @@ from tests.spatial_engine import drafts
 
 def question(draft: Draft) -> Question:
     """Options in the order in which they were drafted."""
-    return question_of(Dealt(draft=draft, order=tuple(range(len(draft.phrasing.options)))), drafts.clip())
+    return question_of(Arranged(draft=draft, order=tuple(range(len(draft.phrasing.options)))), drafts.clip())
 
 
 def questions() -> dict[str, Question]:

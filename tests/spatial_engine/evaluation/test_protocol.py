@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from spatial_engine.dataset.question_line import from_line, to_line
 from spatial_engine.errors import UsageError
-from spatial_engine.evaluation.protocol import INSTRUCTION, form, prompt, rotated
+from spatial_engine.evaluation.protocol import INSTRUCTION, form, prompt, rotated, rotations
 from tests.spatial_engine.evaluation.drafted import questions
 
 ALL = questions()

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from spatial_engine.dataset.balance import Dealt
+from spatial_engine.dataset.balance import Arranged
 from spatial_engine.dataset.question_line import question_of
 from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.export import export
@@ -146,12 +146,12 @@ def test_numbers_that_relative_accuracy_cannot_score_are_left_out(exported, answ
 )
 def test_plans_and_orders_are_left_out_with_a_reason(drafted, reason):
     with pytest.raises(CannotScore, match=reason):
-        row(question_of(Dealt(draft=drafted), clip()))
+        row(question_of(Arranged(draft=drafted), clip()))
 
 
 @pytest.fixture(scope="module")
 def steered():
-    return row(question_of(Dealt(draft=walk(6, point_fraction=None)), clip()))
+    return row(question_of(Arranged(draft=walk(6, point_fraction=None)), clip()))
 
 
 def score_of(record: dict, response: str) -> float:

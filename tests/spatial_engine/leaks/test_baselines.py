@@ -112,10 +112,10 @@ def always_this_order(n, clip, rng):
         (mostly_b, "position"),
         (longest_is_right, "length"),
         (later_photo_first, "frame_order"),
-        (prompt_says_it, "text_only"),
-        (prompt_says_yes, "text_only"),
-        (prompt_says_how_much, "text_only"),
-        (middle_number_is_right, "text_only"),
+        (prompt_says_it, "blind_baseline"),
+        (prompt_says_yes, "blind_baseline"),
+        (prompt_says_how_much, "blind_baseline"),
+        (middle_number_is_right, "blind_baseline"),
     ],
 )
 def test_a_planted_leak_is_named(planted, guesser):
@@ -123,7 +123,7 @@ def test_a_planted_leak_is_named(planted, guesser):
 
 
 def test_each_leak_is_named_by_its_own_guesser():
-    assert named(made(mostly_b)) == {"position", "text_only"}
+    assert named(made(mostly_b)) == {"position", "blind_baseline"}
     assert "position" not in named(made(longest_is_right)) and "majority" not in named(made(prompt_says_yes))
 
 
@@ -158,7 +158,7 @@ def test_a_guesser_never_learns_from_what_it_is_tried_on():
         answer = "yes" if word[-1] < "8" else "no"
         return question(n, f"clip {n // 2}", "yes_no", answer, f"Does {word[:8]} move?")
 
-    found = audited([secret(n) for n in range(400)])["baselines"]["text_only"]["overall"]
+    found = audited([secret(n) for n in range(400)])["baselines"]["blind_baseline"]["overall"]
     assert abs(found["gain"]) < 0.1
 
 

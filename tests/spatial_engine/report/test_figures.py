@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from experts.signals import Abstained
+from experts.signals import NoEstimate
 from spatial_engine.report.figures import camera_views, horizon, trails
 from spatial_engine.report.summaries import summary
 from templates.scene.scene import Scene, scenes_of
@@ -40,9 +40,9 @@ def test_views_do_not_depend_on_the_choice_of_world(turn, shift, scale):
     moved = path.world_from_cam.copy()
     moved[:, :3, 3] *= scale
     moved = other @ moved
-    plain = camera_views(scene(sparse_points=Abstained(reason="none")))
+    plain = camera_views(scene(sparse_points=NoEstimate(reason="none")))
     turned = camera_views(
-        scene(camera_path=replace(path, world_from_cam=moved), sparse_points=Abstained(reason="none"))
+        scene(camera_path=replace(path, world_from_cam=moved), sparse_points=NoEstimate(reason="none"))
     )
     for a, b in zip(plain, turned, strict=True):
         np.testing.assert_allclose(a.path, b.path, atol=0.11)
@@ -52,7 +52,7 @@ def test_views_do_not_depend_on_the_choice_of_world(turn, shift, scale):
 @pytest.mark.parametrize("motion", ["static", "rotation_only", "unresolved"])
 def test_no_views_where_positions_are_not_known(motion):
     assert camera_views(scene(camera_path=replace(camera_path(), motion=motion))) == ()
-    assert camera_views(scene(camera_path=Abstained(reason="none"))) == ()
+    assert camera_views(scene(camera_path=NoEstimate(reason="none"))) == ()
 
 
 def test_the_horizon_of_a_camera_that_looks_down_is_above_the_middle():
@@ -74,8 +74,8 @@ def test_no_horizon_where_it_is_not_known_or_far_outside():
     gravity = signals()["gravity"]
     straight_down = replace(gravity, up_cam=np.tile([0.0, 0.0, -1.0], (COUNT, 1)))
     assert horizon(scene(gravity=straight_down), 0) is None
-    assert horizon(scene(gravity=Abstained(reason="none")), 0) is None
-    assert horizon(scene(camera_path=Abstained(reason="none")), 0) is None
+    assert horizon(scene(gravity=NoEstimate(reason="none")), 0) is None
+    assert horizon(scene(camera_path=NoEstimate(reason="none")), 0) is None
 
 
 def test_trails_end_on_their_frame():

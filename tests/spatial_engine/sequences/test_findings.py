@@ -52,10 +52,10 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
 def test_mistake_is_named(mistake: str, rendered: Path, tmp_path: Path) -> None:
     change, what = MISTAKES[mistake]
     one = opened(rendered, tmp_path, changed(**change))
-    grave = [finding for finding in one.findings if finding.grave]
-    assert what in grave[0].what
-    assert any(letter.isdigit() for letter in grave[0].number)
-    assert grave[0].remedy
+    severe = [finding for finding in one.findings if finding.severe]
+    assert what in severe[0].what
+    assert any(letter.isdigit() for letter in severe[0].number)
+    assert severe[0].remedy
 
 
 def test_depth_of_another_camera(rendered: Path, tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_depth_of_another_camera(rendered: Path, tmp_path: Path) -> None:
     assert one.truth.depth is not None
     paths = [tmp_path / "depth" / f"{frame:04d}.png" for frame in range(FRAMES)]
     one = replace(one, truth=replace(one.truth, depth=replace(one.truth.depth, paths=paths)))  # type: ignore[type-var]
-    assert any("depth" in finding.what and finding.grave for finding in one.findings)
+    assert any("depth" in finding.what and finding.severe for finding in one.findings)
 
 
 def test_depth_of_another_shape(rendered: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from experts.signals import Abstained
+from experts.signals import NoEstimate
 from spatial_engine.store.ledger import Entry, Ledger
 from spatial_engine.store.store import ClipRecord, Failure, FootageRecord, Store, create_store
 
@@ -13,7 +13,7 @@ from spatial_engine.store.store import ClipRecord, Failure, FootageRecord, Store
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     store = create_store(tmp_path / "store")
-    store.write("c", "gravity", "k1", Abstained(reason="no lines"))
+    store.write("c", "gravity", "k1", NoEstimate(reason="no lines"))
     store.write_failures("c", {"k2": Failure(expert="colmap", signals=("camera_path",), error="E: x")})
     store.write_record("c", ClipRecord(clip={"name": "c"}, signals={"gravity": "k1", "camera_path": "k2"}))
     store.write_footage(FootageRecord(path="/c.mp4", name="c", clips=("c",)))
@@ -23,7 +23,7 @@ def store(tmp_path: Path) -> Store:
 def test_rebuilt_from_files(store: Store) -> None:
     expected = [
         Entry(clip="c", signal="camera_path", key="k2", expert="colmap", state="failed", reason="E: x"),
-        Entry(clip="c", signal="gravity", key="k1", expert="", state="abstained", reason="no lines"),
+        Entry(clip="c", signal="gravity", key="k1", expert="", state="no_estimate", reason="no lines"),
     ]
     assert Ledger.open(store).entries() == expected
     for file in store.path.glob("ledger.sqlite*"):

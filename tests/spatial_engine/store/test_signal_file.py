@@ -10,7 +10,6 @@ from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
 from experts.signals import (
     SIGNAL_TYPES,
-    Abstained,
     Agreement,
     Calibration,
     CameraPath,
@@ -18,6 +17,7 @@ from experts.signals import (
     Gravity,
     ImageTracks,
     Matches,
+    NoEstimate,
     ObjectOrientation,
     Objects,
     PointTracks,
@@ -56,7 +56,7 @@ SIGNALS: dict[str, Signal] = {
         xyz_world=np.zeros((0, 3)),
         range_relative_sigma=np.zeros(0),
         triangulation_angle_rad=np.zeros(0),
-        p_gross=np.zeros(0),
+        outlier_probability=np.zeros(0),
         observation_point=np.zeros(0, dtype=np.int64),
         observation_frame=np.zeros(0, dtype=np.int64),
         observation_xy_px=np.zeros((0, 2)),
@@ -67,7 +67,7 @@ SIGNALS: dict[str, Signal] = {
         xy_px=RNG.normal(size=(2, 3, 2)),
         visible=RNG.random((2, 3)) < 0.5,
         sigma_px=np.ones((2, 3)),
-        p_gross=np.ones(2),
+        outlier_probability=np.ones(2),
         motion=np.array([1, -1], dtype=np.int32),
         residual_px=np.array([np.nan, 1.0]),
         moving_pairs=np.array([3, 0], dtype=np.int32),
@@ -80,7 +80,7 @@ SIGNALS: dict[str, Signal] = {
         xy_a_px=RNG.normal(size=(4, 2)),
         xy_b_px=RNG.normal(size=(4, 2)),
         sigma_px=np.ones(4),
-        p_gross=np.ones(4),
+        outlier_probability=np.ones(4),
         confirmed_by=np.zeros(4, dtype=np.int32),
         provenance=MADE,
     ),
@@ -140,8 +140,8 @@ def test_round_trip(tmp_path: Path, name: str) -> None:
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
-def test_abstention(tmp_path: Path) -> None:
-    refusal = Abstained(reason="too little parallax", detail="σ = 3°", remedy="--upright")
+def test_unanswerable(tmp_path: Path) -> None:
+    refusal = NoEstimate(reason="too little parallax", detail="σ = 3°", remedy="--upright")
     path = tmp_path / file_name("gravity", "key", refusal)
     write_signal(path, refusal)
     assert path.name == "gravity.key.json"

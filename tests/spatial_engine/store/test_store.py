@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from experts.signals import Abstained
+from experts.signals import NoEstimate
 from spatial_engine.atomic_file import atomic_file, read_json, write_json
 from spatial_engine.errors import StoreError
 from spatial_engine.store.store import ClipRecord, Failure, FootageRecord, Store, create_store, open_store
@@ -20,7 +20,7 @@ def store(tmp_path: Path) -> Store:
 
 def add_clip(store: Store, clip_id: str, *names: str) -> None:
     for name in names:
-        store.write(clip_id, name, "k", Abstained(reason=f"no {name}"))
+        store.write(clip_id, name, "k", NoEstimate(reason=f"no {name}"))
     store.write_record(clip_id, ClipRecord(clip={"name": clip_id}, signals=dict.fromkeys(names, "k")))
     store.write_footage(FootageRecord(path=f"/{clip_id}.mp4", name=clip_id, clips=(clip_id,)))
 
@@ -29,7 +29,7 @@ def add_clip(store: Store, clip_id: str, *names: str) -> None:
 def test_another_format_says_so(store: Store, version: int, age: str) -> None:
     write_json(store.path / "store.json", {"format_version": version})
     for opening in (open_store, create_store):
-        with pytest.raises(StoreError, match=f"{age} version: its format is {version}, this program reads 1"):
+        with pytest.raises(StoreError, match=f"{age} version: its format is {version}, this program reads 2"):
             opening(store.path)
 
 
@@ -53,7 +53,7 @@ def test_signals_are_read_when_looked_at(store: Store) -> None:
     assert sorted(signals) == ["depth", "gravity"]
     for file in (store.path / "clips" / "c").glob("depth.*"):
         file.unlink()
-    assert signals["gravity"] == Abstained(reason="no gravity")
+    assert signals["gravity"] == NoEstimate(reason="no gravity")
     assert signals["gravity"] is signals["gravity"]
     with pytest.raises(StoreError, match="depth"):
         signals["depth"]
@@ -69,7 +69,7 @@ def test_failures_come_and_go(store: Store) -> None:
     failure = Failure(expert="colmap", signals=("camera_path",), error="E: x", traceback="...")
     store.write_failures("c", {"k": failure})
     assert store.failures("c") == {"k": failure}
-    assert store.read("c", "camera_path", "k") == Abstained(
+    assert store.read("c", "camera_path", "k") == NoEstimate(
         reason="colmap failed", detail="E: x", remedy="--retry-failed"
     )
     store.write_failures("c", {})

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from experts.provenance import Provenance
-from experts.signals import Abstained, Gravity, Signal
+from experts.signals import Gravity, NoEstimate, Signal
 from spatial_engine.store.signal_file import artefact_hash, as_filed, read_signal, write_signal
 from spatial_engine.store.store import Store, create_store
 from spatial_engine.store.write_behind import WriteBehind
@@ -19,7 +19,7 @@ class SlowStore(Store):
 
     seconds = 0.05
 
-    def write(self, clip_id: str, name: str, key: str, value: Signal | Abstained) -> None:
+    def write(self, clip_id: str, name: str, key: str, value: Signal | NoEstimate) -> None:
         time.sleep(self.seconds)
         if key == "bad":
             raise OSError(28, "No space left on device")
@@ -39,8 +39,8 @@ def gravity(value: float = 1.0, n: int = 3) -> Gravity:
 
 
 def test_memory_gives_what_the_file_gives(tmp_path: Path) -> None:
-    for value in (gravity(), Abstained(reason="too dark", detail="0 lx")):
-        path = tmp_path / ("a.json" if isinstance(value, Abstained) else "a.zarr.zip")
+    for value in (gravity(), NoEstimate(reason="too dark", detail="0 lx")):
+        path = tmp_path / ("a.json" if isinstance(value, NoEstimate) else "a.zarr.zip")
         write_signal(path, value)
         read, filed = read_signal(path, Gravity), as_filed(value)
         assert artefact_hash(read) == artefact_hash(filed) == artefact_hash(value)

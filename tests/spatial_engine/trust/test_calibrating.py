@@ -11,7 +11,7 @@ from PIL import Image
 
 import benchmarks.trust.calibrate as of_the_software
 import spatial_engine.trust.calibrating as calibrating
-from experts.sigma_maps import packaged_maps, read_maps
+from experts.sigma_calibration import packaged_calibration, read_calibration
 from spatial_engine.cli.main import main
 from spatial_engine.errors import UsageError
 from spatial_engine.trust.calibrating import calibrate, fitted_maps
@@ -97,7 +97,7 @@ def command(monkeypatch, witness, capsys):
 def test_narrow_sigma_are_found_and_written(command, sets, tmp_path):
     code, said = command(*sets, "-o", tmp_path / "maps.json")
     assert code == 0 and "wrote" in said.out and "| truth decides none of it |" in said.out
-    found = read_maps(tmp_path / "maps.json")
+    found = read_calibration(tmp_path / "maps.json")
     gains = {(each.signal, each.quantity): each.gain for each in found.maps}
     assert set(gains) == {("camera_path", "rotation"), ("camera_path", "direction"), ("gravity", "up"),
                           ("sparse_points", "range")}  # fmt: skip
@@ -142,7 +142,7 @@ def test_what_proves_nothing_is_named_and_left_out(command, sets, room, tmp_path
     assert code == 1
     assert "left out: sfm (images): made of the images themselves: agreement, no truth" in said.out
     assert f"left out: {missing}: there is no" in said.out
-    assert {name for each in read_maps(tmp_path / "maps.json").maps for name in each.sets} == {
+    assert {name for each in read_calibration(tmp_path / "maps.json").maps for name in each.sets} == {
         "attic",
         "barn",
         "cellar",
@@ -183,4 +183,4 @@ def test_experts_of_two_versions_have_a_map_each(sets, witness, tmp_path):
 
 def test_docs_have_the_table_of_the_packaged_maps():
     page = of_the_software.PAGE.read_text(encoding="utf-8")
-    assert of_the_software.with_table(page, sigma_table(packaged_maps())) == page, "run: make calibrate"
+    assert of_the_software.with_table(page, sigma_table(packaged_calibration())) == page, "run: make calibrate"

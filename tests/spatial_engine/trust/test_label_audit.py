@@ -82,9 +82,9 @@ def test_a_letter_that_was_dealt_wrongly_is_found(questions, scene):
     """The measurement beside it is right; the answer is what a model is scored against."""
     choices = [q for q in questions if q.format == "choice"]
     assert len({q.template for q in choices}) >= 7
-    dealt = [replace(q, answer="B" if q.answer == "A" else "A") for q in choices]
+    arranged = [replace(q, answer="B" if q.answer == "A" else "A") for q in choices]
     missing = [replace(q, answer="Z") for q in choices]
-    for spoiled in (dealt, missing):
+    for spoiled in (arranged, missing):
         found = list(compare_labels(spoiled, {questions[0].clip: Known(scene)}))
         assert {verdict.word for verdict in found} == {"wrong"} and len(found) == len(choices)
 
@@ -116,7 +116,7 @@ def test_numbers_words_orders_and_plans_that_are_off_are_found(questions, scene)
 
 
 def test_the_same_point_by_letter(questions, scene):
-    """Options are the marks that the picture shows, in the order in which letters were dealt."""
+    """Options are the marks that the picture shows, in the order in which letters were arranged."""
     near = by_kind(questions)["range_metres", "numeric"]
     frame, (x, y) = near.fact["frame"], near.fact["a"]
     marks = [{"text": str(k + 1), "xy_px": [x + 60.0 * (k - 2), y]} for k in range(4)]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from benchmarks.trust.rooms import RenderedTruth
-from experts.sigma_maps.fitting import fitted_gain
-from experts.signals import Abstained, Calibration, Matches
+from experts.sigma_calibration.fitting import fitted_gain
+from experts.signals import Calibration, Matches, NoEstimate
 from spatial_engine.rendering import as_clip, demo_scene
 from spatial_engine.trust.signal_errors import signal_errors
 from spatial_engine.trust.signal_errors_record import MOST, GrossCount, SignalErrors, gross_counts, joined_counts
@@ -86,7 +86,7 @@ def test_a_wrong_focal_length_shows_in_its_sigma(sequence):
 
 def test_learned_depth_counts_up_to_one_factor(sequence):
     depth = measured(sequence)["depth"]
-    doubled = replace(depth, z=depth.z * np.float32(2), p_gross=0.02)
+    doubled = replace(depth, z=depth.z * np.float32(2), outlier_probability=0.02)
     found = errors(sequence, measured(sequence) | {"depth": doubled})["depth", "range"]
     assert found.off.max() < 0.05 and sum(count.samples for count in found.gross) > 500
     half = doubled.z.copy()
@@ -153,7 +153,8 @@ def test_a_point_on_a_known_mover_goes_with_it():
     n = len(xy)
     matches = Matches(
         pairs=np.array([[A, B]]), pair=np.zeros(n, dtype=np.int64), xy_a_px=xy, xy_b_px=there,
-        sigma_px=np.full(n, 0.7), p_gross=np.full(n, 0.003), confirmed_by=np.ones(n, dtype=np.int32), provenance=EXPERT,
+        sigma_px=np.full(n, 0.7), outlier_probability=np.full(n, 0.003),
+        confirmed_by=np.ones(n, dtype=np.int32), provenance=EXPERT,
     )  # fmt: skip
     (found,) = signal_errors(clip, {"matches": matches}, truth)
     (count,) = found.gross
@@ -216,7 +217,7 @@ def test_truth_without_depth_says_nothing_of_ranges_and_pixels(sequence):
 
 
 def test_without_signals_nothing_is_said(sequence):
-    assert errors(sequence, {"camera_path": Abstained(reason="too little parallax")}) == {}
+    assert errors(sequence, {"camera_path": NoEstimate(reason="too little parallax")}) == {}
     assert errors(sequence, {"camera_path_check": k.exact_path(sequence.scene())}) == {}
 
 

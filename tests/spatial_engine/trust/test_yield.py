@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from experts.signals import Abstained
+from experts.signals import NoEstimate
 from spatial_engine.trust.candidates import DRAWN, candidates, pictures_of
 from spatial_engine.trust.placing import NEAR, placed
 from spatial_engine.trust.yield_share import clip_yield, together
@@ -62,7 +62,7 @@ def test_what_is_measured_is_decided_and_what_is_not_is_counted_with_its_reason(
 
 def test_the_denominator_does_not_depend_on_signals(sequence):
     templates = [TEMPLATES["camera_turn"], TEMPLATES["range_ratio"]]
-    nothing = {"camera_path": Abstained(reason="too little parallax")}
+    nothing = {"camera_path": NoEstimate(reason="too little parallax")}
     bare = clip_yield(sequence.clip, nothing, templates, AskSettings(), 0)
     full = clip_yield(sequence.clip, measured(sequence), templates, AskSettings(), 0)
     assert [each.drawn for each in bare] == [each.drawn for each in full]

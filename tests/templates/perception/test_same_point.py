@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from experts.signals import CameraPath, Signal
-from templates.abstention import UNDETERMINED, abstains, is_open_option
 from templates.answer import Label, Point
 from templates.draft import Draft
 from templates.generate import ask_clip
@@ -21,9 +20,10 @@ from templates.registry import create_templates
 from templates.scene.scene import scenes_of
 from templates.settings import AskSettings
 from templates.truth import verdict
+from templates.unanswerable import UNDETERMINED, is_open_option, is_unanswerable
 from tests.templates import worlds
 
-PLAIN, ABSTAINING = SamePoint(), SamePoint(abstention=True)
+PLAIN, ABSTAINING = SamePoint(), SamePoint(unanswerable=True)
 MANY = AskSettings(facts_per_template=40)
 
 
@@ -32,7 +32,7 @@ def asked(signals: dict[str, Signal], template: SamePoint = ABSTAINING, seed: in
 
 
 def left_open(drafts: Sequence[Draft]) -> list[Draft]:
-    return [draft for draft in drafts if abstains(draft.answer)]
+    return [draft for draft in drafts if is_unanswerable(draft.answer)]
 
 
 def with_path(**changes: object) -> dict[str, Signal]:
@@ -46,13 +46,13 @@ def test_without_the_flag_nobody_may_abstain() -> None:
     drafts = asked(worlds.signals(), PLAIN)
     assert drafts and not left_open(drafts)
     assert not any(is_open_option(option) for draft in drafts for option in draft.phrasing.options)
-    assert not create_templates()["same_point"].abstention  # type: ignore[attr-defined]
-    assert create_templates(abstention=True)["same_point"].abstention  # type: ignore[attr-defined]
+    assert not create_templates()["same_point"].unanswerable  # type: ignore[attr-defined]
+    assert create_templates(unanswerable=True)["same_point"].unanswerable  # type: ignore[attr-defined]
 
 
 def test_with_it_the_other_questions_are_the_same_but_for_one_option() -> None:
     plain, drafts = asked(worlds.signals(), PLAIN), asked(worlds.signals())
-    others = [draft for draft in drafts if not abstains(draft.answer)]
+    others = [draft for draft in drafts if not is_unanswerable(draft.answer)]
     assert left_open(drafts) and len(others) == len(plain)
     for before, after in zip(plain, others, strict=True):
         options = after.phrasing.options

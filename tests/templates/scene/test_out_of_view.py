@@ -8,10 +8,10 @@ from scipy.spatial.transform import Rotation
 
 from experts.intrinsics import Intrinsics
 from experts.signals import CameraPath, MotionKind, PointTracks, Signal, SparsePoints
-from templates.abstention import UNDETERMINED
 from templates.measured import Measured, Undecided
 from templates.scene.out_of_view import left_out, overshoots_px, pixels_left_out
 from templates.scene.scene import Scene, scenes_of
+from templates.unanswerable import UNDETERMINED
 from tests.templates import worlds
 
 POSES = worlds.camera_poses()
@@ -122,7 +122,7 @@ def test_a_camera_that_turns_tells_if_its_focal_length_is_known() -> None:
     for each in xy:
         assert not worlds.CAMERA.contains(worlds.CAMERA.project(worlds.CAMERA.rays(each) @ turn))
         found = left_out(known, a, each, b)
-        assert isinstance(found, Measured) and found.p_gross == pytest.approx(0.003)
+        assert isinstance(found, Measured) and found.outlier_probability == pytest.approx(0.003)
     assert left_out(known, a, np.array([41.0, 41.0]), b) is None  # nothing was matched there
     guessed = scene(signals, world_from_cam=turned, focal_relative_sigma=0.2)
     assert not len(pixels_left_out(guessed, a, b, 20.0)) and left_out(guessed, a, xy[0], b) is None

@@ -26,7 +26,7 @@ def scene(**changes: np.ndarray) -> Scene:
         xy_px=np.repeat(xy[:, None], 3, axis=1),
         visible=np.ones((len(xy), 3), dtype=bool),
         sigma_px=np.full((len(xy), 3), 0.5),
-        p_gross=np.full(len(xy), 0.003),
+        outlier_probability=np.full(len(xy), 0.003),
         motion=moving.astype(np.int32),
         residual_px=np.where(moving, 12.0, 0.4),
         moving_pairs=np.where(moving, 9, 0).astype(np.int32),

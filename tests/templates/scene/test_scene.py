@@ -7,13 +7,13 @@ import pytest
 
 from experts.provenance import Provenance
 from experts.signals import (
-    Abstained,
     Agreement,
     Calibration,
     CameraPath,
     Depth,
     Gravity,
     Matches,
+    NoEstimate,
     Scale,
     Signal,
     SparsePoints,
@@ -34,7 +34,7 @@ def agreement(spread: dict[str, float] | None = None, refused: dict[str, str] | 
     return Agreement(compared=("a: b",), spread=spread or {}, refused=refused or {}, provenance=source)
 
 
-def depth(z: float = 4.0, p_gross: float = 0.02, source: Provenance = worlds.SOURCE) -> Depth:
+def depth(z: float = 4.0, outlier_probability: float = 0.02, source: Provenance = worlds.SOURCE) -> Depth:
     """A wall, seen by every frame."""
     count = len(worlds.FRAMES)
     return Depth(
@@ -43,15 +43,15 @@ def depth(z: float = 4.0, p_gross: float = 0.02, source: Provenance = worlds.SOU
         relative_sigma=np.full((count, 48, 64), 0.03, dtype=np.float32),
         scale=Scale(kind="relative"),
         provenance=source,
-        p_gross=p_gross,
+        outlier_probability=outlier_probability,
     )
 
 
-def main_scene(signals: dict[str, Signal | Abstained]) -> Scene:
+def main_scene(signals: dict[str, Signal | NoEstimate]) -> Scene:
     return scenes_of(CLIP, signals)[0]
 
 
-def with_check(unit: float = 0.5, by: Provenance = OTHER) -> dict[str, Signal | Abstained]:
+def with_check(unit: float = 0.5, by: Provenance = OTHER) -> dict[str, Signal | NoEstimate]:
     """Main signals with dense depth, and another expert's map of the same motion in another unit."""
     main = worlds.signals()
     other = worlds.signals(unit=unit)
@@ -89,7 +89,7 @@ def test_spreads_stand_in_the_check_scene_too() -> None:
 def test_a_refused_signal_is_abstained_with_its_reason_in_every_scene() -> None:
     refusing = {**with_check(), "agreement": agreement(refused={"gravity": "two ups disagree"})}
     for scene in scenes_of(CLIP, refusing):
-        assert scene.gravity is None and scene.abstained["gravity"] == Abstained(reason="two ups disagree")
+        assert scene.gravity is None and scene.no_estimates["gravity"] == NoEstimate(reason="two ups disagree")
         assert scene.path is not None
     asked = ask_clip(CLIP, refusing, [create_templates()["camera_tilt"]], AskSettings(), 0)
     assert [r.reason for r in asked.refusals] == ["two ups disagree"]
@@ -142,7 +142,7 @@ def test_checks_that_belong_to_no_check_path_are_not_used() -> None:
 
 
 def test_a_check_that_abstained_hides_nothing_that_is_shared() -> None:
-    _, second = scenes_of(CLIP, {**with_check(), "gravity_check": Abstained(reason="no lines")})
+    _, second = scenes_of(CLIP, {**with_check(), "gravity_check": NoEstimate(reason="no lines")})
     assert second.gravity is not None
 
 
@@ -160,11 +160,11 @@ def test_a_metric_path_lends_its_metre_to_the_check() -> None:
 
 
 def test_independent_scenes_vouch_for_each_other_and_dependent_ones_do_not() -> None:
-    one = Measured(value=np.array([1.0]), sigma=np.array([0.1]), label="a", margin=5.0, p_gross=0.02)
-    other = replace(one, value=np.array([1.05]), p_gross=0.003)
+    one = Measured(value=np.array([1.0]), sigma=np.array([0.1]), label="a", margin=5.0, outlier_probability=0.02)
+    other = replace(one, value=np.array([1.05]), outlier_probability=0.003)
     apart, alike = joined(one, other), joined(one, other, independent=True)
     assert isinstance(apart, Measured) and isinstance(alike, Measured)
-    assert (apart.p_gross, alike.p_gross) == (0.02, 0.003)
+    assert (apart.outlier_probability, alike.outlier_probability) == (0.02, 0.003)
     assert alike.sigma[0] == pytest.approx(np.hypot(0.1, 0.05))
     against = joined(one, replace(other, label="b"), independent=True)
     assert against == Undecided(reason="the two maps name different answers")
@@ -176,11 +176,11 @@ def test_learned_depth_is_sure_where_another_experts_map_is() -> None:
     first, second = scenes_of(CLIP, signals)
     assert second.points is not None
     xy = second.points.observation_xy_px[second.points.observation_frame == 0]
-    sure = second.surface(0, xy).p_gross < 0.01
-    np.testing.assert_array_equal(first.surface(0, xy).p_gross < 0.01, sure)
+    sure = second.surface(0, xy).outlier_probability < 0.01
+    np.testing.assert_array_equal(first.surface(0, xy).outlier_probability < 0.01, sure)
     assert sure.any()
     lone = scenes_of(CLIP, {k: s for k, s in signals.items() if not k.endswith("_check")})[0]
-    assert (lone.surface(0, xy).p_gross == 0.02).all()
+    assert (lone.surface(0, xy).outlier_probability == 0.02).all()
 
 
 def test_the_tighter_focal_length_counts_and_their_difference_is_in_sigma() -> None:

@@ -27,7 +27,7 @@ def scene_with_points(xy_px: np.ndarray, ranges: np.ndarray, movers_xy_px: np.nd
         xyz_world=xyz,
         range_relative_sigma=np.full(len(xyz), 0.03),
         triangulation_angle_rad=np.full(len(xyz), 0.1),
-        p_gross=np.full(len(xyz), 0.003),
+        outlier_probability=np.full(len(xyz), 0.003),
         observation_point=np.arange(len(xyz)),
         observation_frame=np.zeros(len(xyz), dtype=np.int64),
         observation_xy_px=xy_px,
@@ -47,7 +47,7 @@ def tracks_at(xy_px: np.ndarray) -> PointTracks:
         xy_px=xy_px[:, None].astype(float),
         visible=np.ones((t, 1), dtype=bool),
         sigma_px=np.full((t, 1), 0.5),
-        p_gross=np.full(t, 0.003),
+        outlier_probability=np.full(t, 0.003),
         motion=np.ones(t, dtype=np.int32),
         residual_px=np.full(t, 12.0),
         moving_pairs=np.full(t, 9, dtype=np.int32),
@@ -62,7 +62,7 @@ CLUSTER = np.array([[300.0, 200], [310, 205], [320, 200], [305, 215], [315, 190]
 def test_a_point_among_its_like_stays_sure() -> None:
     scene = scene_with_points(CLUSTER, np.linspace(4.0, 4.3, 6))
     seen = scene.surface(0, CLUSTER)
-    assert (seen.p_gross == 0.003).all()
+    assert (seen.outlier_probability == 0.003).all()
     np.testing.assert_allclose(seen.range, np.linspace(4.0, 4.3, 6))
 
 
@@ -70,26 +70,26 @@ def test_a_point_at_another_range_than_its_neighbours_is_doubted() -> None:
     ranges = np.full(6, 4.0)
     ranges[0] = 2.0
     seen = scene_with_points(CLUSTER, ranges).surface(0, CLUSTER)
-    assert seen.p_gross[0] == P_GROSS_DOUBTED
-    assert (seen.p_gross[1:] == 0.003).all()
+    assert seen.outlier_probability[0] == P_GROSS_DOUBTED
+    assert (seen.outlier_probability[1:] == 0.003).all()
 
 
 def test_a_lonely_point_is_doubted() -> None:
     xy = np.array([[100.0, 100], [500, 400], [600, 60]])
-    assert (scene_with_points(xy, np.full(3, 4.0)).surface(0, xy).p_gross == P_GROSS_DOUBTED).all()
+    assert (scene_with_points(xy, np.full(3, 4.0)).surface(0, xy).outlier_probability == P_GROSS_DOUBTED).all()
 
 
 def test_points_next_to_something_that_moves_are_doubted() -> None:
     far = CLUSTER + np.array([200.0, 100.0])
     xy = np.concatenate([CLUSTER, far])
     scene = scene_with_points(xy, np.full(12, 4.0), movers_xy_px=np.array([[312.0, 203.0]]))
-    doubted = scene.surface(0, xy).p_gross == P_GROSS_DOUBTED
+    doubted = scene.surface(0, xy).outlier_probability == P_GROSS_DOUBTED
     assert doubted[:6].all() and not doubted[6:].any()
 
 
 def test_nothing_is_known_where_no_point_was_seen() -> None:
     seen = scene_with_points(CLUSTER, np.full(6, 4.0)).surface(0, np.array([[20.0, 20.0]]))
-    assert np.isnan(seen.xyz_cam).all() and np.isnan(seen.p_gross).all()
+    assert np.isnan(seen.xyz_cam).all() and np.isnan(seen.outlier_probability).all()
 
 
 def test_an_empty_map_knows_nothing() -> None:

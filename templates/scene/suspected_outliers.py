@@ -10,7 +10,7 @@ from experts.signals import PointTracks, SparsePoints
 from templates.scene.surface import P_GROSS_DOUBTED, DoubtSettings
 
 
-def doubted_points(
+def suspected_outliers(
     points: SparsePoints, tracks: PointTracks, pixel_scale: float, doubts: DoubtSettings
 ) -> SparsePoints:
     """The points; those ever seen next to something that moves in the world are too doubtful to ask about.
@@ -23,7 +23,7 @@ def doubted_points(
     restless_px = doubts.restless_px * pixel_scale
     if judged.any():
         restless_px = max(restless_px, doubts.restless_ratio * float(np.median(tracks.residual_px[judged])))
-    doubtful = np.zeros(len(points.p_gross), dtype=bool)
+    doubtful = np.zeros(len(points.outlier_probability), dtype=bool)
     for column, frame in enumerate(tracks.frames):
         seen = np.flatnonzero(points.observation_frame == frame)
         followed = np.isfinite(tracks.xy_px[:, column]).all(axis=1)
@@ -33,8 +33,10 @@ def doubted_points(
             near = np.isfinite(_nearest(at_px[moving], xy_px, 1, radius_px)[0]).any(axis=1)
             residual_px = _around(at_px[told], tracks.residual_px[told], xy_px, doubts.near_tracks, radius_px)
             doubtful[points.observation_point[seen[near | (residual_px > restless_px)]]] = True
-    p_gross = np.where(doubtful, np.maximum(points.p_gross, P_GROSS_DOUBTED), points.p_gross)
-    return replace(points, p_gross=p_gross)
+    outlier_probability = np.where(
+        doubtful, np.maximum(points.outlier_probability, P_GROSS_DOUBTED), points.outlier_probability
+    )
+    return replace(points, outlier_probability=outlier_probability)
 
 
 def _around(

@@ -1,4 +1,4 @@
-"""Matched pixels lifted to points by the depth of one frame, and where the poses bring them in the other."""
+"""Matched pixels unprojected to points by the depth of one frame, and where the poses bring them in the other."""
 
 from dataclasses import dataclass, replace
 
@@ -12,7 +12,7 @@ from spatial_engine.sequences.seen_twice import Pair
 
 
 @dataclass(frozen=True)
-class Lifted:
+class Unprojected:
     """Matched pixels of a pair with a depth in the first frame."""
 
     pair: Pair
@@ -20,13 +20,13 @@ class Lifted:
     """In camera a."""
     xy_b_px: Float64[np.ndarray, "m 2"]
 
-    def with_other_length(self, is_range: bool) -> "Lifted":
+    def with_other_length(self, is_range: bool) -> "Unprojected":
         """If depth were the other of z and range."""
         longer = np.linalg.norm(self.points_cam / self.points_cam[:, 2:], axis=1, keepdims=True)
         return replace(self, points_cam=self.points_cam * (longer if is_range else 1 / longer))
 
 
-def lifted(path: CameraPath, depth: DepthSource, pair: Pair) -> Lifted | None:
+def unprojected(path: CameraPath, depth: DepthSource, pair: Pair) -> Unprojected | None:
     """None where no matched pixel of the first frame has depth."""
     if not depth.has(pair.a):
         return None
@@ -40,10 +40,10 @@ def lifted(path: CameraPath, depth: DepthSource, pair: Pair) -> Lifted | None:
     if not known.any():
         return None
     rays = camera.rays(pair.xy_a_px[known])
-    return Lifted(pair, np.asarray(rays / rays[:, 2:] * at[known, None]), pair.xy_b_px[known])
+    return Unprojected(pair, np.asarray(rays / rays[:, 2:] * at[known, None]), pair.xy_b_px[known])
 
 
-def offsets_px(path: CameraPath, points: Lifted, scale: float = 1.0) -> Float64[np.ndarray, "m"]:
+def offsets_px(path: CameraPath, points: Unprojected, scale: float = 1.0) -> Float64[np.ndarray, "m"]:
     """How far the points land from where they were matched; inf behind the camera."""
     b_from_a = np.linalg.inv(pose(path, points.pair.b)) @ pose(path, points.pair.a)
     xyz = scale * points.points_cam @ b_from_a[:3, :3].T + b_from_a[:3, 3]

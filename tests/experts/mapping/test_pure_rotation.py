@@ -8,19 +8,19 @@ from scipy.spatial.transform import Rotation
 
 from experts.intrinsics import Intrinsics
 from experts.mapping.motion_kind import MotionSettings, look_at_pairs
-from experts.mapping.turning import Turning, TurningSettings, average_rotations, turning
-from experts.signals import Abstained
+from experts.mapping.pure_rotation import PureRotationSettings, Turning, average_rotations, pure_rotation
+from experts.signals import NoEstimate
 from tests.experts.scenes import CAMERA, cloud, matches, moved, seen, turned
 
-SETTINGS = TurningSettings()
+SETTINGS = PureRotationSettings()
 RNG = np.random.default_rng(0)
 
 
-def judge(xy: np.ndarray, camera: Intrinsics = CAMERA, known: bool = True) -> Turning | Abstained:
+def judge(xy: np.ndarray, camera: Intrinsics = CAMERA, known: bool = True) -> Turning | NoEstimate:
     xy = xy + np.random.default_rng(1).normal(scale=0.3, size=xy.shape)
     keyframes = np.arange(0, xy.shape[1], 2)
     pairs = look_at_pairs(matches(xy[:, keyframes]), 640, MotionSettings())
-    return turning(pairs, keyframes, xy.astype(np.float32), camera, known, SETTINGS)
+    return pure_rotation(pairs, keyframes, xy.astype(np.float32), camera, known, SETTINGS)
 
 
 def errors_deg(found: Turning, cam_from_world: np.ndarray) -> np.ndarray:
@@ -54,14 +54,14 @@ def test_a_roll_needs_no_focal_length() -> None:
 def test_travel_past_a_wall_is_not_turning(step: tuple[float, float, float], known: bool) -> None:
     centres = [tuple(k * s for s in step) for k in range(9)]
     found = judge(seen(cloud(RNG, 1500, near=4, far=4), moved(centres, [(0.0, 0.0, 0.0)] * 9)), known=known)
-    assert isinstance(found, Abstained)
+    assert isinstance(found, NoEstimate)
 
 
 def test_a_zoom_is_not_travel() -> None:
     xyz, still = cloud(RNG, 1500), turned([(0.0, 0.0, 0.0)])
     cameras = [Intrinsics.centred(640, 480, 520.0 * 1.05**k) for k in range(9)]
     found = judge(np.concatenate([seen(xyz, still, camera) for camera in cameras], axis=1), known=False)
-    assert isinstance(found, Abstained) and found.reason.startswith("zoom")
+    assert isinstance(found, NoEstimate) and found.reason.startswith("zoom")
 
 
 def test_a_short_slide_stays_within_its_sigma() -> None:
@@ -90,5 +90,5 @@ def test_unconnected_keyframes_are_left_out() -> None:
 
 
 def test_no_pairs_no_rotation() -> None:
-    found = turning([], np.array([0, 1]), np.zeros((5, 2, 2), np.float32), CAMERA, True, SETTINGS)
-    assert isinstance(found, Abstained)
+    found = pure_rotation([], np.array([0, 1]), np.zeros((5, 2, 2), np.float32), CAMERA, True, SETTINGS)
+    assert isinstance(found, NoEstimate)

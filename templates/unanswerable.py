@@ -1,4 +1,4 @@
-"""What is said where the photos that are shown leave a question open (docs/abstention.md)."""
+"""What is said where the photos that are shown leave a question open (docs/unanswerable.md)."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ UNDETERMINED = "cannot be determined"
 _START = f"It {UNDETERMINED}"
 
 
-def abstains(answer: Answer) -> bool:
+def is_unanswerable(answer: Answer) -> bool:
     """Whether an answer says that the photos leave the question open."""
     return isinstance(answer, Label) and answer.text == UNDETERMINED
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 
-from templates.abstention import abstains, is_open_option, without_open_option
 from templates.draft import Draft
+from templates.unanswerable import is_open_option, is_unanswerable, without_open_option
 
 
 def drop(drafts: Sequence[Draft], indices: Sequence[int], surplus: int, seed: int) -> set[int]:
@@ -26,7 +26,7 @@ def drop_order(drafts: Sequence[Draft], indices: Sequence[int], seed: int) -> li
     return sorted(indices, key=rank)
 
 
-def surplus_abstentions(drafts: Sequence[Draft], seed: int, share: float) -> set[int]:
+def surplus_unanswerable(drafts: Sequence[Draft], seed: int, share: float) -> set[int]:
     """Indices of choices that cannot be determined beyond their share of those of a template that offer to say so."""
     gone: set[int] = set()
     for answered, left_open in _offering(drafts):
@@ -52,5 +52,5 @@ def _offering(drafts: Sequence[Draft]) -> list[tuple[list[int], list[int]]]:
     found: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for index, draft in enumerate(drafts):
         if any(map(is_open_option, draft.phrasing.options)):
-            found[draft.template][abstains(draft.answer)].append(index)
+            found[draft.template][is_unanswerable(draft.answer)].append(index)
     return list(found.values())

@@ -6,8 +6,8 @@ import numpy as np
 
 from experts.provenance import Provenance
 from experts.signals import PointTracks, SparsePoints
-from templates.scene.doubted_points import doubted_points
 from templates.scene.surface import P_GROSS_DOUBTED, DoubtSettings
+from templates.scene.suspected_outliers import suspected_outliers
 
 BY = Provenance(expert="fake", version="1")
 COUNT, SLIDES = 40, 28
@@ -22,7 +22,7 @@ def points() -> SparsePoints:
         xyz_world=np.ones((COUNT, 3)),
         range_relative_sigma=np.full(COUNT, 0.03),
         triangulation_angle_rad=np.full(COUNT, 0.1),
-        p_gross=np.full(COUNT, SURE),
+        outlier_probability=np.full(COUNT, SURE),
         observation_point=np.tile(np.arange(COUNT), 2),
         observation_frame=np.repeat([0, 5], COUNT),
         observation_xy_px=np.tile(XY, (2, 1)),
@@ -39,7 +39,7 @@ def tracks(residual_px: np.ndarray, motion: int = -1) -> PointTracks:
         xy_px=xy_px,
         visible=np.ones(shape, dtype=bool),
         sigma_px=np.full(shape, 0.2),
-        p_gross=np.full(COUNT, 0.05),
+        outlier_probability=np.full(COUNT, 0.05),
         motion=np.where(np.arange(COUNT) == COUNT - 1, motion, -1).astype(np.int32),
         residual_px=residual_px,
         moving_pairs=np.zeros(COUNT, dtype=np.int32),
@@ -51,8 +51,8 @@ def tracks(residual_px: np.ndarray, motion: int = -1) -> PointTracks:
 def doubted(
     residual_px: np.ndarray, doubts: DoubtSettings | None = None, motion: int = -1, scale: float = 1
 ) -> list[int]:
-    found = doubted_points(points(), tracks(residual_px, motion), scale, doubts or DoubtSettings())
-    return np.flatnonzero(found.p_gross == P_GROSS_DOUBTED).tolist()
+    found = suspected_outliers(points(), tracks(residual_px, motion), scale, doubts or DoubtSettings())
+    return np.flatnonzero(found.outlier_probability == P_GROSS_DOUBTED).tolist()
 
 
 def sliding(rest_px: float = 0.3, slide_px: float = 2.0) -> np.ndarray:
@@ -88,8 +88,8 @@ def test_points_near_a_known_mover_are_doubted_however_little_it_departs() -> No
 
 
 def test_doubt_never_makes_a_point_surer() -> None:
-    worse = replace(points(), p_gross=np.full(COUNT, 0.5))
-    assert (doubted_points(worse, tracks(sliding()), 1.0, DoubtSettings()).p_gross == 0.5).all()
+    worse = replace(points(), outlier_probability=np.full(COUNT, 0.5))
+    assert (suspected_outliers(worse, tracks(sliding()), 1.0, DoubtSettings()).outlier_probability == 0.5).all()
 
 
 def test_without_the_gate_only_known_movers_count() -> None:

@@ -9,22 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from experts.provenance import Provenance
-from experts.sigma_maps.sigma_map import HeldOut, NoMap, SigmaMap
+from experts.sigma_calibration.sigma_factor import HeldOut, NotCalibrated, SigmaFactor
 
-PACKAGED = Path(__file__).with_name("sigma_maps.json")
+PACKAGED = Path(__file__).with_name("sigma_calibration.json")
 """The maps that come with the software; `make calibrate` writes them."""
 FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class SigmaMaps:
+class SigmaCalibration:
     """Maps, and what was measured without giving one."""
 
-    maps: tuple[SigmaMap, ...] = ()
+    maps: tuple[SigmaFactor, ...] = ()
     """At most one per expert, weights, signal and quantity."""
-    without: tuple[NoMap, ...] = ()
+    without: tuple[NotCalibrated, ...] = ()
 
-    def of(self, made_by: Provenance, signal: str, quantity: str) -> SigmaMap | None:
+    def of(self, made_by: Provenance, signal: str, quantity: str) -> SigmaFactor | None:
         """The map of a quantity of a signal. One of another version or other weights still widens: it never narrows,
         and the older word is better than none. The same weights come first."""
         wanted = (made_by.expert, signal.removesuffix("_check"), quantity)
@@ -46,31 +46,31 @@ class SigmaMaps:
         }
 
     @staticmethod
-    def from_json(content: Mapping[str, Any]) -> "SigmaMaps":
+    def from_json(content: Mapping[str, Any]) -> "SigmaCalibration":
         """What `to_json` gave; no maps of an empty object. Raises `ValueError`, `KeyError`, `TypeError` or
         `AttributeError` for anything else."""
         if content and content["format_version"] != FORMAT_VERSION:
             raise ValueError(f"sigma maps of format {content['format_version']}, this version reads {FORMAT_VERSION}")
-        return SigmaMaps(
+        return SigmaCalibration(
             maps=tuple(_map(each) for each in content.get("maps", ())),
-            without=tuple(NoMap(**each | {"sets": tuple(each["sets"])}) for each in content.get("without", ())),
+            without=tuple(NotCalibrated(**each | {"sets": tuple(each["sets"])}) for each in content.get("without", ())),
         )
 
 
-def _map(content: Mapping[str, Any]) -> SigmaMap:
-    return SigmaMap(**{**content, "held_out": tuple(HeldOut(**each) for each in content["held_out"])})
+def _map(content: Mapping[str, Any]) -> SigmaFactor:
+    return SigmaFactor(**{**content, "held_out": tuple(HeldOut(**each) for each in content["held_out"])})
 
 
-def read_maps(path: Path) -> SigmaMaps:
+def read_calibration(path: Path) -> SigmaCalibration:
     """The maps of a file. Raises `OSError`, or `ValueError` for a file that holds none."""
     content = json.loads(path.read_text(encoding="utf-8"))
     try:
-        return SigmaMaps.from_json(content or {"format_version": None})
+        return SigmaCalibration.from_json(content or {"format_version": None})
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{path} holds no sigma maps ({error!r})") from error
 
 
 @cache
-def packaged_maps() -> SigmaMaps:
+def packaged_calibration() -> SigmaCalibration:
     """The maps that come with the software."""
-    return read_maps(PACKAGED)
+    return read_calibration(PACKAGED)

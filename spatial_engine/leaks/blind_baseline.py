@@ -25,7 +25,7 @@ _DAMP = 1.0
 Folds = Int64[np.ndarray, "n"]
 
 
-def text_only(questions: Sequence[Question], folds: Folds) -> Guesses:
+def blind_baseline(questions: Sequence[Question], folds: Folds) -> Guesses:
     """Which option, yes or no, or in which quarter a number lies; a model per template and format, learnt on other
     folds. The chance level of a number is the share of the largest bin among those it learns from."""
     guesses = no_guesses(questions)

@@ -13,11 +13,11 @@ from scipy.spatial.transform import Rotation
 
 from experts.intrinsics import Intrinsics
 from experts.mapping.motion_kind import PairGeometry
-from experts.signals import Abstained
+from experts.signals import NoEstimate
 
 
 @dataclass(frozen=True, kw_only=True)
-class TurningSettings:
+class PureRotationSettings:
     """Pixels are those of the working size."""
 
     focal_shares: tuple[float, ...] = (0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5, 1.8)
@@ -56,17 +56,17 @@ class Turning:
     """Whether it was shown that the camera does not travel."""
 
 
-def turning(
+def pure_rotation(
     pairs: Sequence[PairGeometry],
     keyframes: Int64[np.ndarray, "k"],
     xy_px: Float32[np.ndarray, "t n 2"],
     camera: Intrinsics,
     focal_known: bool,
-    settings: TurningSettings,
-) -> Turning | Abstained:
+    settings: PureRotationSettings,
+) -> Turning | NoEstimate:
     """Rotations by keyframe pairs, averaged over their graph, then frame by frame by tracks. `camera`: working size."""
     if not pairs:
-        return Abstained(reason="keyframes do not match", detail="too little overlap or texture")
+        return NoEstimate(reason="keyframes do not match", detail="too little overlap or texture")
     best = camera if focal_known else _best_camera(pairs, camera, settings)
     fits = [
         fit_rotation(best.rays(p.pair.xy_first[p.inlier]), p.pair.xy_second[p.inlier], best, settings) for p in pairs
@@ -78,7 +78,7 @@ def turning(
     swings = np.array([np.linalg.norm(rotation.as_rotvec()[:2]) for rotation, _ in fits])  # without roll
     told = _told_from_sliding(pairs, residuals, swings, settings)
     if not told and swings.max() >= settings.flat_turn_rad:
-        return Abstained(
+        return NoEstimate(
             reason="turning and travelling look alike here",
             detail=f"largest pan or tilt between keyframes {np.degrees(swings.max()):.1f} degrees",
             remedy="film with more motion, or give --intrinsics",
@@ -99,7 +99,7 @@ def fit_rotation(
     ray_first: Float64[np.ndarray, "m 3"],
     xy_second: Float64[np.ndarray, "m 2"],
     camera: Intrinsics,
-    settings: TurningSettings,
+    settings: PureRotationSettings,
 ) -> tuple[Rotation, float]:
     """(second from first, median residual in pixels): robust fit of a rotation to viewing directions."""
     ray_second = camera.rays(xy_second)
@@ -112,12 +112,12 @@ def fit_rotation(
     return rotation, float(np.median(residual))
 
 
-def _fit_pair(geometry: PairGeometry, camera: Intrinsics, settings: TurningSettings) -> tuple[Rotation, float]:
+def _fit_pair(geometry: PairGeometry, camera: Intrinsics, settings: PureRotationSettings) -> tuple[Rotation, float]:
     pair, inlier = geometry.pair, geometry.inlier
     return fit_rotation(camera.rays(pair.xy_first[inlier]), pair.xy_second[inlier], camera, settings)
 
 
-def _best_camera(pairs: Sequence[PairGeometry], camera: Intrinsics, settings: TurningSettings) -> Intrinsics:
+def _best_camera(pairs: Sequence[PairGeometry], camera: Intrinsics, settings: PureRotationSettings) -> Intrinsics:
     """The plausible focal length at which turning explains the pairs best."""
     width, height = camera.width_px, camera.height_px
     widest = sorted(pairs, key=lambda p: p.pair.first - p.pair.second)[:20]
@@ -133,7 +133,7 @@ def _told_from_sliding(
     pairs: Sequence[PairGeometry],
     residuals: Float64[np.ndarray, "p"],
     swings: Float64[np.ndarray, "p"],
-    settings: TurningSettings,
+    settings: PureRotationSettings,
 ) -> bool:
     """Whether a flat picture that slides, turns and scales is a clearly worse reading than a turning camera."""
     widest = np.argsort(-swings, kind="stable")[: max(1, len(pairs) // 4)]
@@ -152,15 +152,15 @@ def _similarity(geometry: PairGeometry) -> tuple[Float64[np.ndarray, "2 3"], flo
 
 
 def _not_turning(
-    pairs: Sequence[PairGeometry], camera: Intrinsics, settings: TurningSettings, residual_px: float
-) -> Abstained:
+    pairs: Sequence[PairGeometry], camera: Intrinsics, settings: PureRotationSettings, residual_px: float
+) -> NoEstimate:
     """Names what else one homography a pair can be."""
     scale = np.array([np.hypot(*_similarity(p)[0][:, 0]) for p in pairs])
     sliding = np.array([_similarity(p)[1] for p in pairs])
     zooms = np.mean((sliding < settings.noise_px) & (np.abs(np.log(scale)) > settings.zoom_step))
     if zooms > 0.5:
-        return Abstained(reason="zoom, or travel towards a plane", detail="the picture scales about its middle")
-    return Abstained(
+        return NoEstimate(reason="zoom, or travel towards a plane", detail="the picture scales about its middle")
+    return NoEstimate(
         reason="planar scene", detail=f"homographies are not those of a turning camera ({residual_px:.1f} px)"
     )
 
@@ -211,7 +211,7 @@ def _all_frames(
     keyframes: Int64[np.ndarray, "k"],
     xy_px: Float32[np.ndarray, "t n 2"],
     camera: Intrinsics,
-    settings: TurningSettings,
+    settings: PureRotationSettings,
 ) -> Turning:
     """Frames between keyframes, each from the tracks it shares with the keyframe before it (or after)."""
     count = xy_px.shape[1]
@@ -236,7 +236,7 @@ def _all_frames(
     return Turning(world_from_cam=np.einsum("ji,njk->nik", first, matrices), sigma_rad=sigma, turns_only=False)
 
 
-def _only_turns(turned: Turning, pairs: Sequence[PairGeometry], settings: TurningSettings) -> bool:
+def _only_turns(turned: Turning, pairs: Sequence[PairGeometry], settings: PureRotationSettings) -> bool:
     """Whether the clip turns far, and nowhere shows more than its homographies explain."""
     known = Rotation.from_matrix(turned.world_from_cam[np.isfinite(turned.sigma_rad)])
     far = known.magnitude().max() >= settings.shown_turn_rad

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experts.sigma_maps import NoMap, SigmaMap
-from experts.sigma_maps.fitting import ErrorSample, FitSettings, fit, fitted_gain
+from experts.sigma_calibration import NotCalibrated, SigmaFactor
+from experts.sigma_calibration.fitting import ErrorSample, FitSettings, fit, fitted_gain
 
 SETS = ("attic", "barn", "cellar", "dock")
 
@@ -30,7 +30,7 @@ def fitted(samples, **more):
 @pytest.mark.parametrize("other", [0.0, 0.8])
 def test_a_known_factor_is_found_whatever_else_is_in_the_difference(factor, other):
     found = fitted(by_set(factor, other=other))
-    assert isinstance(found, SigmaMap) and found.gain == pytest.approx(factor, rel=0.06)
+    assert isinstance(found, SigmaFactor) and found.gain == pytest.approx(factor, rel=0.06)
     assert found.sets == list(SETS) and found.samples == 12_000
     for one in found.held_out:
         assert one.within_1 == pytest.approx(0.683, abs=0.04) and one.within_2 == pytest.approx(0.954, abs=0.02)
@@ -73,7 +73,7 @@ def test_each_set_counts_the_same_however_large():
 
 def test_too_little_gives_no_map_and_says_why():
     one = fitted({"attic": normal(2.0)})
-    assert isinstance(one, NoMap) and one.why == "one set only" and one.sets == ("attic",)
+    assert isinstance(one, NotCalibrated) and one.why == "one set only" and one.sets == ("attic",)
     assert one.fitted == pytest.approx(2.0, rel=0.05) and one.within_1 < 0.45
     few = fitted({name: normal(1.0, count=5) for name in SETS})
     assert few.why == "20 samples, 30 are needed" and few.samples == 20

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from spatial_engine.dataset.balance import BalanceSettings, balance
-from templates.abstention import UNDETERMINED, abstains, is_open_option, open_option, without_open_option
 from templates.answer import Label
 from templates.draft import Draft
+from templates.unanswerable import UNDETERMINED, is_open_option, is_unanswerable, open_option, without_open_option
 from tests.spatial_engine.drafts import closer, ratio
 
 CLIP, OTHER = "c" * 16, "d" * 16
@@ -26,10 +26,10 @@ def draft(number: int, *, left_open: bool = False, clip_id: str = CLIP) -> Draft
 
 
 def run(drafts: list[Draft], seed: int = 0) -> tuple[list[Draft], int]:
-    """What stays, and how many were dropped to keep abstention rare."""
+    """What stays, and how many were dropped to keep unanswerable rare."""
     found = balance(drafts, {CLIP: 400.0, OTHER: 400.0}, seed, FREE)
     reasons = Counter({refusal.reason: refusal.count for refusal in found.dropped})
-    return [dealt.draft for dealt in found.dealt], reasons["dropped to keep abstention rare"]
+    return [arranged.draft for arranged in found.arranged], reasons["dropped to keep unanswerable rare"]
 
 
 def offers(draft: Draft) -> bool:
@@ -44,7 +44,7 @@ def test_it_is_right_for_a_fifth_of_those_that_offer_it(answered: int, left_open
     drafts = [draft(n) for n in range(answered)] + [draft(100 + n, left_open=True) for n in range(left_open)]
     stay, dropped = run(drafts)
     assert sum(map(offers, stay)) == offered
-    assert sum(abstains(one.answer) for one in stay) == kept and dropped == left_open - kept
+    assert sum(is_unanswerable(one.answer) for one in stay) == kept and dropped == left_open - kept
     assert len(stay) == answered + kept
     for one in stay:
         assert one.phrasing.answer < len(one.phrasing.options) in (4, 5)
@@ -55,7 +55,7 @@ def test_where_nothing_is_left_open_all_is_as_without_the_option(rules: BalanceS
     drafts = [draft(4 * n if n < 9 else n) for n in range(14)]  # one word is right too often
     plain = [replace(one, phrasing=without_open_option(one.phrasing)) for one in drafts]
     with_it, without = (balance(some, {CLIP: 400.0}, 1, rules) for some in (drafts, plain))
-    assert repr(with_it) == repr(without) and with_it.dealt
+    assert repr(with_it) == repr(without) and with_it.arranged
 
 
 def test_it_stays_in_clips_where_it_is_needed() -> None:
@@ -66,9 +66,9 @@ def test_it_stays_in_clips_where_it_is_needed() -> None:
 
 def test_letters_of_four_and_of_five_options_are_even() -> None:
     drafts = [draft(n) for n in range(40)] + [draft(100 + n, left_open=True) for n in range(5)]
-    dealt = balance(drafts, {CLIP: 400.0}, 3, FREE).dealt
+    arranged = balance(drafts, {CLIP: 400.0}, 3, FREE).arranged
     for count in (4, 5):
-        letters = Counter(one.letter for one in dealt if len(one.order) == count)
+        letters = Counter(one.letter for one in arranged if len(one.order) == count)
         assert max(letters.values()) - min(letters[letter] for letter in "ABCDE"[:count]) <= 1
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from experts.sigma_maps import QUANTITIES, SigmaMaps, packaged_maps
+from experts.sigma_calibration import QUANTITIES, SigmaCalibration, packaged_calibration
 from spatial_engine.cli.main import main
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import UsageError
@@ -17,11 +17,11 @@ from spatial_engine.trust.audit_dataset import audit_dataset
 from spatial_engine.trust.yield_share import clip_yield
 from templates.registry import create_templates
 from templates.settings import AskSettings
-from tests.experts.sigma_maps.test_applying import one_map
+from tests.experts.sigma_calibration.test_applying import one_map
 from tests.spatial_engine.trust.known_room import EXPERT, measured, opened, write_room
 
 RAW = replace(EXPERT, sigma="raw")
-MAPS = SigmaMaps(
+MAPS = SigmaCalibration(
     maps=tuple(one_map("camera_path", quantity, 1.25, expert=RAW.expert) for quantity in QUANTITIES["camera_path"])
 )
 
@@ -57,7 +57,7 @@ def file(tmp_path_factory):
 def datasets(store, file, tmp_path_factory):
     """Without a map of this expert, and with."""
     folder = tmp_path_factory.mktemp("datasets")
-    return generate(store, folder / "without"), generate(store, folder / "with", sigma_maps=file)
+    return generate(store, folder / "without"), generate(store, folder / "with", sigma_calibration=file)
 
 
 def test_raw_is_asked_about_once_it_is_calibrated(datasets):
@@ -74,9 +74,9 @@ def test_raw_is_asked_about_once_it_is_calibrated(datasets):
 
 
 def test_the_audit_names_the_maps(datasets):
-    said = [dataset.audit["settings"]["sigma_maps"] for dataset in datasets]
-    assert [one["digest"] for one in said] == [packaged_maps().digest, MAPS.digest]
-    assert SigmaMaps.from_json(said[1]) == MAPS
+    said = [dataset.audit["settings"]["sigma_calibration"] for dataset in datasets]
+    assert [one["digest"] for one in said] == [packaged_calibration().digest, MAPS.digest]
+    assert SigmaCalibration.from_json(said[1]) == MAPS
 
 
 def test_the_report_draws_what_was_asked_about(datasets, store, tmp_path):
@@ -102,15 +102,15 @@ def test_yield_by_itself_takes_the_packaged_maps(raw, room, monkeypatch):
         return found.decided
 
     assert decided() == 0 < decided(maps=MAPS)
-    monkeypatch.setattr("spatial_engine.trust.yield_share.packaged_maps", lambda: MAPS)
+    monkeypatch.setattr("spatial_engine.trust.yield_share.packaged_calibration", lambda: MAPS)
     assert decided() > 0
 
 
 def test_from_the_shell(store, file, tmp_path):
     with pytest.raises(SystemExit) as ended:
-        main(["generate", str(store.path), "-o", str(tmp_path / "data"), "--sigma-maps", str(file)])
+        main(["generate", str(store.path), "-o", str(tmp_path / "data"), "--sigma-calibration", str(file)])
     assert ended.value.code == 0
-    assert Dataset.open(tmp_path / "data").audit["settings"]["sigma_maps"]["digest"] == MAPS.digest
+    assert Dataset.open(tmp_path / "data").audit["settings"]["sigma_calibration"]["digest"] == MAPS.digest
 
 
 @pytest.mark.parametrize("content", ["{}", None, json.dumps({"questions": 3})])
@@ -118,8 +118,8 @@ def test_a_file_without_maps_is_refused_before_the_work(content, store, room, tm
     path = tmp_path / "maps.json"
     if content is not None:
         path.write_text(content)
-    with pytest.raises(UsageError, match="--sigma-maps"):
-        generate(store, tmp_path / "data", sigma_maps=path)
-    with pytest.raises(UsageError, match="--sigma-maps"):
-        run(room, tmp_path / "out", sigma_maps=path)
+    with pytest.raises(UsageError, match="--sigma-calibration"):
+        generate(store, tmp_path / "data", sigma_calibration=path)
+    with pytest.raises(UsageError, match="--sigma-calibration"):
+        run(room, tmp_path / "out", sigma_calibration=path)
     assert not (tmp_path / "data").exists() and not (tmp_path / "out").exists()

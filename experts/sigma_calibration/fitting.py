@@ -2,7 +2,7 @@
 
 Source: the median of squared normal errors is 0.455 σ², and 95.45 % of them lie within 2 σ. Both must hold, so the
 larger factor counts: the first speaks of the bulk, the second of the tail. Quantiles do not look at the worst 4.5 %:
-what is plainly wrong is counted by p_gross.
+what is plainly wrong is counted by outlier_probability.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float64
 from scipy.optimize import brentq
 
-from experts.sigma_maps.sigma_map import HeldOut, NoMap, SigmaMap
+from experts.sigma_calibration.sigma_factor import HeldOut, NotCalibrated, SigmaFactor
 
 MEDIAN_OF_CHI_SQUARE = 0.4549
 """With one degree of freedom."""
@@ -79,7 +79,7 @@ def fit(
     quantity: str,
     samples: Mapping[str, ErrorSample],
     settings: FitSettings | None = None,
-) -> SigmaMap | NoMap:
+) -> SigmaFactor | NotCalibrated:
     """The map of a quantity from its errors by set, each set left out in turn; or why there is none.
 
     Depends on no order of `samples`. The gain is the largest of the fits, and never below 1.
@@ -94,7 +94,7 @@ def fit(
             other=np.concatenate([each.other for each in samples.values()] or [np.empty(0)]),
         )
         sets = {0: "truth decides none of it", 1: "one set only"}.get(len(samples), f"{len(samples)} sets only")
-        return NoMap(
+        return NotCalibrated(
             expert=expert, version=version, signal=signal, quantity=quantity, samples=count, sets=tuple(samples),
             fitted=round(fitted_gain(samples), _DECIMALS) if count else 0.0,
             within_1=round(whole.within(1), _DECIMALS) if count else 0.0,
@@ -102,7 +102,7 @@ def fit(
             why=sets if too_few else f"{count} samples, {settings.least_samples} are needed",
         )  # fmt: skip
     held_out = tuple(_held_out(name, samples) for name in samples)
-    return SigmaMap(
+    return SigmaFactor(
         expert=expert, version=version, weights_sha256=weights_sha256, signal=signal, quantity=quantity,
         gain=max(1.0, *(each.fitted for each in held_out)), samples=count, held_out=held_out,
     )  # fmt: skip

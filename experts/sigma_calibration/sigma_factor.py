@@ -18,7 +18,7 @@ class HeldOut:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SigmaMap:
+class SigmaFactor:
     """σ as the expert states it, times `gain`."""
 
     expert: str
@@ -49,7 +49,7 @@ class SigmaMap:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoMap:
+class NotCalibrated:
     """A quantity that was measured and has no map."""
 
     expert: str

@@ -15,25 +15,25 @@ from spatial_engine.scoring import own
 from spatial_engine.scoring.own.labels import LETTERS
 from spatial_engine.scoring.score import Score
 from spatial_engine.trust.label_audit import compare_labels
-from templates.abstention import UNDETERMINED, is_open_option
 from templates.generate import ask_clip
 from templates.perception.same_point import SamePoint
 from templates.question import Question
 from templates.settings import AskSettings
+from templates.unanswerable import UNDETERMINED, is_open_option
 from tests.spatial_engine.trust import known_room
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """(data set, sequence with truth) of a clip with matches that carry exact pixels."""
-    folder = tmp_path_factory.mktemp("abstention")
+    folder = tmp_path_factory.mktemp("unanswerable")
     sequence = known_room.opened(known_room.write_room(folder / "room"))
     signals = known_room.measured(sequence)
     path = signals["camera_path"]
     assert isinstance(path, CameraPath)
     exact = sequence.scene(range(known_room.COUNT))
     signals = {**signals, "matches": matches(exact, [(0, 9), (2, 11), (4, 13), (12, 1)])}
-    asked = ask_clip(sequence.clip, signals, [SamePoint(abstention=True)], AskSettings(facts_per_template=30), 0)
+    asked = ask_clip(sequence.clip, signals, [SamePoint(unanswerable=True)], AskSettings(facts_per_template=30), 0)
     return write_dataset(folder / "labels", [asked], lambda _: sequence.clip, seed=0), sequence
 
 
@@ -53,7 +53,7 @@ def matches(scene, pairs):
         xy_a_px=np.array([a for _, a, _ in rows]),
         xy_b_px=np.array([b for *_, b in rows]),
         sigma_px=np.full(count, 0.7),
-        p_gross=np.full(count, 0.003),
+        outlier_probability=np.full(count, 0.003),
         confirmed_by=np.full(count, 2, dtype=np.int32),
         provenance=known_room.EXPERT,
     )
@@ -79,7 +79,7 @@ def test_truth_confirms_them_and_the_data_set_counts_them(made, truths):
     assert len(found) >= 2 and words(found, truths) == {("right", "")}
     assert all(is_open_option(q.options[ord(q.answer) - ord("A")]) and q.margin > 2.33 for q in found)
     assert "wrong" not in {word for word, _ in words(list(dataset.questions), truths)}
-    assert dataset.audit["abstention"] == {"same_point": {"offered": 5 * len(found), "right": len(found)}}
+    assert dataset.audit["unanswerable"] == {"same_point": {"offered": 5 * len(found), "right": len(found)}}
     card = (dataset.path / "README.md").read_text()
     assert f"That is right for {len(found)} of them" in card and UNDETERMINED in card
 

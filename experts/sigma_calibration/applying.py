@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from experts.sigma_maps.sigma_maps import SigmaMaps
-from experts.signals import Abstained, Signal, Signals
+from experts.sigma_calibration.sigma_calibration import SigmaCalibration
+from experts.signals import NoEstimate, Signal, Signals
 
 QUANTITIES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "camera_path": {
@@ -22,17 +22,17 @@ QUANTITIES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 """Per signal its quantities, and the fields that hold their σ."""
 
 
-def with_sigma_maps(signals: Signals, maps: SigmaMaps) -> dict[str, Signal | Abstained]:
+def with_sigma_calibration(signals: Signals, maps: SigmaCalibration) -> dict[str, Signal | NoEstimate]:
     """The signals with the σ of each mapped quantity times its gain, and the sets of the maps in their provenance.
 
     A signal is called calibrated where each of its quantities has a map of its own version and weights; otherwise the
     word for its σ stays: what is raw stays raw, and its floor applies. A quantity goes through a map once, however
     often it is given here.
     """
-    return {name: s if isinstance(s, Abstained) else _mapped(name, s, maps) for name, s in signals.items()}
+    return {name: s if isinstance(s, NoEstimate) else _mapped(name, s, maps) for name, s in signals.items()}
 
 
-def _mapped(name: str, signal: Signal, maps: SigmaMaps) -> Signal:
+def _mapped(name: str, signal: Signal, maps: SigmaCalibration) -> Signal:
     made_by, quantities = signal.provenance, QUANTITIES.get(name.removesuffix("_check"), {})
     due = {q: m for q in quantities if q not in made_by.calibrated_on and (m := maps.of(made_by, name, q))}
     if not due:
