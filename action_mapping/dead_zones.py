@@ -31,8 +31,8 @@ class SegmentSettings:
     """Change of log focal length below this is none: 2 % a second is hard to see."""
     release: float = 0.5
     """A motion ends below this share of what it starts at."""
-    min_duration_s: float = 0.2
-    """Shorter motions and pauses are none: six frames of video."""
+    min_duration_s: float = 0.5
+    """Shorter motions and pauses are ignored: a viewer hardly names them."""
     max_window_s: float = 0.5
     """Longest window over which rates are read to meet noise; beyond it the dead zone grows instead."""
     sigmas: float = 4.0

@@ -56,9 +56,9 @@ def path_plan(
 ) -> list[PlannedSegment]:
     """Plans that together replay the path from its first pose, each of its six amounts within two steps (or 3.5 σ).
 
-    One unit of length and one of angle for the path, drawn so that the median segment takes 3..cap steps;
-    where a segment needs more, it is split; a gap is bridged by one plan of any size. Raises PlanError where even a
-    single step between poses needs more.
+    One unit of length and one of angle for the path, drawn so that the median segment takes 3..10 steps (3..`cap` if
+    that is fewer). A segment that needs more than `cap` is split; a gap is bridged by one plan of any size. Raises
+    PlanError where even a single step between poses needs more.
     """
     rotation_step_rad, translation_step = _units(world_from_cam, segments, rng, cap)
     floors = {name: NOISE_SIGMAS * math.sqrt(2.0) * position_sigma for name in TRANSLATIONS}
@@ -113,7 +113,8 @@ def _units(
         if not fitting:
             raise PlanError(f"a single step between poses is {moves[:, columns].max():g}, beyond any round unit")
         needed = need[need > LEAST_STEPS * fitting[0]]
-        units.append(draw_unit(float(np.median(needed)) if len(needed) else 0.0, fitting, rng, cap=cap))
+        median = float(np.median(needed)) if len(needed) else 0.0
+        units.append(draw_unit(median, fitting, rng, cap=min(cap, CAP)))
     return units
 
 

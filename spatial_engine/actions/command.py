@@ -16,20 +16,31 @@ from spatial_engine.sources.trajectories import Trajectory
 
 
 def show_actions(
-    trajectory: Trajectory | None, *, up: str | None, cap: int, seed: int, as_json: bool, plot: Path | None
+    trajectory: Trajectory | None,
+    *,
+    up: str | None,
+    min_duration_s: float | None,
+    cap: int,
+    seed: int,
+    as_json: bool,
+    plot: Path | None,
 ) -> None:
     """Prints the plan of a path, and draws it. Raises `UsageError`."""
     if trajectory is None:
         raise UsageError("no file of camera poses", "spatial-engine actions PATH; without PATH only --replay works")
     if plot is not None and plot.suffix.lower() not in PLOT_FORMATS:
         raise UsageError(f"--plot {plot}", f"name a file that ends in {', '.join(PLOT_FORMATS)}")
-    plan = plan_actions(trajectory, up_world=_direction(up), cap=cap, rng=np.random.default_rng(seed))
+    plan = plan_actions(
+        trajectory, up_world=_direction(up), cap=cap, rng=np.random.default_rng(seed), min_duration_s=min_duration_s
+    )
     if plot is not None:
         try:
             write_motion_plot(plot, trajectory, plan, up_world=_direction(up))
         except OSError as error:
             raise UsageError(f"--plot {plot} cannot be written: {error.strerror}", "name another file") from error
-    for note in notes_of(trajectory):
+    for warning in plan.warnings:
+        tell("warning", warning)
+    for note in (*notes_of(trajectory), *plan.notes):
         tell("note", note)
     say(plan_json(plan) if as_json else "\n".join(plan_lines(trajectory, plan)))
 

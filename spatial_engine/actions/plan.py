@@ -25,13 +25,13 @@ _REMEDY = "give a plan as spatial-engine actions PATH --json prints it"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stretch:
+class ActionSegment:
     """Part of a path with one plan."""
 
     first: int
     """Pose of the input that it starts at."""
     last: int
-    """Pose of the input that it leads to, and that the next stretch starts at."""
+    """Pose of the input that it leads to, and that the next segment starts at."""
     t0_s: float | None = None
     """Time of the first pose; None where times are not known."""
     t1_s: float | None = None
@@ -65,7 +65,12 @@ class ActionPlan:
     scale: Scale
     axes: Axes
     """Axes of the poses in the file; actions are named in the camera's own."""
-    stretches: tuple[Stretch, ...]
+    segments: tuple[ActionSegment, ...]
+    """In order, without holes."""
+    warnings: tuple[str, ...] = ()
+    """What may be wrong with the path."""
+    notes: tuple[str, ...] = ()
+    """What the user should know about how the plan was made."""
 
     @property
     def unit(self) -> str:
@@ -74,10 +79,10 @@ class ActionPlan:
 
     def as_json(self) -> dict[str, Json]:
         """The form that `--json` prints."""
-        segments: list[Json] = [self._segment(stretch) for stretch in self.stretches]
+        segments: list[Json] = [self._segment(segment) for segment in self.segments]
         return {"scale": self.scale, "axes": self.axes, "unit": self.unit, "segments": segments}
 
-    def _segment(self, part: Stretch) -> dict[str, Json]:
+    def _segment(self, part: ActionSegment) -> dict[str, Json]:
         plan, is_metric = part.plan, self.scale == "metric"
         actions = plan.actions if plan else (Action(primitive=STAY, steps=0),) * part.is_still
         return {
@@ -125,17 +130,17 @@ def read_action_plan(path: Path, cap: int) -> ActionPlan:
         raise UsageError(f"{path} has scale {stated.get('scale')!r:.60}, not metric or relative", _REMEDY)
     if stated.get("axes") not in ("opencv", "opengl"):
         raise UsageError(f"{path} has axes {stated.get('axes')!r:.60}: no plan of a camera", _REMEDY)
-    stretches: list[Stretch] = []
+    segments: list[ActionSegment] = []
     for place, row in enumerate(rows):
         try:
-            stretches.append(_stretch(row, stated["scale"], stretches[-1].last if stretches else None, cap))
+            segments.append(_segment_of(row, stated["scale"], segments[-1].last if segments else None, cap))
         except (PlanError, UnknownPrimitiveError) as error:
             remedy = f"correct it; --cap N allows more than {cap} steps"
             raise UsageError(f"{path}, segment {place}: {error}"[:400], remedy) from error
-    return ActionPlan(scale=stated["scale"], axes=stated["axes"], stretches=tuple(stretches))
+    return ActionPlan(scale=stated["scale"], axes=stated["axes"], segments=tuple(segments))
 
 
-def _stretch(row: object, scale: Scale, before: int | None, cap: int) -> Stretch:
+def _segment_of(row: object, scale: Scale, before: int | None, cap: int) -> ActionSegment:
     """Raises PlanError, UnknownPrimitiveError."""
     if not isinstance(row, dict):
         raise PlanError("is not an object")
@@ -155,7 +160,7 @@ def _stretch(row: object, scale: Scale, before: int | None, cap: int) -> Stretch
         cap=cap,
     )
     _check_symbols(plan, symbols)
-    return Stretch(first=first, last=last, plan=plan)
+    return ActionSegment(first=first, last=last, plan=plan)
 
 
 def _check_symbols(plan: Plan, symbols: Sequence[object]) -> None:

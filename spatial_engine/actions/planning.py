@@ -1,57 +1,83 @@
 """The plan of a camera path: its motion named, in whole steps."""
 
 import warnings
+from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Float64
 
-from action_mapping import PathWarning, PlanError, PoseError, Segment, motion_segments, path_plan
+from action_mapping import PathWarning, PlanError, PoseError, Segment, SegmentSettings, motion_segments, path_plan
 from action_mapping.dead_zones import smoothing_residual
 from action_mapping.primitives import ROTATIONS, STAY, TRANSLATIONS, Component
 from action_mapping.reading import camera_motion
-from spatial_engine.actions.plan import ActionPlan, Stretch, in_parts
-from spatial_engine.actions.text import tell
+from spatial_engine.actions.plan import ActionPlan, ActionSegment, in_parts
 from spatial_engine.errors import UsageError
 from spatial_engine.sources.trajectories import Trajectory
 
 RELATIVE_EXTENT = 100.0
-"""Relative paths are made this long before a unit is drawn, so that the plan does not depend on the file's unit."""
+"""Length in which relative paths are planned, from the first pose to the farthest: the plan does not depend on the
+file's unit, and one step is a percentage."""
+MANY_SEGMENTS, MANY_SEGMENTS_S = 100, 1.0
+"""From this many segments on, shorter than this on average, a note says why they are many."""
 
 
 def plan_actions(
-    trajectory: Trajectory, *, up_world: Float64[np.ndarray, "3"] | None, cap: int, rng: np.random.Generator
+    trajectory: Trajectory,
+    *,
+    up_world: Float64[np.ndarray, "3"] | None,
+    cap: int,
+    rng: np.random.Generator,
+    min_duration_s: float | None = None,
 ) -> ActionPlan:
-    """The plan of a path. Raises `UsageError` where it has none; gaps and doubtful speeds are told."""
+    """Name the motion of a path and count it in steps.
+
+    Args:
+        trajectory: the path.
+        up_world: direction of the sky in world axes; None: not known, and no motion is named in levelled axes.
+        cap: most steps of one action.
+        rng: draws the size of a step.
+        min_duration_s: shortest motion or pause that has a name; None: that of `SegmentSettings`.
+
+    Raises:
+        UsageError: poses that are none, or two neighbouring poses that are more than `cap` steps apart.
+    """
+    settings = SegmentSettings() if min_duration_s is None else SegmentSettings(min_duration_s=min_duration_s)
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", PathWarning)
-            segments = motion_segments(
+            motions = motion_segments(
                 trajectory.world_from_cam, trajectory.times_s, scale=trajectory.scale,
-                up_world=up_world, focal_px=trajectory.focal_px,
+                up_world=up_world, focal_px=trajectory.focal_px, settings=settings,
             )  # fmt: skip
-        for warning in caught:
-            tell("warning", str(warning.message))
         if trajectory.axes == "body":
-            stretches = _unnamed(trajectory, segments)
+            segments = _unnamed(trajectory, motions)
         else:
-            stretches = _planned(trajectory, segments, cap, rng)
+            segments = _planned(trajectory, motions, cap, rng)
     except PlanError as error:
         raise UsageError(str(error), f"raise --cap (now {cap}), or check the unit of positions") from error
     except PoseError as error:
         raise UsageError(str(error), "correct the poses, or --up") from error
-    return ActionPlan(scale=trajectory.scale, axes=trajectory.axes, stretches=tuple(stretches))
+    note = None if trajectory.axes == "body" else _many_segments(trajectory, motions, segments, settings, cap)
+    return ActionPlan(
+        scale=trajectory.scale,
+        axes=trajectory.axes,
+        segments=tuple(segments),
+        warnings=tuple(str(warning.message) for warning in caught),
+        notes=(note,) if note else (),
+    )
 
 
-def _planned(trajectory: Trajectory, segments: list[Segment], cap: int, rng: np.random.Generator) -> list[Stretch]:
-    poses = _plannable(trajectory, segments)
+def _planned(trajectory: Trajectory, motions: list[Segment], cap: int, rng: np.random.Generator) -> list[ActionSegment]:
+    poses = _plannable(trajectory, motions)
     steps = camera_motion(poses[:-1], poses[1:])
     planned = path_plan(
-        poses, segments, rng=rng, cap=cap, focal_px=trajectory.focal_px,
-        position_sigma=0.0 if _names_any(segments, TRANSLATIONS) else smoothing_residual(steps[:, 3:]),
-        rotation_sigma_rad=0.0 if _names_any(segments, ROTATIONS) else smoothing_residual(steps[:, :3]),
+        poses, motions, rng=rng, cap=cap, focal_px=trajectory.focal_px,
+        position_sigma=0.0 if _names_any(motions, TRANSLATIONS) else smoothing_residual(steps[:, 3:]),
+        rotation_sigma_rad=0.0 if _names_any(motions, ROTATIONS) else smoothing_residual(steps[:, :3]),
     )  # fmt: skip
     return [
-        Stretch(
+        ActionSegment(
             first=part.first,
             last=part.last,
             t0_s=_time_s(trajectory, part.first),
@@ -63,6 +89,27 @@ def _planned(trajectory: Trajectory, segments: list[Segment], cap: int, rng: np.
         )
         for part in planned
     ]
+
+
+def _many_segments(
+    trajectory: Trajectory, motions: list[Segment], segments: list[ActionSegment], settings: SegmentSettings, cap: int
+) -> str | None:
+    """Why there are so many segments, and how to get fewer; None where they are few or long."""
+    length_s = float(trajectory.times_s[-1] - trajectory.times_s[0])
+    if len(segments) < MANY_SEGMENTS or length_s > MANY_SEGMENTS_S * len(segments):
+        return None
+    unit = "s" if trajectory.is_timed else "poses"
+    changed: Counter[str] = Counter()
+    for before, after in pairwise(motions):
+        changed.update({str(one.component).removesuffix("_rad") for one in {*before.primitives} ^ {*after.primitives}})
+    del changed["None"]  # Stay
+    often = ", ".join(f"{name} {count}" for name, count in changed.most_common(2))
+    return (
+        f"{len(segments)} segments in {length_s:.4g} {unit}, {length_s / len(segments):.2g} {unit} each: the motion "
+        f"changes its name {len(motions) - 1} times ({often}), and {len(segments) - len(motions)} cuts keep "
+        f"actions at {cap} steps. For fewer, raise --min-duration (now {settings.min_duration_s:g} {unit}), which "
+        f"ignores shorter motions, and --cap (now {cap})"
+    )
 
 
 def _plannable(trajectory: Trajectory, segments: list[Segment]) -> Float64[np.ndarray, "n 4 4"]:
@@ -80,13 +127,13 @@ def _names_any(segments: list[Segment], family: tuple[Component, ...]) -> bool:
     return any(primitive.component in family for part in segments for primitive in part.primitives)
 
 
-def _unnamed(trajectory: Trajectory, segments: list[Segment]) -> list[Stretch]:
+def _unnamed(trajectory: Trajectory, segments: list[Segment]) -> list[ActionSegment]:
     """Rest and motion of a body: its axes are no camera's, so that only Stay has a name."""
     key = [(part.primitives == (STAY,), not part.primitives) for part in segments]
     starts = [row for row in range(len(segments)) if row == 0 or key[row] != key[row - 1] or key[row][1]]
     ends = [*(row - 1 for row in starts[1:]), len(segments) - 1]
     return [
-        Stretch(
+        ActionSegment(
             first=segments[start].first,
             last=segments[end].last,
             t0_s=_time_s(trajectory, segments[start].first),

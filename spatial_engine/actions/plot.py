@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from action_mapping.primitives import ROTATIONS, TRANSLATIONS, Component, primitive_of
-from spatial_engine.actions.plan import ActionPlan, Stretch
+from spatial_engine.actions.plan import ActionPlan, ActionSegment
 from spatial_engine.actions.text import heading_lines, table_rows
 from spatial_engine.atomic_file import atomic_file
 from spatial_engine.sources.trajectories import Trajectory
@@ -83,7 +83,7 @@ def _figure(trajectory: Trajectory, plan: ActionPlan, up_world: Float64[np.ndarr
 
 def _rows(plan: ActionPlan) -> list[Component]:
     """The six components, and zoom where there is one; none for a body."""
-    used = {a.primitive.component for part in plan.stretches if part.plan for a in part.plan.actions}
+    used = {a.primitive.component for part in plan.segments if part.plan for a in part.plan.actions}
     if not used:
         return []
     six = (*TRANSLATIONS, *ROTATIONS)
@@ -98,7 +98,7 @@ def _draw_path(
     plane = _plane(poses, up_world)
     xy = (poses[:, :3, 3] - poses[0, :3, 3]) @ plane.T
     stride = max(1, len(xy) // _MAX_POINTS)
-    for place, part in enumerate(plan.stretches):
+    for place, part in enumerate(plan.segments):
         rows = [*range(part.first, part.last, stride), part.last]
         label, colour = _largest_action(part)
         axes.plot(
@@ -151,13 +151,13 @@ def _plane(
 def _draw_band(axes: "Axes", trajectory: Trajectory, plan: ActionPlan, name: Component) -> None:
     """The rate of one component over time, as its planned steps give it; grey across gaps."""
     clock = trajectory.times_s - trajectory.times_s[0]
-    edges = clock[[plan.stretches[0].first, *(part.last for part in plan.stretches)]]
-    amounts = np.array([0.0 if part.is_gap else _amount(plan, part, name) for part in plan.stretches])
+    edges = clock[[plan.segments[0].first, *(part.last for part in plan.segments)]]
+    amounts = np.array([0.0 if part.is_gap else _amount(plan, part, name) for part in plan.segments])
     rates = amounts / np.diff(edges)
     plus, minus = _COLOURS[name]
     axes.stairs(np.maximum(rates, 0.0), edges, fill=True, color=plus)
     axes.stairs(np.minimum(rates, 0.0), edges, fill=True, color=minus)
-    for part in plan.stretches:
+    for part in plan.segments:
         if part.is_gap:
             axes.axvspan(clock[part.first], clock[part.last], color=_GRID)
     axes.axhline(0.0, color=_REST, linewidth=0.8)
@@ -177,7 +177,7 @@ def _draw_band(axes: "Axes", trajectory: Trajectory, plan: ActionPlan, name: Com
         axes.spines[side].set_visible(False)
 
 
-def _amount(plan: ActionPlan, part: Stretch, name: Component) -> float:
+def _amount(plan: ActionPlan, part: ActionSegment, name: Component) -> float:
     """Signed amount of one component: metres or degrees; steps where the size of a step is not known."""
     assert part.plan is not None
     steps = _steps(part, name)
@@ -190,13 +190,13 @@ def _has_metres(plan: ActionPlan, name: Component) -> bool:
     return plan.scale == "metric" and name in TRANSLATIONS
 
 
-def _steps(part: Stretch, name: Component) -> int:
+def _steps(part: ActionSegment, name: Component) -> int:
     """Signed steps of one component."""
     actions = part.plan.actions if part.plan else ()
     return sum(action.primitive.sign * action.steps for action in actions if action.primitive.component == name)
 
 
-def _largest_action(part: Stretch) -> tuple[str, str]:
+def _largest_action(part: ActionSegment) -> tuple[str, str]:
     """Name and colour of the action with most steps."""
     if part.is_gap:
         return "gap", _FAINT
@@ -212,7 +212,7 @@ def _largest_action(part: Stretch) -> tuple[str, str]:
 
 
 def _page(svg: str, trajectory: Trajectory, plan: ActionPlan) -> str:
-    titles = [escape(f"poses {part.first}-{part.last}: {part.words()}") for part in plan.stretches]
+    titles = [escape(f"poses {part.first}-{part.last}: {part.words()}") for part in plan.segments]
     svg = re.sub(r'<g id="segment-(\d+)">', lambda found: f"{found[0]}<title>{titles[int(found[1])]}</title>", svg)
     heading = heading_lines(trajectory, plan)
     head, *body = table_rows(plan)

@@ -37,11 +37,11 @@ def replay_plan(plan: ActionPlan, trajectory: Trajectory | None) -> Replayed:
     """Follow a plan. Raises `UsageError` where it cannot belong to the path."""
     if trajectory is not None:
         _check_belongs(plan, trajectory)
-    start = np.eye(4) if trajectory is None else trajectory.world_from_cam[plan.stretches[0].first]
-    poses = replay_all(start, [part.plan for part in plan.stretches if part.plan])
+    start = np.eye(4) if trajectory is None else trajectory.world_from_cam[plan.segments[0].first]
+    poses = replay_all(start, [part.plan for part in plan.segments if part.plan])
     if trajectory is None:
         return Replayed(world_from_cam=poses, step=1.0, residuals=None)
-    true = trajectory.world_from_cam[[plan.stretches[0].first, *(part.last for part in plan.stretches)]]
+    true = trajectory.world_from_cam[[plan.segments[0].first, *(part.last for part in plan.segments)]]
     step = 1.0
     if plan.scale == "relative":
         step = _fitted_step(poses[:, :3, 3] - start[:3, 3], true[:, :3, 3] - start[:3, 3])
@@ -57,7 +57,7 @@ def _check_belongs(plan: ActionPlan, trajectory: Trajectory) -> None:
         raise UsageError(
             "a plan in metres, and a path of unknown scale", "say --scale metric if its lengths are metres"
         )
-    count, last = len(trajectory.times_s), plan.stretches[-1].last
+    count, last = len(trajectory.times_s), plan.segments[-1].last
     if last >= count:
         raise UsageError(f"the plan leads to pose {last}, and the path has {count} poses", "give the path of this plan")
 

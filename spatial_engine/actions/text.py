@@ -5,7 +5,7 @@ import math
 import sys
 
 from action_mapping import Plan, Residual
-from spatial_engine.actions.plan import ActionPlan, Stretch
+from spatial_engine.actions.plan import ActionPlan, ActionSegment
 from spatial_engine.actions.replay import Replayed
 from spatial_engine.progress import counted, printable
 from spatial_engine.sources.trajectories import Trajectory
@@ -54,24 +54,24 @@ def plan_lines(trajectory: Trajectory, plan: ActionPlan) -> list[str]:
 
 def heading_lines(trajectory: Trajectory, plan: ActionPlan) -> tuple[str, str]:
     """What was read, and in which steps it is told."""
-    named = [part.plan for part in plan.stretches if part.plan]
+    named = [part.plan for part in plan.segments if part.plan]
     return (
         f"{trajectory.format}: {len(trajectory.times_s)} poses, axes {plan.axes}, scale {plan.scale}",
-        f"{counted(len(plan.stretches), 'segment')}{_step_text(plan, named[0]) if named else ''}",
+        f"{counted(len(plan.segments), 'segment')}{_step_text(plan, named[0]) if named else ''}",
     )
 
 
 def table_rows(plan: ActionPlan) -> list[tuple[str, ...]]:
     """Column names, then the cells of each segment."""
     rows: list[tuple[str, ...]] = [("poses", "seconds", "steps", "levelled", "residual")]
-    rows += [_cells(plan, part) for part in plan.stretches]
+    rows += [_cells(plan, part) for part in plan.segments]
     shown = [row == 0 or any(cells[row] for cells in rows[1:]) for row in range(len(rows[0]))]
     return [tuple(cell for cell, show in zip(row, shown, strict=True) if show) for row in rows]
 
 
 def replay_lines(plan: ActionPlan, replayed: Replayed) -> list[str]:
     """Where a plan ends, and the residuals against the path."""
-    lines = [f"{counted(len(plan.stretches), 'segment')} replayed"]
+    lines = [f"{counted(len(plan.segments), 'segment')} replayed"]
     if replayed.residuals is None:
         x, y, z = replayed.world_from_cam[-1, :3, 3].tolist()
         end = f"from the identity they lead to x {x:.4g}, y {y:.4g}, z {z:.4g} {plan.unit}"
@@ -93,7 +93,7 @@ def _step_text(plan: ActionPlan, first: Plan) -> str:
     return f"; one step is {degrees} or {first.translation_step:g} % of the way to the farthest pose"
 
 
-def _cells(plan: ActionPlan, part: Stretch) -> tuple[str, ...]:
+def _cells(plan: ActionPlan, part: ActionSegment) -> tuple[str, ...]:
     size = part.plan.translation_step if part.plan and plan.scale == "relative" else 1.0
     return (
         f"{part.first}-{part.last}",

@@ -141,7 +141,8 @@ def report(
 @app.command()
 def actions(
     path: o.PosePath = None, form: o.Format = "auto", poses: o.Direction = None, axes: o.Axes = None,
-    scale: o.Scale = None, up: o.Up = None, fps: o.PoseRate = None, times: o.Times = None, cap: o.Cap = 10,
+    scale: o.Scale = None, up: o.Up = None, fps: o.PoseRate = None, times: o.Times = None,
+    drop_duplicates: o.DropDuplicates = False, min_duration: o.MinDuration = None, cap: o.Cap = 10,
     cam_from_body: o.Mount = None, seed: o.UnitSeed = 0, json: o.Json = False, plot: o.Plot = None,
     replay: o.Replay = None,
 ) -> None:  # fmt: skip
@@ -150,12 +151,13 @@ def actions(
     from spatial_engine.sources.trajectories import read_trajectory
 
     trajectory = None if path is None else read_trajectory(
-        path, form=form, poses=poses, axes=axes, scale=scale, fps=fps, times=times, cam_from_body=cam_from_body
+        path, form=form, poses=poses, axes=axes, scale=scale, fps=fps, times=times, cam_from_body=cam_from_body,
+        drop_duplicates=drop_duplicates,
     )  # fmt: skip
     if replay is not None:
         show_replay(replay, trajectory, cap=cap, as_json=json, plot=plot)
     else:
-        show_actions(trajectory, up=up, cap=cap, seed=seed, as_json=json, plot=plot)
+        show_actions(trajectory, up=up, min_duration_s=min_duration, cap=cap, seed=seed, as_json=json, plot=plot)
 
 
 @app.command()

@@ -60,6 +60,12 @@ Mount = Annotated[
     Path | None,
     typer.Option("--cam-from-body", help="Poses are a body's; its camera: 4x4 text, or a sensor.yaml with T_BS."),
 ]
+DropDuplicates = Annotated[
+    bool, typer.Option("--drop-duplicates", help="Keep the first of several poses with the same time.")
+]
+MinDuration = Annotated[
+    float | None, typer.Option(min=0.0, metavar="S", help="Ignore shorter motions and pauses; by default 0.5 seconds.")
+]
 Cap = Annotated[int, typer.Option(min=2, max=1_000_000, help="Most steps of one action.")]
 UnitSeed = Annotated[int, typer.Option("--seed", min=0, help="Draws the size of a step.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -1,11 +1,13 @@
 """Formats by name, the format that a file has, and a file read into a checked path."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 from typing import cast
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float64, Int64
 
 from action_mapping import PoseError
 from action_mapping.rigid import checked_poses
@@ -51,6 +53,7 @@ def read_trajectory(
     fps: float | None = None,
     times: Path | None = None,
     cam_from_body: Path | None = None,
+    drop_duplicates: bool = False,
 ) -> Trajectory:
     """A path out of a file, checked. None: as the format has it.
 
@@ -62,6 +65,7 @@ def read_trajectory(
         fps: poses a second, for formats without times.
         times: file with one time in seconds a line, for formats without times.
         cam_from_body: file with the mount of the camera, where poses are those of a body.
+        drop_duplicates: keep the first of several poses with the same time, instead of raising.
 
     Raises:
         UsageError: whatever is wrong, with the line and what to do. Nothing is repaired.
@@ -77,8 +81,8 @@ def read_trajectory(
             f"--axes {axes}: {name} has poses of a body, which has no camera's axes",
             "give --cam-from-body FILE (the identity, if these are poses of a camera)",
         )
-    written = known.read(path)
-    times_s, is_timed = _times(path, written, fps, times)
+    written, is_timed = _with_times(path, known.read(path), fps, times, drop_duplicates)
+    assert written.times_s is not None
     _check_poses(path, written)
     world_from_own = written.matrices if (poses or known.poses) == "c2w" else np.linalg.inv(written.matrices)
     if cam_from_body is not None:
@@ -86,7 +90,7 @@ def read_trajectory(
     axes = axes or ("opencv" if known.axes == "body" and cam_from_body is not None else known.axes)
     return Trajectory(
         world_from_cam=world_from_own @ _OPENCV_FROM_OPENGL if axes == "opengl" else world_from_own,
-        times_s=times_s,
+        times_s=written.times_s,
         is_timed=is_timed,
         axes=axes,
         scale=scale or known.scale,
@@ -125,44 +129,72 @@ def _file_in(path: Path) -> Path:
     raise UsageError(f"{path} is a folder without {', '.join(_IN_FOLDERS)}", "give a file of camera poses")
 
 
-def _times(
-    path: Path, written: WrittenPoses, fps: float | None, times: Path | None
-) -> tuple[Float64[np.ndarray, "n"], bool]:
-    """Seconds of each pose, and whether they are known."""
-    given = [flag for flag, value in (("--fps", fps), ("--times", times)) if value is not None]
-    if written.times_s is not None:
-        if given:
-            raise UsageError(f"{' and '.join(given)}: {path} has its own time stamps", f"leave out {given[0]}")
-        _check_times(path, written.times_s, written.places)
-        return written.times_s, True
-    if len(given) > 1:
+def _with_times(
+    path: Path, written: WrittenPoses, fps: float | None, times: Path | None, drop_duplicates: bool
+) -> tuple[WrittenPoses, bool]:
+    """The poses with a time each, and whether these times are known."""
+    options = [option for option, value in (("--fps", fps), ("--times", times)) if value is not None]
+    if written.times_s is not None and options:
+        raise UsageError(f"{' and '.join(options)}: {path} has its own time stamps", f"leave out {options[0]}")
+    if len(options) > 1:
         raise UsageError("both --fps and --times", "give one of them")
     count = len(written.places)
+    file, places, times_s = path, written.places, written.times_s
     if times is not None:
         rows = read_rows(times, "a file of times", range(1, 2))
         if len(rows.lines) != count:
             raise UsageError(f"{times} has {len(rows.lines)} times for {count} poses", "give one time for each pose")
-        _check_times(times, rows.values[:, 0], rows.places)
-        return rows.values[:, 0], True
-    if fps is not None and not 0 < fps < 1e6:
-        raise UsageError(f"--fps {fps:g}", "give poses a second, above 0")
-    return np.arange(count) / (fps or 1.0), fps is not None
+        file, places, times_s = times, rows.places, rows.values[:, 0]
+    if times_s is None:
+        if fps is not None and not 0 < fps < 1e6:
+            raise UsageError(f"--fps {fps:g}", "give poses a second, above 0")
+        return replace(written, times_s=np.arange(count) / (fps or 1.0)), fps is not None
+    _check_times(file, times_s, places, allow_duplicates=drop_duplicates)
+    return _first_of_each_time(replace(written, times_s=times_s), places), True
 
 
-def _check_times(path: Path, times_s: Float64[np.ndarray, "n"], places: Sequence[str]) -> None:
-    late = np.flatnonzero(np.diff(times_s) <= 0)
-    if not len(late):
-        return
-    before, after = places[late[0]], places[late[0] + 1]
-    more = f" ({len(late)} such places)" if len(late) > 1 else ""
-    if times_s[late[0]] == times_s[late[0] + 1]:
+def _check_times(file: Path, times_s: Float64[np.ndarray, "n"], places: Sequence[str], allow_duplicates: bool) -> None:
+    """Raises `UsageError` where times decrease, or repeat although they must not."""
+    steps_s = np.diff(times_s)
+    earlier, equal = np.flatnonzero(steps_s < 0), np.flatnonzero(steps_s == 0)
+    if len(earlier):
+        row = int(earlier[0])
         raise UsageError(
-            f"{path}, {after}: the same time as {before}, {times_s[late[0]]} s{more}",
-            f"keep one of the two poses: sed {after.split()[-1]}d {path.name} > one_pose_per_time.txt",
+            f"{file}, {places[row + 1]}: {times_s[row + 1]} s, earlier than {places[row]} with {times_s[row]} s"
+            f"{_in_all(earlier)}",
+            "sort the poses by time; if the camera started anew there, split the file into two paths",
         )
-    raise UsageError(
-        f"{path}, {after}: {times_s[late[0] + 1]} s, earlier than {before} with {times_s[late[0]]} s{more}",
-        "sort the poses by time; the path of a camera that started anew is two paths",
+    if len(equal) and not allow_duplicates:
+        row = int(equal[0])
+        raise UsageError(
+            f"{file}, {places[row + 1]}: the same time as {places[row]}, {times_s[row]} s{_in_all(equal)}",
+            "spatial-engine actions --drop-duplicates keeps the first pose of each time",
+        )
+
+
+def _in_all(rows: Int64[np.ndarray, "k"]) -> str:
+    return f" ({len(rows)} such lines)" if len(rows) > 1 else ""
+
+
+def _first_of_each_time(written: WrittenPoses, places: Sequence[str]) -> WrittenPoses:
+    """The poses without those that repeat the time of the pose before, which a note counts."""
+    assert written.times_s is not None
+    kept = np.append(True, np.diff(written.times_s) > 0)
+    dropped = len(kept) - int(kept.sum())
+    if not dropped:
+        return written
+    first = places[int(np.argmin(kept))]
+    note = (
+        f"{dropped} of {len(kept)} poses are dropped, the first at {first}: they repeat the time of the pose before. "
+        "Pose numbers count the remaining poses"
+    )
+    return WrittenPoses(
+        matrices=written.matrices[kept],
+        places=tuple(compress(written.places, kept)),
+        times_s=written.times_s[kept],
+        focal_px=None if written.focal_px is None else written.focal_px[kept],
+        names=tuple(compress(written.names, kept)) if written.names else (),
+        notes=(*written.notes, note),
     )
 
 

@@ -271,6 +271,34 @@ def test_a_speed_that_no_camera_has_is_told(actions: Run, tmp_path: Path) -> Non
     assert actions(path, "--scale", "relative")[2] == ""
 
 
+def drive(seconds: float, rate: float = 10.0) -> np.ndarray:
+    """A car at 8 m/s that nods by 1° every 3 seconds."""
+    poses = np.tile(np.eye(4), (round(seconds * rate) + 1, 1, 1))
+    times_s = np.arange(len(poses)) / rate
+    nod = np.radians(1.0) * np.sin(2 * np.pi * times_s / 3.0)
+    poses[:, :3, :3] = Rotation.from_euler("x", nod[:, None]).as_matrix()
+    poses[:, 2, 3] = 8.0 * times_s
+    return poses
+
+
+def test_many_segments_are_explained_and_two_options_lessen_them(actions: Run, tmp_path: Path) -> None:
+    path = write_kitti(tmp_path / "drive.txt", drive(300.0))
+    counts = []
+    for options in ((), ("--min-duration", 2), ("--min-duration", 2, "--cap", 1000)):
+        code, out, err = actions(path, "--fps", 10, "--json", *options)
+        assert code == 0
+        counts.append(len(json.loads(out)["segments"]))
+        if not options:
+            assert f"note: {counts[0]} segments in 300 s" in err
+            assert re.search(r"changes its name \d+ times \(tilt \d+, pedestal \d+\)", err)
+            assert "--min-duration (now 0.5 s)" in err
+            assert "--cap (now 10)" in err
+    assert counts[0] > 200
+    assert counts[1] < counts[0] / 2
+    assert counts[2] == 1
+    assert "segments in" not in actions(write_tum(tmp_path / "path.txt", POSES))[2]
+
+
 def test_replay_from_the_path_and_from_the_identity(actions: Run, tmp_path: Path) -> None:
     path, file = write_tum(tmp_path / "path.txt", POSES), tmp_path / "plan.json"
     for scale in ("metric", "relative"):
@@ -372,6 +400,8 @@ def test_files_that_are_no_plan(actions: Run, tmp_path: Path, text: str) -> None
         (("{}", "--scale", "big"), "relative"),
         (("{}", "--cap", "1"), "--cap"),
         (("{}", "--seed", "-1"), "--seed"),
+        (("{}", "--min-duration", "-1"), "--min-duration"),
+        (("{}", "--min-duration", "nan"), "--min-duration"),
         (("{}", "--plot", "a.jpg"), "a.jpg"),
         (("{}", "--plot", "/dev/null/a.png"), "cannot be written"),
         (("{}", "--plot", "a.png", "--replay", "{}"), "--plot with --replay"),
@@ -410,11 +440,22 @@ def test_kitti(actions: Run, tmp_path: Path) -> None:
 
 
 @real
-def test_fr2_desk_once_its_duplicate_is_gone(actions: Run, tmp_path: Path) -> None:
-    lines = (DATA / "traj_evo" / "fr2_desk_groundtruth.txt").read_text().splitlines(keepends=True)
-    (tmp_path / "fr2.txt").write_text("".join(lines[:10862] + lines[10863:]))
-    plan = planned(actions, tmp_path / "fr2.txt", "--up", "0,0,1")
-    assert max(part["residual_m"] for part in plan["segments"]) <= math.sqrt(12) * 0.02
+def test_segments_of_a_car(actions: Run) -> None:
+    """Nodding at 10 poses a second cut the drive into 2 175 segments, without a word about why."""
+    path = DATA / "traj_evo" / "KITTI_00_gt.txt", "--fps", 10
+    code, out, err = actions(*path, "--json")
+    assert code == 0
+    assert len(json.loads(out)["segments"]) < 1400
+    assert "segments in 454 s" in err
+    _, out, _ = actions(*path, "--json", "--min-duration", 2, "--cap", 100)
+    assert len(json.loads(out)["segments"]) < 200
+
+
+@real
+def test_fr2_desk_without_its_duplicate(actions: Run) -> None:
+    plan = planned(actions, DATA / "traj_evo" / "fr2_desk_groundtruth.txt", "--drop-duplicates", "--up", "0,0,1")
+    step = plan["segments"][0]["translation_step_m"]
+    assert max(part["residual_m"] for part in plan["segments"]) <= math.sqrt(12) * step
     assert any(part["levelled"] for part in plan["segments"])
 
 

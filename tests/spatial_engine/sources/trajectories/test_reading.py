@@ -132,7 +132,7 @@ def json_of(*matrices: object) -> str:
         ("# head\n0 0 0 0 0 0 0 1\n1 2 3\n", "line 3: 3 columns, where tum has 8", "that line"),
         ("0 0 0 0 0 0 0 1\n1 0 0 0 0 0 0 0\n", "line 2: the quaternion has length 0", "qx qy qz qw"),
         ("0 0 0 0 0 0 0 1\n1 0 0 0 1 0 0 1\n", "line 2: the quaternion has length 1.414", "qw qx qy qz"),
-        ("0 0 0 0 0 0 0 1\n#\n1 0 0 0 0 0 0 1\n1 0 0 1 0 0 0 1\n", "line 4: the same time as line 3", "sed 4d"),
+        ("0 0 0 0 0 0 0 1\n#\n1 0 0 0 0 0 0 1\n1 0 0 1 0 0 0 1\n", "line 4: the same time as line 3", "--drop"),
         ("0 0 0 0 0 0 0 1\n2 0 0 0 0 0 0 1\n1 0 0 0 0 0 0 1\n", "line 3: 1.0 s, earlier than line 2", "sort"),
         ("0 0 0 0 0 0 0 1\n1 1e300 0 0 0 0 0 1\n", "line 2: a position of 1e+300", "1e+09"),
         ("0,0,0,0,0,0,0,1\n1,0,0,0,0,0,0,1\n", "may be tum or euroc", "--format tum | euroc"),
@@ -198,6 +198,49 @@ def test_times_are_said_once_and_fit(tmp_path: Path) -> None:
         stamps.write_text(text)
         with pytest.raises(UsageError, match=cause):
             read_trajectory(kitti, times=stamps)
+
+
+def with_duplicates(path: Path) -> np.ndarray:
+    """Four poses that repeat a time, two of them in a row; returns the rows that are first of their time."""
+    rows = np.insert(np.loadtxt(path), [3, 10, 10, 61], np.loadtxt(path)[[2, 9, 9, 60]], axis=0)
+    rows[[3, 11, 12, 64], 1] += 5.0
+    np.savetxt(path, rows, fmt="%.9f")
+    return np.flatnonzero(np.append(True, np.diff(rows[:, 0]) > 0))
+
+
+def test_one_option_mends_all_duplicates(tmp_path: Path) -> None:
+    """The message counts them and names the option; the first pose of each time stays, and the file as it is."""
+    path = write_tum(tmp_path / "tum.txt", POSES)
+    kept = with_duplicates(path)
+    before = path.read_bytes()
+    with pytest.raises(UsageError, match=r"line 4: the same time as line 3, .* \(4 such lines\)") as refused:
+        read_trajectory(path)
+    assert "--drop-duplicates" in refused.value.remedy
+    assert ">" not in refused.value.remedy
+    read = read_trajectory(path, drop_duplicates=True)
+    assert len(kept) == len(POSES)
+    assert np.allclose(read.world_from_cam, POSES, atol=1e-7)
+    assert "4 of 65 poses are dropped, the first at line 4" in read.notes[0]
+    assert path.read_bytes() == before
+    assert read_trajectory(write_tum(tmp_path / "whole.txt", POSES), drop_duplicates=True).notes == ()
+
+
+def test_dropping_duplicates_of_a_file_of_times(tmp_path: Path) -> None:
+    path = write_kitti(tmp_path / "kitti.txt", POSES)
+    times_s = times_of(POSES)
+    times_s[20] = times_s[19]
+    np.savetxt(tmp_path / "times.txt", times_s, fmt="%.9f")
+    read = read_trajectory(path, times=tmp_path / "times.txt", drop_duplicates=True)
+    assert np.allclose(read.world_from_cam, np.delete(POSES, 20, axis=0))
+    assert "line 21" in read.notes[0]
+
+
+def test_dropping_duplicates_sorts_nothing(tmp_path: Path) -> None:
+    path = write_tum(tmp_path / "tum.txt", POSES)
+    rows = np.loadtxt(path)
+    np.savetxt(path, rows[[0, 1, 1, 3, 2, 4]], fmt="%.9f")
+    with pytest.raises(UsageError, match=r"line 5: .* earlier than line 4"):
+        read_trajectory(path, drop_duplicates=True)
 
 
 def test_an_unknown_format_lists_the_known(tmp_path: Path) -> None:
