@@ -40,6 +40,18 @@ CacheDir = Annotated[Path | None, typer.Option("--cache", metavar="DIR", help="K
 Replay = Annotated[bool, typer.Option("--replay", help="Take replies from --cache alone; no server needed.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print requests, pictures, tokens and cost; ask nothing.")]
 Skip = Annotated[bool, typer.Option("--skip-bad-lines", help="Leave out lines that cannot be used, and count them.")]
+ScorerName = Annotated[
+    str | None,
+    typer.Option(
+        "--as",
+        "--scorer",
+        metavar="NAME",
+        help="Score a benchmark's own items: vsi_bench, ... (docs/scoring.md).",
+    ),
+]
+Items = Annotated[
+    Path, typer.Argument(metavar="DATASET|ITEMS", help="A data set that generate wrote; with --as, a file of items.")
+]
 Behaviour = Literal["oracle", "wrong", "random", "first-option", "no-op", "flaky", "slow"]
 
 
@@ -155,25 +167,30 @@ def evaluate(
 
 @grouped
 def score(
-    dataset: Data,
+    dataset: Items,
     responses: Annotated[Path, typer.Argument(help='Lines such as {"id": "...", "text": "..."}.')],
     out: RunsOut,
     judging: Judging,
+    scorer: ScorerName = None,
     name: Name = None,
     cache: CacheDir = None,
     replay: Replay = False,
     skip_bad_lines: Skip = False,
 ) -> None:
-    """Score answers that were made elsewhere."""
+    """Score answers that were made elsewhere: to a data set, or with --as to a published benchmark."""
+    from spatial_engine.evaluation.published import show_published
     from spatial_engine.evaluation.score import score as score_answers
     from spatial_engine.evaluation.summary import show_run
     from spatial_engine.progress import for_thousands
 
     with for_thousands() as progress:
         run = score_answers(
-            dataset, responses, out, name=name, judge=judging.judge(replay=replay), cache=cache, replay=replay,
-            skip_bad_lines=skip_bad_lines, progress=progress,
+            dataset, responses, out, scorer=scorer, name=name, judge=judging.judge(replay=replay), cache=cache,
+            replay=replay, skip_bad_lines=skip_bad_lines, progress=progress,
         )  # fmt: skip
+    if scorer is not None:
+        show_published(run)
+        return
     raise typer.Exit(0 if show_run(run) else 1)
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,12 +34,20 @@ class _Misshapen(_BadLine):
     """One that would be no answer to any."""
 
 
-def read_answers(path: str | Path, rotations: Mapping[str, int], *, skip_bad_lines: bool = False) -> Answers:
+def read_answers(
+    path: str | Path,
+    rotations: Mapping[str, int],
+    *,
+    skip_bad_lines: bool = False,
+    ids: Sequence[str] = IDS,
+    texts: Sequence[str] = TEXTS,
+) -> Answers:
     """All answers of a file, by question and rotation. Equal lines of one question are taken once.
 
-    `rotations`: how many presentations each question has, by id. A line is bad that is not a JSON object, has no id or
-    no text, or an id or a rotation that the data set lacks. Raises `UsageError` naming the bad lines (unless they are
-    skipped), lines that contradict each other, and files that hold no answer at all.
+    `rotations`: how many presentations each question has, by id. `ids` and `texts`: the keys that may hold them. A line
+    is bad that is not a JSON object, has no id or no text, or an id or a rotation that the data set lacks. Raises
+    `UsageError` naming the bad lines (unless they are skipped), lines that contradict each other, and files that hold
+    no answer at all.
     """
     path = Path(path)
     found: dict[Key, tuple[int, Response]] = {}
@@ -48,7 +56,7 @@ def read_answers(path: str | Path, rotations: Mapping[str, int], *, skip_bad_lin
     taken: Counter[str] = Counter()
     for number, line in _lines(path):
         try:
-            response, keys = _answer(line, rotations)
+            response, keys = _answer(line, rotations, ids, texts)
         except _BadLine as error:
             bad[number] = error
             continue
@@ -84,7 +92,9 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
         yield from ((number, line) for number, line in enumerate(file, start=1) if line.strip())
 
 
-def _answer(line: bytes, rotations: Mapping[str, int]) -> tuple[Response, str]:
+def _answer(
+    line: bytes, rotations: Mapping[str, int], ids: Sequence[str], texts: Sequence[str]
+) -> tuple[Response, str]:
     """The answer of a line, and which of its keys were taken. Raises `_BadLine`."""
     try:
         record = json.loads(line)
@@ -92,10 +102,10 @@ def _answer(line: bytes, rotations: Mapping[str, int]) -> tuple[Response, str]:
         raise _Misshapen(f"not JSON: {str(error)[:80]}") from error
     if not isinstance(record, dict):
         raise _Misshapen("a list, not an object" if isinstance(record, list) else "not an object")
-    id_key = next((key for key in IDS if isinstance(record.get(key), str | int)), None)
-    text_key = next((key for key in TEXTS if key in record), None)
+    id_key = next((key for key in ids if isinstance(record.get(key), str | int)), None)
+    text_key = next((key for key in texts if key in record), None)
     if id_key is None or text_key is None:
-        raise _Misshapen(f"no {' or '.join(IDS if id_key is None else TEXTS)}")
+        raise _Misshapen(f"no {' or '.join(ids if id_key is None else texts)}")
     id = str(record[id_key])
     if id not in rotations:
         raise _BadLine(f"no question has the id {id[:40]!r}")

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from spatial_engine.evaluation.scored import ScoredItem
+from spatial_engine.scoring.accuracy import chance_adjusted
 from spatial_engine.scoring.intervals import clip_interval
-from spatial_engine.scoring.published.chance_adjusted import chance_adjusted
 from templates.measured import Json
 
 LABELS = ("choice", "yes_no")

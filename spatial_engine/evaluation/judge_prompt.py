@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from spatial_engine.scoring.published.number_words import VALUES
 from spatial_engine.scoring.reading.conclusion import conclusion
 from spatial_engine.scoring.reading.json_object import objects
+from spatial_engine.scoring.reading.quantities import NUMBER_WORDS
 from templates.measured import Json
 from templates.question import LETTERS, Question
 
@@ -123,7 +123,7 @@ def _holds_actions(quote: str, answer: str) -> bool:
 
 def _numbers(text: str) -> set[float]:
     """Without their signs, in digits or in small words."""
-    return {*_digits(text), *(float(VALUES[word]) for word in _plain(text).split() if word in VALUES)}
+    return {*_digits(text), *(float(NUMBER_WORDS[word]) for word in _plain(text).split() if word in NUMBER_WORDS)}
 
 
 def _digits(text: str) -> Iterator[float]:

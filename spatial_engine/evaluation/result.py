@@ -8,10 +8,9 @@ from spatial_engine.evaluation.capabilities import CAPABILITIES, capabilities
 from spatial_engine.evaluation.cost import usage
 from spatial_engine.evaluation.fact_scores import fact_scores, grouped, measure, options
 from spatial_engine.evaluation.scored import ScoredItem, Status, graded
+from spatial_engine.scoring.accuracy import Presented, circular, f1
 from spatial_engine.scoring.official.aggregate import aggregate as official_aggregate
 from spatial_engine.scoring.official.row import tags
-from spatial_engine.scoring.published.circular import Presented, circular
-from spatial_engine.scoring.published.f1 import f1
 from spatial_engine.scoring.strict.aggregate import aggregate as strict_aggregate
 from templates.measured import Json
 

@@ -6,11 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.answers import check_file, read_answers
 from spatial_engine.evaluation.cache import opened_cache
 from spatial_engine.evaluation.item import check_unchanged, dataset_digest, item_hashes
 from spatial_engine.evaluation.judge import Judge
 from spatial_engine.evaluation.protocol import Presentation, presentations
+from spatial_engine.evaluation.published import score_published
 from spatial_engine.evaluation.responses import Key, Response, ResponseFile
 from spatial_engine.evaluation.run_folder import check_place, open_run
 from spatial_engine.evaluation.run_scores import finish, write_baselines
@@ -24,6 +26,7 @@ def score(
     responses: str | Path,
     out: str | Path,
     *,
+    scorer: str | None = None,
     name: str | None = None,
     judge: Judge | None = None,
     cache: str | Path | None = None,
@@ -33,9 +36,18 @@ def score(
 ) -> Path:
     """Scores a file of answers to a data set, as a run of its own; returns the run's folder.
 
-    A line holds at least an id and a text. Questions without an answer are missing, and wrong. Raises `UsageError` for
-    lines that cannot be used, and where the lines say that they answer other items (their hash is not the data set's).
+    A line holds at least an id and a text. Questions without an answer are missing, and wrong. With `scorer`, a name
+    of `scoring.scorers.SCORERS`, `dataset` is instead a file of a published benchmark's items (`score_published`).
+    Raises `UsageError` for lines that cannot be used, and where the lines say that they answer other items (their hash
+    is not the data set's).
     """
+    if scorer is not None:
+        if judge is not None or cache is not None or replay:
+            raise UsageError("--as with a judge or its cache", "leave them out: published scorers read by rules")
+        items = dataset.path if isinstance(dataset, Dataset) else dataset
+        return score_published(
+            items, responses, out, scorer=scorer, name=name, skip_bad_lines=skip_bad_lines, progress=progress
+        )
     responses = Path(responses)
     check_file(responses)
     name = name or responses.stem

@@ -3,8 +3,12 @@
 import math
 from collections.abc import Hashable, Sequence
 
-_ERROR_LIMITS = tuple(k / 20 for k in range(1, 11))
-"""1 - θ for θ = 0.5, 0.55, ... 0.95, free of the rounding of `linspace`: an error of exactly 20 % meets 20 %."""
+import numpy as np
+
+LIMITS = tuple(k / 20 for k in range(1, 11))
+"""Relative errors 1 - θ for θ = 0.5, 0.55, ... 0.95: 5 %, 10 %, ... 50 %."""
+HARNESS_LIMITS: tuple[float, ...] = tuple((1 - np.linspace(0.5, 0.95, 10)).tolist())
+"""What the published codes have: the floats beside them, so that an error of exactly 20 % or 45 % fails its limit."""
 _ROUNDING = 1e-12
 
 
@@ -19,18 +23,23 @@ def signed_difference(prediction: float, target: float, period: float | None = N
     return math.remainder(difference, period)
 
 
-def mean_relative_accuracy(prediction: float, target: float) -> float:
-    """Share of the ten limits 5 %, 10 %, ... 50 % that the relative error |prediction - target| / |target| meets.
+def mean_relative_accuracy(prediction: float, target: float, *, inclusive: bool = True) -> float:
+    """Share of the ten `LIMITS` that the relative error |prediction - target| / |target| meets: 0, 0.1, ... 1.
 
-    Mean relative accuracy (Yang et al. 2024, Thinking in Space, eq. 1): 0, 0.1, ... 1. It suits lengths, counts and
-    ratios; a direction has no zero. Published codes divide by the signed target, so every answer to a negative target
-    passes; here the absolute value is taken. For a target of 0 the error is |prediction|, as in VLMEvalKit. NaN and
-    infinite values give 0.
+    Mean relative accuracy (Yang et al. 2024, Thinking in Space, eq. 1). It suits lengths, counts and ratios; a
+    direction has no zero. The paper writes "<", published codes "<=" (`inclusive`). Those codes divide by the signed
+    target, so every answer to a negative target passes; here the absolute value is taken. For a target of 0 the error
+    is |prediction|, as in VLMEvalKit. NaN and infinite values give 0.
     """
     if not (math.isfinite(prediction) and math.isfinite(target)):
         return 0.0
     error = abs(prediction - target) / (abs(target) or 1.0)
-    return sum(error <= limit + _ROUNDING for limit in _ERROR_LIMITS) / len(_ERROR_LIMITS)
+    return share_met(error - _ROUNDING if inclusive else error + _ROUNDING, LIMITS)
+
+
+def share_met(relative_error: float, limits: Sequence[float]) -> float:
+    """Share of the limits that an error does not exceed."""
+    return sum(relative_error <= limit for limit in limits) / len(limits)
 
 
 def gaussian_score(

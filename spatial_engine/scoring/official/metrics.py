@@ -5,14 +5,11 @@ import re
 from math import exp
 from typing import Any
 
-import numpy as np
-
+from spatial_engine.scoring.measures import HARNESS_LIMITS, share_met
 from spatial_engine.scoring.official.reading import braced, fenced
 from spatial_engine.scoring.official.reference import Result, metric
 
 _NUMBER = re.compile(r"-?\d+\.?\d*")
-_ALLOWED_ERRORS = (1 - np.linspace(0.5, 0.95, 10)).tolist()
-"""Not 0.5, 0.45, ... 0.05 but the floats next to them: an error of exactly 20 % or 45 % fails its threshold."""
 
 
 @metric
@@ -26,8 +23,7 @@ def meanrelativeacc(response: Any, answer: Any, extra_info: Any) -> Result:
     number = match[0] if match else ""
     truth = float(answer)
     error = abs(float(number) - truth) / truth
-    score = sum(error <= allowed for allowed in _ALLOWED_ERRORS) / len(_ALLOWED_ERRORS)
-    return {"score": score, "details": {"pred_number": number, "gt_number": truth}}
+    return {"score": share_met(error, HARNESS_LIMITS), "details": {"pred_number": number, "gt_number": truth}}
 
 
 @metric

@@ -5,14 +5,14 @@ Which of the two made the published table is not known: report both. The overall
 
 import difflib
 import re
-from collections.abc import Sequence, Set
-from typing import Literal
+from collections.abc import Mapping, Sequence, Set
+from typing import ClassVar, Literal
 
 from spatial_engine.scoring.reading.conclusion import conclusion, marked, plain
 from spatial_engine.scoring.score import Score
+from spatial_engine.scoring.scorers import Item, Scorer
 
 Variant = Literal["paper", "repository", "strict"]
-QuestionType = Literal["Single-Choice", "Multiple-Select", "True/False", "Fill-in-the-Blank"]
 
 _LONGEST = 10_000
 """Characters of a gap's answer that are compared; longer ones are like nothing."""
@@ -21,6 +21,41 @@ _LETTER = re.compile(r"\b([A-D])\b", re.IGNORECASE)
 _WORD_INITIAL = re.compile(r"\b([A-D])", re.IGNORECASE)
 _TRUTH = re.compile(r"\b(not\s+)?(true|false)\b", re.IGNORECASE)
 _EDGES = " \t\n.,;:!?\"'`*_()[]"
+
+
+class EscherVerse(Scorer):
+    """As the paper has it (Listing 1)."""
+
+    source: ClassVar[str] = (
+        "choices, true / false, and gaps; a gap that is nearly right counts a half (paper, Listing 1)"
+    )
+    fields: ClassVar[Mapping[str, str]] = {
+        "A": "the answer",
+        "question_type": "Single-Choice, Multiple-Select, True/False or Fill-in-the-Blank",
+    }
+    variant: ClassVar[Variant] = "paper"
+
+    def score(self, item: Item, response: str) -> Score:
+        """1, 0.5 or 0."""
+        return escherverse(response, str(item["A"]), str(item["question_type"]), self.variant)
+
+    def category(self, item: Item) -> str:
+        """The field `C`."""
+        return str(item.get("C", ""))
+
+
+class EscherVerseRepository(EscherVerse):
+    """As the repository computes it."""
+
+    source: ClassVar[str] = "the same as the repository computes it (eval/evaluate.py)"
+    variant: ClassVar[Variant] = "repository"
+
+
+class EscherVerseStrict(EscherVerse):
+    """Without loopholes."""
+
+    source: ClassVar[str] = "the same of the last answer outside the reasoning; nothing empty or contradictory is right"
+    variant: ClassVar[Variant] = "strict"
 
 
 def escherverse(response: str, answer: str, question_type: str, variant: Variant = "paper") -> Score:
@@ -39,11 +74,6 @@ def escherverse(response: str, answer: str, question_type: str, variant: Variant
     if question_type == "Fill-in-the-Blank":
         return _gap(said, right, variant)
     return _scored(float(_collapsed(said) == _collapsed(right)), said, right, method="hard_match")
-
-
-def overall(scores: Sequence[float]) -> float:
-    """Mean, 0 of none."""
-    return sum(scores) / len(scores) if scores else 0.0
 
 
 def answer_text(response: str) -> str:

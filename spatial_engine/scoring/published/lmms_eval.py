@@ -1,40 +1,93 @@
-"""How lmms-eval reads answers in its tasks vsibench, sitebench, mindcube and omnispatial."""
+"""SITE-Bench, MindCube and OmniSpatial as lmms-eval scores them: how it finds the letter of a choice."""
 
 import json
 import re
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Literal
 
+from spatial_engine.scoring.accuracy import chance_adjusted
 from spatial_engine.scoring.official.reading import read_letter
-from spatial_engine.scoring.published.number_words import VALUES
+from spatial_engine.scoring.score import Score
+from spatial_engine.scoring.scorers import Item, ScoredItem, Scorer, Totals, mean
 from templates.question import LETTERS
 
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_WORD = re.compile(r"[a-z]+")
-_NUMBER_WORDS = VALUES.keys() | {"hundred", "thousand"}
-_LARGEST = 10**300
 _STATED = re.compile(r"Answer\s*:\s*([A-D])\b", re.IGNORECASE)
 
 
-def extract_number(response: str | None) -> float | None:
-    """vsibench: whichever comes first, digits or a run of English number words ("twenty-one", "one thousand two
-    hundred"; "and" may stand between). Commas end a number: "1,234" is 1."""
-    text = (response or "").strip().lower()
-    digits = _NUMBER.search(text)
-    start, run = _number_words(text)
-    if digits and (start is None or digits.start() < start):
-        return float(digits[0])
-    return _spoken(run) if run else None
+class Site(Scorer):
+    """SITE-Bench (arXiv 2505.05456)."""
+
+    source: ClassVar[str] = "chance-adjusted accuracy of choices; 1/n where lmms-eval draws a letter at random"
+    fields: ClassVar[Mapping[str, str]] = {"answer": "the right letter", "options": "the list of options"}
+
+    def score(self, item: Item, response: str) -> Score:
+        """1 or 0; 1/n, the expectation, where lmms-eval draws one of n letters at random. 0 without options."""
+        answer, options = str(item["answer"]), len(item["options"])
+        letter = sitebench_letter(response.strip(), options)
+        if letter is not None:
+            return Score(value=float(letter == answer), detail={"prediction": letter})
+        drawn = 1 / options if answer and answer in LETTERS[:options] else 0.0
+        return Score(value=drawn, detail={"expectation": True})
+
+    def category(self, item: Item) -> str:
+        """The field `category`."""
+        return str(item.get("category", ""))
+
+    def total(self, scored: Sequence[ScoredItem]) -> Totals:
+        """Pooled over all items, never the mean of the categories; `accuracy` is without the adjustment."""
+        return Totals(
+            score=_above_chance(scored),
+            categories={name: _above_chance(group) for name, group in self.groups(scored).items()},
+            detail={"accuracy": mean(scored)},
+        )
 
 
-def first_token(response: str) -> str:
-    """vsibench: what stands before the first blank, without dots at its end. Line breaks are no blanks."""
-    return response.partition(" ")[0].rstrip(".").strip()
+class MindCube(Scorer):
+    """MindCube (arXiv 2506.21458)."""
+
+    source: ClassVar[str] = "accuracy of choices, read by MindCube's own rules"
+    fields: ClassVar[Mapping[str, str]] = {"id": "begins with among, around or rotation", "gt_answer": "a letter"}
+
+    def score(self, item: Item, response: str) -> Score:
+        """1 if the letter that the response gives, from A to E, is the right one."""
+        letter = read_letter(response.strip())
+        return Score(value=float(letter == item["gt_answer"]), detail={"prediction": letter})
+
+    def category(self, item: Item) -> str:
+        """The setting: what stands before the first "_" of the id."""
+        prefix = str(item["id"]).partition("_")[0].replace("aroundnew", "around")
+        return prefix if prefix in ("among", "around", "rotation") else "other"
 
 
-def vsibench_choice(response: str, answer: str) -> float:
-    """1 if the first token is the answer, in any case."""
-    return float(first_token(response).lower() == answer.lower())
+class OmniSpatial(Scorer):
+    """OmniSpatial (arXiv 2506.03135), answers asked for as "Answer: X": lmms-eval's setting."""
+
+    source: ClassVar[str] = 'accuracy of choices after the last "Answer:"; A where there is none (lmms-eval)'
+    fields: ClassVar[Mapping[str, str]] = {"gt": "the right letter", "task_type": "the task"}
+    form: ClassVar[Literal["json", "re", "direct"]] = "re"
+
+    def score(self, item: Item, response: str) -> Score:
+        """1 if the letter that lmms-eval reads is the right one."""
+        letter = omnispatial_letter(response, self.form)
+        return Score(value=float(letter == item["gt"]), detail={"prediction": letter})
+
+    def category(self, item: Item) -> str:
+        """The field `task_type`."""
+        return str(item["task_type"])
+
+
+class OmniSpatialJson(OmniSpatial):
+    """Answers asked for as JSON."""
+
+    source: ClassVar[str] = 'the same, where prompts ask for JSON with "answer"'
+    form: ClassVar[Literal["json", "re", "direct"]] = "json"
+
+
+class OmniSpatialDirect(OmniSpatial):
+    """Answers asked for as a bare letter."""
+
+    source: ClassVar[str] = "the same, where prompts ask for the letter alone: the first character"
+    form: ClassVar[Literal["json", "re", "direct"]] = "direct"
 
 
 def sitebench_letter(response: str, options: int) -> str | None:
@@ -52,84 +105,19 @@ def sitebench_letter(response: str, options: int) -> str | None:
     return None
 
 
-def sitebench(response: str, answer: str, options: int) -> float:
-    """1 or 0; the expectation, 1 / `options`, where the original draws at random. 0 if there are no options."""
-    letter = sitebench_letter(response.strip(), options)
-    if letter is not None:
-        return float(letter == answer)
-    return 1 / options if answer in LETTERS[:options] and answer else 0.0
-
-
-def mindcube_letter(response: str) -> str | None:
-    """A letter from A to E by MindCube's own rules, None if there is none."""
-    return read_letter(response)
-
-
-def mindcube_category(id: str) -> Literal["among", "around", "rotation", "other"]:
-    """From the part of an item's id before the first "_"."""
-    prefix = id.partition("_")[0]
-    if prefix in ("around", "aroundnew"):
-        return "around"
-    return prefix if prefix in ("among", "rotation") else "other"  # type: ignore[return-value]
-
-
-def omnispatial_letter(response: str, form: Literal["json", "re", "direct"], *, strict: bool = False) -> str | None:
-    """The letter of a reply that was asked for in one of three forms.
+def omnispatial_letter(response: str, form: Literal["json", "re", "direct"]) -> str:
+    """The letter of a reply that was asked for in one of three forms; "A" where the first two find nothing.
 
     json: the value of "answer"; re: after the last "Answer:", in the case it was written in; direct: the first
-    character. As published, "A" where the first two find nothing; with `strict` None, and nothing but A to D, in
-    either case.
+    character, "" of nothing.
     """
     if form == "json":
-        found = _json_answer(response)
-    elif form == "re":
+        answer = _json_answer(response)
+        return "A" if answer is None else answer
+    if form == "re":
         stated: Sequence[str] = _STATED.findall(response)
-        found = stated[-1] if stated else None
-    else:
-        found = response.strip()[:1].upper()[:1]
-    if strict:
-        return found.upper() if found and found.upper() in "ABCD" else None
-    return "A" if found is None else found
-
-
-def omnispatial_judged(judge_reply: str) -> bool:
-    """Whether a judge's reply says "true", anywhere ("untrue" too)."""
-    return "true" in judge_reply.lower()
-
-
-def sitebench_adjusted(scores: Sequence[float], options: Sequence[int]) -> float:
-    """SITE's chance-adjusted accuracy as lmms-eval prints it: times 100, five decimals."""
-    whole = sum(1 - 1 / n for n in options)
-    above = sum(score - 1 / n for score, n in zip(scores, options, strict=True))
-    return round(above / whole * 100, 5) if whole > 0 else 0.0
-
-
-def _number_words(text: str) -> tuple[int | None, list[str]]:
-    """Where the first number word begins, and the run of them that begins there."""
-    start: int | None = None
-    run: list[str] = []
-    for word in _WORD.finditer(text):
-        if word[0] in _NUMBER_WORDS:
-            start = word.start() if start is None else start
-            run.append(word[0])
-        elif run and word[0] != "and":
-            break
-    return start, run
-
-
-def _spoken(run: Sequence[str]) -> float | None:
-    """The number that words say; None beyond all floats."""
-    total = current = 0
-    for word in run:
-        if word == "hundred":
-            current = max(current, 1) * 100
-        elif word == "thousand":
-            total, current = total + max(current, 1) * 1000, 0
-        else:
-            current += VALUES[word]
-        if total + current > _LARGEST:
-            return None
-    return float(total + current)
+        return stated[-1] if stated else "A"
+    return response.strip()[:1].upper()[:1]
 
 
 def _json_answer(response: str) -> str | None:
@@ -140,3 +128,9 @@ def _json_answer(response: str) -> str | None:
     except (ValueError, RecursionError, AttributeError):
         return None
     return answer.upper()[:1] if isinstance(answer, str) else None
+
+
+def _above_chance(scored: Sequence[ScoredItem]) -> float:
+    """SITE's chance-adjusted accuracy as lmms-eval prints it, as a fraction: seven decimals."""
+    found = chance_adjusted([one.score.value for one in scored], [len(one.item["options"]) for one in scored])
+    return round(found.value, 7)

@@ -6,13 +6,15 @@ Forward shows (start, end), so that the second is right; inverse (end, start), s
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar
 
+from spatial_engine.errors import UsageError
 from spatial_engine.scoring.reading.conclusion import conclusion
+from spatial_engine.scoring.score import Score
+from spatial_engine.scoring.scorers import Item, ScoredItem, Scorer, Totals, mean
 
 _LONG = 12
-_RIGHT = {"forward": 2, "inverse": 1}
+_TARGETS = ("img1", "img2")
 _ASKED_FOR = (
     re.compile("closer to completion:"),
     re.compile(r"closer\s++to\s++completion\s*+:", re.IGNORECASE),
@@ -21,73 +23,59 @@ _ORDINALS = ("first", "second")
 _IMAGE = re.compile(r"\b(?:img|image)\s*_?([12])\b|\b(first|second)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Item:
-    """One order of one pair."""
+class SpatialLogic(Scorer):
+    """As the repository reads it and the paper counts it."""
 
-    pair: int | str
-    window: int
-    """How far apart the images are, in steps."""
-    direction: Literal["forward", "inverse"]
-    prediction: int | None
-    """1 or 2; None if no answer was read: wrong."""
+    source: ClassVar[str] = "accuracy in both orders of two images and the bias between them (paper, repository)"
+    fields: ClassVar[Mapping[str, str]] = {
+        "target": "img1 or img2, the image that is closer to completion",
+        "window": "how far apart the images are, in steps",
+    }
+    strict: ClassVar[bool] = False
 
-    @property
-    def right(self) -> bool:
-        """Whether the image nearer to the end was named."""
-        return self.prediction == _RIGHT[self.direction]
+    def score(self, item: Item, response: str) -> Score:
+        """1 if the response names the right image; what cannot be read is wrong."""
+        if item["target"] not in _TARGETS:
+            raise UsageError(f"the target {str(item['target'])[:40]!r} is no image", "it must be img1 or img2")
+        image = read_image(response, strict=self.strict)
+        return Score(value=float(f"img{image}" == item["target"]), detail={"prediction": image})
 
+    def category(self, item: Item) -> str:
+        """The window: "5" to "11" (or less), and ">=12"."""
+        window = int(item["window"])
+        return f">={_LONG}" if window >= _LONG else f"{window:2}".strip()
 
-@dataclass(frozen=True, kw_only=True)
-class Accuracy:
-    """Per cent; None where there are no items."""
+    def total(self, scored: Sequence[ScoredItem]) -> Totals:
+        """The mean of both orders' accuracies, unweighted; None where one order is missing.
 
-    forward: float | None
-    inverse: float | None
-
-    @property
-    def mean(self) -> float | None:
-        """Of both directions, unweighted."""
-        both = self.forward is not None and self.inverse is not None
-        return (self.forward + self.inverse) / 2 if both else None  # type: ignore[operator]
-
-    @property
-    def bias(self) -> float | None:
-        """Chronological bias, in points: forward - inverse. Above 0: the second image is named whatever it shows."""
-        both = self.forward is not None and self.inverse is not None
-        return self.forward - self.inverse if both else None  # type: ignore[operator]
-
-
-@dataclass(frozen=True, kw_only=True)
-class SpatialLogic:
-    """Per cent; None where there are no items."""
-
-    windows: Mapping[str, Accuracy]
-    """By window: "5" to "11" (or less), and ">=12"."""
-    accuracy: Accuracy
-    pooled: float | None
-    """Right answers among all."""
-    second_image_rate: float | None
-    """Share of "2" among the answers that were read."""
-    pair_consistent: float | None
-    """Share of pairs of which both orders were answered right, among pairs that were shown in both."""
+        `bias`: forward - inverse; above 0 the second image is named whatever it shows. `second_image_rate`: share of
+        "2" among the answers that were read. `pair_consistent`: share of pairs (field `pair`) of which both orders
+        were answered right, among pairs that were shown in both. `windows`: forward and inverse accuracy by window.
+        """
+        forward, inverse, both = _orders(scored)
+        read = [one.score.detail["prediction"] for one in scored if one.score.detail.get("prediction") is not None]
+        groups = self.groups(scored)
+        windows = {name: _orders(groups[name]) for name in sorted(groups, key=lambda name: (len(name), name))}
+        return Totals(
+            score=both,
+            categories={name: found[2] for name, found in windows.items()},
+            detail={
+                "forward": forward,
+                "inverse": inverse,
+                "bias": None if forward is None or inverse is None else forward - inverse,
+                "pooled": mean(scored),
+                "second_image_rate": sum(image == 2 for image in read) / len(read) if read else None,
+                "pair_consistent": _pair_consistent(scored),
+                "windows": {name: {"forward": a, "inverse": b} for name, (a, b, _) in windows.items()},
+            },
+        )
 
 
-def spatiallogic(items: Sequence[Item]) -> SpatialLogic:
-    """Scores over both directions of any number of pairs."""
-    windows: dict[int, list[Item]] = defaultdict(list)
-    pairs: dict[int | str, dict[str, bool]] = defaultdict(dict)
-    for item in items:
-        windows[min(item.window, _LONG)].append(item)
-        pairs[item.pair][item.direction] = item.right
-    read = [item.prediction for item in items if item.prediction is not None]
-    return SpatialLogic(
-        windows={_name(window): _accuracy(windows[window]) for window in sorted(windows)},
-        accuracy=_accuracy(items),
-        pooled=_per_cent([item.right for item in items]),
-        second_image_rate=_per_cent([prediction == 2 for prediction in read]),
-        pair_consistent=_per_cent([all(both.values()) for both in pairs.values() if len(both) == len(_RIGHT)]),
-    )
+class SpatialLogicStrict(SpatialLogic):
+    """Without loopholes."""
+
+    source: ClassVar[str] = "the same, read after the reasoning; a response that names both images is wrong"
+    strict: ClassVar[bool] = True
 
 
 def read_image(response: str, *, strict: bool = False) -> int | None:
@@ -109,14 +97,16 @@ def read_image(response: str, *, strict: bool = False) -> int | None:
     return None
 
 
-def _accuracy(items: Sequence[Item]) -> Accuracy:
-    by_direction = {name: _per_cent([item.right for item in items if item.direction == name]) for name in _RIGHT}
-    return Accuracy(forward=by_direction["forward"], inverse=by_direction["inverse"])
+def _orders(scored: Sequence[ScoredItem]) -> tuple[float | None, float | None, float | None]:
+    """Accuracy of the forward order, of the inverse one, and their mean; None where there are no items."""
+    inverse, forward = (mean([one for one in scored if one.item["target"] == target]) for target in _TARGETS)
+    return forward, inverse, None if forward is None or inverse is None else (forward + inverse) / 2
 
 
-def _name(window: int) -> str:
-    return f">={_LONG}" if window >= _LONG else str(window)
-
-
-def _per_cent(hits: Sequence[bool]) -> float | None:
-    return 100 * sum(hits) / len(hits) if hits else None
+def _pair_consistent(scored: Sequence[ScoredItem]) -> float | None:
+    pairs: dict[object, dict[str, bool]] = defaultdict(dict)
+    for one in scored:
+        if "pair" in one.item:
+            pairs[one.item["pair"]][one.item["target"]] = one.score.value == 1
+    both = [all(right.values()) for right in pairs.values() if len(right) == len(_TARGETS)]
+    return sum(both) / len(both) if both else None

@@ -1,4 +1,4 @@
-"""How VLMEvalKit reads answers for EASI's benchmarks by rule: `can_match_option` and `can_match_na`.
+"""How VLMEvalKit reads answers for EASI's benchmarks by rule: `can_match_option` and `can_match_na`; SITE and STARE.
 
 Equal to vlmeval/dataset/utils/spatial_bench/matching_func.py, in time linear in the length of the response.
 EASI reads in three steps: tags, extended rules (both here), and a language model; what none of them reads is wrong.
@@ -7,10 +7,14 @@ EASI reads in three steps: tags, extended rules (both here), and a language mode
 import ast
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import ClassVar
 
-from spatial_engine.scoring.published.number_words import VALUES
+from spatial_engine.scoring.accuracy import chance_adjusted, f1
+from spatial_engine.scoring.reading.quantities import NUMBER_WORDS
+from spatial_engine.scoring.score import Score
+from spatial_engine.scoring.scorers import Item, ScoredItem, Scorer, Totals, mean
 
 _TAIL_LINES = 6
 _TAIL = 800  # characters
@@ -33,8 +37,77 @@ _LONE_LETTER = re.compile(r"\s*+[*_`>（）\[\]【】()]*+\s*+([A-Fa-f])\s*+[*_`
 _LABEL = re.compile(r"\s*+([A-F])\s*+[.．:：)\]】、-]\s", re.IGNORECASE)
 _STANDING_ALONE = re.compile(r"(?<![A-Za-z])([A-F])\s*[*_`）\]})]*(?=$|[\s.,:;!?)\]】》」』，。；、：）])")
 
-_DIGITS = {word: str(number) for word, number in VALUES.items() if number <= 20}
+_DIGITS = {word: str(number) for word, number in NUMBER_WORDS.items() if number <= 20}
 _WORD = re.compile(rf"\b({'|'.join(_DIGITS)})\b", re.IGNORECASE)
+
+
+_LETTER_WORD = re.compile(r"([A-F])\s*+[.:：)）]?+\s*+(yes|no)", re.IGNORECASE)
+_STARE_TERMS = (
+    ("2d_trans", "2d_trans_vsim"),
+    ("3d_trans", "3d_trans_vsim"),
+    ("folding_nets", "folding_nets_vsim"),
+    ("tangram_puzzle", "tangram_puzzle_vsim"),
+    ("temporal",),
+    ("perspective",),
+)
+_STARE_YES_NO = _STARE_TERMS[2] + _STARE_TERMS[3]
+
+
+class _Choice(Scorer):
+    """A benchmark of choices."""
+
+    def score(self, item: Item, response: str) -> Score:
+        """1 if response and answer give the same letter; two that cannot be read are equal, as published."""
+        letter = can_match_option(response)
+        return Score(value=float(option_hit(response, item["answer"])), detail={"prediction": letter})
+
+
+class Site(_Choice):
+    """SITE-Bench in EASI."""
+
+    source: ClassVar[str] = "chance-adjusted accuracy of choices, read by rule as in VLMEvalKit (EASI)"
+    fields: ClassVar[Mapping[str, str]] = {"answer": "the right letter", "options": "the list of options"}
+
+    def category(self, item: Item) -> str:
+        """The field `category`."""
+        return str(item.get("category", ""))
+
+    def total(self, scored: Sequence[ScoredItem]) -> Totals:
+        """Pooled over all items, never the mean of the categories; `accuracy` is without the adjustment."""
+        return Totals(
+            score=_above_chance(scored),
+            categories={name: _above_chance(own) for name, own in self.groups(scored).items()},
+            detail={"accuracy": mean(scored)},
+        )
+
+
+class Stare(_Choice):
+    """STARE (arXiv 2506.04633) in EASI."""
+
+    source: ClassVar[str] = "mean of six terms: accuracy, and F1 of cube nets and tangrams (VLMEvalKit)"
+    fields: ClassVar[Mapping[str, str]] = {
+        "question": 'with its options ("A. yes B. no")',
+        "answer": "the right letter",
+        "category": f"one of {', '.join(name for term in _STARE_TERMS for name in term)}",
+    }
+
+    def category(self, item: Item) -> str:
+        """The field `category`, in lower case."""
+        return str(item["category"]).strip().lower()
+
+    def total(self, scored: Sequence[ScoredItem]) -> Totals:
+        """The mean of six terms, each the mean of a category and its `_vsim` twin; `accuracy` is over all items.
+
+        F1 leaves out answers that cannot be read, as published. A term without any score is left out.
+        """
+        found = {
+            name: _stare_f1(own) if name in _STARE_YES_NO else mean(own) for name, own in self.groups(scored).items()
+        }
+        return Totals(
+            score=_mean([_mean([found.get(name) for name in term]) for term in _STARE_TERMS]),
+            categories=found,
+            detail={"accuracy": mean(scored)},
+        )
 
 
 def can_match_option(response: object, choices: Sequence[object] | None = None) -> str | None:
@@ -161,3 +234,30 @@ def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     """Of the matches that do not overlap, from the left."""
     matches: Iterator[re.Match[str]] = pattern.finditer(text)
     return next(iter(deque(matches, maxlen=1)), None)
+
+
+def option_words(question: str) -> dict[str, str]:
+    """{"A": "yes", "B": "no"} of a question that says "A. yes B. no", as VLMEvalKit finds them: later ones win."""
+    return {letter.upper(): word.lower() for letter, word in _LETTER_WORD.findall(_INVISIBLE.sub("", question))}
+
+
+def _stare_f1(scored: Sequence[ScoredItem]) -> float | None:
+    """F1 of letters that stand for yes and no; None where no answer can be read."""
+    words = [
+        (options.get(str(one.item["answer"]).upper()), options.get(str(one.score.detail.get("prediction"))))
+        for one in scored
+        for options in [option_words(str(one.item["question"]))]
+    ]
+    known = [(target, prediction) for target, prediction in words if target is not None]
+    found = f1([target for target, _ in known], [prediction for _, prediction in known], unparsed="dropped")
+    return None if found is None else found.value
+
+
+def _above_chance(scored: Sequence[ScoredItem]) -> float:
+    """An item without options counts as one of four."""
+    return chance_adjusted([one.score.value for one in scored], [len(one.item["options"]) for one in scored]).value
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None

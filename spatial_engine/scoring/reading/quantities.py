@@ -53,13 +53,14 @@ _ONES = (
     "eighteen nineteen"
 )
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_WORDS = {word: value for value, word in enumerate(_ONES.split())}
-_WORDS |= {word: 10 * value for value, word in enumerate(_TENS.split(), 2)}
+NUMBER_WORDS = {word: value for value, word in enumerate(_ONES.split())}
+NUMBER_WORDS |= {word: 10 * value for value, word in enumerate(_TENS.split(), 2)}
+"""0 to 19, and the tens."""
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
 _FRACTIONS = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3, "⅛": 0.125}
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−", "0123456789-+-")
 
-_WORD = "|".join((*sorted(_WORDS, key=len, reverse=True), *_SCALES))
+_WORD = "|".join((*sorted(NUMBER_WORDS, key=len, reverse=True), *_SCALES))
 _UNIT = "|".join(re.escape(name) for name in sorted(UNITS, key=len, reverse=True))
 _NUMBER = re.compile(
     rf"""(?<![\w.,/^])(?:(?P<sign>(?<![\w)\]°%.])[-+−‐‑–]\s?|(?:minus|negative)\s+))?
@@ -204,8 +205,10 @@ def _spelt(words: str) -> float:
         elif word in _SCALES:
             total, part = total + max(part, 1) * _SCALES[word], 0
         else:
-            part += _WORDS.get(word, 0)
-    digits = "".join(str(_WORDS.get(word, "")) for word in re.findall(r"[a-z]+", decimals) if word in _WORDS)
+            part += NUMBER_WORDS.get(word, 0)
+    digits = "".join(
+        str(NUMBER_WORDS.get(word, "")) for word in re.findall(r"[a-z]+", decimals) if word in NUMBER_WORDS
+    )
     return total + part + halves + (float(f"0.{digits}") if digits else 0.0)
 
 

@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spatial_engine.scoring.published.escherverse import answer_text, escherverse, letters, overall, similarity
+from spatial_engine.scoring.published.escherverse import (
+    EscherVerse,
+    EscherVerseRepository,
+    EscherVerseStrict,
+    answer_text,
+    escherverse,
+    letters,
+    similarity,
+)
+from spatial_engine.scoring.scorers import score_items
 from tests.spatial_engine.scoring.golden import agrees, cases
 from tests.spatial_engine.scoring.published.hostile import HOSTILE
 
@@ -86,4 +95,10 @@ def test_hostile_responses_cost_little(response: str) -> None:
 
 
 def test_halves_count_in_the_mean() -> None:
-    assert overall([1, 0.5, 0]) == 0.5 and overall([]) == 0
+    gap = {"A": "moving to the left", "question_type": "Fill-in-the-Blank", "C": "Category 1"}
+    items = [{"index": 1, **gap}, {"index": 2, **gap}, {"index": 3, **gap, "C": "Category 2"}]
+    responses = {"1": "moving to the left", "2": "moving to the left now", "3": "up"}
+    for scorer, near in ((EscherVerse(), 0.5), (EscherVerseRepository(), 1), (EscherVerseStrict(), 0.5)):
+        _, totals = score_items(scorer, items, responses)
+        assert totals.score == pytest.approx((1 + near) / 3)
+        assert totals.categories == {"Category 1": (1 + near) / 2, "Category 2": 0}

@@ -5,54 +5,80 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spatial_engine.scoring.published.spatiallogic import Accuracy, Item, read_image, spatiallogic
+from spatial_engine.errors import UsageError
+from spatial_engine.scoring.published.spatiallogic import SpatialLogic, SpatialLogicStrict, read_image
+from spatial_engine.scoring.scorers import Totals, score_items
 from tests.spatial_engine.scoring.golden import agrees, cases
 from tests.spatial_engine.scoring.published.hostile import HOSTILE
 
 
-def shown(accuracy: Accuracy) -> dict[str, float | None]:
-    return {
-        "forward": accuracy.forward,
-        "inverse": accuracy.inverse,
-        "avg": accuracy.mean,
-        "bias": accuracy.bias,
-        "chronological_bias": accuracy.bias,
-    }
+def totals(rows: list[dict[str, Any]]) -> Totals:
+    items = [
+        {"id": place, "pair": row["pair_id"], "window": row["window"],
+         "target": "img2" if row["direction"] == "forward" else "img1"}
+        for place, row in enumerate(rows)
+    ]  # fmt: skip
+    replies = {str(place): f"closer to completion: img{row['pred']}" for place, row in enumerate(rows)}
+    return score_items(SpatialLogic(), items, replies)[1]
+
+
+def shown(forward: float | None, inverse: float | None, mean: float | None) -> dict[str, float | None]:
+    """In per cent, as the vectors have it."""
+    percent = {"forward": forward, "inverse": inverse, "avg": mean}
+    percent |= {"bias": None if forward is None or inverse is None else forward - inverse}
+    percent |= {"chronological_bias": percent["bias"]}
+    return {name: value if value is None else 100 * value for name, value in percent.items()}
 
 
 @pytest.mark.parametrize("case", cases("spatiallogic"))
 def test_equals_the_definitions(case: dict[str, Any]) -> None:
-    items = [
-        Item(pair=i["pair_id"], window=i["window"], direction=i["direction"], prediction=i["pred"])
-        for i in case["input"]["items"]
-    ]
-    ours = spatiallogic(items)
-    windows = {name: shown(accuracy) for name, accuracy in ours.windows.items()}
+    ours = totals(case["input"]["items"])
+    detail: Any = ours.detail
+    windows = {
+        name: shown(found["forward"], found["inverse"], ours.categories[name])
+        for name, found in detail["windows"].items()
+    }
     assert list(windows) == list(case["output"]["per_window"])
-    rates = {"second_image_rate": ours.second_image_rate, "pair_consistent": ours.pair_consistent}
-    assert agrees({"per_window": windows, **shown(ours.accuracy), "pooled": ours.pooled, **rates}, case["output"])
+    rates = {
+        name: detail[name] if detail[name] is None else 100 * detail[name]
+        for name in ("pooled", "second_image_rate", "pair_consistent")
+    }
+    whole = shown(detail["forward"], detail["inverse"], ours.score)
+    assert agrees({"per_window": windows, **whole, **rates}, case["output"])
 
 
 @settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.integers(5, 20), st.sampled_from([1, 2, None]), st.sampled_from([1, 2, None])), max_size=9)
 )
-def test_percentages_and_what_bounds_them(rows: list[tuple[int, int | None, int | None]]) -> None:
-    items = [
-        Item(pair=pair, window=window, direction=direction, prediction=said)  # type: ignore[arg-type]
+def test_shares_and_what_bounds_them(rows: list[tuple[int, int | None, int | None]]) -> None:
+    ours = totals([
+        {"pair_id": pair, "window": window, "direction": direction, "pred": prediction}
         for pair, (window, *both) in enumerate(rows)
-        for direction, said in zip(("forward", "inverse"), both, strict=True)
-    ]
-    ours = spatiallogic(items)
-    assert (ours.pooled is None) == (not rows)
-    if ours.pooled is not None and ours.pair_consistent is not None and ours.accuracy.mean is not None:
-        assert 0 <= ours.pair_consistent <= ours.pooled + 1e-9 <= 100 + 1e-9
-        assert ours.accuracy.mean == pytest.approx(ours.pooled)
+        for direction, prediction in zip(("forward", "inverse"), both, strict=True)
+    ])  # fmt: skip
+    detail: Any = ours.detail
+    assert (ours.score is None) == (not rows)
+    if rows:
+        assert 0 <= detail["pair_consistent"] <= detail["pooled"] <= 1
+        assert ours.score == pytest.approx(detail["pooled"])
 
 
 def test_one_direction_alone_has_no_mean() -> None:
-    ours = spatiallogic([Item(pair="a", window=12, direction="forward", prediction=2)])
-    assert shown(ours.windows[">=12"])["avg"] is None and ours.pair_consistent is None
+    ours = totals([{"pair_id": "a", "window": 12, "direction": "forward", "pred": 2}])
+    assert ours.score is None and ours.categories == {">=12": None} and ours.detail["pair_consistent"] is None
+
+
+def test_a_target_that_is_no_image() -> None:
+    with pytest.raises(UsageError, match="img1 or img2"):
+        SpatialLogic().score({"target": "left", "window": 5}, "img1")
+
+
+def test_strict_reads_what_the_reply_concludes_with() -> None:
+    item = {"target": "img2", "window": 5}
+    reply = "closer to completion: img2, not img1"
+    assert SpatialLogic().score(item, reply).value == SpatialLogicStrict().score(item, reply).value == 0
+    assert SpatialLogicStrict().score(item, "closer to completion: the second one").value == 1
 
 
 @pytest.mark.parametrize(
