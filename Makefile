@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt
 
-PARALLEL := -n auto --maxprocesses 4 --dist worksteal
+PARALLEL := -n auto --maxprocesses 4 --dist loadgroup
 
 EXPERTS := .venv-experts
 EXPERTS_PIP := $(EXPERTS)/bin/python -m pip install -q --disable-pip-version-check --no-compile -c constraints-experts.txt
@@ -12,12 +12,12 @@ LMMS := .venv-lmms
 LMMS_PIP := $(LMMS)/bin/python -m pip install -q --disable-pip-version-check
 LMMS_PINS := lmms-eval==0.7.3 torch==2.13.0 datasets==5.2.0
 
-.PHONY: demo test check test-experts accept-upstream accept-lmms trust gates calibrate clean
+.PHONY: demo test test-long check test-experts accept-upstream accept-lmms trust gates calibrate clean
 
 demo: $(VENV)/.installed  ## annotate our own clip (or VIDEO=path FLAGS=--upright) into demo/NAME, and say where to look
 	$(if $(VIDEO),$(BIN)/spatial-engine run "$(VIDEO)" -o demo/"$$(basename "$(VIDEO)")" $(FLAGS),$(BIN)/python -m examples.demo)
 
-test: $(VENV)/.installed  ## everything but style: about ten minutes on two cores
+test: $(VENV)/.installed  ## everything but style: five minutes on two cores
 	$(BIN)/python -m pytest $(PARALLEL)
 
 check: $(VENV)/.check  ## style, types, floors, tests
@@ -26,6 +26,9 @@ check: $(VENV)/.check  ## style, types, floors, tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest $(PARALLEL)
+
+test-long: $(VENV)/.installed  ## what takes longer, ten minutes; goes on where it was stopped; SAMPLE=1: a fixed part
+	$(BIN)/python -m pytest $(PARALLEL) --long $(if $(SAMPLE),sample,all)
 
 test-experts: $(EXPERTS)/.installed  ## the real code of the models that a package index has, random weights, CPU
 	$(EXPERTS)/bin/python -m pytest tests/upstream

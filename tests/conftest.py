@@ -1,5 +1,10 @@
-"""Checks every annotation of ours, array shapes included, while tests run."""
+"""Checks every annotation of ours, array shapes included, while tests run; long tests run when they are asked for."""
 
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
 from jaxtyping import install_import_hook
 
 # Not the command-line option: jaxtyping 0.3 cuts its list at the first comma once the checker takes arguments.
@@ -7,3 +12,53 @@ install_import_hook(
     ("experts", "action_mapping", "templates", "spatial_engine"),
     "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))",
 )
+
+ROOT = Path(__file__).parents[1]
+PASSED = "long/passed"
+"""Key of pytest's cache: the long tests that passed, by id, with the hash of the sources that they passed on."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--long", choices=("none", "sample", "all"), default="none",
+        help="tests marked long: none, their fixed sample, or all but those that already passed on these sources",
+    )  # fmt: skip
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keeps the short tests, or of the long ones what `--long` names."""
+    which, long = config.getoption("--long"), [item for item in items if item.get_closest_marker("long")]
+    if which == "none":
+        kept = [item for item in items if item not in long]
+    elif which == "sample":
+        kept = [item for item in long if any(mark.kwargs.get("sample") for mark in item.iter_markers("long"))]
+    else:
+        passed, sources = config.cache.get(PASSED, {}), _sources()
+        kept = [item for item in long if passed.get(item.nodeid) != sources]
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_logreport(report: pytest.TestReport) -> Iterator[None]:
+    yield
+    if _config is not None and report.when == "call" and report.passed and "long" in report.keywords:
+        _config.cache.set(PASSED, _config.cache.get(PASSED, {}) | {report.nodeid: _sources()})
+
+
+_config: pytest.Config | None = None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Only the process that collects the reports remembers them, not each worker."""
+    global _config
+    _config = None if hasattr(config, "workerinput") else config
+
+
+def _sources() -> str:
+    """Hash of all code that a test may rest on."""
+    digest = hashlib.sha256()
+    for folder in ("experts", "action_mapping", "templates", "spatial_engine", "tests"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -59,14 +59,13 @@ def wrong(verdicts: Counter[tuple[str, bool | None]]) -> dict[str, int]:
     return {template: count for (template, right), count in verdicts.items() if right is False}
 
 
-def test_every_template_asks_and_no_answer_is_wrong() -> None:
-    templates: set[str] = set()
-    for name in ROOMS:
-        scene, clip, models = room(name)
-        verdicts = judged(scene, clip, asked(clip, concluded(clip, models)))
-        assert wrong(verdicts) == {}
-        templates |= {template for template, right in verdicts if right}
-    assert templates == TEMPLATES.keys()
+@pytest.mark.parametrize(("name", "silent"), [("walk", {"range_metres", "which_moves"}), ("truck", {"camera_turn"})])
+def test_every_template_asks_and_no_answer_is_wrong(name: str, silent: set[str]) -> None:
+    """Only the truck is metric, only the walk rotates: together every template asks."""
+    scene, clip, models = room(name)
+    verdicts = judged(scene, clip, asked(clip, concluded(clip, models)))
+    assert wrong(verdicts) == {}
+    assert {template for template, right in verdicts if right} == TEMPLATES.keys() - silent
 
 
 def test_a_second_opinion_leaves_most_templates_something_to_ask() -> None:
@@ -78,13 +77,20 @@ def test_a_second_opinion_leaves_most_templates_something_to_ask() -> None:
     assert {t for t, _ in verdicts} >= TEMPLATES.keys() - {"range_metres", "which_moves", "route_order"}
 
 
-@pytest.mark.parametrize("how", [how for how in BREAKS if how != "gravity on its side"])
+BROKEN = [how for how in BREAKS if how != "gravity on its side"]
+
+
+@pytest.mark.parametrize(
+    "how", [how if how == "path mirrored" else pytest.param(how, marks=pytest.mark.long(sample=True)) for how in BROKEN]
+)
 def test_tracks_alone_keep_wrong_models_from_asking(how: str) -> None:
     scene, clip, models = room("walk")
     assert wrong(judged(scene, clip, asked(clip, concluded(clip, broken(models, how))))) == {}
 
 
-@pytest.mark.parametrize("how", ["gravity on its side", "path mirrored"])
+@pytest.mark.parametrize(
+    "how", ["gravity on its side", pytest.param("path mirrored", marks=pytest.mark.long(sample=True))]
+)
 def test_a_second_opinion_keeps_wrong_models_from_asking(how: str) -> None:
     """That up is not up, only another word on it can tell: a wall makes as good a floor."""
     scene, clip, models = room("walk")
