@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 from spatial_engine.adjudication.history import History, Judgement
 from spatial_engine.adjudication.showing import agrees, evidence, read_own, recorded, shown
 from spatial_engine.adjudication.step import MAX_NOTE, WORDS, Action, Step
+from spatial_engine.report.cards import tolerance_words
 from templates.measured import Json
 from templates.question import Question
 
@@ -138,7 +139,9 @@ class Session:
         question = self.questions[left[0]]
         self._shown.setdefault(question.id, self._clock.seconds())
         answer = self._history.judgement(question.id).answer
-        revealed = None if answer is None else {**recorded(question), "own": answer.own, "blind": answer.blind}
+        revealed = None if answer is None else {
+            **recorded(question), "within": tolerance_words(question), "own": answer.own, "blind": answer.blind
+        }  # fmt: skip
         if revealed is not None and answer is not None and answer.own is not None:
             revealed["agrees"] = agrees(question, answer.own)
         upcoming: dict[str, Json] = (

@@ -25,6 +25,8 @@ def card(audit: Mapping[str, Json], name: str) -> str:
 
 
 _HUB_LICENCES = ("Apache-2.0", "MIT", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC0-1.0")
+_REASONS = 10
+"""Rows of reasons that are not folded."""
 _SCORING = """\
 One JSON object a line in `questions.jsonl`. Show the pictures of `media` in their order (those with `"option": true`
 are the options of a choice, in the order of `options`), then `prompt`, then the options lettered A, B, C ...
@@ -104,13 +106,22 @@ def _unanswerable(audit: Mapping[str, Json]) -> list[str]:
 
 
 def _reasons(audit: Mapping[str, Json]) -> str:
-    rows = [
-        (leaf or "all", _literal(reason), str(count))
+    """The most frequent reasons; the others are folded."""
+    found = [
+        (count, leaf or "all", _literal(reason))
         for kind in ("refused", "dropped")
         for leaf, reasons in audit[kind].items()
         for reason, count in reasons.items()
     ]
-    return _table(("Ability", "Reason", "Count"), rows) if rows else "Everything that was proposed was asked."
+    if not found:
+        return "Everything that was proposed was asked."
+    head = ("Ability", "Reason", "Count")
+    rows = [(leaf, reason, str(count)) for count, leaf, reason in sorted(found, key=lambda row: (-row[0], row[1:]))]
+    table, others = _table(head, rows[:_REASONS]), rows[_REASONS:]
+    if not others:
+        return table
+    words = "1 more reason" if len(others) == 1 else f"{len(others)} more reasons"
+    return f"{table}\n\n<details><summary>{words}</summary>\n\n{_table(head, others)}\n\n</details>"
 
 
 def _trust(audit: Mapping[str, Json]) -> str:

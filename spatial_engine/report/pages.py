@@ -9,8 +9,8 @@ from experts.sigma_calibration import SigmaCalibration
 from spatial_engine.atomic_file import atomic_folder, check_free
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.media import place_file
-from spatial_engine.dataset.question_line import plain
 from spatial_engine.errors import UsageError
+from spatial_engine.report.cards import filters, question_card
 from spatial_engine.report.clip_page import clip_page
 from spatial_engine.report.evaluation import is_evaluation, report_evaluation
 from spatial_engine.report.page import write_page
@@ -121,7 +121,8 @@ def _gallery(
         "name": dataset.path.resolve().name,
         "total": len(questions),
         "data": {
-            "questions": [plain(question.to_json()) for question in shown],
+            "cards": [question_card(question) for question in shown],
+            "filters": filters("ability", "format", "clip"),
             "clips": {clip["id"]: {"name": clip["name"], "page": clip["page"]} for clip in clips},
         },
     }

@@ -107,14 +107,15 @@ def signals() -> dict[str, object]:
     }
 
 
-def measured_store(folder: Path) -> Store:
+def measured_store(folder: Path, **changes: object) -> Store:
+    """`changes`: signals of the first clip that are others."""
     store = create_store(folder / "store")
     fine = image_clip(folder / "fine", "a" * 16, NASTY)
     refusal = NoEstimate(
         reason="rotation only: <i>no</i> parallax", detail="0.3 px, 4 px needed", remedy="walk & record"
     )
     for clip, found in (
-        (fine, signals()),
+        (fine, signals() | changes),
         (image_clip(folder / "bare", "b" * 16, "影片 'bare'"), {"camera_path": refusal}),
     ):
         for name, value in found.items():

@@ -14,8 +14,8 @@ from spatial_engine.evaluation.capabilities import CAPABILITIES
 from spatial_engine.evaluation.finished_run import FinishedRun, finished_runs
 from spatial_engine.evaluation.item import dataset_digest, item_hashes
 from spatial_engine.evaluation.pairs import Pair, comparison, pairs
+from spatial_engine.report.cards import answer_card, filters
 from spatial_engine.report.evaluation import correlation, curves, leaderboard, radar, tree
-from spatial_engine.report.evaluation.answers import entry
 from spatial_engine.report.evaluation.standing import Standing, ranked, standing
 from spatial_engine.report.page import write_page
 from templates.ability import LEAVES, LEVELS
@@ -117,7 +117,7 @@ def _answers(
 ) -> dict[str, Any]:
     others = [other for other in runs if other is not run]
     entries = [
-        entry(
+        answer_card(
             item,
             questions.get(item.id),
             {other.name: other.questions[item.id] for other in others if item.id in other.questions},
@@ -131,7 +131,12 @@ def _answers(
         "run": run,
         "runs": runs,
         "models": [other for other in runs if not other.baseline],
-        "data": {"answers": entries, "missing": sorted(missing)},
+        "data": {
+            "cards": entries,
+            "filters": filters("outcome", "ability", "format", "status"),
+            "missing": sorted(missing),
+            "root": "../",
+        },
         "no_questions": not questions,
     }
 

@@ -12,7 +12,7 @@ from spatial_engine.evaluation.fact_scores import FactScore, fact_scores, groupe
 from spatial_engine.evaluation.finished_run import FinishedRun
 from spatial_engine.evaluation.result import result
 from spatial_engine.evaluation.scored import ScoredItem
-from spatial_engine.report.evaluation.answers import Answers, choose
+from spatial_engine.report.cards import Sample, sample
 from templates.measured import Json
 
 
@@ -30,7 +30,7 @@ class Standing:
     result: Mapping[str, Any]
     items: Sequence[ScoredItem]
     """Without responses: they may be long, and only those in `answers` are shown."""
-    answers: Answers
+    answers: Sample
     damaged: int
     """Lines of `scores.jsonl` that could not be read."""
 
@@ -65,7 +65,7 @@ def standing(run: FinishedRun, answers: Mapping[str, Json]) -> Standing | None:
         slug=slug(run.name),
         baseline=run.baseline,
         result=run.kept_result() or result(items, run=run.record, answers=answers),
-        answers=choose(items),
+        answers=sample(items),
         items=[replace(item, response=None, extracted=None, detail={}) for item in items],
         damaged=damaged,
     )

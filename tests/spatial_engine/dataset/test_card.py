@@ -23,3 +23,14 @@ def test_names_and_reasons_are_literal(tmp_path):
     assert text.split("\n")[1].startswith(
         'pretty_name: "<img src=x onerror=alert(1)> \\"quoted\\" \'s\\n</script> файл'
     )
+
+
+def test_ten_reasons_are_shown_and_the_others_folded(tmp_path):
+    dataset = write_dataset(tmp_path / "d", [clip_questions(count=2)], clip, seed=0)
+    refused = {"L1/Motion/Ego": {f"reason {number}": number for number in range(1, 14)}}
+    text = card({**dataset.audit, "refused": refused, "dropped": {}}, "d")
+    shown, _, folded = text.partition("<details><summary>3 more reasons</summary>\n\n|")
+    assert shown.count("| L1/Motion/Ego | reason") == 10 and folded.count("| L1/Motion/Ego | reason") == 3
+    assert shown.index("reason 13 |") < shown.index("reason 4 |") and "reason 1 |" in folded
+    few = card({**dataset.audit, "refused": {"L1/Motion/Ego": {"reason": 1}}, "dropped": {}}, "d")
+    assert "<details>" not in few

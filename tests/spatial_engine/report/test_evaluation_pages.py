@@ -11,8 +11,8 @@ from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.finished_run import finished_runs
 from spatial_engine.evaluation.item import dataset_digest, item_hashes
 from spatial_engine.report import report
+from spatial_engine.report.cards import sample
 from spatial_engine.report.evaluation import is_evaluation
-from spatial_engine.report.evaluation.answers import choose
 from spatial_engine.report.evaluation.correlation import correlations
 from spatial_engine.report.evaluation.curves import curves
 from spatial_engine.report.evaluation.standing import slug, standing
@@ -101,7 +101,7 @@ def test_comparison_is_written_beside_the_runs(made):
 
 def test_answers_show_what_was_asked_said_and_right(made, dataset):
     first = made[1]
-    entries = data(first.parent / "answers" / f"{slug('elm-thinking')}.html")["answers"]
+    entries = data(first.parent / "answers" / f"{slug('elm-thinking')}.html")["cards"]
     questions = {question.id: question for question in dataset.questions}
     assert len(entries) == sum(len(q.options) if q.format == "choice" else 1 for q in questions.values())
     for entry in entries:
@@ -111,17 +111,19 @@ def test_answers_show_what_was_asked_said_and_right(made, dataset):
             letters = "ABCD"
             assert shown["options"][letters.index(shown["answer"])] == question.options[letters.index(question.answer)]
         if entry["status"] == "answered":
-            assert (entry["said"] == shown["answer"]) == (entry["outcome"] == "right")
-        assert len(entry["others"]) == 7 and all((first.parent / medium["path"]).is_file() for medium in shown["media"])
-    assert any("onerror" in (entry["response"] or "") for entry in entries)
+            assert (entry["answer"]["prediction"] == shown["answer"]) == (entry["outcome"] == "right")
+        assert len(entry["answer"]["others"]) == 7 and all(
+            (first.parent / medium["path"]).is_file() for medium in shown["media"]
+        )
+    assert any("onerror" in (entry["answer"]["response"] or "") for entry in entries)
 
 
 def test_a_page_is_cut_by_chance(made):
     out, _ = made
     run = next(run for run in finished_runs(out) if run.name == "elm-thinking")
     items, _ = run.scores()
-    chosen = choose(items, limit=40)
-    assert {*map(id_of, chosen.shown)} == {*map(id_of, choose(items[::-1], limit=40).shown)}
+    chosen = sample(items, limit=40)
+    assert {*map(id_of, chosen.shown)} == {*map(id_of, sample(items[::-1], limit=40).shown)}
     assert len(chosen.shown) == 40 and chosen.total == len(items)
     assert {item.ability for item in chosen.shown} == {item.ability for item in items}
     assert {item.status for item in chosen.shown} == {item.status for item in items}
@@ -181,7 +183,7 @@ def test_a_data_set_that_moved_or_changed(dataset, tmp_path):
     shutil.rmtree(asked)
     page = report(tmp_path / "out").parent / "answers" / f"{slug('m')}.html"
     assert "The data set is not where it was" in text(page)
-    assert all(entry["question"] is None for entry in data(page)["answers"])
+    assert all(entry["question"] is None for entry in data(page)["cards"])
     assert run.is_dir()
 
 
@@ -218,6 +220,6 @@ def test_opens_from_disk_in_a_browser(made, tmp_path):
     assert console == [] and dom.count("<svg") > 8
     page = first.parent / "answers" / f"{slug('acorn-7b')}.html"
     dom, console = opened(page.as_uri(), tmp_path / "p")
-    wrong = [entry for entry in data(page)["answers"] if entry["outcome"] == "wrong"]
+    wrong = [entry for entry in data(page)["cards"] if entry["outcome"] == "wrong"]
     assert console == [] and f"{len(wrong)} answers</span>" in dom and dom.count('<article class="card q') == 24
     assert "<img src=x" not in dom.replace("&lt;", "") and '<!-- "q"' not in dom

@@ -4,6 +4,7 @@ from html import unescape
 
 import pytest
 
+from experts.signals import NoEstimate
 from spatial_engine.dataset.audit import set_truth
 from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.errors import UsageError
@@ -66,11 +67,24 @@ def test_clip_pages_show_signals_and_reasons(made):
     fine, bare = (
         unescape((made[1].parent / "clips" / f"{letter * 16}.html").read_text(encoding="utf-8")) for letter in "ab"
     )
+    assert "dots are static points" in fine and fine.count('class="dot"') > 9
     assert "From above" in fine and "From the side" in fine and "Levelled by gravity" in fine
     assert fine.count("horizon in frame") == 8 and "moves in the world" in fine
     assert "the camera travels, 24 of 24 frames registered" in fine
     assert "rotation only: <i>no</i> parallax" in bare and "Try: walk & record" in bare
     assert "ValueError: <script>boom</script>" in bare and "From above" not in bare
+
+
+def test_dots_are_explained_only_where_they_are_drawn(tmp_path):
+    store = measured_store(tmp_path, sparse_points=NoEstimate(reason="too few matches"))
+    report(write_dataset(tmp_path / "d", [], clip, seed=0), tmp_path / "r", store=store)
+    text = (tmp_path / "r" / "clips" / f"{'a' * 16}.html").read_text(encoding="utf-8")
+    assert "From above" in text and "static points" not in text
+
+
+def test_pictures_are_loaded_when_they_are_needed(made):
+    pictures = re.findall(r"<img [^>]*>", made[1].read_text(encoding="utf-8"))
+    assert pictures and all('loading="lazy"' in picture for picture in pictures)
 
 
 def test_without_a_store_there_are_no_clip_pages(made):
@@ -106,7 +120,7 @@ def test_only_reports_are_replaced(made, tmp_path):
 
 @needs_chromium
 def test_opens_from_disk_in_a_browser(made, tmp_path):
-    dom, console = opened(f"{(made[1].parent / 'gallery.html').as_uri()}#leaf=L2/Memory/Cognitive%20Map", tmp_path)
+    dom, console = opened(f"{(made[1].parent / 'gallery.html').as_uri()}#ability=L2/Memory/Cognitive%20Map", tmp_path)
     assert console == []
     shown = made[0].audit["abilities"]["L2/Memory/Cognitive Map"]["questions"]
     assert dom.count('<article class="card q') == shown

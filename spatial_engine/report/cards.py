@@ -1,0 +1,134 @@
+"""Cards of questions and of models' answers: their content as JSON, which `html/cards.js` draws on both pages."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from spatial_engine.dataset.question_line import plain
+from spatial_engine.errors import UsageError
+from spatial_engine.evaluation.protocol import Presentation
+from spatial_engine.evaluation.scored import ScoredItem
+from templates.measured import Json
+from templates.question import Question
+
+LIMIT = 600
+"""Answers on one page; a page with more opens slowly."""
+LONGEST = 8000
+"""Characters of a response that are shown."""
+
+_SHOWN_ELSEWHERE = ("value", "right", "unit", "tolerance", "sigma", "squared_error")
+_UNITS = {"deg": "°", "": ""}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """The answers of a run that its page shows."""
+
+    shown: Sequence[ScoredItem]
+    total: int
+
+
+def sample(items: Sequence[ScoredItem], limit: int = LIMIT, seed: int = 0) -> Sample:
+    """At most `limit` answers, drawn in turn from every leaf, format and outcome; failures twice as often.
+
+    The order of `items` makes no difference.
+    """
+    groups: dict[tuple[str, ...], list[ScoredItem]] = defaultdict(list)
+    for item in sorted(items, key=lambda item: _draw(item, seed)):
+        groups[item.ability, item.format, item.status, outcome(item)].append(item)
+    turns = [
+        (place // (1 if outcome(item) == "right" else 2), key, item)
+        for key, group in groups.items()
+        for place, item in enumerate(group)
+    ]
+    turns.sort(key=lambda turn: (turn[0], turn[1], _draw(turn[2], seed)))
+    chosen = {(item.id, item.rotation) for _, _, item in turns[:limit]}
+    return Sample(shown=[item for item in items if (item.id, item.rotation) in chosen], total=len(items))
+
+
+def outcome(item: ScoredItem) -> str:
+    """right | partly | wrong."""
+    return "right" if item.score >= 1 else "partly" if item.score > 0 else "wrong"
+
+
+def question_card(question: Question) -> dict[str, Any]:
+    """A question with its whole record."""
+    keys = ("id", "ability", "format", "template", "clip")
+    shown = {**plain(question.to_json()), "within": tolerance_words(question)}
+    return {**{key: getattr(question, key) for key in keys}, "question": shown}
+
+
+def answer_card(item: ScoredItem, question: Question | None, others: Mapping[str, float]) -> dict[str, Any]:
+    """An answer, and the question as it was shown; None for a question that is not there any more.
+
+    `others`: the score of the same question by run.
+    """
+    response = item.response or ""
+    return {
+        "id": item.id,
+        "ability": item.ability,
+        "format": item.format,
+        "template": item.template,
+        "status": item.status,
+        "outcome": outcome(item),
+        "question": None if question is None else _as_shown(question, item.rotation),
+        "answer": {
+            "score": round(item.score, 4),
+            "chance": round(item.chance, 4),
+            "prediction": plain(item.extracted),
+            "how": item.how,
+            "response": None if item.response is None else response[:LONGEST],
+            "cut": max(0, len(response) - LONGEST),
+            "detail": plain({key: value for key, value in item.detail.items() if key not in _SHOWN_ELSEWHERE}),
+            "seconds": item.seconds,
+            "tokens": item.output_tokens,
+            "rotation": item.rotation,
+            "others": {name: round(score, 3) for name, score in others.items()},
+        },
+    }
+
+
+def tolerance_words(question: Question) -> str:
+    """ "within 5° of roll and pitch, 6° of vfov", "within 16 px"; "" where the answer is one of several labels."""
+    tolerance = question.tolerance
+    if tolerance is None or question.format in ("choice", "yes_no", "order"):
+        return ""
+    if not isinstance(tolerance, Mapping):
+        return f"within {_amount(tolerance, question.unit)}"
+    names: dict[float, list[str]] = defaultdict(list)
+    for name, reach in tolerance.items():
+        names[reach].append(name.replace("_", " "))
+    return "within " + ", ".join(f"{_amount(reach, question.unit)} of {_listed(of)}" for reach, of in names.items())
+
+
+def _amount(number: Json, unit: str) -> str:
+    unit = "step" if unit == "steps" and number == 1 else unit
+    return f"{number:.4g}{_UNITS.get(unit, f' {unit}')}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _as_shown(question: Question, rotation: int) -> dict[str, Any]:
+    """Options in the order shown, and the letter that was right then."""
+    with suppress(ValueError, UsageError):  # no such rotation: the data set is not the one that was asked
+        question = Presentation(question, rotation).shown
+    keys = ("prompt", "options", "answer", "value", "unit", "sigma", "tolerance", "margin", "evidence", "clip")
+    record = {key: getattr(question, key) for key in (*keys, "format", "fact_id")}
+    shown = ("id", "kind", "path", "frames", "times_s", "option", "size_px", "marks")
+    media = [{key: medium[key] for key in shown if key in medium} for medium in question.media]
+    return {**plain(record), "within": tolerance_words(question), "media": media}
+
+
+def filters(*keys: str) -> list[tuple[str, str]]:
+    """The menus above the cards: the key of a card, and what the menu says where it does not choose."""
+    words = {"ability": "All abilities", "status": "All statuses"}
+    return [(key, words.get(key, f"All {key}s")) for key in keys]
+
+
+def _draw(item: ScoredItem, seed: int) -> str:
+    return sha256(f"{seed}/{item.id}/{item.rotation}".encode()).hexdigest()

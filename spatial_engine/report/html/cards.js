@@ -1,0 +1,243 @@
+"use strict";
+/* Draws the cards of questions and of answers, and the menus that choose among them. */
+const PAGE = 24;
+const { cards, filters, root = "", missing = [], clips = {} } = JSON.parse(document.getElementById("data").textContent);
+const by = (id) => document.getElementById(id);
+const gone = new Set(missing);
+let shown = 0;
+
+function make(tag, className, ...children) {
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  node.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
+  return node;
+}
+
+const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+const number = (value) => (typeof value === "number" && !Number.isInteger(value) ? String(Number(value.toPrecision(4))) : String(value));
+const percent = (share) => `${number(Math.round(1000 * share) / 10)} %`;
+const clipName = (id) => (clips[id] ? clips[id].name : id);
+
+function words(value) {
+  if (value === null || value === undefined) return "nothing";
+  if (Array.isArray(value)) return `[${value.map(words).join(", ")}]`;
+  if (value.actions && value.step_nums) return value.actions.map((action, index) => `${action} ${value.step_nums[index]}`).join(", ");
+  if (typeof value === "object") return Object.entries(value).map(([key, item]) => `${key} ${words(item)}`).join(", ");
+  return number(value);
+}
+
+function definitions(className) {
+  const list = make("dl", className);
+  const add = (label, value, tone = "") => list.append(make("dt", "", label), make("dd", tone, value));
+  return [list, add];
+}
+
+/* Pictures. A press shows one as large as the window; the arrow keys go on to the others of its card. */
+
+function picture(entry, caption) {
+  if (gone.has(entry.path)) return make("span", "note", `${caption}: the picture is not there any more`);
+  const image = make("img");
+  image.src = `${root}${entry.path}`;
+  image.alt = caption;
+  image.title = `${caption}: press to enlarge`;
+  image.loading = "lazy";
+  image.tabIndex = 0;
+  image.setAttribute("role", "button");
+  if (entry.size_px) [image.width, image.height] = entry.size_px;
+  image.addEventListener("click", () => enlarge(image));
+  image.addEventListener("keydown", (event) => event.key === "Enter" && enlarge(image));
+  return image;
+}
+
+function enlarge(image) {
+  const images = [...image.closest("article").querySelectorAll("img")];
+  const [large, caption] = by("zoom").children;
+  const show = (next) => {
+    large.src = next.src;
+    large.alt = caption.textContent = next.alt;
+    large.dataset.place = images.indexOf(next);
+  };
+  by("zoom").onkeydown = (event) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (step) show(images[(Number(large.dataset.place) + step + images.length) % images.length]);
+  };
+  show(image);
+  by("zoom").showModal();
+}
+
+function columns(photos) {
+  if (photos < 4) return Math.max(1, photos);
+  return photos === 4 ? 2 : photos % 4 ? 3 : 4;
+}
+
+/* A photo with marks takes the whole width, or nobody could read them. */
+function photos(question) {
+  const entries = question.media.filter((entry) => !entry.option);
+  const marked = (entry) => entry.kind !== "frames" || (entry.marks && entry.marks.length);
+  const plain = entries.filter((entry) => !marked(entry)).length;
+  const row = make("div", "photos");
+  row.style.setProperty("--n", columns(plain));
+  entries.forEach((entry, index) => {
+    const time = entry.times_s ? ` · ${entry.times_s[0].toFixed(2)} s` : "";
+    const caption = entry.kind === "frames" ? `photo ${index + 1}${time}` : "map";
+    row.append(make("figure", marked(entry) ? "marked" : "", picture(entry, caption), make("figcaption", "", caption)));
+  });
+  return entries.length ? row : null;
+}
+
+/* What is asked, and what is right. */
+
+function options(question, answer) {
+  if (!question.options.length) return null;
+  const drawn = new Map(question.media.filter((entry) => entry.option).map((entry) => [entry.id, entry]));
+  const list = make("ol", drawn.size ? "options pictures" : "options");
+  question.options.forEach((option, index) => {
+    const letter = String.fromCharCode(65 + index);
+    const right = letter === question.answer;
+    const predicted = answer !== undefined && letter === answer.prediction;
+    const entry = drawn.get(option);
+    const item = make("li", `${right ? "right" : ""}${predicted ? " predicted" : ""}`, make("b", "", letter));
+    item.append(entry ? picture(entry, `option ${letter}`) : make("span", "", option));
+    if (answer !== undefined) item.append(make("em", "", [predicted ? "model's answer" : "", right ? "right" : ""].filter(Boolean).join(", ")));
+    list.append(item);
+  });
+  return list;
+}
+
+const unitOf = ({ unit }) => (unit === "deg" ? "°" : unit && unit !== "steps" ? ` ${unit}` : "");
+
+function target(question) {
+  const parts = [
+    question.within && `right ${question.within}`,
+    question.within && `measured ${words(question.value)}`,
+    question.sigma !== null && `σ ${words(question.sigma)}${unitOf(question)}`,
+    question.margin !== null && `decided by ${number(question.margin)} σ`,
+  ];
+  return make("div", "answer", make("b", "", words(question.answer) + unitOf(question)), make("div", "soft", parts.filter(Boolean).join(" · ")));
+}
+
+function evidence(card) {
+  const [list, add] = definitions("facts");
+  const { question, answer } = card;
+  if (question) {
+    if (answer) add("measured", `${words(question.value)}${question.sigma === null ? "" : `, σ ${words(question.sigma)}`}`);
+    if (answer && question.margin !== null) add("decided by", `${number(question.margin)} σ`);
+    for (const [label, value] of Object.entries(question.evidence)) add(label.replaceAll("_", " "), words(value));
+    const link = make("a", "", clipName(question.clip));
+    if (clips[question.clip] && clips[question.clip].page) link.href = `${root}${clips[question.clip].page}`;
+    add("clip", link.href ? link : clipName(question.clip));
+    if (question.provenance) add("experts", [...new Set(question.provenance.map((maker) => `${maker.expert} ${maker.version}`))].join(", "));
+    if (question.licence) add("licence of the footage", String(question.licence.footage));
+    add("fact", question.fact_id);
+  }
+  if (answer && answer.seconds !== null) add("reply took", `${number(answer.seconds)} s`);
+  if (answer && answer.tokens !== null) add("tokens of the reply", String(answer.tokens));
+  if (answer && answer.rotation) add("rotation", `options moved up by ${answer.rotation}`);
+  add("question", card.id);
+  const record = question && question.provenance ? make("details", "", make("summary", "", "Record"), make("pre", "", JSON.stringify(question, null, 1))) : "";
+  return make("details", "", make("summary", "", "Evidence"), list, record);
+}
+
+/* What a model answered. */
+
+function verdict(card) {
+  const [list, add] = definitions("verdict");
+  const { question, answer } = card;
+  const how = { tags: "where it was asked for", rules: "by rules, in the text", judge: "by a language model" }[answer.how];
+  if (card.status === "answered") add("answered", `${words(answer.prediction)}${how ? ` (found ${how})` : ""}`);
+  else add("answered", card.status.replace("_", " "), "bad");
+  if (question) add("right", `${words(question.answer)}${unitOf(question)}${question.within ? `, ${question.within}` : ""}`, "good");
+  add("score", `${percent(answer.score)}${answer.chance ? `; guessing scores ${percent(answer.chance)} on average` : ""}`);
+  for (const [key, value] of Object.entries(answer.detail)) add(key.replaceAll("_", " "), words(value));
+  return list;
+}
+
+function response(answer) {
+  if (answer.response === null) return null;
+  const text = make("div", "response", answer.response || "(an empty reply)");
+  text.tabIndex = 0;
+  text.setAttribute("aria-label", "Response");
+  if (answer.cut) text.append(make("div", "soft", `… and ${answer.cut} characters more`));
+  return text;
+}
+
+function others(answer) {
+  const entries = Object.entries(answer.others);
+  if (!entries.length) return null;
+  const tags = make("p", "tags");
+  for (const [name, score] of entries) tags.append(make("span", `tag ${score >= 1 ? "good" : score > 0 ? "" : "bad"}`, `${score >= 1 ? "✓" : score > 0 ? percent(score) : "✗"} ${name}`));
+  return make("details", "", make("summary", "", `Other runs: ${entries.filter(([, score]) => score >= 1).length} of ${entries.length} right`), tags);
+}
+
+function revealer(body) {
+  const button = make("button", "reveal");
+  const turn = (open) => {
+    body.classList.toggle("open", open);
+    button.textContent = open ? "Hide answer" : "Show answer";
+  };
+  button.addEventListener("click", () => turn(!body.classList.contains("open")));
+  turn(by("all").checked);
+  return button;
+}
+
+function draw(card) {
+  const { question, answer } = card;
+  const [, branch, leaf] = card.ability.split("/");
+  const tags = make("div", "tags", make("span", "tag blue", `${branch} · ${leaf}`));
+  tags.append(make("span", "tag", card.format.replace("_", " / ")), make("span", "tag", card.template));
+  const body = make("article", `card q ${answer ? `open ${card.outcome}` : ""}`, question && photos(question), tags);
+  body.append(make("p", "prompt", question ? question.prompt : `Question ${card.id}`));
+  const asked = question && options(question, answer);
+  const parts = answer ? [asked, verdict(card), response(answer), evidence(card), others(answer)] : [asked, target(question), revealer(body), evidence(card)];
+  body.append(...parts.filter(Boolean));
+  return body;
+}
+
+/* Menus, and more cards at a press. */
+
+function chosen() {
+  const wanted = filters.map(([key]) => key).filter((key) => by(key).value);
+  return cards.filter((card) => wanted.every((key) => card[key] === by(key).value));
+}
+
+function showMore() {
+  const found = chosen();
+  by("cards").append(...found.slice(shown, shown + PAGE).map(draw));
+  shown = Math.min(shown + PAGE, found.length);
+  by("count").textContent = count(found.length, cards.length && cards[0].answer ? "answer" : "question");
+  by("more").hidden = shown >= found.length;
+}
+
+function restart() {
+  by("cards").replaceChildren();
+  shown = 0;
+  showMore();
+}
+
+function label(key, value) {
+  if (key === "clip") return clipName(value);
+  return key === "ability" ? value.split("/").join(" · ") : value.replace("_", key === "format" ? " / " : " ");
+}
+
+function fill([key, all]) {
+  const counts = new Map();
+  for (const card of cards) counts.set(card[key], (counts.get(card[key]) || 0) + 1);
+  by(key).append(new Option(all, ""));
+  for (const value of [...counts.keys()].sort()) by(key).append(new Option(`${label(key, value)} (${counts.get(value)})`, value));
+  by(key).addEventListener("change", restart);
+}
+
+function readAddress() {
+  const wanted = new URLSearchParams(location.hash.slice(1));
+  for (const [key] of filters) by(key).value = wanted.get(key) || "";
+  if (!location.hash && cards.some((card) => card.outcome === "wrong")) by("outcome").value = "wrong";
+  restart();
+}
+
+filters.forEach(fill);
+by("more").addEventListener("click", showMore);
+by("zoom").addEventListener("click", () => by("zoom").close());
+if (by("all")) by("all").addEventListener("change", restart);
+if (by("run")) by("run").addEventListener("change", () => (location.href = by("run").value + location.hash));
+window.addEventListener("hashchange", readAddress);
+readAddress();
