@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from spatial_engine.dataset.dataset import Dataset
-from spatial_engine.dataset.question_line import plain
+from spatial_engine.dataset.question_line import plain, to_line
+from spatial_engine.evaluation.baselines import bare
 from spatial_engine.export.exporter import Exported, questions_by_split
 from spatial_engine.export.parquet import Kind, pictures, write_parquet
 from templates.question import Question
@@ -36,12 +37,14 @@ COLUMNS: Mapping[str, Kind] = {
     "provenance": "text",
     "licence": "text",
     "extra": "text",
+    "question": "text",
 }
-"""Every field of a question under its own name, and `images` in the order of `media`."""
+"""Every field of a question under its own name; `images` in the order of `media`; and `question`, the line of
+`questions.jsonl`, which the functions of `scoring.reward` take."""
 AS_JSON = frozenset(
-    ("answer", "value", "sigma", "tolerance", "scorer_params", "media", "fact", "evidence", "provenance", "licence")
+    ("value", "sigma", "tolerance", "scorer_params", "media", "fact", "evidence", "provenance", "licence")
 ) | {"extra"}
-"""Fields of no uniform shape: their JSON stands in the column."""
+"""Fields whose shape differs from question to question: the column holds their JSON."""
 
 _READING = """\
 ## How to load it
@@ -50,9 +53,14 @@ _READING = """\
     rows = load_dataset("path/of/this/folder")
 
 `images` holds the pictures of `media` in their order; options that are pictures are the last ones, in the order of
-`options`. Columns whose shape differs from question to question hold JSON, to be read by `json.loads`:
-{columns}. Without pyarrow or `datasets` the original
-`questions.jsonl` is the plainer form.
+`options`. `answer` is what a model should write between the answer tags: a letter, yes or no, a number; JSON for
+lists and objects. Columns whose shape differs from question to question hold JSON for `json.loads`:
+{columns}. Without pyarrow or `datasets`, read the original `questions.jsonl`.
+
+`question` is the question's line of `questions.jsonl`. The reward functions for TRL's GRPO trainer take that column:
+
+    from spatial_engine.scoring.reward import reward
+    trainer = GRPOTrainer(..., reward_funcs=reward, train_dataset=rows["train"])
 """
 
 
@@ -78,6 +86,7 @@ def row(question: Question, folder: Path) -> dict[str, Any]:
     cells = {
         name: json.dumps(value, ensure_ascii=False) if name in AS_JSON else value for name, value in fields.items()
     }
+    cells |= {"answer": bare(fields["answer"]), "question": to_line(question)}
     return {**{name: cells.get(name) for name in COLUMNS}, "images": pictures(folder, question.media)}
 
 

@@ -10,6 +10,7 @@ from spatial_engine.dataset.question_line import plain
 from spatial_engine.errors import SetupError
 from spatial_engine.export import export
 from spatial_engine.export.hf import AS_JSON, COLUMNS
+from spatial_engine.scoring.reward import accuracy_reward
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +28,21 @@ def test_every_field_of_every_question_comes_back(exported, every_format):
         for row in table.to_pylist():
             assert list(row) == list(COLUMNS)
             read[row["id"]] = {key: json.loads(value) if key in AS_JSON else value for key, value in row.items()}
+            words = row["format"] in ("choice", "yes_no")
+            read[row["id"]]["answer"] = row["answer"] if words else json.loads(row["answer"])
     for question in every_format.questions:
         fields = plain(question.to_json())
         assert {name: read[question.id][name] for name in fields} == fields
     assert len(read) == every_format.audit["questions"]
+
+
+def test_an_answer_is_what_stands_between_the_tags_and_earns_its_reward(exported, every_format):
+    right = {question.id: question.answer for question in every_format.questions}
+    rows = [row for table in tables(exported).values() for row in table.to_pylist()]
+    assert {row["answer"] for row in rows if row["format"] in ("choice", "yes_no")} <= {*"ABCDE", "yes", "no"}
+    assert all(row["answer"] == right[row["id"]] for row in rows if isinstance(right[row["id"]], str))
+    completions = [f"<answer>{row['answer']}</answer>" for row in rows]
+    assert accuracy_reward(completions, question=[row["question"] for row in rows]) == [1.0] * len(rows)
 
 
 def test_pictures_are_inside_in_the_order_of_media(exported, every_format):

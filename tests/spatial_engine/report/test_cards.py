@@ -42,6 +42,6 @@ def test_a_press_enlarges_and_marked_photos_are_wide(dataset, tmp_path):
     zoom = dom[dom.index('<dialog id="zoom"') :]
     assert console == [] and zoom.startswith('<dialog id="zoom" open') and "/r/media/" in zoom[:300]
     marked = {
-        medium["path"] for q in dataset.questions if q.format == "choice" for medium in q.media if medium["marks"]
+        medium["path"] for q in dataset.questions if q.format == "choice" for medium in q.media if medium.get("marks")
     }
     assert marked and dom.count('<figure class="marked">') >= len(marked)
