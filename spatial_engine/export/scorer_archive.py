@@ -1,25 +1,29 @@
 """Our scorer as one file that any Python imports from: `scorer.zip`, put beside the task code of another harness.
 
 Harnesses pin packages that ours cannot live with (lmms-eval: av<16), and a data set may be scored years later: so an
-export carries the code that scores it, and needs only numpy, scipy and jaxtyping there.
+export carries the code that scores it, with `json_repair` (pure Python, MIT), and needs only numpy, scipy and jaxtyping
+there.
 """
 
 import ast
 import zipfile
 from collections.abc import Iterator
 from functools import cache
+from importlib.metadata import distribution
 from pathlib import Path
 
 import spatial_engine
 
 NAME = "scorer.zip"
 ENTRY = ("spatial_engine.scoring.own", "spatial_engine.scoring.reading", "templates.question")
+_CARRIED = "json_repair"
+"""A library that `scoring.reading` imports and harnesses do not have."""
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # equal code, equal bytes
 _ROOT = Path(str(spatial_engine.__file__)).parents[1]
 
 
 def write_scorer(path: Path) -> None:
-    """Writes the archive to `path`: the modules of `ENTRY`, and all of ours that they import."""
+    """Writes the archive to `path`: the modules of `ENTRY`, all of ours that they import, and a library."""
     with zipfile.ZipFile(path, "w") as archive:
         for name, source in _sources():
             archive.writestr(zipfile.ZipInfo(name, _LONG_AGO), source, zipfile.ZIP_DEFLATED)
@@ -35,7 +39,15 @@ def _sources() -> tuple[tuple[str, bytes], ...]:
         if file not in found:
             found.add(file)
             waiting += [needed for module in _imported(ast.parse(file.read_bytes())) for needed in _files(module)]
-    return tuple((file.relative_to(_ROOT).as_posix(), file.read_bytes()) for file in sorted(found))
+    ours = ((file.relative_to(_ROOT).as_posix(), file.read_bytes()) for file in sorted(found))
+    return (*ours, *_library())
+
+
+def _library() -> Iterator[tuple[str, bytes]]:
+    """Its Python files and its licence."""
+    for file in sorted(distribution(_CARRIED).files or (), key=str):
+        if (file.suffix == ".py" and file.parts[0] == _CARRIED) or file.name == "LICENSE":
+            yield file.as_posix(), file.read_binary()
 
 
 def _files(module: str) -> Iterator[Path]:

@@ -58,13 +58,13 @@ class SpatialTreeStrict(Scorer):
     def score(self, item: Item, response: str) -> Score:
         """The strict metric that the row names; 0 with a `fault` where the row names none."""
         row = _decoded(item["extra_info"])
-        name, extra = row.get("metricfunc"), _decoded(item["hint"])
+        name, extra = str(row.get("metricfunc")), _decoded(item["hint"])
         if name == "multichoiceeval" and item.get("question_type") == "open":
             name = "meanrelativeacc"
         elif name == "multichoiceeval":
             extra = {**extra, "option": item.get("option", [])}
         if name not in self.metrics:
-            return Score(value=0.0, detail={"fault": f"no metric is called {str(name)[:40]}"})
+            return Score(value=0.0, detail={"fault": f"no metric is called {name[:40]}"})
         text = item.get("judge_reply") if name == "gpteval" else response
         found = self.metrics[name](text, item["answer"], extra)
         return Score(value=found["score"], detail=found["detail"])

@@ -1,11 +1,12 @@
 """JSON objects in a reply, as models write them, and the named numbers that they hold."""
 
-import ast
 import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+import json_repair
 
 from spatial_engine.scoring.reading.conclusion import conclusion, marked, plain
 from spatial_engine.scoring.reading.number import narrow_digits
@@ -14,21 +15,13 @@ from spatial_engine.scoring.reading.reading import Reading, Unreadable, refusal
 
 _DEEPEST = 40
 _MOST = 200
-_QUOTES = str.maketrans("“”„‟‘’‚‛＂：，｛｝", '""""\'\'\'\'":,{}')
-_REPAIRS = (
-    (re.compile(r"//[^\n\"]*(?=\n|$)|/\*.*?\*/", re.DOTALL), " "),
-    (re.compile(r",\s*([}\]])"), r"\1"),
-    (re.compile(r"([{,]\s*)([A-Za-z_][\w .-]{0,40}?)\s*:"), r'\1"\2":'),
-    (
-        re.compile(
-            r"([:\[,]\s*[-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)\s*(?:°|º|˚|deg(?:rees?)?|meters?|metres?|cm|mm|m|px|%)(?=\s*[,}\]])"
-        ),
-        r"\1",
-    ),
-    (re.compile(r"([:\[,]\s*)\+(?=[\d.])"), r"\1"),
-    (re.compile(r"([:\[,]\s*-?)\.(?=\d)"), r"\g<1>0."),
-    (re.compile(r"(\d)\.(?=\s*[,}\]])"), r"\1.0"),
+_ASCII = str.maketrans("“”„‟‘’‚‛＂：，｛｝", '""""\'\'\'\'":,{}')
+_BARE = re.compile(
+    r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
+    r"|(?P<before>[:\[,]\s*)(?P<value>[^\s\"'()\[\]{},:][^\"'()\[\]{},:\n]{0,80}?)(?=\s*[,}\]])"
 )
+"""A quoted text, or a value without quotes."""
+_SCALAR = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null|none", re.IGNORECASE)
 _ALIASES = {
     "vfov": ("vertical field of view", "vertical fov", "v-fov", "v fov", "verticalfov", "fov_v", "field of view", "fov")
 }
@@ -81,7 +74,7 @@ def _blocks(text: str) -> list[str]:
 
 
 def _loaded(block: str) -> Any:
-    """The value, after repairs if need be; None if it is none."""
+    """The value, repaired if need be; None or a text if there is none."""
     if max(block.count("{"), block.count("[")) > _DEEPEST and _depth(block) > _DEEPEST:
         return None
     try:
@@ -89,16 +82,16 @@ def _loaded(block: str) -> Any:
     except (ValueError, RecursionError):
         pass
     try:
-        repaired = block.translate(_QUOTES)
-        for pattern, by in _REPAIRS:
-            repaired = pattern.sub(by, repaired)
-        return json.loads(repaired)
-    except (ValueError, RecursionError):
-        pass
-    try:
-        return ast.literal_eval(repaired)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return json_repair.loads(_BARE.sub(_quoted, block.translate(_ASCII)), skip_json_loads=True)
+    except Exception:  # AssertionError and others: what the library trips over is no JSON
         return None
+
+
+def _quoted(token: re.Match[str]) -> str:
+    """A value without quotes that is no JSON as a text, for `as_number` to read: of "−3", "2 500" and "2.5 or 3" the
+    library makes 3, 2 and 2.5."""
+    value = token["value"]
+    return token[0] if value is None or _SCALAR.fullmatch(value) else f'{token["before"]}"{value}"'
 
 
 def _depth(block: str) -> int:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import json_repair
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from spatial_engine.scoring.reading import (
     read_point,
     read_yes_no,
 )
+from spatial_engine.scoring.reading.json_object import objects
 
 NAMES = ("roll", "pitch", "vfov")
 RIGHT = {"roll": 2.5, "pitch": -10.0, "vfov": 60.0}
@@ -146,6 +148,30 @@ def test_object(response: str) -> None:
 )  # fmt: skip
 def test_no_object(response: str) -> None:
     assert value(read_object(response, NAMES)) == "nothing found"
+
+
+@pytest.mark.parametrize(
+    ("written", "roll"),
+    [("−2.5", -2.5), ("+2.5", 2.5), (".5", 0.5), ("2.", 2.0), ("2 500", 2500.0), ("2,500", 2500.0), ("1,5", 1.5),
+     ("~2.5", 2.5), ("2.5°", 2.5), ("2.5 degrees", 2.5), ("2.5 // a note\n", 2.5), ("2.5 or 3", None), ("3-4", None),
+     ("1.5.2", None), ("NaN", None), ("?", None), ("<number>", None), ("9" * 5000, None)],
+)  # fmt: skip
+def test_values_that_are_no_json_are_read_whole_or_not_at_all(written: str, roll: float | None) -> None:
+    """Where a value stands without quotes: json_repair alone makes 2.5 of "−2.5", 2 of "2 500", 2.5 of "2.5 or 3"."""
+    found = read_object(f'{{"roll": {written}, "pitch": 1}}', ["roll", "pitch"])
+    assert value(found) == ("nothing found" if roll is None else {"roll": roll, "pitch": 1.0})
+
+
+def test_counts_that_are_no_numbers_are_no_plan() -> None:
+    assert value(read_plan('{"actions": ["W", "D"], "step_nums": [1+2]}')) == "nothing found"
+    assert value(read_plan('{"actions": ["W" "D"], "step_nums": [1, 2]}'))["step_nums"] == [1, 2]
+
+
+def test_what_the_library_trips_over_is_no_object() -> None:
+    text = "{'```json(,```json}"
+    with pytest.raises(AssertionError):  # of json_repair; as soon as it no longer does, find another text
+        json_repair.loads(text, skip_json_loads=True)
+    assert list(objects(text)) == []
 
 
 def test_units_in_an_object_are_converted() -> None:
