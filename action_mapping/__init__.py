@@ -1,6 +1,6 @@
-"""Camera and effector poses in, discrete actions out, and back again. The only place that names motion.
+"""Maps poses of cameras and robot effectors to discrete actions, and actions back to poses.
 
-Pure arrays: imports numpy and scipy only. No I/O, no model, no clip.
+No other package names motion. Functions take and return arrays; they import numpy and scipy only, and read no files.
 """
 
 from action_mapping.alignment import Alignment, PathError, align, ate, rpe

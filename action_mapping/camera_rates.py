@@ -1,4 +1,4 @@
-"""How fast a camera turns and travels: the SE(3) logarithm of each step over its duration."""
+"""Angular and linear velocity of a camera: the SE(3) logarithm of each pose-to-pose motion over its duration."""
 
 import warnings
 
@@ -9,22 +9,23 @@ from action_mapping.reading import camera_motion
 from action_mapping.rigid import PoseError, checked_rotations
 
 IMPOSSIBLE_SPEED_M_S = 100.0
-"""Faster than this and metres are doubtful: no camera that people carry or drive goes at 360 km/h."""
+"""Above this speed positions are probably not in metres: cameras on people and cars stay below 360 km/h."""
 GAP_FACTOR, GAP_S = 10.0, 0.5
-"""A step this many times longer than the median one, and longer than this, is a gap: what happened is not known."""
+"""An interval is a gap if it exceeds both GAP_FACTOR times the median interval and GAP_S."""
 
 
 class PathWarning(UserWarning):
-    """A path that can be read and may not mean what its owner thinks."""
+    """A path is valid but suspicious: it has gaps in time, or an impossible speed."""
 
 
 def camera_rates(
     world_from_cam: Float64[np.ndarray, "n 4 4"], times_s: Float64[np.ndarray, "n"]
 ) -> Float64[np.ndarray, "n-1 6"]:
-    """Rates of each step in the axes of the camera at its start, columns as COMPONENTS: rad/s and path units/s.
+    """Velocity between neighbouring poses, in the axes of the first camera of each pair.
 
-    Played backwards, the same steps give the same rates with the opposite sign. Positions may be NaN (rotation only).
-    Raises PoseError on poses that are not rigid, on fewer than two, and on times that do not increase.
+    Columns are COMPONENTS, in rad/s and path units/s. A reversed path gives the negated velocities. Positions may be
+    NaN where only rotation is known. Raises PoseError for poses that are not rigid, for fewer than two poses, and for
+    times that do not increase.
     """
     durations_s = checked_durations(times_s)
     checked_rotations(world_from_cam)
@@ -32,7 +33,7 @@ def camera_rates(
 
 
 def checked_durations(times_s: Float64[np.ndarray, "n"]) -> Float64[np.ndarray, "n-1"]:
-    """Seconds from each pose to the next. Raises PoseError where times are not finite or do not increase."""
+    """Seconds from each pose to the next. Raises PoseError if times are not finite or do not increase."""
     if len(times_s) < 2:
         raise PoseError(f"a path needs at least two poses to move, not {len(times_s)}")
     if not np.isfinite(times_s).all():
@@ -48,24 +49,24 @@ def checked_durations(times_s: Float64[np.ndarray, "n"]) -> Float64[np.ndarray, 
 
 
 def gaps(durations_s: Float64[np.ndarray, "m"]) -> list[int]:
-    """Steps that are gaps, with a warning that names the longest."""
+    """Indices of the intervals that are gaps. Warns (PathWarning) and names the longest."""
     found = np.flatnonzero(durations_s > max(GAP_FACTOR * float(np.median(durations_s)), GAP_S)).tolist()
     if found:
         longest = max(found, key=lambda step: durations_s[step])
         _warn(
-            f"{len(found)} gaps between poses; the longest, after pose {longest}, lasts {durations_s[longest]:.3g} s "
-            f"against {np.median(durations_s):.3g} s usually. No motion is read across them"
+            f"the times of the poses have {len(found)} gaps; the longest, after pose {longest}, lasts "
+            f"{durations_s[longest]:.3g} s (median {np.median(durations_s):.3g} s). Motion across gaps is not named"
         )
     return found
 
 
 def warn_impossible_speed(speed: Float64[np.ndarray, "m"]) -> None:
-    """Warn where a path that claims metres is faster than any camera (NaN is not)."""
+    """Warns (PathWarning) if a metric path is faster than any camera. NaN is ignored."""
     if (speed > IMPOSSIBLE_SPEED_M_S).any():
         step = int(np.nanargmax(speed))
         _warn(
             f"the camera would travel at {speed[step]:.4g} m/s after pose {step}, above {IMPOSSIBLE_SPEED_M_S:g} m/s: "
-            "are positions in metres and times in seconds? If the scale is not known, say that it is relative"
+            "check that positions are in metres and times in seconds, or set the scale to relative"
         )
 
 

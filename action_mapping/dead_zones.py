@@ -1,8 +1,9 @@
-"""Which components of a motion are more than noise, and from which step to which.
+"""Detection of motion: which components move between which poses, and are more than noise.
 
-Works on steps: what each component changes from one pose to the next. Noise in poses is met by reading rates over a
-longer, centred window, only as long as σ asks; the edges that a window blurs are put back to where the rate has half
-its value inside. A motion starts above its dead zone and lasts until it falls below a share of it.
+The input are steps: the change of each component from one pose to the next. Rates are averaged over a centred window,
+which is as long as the noise of the poses requires; the edges that the window blurs are moved back to where the rate
+has half its inner value. A motion starts where its rate exceeds the dead zone, and ends where it falls below a
+fraction of it (hysteresis).
 """
 
 import math
@@ -14,37 +15,37 @@ from scipy.signal import savgol_filter
 
 _SMOOTHING_POSES = 5
 _SMOOTHING_RESIDUAL = math.sqrt(1.0 - 17.0 / 35.0)
-"""σ of what a parabola through five poses leaves of white noise, at the middle pose."""
+"""σ of the residual of white noise of σ = 1 after a parabola is fitted to five poses, at the middle pose."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentSettings:
-    """Where motion begins. First values; each with its reason."""
+    """Thresholds of motion."""
 
     rotation_rad_s: float = math.radians(0.5)
-    """Turns below this are none (published threshold)."""
+    """Slower rotation is not motion (published threshold)."""
     translation_m_s: float = 0.01
-    """Ways below this are none on metric paths (published threshold)."""
+    """Slower translation is not motion on metric paths (published threshold)."""
     translation_fraction: float = 0.1
-    """The same on relative paths, as a fraction of the 95th-percentile speed: a tenth of full speed is hard to see."""
+    """The threshold on paths of unknown scale, as a fraction of their 95th-percentile speed."""
     zoom_per_s: float = 0.02
-    """Change of log focal length below this is none: 2 % a second is hard to see."""
+    """Slower change of the log focal length is not zoom: 2 % a second is hard to see."""
     release: float = 0.5
-    """A motion ends below this share of what it starts at."""
+    """A motion ends below this fraction of the threshold at which it starts."""
     min_duration_s: float = 0.5
     """Shorter motions and pauses are ignored: a viewer hardly names them."""
     max_window_s: float = 0.5
-    """Longest window over which rates are read to meet noise; beyond it the dead zone grows instead."""
+    """Longest window for averaging rates; with more noise the dead zone grows instead."""
     sigmas: float = 4.0
-    """Dead zone in σ of the rate: under 1 in 10 000 samples of noise exceeds it."""
+    """The dead zone is at least this many σ of the rate: fewer than 1 in 10 000 samples of noise exceed it."""
     decided_sigmas: float = 3.0
-    """A relative path travels at all where its 95th-percentile window exceeds this many σ of its length."""
+    """A path of unknown scale translates if the 95th percentile of its displacements per window exceeds this many σ."""
 
 
 def smoothing_residual(steps: Float64[np.ndarray, "m k"]) -> float:
-    """σ per axis of the poses behind `steps`, from what smoothing leaves of the path (largest of the k components).
+    """σ per axis of the noise of poses, estimated from the residual of a smoothed path (largest of the k components).
 
-    Robust (median), so that corners do not count as noise. 0 for paths of fewer than five poses.
+    The median makes it robust against corners of the path. 0 for paths of fewer than five poses.
     """
     if len(steps) + 1 < _SMOOTHING_POSES:
         return 0.0
@@ -56,15 +57,15 @@ def smoothing_residual(steps: Float64[np.ndarray, "m k"]) -> float:
 def window_lengths(
     steps: Float64[np.ndarray, "m 3"], durations_s: Float64[np.ndarray, "m"], window_s: float
 ) -> tuple[Float64[np.ndarray, "m"], Float64[np.ndarray, "m"]]:
-    """How far, and in how many seconds, the path goes in the window around each step."""
-    way, span_s = _chords(steps, durations_s, _half_window(durations_s, window_s))
-    return np.sqrt((way**2).sum(axis=1)), span_s
+    """Displacement and duration of the window around each step."""
+    change, span_s = _window_changes(steps, durations_s, _half_window(durations_s, window_s))
+    return np.sqrt((change**2).sum(axis=1)), span_s
 
 
 def relative_threshold(
     steps: Float64[np.ndarray, "m 3"], durations_s: Float64[np.ndarray, "m"], sigma: float, settings: SegmentSettings
 ) -> float:
-    """Speed below which a path without known scale does not travel; inf where it is not decided that it does."""
+    """Speed below which a path of unknown scale does not move; inf if all its motion may be noise."""
     length, span_s = window_lengths(steps, durations_s, settings.max_window_s)
     if np.percentile(length, 95) <= settings.decided_sigmas * math.sqrt(6.0) * sigma:
         return math.inf  # √6 σ: both ends, three axes
@@ -79,43 +80,46 @@ def active_signs(
     sigma: float,
     settings: SegmentSettings,
 ) -> Int8[np.ndarray, "m k"]:
-    """+1, -1 or 0 for each step and component. `threshold` per second; `sigma` of each pose, per axis."""
+    """Direction of motion (+1, -1 or 0) of each component in each step. `sigma`: of each pose, per axis.
+
+    `threshold` is per second.
+    """
     signs = np.zeros(steps.shape, dtype=np.int8)
     if not (math.isfinite(threshold) and np.abs(steps).sum() > 0):
         return signs
     noise = settings.sigmas * math.sqrt(2.0) * sigma
     half = _half_window(durations_s, min(noise / threshold, settings.max_window_s))
-    way, span_s = _chords(steps, durations_s, half)
-    zone = np.maximum(threshold, noise / span_s)
+    change, span_s = _window_changes(steps, durations_s, half)
+    dead_zone = np.maximum(threshold, noise / span_s)
     for column in range(steps.shape[1]):
-        rate = way[:, column] / span_s
-        signs[:, column] = _held(rate, zone, durations_s, half, settings)
+        rate = change[:, column] / span_s
+        signs[:, column] = _signs_of_rate(rate, dead_zone, durations_s, half, settings)
     return signs
 
 
-def _held(
+def _signs_of_rate(
     rate: Float64[np.ndarray, "m"],
-    zone: Float64[np.ndarray, "m"],
+    dead_zone: Float64[np.ndarray, "m"],
     durations_s: Float64[np.ndarray, "m"],
     half: int,
     settings: SegmentSettings,
 ) -> Int8[np.ndarray, "m"]:
-    """Hysteresis, short pauses filled, short motions dropped, blurred edges put back."""
+    """Apply hysteresis, fill short pauses, undo the blur of edges, and drop short motions."""
     size = np.abs(rate)
-    signs = np.where(size > settings.release * zone, np.sign(rate), 0.0).astype(np.int8)
+    signs = np.where(size > settings.release * dead_zone, np.sign(rate), 0.0).astype(np.int8)
     starts = run_starts(signs)
-    kept = np.where(np.logical_or.reduceat(size > zone, starts), signs[starts], 0)
-    signs = _spread(kept, starts, len(rate))
+    kept = np.where(np.logical_or.reduceat(size > dead_zone, starts), signs[starts], 0)
+    signs = _repeated(kept, starts, len(rate))
     signs = _without_short(signs, durations_s, settings.min_duration_s, pauses=True)
     if half > 0:
-        signs = _unblurred(signs, size, half)
+        signs = _with_sharp_edges(signs, size, half)
     return _without_short(signs, durations_s, settings.min_duration_s, pauses=False)
 
 
 def _without_short(
     signs: Int8[np.ndarray, "m"], durations_s: Float64[np.ndarray, "m"], min_duration_s: float, *, pauses: bool
 ) -> Int8[np.ndarray, "m"]:
-    """Fill short pauses within one motion, or drop short motions."""
+    """Fill short pauses within a motion (`pauses`), or drop short motions."""
     starts = run_starts(signs)
     kept = signs[starts]
     short = np.add.reduceat(durations_s, starts) < min_duration_s - 1e-9
@@ -124,17 +128,17 @@ def _without_short(
         kept = np.where(short & (kept == 0) & (before == after), before, kept)
     else:
         kept = np.where(short, 0, kept)
-    return _spread(kept.astype(np.int8), starts, len(signs))
+    return _repeated(kept.astype(np.int8), starts, len(signs))
 
 
-def _unblurred(signs: Int8[np.ndarray, "m"], size: Float64[np.ndarray, "m"], half: int) -> Int8[np.ndarray, "m"]:
-    """Move the edges of each motion inwards, by a window at most, to where it has half of its rate inside."""
+def _with_sharp_edges(signs: Int8[np.ndarray, "m"], size: Float64[np.ndarray, "m"], half: int) -> Int8[np.ndarray, "m"]:
+    """Move the edges of each motion inwards, by one window at most, to where the rate has half its inner value."""
     width = 2 * half + 1
     starts = run_starts(signs)
     ends = np.append(starts[1:], len(signs))
     lengths = ends - starts
     moving = signs[starts] != 0
-    rest = np.concatenate([[0], np.where(moving, 0, lengths), [0]])  # length of the pause before and after each run
+    rest = np.concatenate([[0], np.where(moving, 0, lengths), [0]])  # length of the pause at each run
     signs = signs.copy()
     for edge, step, pause in ((starts, 1, rest[:-2]), (ends - 1, -1, rest[2:])):
         run = np.flatnonzero(moving & (pause >= width) & (lengths > width))
@@ -150,20 +154,20 @@ def run_starts(signs: Int8[np.ndarray, "m"]) -> Int64[np.ndarray, "r"]:
     return np.flatnonzero(np.append(True, signs[1:] != signs[:-1]))
 
 
-def _spread(values: Int8[np.ndarray, "r"], starts: Int64[np.ndarray, "r"], count: int) -> Int8[np.ndarray, "m"]:
+def _repeated(values: Int8[np.ndarray, "r"], starts: Int64[np.ndarray, "r"], count: int) -> Int8[np.ndarray, "m"]:
     return np.repeat(values, np.diff(np.append(starts, count)))
 
 
 def _half_window(durations_s: Float64[np.ndarray, "m"], window_s: float) -> int:
-    """Steps on each side of one that make a window of at least `window_s`; at most a quarter of the path."""
+    """Steps on either side of a step that make a window of at least `window_s`; at most a quarter of the path."""
     half = math.ceil((window_s / float(np.median(durations_s)) - 1.0) / 2.0 - 1e-9)
     return max(0, min(half, len(durations_s) // 4))
 
 
-def _chords(
+def _window_changes(
     steps: Float64[np.ndarray, "m k"], durations_s: Float64[np.ndarray, "m"], half: int
 ) -> tuple[Float64[np.ndarray, "m k"], Float64[np.ndarray, "m"]]:
-    """What changed, and in how many seconds, over the window around each step."""
+    """Change of each component over the window around each step, and the seconds it takes."""
     if half == 0:
         return steps, durations_s
     count = len(steps)

@@ -1,6 +1,7 @@
-"""Grippers and hands: the same primitives for the wrist, and what the fingers do.
+"""Motion of robot grippers and hands: the camera primitives for the wrist, and opening, closing, pushing, pulling.
 
-A wrist has no agreed axes. Say which way it looks (`view_path`), and its motion has the names of a camera's.
+There is no standard for the axes of a wrist. `view_path` converts them to OpenCV axes, in which the names of camera
+motion apply.
 """
 
 import math
@@ -21,28 +22,30 @@ ActionFrame = Literal["base delta", "effector delta", "base target"]
 
 @dataclass(frozen=True, kw_only=True)
 class EffectorSettings:
-    """When fingers and objects count as moved. First values."""
+    """Thresholds for events of an effector."""
 
     closed_below: float = 0.3
-    """Share of the opening below which an open effector has closed."""
+    """An open effector has closed when its opening falls below this fraction."""
     open_above: float = 0.7
-    """Share of the opening above which a closed effector has opened; between both it stays as it was."""
+    """A closed effector has opened when its opening rises above this fraction; in between its state does not change."""
     travel: float = 0.02
-    """Way along the forward axis, in path units, that a closed effector must go to push or pull: two fingers' width."""
+    """Least translation of a closed effector along its forward axis that is a push or a pull, in path units (about two
+    finger widths)."""
     agreement: float = 0.6
-    """Least correlation of commanded and observed motion to say in which frame actions are."""
+    """Least correlation of commanded and observed motion with which the frame of actions is decided."""
     log_odds: float = 10.0
-    """By how much log likelihood the best frame must beat the second; steps are correlated, so far above log 100."""
+    """Least difference of log likelihood between the best and the second-best frame. Steps are correlated, so the value
+    is far above log 100."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EffectorEvent:
-    """Something the effector did, at one pose."""
+    """An event of the effector."""
 
     primitive: Primitive
     """Gripper Open / Close, Grab / Release, Push / Pull."""
     index: int
-    """Pose at which it was complete."""
+    """Pose at which the event is complete."""
 
 
 def view_path(
@@ -51,9 +54,10 @@ def view_path(
     cam_from_effector: Float64[np.ndarray, "4 4"] | None = None,
     axes: str | None = None,
 ) -> Float64[np.ndarray, "n 4 4"]:
-    """Effector poses with OpenCV axes, so that camera names hold: by the pose of a camera fixed to it, or by `axes`.
+    """Effector poses converted to OpenCV axes, so that the names of camera motion apply.
 
-    `axes`: which of its own axes point right, down and forward, as "-y,-z,+x". Raises PoseError without either.
+    Give the pose of a camera on the effector, or `axes`: which axes of the effector point right, down and forward, such
+    as "-y,-z,+x". Raises PoseError unless exactly one is given.
     """
     checked_poses(world_from_effector)
     if (cam_from_effector is None) == (axes is None):
@@ -75,11 +79,12 @@ def effector_events(
 ) -> list[EffectorEvent]:
     """Opening, closing, pushing and pulling, in order. `opening`: 0 closed to 1 open. Needs no time stamps.
 
-    A push is a way forward of a closed effector, a pull a way back; whether something is held is not known.
+    A push is a forward translation of a closed effector, a pull a backward one; whether it holds an object is unknown.
     """
     settings = settings or EffectorSettings()
     closed = closed_states(opening, settings)
-    forward = np.append(0.0, np.cumsum(np.einsum("ni,ni->n", world_from_view[:-1, :3, 2], _ways(world_from_view))))
+    translations = np.diff(world_from_view[:, :3, 3], axis=0)
+    forward = np.append(0.0, np.cumsum(np.einsum("ni,ni->n", world_from_view[:-1, :3, 2], translations)))
     shut, opened = ("Gripper Close", "Gripper Open") if effector == "gripper" else ("Grab", "Release")
     events = [
         EffectorEvent(primitive=PRIMITIVE[shut if closed[index] else opened], index=index)
@@ -102,15 +107,15 @@ def closed_states(opening: Float64[np.ndarray, "n"], settings: EffectorSettings 
 def effector_actions(
     world_from_view: Float64[np.ndarray, "n 4 4"], opening: Float64[np.ndarray, "n"]
 ) -> Float64[np.ndarray, "n-1 7"]:
-    """The published 7-D action of each step: dx, dy, dz, d_roll (about z), d_pitch (about x), d_yaw (about y) in the
-    view's own axes, as a pair plan has them; then 0 open or 1 closed at its end."""
+    """The published 7-D action between neighbouring poses: dx, dy, dz, d_roll (about z), d_pitch (about x), d_yaw
+    (about y) in the effector's OpenCV axes, with the angles of a plan; then 0 (open) or 1 (closed) at the end."""
     checked_poses(world_from_view)
     closed = closed_states(opening)
     actions = []
     for motion, shut in zip(np.linalg.solve(world_from_view[:-1], world_from_view[1:]), closed[1:], strict=True):
-        by = amounts_of(motion)
-        way = [by["truck"], by["pedestal"], by["dolly"]]
-        actions.append([*way, by["roll_rad"], by["tilt_rad"], by["pan_rad"], float(shut)])
+        amounts = amounts_of(motion)
+        translation = [amounts["truck"], amounts["pedestal"], amounts["dolly"]]
+        actions.append([*translation, amounts["roll_rad"], amounts["tilt_rad"], amounts["pan_rad"], float(shut)])
     return np.array(actions).reshape(-1, 7)
 
 
@@ -126,12 +131,12 @@ def effector_pose(
 
 @dataclass(frozen=True, kw_only=True)
 class ActionFrameReading:
-    """In which frame a robot data set writes its actions."""
+    """The frame in which a robot data set expresses its actions."""
 
     frame: ActionFrame | None
-    """The frame; None where the data cannot tell (the effector hardly turned, or follows none of them)."""
+    """The frame; None if the data do not decide (the effector hardly rotates, or follows none of the frames)."""
     correlation: dict[ActionFrame, float]
-    """Of commanded and observed ways, for each frame."""
+    """Correlation of commanded and observed translations, for each frame."""
 
 
 def action_frame(
@@ -141,27 +146,23 @@ def action_frame(
     *,
     settings: EffectorSettings | None = None,
 ) -> ActionFrameReading:
-    """Tell from the data whether commanded translations are steps in the base's axes, in the effector's, or targets.
+    """Decide whether commanded translations are steps in base axes, steps in effector axes, or target positions.
 
-    One row for each step: the pose before, the pose after, the command. Rows of many episodes may be pooled.
+    Each row is one step: the pose before, the pose after, and the command. Rows of several episodes may be pooled.
     """
     settings = settings or EffectorSettings()
     checked_poses(base_from_start)
-    ways = base_from_end[:, :3, 3] - base_from_start[:, :3, 3]
+    observed = base_from_end[:, :3, 3] - base_from_start[:, :3, 3]
     correlation: dict[ActionFrame, float] = {
-        "base delta": _correlation(commanded, ways),
-        "effector delta": _correlation(np.einsum("nij,nj->ni", base_from_start[:, :3, :3], commanded), ways),
-        "base target": _correlation(commanded - base_from_start[:, :3, 3], ways),
+        "base delta": _correlation(commanded, observed),
+        "effector delta": _correlation(np.einsum("nij,nj->ni", base_from_start[:, :3, :3], commanded), observed),
+        "base target": _correlation(commanded - base_from_start[:, :3, 3], observed),
     }
     best, second, *_ = sorted(correlation, key=lambda frame: -correlation[frame])
     unexplained = {frame: max(1e-12, 1.0 - max(0.0, correlation[frame]) ** 2) for frame in correlation}
-    log_odds = 1.5 * len(ways) * math.log(unexplained[second] / unexplained[best])
+    log_odds = 1.5 * len(observed) * math.log(unexplained[second] / unexplained[best])
     clear = correlation[best] >= settings.agreement and log_odds >= settings.log_odds
     return ActionFrameReading(frame=best if clear else None, correlation=correlation)
-
-
-def _ways(world_from_body: Float64[np.ndarray, "n 4 4"]) -> Float64[np.ndarray, "n-1 3"]:
-    return np.diff(world_from_body[:, :3, 3], axis=0)
 
 
 def _correlation(left: Float64[np.ndarray, "m 3"], right: Float64[np.ndarray, "m 3"]) -> float:
@@ -170,7 +171,7 @@ def _correlation(left: Float64[np.ndarray, "m 3"], right: Float64[np.ndarray, "m
 
 
 def _pushes(forward: Float64[np.ndarray, "n"], closed: Bool[np.ndarray, "n"], travel: float) -> list[EffectorEvent]:
-    """One event for each way of a closed effector beyond `travel` in one direction, from turning point to next."""
+    """One event for each translation of a closed effector by more than `travel` between two reversals."""
     events: list[EffectorEvent] = []
     low = high = forward[0]
     direction = 0
@@ -191,12 +192,12 @@ def _pushes(forward: Float64[np.ndarray, "n"], closed: Bool[np.ndarray, "n"], tr
 
 
 def _axes(axes: str) -> Float64[np.ndarray, "3 3"]:
-    """Rows: right, down and forward in the effector's axes."""
+    """Rows: the right, down and forward directions in the effector's axes."""
     rows = np.zeros((3, 3))
     names = [name.strip() for name in axes.split(",")]
     for row, name in zip(rows, names, strict=False):
         if len(name) == 2 and name[0] in "+-" and name[1] in "xyz":
             row["xyz".index(name[1])] = 1.0 if name[0] == "+" else -1.0
     if len(names) != 3 or not math.isclose(float(np.linalg.det(rows)), 1.0):
-        raise PoseError(f"axes must be three different signed axes, right-handed, as '-y,-z,+x', not {axes!r}")
+        raise PoseError(f"axes must be three different signed axes, right-handed, such as '-y,-z,+x', not {axes!r}")
     return rows

@@ -1,4 +1,4 @@
-"""Which primitive a motion mainly is, and how far it is, in σ, from being called another."""
+"""The name of a motion: its dominant primitive, and its distance in σ from the nearest other name."""
 
 import math
 from dataclasses import dataclass, replace
@@ -12,36 +12,36 @@ Basis = Literal["camera axes", "camera axes and levelled"]
 
 @dataclass(frozen=True, kw_only=True)
 class NamedMotion:
-    """A motion with its name."""
+    """A named motion."""
 
     primitive: Primitive
     """The primitive of the largest component."""
     amount: float
-    """That component, signed: rad, or path units."""
+    """Signed size of that component, in rad or path units."""
     purity: float
-    """|amount| over the norm of the three components: 1 is nothing else, 0.58 all three alike."""
+    """|amount| over the norm of the three components: 1 for a pure motion, 0.58 for three equal components."""
     margin: float
-    """How far, in σ, the motion lies from the nearest other name (or from Stay)."""
+    """Distance in σ from the nearest other name, or from Stay."""
     basis: Basis = "camera axes"
-    """In which readings the name holds. In camera axes alone, a prompt must say so."""
+    """Axes in which the name holds. If it is camera axes alone, the question must say so."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unnamed:
-    """No name is given."""
+    """The motion has no unambiguous name."""
 
     reason: str
-    """Short, stable and countable."""
+    """Why: one of a few fixed texts, so that reasons can be counted."""
 
 
 def dominant_rotation(
     components: MotionComponents, *, sigma_rad: float, threshold_rad: float, focal_relative_sigma: float = 0.0
 ) -> NamedMotion | Unnamed:
-    """Name a rotation by its largest component, if that exceeds `threshold_rad` (the dead zone, rad).
+    """Name a rotation by its largest component, if that exceeds `threshold_rad`.
 
-    `sigma_rad`: independent σ of each component. `focal_relative_sigma`: σ_f / f where rotation was read from pixels
-    alone. Pixels fix focal × angle for pan and tilt, and the angle itself for roll; so a wrong focal moves pan and
-    tilt together against the roll and against the threshold, which is where it enters (linear in f on both sides).
+    `sigma_rad`: independent σ of each component. `focal_relative_sigma`: σ_f / f where the rotation comes from pixels
+    alone. Pixels determine focal length × angle for pan and tilt, but the angle itself for roll. An error of the focal
+    length therefore scales pan and tilt, relative to roll and to the threshold.
     """
     values = {name: float(getattr(components, name)) for name in ROTATIONS}
     largest, *others = sorted(values, key=lambda name: -abs(values[name]))
@@ -64,8 +64,9 @@ def dominant_translation(
 ) -> NamedMotion | Unnamed:
     """Name a translation by the largest component of its direction.
 
-    `direction_sigma_rad`: σ per component of the direction. `position_sigma`: σ per component of the way, in path
-    units; ways below 3 of it have no name. Margin: angle to the plane where two axes are alike, over σ.
+    `direction_sigma_rad`: σ per component of the direction. `position_sigma`: σ per component of the translation, in
+    path units; a translation below 3 σ has no name. The margin is the angle to the nearest direction in which two
+    components are equal, over σ.
     """
     values = {name: float(getattr(components, name)) for name in TRANSLATIONS}
     if not all(map(math.isfinite, values.values())):
@@ -88,9 +89,9 @@ def agreed_rotation(
     focal_relative_sigma: float = 0.0,
     up_sigma_rad: float = 0.0,
 ) -> NamedMotion | Unnamed:
-    """`dominant_rotation`, only where camera axes and levelled axes give one name; camera axes alone without them.
+    """`dominant_rotation`, if camera axes and levelled axes agree; in camera axes alone if up is unknown.
 
-    Levelled components carry σ / cos(pitch), and what a wrong up (`up_sigma_rad`) moves between them.
+    In levelled axes σ grows by 1 / cos(pitch), and an error of up (`up_sigma_rad`) mixes the components.
     """
     named = dominant_rotation(
         reading.camera_axes,
@@ -113,13 +114,13 @@ def agreed_rotation(
 def agreed_translation(
     reading: MotionReading, *, direction_sigma_rad: float, position_sigma: float = 0.0, up_sigma_rad: float = 0.0
 ) -> NamedMotion | Unnamed:
-    """`dominant_translation`, only where camera axes and levelled axes give one name; camera axes alone without."""
+    """`dominant_translation`, if camera axes and levelled axes agree; in camera axes alone if up is unknown."""
     named = dominant_translation(
         reading.camera_axes, direction_sigma_rad=direction_sigma_rad, position_sigma=position_sigma
     )
     if reading.levelled is None or isinstance(named, Unnamed):
         return named
-    # The horizontal axes follow the heading, which a wrong up turns by up to its σ times tan(pitch).
+    # The horizontal axes follow the heading, which an error of up rotates by up to tan(pitch) times that error.
     up = up_sigma_rad / math.cos(reading.pitch_rad)
     levelled = dominant_translation(
         reading.levelled, direction_sigma_rad=math.hypot(direction_sigma_rad, up), position_sigma=position_sigma

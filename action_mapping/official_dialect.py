@@ -1,7 +1,7 @@
-"""What the benchmark's published scorer makes of a plan, reproduced to reproduce its numbers.
+"""Replay of a plan as the benchmark's published scorer does it, to reproduce its scores.
 
-It departs from geometry (docs/motion.md shows how): translations run along the world's axes whatever the camera's
-heading, and turns are about the world's axes, permuted: pan about z, tilt about y, roll about x.
+The scorer differs from camera geometry (docs/motion.md): it translates along the world's axes whatever the camera's
+heading, and rotates about the world's axes in another order: pan about z, tilt about y, roll about x.
 """
 
 import math
@@ -15,9 +15,9 @@ from action_mapping.plan import PlanError
 from action_mapping.primitives import COMPONENTS, PRIMITIVES, Component
 
 TRANSLATION_STEP_M = 0.02
-"""Its step where a question gives none."""
+"""The scorer's default step."""
 ROTATION_STEP_RAD = math.radians(0.5)
-"""Likewise."""
+"""The scorer's default step."""
 
 _SYMBOLS = {p.symbol: p for p in PRIMITIVES if p.component in COMPONENTS}
 
@@ -30,8 +30,8 @@ def official_replay(
     translation_step: float = TRANSLATION_STEP_M,
     rotation_step_rad: float = ROTATION_STEP_RAD,
 ) -> Float64[np.ndarray, "4 4"]:
-    """The pose after one segment, read as the scorer reads it: unknown keys are skipped, a missing count is 1,
-    counts may be negative, fractional and of any size. Raises PlanError on counts that are no finite numbers."""
+    """The pose after one segment, by the scorer's rules: unknown keys are skipped, a missing count is 1, and counts may
+    be negative, fractional and of any size. Raises PlanError for counts that are not finite numbers."""
     amounts: dict[Component, float] = dict.fromkeys(COMPONENTS, 0.0)
     for place, key in enumerate(actions):
         primitive = _SYMBOLS.get(key) if isinstance(key, str) else None
@@ -48,8 +48,8 @@ def official_replay(
 def official_step(
     world_from_a: Float64[np.ndarray, "4 4"], amounts: Mapping[Component, float]
 ) -> Float64[np.ndarray, "4 4"]:
-    """The scorer's motion by signed amounts (rad, path units)."""
+    """The pose after signed amounts (rad, path units), as the scorer applies them."""
     start = RigidTransform.from_matrix(world_from_a)
-    way = np.array([amounts["truck"], amounts["pedestal"], amounts["dolly"]])
-    turn = Rotation.from_euler("zyx", [amounts["pan_rad"], amounts["tilt_rad"], amounts["roll_rad"]])
-    return RigidTransform.from_components(start.translation + way, turn * start.rotation).as_matrix()
+    translation = np.array([amounts["truck"], amounts["pedestal"], amounts["dolly"]])
+    rotation = Rotation.from_euler("zyx", [amounts["pan_rad"], amounts["tilt_rad"], amounts["roll_rad"]])
+    return RigidTransform.from_components(start.translation + translation, rotation * start.rotation).as_matrix()

@@ -1,4 +1,4 @@
-"""The plan that leads from one pose to another: exact amounts, a round unit, whole steps."""
+"""The plan from one pose to another: exact amounts, round step sizes, whole steps."""
 
 import math
 from dataclasses import replace
@@ -7,24 +7,24 @@ import numpy as np
 from jaxtyping import Float64
 from scipy.spatial.transform import Rotation
 
-from action_mapping.plan import CAP, Action, Plan, PlanError
+from action_mapping.plan import MAX_STEPS, Action, Plan, PlanError
 from action_mapping.primitives import CAMERA_AXIS, COMPONENTS, ROTATIONS, STAY, TRANSLATIONS, Component, primitive_of
 from action_mapping.rigid import checked_poses
 
 MAX_TILT_RAD = math.radians(85.0)
-"""Beyond it pan and roll turn about nearly the same axis, and a plan is not unique."""
+"""At steeper tilt, pan and roll have nearly the same axis, and a plan is not unique."""
 FEWEST_STEPS = 3
-"""Of the largest action: with fewer, half a step of rounding is a large part of the answer."""
+"""Fewest steps of the largest action: with fewer, rounding is a large part of the answer."""
 LEAST_STEPS = 2.5
-"""Amounts below this many of the smallest unit are none: rounding would be half of them."""
+"""Amounts below this many of the smallest step are ignored, since rounding would be a large part of them."""
 NOISE_SIGMAS = 3.5
-"""Amounts below this many σ are none: under 1 in 300 plans names one that is noise."""
+"""Amounts below this many σ are ignored: fewer than 1 in 300 plans contain an action that is noise."""
 
 MAX_FRACTION = 100
-"""On relative paths one step is at least this fraction of the distance to the marked point."""
+"""On paths of unknown scale, one step is at least 1/MAX_FRACTION of the distance to the marked point."""
 
 ROUND_METRES = tuple(digit * 10.0**power for power in range(-4, 4) for digit in (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8))
-"""Units to choose from, close enough together that any count can be hit."""
+"""Lengths of a step, so closely spaced that any number of steps can be reached."""
 ROUND_RADIANS = tuple(
     math.radians(degrees)
     for degrees in (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 45)
@@ -34,38 +34,40 @@ ROUND_RADIANS = tuple(
 def pair_amounts(
     world_from_a: Float64[np.ndarray, "4 4"], world_from_b: Float64[np.ndarray, "4 4"]
 ) -> dict[Component, float]:
-    """Exact signed amounts of the plan from A to B. Raises PlanError where tilt lies within 5° of ±90°."""
+    """Exact signed amounts of the plan from A to B. Raises PlanError if tilt is within 5° of ±90°."""
     checked_poses(np.stack([world_from_a, world_from_b]))
     return amounts_of(np.linalg.solve(world_from_a, world_from_b))
 
 
 def amounts_of(a_from_b: Float64[np.ndarray, "4 4"]) -> dict[Component, float]:
-    """The amounts of a motion already known to be rigid."""
+    """Exact signed amounts of a rigid motion. Raises PlanError if tilt is within 5° of ±90°."""
     tilt = math.asin(min(1.0, max(-1.0, -float(a_from_b[1, 2]))))
     if abs(tilt) > MAX_TILT_RAD:
         raise PlanError(
-            f"tilt of {math.degrees(tilt):.1f}° is within 5° of straight up or down, where pan and roll cannot be "
-            "told apart; choose a pose in between"
+            f"tilt of {math.degrees(tilt):.1f}° is within 5° of straight up or down, where pan and roll are ambiguous; "
+            "choose a pose in between"
         )
     pan, tilt, roll = Rotation.from_matrix(a_from_b[:3, :3], assume_valid=True).as_euler("YXZ").tolist()
     x, y, z = a_from_b[:3, 3].tolist()
     return dict(zip(COMPONENTS, (pan, tilt, roll, x, y, z), strict=True))
 
 
-def draw_unit(largest: float, choices: tuple[float, ...], rng: np.random.Generator, *, cap: int = CAP) -> float:
-    """A round unit of which `largest` is a number of steps drawn evenly from 3..cap, or as near as a unit leads.
+def draw_step_size(
+    largest: float, choices: tuple[float, ...], rng: np.random.Generator, *, max_steps: int = MAX_STEPS
+) -> float:
+    """A round step size with which `largest` takes about as many steps as are drawn uniformly from 3..max_steps.
 
-    `choices` ascend. Where `largest` is too small for any, the unit is drawn freely: nothing will be counted in it.
-    Raises PlanError where even the largest unit leads to more than `cap` steps.
+    `choices`: step sizes, ascending; their middle if `largest` is too small for any. Raises PlanError if `largest` is
+    more than `max_steps` of the largest.
     """
-    steps = int(rng.integers(min(FEWEST_STEPS, cap), cap + 1))
+    steps = int(rng.integers(min(FEWEST_STEPS, max_steps), max_steps + 1))
     if largest < LEAST_STEPS * choices[0]:
         return choices[len(choices) // 2]
-    fitting = [unit for unit in choices if largest / unit < cap + 0.5]
-    fitting = [unit for unit in fitting if largest / unit > FEWEST_STEPS - 0.5] or fitting
+    fitting = [size for size in choices if largest / size < max_steps + 0.5]
+    fitting = [size for size in fitting if largest / size > FEWEST_STEPS - 0.5] or fitting
     if not fitting:
-        raise PlanError(f"{largest:g} is more than {cap} steps of the largest unit, {choices[-1]:g}")
-    return min(fitting, key=lambda unit: abs(largest / unit - steps))
+        raise PlanError(f"{largest:g} is more than {max_steps} steps of the largest size, {choices[-1]:g}")
+    return min(fitting, key=lambda size: abs(largest / size - steps))
 
 
 def pair_plan(
@@ -73,16 +75,16 @@ def pair_plan(
     world_from_b: Float64[np.ndarray, "4 4"],
     *,
     rng: np.random.Generator,
-    cap: int = CAP,
+    max_steps: int = MAX_STEPS,
     position_sigma: float = 0.0,
     rotation_sigma_rad: float = 0.0,
     distance_to_point: float | None = None,
 ) -> Plan:
-    """Plan from A to B in round units drawn from `rng`, the largest count within 3..cap.
+    """The plan from A to B with round step sizes, which `rng` draws so that the largest count is within 3..max_steps.
 
-    Metric paths: steps in metres. Relative paths: give `distance_to_point`, from A to the marked point in path units,
-    and one step is 1/k of it. σ are of B as seen from A, per axis; amounts below 3.5 of them are left out.
-    Raises PoseError, PlanError.
+    On metric paths a step is a length in metres. On paths of unknown scale, `distance_to_point` is the distance from A
+    to a marked point in path units, and one step is 1/k of it. σ are those of B relative to A, per axis; amounts below
+    3.5 σ are ignored. Raises PoseError, PlanError.
     """
     amounts = pair_amounts(world_from_a, world_from_b)
     lengths = ROUND_METRES
@@ -98,15 +100,15 @@ def pair_plan(
         floor = max(NOISE_SIGMAS * sigma, LEAST_STEPS * choices[0])
         for name in family:
             amounts[name] = amounts[name] if abs(amounts[name]) > floor else 0.0
-        steps[family] = draw_unit(max(abs(amounts[name]) for name in family), choices, rng, cap=cap)
-    plan = counted(amounts, steps[TRANSLATIONS], steps[ROTATIONS])
+        steps[family] = draw_step_size(max(abs(amounts[name]) for name in family), choices, rng, max_steps=max_steps)
+    plan = in_whole_steps(amounts, steps[TRANSLATIONS], steps[ROTATIONS])
     if distance_to_point is None:
         return plan
     return replace(plan, point_fraction=round(distance_to_point / plan.translation_step))
 
 
-def counted(amounts: dict[Component, float], translation_step: float, rotation_step_rad: float) -> Plan:
-    """Amounts as whole steps, each rounded to the nearest; Stay where all round to none."""
+def in_whole_steps(amounts: dict[Component, float], translation_step: float, rotation_step_rad: float) -> Plan:
+    """The plan of signed amounts, each rounded to the nearest whole number of steps; Stay if all round to 0."""
     actions = []
     for name in (*TRANSLATIONS, *ROTATIONS):
         amount = amounts.get(name, 0.0)
@@ -121,7 +123,7 @@ def counted(amounts: dict[Component, float], translation_step: float, rotation_s
 
 
 def other_plans(plan: Plan) -> list[Plan]:
-    """Plans that differ from `plan` in the direction or the axis of one action: wrong in any scale."""
+    """Wrong alternatives to `plan`: each differs in the direction or the axis of one action."""
     others = []
     for place, action in enumerate(plan.actions):
         name = action.primitive.component

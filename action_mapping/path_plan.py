@@ -1,4 +1,4 @@
-"""A whole path as plans, one for each segment, in one unit."""
+"""Plans of a whole path: one for each segment, all with the same step sizes."""
 
 import math
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ from action_mapping.pair_plan import (
     ROUND_METRES,
     ROUND_RADIANS,
     amounts_of,
-    counted,
-    draw_unit,
+    draw_step_size,
+    in_whole_steps,
 )  # fmt: skip
-from action_mapping.plan import CAP, ZOOM_STEP, Action, Plan, PlanError
+from action_mapping.plan import MAX_STEPS, ZOOM_STEP, Action, Plan, PlanError
 from action_mapping.primitives import ROTATIONS, STAY, TRANSLATIONS, Component
 from action_mapping.reading import camera_motion
 from action_mapping.replay import Residual, replay, residuals
@@ -24,24 +24,24 @@ from action_mapping.rigid import checked_poses
 from action_mapping.segments import Segment
 
 DRIFT_STEPS = 2.0
-"""A component in which a segment itself does not move is left alone until rounding has added up to this many steps."""
+"""A component that does not move in a segment is corrected only after rounding has accumulated this many steps."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedSegment:
-    """A segment, or a part of one that was too long for the cap, and its plan."""
+    """A segment and its plan, or a part of a segment that needs too many steps for one plan."""
 
     segment: Segment
-    """The segment; its primitives name the rates."""
+    """The segment, with the names of its motion."""
     first: int
     """Pose that the plan starts at."""
     last: int
     """Pose that the plan leads to."""
     plan: Plan
-    """From where the replay of all plans before it ended, so that rounding does not add up, and named by what the
-    segment itself does."""
+    """The plan, from the pose where the replay of all earlier plans ends, so that rounding does not accumulate. It has
+    the actions of which the segment's own motion consists."""
     residual: Residual
-    """How far the replay of all plans up to this one ends from pose `last`."""
+    """Error of the replay of all plans up to this one, against pose `last`."""
 
 
 def path_plan(
@@ -49,18 +49,19 @@ def path_plan(
     segments: Sequence[Segment],
     *,
     rng: np.random.Generator,
-    cap: int = CAP,
+    max_steps: int = MAX_STEPS,
     position_sigma: float = 0.0,
     rotation_sigma_rad: float = 0.0,
     focal_px: Float64[np.ndarray, "n"] | None = None,
 ) -> list[PlannedSegment]:
-    """Plans that together replay the path from its first pose, each of its six amounts within two steps (or 3.5 σ).
+    """Plans that together replay the path from its first pose, with an error of at most two steps (or 3.5 σ) in each of
+    the six components.
 
-    One unit of length and one of angle for the path, drawn so that the median segment takes 3..10 steps (3..`cap` if
-    that is fewer). A segment that needs more than `cap` is split; a gap is bridged by one plan of any size. Raises
-    PlanError where even a single step between poses needs more.
+    The path has one step length and one step angle, drawn so that the median segment takes 3..10 steps (3..max_steps
+    if that is fewer). A segment that needs more than `max_steps` is split; a gap is bridged by one plan of any size.
+    Raises PlanError if the motion between two neighbouring poses needs more than `max_steps`.
     """
-    rotation_step_rad, translation_step = _units(world_from_cam, segments, rng, cap)
+    rotation_step_rad, translation_step = _step_sizes(world_from_cam, segments, rng, max_steps)
     floors = {name: NOISE_SIGMAS * math.sqrt(2.0) * position_sigma for name in TRANSLATIONS}
     floors |= {name: NOISE_SIGMAS * math.sqrt(2.0) * rotation_sigma_rad for name in ROTATIONS}
     parts: list[tuple[Segment, int, int, Plan]] = []
@@ -70,23 +71,23 @@ def path_plan(
         segment, first, last = todo.pop()
         plan = _plan(poses[-1], world_from_cam[[first, last]], floors, translation_step, rotation_step_rad)
         is_gap = not segment.primitives
-        if plan is None or (not is_gap and max(action.steps for action in plan.actions) > cap):
+        if plan is None or (not is_gap and max(action.steps for action in plan.actions) > max_steps):
             if last - first == 1:
-                raise PlanError(f"from pose {first} to {last} is more than {cap} steps; raise the cap")
+                raise PlanError(f"the motion from pose {first} to {last} takes more than {max_steps} steps")
             middle = (first + last) // 2
             todo += [(segment, middle, last), (segment, first, middle)]
             continue
         poses.append(replay(poses[-1], plan))
         parts.append((segment, first, last, _with_zoom(plan, segment, first, last, focal_px)))
-    off = residuals(world_from_cam[[last for _, _, last, _ in parts]], np.stack(poses[1:]))
+    errors = residuals(world_from_cam[[last for _, _, last, _ in parts]], np.stack(poses[1:]))
     return [
         PlannedSegment(segment=segment, first=first, last=last, plan=plan, residual=residual)
-        for (segment, first, last, plan), residual in zip(parts, off, strict=True)
+        for (segment, first, last, plan), residual in zip(parts, errors, strict=True)
     ]
 
 
 def _with_zoom(plan: Plan, segment: Segment, first: int, last: int, focal_px: Float64[np.ndarray, "n"] | None) -> Plan:
-    """The zoom of a segment beside its motion, in steps of 10 %."""
+    """The plan with the zoom of its segment added, in steps of 10 %."""
     zooms = [primitive for primitive in segment.primitives if primitive.component == "zoom"]
     if focal_px is None or not zooms:
         return plan
@@ -95,45 +96,51 @@ def _with_zoom(plan: Plan, segment: Segment, first: int, last: int, focal_px: Fl
     return replace(plan, actions=(*moves, Action(primitive=zooms[0], steps=steps)))
 
 
-def _units(
-    world_from_cam: Float64[np.ndarray, "n 4 4"], segments: Sequence[Segment], rng: np.random.Generator, cap: int
+def _step_sizes(
+    world_from_cam: Float64[np.ndarray, "n 4 4"], segments: Sequence[Segment], rng: np.random.Generator, max_steps: int
 ) -> list[float]:
-    """One step of angle and one of length: from the median of what segments need, and never so small that
-    one step between neighbouring poses is more than the cap."""
+    """Step angle and step length: fitted to the median segment, and large enough that the motion between any two
+    neighbouring poses takes at most `max_steps`."""
     checked_poses(world_from_cam)
     first, last = (np.array([getattr(segment, end) for segment in segments]) for end in ("first", "last"))
     needs = np.abs(camera_motion(world_from_cam[first], world_from_cam[last]))
     moves = np.abs(camera_motion(world_from_cam[:-1], world_from_cam[1:]))
     moves = np.delete(moves, [segment.first for segment in segments if not segment.primitives], axis=0)
-    units = []
+    sizes = []
     for columns, choices in ((slice(0, 3), ROUND_RADIANS), (slice(3, 6), ROUND_METRES)):
         need = needs[:, columns].max(axis=1)
-        least = moves[:, columns].max(initial=0.0) / (cap - 1)  # one step is left for the rounding of plans before
-        fitting = tuple(unit for unit in choices if unit >= least)
+        least = moves[:, columns].max(initial=0.0) / (
+            max_steps - 1
+        )  # one step is reserved for the rounding of earlier plans
+        fitting = tuple(size for size in choices if size >= least)
         if not fitting:
-            raise PlanError(f"a single step between poses is {moves[:, columns].max():g}, beyond any round unit")
+            raise PlanError(f"the motion between two poses is {moves[:, columns].max():g}, too large for any step size")
         needed = need[need > LEAST_STEPS * fitting[0]]
         median = float(np.median(needed)) if len(needed) else 0.0
-        units.append(draw_unit(median, fitting, rng, cap=min(cap, CAP)))
-    return units
+        sizes.append(draw_step_size(median, fitting, rng, max_steps=min(max_steps, MAX_STEPS)))
+    return sizes
 
 
 def _plan(
-    here: Float64[np.ndarray, "4 4"],
-    true: Float64[np.ndarray, "2 4 4"],
+    replayed: Float64[np.ndarray, "4 4"],
+    target: Float64[np.ndarray, "2 4 4"],
     floors: dict[Component, float],
     translation_step: float,
     rotation_step_rad: float,
 ) -> Plan | None:
-    """From the replayed pose to the true last one, by what the true motion is made of. None where it tilts too far."""
+    """Plan from the replayed pose to the second target pose, of the actions that the motion between both targets has.
+
+    None if the motion tilts too far for a plan.
+    """
     try:
-        own, needed = amounts_of(np.linalg.solve(true[0], true[1])), amounts_of(np.linalg.solve(here, true[1]))
+        motion = amounts_of(np.linalg.solve(target[0], target[1]))
+        needed = amounts_of(np.linalg.solve(replayed, target[1]))
     except PlanError:
         return None
     kept = {}
     for name, amount in needed.items():
         step = rotation_step_rad if name in ROTATIONS else translation_step
-        belongs = abs(own[name]) > max(0.5 * step, floors[name])
+        belongs = abs(motion[name]) > max(0.5 * step, floors[name])
         if belongs or abs(amount) > max(DRIFT_STEPS * step, floors[name]):
             kept[name] = amount
-    return counted(kept, translation_step, rotation_step_rad)
+    return in_whole_steps(kept, translation_step, rotation_step_rad)

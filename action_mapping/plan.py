@@ -1,4 +1,4 @@
-"""A plan: how many steps of which primitives, and what one step is."""
+"""A plan: a number of steps of each primitive, and the size of one step."""
 
 import math
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from action_mapping.primitives import COMPONENTS, ROTATIONS, Component, Primitive, primitive
 
-CAP = 10
+MAX_STEPS = 10
 """Most steps of one action in the published benchmark."""
 
 
@@ -15,7 +15,7 @@ ZOOM_STEP = math.log(1.1)
 
 
 class PlanError(ValueError):
-    """A plan that cannot be made or followed. The message says what was given and what is allowed."""
+    """A plan that cannot be made or replayed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,14 +24,14 @@ class Action:
 
     primitive: Primitive
     steps: int
-    """How many; never negative (the opposite primitive goes back). 0 for Stay and where nothing is counted."""
+    """Number of steps, at least 0; the opposite primitive moves back. 0 for Stay and for primitives without steps."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Actions from one pose to another. First translations along the start's axes, then pan, tilt, roll about the
-    camera's own: world_from_b = world_from_a · T(x, y, z) · Ry(pan) · Rx(tilt) · Rz(roll). The order in which the
-    actions are written does not matter."""
+    """Actions from one pose to another: translations along the axes of the start, then pan, tilt and roll about the
+    camera's axes, world_from_b = world_from_a · T(x, y, z) · Ry(pan) · Rx(tilt) · Rz(roll). The order of the actions
+    does not matter."""
 
     actions: tuple[Action, ...]
     translation_step: float
@@ -39,10 +39,10 @@ class Plan:
     rotation_step_rad: float
     """Angle of one step."""
     point_fraction: int | None = None
-    """k where one step is 1/k of the distance from the start to the marked point (relative paths)."""
+    """k, if one step is 1/k of the distance from the start to a marked point (paths of unknown scale)."""
 
     def amounts(self) -> dict[Component, float]:
-        """Signed amount of each of the six components (rad, path units) that the plan changes."""
+        """Signed change of each of the six components (rad, path units)."""
         total: dict[Component, float] = dict.fromkeys(COMPONENTS, 0.0)
         for action in self.actions:
             name = action.primitive.component
@@ -58,12 +58,12 @@ def read_plan(
     *,
     translation_step: float,
     rotation_step_rad: float,
-    cap: int = CAP,
+    max_steps: int = MAX_STEPS,
 ) -> Plan:
-    """A plan as someone wrote it: names or keys of any dialect, and as many whole numbers from 0 to `cap`.
+    """Parse a plan: names or keys of any published dialect, and as many whole numbers from 0 to `max_steps`.
 
-    Raises PlanError on unequal lengths, numbers that are not finite, whole and within the cap, and steps without
-    length; UnknownPrimitiveError on unknown actions. Nothing is repaired.
+    Raises PlanError for lists of unequal length, for counts that are not whole numbers in that range, and for step
+    sizes that are not positive; UnknownPrimitiveError for unknown actions. Nothing is repaired.
     """
     for step, what in ((translation_step, "translation_step"), (rotation_step_rad, "rotation_step_rad")):
         if not (math.isfinite(step) and step > 0):
@@ -72,7 +72,7 @@ def read_plan(
         raise PlanError(f"{len(actions)} actions need as many step_nums, not {len(step_nums)}")
     return Plan(
         actions=tuple(
-            Action(primitive=_primitive(key), steps=_steps(number, cap))
+            Action(primitive=_primitive(key), steps=_steps(number, max_steps))
             for key, number in zip(actions, step_nums, strict=True)
         ),
         translation_step=translation_step,
@@ -82,11 +82,11 @@ def read_plan(
 
 def _primitive(key: object) -> Primitive:
     if not isinstance(key, str):
-        raise PlanError(f"an action is written as a name or a key, not {key!r}")
+        raise PlanError(f"an action must be a name or a key, not {key!r}")
     return primitive(key)
 
 
-def _steps(number: object, cap: int) -> int:
-    if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= cap or number % 1:
-        raise PlanError(f"step_nums must be whole numbers from 0 to {cap}, not {number!r}")
+def _steps(number: object, max_steps: int) -> int:
+    if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= max_steps or number % 1:
+        raise PlanError(f"step_nums must be whole numbers from 0 to {max_steps}, not {number!r}")
     return int(number)

@@ -1,7 +1,7 @@
-"""The published table of primitives as data: what each is called, what it changes, how every dialect writes it.
+"""The benchmark's table of motion primitives: name, component, sign, and the keys of its published dialects.
 
 Signs are those of OpenCV camera axes (+x right, +y down, +z forward), right-handed. Roll CW is + about +z: the
-camera turns clockwise as seen from behind it. (Published prompts contradict each other on roll; this is geometry.)
+camera turns clockwise as seen from behind it. (Published prompts contradict each other on roll; docs/motion.md.)
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Literal
 
 Component = Literal["pan_rad", "tilt_rad", "roll_rad", "truck", "pedestal", "dolly", "zoom", "opening", "contact"]
 """What a primitive changes: three rotations (rad), three translations (path units), the logarithm of the focal
-length, the opening of a gripper, what is held or moved by it."""
+length, the opening of a gripper, or its contact with an object."""
 
 ROTATIONS: tuple[Component, ...] = ("pan_rad", "tilt_rad", "roll_rad")
 TRANSLATIONS: tuple[Component, ...] = ("truck", "pedestal", "dolly")
@@ -24,7 +24,7 @@ CAMERA_AXIS: dict[Component, int] = {
 
 
 class UnknownPrimitiveError(ValueError):
-    """A name or key that no dialect knows."""
+    """A name or key that is in no published dialect."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class Primitive:
 def _pair(
     component: Component, unit: str, plus: tuple[str, str, *tuple[str, ...]], minus: tuple[str, str, *tuple[str, ...]]
 ) -> tuple[Primitive, Primitive]:
-    """Both directions of one component, each as (name, symbol, other keys ...)."""
+    """The two opposite primitives of a component, each given as (name, symbol, other keys ...)."""
     up, down = (
         Primitive(name=name, component=component, sign=sign, symbol=symbol, keys=tuple(keys), unit=unit)
         for sign, (name, symbol, *keys) in ((1, plus), (-1, minus))
@@ -82,7 +82,7 @@ _BY_DIRECTION: dict[tuple[Component | None, int], Primitive] = {
 
 
 def primitive(key: str) -> Primitive:
-    """The primitive that any dialect writes as `key` (exact, case-sensitive). Raises UnknownPrimitiveError."""
+    """The primitive of a published name or key (exact, case-sensitive). Raises UnknownPrimitiveError."""
     if key not in _BY_KEY:
         known = ", ".join(f"{p.symbol} ({p.name})" for p in PRIMITIVES)
         raise UnknownPrimitiveError(f"unknown action {key!r}; known are {known}")

@@ -1,4 +1,4 @@
-"""Plans followed: where they end, how far that is from where they should, and the way back."""
+"""Replay of plans: the pose they lead to, its error against a reference, and the inverse plan."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from jaxtyping import Float64
 from scipy.spatial.transform import Rotation
 
 from action_mapping.official_dialect import official_step
-from action_mapping.pair_plan import amounts_of, counted
+from action_mapping.pair_plan import amounts_of, in_whole_steps
 from action_mapping.plan import Plan
 from action_mapping.primitives import ROTATIONS, TRANSLATIONS, Component
 
@@ -18,7 +18,7 @@ Dialect = Literal["geometry", "spatialtree-official"]
 
 @dataclass(frozen=True, kw_only=True)
 class Residual:
-    """How far a replayed pose lies from the true one."""
+    """Error of a replayed pose."""
 
     translation: float
     """Distance, in path units."""
@@ -29,11 +29,11 @@ class Residual:
 def replay(
     world_from_a: Float64[np.ndarray, "4 4"], plan: Plan, *, dialect: Dialect = "geometry"
 ) -> Float64[np.ndarray, "4 4"]:
-    """The pose that `plan` leads to from A.
+    """The pose after `plan`, started at A.
 
     "geometry": T(x, y, z) · Ry(pan) · Rx(tilt) · Rz(roll) in the camera's own axes. "spatialtree-official": as the
-    benchmark's scorer does, translations along the world's axes, turns about the world's, pan about z, tilt about y,
-    roll about x (to reproduce its numbers; wrong as soon as the camera has turned).
+    benchmark's scorer does, along and about the world's axes, pan about z, tilt about y, roll about x. It reproduces
+    the scores, and differs from geometry as soon as the camera is rotated.
     """
     amounts = plan.amounts()
     if dialect == "spatialtree-official":
@@ -42,7 +42,7 @@ def replay(
 
 
 def moved_by(amounts: Mapping[Component, float]) -> Float64[np.ndarray, "4 4"]:
-    """a_from_b after signed amounts (rad, path units) of the six components: what `pair_amounts` reads back."""
+    """a_from_b of signed amounts (rad, path units) of the six components; the inverse of `pair_amounts`."""
     a_from_b = np.eye(4)
     a_from_b[:3, :3] = Rotation.from_euler("YXZ", [amounts[name] for name in ROTATIONS]).as_matrix()
     a_from_b[:3, 3] = [amounts[name] for name in TRANSLATIONS]
@@ -52,7 +52,7 @@ def moved_by(amounts: Mapping[Component, float]) -> Float64[np.ndarray, "4 4"]:
 def replay_all(
     world_from_a: Float64[np.ndarray, "4 4"], plans: Sequence[Plan], *, dialect: Dialect = "geometry"
 ) -> Float64[np.ndarray, "n 4 4"]:
-    """The poses after each plan, one after the other; the start is the first."""
+    """The start, and the pose after each of consecutive plans."""
     poses = [world_from_a]
     for plan in plans:
         poses.append(replay(poses[-1], plan, dialect=dialect))
@@ -60,17 +60,20 @@ def replay_all(
 
 
 def residuals(
-    world_from_true: Float64[np.ndarray, "n 4 4"], world_from_replayed: Float64[np.ndarray, "n 4 4"]
+    world_from_target: Float64[np.ndarray, "n 4 4"], world_from_replayed: Float64[np.ndarray, "n 4 4"]
 ) -> list[Residual]:
-    """Distances and angles between true poses and replayed ones."""
-    off = np.linalg.solve(world_from_true, world_from_replayed)
-    way = np.linalg.norm(off[:, :3, 3], axis=1)
-    turn = Rotation.from_matrix(off[:, :3, :3], assume_valid=True).magnitude()
-    return [Residual(translation=w, rotation_rad=t) for w, t in zip(way.tolist(), turn.tolist(), strict=True)]
+    """Distances and angles between target poses and replayed ones."""
+    error = np.linalg.solve(world_from_target, world_from_replayed)
+    translation = np.linalg.norm(error[:, :3, 3], axis=1).tolist()
+    rotation_rad = Rotation.from_matrix(error[:, :3, :3], assume_valid=True).magnitude().tolist()
+    return [Residual(translation=t, rotation_rad=r) for t, r in zip(translation, rotation_rad, strict=True)]
 
 
 def inverse(plan: Plan) -> Plan:
-    """The plan that leads back, in the same units. It inverts the transform: steps with opposite signs would not,
-    once the camera has turned. Rounded to whole steps; raises PlanError where the way back tilts by 85° or more."""
-    there = replay(np.eye(4), plan)
-    return counted(amounts_of(np.linalg.inv(there)), plan.translation_step, plan.rotation_step_rad)
+    """The plan that leads back, with the same step sizes, rounded to whole steps.
+
+    It inverts the transform; the opposite steps alone do not lead back once the camera is rotated. Raises PlanError if
+    the inverse tilts by more than 85°.
+    """
+    a_from_b = replay(np.eye(4), plan)
+    return in_whole_steps(amounts_of(np.linalg.inv(a_from_b)), plan.translation_step, plan.rotation_step_rad)

@@ -1,4 +1,4 @@
-"""A path cut where its motion changes name."""
+"""Segmentation of a path: one segment for each motion with its own name."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -25,7 +25,7 @@ _NAMES: tuple[Component, ...] = (*COMPONENTS, "zoom")
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
-    """A stretch of path with one name, or with several at once."""
+    """Part of a path in which the camera moves in one way, described by one or several simultaneous primitives."""
 
     first: int
     """Index of its first pose."""
@@ -36,9 +36,9 @@ class Segment:
     t1_s: float
     """Time of the last pose."""
     primitives: tuple[Primitive, ...]
-    """What the camera does, in its own axes: (STAY,) if nothing, () across a gap."""
+    """Motion in camera axes: (STAY,) at rest, () across a gap in time."""
     levelled: tuple[Primitive, ...] | None
-    """The same in levelled axes. None without up, where a camera is pitched above 75°, and across a gap."""
+    """Motion in levelled axes. None if up is unknown, if a camera is pitched by more than 75°, and across a gap."""
 
 
 def motion_segments(
@@ -52,13 +52,22 @@ def motion_segments(
     focal_px: Float64[np.ndarray, "n"] | None = None,
     settings: SegmentSettings | None = None,
 ) -> list[Segment]:
-    """Cut a path into segments, in order and without holes.
+    """Cut a path into consecutive segments, each of one motion.
 
-    `scale`: "metric" (thresholds in m/s) or "relative" (fractions of the path's own speed, after it is decided that
-    it travels at all). σ are those of each pose, per axis; None: what smoothing leaves of the path itself.
-    `focal_px`: focal length of each frame, where known: a zoom then has its own name. Positions may be NaN, and then
-    no translation is named. Raises PoseError on bad poses, times or focal lengths; warns (PathWarning) on gaps and
-    on impossible speeds.
+    Args:
+        world_from_cam: camera poses, OpenCV axes. If a position is NaN, no translation is named.
+        times_s: time of each pose, increasing.
+        scale: "metric" (thresholds in m/s), or "relative" (thresholds as fractions of the path's own speed).
+        up_world: direction of the sky in world axes; None: no names in levelled axes.
+        rotation_sigma_rad: σ of each pose, per axis; None: estimated from the path.
+        position_sigma: σ of each position, per axis, in path units; None: estimated from the path.
+        focal_px: focal length of each frame; None: no zoom is named.
+        settings: thresholds.
+
+    Raises:
+        PoseError: invalid poses, times or focal lengths.
+
+    Warns (PathWarning) of gaps in time and of impossible speeds.
     """
     settings = settings or SegmentSettings()
     durations_s = checked_durations(times_s)
@@ -67,22 +76,22 @@ def motion_segments(
     if scale == "metric":
         length, span_s = window_lengths(steps[:, 3:], durations_s, settings.max_window_s)
         warn_impossible_speed(length / span_s)
-    seams = gaps(durations_s)
+    gap_steps = gaps(durations_s)
     clock_s = durations_s.copy()
-    clock_s[seams] = np.median(durations_s)  # a gap counts as one usual step without motion
+    clock_s[gap_steps] = np.median(durations_s)  # a gap counts as one median step without motion
     zoom = _zoom_steps(focal_px, len(times_s))
     sigmas = (rotation_sigma_rad, position_sigma)
-    signs = _signs(np.column_stack([steps, zoom]), seams, clock_s, scale, sigmas, settings)
-    edges = _edges(signs, clock_s, seams, settings.min_duration_s)
+    signs = _signs(np.column_stack([steps, zoom]), gap_steps, clock_s, scale, sigmas, settings)
+    edges = _edges(signs, clock_s, gap_steps, settings.min_duration_s)
     codes = _majority(signs, edges, clock_s)
     levelled = None
     if up_world is not None:
         level_steps = levelled_motion(world_from_cam[:-1], world_from_cam[1:], up_world)
         steep = np.isnan(level_steps[:, 0])
         level_steps[steep] = 0.0
-        level_signs = _signs(np.column_stack([level_steps, zoom]), seams, clock_s, scale, sigmas, settings)
+        level_signs = _signs(np.column_stack([level_steps, zoom]), gap_steps, clock_s, scale, sigmas, settings)
         levelled = (_majority(level_signs, edges, clock_s), np.logical_or.reduceat(steep, edges[:-1]))
-    return _segments(codes, levelled, edges, times_s, seams)
+    return _segments(codes, levelled, edges, times_s, gap_steps)
 
 
 def _zoom_steps(focal_px: Float64[np.ndarray, "n"] | None, count: int) -> Float64[np.ndarray, "m"]:
@@ -95,40 +104,40 @@ def _zoom_steps(focal_px: Float64[np.ndarray, "n"] | None, count: int) -> Float6
 
 def _signs(
     steps: Float64[np.ndarray, "m 7"],
-    seams: list[int],
+    gap_steps: list[int],
     clock_s: Float64[np.ndarray, "m"],
     scale: PathScale,
     sigmas: tuple[float | None, float | None],
     settings: SegmentSettings,
 ) -> Int8[np.ndarray, "m 7"]:
-    """Which way each component moves in each step."""
+    """Direction of motion of each component in each step."""
     steps = steps.copy()
-    steps[seams] = 0.0
-    turn, way, zoom = steps[:, :3], steps[:, 3:6], steps[:, 6:]
-    if np.isnan(way).any():
-        way = np.zeros_like(way)
-    turn_sigma, way_sigma = (
-        smoothing_residual(part) if given is None else given for part, given in zip((turn, way), sigmas, strict=True)
+    steps[gap_steps] = 0.0
+    rotation, translation, zoom = steps[:, :3], steps[:, 3:6], steps[:, 6:]
+    if np.isnan(translation).any():
+        translation = np.zeros_like(translation)
+    rotation_sigma, translation_sigma = (
+        smoothing_residual(part) if sigma is None else sigma
+        for part, sigma in zip((rotation, translation), sigmas, strict=True)
     )
-    way_threshold = settings.translation_m_s
+    threshold = settings.translation_m_s
     if scale == "relative":
-        way_threshold = relative_threshold(way, clock_s, way_sigma, settings)
+        threshold = relative_threshold(translation, clock_s, translation_sigma, settings)
     parts = (
-        (turn, settings.rotation_rad_s, turn_sigma),
-        (way, way_threshold, way_sigma),
+        (rotation, settings.rotation_rad_s, rotation_sigma),
+        (translation, threshold, translation_sigma),
         (zoom, settings.zoom_per_s, 0.0),
     )
     return np.column_stack(
-        [active_signs(part, clock_s, threshold=threshold, sigma=sigma, settings=settings)
-         for part, threshold, sigma in parts]
+        [active_signs(part, clock_s, threshold=least, sigma=sigma, settings=settings) for part, least, sigma in parts]
     )  # fmt: skip
 
 
 def _edges(
-    signs: Int8[np.ndarray, "m 7"], clock_s: Float64[np.ndarray, "m"], seams: list[int], min_duration_s: float
+    signs: Int8[np.ndarray, "m 7"], clock_s: Float64[np.ndarray, "m"], gap_steps: list[int], min_duration_s: float
 ) -> Int64[np.ndarray, "e"]:
-    """Pose indices where segments begin and end. Changes closer than the minimum duration count as one."""
-    forced = {0, len(signs), *seams, *(step + 1 for step in seams)}
+    """Poses at which segments begin and end. Of changes closer than the minimum duration one is kept."""
+    forced = {0, len(signs), *gap_steps, *(step + 1 for step in gap_steps)}
     changed = np.flatnonzero((signs[1:] != signs[:-1]).any(axis=1)) + 1
     time_s = np.append(0.0, np.cumsum(clock_s))
     kept: list[int] = [0]
@@ -146,7 +155,7 @@ def _edges(
 def _majority(
     signs: Int8[np.ndarray, "m 7"], edges: Int64[np.ndarray, "e"], clock_s: Float64[np.ndarray, "m"]
 ) -> Int8[np.ndarray, "s 7"]:
-    """The sign that each component has for more than half of each segment's time."""
+    """Direction in which each component moves for more than half of each segment's time."""
     share = np.add.reduceat(signs * clock_s[:, None], edges[:-1]) / np.add.reduceat(clock_s, edges[:-1])[:, None]
     return (np.sign(share) * (np.abs(share) > 0.5)).astype(np.int8)
 
@@ -156,10 +165,10 @@ def _segments(
     levelled: tuple[Int8[np.ndarray, "s 7"], Bool[np.ndarray, "s"]] | None,
     edges: Int64[np.ndarray, "e"],
     times_s: Float64[np.ndarray, "n"],
-    seams: list[int],
+    gap_steps: list[int],
 ) -> list[Segment]:
-    """Neighbours of equal name joined, names given."""
-    gap = np.isin(edges[:-1], seams)
+    """Named segments; neighbours of equal name are joined."""
+    gap = np.isin(edges[:-1], gap_steps)
     key = codes if levelled is None else np.column_stack([codes, *levelled])
     fresh = (key[1:] != key[:-1]).any(axis=1) | gap[1:] | gap[:-1]
     chosen = np.append(0, np.flatnonzero(fresh) + 1)

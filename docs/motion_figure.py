@@ -1,4 +1,4 @@
-"""Draws docs/motion.svg: one plan, followed by geometry and by the benchmark's scorer.
+"""Draws docs/motion.svg: plans replayed by geometry and by the benchmark's scorer.
 
 python docs/motion_figure.py
 """
@@ -20,7 +20,7 @@ def top_view(xyz: np.ndarray) -> str:
 
 
 def camera(world_from_cam: np.ndarray, colour: str) -> str:
-    """A camera from above: its place, its view, and its right hand (short where it points up or down)."""
+    """A camera from above: its position and its field of view (short where it looks up or down)."""
     origin, right, forward = world_from_cam[:3, 3], world_from_cam[:3, 0], world_from_cam[:3, 2]
     left, mid = origin + 0.45 * forward - 0.2 * right, origin + 0.45 * forward + 0.2 * right
     points = " ".join(top_view(point) for point in (origin, left, mid))

@@ -1,1 +1,1 @@
-"""Camera paths as actions: paths into named motion and whole steps, such plans replayed and drawn."""
+"""Camera paths as actions: plans of named motion in whole steps, their replay, and plots."""

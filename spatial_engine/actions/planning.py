@@ -1,4 +1,4 @@
-"""The plan of a camera path: its motion named, in whole steps."""
+"""The plan of a camera path: its motion, named and counted in whole steps."""
 
 import warnings
 from collections import Counter
@@ -26,21 +26,21 @@ def plan_actions(
     trajectory: Trajectory,
     *,
     up_world: Float64[np.ndarray, "3"] | None,
-    cap: int,
+    max_steps: int,
     rng: np.random.Generator,
     min_duration_s: float | None = None,
 ) -> ActionPlan:
-    """Name the motion of a path and count it in steps.
+    """Name the motion of a path, and count it in steps.
 
     Args:
         trajectory: the path.
-        up_world: direction of the sky in world axes; None: not known, and no motion is named in levelled axes.
-        cap: most steps of one action.
+        up_world: direction of the sky in world axes; None: no motion is named in levelled axes.
+        max_steps: most steps of one action.
         rng: draws the size of a step.
         min_duration_s: shortest motion or pause that has a name; None: that of `SegmentSettings`.
 
     Raises:
-        UsageError: poses that are none, or two neighbouring poses that are more than `cap` steps apart.
+        UsageError: invalid poses, or neighbouring poses between which the motion takes more than `max_steps`.
     """
     settings = SegmentSettings() if min_duration_s is None else SegmentSettings(min_duration_s=min_duration_s)
     try:
@@ -53,12 +53,12 @@ def plan_actions(
         if trajectory.axes == "body":
             segments = _unnamed(trajectory, motions)
         else:
-            segments = _planned(trajectory, motions, cap, rng)
+            segments = _planned(trajectory, motions, max_steps, rng)
     except PlanError as error:
-        raise UsageError(str(error), f"raise --cap (now {cap}), or check the unit of positions") from error
+        raise UsageError(str(error), f"raise --max-steps (now {max_steps}), or check the unit of positions") from error
     except PoseError as error:
         raise UsageError(str(error), "correct the poses, or --up") from error
-    note = None if trajectory.axes == "body" else _many_segments(trajectory, motions, segments, settings, cap)
+    note = None if trajectory.axes == "body" else _many_segments(trajectory, motions, segments, settings, max_steps)
     return ActionPlan(
         scale=trajectory.scale,
         axes=trajectory.axes,
@@ -68,11 +68,13 @@ def plan_actions(
     )
 
 
-def _planned(trajectory: Trajectory, motions: list[Segment], cap: int, rng: np.random.Generator) -> list[ActionSegment]:
+def _planned(
+    trajectory: Trajectory, motions: list[Segment], max_steps: int, rng: np.random.Generator
+) -> list[ActionSegment]:
     poses = _plannable(trajectory, motions)
     steps = camera_motion(poses[:-1], poses[1:])
     planned = path_plan(
-        poses, motions, rng=rng, cap=cap, focal_px=trajectory.focal_px,
+        poses, motions, rng=rng, max_steps=max_steps, focal_px=trajectory.focal_px,
         position_sigma=0.0 if _names_any(motions, TRANSLATIONS) else smoothing_residual(steps[:, 3:]),
         rotation_sigma_rad=0.0 if _names_any(motions, ROTATIONS) else smoothing_residual(steps[:, :3]),
     )  # fmt: skip
@@ -82,7 +84,7 @@ def _planned(trajectory: Trajectory, motions: list[Segment], cap: int, rng: np.r
             last=part.last,
             t0_s=_time_s(trajectory, part.first),
             t1_s=_time_s(trajectory, part.last),
-            plan=in_parts(part.plan, cap),
+            plan=in_parts(part.plan, max_steps),
             levelled=_names(part.segment),
             residual=part.residual,
             is_gap=not part.segment.primitives,
@@ -92,7 +94,11 @@ def _planned(trajectory: Trajectory, motions: list[Segment], cap: int, rng: np.r
 
 
 def _many_segments(
-    trajectory: Trajectory, motions: list[Segment], segments: list[ActionSegment], settings: SegmentSettings, cap: int
+    trajectory: Trajectory,
+    motions: list[Segment],
+    segments: list[ActionSegment],
+    settings: SegmentSettings,
+    max_steps: int,
 ) -> str | None:
     """Why there are so many segments, and how to get fewer; None where they are few or long."""
     length_s = float(trajectory.times_s[-1] - trajectory.times_s[0])
@@ -107,28 +113,28 @@ def _many_segments(
     return (
         f"{len(segments)} segments in {length_s:.4g} {unit}, {length_s / len(segments):.2g} {unit} each: the motion "
         f"changes its name {len(motions) - 1} times ({often}), and {len(segments) - len(motions)} cuts keep "
-        f"actions at {cap} steps. For fewer, raise --min-duration (now {settings.min_duration_s:g} {unit}), which "
-        f"ignores shorter motions, and --cap (now {cap})"
+        f"actions at {max_steps} steps. For fewer segments, raise --min-duration (now {settings.min_duration_s:g} "
+        f"{unit}), which ignores shorter motions, or --max-steps (now {max_steps})"
     )
 
 
 def _plannable(trajectory: Trajectory, segments: list[Segment]) -> Float64[np.ndarray, "n 4 4"]:
-    """The poses that plans are made of: on relative paths, without translation where none was decided."""
+    """The poses to plan: a path of unknown scale is scaled to RELATIVE_EXTENT, or to 0 if no segment translates."""
     poses = trajectory.world_from_cam.copy()
     if trajectory.scale == "relative":
-        way = poses[:, :3, 3] - poses[0, :3, 3]
-        extent = float(np.linalg.norm(way, axis=1).max())
-        poses[:, :3, 3] = way * (RELATIVE_EXTENT / extent if _names_any(segments, TRANSLATIONS) and extent > 0 else 0.0)
+        xyz = poses[:, :3, 3] - poses[0, :3, 3]
+        extent = float(np.linalg.norm(xyz, axis=1).max())
+        poses[:, :3, 3] = xyz * (RELATIVE_EXTENT / extent if _names_any(segments, TRANSLATIONS) and extent > 0 else 0.0)
     return poses
 
 
 def _names_any(segments: list[Segment], family: tuple[Component, ...]) -> bool:
-    """Whether the path moves so at all. What no segment names is noise, or too slow to have a name."""
+    """Whether any segment has a motion of that family; otherwise what is left of it is noise."""
     return any(primitive.component in family for part in segments for primitive in part.primitives)
 
 
 def _unnamed(trajectory: Trajectory, segments: list[Segment]) -> list[ActionSegment]:
-    """Rest and motion of a body: its axes are no camera's, so that only Stay has a name."""
+    """Rest, motion and gaps of a body. Its axes are not a camera's, so that only Stay has a name."""
     key = [(part.primitives == (STAY,), not part.primitives) for part in segments]
     starts = [row for row in range(len(segments)) if row == 0 or key[row] != key[row - 1] or key[row][1]]
     ends = [*(row - 1 for row in starts[1:]), len(segments) - 1]

@@ -82,7 +82,7 @@ def _figure(trajectory: Trajectory, plan: ActionPlan, up_world: Float64[np.ndarr
 
 
 def _rows(plan: ActionPlan) -> list[Component]:
-    """The six components, and zoom where there is one; none for a body."""
+    """The six components, and zoom if the plan has one; empty for a body."""
     used = {a.primitive.component for part in plan.segments if part.plan for a in part.plan.actions}
     if not used:
         return []

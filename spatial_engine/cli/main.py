@@ -142,7 +142,7 @@ def report(
 def actions(
     path: o.PosePath = None, form: o.Format = "auto", poses: o.Direction = None, axes: o.Axes = None,
     scale: o.Scale = None, up: o.Up = None, fps: o.PoseRate = None, times: o.Times = None,
-    drop_duplicates: o.DropDuplicates = False, min_duration: o.MinDuration = None, cap: o.Cap = 10,
+    drop_duplicates: o.DropDuplicates = False, min_duration: o.MinDuration = None, max_steps: o.MaxSteps = 10,
     cam_from_body: o.Mount = None, seed: o.UnitSeed = 0, json: o.Json = False, plot: o.Plot = None,
     replay: o.Replay = None,
 ) -> None:  # fmt: skip
@@ -155,9 +155,11 @@ def actions(
         drop_duplicates=drop_duplicates,
     )  # fmt: skip
     if replay is not None:
-        show_replay(replay, trajectory, cap=cap, as_json=json, plot=plot)
+        show_replay(replay, trajectory, max_steps=max_steps, as_json=json, plot=plot)
     else:
-        show_actions(trajectory, up=up, min_duration_s=min_duration, cap=cap, seed=seed, as_json=json, plot=plot)
+        show_actions(
+            trajectory, up=up, min_duration_s=min_duration, max_steps=max_steps, seed=seed, as_json=json, plot=plot
+        )
 
 
 @app.command()

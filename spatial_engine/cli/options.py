@@ -66,7 +66,7 @@ DropDuplicates = Annotated[
 MinDuration = Annotated[
     float | None, typer.Option(min=0.0, metavar="S", help="Ignore shorter motions and pauses; by default 0.5 seconds.")
 ]
-Cap = Annotated[int, typer.Option(min=2, max=1_000_000, help="Most steps of one action.")]
+MaxSteps = Annotated[int, typer.Option(min=2, max=1_000_000, help="Most steps of one action.")]
 UnitSeed = Annotated[int, typer.Option("--seed", min=0, help="Draws the size of a step.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Plot = Annotated[Path | None, typer.Option(metavar="OUT.png|OUT.svg|OUT.html", help="Draw the path and its actions.")]

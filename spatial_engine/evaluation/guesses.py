@@ -5,7 +5,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from action_mapping.plan import CAP
+from action_mapping.plan import MAX_STEPS
 from action_mapping.primitives import PRIMITIVES, ROTATIONS, STAY, TRANSLATIONS
 from spatial_engine.scoring.own import score_read
 from spatial_engine.scoring.own.point import picture_size
@@ -91,8 +91,8 @@ def _near(question: Question) -> Iterator[Json]:
             yield from ([x, y] for x in (0, width - 1) for y in (0, height - 1))
         case "plan":
             yield {"actions": [_opposite(name) for name in answer["actions"]], "step_nums": answer["step_nums"]}
-            yield {"actions": ["Dolly In", "Pan Right"], "step_nums": [CAP, CAP]}
-            yield {"actions": ["Dolly Out", "Pan Left"], "step_nums": [CAP, CAP]}
+            yield {"actions": ["Dolly In", "Pan Right"], "step_nums": [MAX_STEPS, MAX_STEPS]}
+            yield {"actions": ["Dolly Out", "Pan Left"], "step_nums": [MAX_STEPS, MAX_STEPS]}
 
 
 def _beside(number: float, tolerance: float, period: float | None) -> Iterator[float]:
@@ -136,4 +136,4 @@ def _some_plan(rng: np.random.Generator) -> dict[str, list[Json]]:
     """Some steps of one way and of one turn."""
     families = [[p.name for p in PRIMITIVES if p.component in family] for family in (TRANSLATIONS, ROTATIONS)]
     names = [family[rng.integers(len(family))] for family in families]
-    return {"actions": names, "step_nums": [int(n) for n in rng.integers(1, CAP + 1, size=2)]}
+    return {"actions": names, "step_nums": [int(n) for n in rng.integers(1, MAX_STEPS + 1, size=2)]}

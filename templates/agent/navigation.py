@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import Float64
 from scipy.stats import norm
 
-from action_mapping.pair_plan import MAX_FRACTION, ROUND_METRES, ROUND_RADIANS, counted, pair_amounts
-from action_mapping.plan import CAP, PlanError
+from action_mapping.pair_plan import MAX_FRACTION, ROUND_METRES, ROUND_RADIANS, in_whole_steps, pair_amounts
+from action_mapping.plan import MAX_STEPS, PlanError
 from action_mapping.primitives import COMPONENTS, PRIMITIVES, ROTATIONS, Component, primitive, primitive_of
 from templates.answer import Answer, Label, Plan, p_within
 from templates.fact import Fact
@@ -89,7 +89,7 @@ class Navigate:
         for row in rng.permutation(len(pairs))[:_PAIRS]:
             a, b = pairs[row]
             point = None if scene.path.scale.kind == "metric" else _point(scene, a, b, rng)
-            counts = rng.integers(_FEWEST_STEPS, CAP + 1, size=2).tolist()
+            counts = rng.integers(_FEWEST_STEPS, MAX_STEPS + 1, size=2).tolist()
             params = {"from": a, "to": b, "point": point, "counts": counts}
             if point is not None or scene.path.scale.kind == "metric":
                 facts.append(Fact(template=self.name, params=params))
@@ -230,7 +230,7 @@ def _plan(measured: Measured, lengths: tuple[float, ...], counts: Sequence[int])
         return Undecided(reason="σ too large for the tolerance")
     if np.abs(kept[~_TURNS]).max() < (_FEWEST_STEPS - 0.5) * length:
         return Undecided(reason="too few steps to be a plan")
-    steps = counted(dict(zip(COMPONENTS, kept.tolist(), strict=True)), length, angle)
+    steps = in_whole_steps(dict(zip(COMPONENTS, kept.tolist(), strict=True)), length, angle)
     if lengths is _FRACTIONS:
         steps = replace(steps, point_fraction=round(1 / length))
     return Plan(
@@ -244,7 +244,7 @@ def _unit(
     """The unit that counts the largest amount nearest to `count` times and ends within one of it; None if none."""
     amounts, kept, sigma = measured.value[family], kept[family], float(measured.sigma[family].max())
     largest = float(np.abs(kept).max())
-    units = np.array([unit for unit in choices if largest < (CAP + 0.5) * unit])
+    units = np.array([unit for unit in choices if largest < (MAX_STEPS + 0.5) * unit])
     off = np.linalg.norm(amounts - units[:, None] * np.round(kept / units[:, None]), axis=1)
     decided = units[p_within(off / units, sigma / units, 1.0) >= _PART_CONFIDENCE]
     return float(decided[np.abs(largest / decided - count).argmin()]) if len(decided) else None

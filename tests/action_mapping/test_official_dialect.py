@@ -52,7 +52,7 @@ def test_golden_poses_of_the_prompts_convention_are_geometry() -> None:
         given = case["input"]
         rolls = {"↻", "↺"} & set(given["actions"])
         try:
-            plan = read_plan(given["actions"], [number(n) for n in given["step_nums"]], cap=1000,
+            plan = read_plan(given["actions"], [number(n) for n in given["step_nums"]], max_steps=1000,
                              translation_step=given["translation_step_size"],
                              rotation_step_rad=given["rotation_step_size"])  # fmt: skip
         except ValueError:

@@ -12,7 +12,7 @@ from scipy.spatial.transform import RigidTransform, Rotation
 from action_mapping.pair_plan import (
     ROUND_METRES,
     ROUND_RADIANS,
-    draw_unit,
+    draw_step_size,
     other_plans,
     pair_amounts,
     pair_plan,
@@ -111,7 +111,7 @@ def test_the_inverse_is_not_the_negated_plan() -> None:
 
 def test_counts_spread_over_3_to_10() -> None:
     rng = np.random.default_rng(0)
-    counts = Counter(round(size / draw_unit(size, ROUND_METRES, rng)) for size in rng.uniform(0.3, 3.0, size=4000))
+    counts = Counter(round(size / draw_step_size(size, ROUND_METRES, rng)) for size in rng.uniform(0.3, 3.0, size=4000))
     assert set(counts) == set(range(3, 11))
     assert max(counts.values()) / min(counts.values()) < 2.5
 
@@ -159,7 +159,7 @@ def test_a_distance_must_be_one(distance: float) -> None:
 
 
 def test_per_second_plans_have_their_own_cap() -> None:
-    plan = pair_plan(posed(), posed(xyz=(0.0, 0.0, 1.0)), rng=np.random.default_rng(0), cap=30)
+    plan = pair_plan(posed(), posed(xyz=(0.0, 0.0, 1.0)), rng=np.random.default_rng(0), max_steps=30)
     assert 3 <= plan.actions[0].steps <= 30
 
 

@@ -61,10 +61,10 @@ def test_one_unit_serves_the_whole_path_and_the_seed_draws_it() -> None:
     assert len(units) > 2
 
 
-def test_a_step_that_no_cap_allows_is_refused() -> None:
+def test_a_motion_too_large_for_any_step_is_refused() -> None:
     poses, times_s = walk([[0, 0, 0, 0, 0, 3e6]] * 3)
     segments = motion_segments(poses, times_s, scale="relative")
-    with pytest.raises(PlanError, match="single step"):
+    with pytest.raises(PlanError, match="too large for any step size"):
         path_plan(poses, segments, rng=np.random.default_rng(0))
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from action_mapping.pair_plan import counted
+from action_mapping.pair_plan import in_whole_steps
 from action_mapping.primitives import COMPONENTS
 from templates.answer import Label, Numbers, Plan, Point, Shape, p_right, p_within, right
 from templates.unanswerable import UNDETERMINED
@@ -90,7 +90,7 @@ def test_a_point_and_a_label_that_it_is_left_out_exclude_each_other() -> None:
 def plan(amounts: dict[str, float], sigma: float = 0.01, outlier_probability: float = 0.0) -> Plan:
     """The nearest whole steps of 0.5 and 10°; σ in path units, a tenth of it in rad."""
     return Plan(
-        steps=counted(amounts, 0.5, float(np.radians(10.0))),  # type: ignore[arg-type]
+        steps=in_whole_steps(amounts, 0.5, float(np.radians(10.0))),  # type: ignore[arg-type]
         amounts=np.array([amounts.get(name, 0.0) for name in COMPONENTS]),
         sigma=np.array([sigma / 10 if name.endswith("_rad") else sigma for name in COMPONENTS]),
         outlier_probability=outlier_probability,

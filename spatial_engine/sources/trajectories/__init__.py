@@ -1,4 +1,4 @@
-"""Camera paths that other programs wrote: read, checked, and turned into `world_from_cam` with OpenCV axes."""
+"""Camera paths in files of other programs, read as checked `world_from_cam` poses with OpenCV axes."""
 
 from spatial_engine.sources.trajectories.reading import FORMATS, detect_format, read_trajectory
 from spatial_engine.sources.trajectories.trajectory import Trajectory, TrajectoryFormat, WrittenPoses

@@ -1,4 +1,4 @@
-"""COLMAP's images.txt: two lines an image, quaternion first, world to camera; frames in the order of their names."""
+"""COLMAP's images.txt: two lines per image, quaternion first, world to camera; ordered by image name."""
 
 from pathlib import Path
 
@@ -10,22 +10,22 @@ from spatial_engine.sources.trajectories.text_rows import is_number, matrices_fr
 from spatial_engine.sources.trajectories.trajectory import TrajectoryFormat, WrittenPoses
 
 FIELDS = 10
-"""IMAGE_ID QW QX QY QZ TX TY TZ CAMERA_ID NAME, and NAME may hold blanks."""
+"""Fields of the first line: IMAGE_ID QW QX QY QZ TX TY TZ CAMERA_ID NAME. NAME may contain blanks."""
 
 
 def read_colmap(path: Path) -> WrittenPoses:
-    """Raises `UsageError`, naming the line."""
+    """Raises `UsageError` that names the line."""
     images = _images(path)
     if not images:
-        raise UsageError(f"{path} holds no image", "give the images.txt of a model with registered images")
+        raise UsageError(f"{path} has no image", "give the images.txt of a model with registered images")
     names = [name for _, _, name in images]
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise UsageError(f"{path} has {twice!r} twice", "keep one pose for each image")
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise UsageError(f"{path} has {repeated!r} twice", "keep one pose for each image")
     order = sorted(range(len(images)), key=lambda row: natural_key(Path(names[row])))
     values = np.array([images[row][1] for row in order])
     places = tuple(f"line {images[row][0]} ({images[row][2]})" for row in order)
-    notes = () if order == sorted(order) else ("images are taken in the order of their names, not of the file",)
+    notes = () if order == sorted(order) else ("images are ordered by name, not as in the file",)
     return WrittenPoses(
         matrices=matrices_from_quaternions(path, places, values[:, 4:7], values[:, :4]),
         places=places,
@@ -44,7 +44,7 @@ def _images(path: Path) -> list[tuple[int, list[float], str]]:
         fields = text.split(maxsplit=FIELDS - 1)
         if len(fields) < FIELDS:
             raise UsageError(
-                f"{path}, line {line}: {len(fields)} columns, where an image has {FIELDS}",
+                f"{path}, line {line}: {len(fields)} columns, but an image has {FIELDS}",
                 "write IMAGE_ID QW QX QY QZ TX TY TZ CAMERA_ID NAME, then a line of points, which may be empty",
             )
         images.append((line, [number(path, line, field) for field in fields[1:8]], fields[9].strip()))
@@ -52,18 +52,18 @@ def _images(path: Path) -> list[tuple[int, list[float], str]]:
         if len(points.split()) % 3:
             raise UsageError(
                 f"{path}, line {line + 1}: not a line of points (x y id, ...)",
-                "every image takes two lines; the second may be empty, and must not be left out",
+                "every image takes two lines; the second may be empty, but must exist",
             )
     return images
 
 
 def matches(head: str) -> bool:
-    """A first line that is an image."""
+    """Whether the first line is that of an image."""
     first = next((line for line in head.splitlines() if line.strip() and not line.startswith("#")), "")
     fields = first.split(maxsplit=FIELDS - 1)
     if len(fields) < FIELDS or not (fields[0].isdecimal() and fields[8].isdecimal()):
         return False
-    return len(first.split()) == FIELDS or not all(map(is_number, fields[9].split()))  # KITTI has numbers only
+    return len(first.split()) == FIELDS or not all(map(is_number, fields[9].split()))  # a row of KITTI has numbers only
 
 
 COLMAP = TrajectoryFormat(matches=matches, read=read_colmap, poses="w2c", axes="opencv", scale="relative")

@@ -1,4 +1,4 @@
-"""nerfstudio's transforms.json: camera to world, OpenGL axes; frames in the order of their files' names."""
+"""nerfstudio's transforms.json: camera to world, OpenGL axes; ordered by file name."""
 
 import json
 from pathlib import Path
@@ -16,12 +16,12 @@ _REMEDY = "give a transforms.json: frames, each with file_path and a transform_m
 
 
 def read_nerfstudio(path: Path) -> WrittenPoses:
-    """Raises `UsageError`, naming the frame."""
+    """Raises `UsageError` that names the frame."""
     try:
-        stated = json.loads(read_text(path))
+        content = json.loads(read_text(path))
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is not JSON: {error}", _REMEDY) from error
-    frames = stated.get("frames") if isinstance(stated, dict) else None
+    frames = content.get("frames") if isinstance(content, dict) else None
     if not isinstance(frames, list) or not frames or not all(isinstance(frame, dict) for frame in frames):
         raise UsageError(f"{path} has no frames", _REMEDY)
     names = [str(frame.get("file_path", "")) for frame in frames]
@@ -30,7 +30,7 @@ def read_nerfstudio(path: Path) -> WrittenPoses:
         order.sort(key=lambda row: natural_key(Path(names[row])))
     places = tuple(f"frame {row} ({names[row] or 'no file_path'})" for row in order)
     matrices = [_matrix(path, place, frames[row]) for place, row in zip(places, order, strict=True)]
-    notes = () if order == sorted(order) else ("frames are taken in the order of their names, not of the file",)
+    notes = () if order == sorted(order) else ("frames are ordered by name, not as in the file",)
     return WrittenPoses(
         matrices=np.stack(matrices),
         places=places,
@@ -49,7 +49,7 @@ def _matrix(path: Path, place: str, frame: dict[str, Any]) -> Float64[np.ndarray
 
 
 def _focal_px(frames: list[dict[str, Any]]) -> Float64[np.ndarray, "n"] | None:
-    """Focal lengths where each frame states its own."""
+    """Focal length of each frame; None unless every frame has its own."""
     focals = [frame.get("fl_x") for frame in frames]
     return np.array(focals, dtype=np.float64) if all(map(_is_number, focals)) else None
 
@@ -59,7 +59,7 @@ def _is_number(value: object) -> bool:
 
 
 def matches(head: str) -> bool:
-    """A JSON object."""
+    """Whether the text is a JSON object."""
     return head.lstrip().startswith("{")
 
 

@@ -1,4 +1,4 @@
-"""Text files of numbers, read strictly: whatever is not as it should be is an error that names its line."""
+"""Strict reading of text files of numbers: every error names the line."""
 
 import math
 import re
@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from spatial_engine.errors import UsageError
 
 QUATERNION_TOLERANCE = 0.01
-"""Largest departure of a quaternion's norm from 1: three written digits stay below it."""
+"""Largest difference between a quaternion's norm and 1: rounding to three digits stays below it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,26 +21,26 @@ class Rows:
 
     values: Float64[np.ndarray, "n k"]
     lines: tuple[int, ...]
-    """Line of each row, from 1."""
+    """Line number of each row, from 1."""
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The lines as messages name them."""
+        """The lines as messages name them: "line 7"."""
         return tuple(f"line {line}" for line in self.lines)
 
 
 def read_text(path: Path) -> str:
-    """A whole text file. Raises `UsageError` where there is none."""
+    """The text of a file. Raises `UsageError` if it cannot be read or is not text."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is no text file", "give poses as text; spatial-engine run takes videos") from error
+        raise UsageError(f"{path} is not a text file", "give poses as text; spatial-engine run takes videos") from error
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}", "give a text file") from error
 
 
 def split_line(line: str) -> list[str]:
-    """Fields of a line, between blanks, commas or semicolons; none in comments."""
+    """Fields of a line, separated by blanks, commas or semicolons; empty for comments."""
     return [] if line.lstrip().startswith("#") else re.split(r"[\s,;]+", line.strip(" \t\r\n,;"))
 
 
@@ -50,7 +50,10 @@ def first_fields(head: str) -> list[str]:
 
 
 def read_rows(path: Path, form: str, columns: range) -> Rows:
-    """Every row of numbers. `columns`: how many each may have, all rows as many as the first."""
+    """All rows of numbers. `columns`: allowed numbers of columns; every row must have as many as the first.
+
+    Raises `UsageError` that names the line.
+    """
     rows: list[list[float]] = []
     lines = []
     wanted = columns
@@ -60,22 +63,22 @@ def read_rows(path: Path, form: str, columns: range) -> Rows:
             continue
         if len(fields) not in wanted:
             raise UsageError(
-                f"{path}, line {line}: {len(fields)} columns, where {form} has {_count(wanted)}",
-                "correct that line, or name another --format",
+                f"{path}, line {line}: {len(fields)} columns, but {form} has {_count(wanted)}",
+                "correct that line, or give another --format",
             )
         try:
             rows.append(list(map(float, fields)))
         except ValueError:
-            raise _no_number(path, line, next(field for field in fields if not is_number(field))) from None
+            raise _not_a_number(path, line, next(field for field in fields if not is_number(field))) from None
         lines.append(line)
         wanted = range(len(fields), len(fields) + 1)
     if not rows:
-        raise UsageError(f"{path} holds no pose", "give a file with at least two poses")
+        raise UsageError(f"{path} has no pose", "give a file with at least two poses")
     values = np.array(rows, dtype=np.float64)
-    broken = np.argwhere(~np.isfinite(values))
-    if len(broken):
-        row, column = broken[0].tolist()
-        raise _no_number(path, lines[row], str(values[row, column]))
+    invalid = np.argwhere(~np.isfinite(values))
+    if len(invalid):
+        row, column = invalid[0].tolist()
+        raise _not_a_number(path, lines[row], str(values[row, column]))
     return Rows(values=values, lines=tuple(lines))
 
 
@@ -90,27 +93,27 @@ def is_number(field: str) -> bool:
 def number(path: Path, line: int, field: str) -> float:
     """A finite number. Raises `UsageError` that names the line."""
     if not is_number(field):
-        raise _no_number(path, line, field)
+        raise _not_a_number(path, line, field)
     return float(field)
 
 
-def _no_number(path: Path, line: int, field: str) -> UsageError:
+def _not_a_number(path: Path, line: int, field: str) -> UsageError:
     return UsageError(
-        f"{path}, line {line}: {field!r} is not a finite number", "correct or remove that line; # starts comments"
+        f"{path}, line {line}: {field!r} is not a finite number", "correct or remove that line; # starts a comment"
     )
 
 
 def matrices_from_quaternions(
     path: Path, places: tuple[str, ...], xyz: Float64[np.ndarray, "n 3"], wxyz: Float64[np.ndarray, "n 4"]
 ) -> Float64[np.ndarray, "n 4 4"]:
-    """Poses from positions and quaternions of length 1."""
+    """Poses from positions and unit quaternions. Raises `UsageError` that names the place of another quaternion."""
     norms = np.linalg.norm(wxyz, axis=1)
-    off = np.abs(norms - 1.0) > QUATERNION_TOLERANCE
-    if off.any():
-        row = int(np.argmax(off))
+    bad = np.abs(norms - 1.0) > QUATERNION_TOLERANCE
+    if bad.any():
+        row = int(np.argmax(bad))
         raise UsageError(
             f"{path}, {places[row]}: the quaternion has length {norms[row]:.4g} instead of 1 "
-            f"({int(off.sum())} of {len(off)} poses)",
+            f"({int(bad.sum())} of {len(bad)} poses)",
             "check the order of columns and --format: tum writes qx qy qz qw, euroc and colmap qw qx qy qz",
         )
     matrices = np.tile(np.eye(4), (len(xyz), 1, 1))

@@ -1,4 +1,4 @@
-"""A path as a file has it, what its format says about it, and the path that is made of both."""
+"""Types: poses as a file has them, the conventions of its format, and the path made from both."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,34 +15,34 @@ Scale = Literal["metric", "relative"]
 
 @dataclass(frozen=True, kw_only=True)
 class WrittenPoses:
-    """What stands in a file, in its own direction and axes."""
+    """The content of a file, in its own direction and axes."""
 
     matrices: Float64[np.ndarray, "n 4 4"]
-    """One pose each, as written."""
+    """The poses, as written."""
     places: tuple[str, ...]
-    """Where each stands ("line 7"), for messages."""
+    """Place of each pose in the file ("line 7"), for messages."""
     times_s: Float64[np.ndarray, "n"] | None = None
-    """Time stamps; None where the format has none."""
+    """Time stamps; None if the format has none."""
     focal_px: Float64[np.ndarray, "n"] | None = None
-    """Focal length of each frame, where every frame states its own."""
+    """Focal length of each frame; None unless every frame has its own."""
     names: tuple[str, ...] = ()
-    """Image of each pose, where the file names them all."""
+    """Image of each pose; empty unless the file names them all."""
     notes: tuple[str, ...] = ()
     """What the user should know about how the file was read."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrajectoryFormat:
-    """A format: how to know it, how to read it, and what it means unless the user says otherwise."""
+    """A format: its detection, its reader, and its conventions, which the user may override."""
 
     matches: Callable[[str], bool]
-    """Whether the beginning of a file looks like it."""
+    """Whether the beginning of a file has this format."""
     read: Callable[[Path], WrittenPoses]
-    """Raises `UsageError`, naming the line."""
+    """Reads a file. Raises `UsageError` that names the line."""
     poses: Direction
-    """Camera to world, or world to camera."""
+    """Direction: camera to world, or world to camera."""
     axes: Axes
-    """"body": of something that carries the camera, and no motion of it has a camera's name."""
+    """Axes of the camera, or "body": the poses are those of a body that carries the camera."""
     scale: Scale
     """Whether lengths are metres."""
 
@@ -52,20 +52,20 @@ class Trajectory:
     """A checked path of at least two poses, in order of time."""
 
     world_from_cam: Float64[np.ndarray, "n 4 4"]
-    """Camera poses with OpenCV axes, whatever the file has; poses of the body where `axes` is "body"."""
+    """Camera poses with OpenCV axes; poses of the body if `axes` is "body"."""
     times_s: Float64[np.ndarray, "n"]
-    """Time stamps as written; one a second where nothing says better."""
+    """Time of each pose; one pose per second if `is_timed` is false."""
     is_timed: bool
     """Whether times are known."""
     axes: Axes
-    """Axes of the file's poses."""
+    """Axes of the poses in the file."""
     scale: Scale
     """Whether lengths are metres."""
     format: str
-    """Name of the format it was read as."""
+    """Name of the format of the file."""
     focal_px: Float64[np.ndarray, "n"] | None
-    """Focal length of each frame, where every frame states its own."""
+    """Focal length of each frame; None unless every frame has its own."""
     names: tuple[str, ...]
-    """Image of each pose, where the file names them all."""
+    """Image of each pose; empty unless the file names them all."""
     notes: tuple[str, ...]
-    """What the user should know about how it was read."""
+    """What the user should know about how the file was read."""

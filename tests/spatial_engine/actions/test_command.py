@@ -252,7 +252,7 @@ def test_a_gap_is_told_and_joined(actions: Run, tmp_path: Path) -> None:
     poses = POSES.copy()
     poses[31:, 0, 3] += 4.0
     check_residuals(plan, poses)
-    assert "gap, over it" in actions(path)[1]
+    assert "gap, joined by" in actions(path)[1]
     rows[31:, 1] += 5e3
     np.savetxt(path, rows, fmt="%.9f")
     code, _, err = actions(path)
@@ -284,7 +284,7 @@ def drive(seconds: float, rate: float = 10.0) -> np.ndarray:
 def test_many_segments_are_explained_and_two_options_lessen_them(actions: Run, tmp_path: Path) -> None:
     path = write_kitti(tmp_path / "drive.txt", drive(300.0))
     counts = []
-    for options in ((), ("--min-duration", 2), ("--min-duration", 2, "--cap", 1000)):
+    for options in ((), ("--min-duration", 2), ("--min-duration", 2, "--max-steps", 1000)):
         code, out, err = actions(path, "--fps", 10, "--json", *options)
         assert code == 0
         counts.append(len(json.loads(out)["segments"]))
@@ -292,7 +292,7 @@ def test_many_segments_are_explained_and_two_options_lessen_them(actions: Run, t
             assert f"note: {counts[0]} segments in 300 s" in err
             assert re.search(r"changes its name \d+ times \(tilt \d+, pedestal \d+\)", err)
             assert "--min-duration (now 0.5 s)" in err
-            assert "--cap (now 10)" in err
+            assert "--max-steps (now 10)" in err
     assert counts[0] > 200
     assert counts[1] < counts[0] / 2
     assert counts[2] == 1
@@ -329,10 +329,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"actions": [3]}, "not 3"),
     ({"actions": "Dolly In"}, "must be a list"),
     ({"actions": [], "symbols": [], "step_nums": []}, "no actions"),
-    ({"actions": ["Dolly Out"]}, "different things"),
-    ({"symbols": []}, "different things"),
-    ({"symbols": [None]}, "different things"),
-    ({"actions": ["Gripper Open"], "symbols": ["G"]}, "moves no camera"),
+    ({"actions": ["Dolly Out"]}, "symbols differ"),
+    ({"symbols": []}, "symbols differ"),
+    ({"symbols": [None]}, "symbols differ"),
+    ({"actions": ["Gripper Open"], "symbols": ["G"]}, "is not a camera motion"),
     *(({"step_nums": [number]}, "whole numbers from 0 to 10") for number in
       (math.nan, math.inf, -math.inf, -1, 1.5, 11, 10**300, "3", True, None, [1])),
     ({"step_nums": [1, 2]}, "as many step_nums"),
@@ -372,11 +372,11 @@ def test_bad_plans_are_refused(actions: Run, tmp_path: Path, wrong: dict[str, An
 
 def test_more_steps_than_asked(actions: Run, tmp_path: Path) -> None:
     path, file = write_tum(tmp_path / "path.txt", POSES), tmp_path / "plan.json"
-    file.write_text(actions(path, "--json", "--cap", 30)[1])
-    assert actions(path, "--replay", file, "--cap", 30)[0] == 0
-    code, _, err = actions(path, "--replay", file, "--cap", 3)
+    file.write_text(actions(path, "--json", "--max-steps", 30)[1])
+    assert actions(path, "--replay", file, "--max-steps", 30)[0] == 0
+    code, _, err = actions(path, "--replay", file, "--max-steps", 3)
     assert code == 2
-    assert "--cap N" in err
+    assert "--max-steps N" in err
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"segments": [' + "9" * 5000 + "]}", "null", "\x00"])
@@ -398,7 +398,7 @@ def test_files_that_are_no_plan(actions: Run, tmp_path: Path, text: str) -> None
         (("{}", "--poses", "up"), "c2w"),
         (("{}", "--axes", "unity"), "opengl"),
         (("{}", "--scale", "big"), "relative"),
-        (("{}", "--cap", "1"), "--cap"),
+        (("{}", "--max-steps", "1"), "--max-steps"),
         (("{}", "--seed", "-1"), "--seed"),
         (("{}", "--min-duration", "-1"), "--min-duration"),
         (("{}", "--min-duration", "nan"), "--min-duration"),
@@ -447,7 +447,7 @@ def test_segments_of_a_car(actions: Run) -> None:
     assert code == 0
     assert len(json.loads(out)["segments"]) < 1400
     assert "segments in 454 s" in err
-    _, out, _ = actions(*path, "--json", "--min-duration", 2, "--cap", 100)
+    _, out, _ = actions(*path, "--json", "--min-duration", 2, "--max-steps", 100)
     assert len(json.loads(out)["segments"]) < 200
 
 

@@ -22,7 +22,7 @@ DOLLY_IN, PAN_RIGHT = (0x00, 0x50, 0x8F), (0xA3, 0x18, 0x2F)
 
 def planned(path: Path) -> tuple[Trajectory, ActionPlan]:
     trajectory = read_trajectory(path)
-    return trajectory, plan_actions(trajectory, up_world=None, cap=10, rng=np.random.default_rng(0))
+    return trajectory, plan_actions(trajectory, up_world=None, max_steps=10, rng=np.random.default_rng(0))
 
 
 def drawn(path: Path, picture: Path, up_world: np.ndarray | None = None) -> Path:

@@ -82,7 +82,7 @@ def test_a_mount_that_is_none(text: str, tmp_path: Path) -> None:
 
 
 def test_images_are_taken_by_name(tmp_path: Path) -> None:
-    assert "order of their names" in " ".join(read("colmap", tmp_path).notes)
+    assert "ordered by name" in " ".join(read("colmap", tmp_path).notes)
     assert read("nerfstudio", tmp_path).notes == ()
 
 
@@ -129,7 +129,7 @@ def json_of(*matrices: object) -> str:
         ("0 0 0 0 0 0 0 1\n1 nan 0 0 0 0 0 1\n", "line 2: 'nan'", "that line"),
         ("0 0 0 0 0 0 0 1\n1 inf 0 0 0 0 0 1\n", "line 2: 'inf'", "that line"),
         ("0 0 0 0 0 0 0 1\n1 x 0 0 0 0 0 1\n", "line 2: 'x'", "that line"),
-        ("# head\n0 0 0 0 0 0 0 1\n1 2 3\n", "line 3: 3 columns, where tum has 8", "that line"),
+        ("# head\n0 0 0 0 0 0 0 1\n1 2 3\n", "line 3: 3 columns, but tum has 8", "that line"),
         ("0 0 0 0 0 0 0 1\n1 0 0 0 0 0 0 0\n", "line 2: the quaternion has length 0", "qx qy qz qw"),
         ("0 0 0 0 0 0 0 1\n1 0 0 0 1 0 0 1\n", "line 2: the quaternion has length 1.414", "qw qx qy qz"),
         ("0 0 0 0 0 0 0 1\n#\n1 0 0 0 0 0 0 1\n1 0 0 1 0 0 0 1\n", "line 4: the same time as line 3", "--drop"),
@@ -172,7 +172,7 @@ def test_other_line_ends_and_blanks_are_the_same(tmp_path: Path) -> None:
 
 def test_no_text(tmp_path: Path) -> None:
     (tmp_path / "film.mp4").write_bytes(bytes(range(256)))
-    with pytest.raises(UsageError, match="no text file"):
+    with pytest.raises(UsageError, match="not a text file"):
         read_trajectory(tmp_path / "film.mp4")
     with pytest.raises(UsageError, match="there is no"):
         read_trajectory(tmp_path / "nothing")
