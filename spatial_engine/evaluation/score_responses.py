@@ -9,7 +9,7 @@ from spatial_engine.evaluation.responses import Response
 from spatial_engine.evaluation.scored import ScoredItem, Status
 from spatial_engine.scoring import own, strict
 from spatial_engine.scoring.official import process_results
-from spatial_engine.scoring.official.row import CannotScore, restated, row
+from spatial_engine.scoring.official.row import restated, row
 from spatial_engine.scoring.reading import Reading, Unreadable
 from spatial_engine.scoring.score import Score, Unscored
 from templates.measured import Json
@@ -98,9 +98,8 @@ def _published(
     The official readers know neither the tags of our choices nor the names in our plans: they are given what was read
     in the form that their own prompts ask for.
     """
-    try:
-        doc = row(question)
-    except CannotScore:
+    doc = row(question)
+    if isinstance(doc, Unscored):
         return None, None
     told = restated(question, reading.value) if isinstance(reading, Reading) else None
     (official,) = process_results(doc, [told or text]).values()

@@ -48,8 +48,8 @@ EXPORTERS = Registry(
         "lmms-eval": "spatial_engine.export.lmms_eval:export_lmms_eval",
         "vlmevalkit": "spatial_engine.export.vlmevalkit:export_vlmevalkit",
         "hf": "spatial_engine.export.hf:export_hf",
-        "llava": "spatial_engine.export.llava:export_llava",
-        "sharegpt": "spatial_engine.export.sharegpt:export_sharegpt",
+        "llava": "spatial_engine.export.conversations:export_llava",
+        "sharegpt": "spatial_engine.export.conversations:export_sharegpt",
     },
 )
 """All exporters: `(dataset, folder) -> Exported`. Third parties add theirs as entry points of that group."""

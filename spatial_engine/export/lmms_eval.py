@@ -12,11 +12,10 @@ from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.question_line import to_line
 from spatial_engine.evaluation import protocol
 from spatial_engine.evaluation.baselines import oracle_text
-from spatial_engine.export.elsewhere import source
 from spatial_engine.export.exporter import Exported, counted, slug
 from spatial_engine.export.parquet import Kind, check_pyarrow, pictures, write_parquet
 from spatial_engine.export.scorer_archive import NAME as SCORER
-from spatial_engine.export.scorer_archive import write_scorer
+from spatial_engine.export.scorer_archive import task_code, write_scorer
 from spatial_engine.scoring import own
 from spatial_engine.scoring.score import Unscored
 from templates.ability import LEAVES
@@ -66,7 +65,7 @@ def export_lmms_eval(dataset: Dataset, folder: Path) -> Exported:
 
     count = write_parquet(task / DATA, COLUMNS, rows())
     (task / f"{name}.yaml").write_text(_yaml(name, leaves), encoding="utf-8")
-    (task / "utils.py").write_bytes(source("lmms_eval_task"))
+    (task / "utils.py").write_bytes(task_code("lmms_eval_task"))
     write_scorer(task / SCORER)
     (folder / "README.md").write_text(_README.format(name=name), encoding="utf-8")
     return Exported(rows=count, left_out=counted(reasons), files=(name, "README.md"))

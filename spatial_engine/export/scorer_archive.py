@@ -1,8 +1,8 @@
-"""Our scorer as one file that any Python imports from: `scorer.zip`, put beside the task code of another harness.
+"""What an export carries into another harness: the code of a task, and `scorer.zip`, the scorer as one importable file.
 
-Harnesses pin packages that ours cannot live with (lmms-eval: av<16), and a data set may be scored years later: so an
-export carries the code that scores it, with `json_repair` (pure Python, MIT), and needs only numpy, scipy and jaxtyping
-there.
+Some harnesses pin packages that conflict with this package's (lmms-eval: av<16), and a data set may be scored years
+later. So an export carries the code that scores it, with `json_repair` (pure Python, MIT); beside these it needs only
+numpy, scipy and jaxtyping.
 """
 
 import ast
@@ -20,6 +20,11 @@ _CARRIED = "json_repair"
 """A library that `scoring.reading` imports and harnesses do not have."""
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # equal code, equal bytes
 _ROOT = Path(str(spatial_engine.__file__)).parents[1]
+
+
+def task_code(module: str) -> bytes:
+    """The text of a module of `export/elsewhere`, to be copied into an export."""
+    return (Path(__file__).parent / "elsewhere" / f"{module}.py").read_bytes()
 
 
 def write_scorer(path: Path) -> None:

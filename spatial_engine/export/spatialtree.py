@@ -4,15 +4,24 @@ A row has question, option, answer, question_type, hint, extra_info, image, vide
 `extra_info` are JSON strings. Media stand in `images/`: set SPATREEBENCH_MEDIA_ROOT to the folder.
 """
 
+import json
+import math
+from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
-from shutil import copyfile
+
+import numpy as np
 
 from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.dataset.media import place_file
 from spatial_engine.export.exporter import Exported, counted, write_rows
-from spatial_engine.export.spatialtree_oracle import OracleReport
-from spatial_engine.scoring.official.row import CannotScore, image_path, row
+from spatial_engine.scoring import official
+from spatial_engine.scoring.official.row import image_path, row
+from spatial_engine.scoring.score import Unscored
+from templates.measured import Json
 
 ROWS = "test.jsonl"
+_EXACT = 1e-9
 _README = """\
 Rows for the task `spatialtreebench` of lmms-eval, in `test.jsonl`; pictures in `images/`.
 
@@ -28,18 +37,17 @@ def export_spatialtree(dataset: Dataset, folder: Path) -> Exported:
     (folder / "images").mkdir()
     rows, left_out, oracle = [], [], OracleReport()
     for question in dataset.questions:
-        try:
-            made = row(question)
-        except CannotScore as reason:
-            left_out.append(str(reason))
-            oracle.left_out(question.ability, str(reason))
+        made = row(question)
+        if isinstance(made, Unscored):
+            left_out.append(made.reason)
+            oracle.left_out(question.ability, made.reason)
             continue
         rows.append(made)
         oracle.answer(question.ability, made)
         for medium in question.media:
             target = folder / image_path(medium["path"])
             if not target.exists():
-                copyfile(dataset.path / medium["path"], target)
+                place_file(dataset.path / medium["path"], target)
     write_rows(folder / ROWS, rows)
     (folder / "README.md").write_text(_README, encoding="utf-8")
     return Exported(
@@ -48,3 +56,52 @@ def export_spatialtree(dataset: Dataset, folder: Path) -> Exported:
         files=(ROWS, "images", "README.md"),
         detail={"oracle": oracle.by_leaf()},
     )
+
+
+class OracleReport:
+    """What the official scorer gives to right answers, measured by running it: per leaf, and why it is not 1.0."""
+
+    def __init__(self) -> None:
+        self._scores: dict[str, list[float]] = defaultdict(list)
+        self._why: dict[str, list[str]] = defaultdict(list)
+
+    def answer(self, leaf: str, row: Mapping[str, Json]) -> None:
+        """Scores the right answer of a row."""
+        item = official.process_results(row, [right_response(row)])["SpaTreeBench"]
+        self._scores[leaf].append(float(item["score"]))
+        if not math.isclose(item["score"], 1.0, abs_tol=_EXACT):
+            self._why[leaf].append(_reason(row))
+
+    def left_out(self, leaf: str, reason: str) -> None:
+        """Counts a question that has no row."""
+        self._why[leaf].append(f"left out: {reason}")
+
+    def by_leaf(self) -> dict[str, Json]:
+        """Per leaf: rows, the mean score of right answers (null without rows), and why it or they fall short."""
+        return {
+            leaf: {
+                "rows": len(scores := self._scores.get(leaf, [])),
+                "score": round(sum(scores) / len(scores), 9) if scores else None,
+                "why": counted(self._why.get(leaf, ())),
+            }
+            for leaf in sorted({*self._scores, *self._why})
+        }
+
+
+def right_response(row: Mapping[str, Json]) -> str:
+    """A reply that is right and obeys the official prompt of its metric."""
+    match json.loads(row["extra_info"])["metricfunc"]:
+        case "multichoiceeval":
+            return f"answer: {row['answer']}"
+        case "meanrelativeacc":
+            return np.format_float_positional(float(row["answer"]), trim="-")  # the scorer reads no exponents
+        case "gravityeval" | "agenticnaveval":
+            return f"```json\n{row['answer']}\n```"
+    return str(row["answer"])
+
+
+def _reason(row: Mapping[str, Json]) -> str:
+    metric = json.loads(row["extra_info"])["metricfunc"]
+    if metric == "gravityeval" and any(sigma <= 0 for sigma in json.loads(row["hint"]).values()):
+        return "the official gravity score is 0 where σ is 0"
+    return f"the official {metric} gives its own right answer less than 1"

@@ -8,18 +8,17 @@ import csv
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.question_line import to_line
 from spatial_engine.evaluation.baselines import oracle_text
 from spatial_engine.evaluation.protocol import rotated
-from spatial_engine.export.conversation import answer_form
-from spatial_engine.export.elsewhere import source
+from spatial_engine.export.conversations import answer_form
 from spatial_engine.export.exporter import Exported, counted, slug
 from spatial_engine.export.scorer_archive import NAME as SCORER
-from spatial_engine.export.scorer_archive import write_scorer
+from spatial_engine.export.scorer_archive import task_code, write_scorer
 from spatial_engine.scoring import own
 from spatial_engine.scoring.official.pictures_first import pictures_first
 from spatial_engine.scoring.score import Unscored
@@ -50,10 +49,6 @@ above `CUSTOM_DATASET`:
 Then `--data {name}_open` runs it, scored by Spatial Engine's own scorer in `{scorer}` (Python 3.11 or newer;
 pip install scipy jaxtyping). What is left out, and why, stands in `export_report.json`.
 """
-
-
-class CannotHold(Exception):  # noqa: N818 - it is no fault
-    """The form cannot hold this question; the message is the counted reason."""
 
 
 class _Table:
@@ -87,18 +82,21 @@ def export_vlmevalkit(dataset: Dataset, folder: Path) -> Exported:
         _Table(folder / f"{name}_open.tsv", (*_COMMON, "item")) as others,
     ):
         for question in dataset.questions:
-            try:
-                if question.format != "choice":
-                    others.add(open_row(question, others.rows, dataset.path))
-                    continue
-                rows = list(circular_rows(question, choices.rows, dataset.path))
-            except CannotHold as reason:
-                reasons.append(str(reason))
+            if question.format != "choice":
+                row = open_row(question, others.rows, dataset.path)
+                if isinstance(row, Unscored):
+                    reasons.append(row.reason)
+                else:
+                    others.add(row)
+                continue
+            rows = circular_rows(question, choices.rows, dataset.path)
+            if isinstance(rows, Unscored):
+                reasons.append(rows.reason)
                 continue
             choices.add({key: value for key, value in rows[0].items() if key != "g_index"})
             for row in rows:
                 circular.add(row)
-    (folder / CLASS_FILE).write_bytes(source("vlmevalkit_dataset"))
+    (folder / CLASS_FILE).write_bytes(task_code("vlmevalkit_dataset"))
     write_scorer(folder / SCORER)
     words = {"name": name, "choices": choices.rows, "others": others.rows, "file": CLASS_FILE, "scorer": SCORER}
     (folder / "README.md").write_text(_README.format(**words), encoding="utf-8")
@@ -111,31 +109,36 @@ def export_vlmevalkit(dataset: Dataset, folder: Path) -> Exported:
     )
 
 
-def circular_rows(question: Question, index: int, folder: Path) -> Iterator[dict[str, object]]:
-    """A choice, as it is first, then with its options moved up one place each time. Raises `CannotHold`.
+def circular_rows(question: Question, index: int, folder: Path) -> list[dict[str, object]] | Unscored:
+    """A choice, as it is first, then with its options moved up one place each time.
 
-    As VLMEvalKit's own tool does, choices whose texts hold labels are not rotated.
+    As VLMEvalKit's own tool does, choices whose texts hold labels are not rotated. `Unscored` where pandas would not
+    read the options as they are written.
     """
     options = pictures_first(question).options
     if any(text.strip() in _MISSING or _is_number(text) for text in options):
-        raise CannotHold("pandas would not read an option as text")
+        return Unscored(reason="pandas would not read an option as text")
     common = _common(question, index, folder)
-    for rotation in range(1 if _hold_labels(options) else len(options)):
-        shown = rotated(question, rotation)
-        yield {
-            **common,
-            **dict(zip(LETTERS, pictures_first(shown).options, strict=False)),
-            **({"image": index} if rotation else {}),  # that of the row with this index
-            "index": index + rotation * _OFFSET,
-            "g_index": index,
-            "answer": shown.answer,
-        }
+    rotations = range(1 if _hold_labels(options) else len(options))
+    return [{**common, **_rotated(question, index, rotation)} for rotation in rotations]
 
 
-def open_row(question: Question, index: int, folder: Path) -> dict[str, object]:
-    """A question of another format. Raises `CannotHold`."""
+def _rotated(question: Question, index: int, rotation: int) -> dict[str, object]:
+    """What the rows of one question differ in."""
+    shown = rotated(question, rotation)
+    return {
+        **dict(zip(LETTERS, pictures_first(shown).options, strict=False)),
+        **({"image": index} if rotation else {}),  # that of the row with this index
+        "index": index + rotation * _OFFSET,
+        "g_index": index,
+        "answer": shown.answer,
+    }
+
+
+def open_row(question: Question, index: int, folder: Path) -> dict[str, object] | Unscored:
+    """A question of another format; `Unscored` where no rule scores it."""
     if isinstance(scored := own.score(question, oracle_text(question)), Unscored):
-        raise CannotHold(scored.reason)
+        return scored
     row = _common(question, index, folder)
     words = f"{row['question']}\n{answer_form(question)}"
     return {**row, "question": words, "answer": oracle_text(question), "item": to_line(question)}

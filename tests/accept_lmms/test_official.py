@@ -9,7 +9,7 @@ import pytest
 
 import spatial_engine as se
 from spatial_engine.dataset.dataset import Dataset
-from spatial_engine.export.spatialtree_oracle import right_response
+from spatial_engine.export.spatialtree import right_response
 from spatial_engine.scoring import official
 from tests.accept_lmms.harness import LmmsEval
 

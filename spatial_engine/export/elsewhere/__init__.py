@@ -1,11 +1,4 @@
-"""Code that runs in another program, copied into an export: never imported here, for it imports that program.
+"""Code that runs in another program. `scorer_archive.task_code` copies it into an export; nothing here imports it.
 
-Of ours it needs nothing but what `scorer.zip` beside the copy holds.
+It needs nothing of this package but what `scorer.zip` beside the copy holds.
 """
-
-from pathlib import Path
-
-
-def source(module: str) -> bytes:
-    """The text of a module of this folder, to be copied."""
-    return (Path(__file__).parent / f"{module}.py").read_bytes()

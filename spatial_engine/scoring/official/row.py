@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 from action_mapping.official_dialect import official_replay
 from action_mapping.primitives import COMPONENTS, PRIMITIVES, primitive
 from spatial_engine.scoring.official.pictures_first import pictures_first
+from spatial_engine.scoring.score import Unscored
 from templates.measured import Json
 from templates.question import LETTERS, Question
 
@@ -29,13 +30,16 @@ _KEYS = (
 _SYMBOLS = {known.name: known.symbol for known in PRIMITIVES}
 
 
-class CannotScore(Exception):  # noqa: N818 - it is no fault
-    """No official metric scores this question; the message is the counted reason."""
+_Metric = tuple[str, str, dict[str, Json]]
+"""Name of the metric, the answer as text, the hint."""
 
 
-def row(question: Question) -> dict[str, Json]:
-    """One row. Raises `CannotScore`."""
-    metric, answer, hint = _metric(question)
+def row(question: Question) -> dict[str, Json] | Unscored:
+    """One row; `Unscored` where no official metric scores the question."""
+    found = _metric(question)
+    if isinstance(found, Unscored):
+        return found
+    metric, answer, hint = found
     keys = _KEYS if metric == "agenticnaveval" else ""
     asked = pictures_first(question)
     return {
@@ -59,8 +63,7 @@ def tags(ability: str) -> dict[str, str]:
     return {f"spatree{depth}": name.replace(" ", "") for depth, name in enumerate(names)}
 
 
-def _metric(question: Question) -> tuple[str, str, dict[str, Json]]:
-    """(metric, answer as text, hint)."""
+def _metric(question: Question) -> _Metric | Unscored:
     match question.format:
         case "choice":
             return "multichoiceeval", str(question.answer), {}
@@ -68,28 +71,28 @@ def _metric(question: Question) -> tuple[str, str, dict[str, Json]]:
             return "judge", str(question.answer), {}
         case "numeric":
             if "period" in question.scorer_params:
-                raise CannotScore("relative accuracy is not defined for directions")
+                return Unscored(reason="relative accuracy is not defined for directions")
             if question.answer <= 0:
-                raise CannotScore("relative accuracy is not defined for numbers that are not positive")
+                return Unscored(reason="relative accuracy is not defined for numbers that are not positive")
             return "meanrelativeacc", str(question.answer), {}
         case "json" if question.ability == "L1/Orientation/Gravity":
             return _gravity(question)
         case "plan" if "point_fraction" in question.scorer_params:
-            raise CannotScore("the navigation score needs metres, and the clip's scale is relative")
+            return Unscored(reason="the navigation score needs metres, and the clip's scale is relative")
         case "plan":
             return _navigation(question)
-    raise CannotScore(f"no official metric for {question.ability} in the format {question.format}")
+    return Unscored(reason=f"no official metric for {question.ability} in the format {question.format}")
 
 
-def _gravity(question: Question) -> tuple[str, str, dict[str, Json]]:
+def _gravity(question: Question) -> _Metric | Unscored:
     """All three angles in degrees, each with the σ that widens the official kernel."""
     if set(question.answer) != set(_GRAVITY):
-        raise CannotScore("the gravity score needs roll, pitch and vfov, and one of them is not known well enough")
+        return Unscored(reason="the gravity score needs roll, pitch and vfov, and one of them is not known well enough")
     hint = {f"{name}_unc": float(question.sigma[name]) for name in _GRAVITY}
     return "gravityeval", json.dumps({name: question.answer[name] for name in _GRAVITY}), hint
 
 
-def _navigation(question: Question) -> tuple[str, str, dict[str, Json]]:
+def _navigation(question: Question) -> _Metric:
     """The right plan in keys, and where it leads by the scorer's own arithmetic (metres, rad, quaternions xyzw).
 
     That arithmetic turns about permuted axes. A target replayed in the same way stands in the same axes, so a right

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from spatial_engine.export import export
-from spatial_engine.export.conversation import conversation
+from spatial_engine.export.conversations import conversation
 from spatial_engine.scoring import own
 from templates.question import Question
 

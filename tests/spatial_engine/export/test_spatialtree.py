@@ -11,9 +11,9 @@ from spatial_engine.dataset.balance import Arranged
 from spatial_engine.dataset.question_line import question_of
 from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.export import export
-from spatial_engine.export.spatialtree_oracle import OracleReport, right_response
+from spatial_engine.export.spatialtree import OracleReport, right_response
 from spatial_engine.scoring import official
-from spatial_engine.scoring.official.row import CannotScore, row, tags
+from spatial_engine.scoring.official.row import row, tags
 from templates.ability import LEAVES
 from tests.spatial_engine.drafts import NASTY, clip, clip_questions, route, walk
 
@@ -131,10 +131,8 @@ def test_what_has_no_official_metric_is_counted(exported, rows):
 @pytest.mark.parametrize("answer", [0, -3.5])
 def test_numbers_that_relative_accuracy_cannot_score_are_left_out(exported, answer):
     question = next(q for q in exported[0].questions if q.format == "numeric")
-    with pytest.raises(CannotScore, match="not positive"):
-        row(replace(question, answer=answer))
-    with pytest.raises(CannotScore, match="directions"):
-        row(replace(question, scorer_params={"period": 360.0}))
+    assert "not positive" in row(replace(question, answer=answer)).reason
+    assert "directions" in row(replace(question, scorer_params={"period": 360.0})).reason
 
 
 @pytest.mark.parametrize(
@@ -145,8 +143,7 @@ def test_numbers_that_relative_accuracy_cannot_score_are_left_out(exported, answ
     ],
 )
 def test_plans_and_orders_are_left_out_with_a_reason(drafted, reason):
-    with pytest.raises(CannotScore, match=reason):
-        row(question_of(Arranged(draft=drafted), clip()))
+    assert reason in row(question_of(Arranged(draft=drafted), clip())).reason
 
 
 @pytest.fixture(scope="module")

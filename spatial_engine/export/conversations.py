@@ -1,0 +1,129 @@
+"""Training rows in the forms of LLaVA and of ShareGPT: one turn that asks, one that answers, a file per split.
+
+LLaVA: `[{id, image, conversations: [{from: "human"}, {from: "gpt"}]}]`. `image` is a path below the folder that the
+trainer calls `--image_folder`, or a list of paths where there are several (LLaVA-NeXT; the first LLaVA takes one).
+
+ShareGPT, as LLaMA-Factory reads it: `{messages: [{role, content}], images: [...]}` and a `dataset_info.json`. It
+refuses rows whose `<image>` tokens do not equal their files in number. It takes relative paths from its `media_dir`, by
+default the folder of `dataset_info.json`.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from spatial_engine.atomic_file import write_json
+from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.dataset.media import place_file
+from spatial_engine.evaluation import protocol
+from spatial_engine.evaluation.baselines import oracle_text
+from spatial_engine.export.exporter import Exported, questions_by_split, slug
+from templates.measured import Json
+from templates.question import Question
+
+TOKEN = "<image>"
+IMAGES = "images"
+INFO = "dataset_info.json"
+_TOKENS = re.compile(r"<(image|video|audio)>")
+
+_README = """\
+Training rows for {trainer}.
+Prompts are those of Spatial Engine's evaluation without its call to think first; answers stand in <answer> tags.
+This form has no place for σ, tolerance, evidence and licences: find them in the data set, under the same `id`.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conversation:
+    """One question and its answer."""
+
+    asked: str
+    """The evaluation's prompt without its call to think first; as many tokens as `images`, in their order."""
+    answered: str
+    """The right answer, in the tags that evaluation asks for."""
+    images: tuple[str, ...]
+    """Paths below the export."""
+
+
+def conversation(question: Question) -> Conversation:
+    """What evaluation asks, and the right answer. No reasoning is asked for: there is none to learn from."""
+    _, *parts, _ = protocol.prompt(question).parts  # instruction, pictures and question, form of the answer
+    parts.append(answer_form(question))
+    texts = (TOKEN if not isinstance(part, str) else _without_tokens(part) for part in parts)
+    images = tuple(f"{IMAGES}/{Path(part['path']).name}" for part in parts if not isinstance(part, str))
+    return Conversation(asked="\n".join(texts), answered=_without_tokens(oracle_text(question)), images=images)
+
+
+def answer_form(question: Question) -> str:
+    """How to answer, without reasoning first."""
+    return f"Give the answer, and nothing else, between <answer> and </answer>: {protocol.form(question)}."
+
+
+def export_llava(dataset: Dataset, folder: Path) -> Exported:
+    """Writes `SPLIT.json`, `images/` and a README into `folder`. Holds every question."""
+    counts = _write_splits(dataset, folder, llava_row)
+    trainer = "LLaVA-NeXT and its relatives: `--data_path SPLIT.json --image_folder` this folder"
+    (folder / "README.md").write_text(_README.format(trainer=trainer), encoding="utf-8")
+    return Exported(rows=sum(counts.values()), left_out={}, files=(*counts, IMAGES, "README.md"))
+
+
+def export_sharegpt(dataset: Dataset, folder: Path) -> Exported:
+    """Writes `SPLIT.json`, `dataset_info.json`, `images/` and a README into `folder`. Holds every question."""
+    counts = _write_splits(dataset, folder, sharegpt_row)
+    entries = {f"{slug(dataset.path)}_{Path(file).stem}": _entry(file) for file in counts}
+    write_json(folder / INFO, entries)
+    names = ", ".join(f"`{name}`" for name in entries) or "none"
+    trainer = f"LLaMA-Factory: `dataset_dir:` this folder, `dataset:` one of {names}"
+    (folder / "README.md").write_text(_README.format(trainer=trainer), encoding="utf-8")
+    return Exported(rows=sum(counts.values()), left_out={}, files=(*counts, INFO, IMAGES, "README.md"))
+
+
+def llava_row(question: Question) -> dict[str, Json]:
+    """One row of LLaVA's form."""
+    turn = conversation(question)
+    images = {"image": turn.images[0] if len(turn.images) == 1 else list(turn.images)} if turn.images else {}
+    turns = [{"from": "human", "value": turn.asked}, {"from": "gpt", "value": turn.answered}]
+    return {"id": question.id, **images, "conversations": turns}
+
+
+def sharegpt_row(question: Question) -> dict[str, Json]:
+    """One row of ShareGPT's form."""
+    turn = conversation(question)
+    messages = [{"role": "user", "content": turn.asked}, {"role": "assistant", "content": turn.answered}]
+    return {"id": question.id, "messages": messages, "images": list(turn.images)}
+
+
+def _write_splits(dataset: Dataset, folder: Path, row: Callable[[Question], dict[str, Json]]) -> dict[str, int]:
+    """Writes the rows of each split and the pictures that they show; number of rows by file."""
+    (folder / IMAGES).mkdir()
+    counts = {}
+    for split, questions in questions_by_split(dataset).items():
+        rows = []
+        for question in questions:
+            rows.append(row(question))
+            _place_images(dataset, question, folder)
+        write_json(folder / f"{split}.json", rows)
+        counts[f"{split}.json"] = len(rows)
+    return counts
+
+
+def _place_images(dataset: Dataset, question: Question, folder: Path) -> None:
+    for medium in question.media:
+        target = folder / IMAGES / Path(medium["path"]).name
+        if not target.exists():
+            place_file(dataset.path / medium["path"], target)
+
+
+def _entry(file: str) -> dict[str, Json]:
+    return {
+        "file_name": file,
+        "formatting": "sharegpt",
+        "columns": {"messages": "messages", "images": "images"},
+        "tags": {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"},
+    }
+
+
+def _without_tokens(text: str) -> str:
+    """Words that look like a token are rewritten: trainers count tokens wherever they stand."""
+    return _TOKENS.sub(r"(\1)", text)
