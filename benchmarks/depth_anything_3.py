@@ -33,7 +33,7 @@ from spatial_engine.rendering.rooms import random_room
 def main() -> None:
     options = _options()
     if options.device == "cpu":
-        from experts.runtime.torchvision_on_cpu import import_torchvision
+        from experts.runtime.model_expert import import_torchvision
 
         import_torchvision()
     variants = options.variants or (["small-alone"] if options.device == "cpu" else list(VARIANTS))

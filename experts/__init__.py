@@ -1,4 +1,5 @@
-"""Clips in, typed signals out: a folder per kind of signal, a file per perception model.
+"""From a clip to typed signals: one folder per kind of signal, one file per perception model.
 
-May import numpy, scipy, cv2, pycolmap, av. Knows no question, no store, no command line.
+This package may import numpy, scipy, cv2, pycolmap and av. It knows nothing about questions, stores or the command
+line.
 """

@@ -1,4 +1,4 @@
-"""One shot of footage: what it is, and its frames on demand. `experts.footage` decodes them."""
+"""One shot of a video: its metadata, and its frames on demand. `experts.footage` decodes them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,21 +15,22 @@ GreyPicture = UInt8[np.ndarray, "h w"]
 
 @dataclass(frozen=True, kw_only=True)
 class OpeningOptions:
-    """What the user says about a clip. An expert's key holds only the options that it declares to read."""
+    """What the user states about a clip. The cache key of an expert holds only the options that the expert declares."""
 
     max_side_px: int = 960
-    """Experts work on frames whose longer side is at most this."""
+    """Longest side of the working frames that experts analyse."""
     max_keyframes: int = 60
-    """At most this many frames take part in the joint camera estimate."""
+    """Largest number of frames in the joint camera estimate (bundle adjustment)."""
     intrinsics: Intrinsics | None = None
-    """The user's camera, kept fixed; None: estimated where the footage allows."""
+    """The user's calibration, kept fixed. None: the focal length is estimated where the footage allows it."""
     upright: bool = False
-    """The user's word that roll and pitch of most frames lie within 45°: it decides which axis is up."""
+    """The user states that roll and pitch of most frames are within 45°. This decides which vertical direction is
+    up."""
 
 
 @runtime_checkable
 class FrameReader(Protocol):
-    """Decodes frames of one source in presentation order. Lazy: constant memory in the length of the clip."""
+    """Decodes frames of one source in presentation order. It is lazy: memory is constant in the length of the clip."""
 
     def read(self, frames: Sequence[int]) -> Iterator[Picture]:
         """RGB pictures of ascending frame indices, upright, at full size. Raises `DecodingError`."""
@@ -38,16 +39,16 @@ class FrameReader(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Clip:
-    """One shot: no cut inside, one camera, at most a minute long."""
+    """One shot: no cut inside, one camera, at most one minute."""
 
     id: str
-    """First 16 hex digits of the sha256 over the source's bytes (in frame order) and the frames' range."""
+    """First 16 hex digits of the sha256 of the source's bytes (in frame order) and of the frame range."""
     name: str
-    """What the user calls it: the source's file or folder name, plus the shot where there are several."""
+    """The name that the user sees: file or folder name of the source, plus the shot where there are several."""
     frames: Int64[np.ndarray, "n"]
     """Frame indices in presentation order of the source, ascending."""
     times_s: Float64[np.ndarray, "n"] | None
-    """Time stamps; None where nothing gives a clock (an image folder without `--fps`)."""
+    """Time stamps. None where no clock is known (an image folder without `--fps`)."""
     width_px: int
     """Upright width at full size."""
     height_px: int
@@ -55,7 +56,7 @@ class Clip:
     rotation_deg: int = 0
     """Rotation that the decoder applied to make frames upright."""
     licence: str = "unknown"
-    """Licence of the footage, as the user states it; "unknown" otherwise."""
+    """Licence of the footage as stated by the user, else "unknown"."""
     options: OpeningOptions = field(default_factory=OpeningOptions)
     reader: FrameReader = field(repr=False, compare=False)
 
@@ -66,7 +67,7 @@ class Clip:
 
     @property
     def working_size(self) -> tuple[int, int]:
-        """(width, height) in pixels at which experts look: longer side ≤ `options.max_side_px`."""
+        """(width, height) in pixels of the working frames: longer side ≤ `options.max_side_px`."""
         factor = min(1.0, self.options.max_side_px / max(self.width_px, self.height_px))
         return max(2, round(self.width_px * factor)), max(2, round(self.height_px * factor))
 
@@ -81,7 +82,7 @@ class Clip:
             yield frame, np.asarray(grey, dtype=np.uint8)
 
     def full_from_working(self, xy: Float64[np.ndarray, "*n 2"]) -> Float64[np.ndarray, "*n 2"]:
-        """Pixels of the full-size frame from pixels at working size (centres at integers in both)."""
+        """Converts working-size pixels to full-size pixels. Pixel centres are at integers in both."""
         w, h = self.working_size
         return (np.asarray(xy, dtype=np.float64) + 0.5) * [self.width_px / w, self.height_px / h] - 0.5
 
@@ -91,11 +92,11 @@ class Clip:
         return (np.asarray(xy, dtype=np.float64) + 0.5) * [w / self.width_px, h / self.height_px] - 0.5
 
     def time_s(self, frame: int) -> float | None:
-        """Time stamp of a frame index of this clip."""
+        """Time stamp of a frame of this clip; None without a clock."""
         if self.times_s is None:
             return None
         return float(self.times_s[int(np.searchsorted(self.frames, frame))])
 
     def with_options(self, **changes: object) -> "Clip":
-        """The same clip under other opening options."""
+        """The same clip with other opening options."""
         return replace(self, options=replace(self.options, **changes))  # type: ignore[arg-type]

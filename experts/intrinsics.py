@@ -1,4 +1,4 @@
-"""Pinhole cameras with one radial term, in pixels of the upright full-size frame."""
+"""Pinhole camera with one radial distortion term, in pixels of the upright full-size frame."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,8 @@ _UNDISTORT_STEPS = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Intrinsics:
-    """A camera's projection. Pixel (0, 0) is the *centre* of the top-left pixel; camera axes are OpenCV's."""
+    """Projection of a camera. Pixel (0, 0) is the *centre* of the top-left pixel. Camera axes follow OpenCV (+x right,
+    +y down, +z forward)."""
 
     width_px: int
     """Frame width."""
@@ -21,15 +22,15 @@ class Intrinsics:
     fy_px: float
     """Focal length along y, > 0."""
     cx_px: float
-    """Principal point, x."""
+    """x of the principal point."""
     cy_px: float
-    """Principal point, y."""
+    """y of the principal point."""
     k1: float = 0.0
     """First radial coefficient (COLMAP's SIMPLE_RADIAL): x_distorted = x · (1 + k1·r²)."""
 
     @classmethod
     def centred(cls, width_px: int, height_px: int, focal_px: float) -> "Intrinsics":
-        """A camera without distortion whose axis meets the middle of the frame."""
+        """A camera without distortion. Its principal point is the centre of the frame."""
         return cls(
             width_px=width_px,
             height_px=height_px,
@@ -41,16 +42,16 @@ class Intrinsics:
 
     @property
     def vfov_rad(self) -> float:
-        """Vertical field of view, 2·atan(h / 2f_y), in radians (distortion ignored)."""
+        """Vertical field of view, 2·atan(h / 2f_y), in radians. Distortion is ignored."""
         return float(2 * np.arctan(self.height_px / (2 * self.fy_px)))
 
     @property
     def matrix(self) -> Float[np.ndarray, "3 3"]:
-        """K, without distortion."""
+        """The calibration matrix K, without distortion."""
         return np.array([[self.fx_px, 0, self.cx_px], [0, self.fy_px, self.cy_px], [0, 0, 1.0]])
 
     def scaled(self, width_px: int, height_px: int) -> "Intrinsics":
-        """The same camera for frames resampled to another size (pixel centres at integers)."""
+        """The same camera for frames resampled to another size. Pixel centres stay at integers."""
         sx, sy = width_px / self.width_px, height_px / self.height_px
         return Intrinsics(
             width_px=width_px,
@@ -63,7 +64,7 @@ class Intrinsics:
         )
 
     def project(self, xyz_cam: Float[np.ndarray, "*n 3"]) -> Float[np.ndarray, "*n 2"]:
-        """Pixels of points in camera axes; NaN behind the camera."""
+        """Pixels of points given in camera axes; NaN for points behind the camera."""
         xyz = np.asarray(xyz_cam, dtype=float)
         z = np.where(xyz[..., 2] > 1e-9, xyz[..., 2], np.nan)
         u = xyz[..., :2] / z[..., None]
@@ -80,7 +81,7 @@ class Intrinsics:
         return ray / np.linalg.norm(ray, axis=-1, keepdims=True)
 
     def contains(self, xy_px: Float[np.ndarray, "*n 2"], border_px: float = 0.0) -> np.ndarray:
-        """Whether pixels lie inside the frame by at least `border_px` (False for NaN)."""
+        """Whether pixels are inside the frame, at least `border_px` from its border. False for NaN."""
         xy = np.asarray(xy_px, dtype=float)
         upper = np.array([self.width_px - 1, self.height_px - 1]) - border_px
         with np.errstate(invalid="ignore"):

@@ -1,4 +1,4 @@
-"""Where a signal comes from, and under which licence."""
+"""Origin and licence of a signal."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -6,26 +6,28 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """The maker of a signal. Holds no date, host, path or device: equal work has equal provenance."""
+    """Describes how a signal was computed. It holds no date, host, path or device, so equal computations have equal
+    provenance."""
 
     expert: str
-    """Registry name of the expert, or of the data set that knew the signal."""
+    """Registry name of the expert, or name of the data set that contains the signal."""
     version: str
-    """The expert's own version; it changes whenever its output can."""
+    """Version of the expert; changes whenever its output can change."""
     settings: dict[str, Any] = field(default_factory=dict)
-    """Every setting that the output depends on, as JSON values."""
+    """All settings that affect the output, as JSON values."""
     seed: int | None = None
-    """Seed of whatever is random inside; None if nothing is."""
+    """Random seed; None if nothing is random."""
     code_licence: str = "Apache-2.0"
-    """SPDX name of the licence of the code that ran."""
+    """SPDX name of the licence of the code."""
     weights_sha256: str | None = None
-    """Hash of the weight file; None for experts without weights."""
+    """Hash of the weights; None for experts without weights."""
     weights_licence: str | None = None
     """SPDX name (or a short name) of the licence of the weights."""
     commercial_ok: bool = True
-    """Whether code and weights allow commercial use."""
+    """Whether the licences of code and weights allow commercial use."""
     sigma: Literal["measured", "raw", "calibrated"] = "measured"
-    """raw: from a model's own confidence through a map that nobody has calibrated yet; its floor applies. calibrated:
-    every σ of the signal went through a map that was fitted to this version on sets with ground truth."""
+    """measured: σ follows from the estimate's own algebra and measured noise floors. raw: σ follows from a model's
+    confidence, which was never compared with ground truth; its floor applies. calibrated: every σ of the signal was
+    scaled by a factor fitted for this version on sets with ground truth."""
     calibrated_on: dict[str, list[str]] = field(default_factory=dict)
-    """Names of the sets that the map of each quantity was fitted on (`experts.sigma_calibration`)."""
+    """Per quantity, the names of the sets on which its σ factor was fitted (`experts.sigma_calibration`)."""

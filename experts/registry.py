@@ -1,4 +1,5 @@
-"""Experts by name. Built-ins are listed here; others come through entry points of `spatial_engine.experts`."""
+"""Experts by name. Built-in experts are listed here. Others register through entry points of
+`spatial_engine.experts`."""
 
 import warnings
 from collections.abc import Mapping
@@ -9,24 +10,24 @@ from experts.expert import Expert
 
 
 class UnknownNameError(LookupError):
-    """No such name in a registry; the message lists the known ones."""
+    """A registry has no such name. The message lists the known names."""
 
 
 class Registry:
-    """Names and where their objects live ("module:Class"), imported only when asked for.
+    """Maps names to import targets ("module:Class") and imports them on demand.
 
-    Third parties add names through entry points of `group`. Built-in names cannot be taken over, and a plug-in
-    that cannot be imported is skipped with a warning that names it.
+    Third parties add names through entry points of `group`. They cannot replace a built-in name. A plug-in that cannot
+    be imported is skipped with a warning that names it.
     """
 
     def __init__(self, group: str, builtin: Mapping[str, str]) -> None:
         self.group = group
         """Entry-point group ("spatial_engine.experts")."""
         self.builtin = dict(builtin)
-        """Own names, in order of preference."""
+        """Built-in names, in order of preference."""
 
     def targets(self) -> dict[str, str]:
-        """Targets ("module:Class") by name: built-ins first, then plug-ins by name."""
+        """Import targets ("module:Class") by name: built-ins first, then plug-ins in alphabetical order."""
         from importlib.metadata import entry_points
 
         plugins = sorted(entry_points(group=self.group), key=lambda point: (point.name, point.value))
@@ -36,7 +37,7 @@ class Registry:
         return self.builtin | {point.name: point.value for point in plugins if point.name not in self.builtin}
 
     def load(self, name: str) -> Any:
-        """The object called `name`. Raises `UnknownNameError`, or ImportError where it cannot be imported."""
+        """Imports the object called `name`. Raises `UnknownNameError`, or ImportError if the import fails."""
         targets = self.targets()
         if name not in targets:
             raise UnknownNameError(f"unknown name {name!r} in {self.group}; known: {', '.join(targets)}")
@@ -47,12 +48,12 @@ class Registry:
             raise ImportError(f"{self.group}: {name!r} points to {targets[name]}, which does not exist") from error
 
     def load_all(self) -> dict[str, Any]:
-        """Every object by name, except plug-ins that cannot be loaded: those are warned about."""
+        """Imports every object. A plug-in that cannot be imported is skipped with a warning."""
         loaded = {}
         for name in self.targets():
             try:
                 loaded[name] = self.load(name)
-            except Exception as error:  # whatever a third party's module does at import
+            except Exception as error:  # a third party's module may raise anything at import
                 if name in self.builtin:
                     raise
                 warnings.warn(f"{self.group}: plug-in {name!r} cannot be loaded: {error}", stacklevel=2)
@@ -80,10 +81,10 @@ EXPERTS = Registry(
         "open_vocabulary": "experts.objects.open_vocabulary:OpenVocabularyExpert",
     },
 )
-"""All experts. The order is the planner's preference where several provide one signal."""
+"""All experts. Where several provide one signal, the planner prefers the earlier one."""
 
 
 def create_expert(name: str) -> Expert:
-    """A fresh expert with default settings; call `load` before use."""
+    """A new expert with default settings. Call `load` before the first use."""
     expert: Expert = EXPERTS.load(name)()
     return expert

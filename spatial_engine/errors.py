@@ -12,7 +12,7 @@ Only the command line turns them into exit codes. Trouble with one clip is recor
 import sqlite3
 from typing import ClassVar
 
-from experts.setup_problem import SetupProblem
+from experts.expert import SetupProblem
 
 
 class SpatialEngineError(Exception):

@@ -152,7 +152,7 @@ def generate(
                 "ask": asdict(settings),
                 "unanswerable": unanswerable,
                 "templates": [template.name for template in templates],
-                "sigma_calibration": replace(maps, without=()).to_json() | {"digest": maps.digest},
+                "sigma_calibration": replace(maps, not_calibrated=()).to_json() | {"digest": maps.digest},
             },
             scenes=source.scenes(),
         )

@@ -1,1 +1,1 @@
-"""Weight files: what was published, what lies here, whether it is that."""
+"""Weight files: which are published, which are on this machine, and whether they have the pinned bytes."""

@@ -1,7 +1,7 @@
-"""The checkpoints that experts know: where they are published, which bytes they are, under which licence.
+"""The checkpoints that experts use: source, expected bytes, and licence.
 
-Revisions and hashes are those on which at least two independent public records agree. None: no such pair was found,
-and the first fetch pins what it gets. Nobody here has downloaded any of them.
+Revisions and hashes are those on which at least two independent public records agree. None: no two records agree, so
+the first fetch pins what it downloads. We have not downloaded any of them ourselves.
 """
 
 from experts.checkpoints.weight_files import WeightFile, Weights
@@ -16,7 +16,7 @@ def _file(name: str, size: int | None = None, sha256: str | None = None) -> Weig
 
 
 def _row(name: str, source: str, revision: str | None, licence: str, *files: WeightFile, instead: str = "") -> Weights:
-    """`instead`: names the permissive substitute of what forbids commercial use."""
+    """`instead` names the permissive substitute of a checkpoint that forbids commercial use."""
     return Weights(
         name=name, source=source, revision=revision, licence=licence, files=files,
         commercial_ok=not instead, instead=instead,
@@ -34,7 +34,7 @@ _ROWS = (
         _file("config.json", 1205, "5e34115ebc17bd2d8d43033c5f72e9446ac8833fd61d3fa160b7e67e0bb5b7b5"),
         _file("model.safetensors", 541518028, "e01067dc1659613083d9145a9a2547ccdbe6ccbbf83c4fe7b3e8a4e2bdae78b5"),
     ),
-    _row(  # its model card says Apache-2.0, the README of the code CC BY-NC 4.0: the stricter word counts
+    _row(  # the model card says Apache-2.0, the README of the code CC BY-NC 4.0: the stricter licence applies
         "da3-large-1.1", "huggingface:depth-anything/DA3-LARGE-1.1", "0e109ae307c5982f319a67cf6f9f99ccdc0ec97c",
         _NONCOMMERCIAL,
         _file("config.json", 1213, "744dcaf53859490ed92fc6cb98d68d3daf624b8c54533aaf604bdb53f06321f5"),

@@ -1,4 +1,4 @@
-"""One checkpoint on this disk: which files it must have, which bytes they must be, and whether they are."""
+"""Verifies one checkpoint on this disk: which files it needs, which bytes they must have, and whether they do."""
 
 import contextlib
 import hashlib
@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 LOCK = "weights.lock.json"
-"""In a checkpoint's folder: the revision and the hashes that the first fetch found; every later load must find them."""
+"""File in a checkpoint's folder: the revision and the hashes that the first fetch found. Every later load requires
+them."""
 _HASHED = ".hashed.json"
-"""Beside it: hashes by size and time of change, so that 7 GB are not read at every start."""
+"""Cache beside it: hashes by file size and modification time, so that 7 GB are not read at every start."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,11 +20,11 @@ class WeightFile:
     """One file of a checkpoint."""
 
     name: str
-    """Path below the checkpoint's own folder."""
+    """Path below the folder of the checkpoint."""
     sha256: str | None
-    """None: not known when this table was written; the first fetch pins it in the folder's lock file."""
+    """None: unknown when this table was written. The first fetch pins it in the lock file of the folder."""
     bytes: int | None
-    """None: not known."""
+    """None: unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +40,7 @@ class Weights:
     licence: str
     commercial_ok: bool
     instead: str = ""
-    """Permissive substitute, as a user would name it to --experts."""
+    """Permissive substitute, as the user would name it to --experts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,32 +48,32 @@ class Lock:
     """What the first fetch found."""
 
     revision: str | None = None
-    """None: never fetched, or put there by hand."""
+    """None: never fetched, or copied by hand."""
     sha256: dict[str, str] = field(default_factory=dict)
     """By file name."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """Why a checkpoint's folder is not what it must be."""
+    """Why a checkpoint's folder does not verify."""
 
     cause: str
     kind: Literal["missing", "damaged", "unpinned"]
-    """missing: a file is not there. damaged: truncated, altered, of another revision. unpinned: nobody said yet which
-    bytes it must have."""
+    """missing: a file does not exist. damaged: truncated, altered, or of another revision. unpinned: no hash is known
+    yet."""
 
 
 def fault(weights: Weights, folder: Path, always_hash: bool = False) -> Fault | None:
-    """What is wrong with a checkpoint's files; None if all are there, whole, and the pinned ones.
+    """The first fault of a checkpoint's files; None if all are present, complete and pinned.
 
-    `always_hash` reads every byte, whatever an earlier look found.
+    `always_hash` reads every byte and ignores cached hashes.
     """
     hashes = Hashes(folder, forget=always_hash)
     return next((wrong for file in weights.files if (wrong := file_fault(weights, file, folder, hashes))), None)
 
 
 def file_fault(weights: Weights, file: WeightFile, folder: Path, hashes: "Hashes") -> Fault | None:
-    """What is wrong with one of them."""
+    """The fault of one file; None if it verifies."""
     path, lock = folder / file.name, read_lock(folder)
     if not path.is_file():
         return Fault(cause=f"weights {weights.name} are not here: there is no {path}", kind="missing")
@@ -90,37 +91,37 @@ def file_fault(weights: Weights, file: WeightFile, folder: Path, hashes: "Hashes
 
 
 def wanted_sha256(file: WeightFile, lock: Lock) -> str | None:
-    """The hash that a file must have; the table's word counts more than the lock's. None: nobody said."""
+    """The hash that a file must have. The table takes precedence over the lock. None: unknown."""
     return file.sha256 or lock.sha256.get(file.name)
 
 
 class Hashes:
-    """sha256 of a folder's files. A file of the same size and time of change is not read again."""
+    """sha256 of the files of a folder. A file of the same size and modification time is not read again."""
 
     def __init__(self, folder: Path, forget: bool = False) -> None:
         self.folder = folder
         self._known: dict[str, Any] = {} if forget else _read(folder / _HASHED)
 
     def of(self, name: str) -> str:
-        """The hash of the file of that name."""
+        """The hash of the file with that name."""
         stat = (self.folder / name).stat()
         stamp = [stat.st_size, stat.st_mtime_ns]
         known = self._known.get(name)
         if not isinstance(known, list) or len(known) != 3 or known[:2] != stamp:
             known = self._known[name] = [*stamp, sha256(self.folder / name)]
-            with contextlib.suppress(OSError):  # a folder that is not ours to write is hashed every time
+            with contextlib.suppress(OSError):  # a read-only folder is hashed every time
                 _write(self.folder / _HASHED, self._known)
         return str(known[2])
 
 
 def sha256(path: Path) -> str:
-    """Hash over a file's bytes, as hex digits."""
+    """Hash of a file's bytes, as hex digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_lock(folder: Path) -> Lock:
-    """What the first fetch found; empty if there was none."""
+    """The lock of a folder; empty if there is none."""
     record = _read(folder / LOCK)
     pinned = record.get("sha256")
     return Lock(revision=record.get("revision"), sha256=pinned if isinstance(pinned, dict) else {})
@@ -132,14 +133,14 @@ def write_lock(folder: Path, lock: Lock) -> None:
 
 
 def _write(path: Path, value: dict[str, Any]) -> None:
-    """Replaces the file at once, or not at all."""
+    """Replaces the file atomically."""
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     part.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
     part.replace(path)
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """A JSON object; empty where there is none, or none that can be read."""
+    """A JSON object; empty where the file is missing or unreadable."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

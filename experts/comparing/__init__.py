@@ -1,1 +1,1 @@
-"""Two opinions on one signal, held against each other."""
+"""Compares independent estimates of the same signal."""

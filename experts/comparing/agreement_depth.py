@@ -1,4 +1,5 @@
-"""How far two depths of one clip are apart, and depth and a map's points, up to one factor."""
+"""Error of a dense depth against another depth, against triangulated points, and against tracks, up to one scale
+factor."""
 
 from dataclasses import dataclass
 
@@ -6,73 +7,158 @@ import numpy as np
 from jaxtyping import Float64
 
 from experts.depth.depth_reprojection import pixel_grid, sampled
-from experts.signals import CameraPath, Depth, SparsePoints
+from experts.signals import CameraPath, Depth, PointTracks, SparsePoints
+from experts.tracking.path_on_tracks import FittedPath
+from experts.tracking.track_ranges import departures
 
 _SIDE = 48
-"""Pixels a side of the grid on which two depths are compared."""
+"""Two depths are compared on a grid of this many pixels per side."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class DepthsApart:
-    """What one factor leaves between two depths."""
+class DepthError:
+    """Differences between two depths after one common scale factor."""
 
     relative: float
-    """Robust σ (1.48 · median absolute deviation) of ln of their ratio, the factor taken out."""
+    """Robust σ (1.48 · median absolute deviation) of ln of their ratio, without the common factor."""
     factor: float
-    """The first over the second; NaN where every frame has its own."""
+    """First depth over second depth; NaN where every frame has its own scale."""
     pixels: int
+    """Number of pixels compared."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DepthLimits:
-    """When two depths show different scenes."""
+    """Beyond these limits two depths contradict each other."""
 
     relative: float = 0.20
-    """Of ln of the ratio. Half of what a room leaves (ranges of 1 to 5 m) whose depth is turned inside out; beyond it
-    no question about distances has tolerances wide enough."""
+    """Limit of `DepthError.relative`. Inverting the depth of a room (ranges of 1 to 5 m) gives twice as much; beyond
+    the limit no distance question has a tolerance that is wide enough."""
     factor: float = 0.20
-    """Largest |ln| between the unit of a path and that of its depth, held against a second map."""
+    """Largest |ln| of the scale of a path over that of its depth, measured against a second reconstruction."""
     pixels: int = 100
-    """Fewer say nothing."""
-    sure_outlier_probability: float = 0.01
-    """Points of a map that are more doubtful do not count."""
+    """Smallest number of pixels for a comparison."""
+    max_outlier_probability: float = 0.01
+    """Points with a larger outlier probability are ignored."""
 
 
-def depths_apart(a: Depth, b: Depth, path: CameraPath, limits: DepthLimits) -> DepthsApart | None:
-    """Compares dense depths on the frames they share; `path` gives the size of the frame."""
+def compare_depths(a: Depth, b: Depth, path: CameraPath, limits: DepthLimits) -> DepthError | None:
+    """Compares dense depths on their common frames; `path` gives the frame size. None: too few pixels."""
     _, row_a, row_b = np.intersect1d(a.frames, b.frames, return_indices=True)
     grid = pixel_grid(_SIDE, _SIDE, path.intrinsics)
     ratio = [
         np.log(sampled(a.z[i], path.intrinsics, grid) / sampled(b.z[j], path.intrinsics, grid))
         for i, j in zip(row_a, row_b, strict=True)
     ]
-    return _apart(ratio, "per_frame" in (a.scale.kind, b.scale.kind), limits)
+    return _error_of(ratio, "per_frame" in (a.scale.kind, b.scale.kind), limits)
 
 
-def depth_and_points(depth: Depth, points: SparsePoints, path: CameraPath, limits: DepthLimits) -> DepthsApart | None:
-    """Compares dense depth with points where their map saw them; `path` is the map's own."""
-    sure = points.outlier_probability[points.observation_point] <= limits.sure_outlier_probability
+def compare_depth_with_points(
+    depth: Depth, points: SparsePoints, path: CameraPath, limits: DepthLimits
+) -> DepthError | None:
+    """Compares dense depth with triangulated points at their observations. `path` is the path of the points. None: too
+    few."""
+    sure = points.outlier_probability[points.observation_point] <= limits.max_outlier_probability
     ratio = []
     for row, frame in enumerate(depth.frames):
         at = np.flatnonzero(path.frames == frame)
         seen = np.flatnonzero(sure & (points.observation_frame == frame))
         if len(at) and len(seen):
             pose = path.world_from_cam[at[0]]
-            away = (points.xyz_world[points.observation_point[seen]] - pose[:3, 3]) @ pose[:3, 2]
+            z_point = (points.xyz_world[points.observation_point[seen]] - pose[:3, 3]) @ pose[:3, 2]
             z = sampled(depth.z[row], path.intrinsics, points.observation_xy_px[seen])
-            ratio.append(np.log(z / np.where(away > 0, away, np.nan)))
-    return _apart(ratio, depth.scale.kind == "per_frame", limits)
+            ratio.append(np.log(z / np.where(z_point > 0, z_point, np.nan)))
+    return _error_of(ratio, depth.scale.kind == "per_frame", limits)
 
 
-def _apart(ratio: list[Float64[np.ndarray, "_"]], per_frame: bool, limits: DepthLimits) -> DepthsApart | None:
+def _error_of(ratio: list[Float64[np.ndarray, "_"]], per_frame: bool, limits: DepthLimits) -> DepthError | None:
     known = [each[np.isfinite(each)] for each in ratio]
     known = [each for each in known if len(each)]
     if sum(map(len, known)) < limits.pixels:
         return None
     joined = np.concatenate([each - np.median(each) for each in known] if per_frame else known)
     middle = float(np.median(joined))
-    return DepthsApart(
+    return DepthError(
         relative=1.4826 * float(np.median(np.abs(joined - middle))),
         factor=np.nan if per_frame else float(np.exp(middle)),
         pixels=len(joined),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrackLimits:
+    """When tracks determine ranges, and when these contradict a depth."""
+
+    tracks: int = 50
+    """Smallest number of tracks that span ..."""
+    frames: int = 8
+    """... at least this many frames."""
+    depth_frames: int = 8
+    """Number of depth frames compared, evenly spaced."""
+    max_sigma: float = 0.10
+    """A range from a track is used if its relative σ is at most this."""
+    wrong: float = 0.20
+    """A depth is wrong where it differs by more than this share from the range of a track, after the common factor."""
+    relative: float = 0.12
+    """Largest robust σ of ln of the ratio: three times that of learned depth with 4 % error. A scale that drifts by
+    half over a clip gives 0.14."""
+    factor: float = 0.15
+    """Largest |ln| of the common factor: path and depth should have the same unit. A focal length 1.4 times too long
+    gives 0.34 where the camera only trucks (moves sideways)."""
+    max_wrong_share: float = 0.25
+    """If a larger share of the ranges is wrong, so is the depth. With an honest σ of 4 % none is wrong; with the
+    inverted depth of a room more than half are."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DepthTrackError:
+    """Differences between the ranges of depth and of tracks after one common scale factor."""
+
+    relative: float
+    """Robust σ of ln of their ratio."""
+    factor: float
+    """ln of the common factor: ranges of the tracks over those of the depth."""
+    wrong_share: float
+    """Share of the compared ranges that are wrong."""
+    compared: int
+    """Number of ranges compared."""
+
+
+def enough_tracks(tracks: PointTracks, limits: TrackLimits) -> bool:
+    """Whether there are enough tracks for a comparison."""
+    followed = np.isfinite(tracks.xy_px[..., 0]).sum(axis=1)
+    return int(((followed >= limits.frames) & (tracks.motion != 1)).sum()) >= limits.tracks
+
+
+def contradicts(error: DepthTrackError, limits: TrackLimits) -> bool:
+    """Whether the tracks show that the depth is wrong, or not in the path's unit."""
+    too_large = (error.wrong_share > limits.max_wrong_share, error.relative > limits.relative)
+    return any(too_large) or abs(error.factor) > limits.factor
+
+
+def compare_depth_with_tracks(
+    depth: Depth, tracks: PointTracks, fitted: FittedPath, limits: TrackLimits
+) -> DepthTrackError | None:
+    """Compares ranges at the pixels of tracks that do not move. None where the tracks determine too few ranges."""
+    camera = fitted.path.intrinsics
+    frames, row, column = np.intersect1d(depth.frames, tracks.frames, return_indices=True)
+    found = [np.empty(0)]
+    for k in np.unique(np.linspace(0, max(len(frames) - 1, 0), min(limits.depth_frames, len(frames))).astype(int)):
+        seen = np.flatnonzero(tracks.visible[:, column[k]] & (tracks.motion != 1))
+        xy = tracks.xy_px[seen, column[k]]
+        z = sampled(depth.z[row[k]], camera, xy)
+        seen, xy, z = seen[np.isfinite(z)], xy[np.isfinite(z)], z[np.isfinite(z)]
+        ranges = z / camera.rays(xy)[:, 2]
+        departure, sigma = departures(ranges, tracks, seen, fitted, int(frames[k]), xy)
+        found.append(departure[sigma <= limits.max_sigma])
+    all_logs = np.concatenate(found)
+    if len(all_logs) < limits.tracks or not np.isfinite(all_logs).any():
+        return None
+    middle = float(np.median(all_logs[np.isfinite(all_logs)]))
+    error = np.abs(all_logs - middle)
+    return DepthTrackError(
+        relative=1.4826 * float(np.median(error[np.isfinite(error)])),
+        factor=middle,
+        wrong_share=float((error > limits.wrong).mean()),
+        compared=len(all_logs),
     )

@@ -1,4 +1,4 @@
-"""How far two camera paths of one clip are apart, each in its own world and unit."""
+"""Error between two camera paths of one clip, each in its own world and unit."""
 
 from dataclasses import dataclass
 
@@ -10,70 +10,71 @@ from scipy.spatial.transform import Rotation
 from experts.signals import CameraPath, Depth, SparsePoints
 
 _MOST_FRAMES = 150
-"""Frames of which all pairs are compared; more say the same."""
+"""All pairs of at most this many frames are compared; more give the same result."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PathLimits:
-    """Beyond these two paths show different motions, and neither is believed. Of what is compared, the median counts:
-    a few misplaced frames are no matter of the whole path, and each question is measured on both anyway."""
+    """Beyond these limits two paths show different motions, and neither is used. The median error is tested: a few
+    misplaced frames do not invalidate a path, and each question is measured on both paths anyway."""
 
-    turn_rad: float = np.deg2rad(5.0)
-    """After the best common rotation: as wide as the widest tolerance for a turn (`MaxTolerances`)."""
+    rotation_rad: float = np.deg2rad(5.0)
+    """Rotation error after the best common rotation: the widest tolerance of a rotation question (`MaxTolerances`)."""
     direction_rad: float = np.deg2rad(15.0)
-    """Between ways from frame to frame: as wide as the widest tolerance for a direction."""
+    """Angle between translations from frame to frame: the widest tolerance of a direction question."""
     position_share: float = 0.10
-    """After scale and shift, of the median range: twice what joins two maps of COLMAP (`map_signals.PathFloors`)."""
-    travel_share: float = 0.05
-    """A path whose positions spread over less than this share of the median range does not contradict one that says
-    that the camera stays in its place."""
-    least_way: float = 0.3
-    """Directions are compared over ways of at least this share of the longest one."""
-    least_frames: int = 3
-    """Fewer frames in common say nothing."""
+    """Position error after scale and shift, as a share of the median range: twice the limit between two COLMAP
+    reconstructions (`PathFloors`)."""
+    translation_share: float = 0.05
+    """A path with a smaller extent than this share of the median range does not contradict a path without
+    translation."""
+    min_translation_share: float = 0.3
+    """Directions are compared over translations of at least this share of the longest one."""
+    min_frames: int = 3
+    """Smallest number of common frames."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class PathsApart:
-    """Differences of two paths; NaN where one of them does not say."""
+class PathError:
+    """Differences between two paths; NaN where one of them does not determine the quantity."""
 
-    turn_rad: float
-    """Root mean square per axis of what is left between rotations."""
+    rotation_rad: float
+    """Root mean square per axis of the remaining rotation error."""
     direction_rad: float
-    """Root mean square per component between directions of ways."""
+    """Root mean square per component of the angle between translation directions."""
     position: float
-    """Root mean square per axis between positions, in the first path's unit."""
+    """Root mean square per axis of the position error, in the first path's unit."""
     contradiction: str = ""
-    """In few words; empty if the two show the same motion."""
+    """Short reason why the two show different motions; empty if they agree."""
 
 
-def paths_apart(a: CameraPath, b: CameraPath, median_range: float, limits: PathLimits) -> PathsApart | None:
-    """Compares two paths over the frames that both register; None if these are too few.
+def compare_paths(a: CameraPath, b: CameraPath, median_range: float, limits: PathLimits) -> PathError | None:
+    """Compares two paths over the frames that both register. None: too few common frames.
 
-    The worlds are joined by the cameras' rotations, not by a Sim(3) of their centres: centres on a line leave a turn
-    open, and centres in a plane are as well their own mirror image, which a half turn makes fit.
+    The worlds are aligned by the camera rotations, not by a Sim(3) of the camera centres: centres on a line leave one
+    rotation undetermined, and centres in a plane also fit their own mirror image.
     """
     row_a, row_b = common_rows(a, b)
-    if len(row_a) < limits.least_frames:
+    if len(row_a) < limits.min_frames:
         return None
     pose_a, pose_b = a.world_from_cam[row_a], b.world_from_cam[row_b]
-    joint, turn = _joined_rotations(pose_a[:, :3, :3], pose_b[:, :3, :3], limits.turn_rad)
-    turned = float(np.sqrt(np.mean(turn**2) / 3))
-    contradiction = "two camera paths disagree" if np.median(turn) > limits.turn_rad else ""
-    centre, other = pose_a[:, :3, 3], joint.apply(np.nan_to_num(pose_b[:, :3, 3]))
-    travels = [path.motion == "general" for path in (a, b)]
-    if not all(travels):
+    aligning, residual = _aligning_rotation(pose_a[:, :3, :3], pose_b[:, :3, :3], limits.rotation_rad)
+    rotation_rad = float(np.sqrt(np.mean(residual**2) / 3))
+    contradiction = "two camera paths disagree" if np.median(residual) > limits.rotation_rad else ""
+    centre, other = pose_a[:, :3, 3], aligning.apply(np.nan_to_num(pose_b[:, :3, 3]))
+    translates = [path.motion == "general" for path in (a, b)]
+    if not all(translates):
         stays = any(path.motion in ("static", "rotation_only") for path in (a, b))
-        spread = _extent(centre if travels[0] else pose_b[:, :3, 3]) if any(travels) else 0.0
-        if stays and travels[0] and spread > limits.travel_share * median_range:
-            contradiction = "the camera travels in one of two paths"
-        return PathsApart(turn_rad=turned, direction_rad=np.nan, position=np.nan, contradiction=contradiction)
+        extent = _extent(centre if translates[0] else pose_b[:, :3, 3]) if any(translates) else 0.0
+        if stays and translates[0] and extent > limits.translation_share * median_range:
+            contradiction = "the camera translates in one of two paths"
+        return PathError(rotation_rad=rotation_rad, direction_rad=np.nan, position=np.nan, contradiction=contradiction)
     distance = _distances(centre, other)
-    angle = _angles(centre, other, limits.least_way)
+    angle = _angles(centre, other, limits.min_translation_share)
     if np.median(distance) > limits.position_share * median_range or np.median(angle) > limits.direction_rad:
         contradiction = "two camera paths disagree"
-    return PathsApart(
-        turn_rad=turned,
+    return PathError(
+        rotation_rad=rotation_rad,
         direction_rad=float(np.sqrt(np.mean(angle**2) / 2)),
         position=float(np.sqrt(np.mean(distance**2) / 3)),
         contradiction=contradiction,
@@ -81,7 +82,8 @@ def paths_apart(a: CameraPath, b: CameraPath, median_range: float, limits: PathL
 
 
 def scale_between(a: CameraPath, b: CameraPath) -> float:
-    """Units of `a` in one of `b`: median ratio of distances between positions; NaN where either does not travel."""
+    """Units of `a` per unit of `b`: median ratio of distances between positions. NaN where either path has no
+    translation."""
     row_a, row_b = common_rows(a, b)
     if len(row_a) < 2 or a.motion != "general" or b.motion != "general":
         return np.nan
@@ -89,7 +91,7 @@ def scale_between(a: CameraPath, b: CameraPath) -> float:
 
 
 def common_rows(a: CameraPath, b: CameraPath) -> tuple[Int64[np.ndarray, "k"], Int64[np.ndarray, "k"]]:
-    """Rows of the frames that both paths register, evenly thinned."""
+    """Rows of the frames that both paths register, evenly subsampled."""
     _, row_a, row_b = np.intersect1d(a.frames, b.frames, return_indices=True)
     both = a.registered[row_a] & b.registered[row_b]
     row_a, row_b = row_a[both], row_b[both]
@@ -98,7 +100,8 @@ def common_rows(a: CameraPath, b: CameraPath) -> tuple[Int64[np.ndarray, "k"], I
 
 
 def median_range(path: CameraPath, depth: Depth | None, points: SparsePoints | None) -> float:
-    """Of the scene, in the path's unit: of dense depth, or else of sparse points, or else the extent of the path."""
+    """Median range of the scene in the path's unit: from dense depth, else from sparse points, else the extent of the
+    path."""
     if depth is not None and np.isfinite(depth.z).any():
         return float(np.nanmedian(depth.z[:: 1 + len(depth.z) // 12, ::4, ::4]))
     centre = path.world_from_cam[:, :3, 3]
@@ -108,16 +111,16 @@ def median_range(path: CameraPath, depth: Depth | None, points: SparsePoints | N
     return _extent(centre) if len(centre) else np.nan
 
 
-def _joined_rotations(
+def _aligning_rotation(
     a: Float64[np.ndarray, "k 3 3"], b: Float64[np.ndarray, "k 3 3"], near_rad: float
 ) -> tuple[Rotation, Float64[np.ndarray, "k"]]:
-    """The rotation of b's world that makes the cameras look alike, and what it leaves (radians)."""
+    """The rotation of b's world that aligns the camera rotations, and the remaining angles (radians)."""
     relative = Rotation.from_matrix(a @ b.swapaxes(1, 2))
     medians = [float(np.median((one.inv() * relative).magnitude())) for one in relative]
     middle = relative[int(np.argmin(medians))]
     near = (middle.inv() * relative).magnitude() <= near_rad
-    joint = relative[near].mean()
-    return joint, np.asarray((joint.inv() * relative).magnitude())
+    aligning = relative[near].mean()
+    return aligning, np.asarray((aligning.inv() * relative).magnitude())
 
 
 def _scale(a: Float64[np.ndarray, "k 3"], b: Float64[np.ndarray, "k 3"]) -> float:
@@ -127,17 +130,22 @@ def _scale(a: Float64[np.ndarray, "k 3"], b: Float64[np.ndarray, "k 3"]) -> floa
 
 
 def _distances(a: Float64[np.ndarray, "k 3"], b: Float64[np.ndarray, "k 3"]) -> Float64[np.ndarray, "k"]:
-    """Between positions after scale and shift; shift by the median, so that a few misplaced frames do not bend it."""
-    apart = a - _scale(a, b) * b
-    return np.asarray(np.linalg.norm(apart - np.median(apart, axis=0), axis=1))
+    """Distances between positions after scale and shift. The shift is a median, so that a few misplaced frames do not
+    bias it."""
+    offset = a - _scale(a, b) * b
+    return np.asarray(np.linalg.norm(offset - np.median(offset, axis=0), axis=1))
 
 
-def _angles(a: Float64[np.ndarray, "k 3"], b: Float64[np.ndarray, "k 3"], least_way: float) -> Float64[np.ndarray, "m"]:
-    """Between the ways from frame to frame, of those that are long in both."""
+def _angles(
+    a: Float64[np.ndarray, "k 3"], b: Float64[np.ndarray, "k 3"], min_translation_share: float
+) -> Float64[np.ndarray, "m"]:
+    """Angles between the translations from frame to frame, of those that are long in both paths."""
     first, second = np.triu_indices(len(a), k=1)
     one, other = a[second] - a[first], b[second] - b[first]
     length, other_length = np.linalg.norm(one, axis=1), np.linalg.norm(other, axis=1)
-    long = (length >= least_way * length.max()) & (other_length >= least_way * other_length.max())
+    long = (length >= min_translation_share * length.max()) & (
+        other_length >= min_translation_share * other_length.max()
+    )
     if not long.any():
         return np.array([np.pi])
     cosine = np.sum(one[long] * other[long], axis=1) / (length[long] * other_length[long])

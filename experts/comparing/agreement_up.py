@@ -1,4 +1,4 @@
-"""How far two words on which way is up are apart, and whether the floor agrees."""
+"""Angle between two estimates of the up direction, and between up and the normal of the floor."""
 
 from dataclasses import dataclass
 
@@ -11,29 +11,30 @@ from experts.signals import CameraPath, Depth, Gravity
 
 @dataclass(frozen=True, kw_only=True)
 class UpLimits:
-    """When up is contradicted, and what counts as a floor."""
+    """When two up directions contradict each other, and what counts as a floor."""
 
     up_rad: float = np.deg2rad(6.0)
-    """Largest angle between two ups: the widest tolerance for roll and pitch is 5° (`MaxTolerances`)."""
+    """Largest angle between two up directions: the widest tolerance for roll and pitch is 5° (`MaxTolerances`)."""
     cone_rad: float = np.deg2rad(20.0)
-    """A floor's normal lies this near to up; what leans more is another thing."""
+    """Largest angle between up and the normal of a floor; a steeper plane is another surface."""
     floor_sigma_rad: float = np.deg2rad(3.0)
-    """σ of the normal of a floor fitted to learned depth: a smooth error of 4 % over as much floor as its distance
-    tilts it by 2.3°. Ours, not measured."""
+    """σ of the normal of a floor fitted to learned depth: a smooth error of 4 % over a floor as long as its distance
+    tilts it by 2.3°. Estimated, not measured."""
     thickness: float = 0.02
-    """Points of the floor lie within this share of the median depth of its plane."""
+    """Points of the floor are within this share of the median depth from its plane."""
     floor_share: float = 0.08
-    """At least this share of all points belongs to the floor ..."""
+    """Smallest share of all points that belong to the floor ..."""
     below_share: float = 0.02
-    """... and at most this share lies beneath it."""
+    """... and largest share of points below it."""
     points: int = 3000
-    """At most so many points are asked."""
-    guesses: int = 400
-    """Planes through three points that are tried (RANSAC)."""
+    """Largest number of points used."""
+    planes: int = 400
+    """Number of RANSAC planes through three points."""
 
 
-def ups_apart(a: Gravity, b: Gravity, path: CameraPath | None) -> Float64[np.ndarray, "k"] | None:
-    """Angles (rad) between two ups frame by frame; where they share no frame, between their means in `path`'s world."""
+def angles_between_ups(a: Gravity, b: Gravity, path: CameraPath | None) -> Float64[np.ndarray, "k"] | None:
+    """Angles (rad) between two up directions per common frame. Without common frames: between their medians in the
+    world of `path`. None: not comparable."""
     _, row_a, row_b = np.intersect1d(a.frames, b.frames, return_indices=True)
     up, other = a.up_cam[row_a], b.up_cam[row_b]
     known = np.isfinite(up).all(axis=1) & np.isfinite(other).all(axis=1)
@@ -44,7 +45,7 @@ def ups_apart(a: Gravity, b: Gravity, path: CameraPath | None) -> Float64[np.nda
 
 
 def up_in_world(gravity: Gravity, path: CameraPath) -> Float64[np.ndarray, "3"] | None:
-    """Median up in the path's world; None where no frame has both."""
+    """Median up direction in the path's world; None where no frame has both."""
     _, row, at = np.intersect1d(gravity.frames, path.frames, return_indices=True)
     ups = np.einsum("nij,nj->ni", path.world_from_cam[at, :3, :3], gravity.up_cam[row])
     ups = ups[np.isfinite(ups).all(axis=1)]
@@ -55,13 +56,13 @@ def up_in_world(gravity: Gravity, path: CameraPath) -> Float64[np.ndarray, "3"] 
 
 
 def floor_tilt(depth: Depth, path: CameraPath, up: Float64[np.ndarray, "3"], limits: UpLimits) -> float | None:
-    """Angle between up and the normal of the lowest large plane that is about level; None where there is none."""
+    """Angle between up and the normal of the lowest large plane that is about level; None if there is no such plane."""
     xyz = _cloud(depth, path, limits.points)
     if len(xyz) < 3:
         return None
-    thin = limits.thickness * float(np.nanmedian(depth.z[:, ::4, ::4]))
+    thickness = limits.thickness * float(np.nanmedian(depth.z[:, ::4, ::4]))
     rng = np.random.default_rng(0)
-    a, b, c = (xyz[rng.integers(0, len(xyz), limits.guesses)] for _ in range(3))
+    a, b, c = (xyz[rng.integers(0, len(xyz), limits.planes)] for _ in range(3))
     normal = np.cross(b - a, c - a)
     length = np.linalg.norm(normal, axis=1)
     normal = normal / np.where(length > 0, length, 1)[:, None]
@@ -69,8 +70,8 @@ def floor_tilt(depth: Depth, path: CameraPath, up: Float64[np.ndarray, "3"], lim
     level = (length > 0) & (normal @ up >= np.cos(limits.cone_rad))
     a, normal = a[level], normal[level]
     height = xyz @ normal.T - np.sum(a * normal, axis=1)
-    on, beneath = np.abs(height) <= thin, height < -thin
-    support = np.where(beneath.mean(axis=0) <= limits.below_share, on.mean(axis=0), 0.0)
+    on, below = np.abs(height) <= thickness, height < -thickness
+    support = np.where(below.mean(axis=0) <= limits.below_share, on.mean(axis=0), 0.0)
     if not len(support) or support.max() < limits.floor_share:
         return None
     floor = xyz[on[:, support.argmax()]]
@@ -79,7 +80,7 @@ def floor_tilt(depth: Depth, path: CameraPath, up: Float64[np.ndarray, "3"], lim
 
 
 def _cloud(depth: Depth, path: CameraPath, count: int) -> Float64[np.ndarray, "p 3"]:
-    """Points of the depth in the path's world, evenly spread over frames and pictures."""
+    """Points of the depth in the path's world, evenly spaced over frames and pixels."""
     _, rows, at = np.intersect1d(depth.frames, path.frames, return_indices=True)
     placed = np.isfinite(path.world_from_cam[at]).all(axis=(1, 2))
     rows, at = rows[placed], at[placed]

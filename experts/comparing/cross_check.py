@@ -1,4 +1,4 @@
-"""Holds independent estimates of one clip against each other: disagreement becomes σ, or a reason to ask nothing."""
+"""Compares independent estimates of one clip. Disagreement becomes additional σ, or a reason to ask no question."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -7,10 +7,19 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from experts.clip import Clip
-from experts.comparing.agreement_depth import DepthLimits, DepthsApart, depth_and_points, depths_apart
-from experts.comparing.agreement_paths import PathLimits, PathsApart, median_range, paths_apart, scale_between
-from experts.comparing.agreement_tracks import TrackLimits, contradicts, depth_and_tracks, enough_tracks
-from experts.comparing.agreement_up import UpLimits, floor_tilt, up_in_world, ups_apart
+from experts.comparing.agreement_depth import (
+    DepthError,
+    DepthLimits,
+    TrackLimits,
+    compare_depth_with_points,
+    compare_depth_with_tracks,
+    compare_depths,
+    contradicts,
+    enough_tracks,
+)
+from experts.comparing.agreement_paths import PathError, PathLimits, compare_paths, median_range, scale_between
+from experts.comparing.agreement_up import UpLimits, angles_between_ups, floor_tilt, up_in_world
+from experts.expert import WeightFreeExpert
 from experts.provenance import Provenance
 from experts.signals import (
     CHECKED,
@@ -32,48 +41,51 @@ Kind = TypeVar("Kind")
 
 @dataclass(frozen=True, kw_only=True)
 class CrossCheckSettings:
-    """When a disagreement is a contradiction, signal by signal."""
+    """Per signal, the disagreement beyond which two estimates contradict each other."""
 
     paths: PathLimits = field(default_factory=PathLimits)
     depths: DepthLimits = field(default_factory=DepthLimits)
     tracks: TrackLimits = field(default_factory=TrackLimits)
     fit: FitSettings = field(default_factory=FitSettings)
-    """How a path is fitted to tracks before they are compared."""
-    fitted: PathLimits = field(
-        default_factory=lambda: PathLimits(turn_rad=np.deg2rad(3.0), direction_rad=np.deg2rad(7.0), position_share=0.05)
+    """How a path is fitted to tracks before the comparison."""
+    fitted_paths: PathLimits = field(
+        default_factory=lambda: PathLimits(
+            rotation_rad=np.deg2rad(3.0), direction_rad=np.deg2rad(7.0), position_share=0.05
+        )
     )
-    """Between a path and the same fitted to tracks. Closer than between experts: on rendered rooms honest noise left
-    directions 4° apart at most, a path bent by 20° or seen through a focal length 1.4 times too long 9°."""
+    """Limits between a path and the same path fitted to tracks. They are tighter than between experts: on rendered
+    rooms honest noise gave direction errors of at most 4°; a path bent by 20°, or a focal length 1.4 times too long,
+    gave 9°."""
     ups: UpLimits = field(default_factory=UpLimits)
     focal: float = 0.25
-    """Largest |ln| of the ratio of two focal lengths: as between two maps of COLMAP (`FocalSettings`)."""
+    """Largest |ln| of the ratio of two focal lengths, as between two COLMAP reconstructions (`FocalSettings`)."""
 
 
 @dataclass(kw_only=True)
 class _Findings:
-    """What is found, comparison by comparison."""
+    """Collects the results of the comparisons."""
 
     compared: list[str] = field(default_factory=list)
-    spread: dict[str, float] = field(default_factory=dict)
+    disagreement: dict[str, float] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
 
-    def held(self, what: str, *makers: Provenance) -> None:
-        """Two estimates were compared."""
+    def compare(self, what: str, *makers: Provenance) -> None:
+        """Records that estimates were compared."""
         self.compared.append(f"{what}: {', '.join(maker.expert for maker in makers)}")
 
-    def add(self, quantity: str, apart: float, *sigmas: float) -> None:
-        """What the estimates' own σ do not explain of a difference is σ to add; the largest of several counts."""
-        unexplained = np.sqrt(max(apart**2 - sum(sigma**2 for sigma in sigmas), 0.0)) if np.isfinite(apart) else 0.0
-        self.spread[quantity] = max(self.spread.get(quantity, 0.0), float(unexplained))
+    def add(self, quantity: str, error: float, *sigmas: float) -> None:
+        """Records the part of an error that the estimates' own σ do not explain; the largest one counts."""
+        unexplained = np.sqrt(max(error**2 - sum(sigma**2 for sigma in sigmas), 0.0)) if np.isfinite(error) else 0.0
+        self.disagreement[quantity] = max(self.disagreement.get(quantity, 0.0), float(unexplained))
 
     def refuse(self, reason: str, *signals: str) -> None:
-        """Nothing may rest on these."""
+        """Records that these signals must not be used."""
         for name in signals:
             self.refused.setdefault(name, reason)
 
 
-class CrossCheckExpert:
-    """Expert "cross_check": provides "agreement" where there is anything to compare."""
+class CrossCheckExpert(WeightFreeExpert):
+    """Expert "cross_check": provides "agreement" if at least two estimates can be compared."""
 
     name: ClassVar[str] = "cross_check"
     version: ClassVar[str] = "2"
@@ -89,20 +101,13 @@ class CrossCheckExpert:
         frozenset({"camera_path", "tracks", "depth"}),
         frozenset({"gravity", "camera_path", "depth"}),
     )
-    """Signals that say something of each other without a second expert for any of them: focal length; tracks;
-    the floor."""
+    """Sets of signals that can be compared without a second expert for any of them: focal lengths; tracks; floor."""
 
     def __init__(self, settings: CrossCheckSettings | None = None) -> None:
         self.settings = settings or CrossCheckSettings()
 
-    def load(self, weights: str | None = None, device: str = "auto", dtype: str | None = None) -> None:
-        """Nothing to load."""
-
-    def close(self) -> None:
-        """Nothing to free."""
-
     def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
-        """`{"agreement": Agreement}`; abstains where no quantity has two estimates."""
+        """`{"agreement": Agreement}`, or `NoEstimate` where no quantity has two estimates."""
         found = _Findings()
         self._compare_paths(signals, found)
         self._compare_focal(signals, found)
@@ -113,7 +118,7 @@ class CrossCheckExpert:
             return {"agreement": NoEstimate(reason="nothing to compare")}
         agreement = Agreement(
             compared=tuple(found.compared),
-            spread=found.spread,
+            disagreement=found.disagreement,
             refused=found.refused,
             provenance=Provenance(expert=self.name, version=self.version, settings=asdict(self.settings), seed=0),
         )
@@ -124,76 +129,72 @@ class CrossCheckExpert:
         if path is None or check is None:
             return
         scene = median_range(path, _one(signals, "depth", Depth), _one(signals, "sparse_points", SparsePoints))
-        apart = paths_apart(path, check, scene, self.settings.paths)
-        if apart is None:
+        error = compare_paths(path, check, scene, self.settings.paths)
+        if error is None:
             return
-        found.held("camera_path", path.provenance, check.provenance)
-        self._judge_paths(apart, path, check, scene, found)
+        found.compare("camera_path", path.provenance, check.provenance)
+        self._add_paths(error, path, check, scene, found)
 
-    def _judge_paths(
-        self, apart: PathsApart, path: CameraPath, other: CameraPath | None, scene: float, found: _Findings
+    def _add_paths(
+        self, error: PathError, path: CameraPath, other: CameraPath | None, scene: float, found: _Findings
     ) -> None:
-        """`other` brings its own σ; None: it has none worth naming."""
-        if apart.contradiction:
-            found.refuse(apart.contradiction, "camera_path")
+        """`other`: the path whose σ count too; None: no further σ."""
+        if error.contradiction:
+            found.refuse(error.contradiction, "camera_path")
         paths = [path] if other is None else [path, other]
         units = [1.0] if other is None else [1.0, float(np.nan_to_num(scale_between(path, other)))]
-        found.add("rotation_rad", apart.turn_rad, *(_typical(p.rotation_sigma_rad) for p in paths))
-        found.add("direction_rad", apart.direction_rad, *(p.direction_sigma_rad for p in paths))
+        found.add("rotation_rad", error.rotation_rad, *(_typical(p.rotation_sigma_rad) for p in paths))
+        found.add("direction_rad", error.direction_rad, *(p.direction_sigma_rad for p in paths))
         formal = [unit * _typical(p.position_sigma) / scene for unit, p in zip(units, paths, strict=True)]
-        found.add("position_share", apart.position / scene, *formal)
+        found.add("position_share", error.position / scene, *formal)
 
     def _compare_focal(self, signals: Signals, found: _Findings) -> None:
         path, check = _two(signals, "camera_path", CameraPath)
         calibration = _one(signals, "calibration", Calibration)
-        for other, blamed in ((check, "camera_path"), (calibration, "calibration")):
+        for other, refused in ((check, "camera_path"), (calibration, "calibration")):
             if path is None or other is None or other.provenance.expert == path.provenance.expert:
                 continue
-            apart = abs(np.log(path.intrinsics.fy_px / other.intrinsics.fy_px))
-            found.held("focal length", path.provenance, other.provenance)
-            found.add("focal_relative", apart, path.focal_relative_sigma, other.focal_relative_sigma)
-            if apart > self.settings.focal:
-                found.refuse("two focal lengths disagree", blamed)
+            error = abs(np.log(path.intrinsics.fy_px / other.intrinsics.fy_px))
+            found.compare("focal length", path.provenance, other.provenance)
+            found.add("focal_relative", error, path.focal_relative_sigma, other.focal_relative_sigma)
+            if error > self.settings.focal:
+                found.refuse("two focal lengths disagree", refused)
 
     def _compare_tracks(self, signals: Signals, found: _Findings) -> None:
-        """Learned path and depth against what tracks of the picture say; nothing learned, nothing to ask."""
+        """Compares a learned path and depth with image tracks. Measured ones need no such comparison."""
         path, depth = _one(signals, "camera_path", CameraPath), _one(signals, "depth", Depth)
         tracks, s = _one(signals, "tracks", PointTracks), self.settings
-        if (
-            path is None
-            or depth is None
-            or tracks is None
-            or not depth.outlier_probability
-            or path.motion == "unresolved"
-        ):
+        if path is None or depth is None or tracks is None or not enough_tracks(tracks, s.tracks):
             return
-        if not enough_tracks(tracks, s.tracks):
+        if not depth.outlier_probability or path.motion == "unresolved":
             return
-        found.held("camera_path and tracks", path.provenance, tracks.provenance)
+        found.compare("camera_path and tracks", path.provenance, tracks.provenance)
         fitted = path_by_tracks(tracks, path, s.fit)
         if fitted is None:
             found.refuse("tracks contradict the camera path", "camera_path")
             return
         scene = median_range(path, depth, None)
-        apart = paths_apart(path, fitted.path, scene, s.fitted)
-        if apart is not None:
-            contradiction = "tracks contradict the camera path" if apart.contradiction else ""
-            self._judge_paths(replace(apart, contradiction=contradiction), path, None, scene, found)
+        error = compare_paths(path, fitted.path, scene, s.fitted_paths)
+        if error is not None:
+            contradiction = "tracks contradict the camera path" if error.contradiction else ""
+            self._add_paths(replace(error, contradiction=contradiction), path, None, scene, found)
         if path.motion == "general" and depth.scale.kind != "per_frame":
             self._compare_ranges(depth, tracks, fitted, path, found)
 
     def _compare_ranges(
         self, depth: Depth, tracks: PointTracks, fitted: FittedPath, path: CameraPath, found: _Findings
     ) -> None:
-        """Ranges of tracks rest on the path: where they contradict depth, one model's path is as doubtful."""
-        limits, held = self.settings.tracks, depth_and_tracks(depth, tracks, fitted, self.settings.tracks)
-        if held is None:
+        """Ranges from tracks depend on the path. If they contradict depth of the same model, path and depth are both
+        suspect."""
+        limits = self.settings.tracks
+        error = compare_depth_with_tracks(depth, tracks, fitted, limits)
+        if error is None:
             return
-        found.held("depth and tracks", depth.provenance, tracks.provenance)
+        found.compare("depth and tracks", depth.provenance, tracks.provenance)
         own = _typical(depth.relative_sigma[:, ::4, ::4])
-        found.add("depth_relative", held.relative, own)
-        found.add("depth_relative", held.factor, own)
-        if contradicts(held, limits):
+        found.add("depth_relative", error.relative, own)
+        found.add("depth_relative", error.factor, own)
+        if contradicts(error, limits):
             found.refuse("tracks contradict the depth", "depth")
             if depth.provenance.expert == path.provenance.expert:
                 found.refuse("tracks contradict depth and path", "camera_path")
@@ -206,22 +207,22 @@ class CrossCheckExpert:
         if depth is None or path is None:
             return
         own = _typical(depth.relative_sigma[:, ::4, ::4])
-        if check is not None and (apart := depths_apart(depth, check, path, limits)) is not None:
-            found.held("depth", depth.provenance, check.provenance)
-            self._judge_depth(apart, (own, _typical(check.relative_sigma[:, ::4, ::4])), found)
+        if check is not None and (error := compare_depths(depth, check, path, limits)) is not None:
+            found.compare("depth", depth.provenance, check.provenance)
+            self._add_depth(error, (own, _typical(check.relative_sigma[:, ::4, ::4])), found)
         if points is None or other is None:
             return
-        if (apart := depth_and_points(depth, points, other, limits)) is not None:
-            found.held("depth and points", depth.provenance, points.provenance)
-            self._judge_depth(apart, (own, _typical(points.range_relative_sigma)), found)
-            unit = abs(np.log(apart.factor / scale_between(path, other)))
+        if (error := compare_depth_with_points(depth, points, other, limits)) is not None:
+            found.compare("depth and points", depth.provenance, points.provenance)
+            self._add_depth(error, (own, _typical(points.range_relative_sigma)), found)
+            unit = abs(np.log(error.factor / scale_between(path, other)))
             found.add("depth_relative", unit, own, _typical(points.range_relative_sigma))
             if unit > limits.factor:
                 found.refuse("depth and camera path differ in scale", "depth")
 
-    def _judge_depth(self, apart: DepthsApart, sigmas: tuple[float, float], found: _Findings) -> None:
-        found.add("depth_relative", apart.relative, *sigmas)
-        if apart.relative > self.settings.depths.relative:
+    def _add_depth(self, error: DepthError, sigmas: tuple[float, float], found: _Findings) -> None:
+        found.add("depth_relative", error.relative, *sigmas)
+        if error.relative > self.settings.depths.relative:
             found.refuse("two depths disagree", "depth")
 
     def _compare_up(self, signals: Signals, found: _Findings) -> None:
@@ -231,21 +232,21 @@ class CrossCheckExpert:
         if gravity is None:
             return
         own = _typical(gravity.sigma_rad)
-        apart = None if check is None else ups_apart(gravity, check, path)
-        if check is not None and apart is not None:
-            found.held("gravity", gravity.provenance, check.provenance)
-            found.add("up_rad", float(np.sqrt(np.mean(apart**2) / 2)), own, _typical(check.sigma_rad))
-            if np.median(apart) > limits.up_rad:
-                found.refuse("two ups disagree", "gravity")
-        if depth is None or path is None or depth.scale.kind == "per_frame" or apart is not None:
+        error = None if check is None else angles_between_ups(gravity, check, path)
+        if check is not None and error is not None:
+            found.compare("gravity", gravity.provenance, check.provenance)
+            found.add("up_rad", float(np.sqrt(np.mean(error**2) / 2)), own, _typical(check.sigma_rad))
+            if np.median(error) > limits.up_rad:
+                found.refuse("two up directions disagree", "gravity")
+        if depth is None or path is None or depth.scale.kind == "per_frame" or error is not None:
             return
         up = up_in_world(gravity, path)
         tilt = None if up is None else floor_tilt(depth, path, up, limits)
         if tilt is not None:
-            found.held("gravity and floor", gravity.provenance, depth.provenance)
+            found.compare("gravity and floor", gravity.provenance, depth.provenance)
             found.add("up_rad", tilt / np.sqrt(2), own, limits.floor_sigma_rad)
             if tilt > limits.up_rad + limits.floor_sigma_rad:
-                found.refuse("the floor is tilted against gravity", "gravity")
+                found.refuse("the floor is not perpendicular to gravity", "gravity")
 
 
 def _one(signals: Signals, name: str, kind: type[Kind]) -> Kind | None:
@@ -259,6 +260,6 @@ def _two(signals: Signals, name: str, kind: type[Kind]) -> tuple[Kind | None, Ki
 
 
 def _typical(sigma: np.ndarray) -> float:
-    """Median of the known ones; 0 where none is known."""
+    """Median of the known values; 0 if none is known."""
     known = sigma[np.isfinite(sigma)]
     return float(np.median(known)) if len(known) else 0.0

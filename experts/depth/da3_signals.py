@@ -11,7 +11,7 @@ from experts.clip import Clip
 from experts.depth.depth_consistency import ConsistencySettings, confirmed
 from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
-from experts.runtime.window_chain import Joined
+from experts.runtime.windows import Joined
 from experts.signals import CameraPath, Depth, MotionKind, NoEstimate, Scale, Signal
 
 

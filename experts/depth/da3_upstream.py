@@ -13,8 +13,8 @@ from jaxtyping import Float64, UInt8
 
 import experts.depth.da3_pose_align as da3_pose_align
 from experts.checkpoints.weights import load_state
+from experts.expert import SetupProblem
 from experts.runtime.device import Placement
-from experts.setup_problem import SetupProblem
 
 _EXPORT = "depth_anything_3.utils.export"
 _POSE_ALIGN = "depth_anything_3.utils.pose_align"

@@ -19,14 +19,13 @@ from experts.depth.da3_prediction import DecodingSettings, decoded, metric_depth
 from experts.depth.da3_signals import TrustSettings, held_against_itself, signals_of
 from experts.depth.da3_upstream import built, predict
 from experts.depth.da3_variants import DEFAULT, PACKAGES, VARIANTS
+from experts.expert import SetupProblem
 from experts.footage.decoding import DecodingError
 from experts.intrinsics import Intrinsics
 from experts.runtime.device import Placement, is_out_of_memory
 from experts.runtime.model_expert import ModelExpert, Package
 from experts.runtime.prefetch import ahead
-from experts.runtime.window_chain import Chain, Joined
-from experts.runtime.windows import WindowSettings, fitting_size, rolling
-from experts.setup_problem import SetupProblem
+from experts.runtime.windows import Chain, Joined, WindowSettings, fitting_size, rolling
 from experts.signals import Calibration, CameraPath, Depth, NoEstimate, Scale, Signal, Signals, ValidArea
 
 Shot = tuple[int, Picture]

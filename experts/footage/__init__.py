@@ -1,1 +1,1 @@
-"""Frames out of files: decoding, and where shots begin and end."""
+"""Reads footage: decodes frames and detects shots."""

@@ -1,4 +1,4 @@
-"""Frames of image folders, decoded one at a time; and what can go wrong with decoding (videos: `video`)."""
+"""Decodes the frames of image folders one at a time, and defines the errors of decoding (for videos see `video`)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ from experts.clip import Picture
 
 
 class DecodingError(Exception):
-    """Footage cannot be decoded: which file, why, and what to do."""
+    """Footage cannot be decoded: names the file, the cause and the remedy."""
 
     def __init__(self, path: Path, cause: str, remedy: str = "check that the file plays in a video player") -> None:
         super().__init__(f"{str(path)!r}: {cause}; {remedy}")
         self.path, self.cause, self.remedy = path, cause, remedy
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.path, self.cause, self.remedy)  # crosses process borders whole
+        return type(self), (self.path, self.cause, self.remedy)  # lets the error be pickled
 
 
 def check_unchanged(path: Path, file_bytes: int) -> None:
-    """Raises `DecodingError` for a file that is gone or has another size."""
+    """Raises `DecodingError` for a file that was removed or whose size has changed."""
     try:
         now = path.stat().st_size
     except OSError as error:
@@ -33,16 +33,16 @@ def check_unchanged(path: Path, file_bytes: int) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ImageReader:
-    """Frames of an image folder. Opens a file for the length of one picture; can be pickled."""
+    """Frames of an image folder. A file is open only while one picture is read; the reader can be pickled."""
 
     paths: tuple[Path, ...]
     """The images, in frame order."""
     width_px: int
-    """Upright width that each must have."""
+    """Required upright width."""
     height_px: int
-    """Upright height that each must have."""
+    """Required upright height."""
     file_bytes: tuple[int, ...]
-    """Size of each file; another size is another file."""
+    """Size of each file; a changed size means a changed file."""
 
     def read(self, frames: Sequence[int]) -> Iterator[Picture]:
         """RGB pictures of ascending frame indices, upright, at full size. Raises `DecodingError`."""

@@ -1,10 +1,9 @@
-"""Where a video must be split: cuts, dissolves, fades through one colour, and windows of at most a minute.
+"""Splits a video into shots: at cuts, dissolves and fades, and into windows of at most one minute.
 
-One streaming pass over thumbnails. A missed cut makes wrong labels and a cut too many costs little, so the scores
-are built to stay small under camera motion (colour histogram, structure compared at the best shift), and whatever
-then stands out of its neighbourhood splits. A few foreign frames (a flash, an inserted picture) after which the
-picture goes on as before are left out without a split. A frame amid a dissolve is a mixture of an earlier and a later
-one, which no camera motion makes of a scene.
+One pass over thumbnails. A missed cut makes wrong labels; an extra cut costs little. The scores stay small under camera
+motion (colour histogram; structure compared at the best shift), and every score that exceeds its neighbourhood is a
+cut. A few foreign frames (a flash, an inserted picture) after which the old picture returns are removed without a cut.
+A frame inside a dissolve is a mixture of an earlier and a later frame; camera motion never produces such a mixture.
 """
 
 from collections import deque
@@ -23,52 +22,53 @@ Began = Literal["start", "cut", "fade", "window"]  # a dissolve counts as a fade
 
 @dataclass(frozen=True, kw_only=True)
 class ShotSettings:
-    """Thresholds, fitted on 12 real sequences (test data sets, named where they matter) joined at random."""
+    """Thresholds, fitted on 12 real sequences (named where they matter) joined at random."""
 
     score: float = 0.3
-    """A change of picture scores at least this above a still one (0 to 2). Of 1500 joints between different
-    sequences none scored < 0.59; the largest step inside apple, robot_unitree, lady-running, kitti_odom_a: 0.26."""
+    """A cut scores at least this much (0 to 2) with a static camera. Of 1500 joints between different sequences none
+    scored < 0.59. The largest step inside apple, robot_unitree, lady-running and kitti_odom_a scores 0.26."""
     score_per_motion: float = 1.5
-    """... plus this times the median score nearby: fast motion (lady-running, median 0.19) is no cut."""
+    """... plus this factor times the median score nearby: fast motion (lady-running, median 0.19) is not a cut."""
     neighbourhood: int = 12
-    """Frames on either side that make "nearby"; half a second at 25 Hz."""
+    """Number of frames on either side that count as nearby; half a second at 25 Hz."""
     foreign_frames: int = 3
-    """At most this many frames between two that fit together are foreign (a flash lasts 1 to 3 frames)."""
+    """At most this many frames between two matching ones are foreign (a flash lasts 1 to 3 frames)."""
     blank_contrast: float = 4.0
-    """Standard deviation of grey levels (of 255) below which a frame is one colour; compression noise is 1 to 2."""
+    """Standard deviation of grey levels (of 255) below which a frame is blank; compression noise is 1 to 2."""
     texture_contrast: float = 8.0
-    """Standard deviation of grey levels below which structure is mostly noise and counts in proportion."""
+    """Standard deviation of grey levels below which structure is mostly noise. The structure score is scaled down
+    accordingly."""
     shift: float = 0.2
-    """Share of the picture that structure may shift between frames, each way."""
+    """Share of the picture by which structure may shift between frames, in each direction."""
     mixture_reach: tuple[int, ...] = (4, 8, 16, 24)
-    """A frame is held against those so many frames before and after it, for dissolves of 0.2 to 2 s at 25 Hz."""
+    """A frame is compared with the frames this far before and after it, to detect dissolves of 0.2 to 2 s at 25 Hz."""
     mixture_residual: float = 0.35
-    """What no mixture of the two explains of a frame, over their difference. 48 dissolves of 6 to 50 frames between
-    real sequences: at most 0.33; seven sequences without: at least 0.38."""
+    """Largest residual of the mixture model, relative to the difference of the two frames. 48 dissolves of 6 to 50
+    frames between real sequences: at most 0.33; seven sequences without dissolves: at least 0.38."""
     mixture_share: float = 0.25
-    """Each of the two makes at least this much of the mixture."""
+    """Smallest weight of either frame in the mixture."""
     mixture_score: float = 0.5
-    """The two score at least this against each other ..."""
+    """The two frames score at least this much against each other ..."""
     mixture_structure: float = 0.25
-    """... and at least this in structure alone: a change of exposure is no dissolve."""
+    """... and at least this much in structure alone: a change of exposure is not a dissolve."""
     window_s: float = 60.0
-    """Longest shot (DESIGN: a clip is at most a minute)."""
+    """Longest shot (a clip is at most one minute)."""
     window_frames: int = 1800
-    """The same where there are no time stamps: a minute at 30 Hz."""
+    """The same without time stamps: one minute at 30 Hz."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shot:
-    """Frames `start` ≤ index < `stop`, but for `foreign`."""
+    """Frames `start` ≤ index < `stop`, without `foreign`."""
 
     start: int
     """First frame."""
     stop: int
     """One past the last frame."""
     began: Began
-    """Why a shot begins here."""
+    """Why the shot begins here."""
     foreign: tuple[int, ...] = ()
-    """Frames in between that show something else (a flash, an inserted picture)."""
+    """Frames inside the range that show something else (a flash, an inserted picture)."""
 
     @property
     def frames(self) -> Int64[np.ndarray, "n"]:
@@ -79,21 +79,21 @@ class Shot:
 
 @dataclass
 class ShotDetector:
-    """Takes thumbnails in order (`see`), then says where the shots are (`shots`). Memory: a few numbers a frame."""
+    """Takes thumbnails in order (`see`), then returns the shots (`shots`). Memory: a few numbers per frame."""
 
     settings: ShotSettings = field(default_factory=ShotSettings)
     scores: list[float] = field(default_factory=list)
-    """Change from the frame before; 0 for the first."""
+    """Change from the previous frame; 0 for the first."""
     blank: list[bool] = field(default_factory=list)
-    """Whether the frame is one colour, or amid a dissolve."""
+    """Whether the frame is blank or inside a dissolve."""
     returns: dict[int, int] = field(default_factory=dict)
-    """Frame at which the picture changes → later frame that fits the one before the change again."""
-    _latest: deque["_Look"] = field(default_factory=deque)
-    _open: dict[int, "_Look"] = field(default_factory=dict)
+    """Frame at which the picture changes → later frame at which the previous picture returns."""
+    _latest: deque["_Features"] = field(default_factory=deque)
+    _open: dict[int, "_Features"] = field(default_factory=dict)
 
     def see(self, thumbnail: Picture) -> None:
-        """Takes the next frame."""
-        look, now = _Look.at(thumbnail), len(self.scores)
+        """Processes the next frame."""
+        look, now = _Features.at(thumbnail), len(self.scores)
         before = self._latest[-1] if self._latest else None
         score = 0.0 if before is None else _change(before, look, self.settings)
         self.scores.append(score)
@@ -111,19 +111,19 @@ class ShotDetector:
         self._mark_dissolve(now)
 
     def _mark_dissolve(self, now: int) -> None:
-        """Blanks the frames between two whose mixture lies midway."""
+        """Marks the frames of a detected dissolve as blank."""
         for reach in self.settings.mixture_reach:
             if len(self._latest) <= 2 * reach:
                 return
             earlier, frame, later = self._latest[-1 - 2 * reach], self._latest[-1 - reach], self._latest[-1]
-            if _mixed(earlier, frame, later, self.settings):
+            if _is_mixture(earlier, frame, later, self.settings):
                 self.blank[now - 2 * reach + 1 : now] = [True] * (2 * reach - 1)
 
     def shots(self) -> list[Shot]:
-        """Shots in order; blank frames between them belong to none. A video that is blank throughout is one shot."""
+        """Shots in order. Blank frames between them belong to none. An entirely blank video is one shot."""
         blank = np.array(self.blank, dtype=bool)
         if blank.all():
-            blank[:] = False  # nothing but one colour: the experts say what can be made of it
+            blank[:] = False  # one colour throughout: the experts then return the reason
         cuts, foreign = self._changes()
         return [
             Shot(start=start, stop=stop, began=began, foreign=tuple(f for f in foreign if start <= f < stop))
@@ -131,7 +131,7 @@ class ShotDetector:
         ]
 
     def _changes(self) -> tuple[list[int], list[int]]:
-        """Frames that begin another picture for good, and frames that are foreign for a moment."""
+        """First frames of new pictures, and foreign frames."""
         cuts: list[int] = []
         foreign: list[int] = []
         settled = 0
@@ -158,7 +158,8 @@ class ShotDetector:
 def windows(
     shot: Shot, times_s: Float64[np.ndarray, "n"] | None, settings: ShotSettings | None = None
 ) -> Iterator[Shot]:
-    """Equal parts of at most a minute. `times_s` are those of the whole video; None counts frames instead."""
+    """Splits a shot into equal parts of at most one minute. `times_s` covers the whole video; None: frames are counted
+    instead."""
     settings = settings or ShotSettings()
     if times_s is None:
         length = np.arange(shot.stop - shot.start) / settings.window_frames
@@ -174,8 +175,8 @@ def windows(
 
 
 @dataclass(frozen=True)
-class _Look:
-    """What is compared of a frame."""
+class _Features:
+    """Features of a frame for comparison."""
 
     grey: Float32[np.ndarray, "h w"]
     soft: Float32[np.ndarray, "h w"]
@@ -183,7 +184,7 @@ class _Look:
     contrast: float
 
     @classmethod
-    def at(cls, thumbnail: Picture) -> "_Look":
+    def at(cls, thumbnail: Picture) -> "_Features":
         import cv2
 
         histogram = cv2.calcHist([thumbnail], [0, 1, 2], None, [8, 8, 8], [0, 256] * 3).ravel()
@@ -191,13 +192,13 @@ class _Look:
         return cls(grey, cv2.GaussianBlur(grey, (5, 5), 0), histogram / histogram.sum(), float(grey.std()))
 
 
-def _change(a: _Look, b: _Look, settings: ShotSettings) -> float:
-    """0 (same picture) to 2: share of colour that differs + structure that differs."""
+def _change(a: _Features, b: _Features, settings: ShotSettings) -> float:
+    """Difference of two frames, 0 (same picture) to 2: difference of colour histograms + difference of structure."""
     return 0.5 * float(np.abs(a.histogram - b.histogram).sum()) + _structure(a, b, settings)
 
 
-def _structure(a: _Look, b: _Look, settings: ShotSettings) -> float:
-    """Lack of correlation at the best shift, 0 to 1; less where there is hardly any texture."""
+def _structure(a: _Features, b: _Features, settings: ShotSettings) -> float:
+    """1 − correlation at the best shift, 0 to 1; scaled down where there is little texture."""
     import cv2
 
     h, w = a.grey.shape
@@ -210,14 +211,14 @@ def _structure(a: _Look, b: _Look, settings: ShotSettings) -> float:
     return texture * float(np.clip(1 - fit, 0, 1))
 
 
-def _mixed(earlier: _Look, frame: _Look, later: _Look, settings: ShotSettings) -> bool:
-    """Whether the frame is a mixture of two different pictures around it."""
-    way, gone = (later.soft - earlier.soft).ravel(), (frame.soft - earlier.soft).ravel()
-    length = float(way @ way) + 1e-6
-    share = float(gone @ way) / length
+def _is_mixture(earlier: _Features, frame: _Features, later: _Features, settings: ShotSettings) -> bool:
+    """Whether the frame is a mixture of two different frames before and after it."""
+    whole, part = (later.soft - earlier.soft).ravel(), (frame.soft - earlier.soft).ravel()
+    length = float(whole @ whole) + 1e-6
+    share = float(part @ whole) / length
     if not settings.mixture_share < share < 1 - settings.mixture_share:
         return False
-    rest = gone - np.float32(share) * way
+    rest = part - np.float32(share) * whole
     if float(rest @ rest) > settings.mixture_residual**2 * length:
         return False
     if _change(earlier, later, settings) < settings.mixture_score:
@@ -226,7 +227,7 @@ def _mixed(earlier: _Look, frame: _Look, later: _Look, settings: ShotSettings) -
 
 
 def _runs(blank: Bool[np.ndarray, "n"], cuts: list[int]) -> Iterator[tuple[int, int, Began]]:
-    """(start, stop, why it begins) of each run of frames that are not blank, split at the cuts."""
+    """(start, stop, reason of the start) of each run of non-blank frames, split at the cuts."""
     edges = np.flatnonzero(np.diff(np.r_[True, blank, True].astype(np.int8)))
     for start, stop in edges.reshape(-1, 2).tolist():
         began: Began = "start" if start == 0 else "fade"

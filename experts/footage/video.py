@@ -1,8 +1,8 @@
-"""Frames of video files: decoded one at a time, upright, RGB, at full size.
+"""Decodes video files one frame at a time: upright, RGB, at full size.
 
-A frame of a video is named by its rank in presentation order among the frames that decode, and found again by its
-time stamp: seek to the key frame before it, decode until the stamp comes up. Counting frames after a seek, as
-OpenCV does, gives the wrong frame wherever the rate varies.
+A frame is identified by its rank in presentation order among the decodable frames, and found by its time stamp: seek to
+the previous key frame, then decode up to the stamp. Counting frames after a seek, as OpenCV does, returns the wrong
+frame at a variable frame rate.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,17 +18,18 @@ from experts.clip import Picture
 from experts.footage.decoding import DecodingError, check_unchanged
 
 MAX_SHARE_OUT_OF_ORDER = 0.01
-"""More frames than this whose stamps run backwards: the stamps mean nothing (a stray one is common after edits)."""
+"""Largest share of frames whose time stamps run backwards. A single one is common after edits; more make the stamps
+useless."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VideoIndex:
-    """What one pass over a video tells."""
+    """Result of one pass over a video."""
 
     pts: Int64[np.ndarray, "n"]
-    """Time stamp of every frame that decodes, ascending, in `time_base`; without time stamps, the frame's rank."""
+    """Time stamp of every decodable frame, ascending, in `time_base`; without time stamps, the rank of the frame."""
     keyframes: Int64[np.ndarray, "k 2"]
-    """(pts, dts) of every frame that decoding can start from, ascending."""
+    """(pts, dts) of every frame at which decoding can start, ascending."""
     time_base: tuple[int, int] | None
     """Seconds per tick as a fraction; None where the stream has no time stamps."""
     width_px: int
@@ -36,17 +37,17 @@ class VideoIndex:
     height_px: int
     """Upright height."""
     rotation_deg: int
-    """Counter-clockwise turn that makes the stored picture upright."""
+    """Counter-clockwise rotation that makes the stored picture upright."""
     frames_indexed: int
-    """Frames that the file announces."""
+    """Number of frames that the file announces."""
     frames_decoded: int
-    """Frames that decode."""
+    """Number of frames that decode."""
     file_bytes: int
-    """Size of the file, by which a reader sees that it is another one now."""
+    """File size; a reader detects a changed file by it."""
 
     @property
     def truncated(self) -> bool:
-        """Whether frames that the file announces do not decode."""
+        """Whether announced frames do not decode."""
         return self.frames_decoded < self.frames_indexed
 
     @property
@@ -58,7 +59,7 @@ class VideoIndex:
         return np.asarray((self.pts - self.pts[0]) * numerator / denominator, dtype=np.float64)
 
     def reader(self, path: Path, start: int, stop: int) -> "VideoReader":
-        """Reads the frames `start` ≤ index < `stop`."""
+        """A reader of the frames `start` ≤ index < `stop`."""
         pts = self.pts[start:stop]
         first = max(0, int(np.searchsorted(self.keyframes[:, 0], pts[0], side="right")) - 1)
         last = int(np.searchsorted(self.keyframes[:, 0], pts[-1], side="right"))
@@ -76,10 +77,10 @@ class VideoIndex:
 
 
 def index_video(path: Path, see: Callable[[Picture], None], thumbnail_px: int = 64) -> VideoIndex:
-    """Decodes a video once, from end to end, in constant memory.
+    """Decodes a video once from start to end, in constant memory.
 
-    `see` gets a thumbnail (longer side `thumbnail_px`, as stored: not turned) of every frame in order.
-    Raises `DecodingError` for a file without a single frame.
+    `see` receives a thumbnail of every frame in order (longer side `thumbnail_px`, as stored, not rotated). Raises
+    `DecodingError` for a file without any frame.
     """
     stamps: list[int] = []
     backwards, first = 0, None
@@ -117,14 +118,14 @@ def index_video(path: Path, see: Callable[[Picture], None], thumbnail_px: int = 
 
 
 def probe_video(path: Path) -> None:
-    """Raises `DecodingError` for a file that cannot be opened as a video; decodes nothing."""
+    """Raises `DecodingError` for a file that cannot be opened as a video. Decodes nothing."""
     with _opened(path):
         pass
 
 
 @dataclass(frozen=True, kw_only=True)
 class VideoReader:
-    """Frames of one range of a video file. Opens the file for the length of a `read`; can be pickled."""
+    """Frames of one range of a video file. The file is open only during a `read`; the reader can be pickled."""
 
     path: Path
     """The video."""
@@ -133,17 +134,17 @@ class VideoReader:
     pts: Int64[np.ndarray, "n"]
     """Time stamp (or rank, see `timed`) of each frame of the range."""
     keyframes: Int64[np.ndarray, "k 2"]
-    """(pts, dts) of the frames of the range that decoding can start from."""
+    """(pts, dts) of the frames of the range at which decoding can start."""
     timed: bool
-    """False: the stream has no time stamps, frames are counted from its start."""
+    """False: the stream has no time stamps; frames are counted from the start."""
     width_px: int
-    """Upright width of what `read` gives."""
+    """Upright width of the pictures from `read`."""
     height_px: int
     """Upright height."""
     rotation_deg: int
-    """Counter-clockwise turn that makes the stored picture upright."""
+    """Counter-clockwise rotation that makes the stored picture upright."""
     file_bytes: int
-    """Size of the file; another size is another file."""
+    """File size; a changed size means a changed file."""
 
     def read(self, frames: Sequence[int]) -> Iterator[Picture]:
         """RGB pictures of ascending frame indices, upright, at full size. Raises `DecodingError`."""
@@ -165,11 +166,11 @@ class VideoReader:
         at: int | None = None
         for pts in wanted:
             start = self._start_before(pts)
-            if at is None or start > at + 1:  # the next group of pictures is nearer by decoding on than by a seek
+            if at is None or start > at + 1:  # the next group of pictures is reached faster by decoding on
                 decoded = self._decode_from(container, stream, start)
             at = start
             frame = _at(pts, decoded)
-            while frame is None and start >= 0:  # the seek landed behind the frame: start earlier, at last at the top
+            while frame is None and start >= 0:  # the seek landed behind the frame: start earlier, finally at the top
                 start -= 1
                 decoded = self._decode_from(container, stream, start)
                 frame = _at(pts, decoded)
@@ -178,7 +179,7 @@ class VideoReader:
             yield frame
 
     def _start_before(self, pts: int) -> int:
-        """Row of `keyframes` to start from; -1 for the top of the file."""
+        """Row of `keyframes` to start from; -1 for the start of the file."""
         return int(np.searchsorted(self.keyframes[:, 0], pts, side="right")) - 1 if self.timed else -1
 
     def _decode_from(self, container: Any, stream: Any, start: int) -> Iterator[tuple[int, Any]]:
@@ -193,19 +194,19 @@ class VideoReader:
 
 
 def _at(pts: int, decoded: Iterator[tuple[int, Any]]) -> Any | None:
-    """The frame with this time stamp; None once a later one comes up."""
+    """The frame with this time stamp; None once a later one appears."""
     stamp, frame = next(((stamp, frame) for stamp, frame in decoded if stamp >= pts), (None, None))
     return frame if stamp == pts else None
 
 
 @dataclass
 class _Packets:
-    """Demuxes and decodes to the end, or to where the file breaks off, and keeps count."""
+    """Demultiplexes and decodes up to the end, or to the point where the file breaks off, and counts frames."""
 
     container: Any
     stream: Any
     shown: int = 0
-    hidden: int = 0  # packets that an edit list cuts away
+    hidden: int = 0  # packets that an edit list removes
     keyframes: list[tuple[int, int]] = field(default_factory=list)
 
     def frames(self) -> Iterator[Any]:
@@ -230,7 +231,7 @@ class _Packets:
                 self.keyframes.append((packet.pts, packet.pts if packet.dts is None else packet.dts))
 
     def starts(self, first_pts: int) -> Int64[np.ndarray, "k 2"]:
-        """Key frames by time stamp; a stream that names none starts at its first frame."""
+        """Key frames by time stamp; a stream without any starts at its first frame."""
         rows = sorted(set(self.keyframes)) or [(first_pts, first_pts)]
         return np.array(rows, dtype=np.int64)
 
@@ -249,8 +250,8 @@ def _opened(path: Path) -> Iterator[tuple[Any, Any]]:
         covers = av.stream.Disposition.attached_pic
         stream = next((s for s in container.streams.video if not s.disposition & covers), None)
         if stream is None:
-            raise DecodingError(path, "it holds no video stream", "leave it out")
-        stream.thread_type = "NONE"  # one thread per worker: clips run side by side
+            raise DecodingError(path, "it holds no video stream", "remove it")
+        stream.thread_type = "NONE"  # one thread per worker: clips run in parallel
         yield container, stream
 
 
@@ -272,6 +273,6 @@ def _rgb(frame: Any, width: int, height: int) -> Picture:
 
 
 def _upright_size(frame: Any, pixel_aspect: float) -> tuple[int, int]:
-    """Size in square pixels after turning."""
+    """Size in square pixels after rotation."""
     width = round(frame.width * pixel_aspect)
     return (frame.height, width) if frame.rotation % 180 == 90 else (width, frame.height)

@@ -9,8 +9,8 @@ import numpy as np
 
 from experts.checkpoints.weights import load_state
 from experts.clip import Picture
+from experts.expert import SetupProblem
 from experts.gravity.tilt import Tilt
-from experts.setup_problem import SetupProblem
 
 _SEED = 0
 

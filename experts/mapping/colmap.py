@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Float32, Int64
 
 from experts.clip import Clip
+from experts.expert import WeightFreeExpert
 from experts.mapping.colmap_features import FeatureSettings, build_database, read_pairs
 from experts.mapping.colmap_mapping import SparseMap
 from experts.mapping.focal import FocalSettings, KnownCamera, guessed_camera, users_camera, witness
@@ -70,7 +71,7 @@ class _Look:
     known: KnownCamera | None
 
 
-class ColmapExpert:
+class ColmapExpert(WeightFreeExpert):
     """Provides the camera path and sparse points, twice."""
 
     name = "colmap"
@@ -90,12 +91,6 @@ class ColmapExpert:
             seed=0,
             code_licence="BSD-3-Clause",
         )
-
-    def load(self, weights: str | None = None, device: str = "auto", dtype: str | None = None) -> None:
-        """Nothing to load."""
-
-    def close(self) -> None:
-        """Nothing to free."""
 
     def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         """What the footage allows: two maps; or rotations; or a camera that stands still; or reasons."""

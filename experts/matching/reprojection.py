@@ -14,9 +14,10 @@ import numpy as np
 from jaxtyping import Bool, Float64
 
 from experts.clip import Clip
-from experts.comparing.agreement_tracks import TrackLimits, contradicts, depth_and_tracks, enough_tracks
+from experts.comparing.agreement_depth import TrackLimits, compare_depth_with_tracks, contradicts, enough_tracks
 from experts.depth.carried_depth import CarriedDepth
 from experts.depth.depth_reprojection import SeenAgain, pixel_grid
+from experts.expert import WeightFreeExpert
 from experts.matching.resting_pixels import (
     Ends,
     followed_pixels,
@@ -115,7 +116,7 @@ class _Pair:
     outlier_probability: Float64[np.ndarray, "m"]
 
 
-class ReprojectionExpert:
+class ReprojectionExpert(WeightFreeExpert):
     """Expert "reprojection": provides "matches" of what stands still."""
 
     name: ClassVar[str] = "reprojection"
@@ -128,12 +129,6 @@ class ReprojectionExpert:
 
     def __init__(self, settings: ReprojectionSettings | None = None) -> None:
         self.settings = settings or ReprojectionSettings()
-
-    def load(self, weights: str | None = None, device: str = "auto", dtype: str | None = None) -> None:
-        """Nothing to load."""
-
-    def close(self) -> None:
-        """Nothing to free."""
 
     def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         """`{"matches": Matches}`, confirmed by 4 or 0; abstains without depth in the unit of a known path."""
@@ -310,5 +305,5 @@ def _contradicted(depth: Depth, path: CameraPath, tracks: PointTracks, fitted: F
         return False
     if fitted is None:
         return True
-    held = depth_and_tracks(depth, tracks, fitted, limits) if path.motion == "general" else None
+    held = compare_depth_with_tracks(depth, tracks, fitted, limits) if path.motion == "general" else None
     return held is not None and contradicts(held, limits)

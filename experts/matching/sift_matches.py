@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float32, Float64, Int32, Int64
 from scipy.spatial import cKDTree
 
 from experts.clip import Clip, GreyPicture
+from experts.expert import WeightFreeExpert
 from experts.mapping.two_view import epipolar_inliers, find_homography
 from experts.provenance import Provenance
 from experts.signals import CameraPath, ImageTracks, Matches, NoEstimate, Signal, Signals, SparsePoints, ValidArea
@@ -87,7 +88,7 @@ class _Pair:
     """Best descriptor distance over that of the nearest look-alike anywhere."""
 
 
-class SiftExpert:
+class SiftExpert(WeightFreeExpert):
     """Expert "sift": provides "matches"."""
 
     name: ClassVar[str] = "sift"
@@ -98,12 +99,6 @@ class SiftExpert:
 
     def __init__(self, settings: SiftSettings | None = None) -> None:
         self.settings = settings or SiftSettings()
-
-    def load(self, weights: str | None = None, device: str = "auto", dtype: str | None = None) -> None:
-        """Nothing to load."""
-
-    def close(self) -> None:
-        """Nothing to free."""
 
     def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         """`{"matches": Matches}`. Camera path and sparse points may be missing: then only tracks confirm."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from experts.checkpoints.weights import load_state
-from experts.setup_problem import SetupProblem
+from experts.expert import SetupProblem
 
 _RENAMED = {  # in transformers 5
     "attention.attention.query": "attention.q_proj",

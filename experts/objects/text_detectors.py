@@ -13,9 +13,9 @@ import numpy as np
 from jaxtyping import Float32
 
 from experts.clip import Picture
+from experts.expert import SetupProblem
 from experts.objects.detections import label_scores
 from experts.runtime.device import Placement
-from experts.setup_problem import SetupProblem
 
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 """Mean and σ of the channels, of pictures in 0 to 1."""

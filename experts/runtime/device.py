@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from experts.setup_problem import SetupProblem
+from experts.expert import SetupProblem
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

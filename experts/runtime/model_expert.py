@@ -1,16 +1,52 @@
 """What all experts with a trained model share: packages, weights, placement, provenance. Adapters add the model."""
 
-from collections.abc import Mapping
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
 from experts.checkpoints.weights import RANDOM, WEIGHTS, identity, located, offline
+from experts.expert import Expert, SetupProblem, original
 from experts.provenance import Provenance
 from experts.runtime.device import Placement, place
-from experts.runtime.torchvision_on_cpu import import_torchvision
-from experts.setup_problem import SetupProblem
+
+_OPERATORS = (
+    "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
+    "qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
+)
+
+
+@cache
+def import_torchvision() -> Any:
+    """Imports torchvision if it is installed, once per process, and declares what it lacks. The result must be kept:
+    the declaration lives as long."""
+    if find_spec("torchvision") is None:
+        return None
+    try:
+        import torchvision  # noqa: F401 - whoever imports it next finds it whole
+    except RuntimeError as error:
+        if "torchvision::" not in str(error):
+            raise
+        return _declared()
+    return None
+
+
+def _declared() -> Any:
+    import torch
+
+    for name in [name for name in sys.modules if name.partition(".")[0] == "torchvision"]:
+        del sys.modules[name]
+    library = torch.library.Library("torchvision", "DEF")
+    for operator in _OPERATORS:
+        library.define(operator)
+    import torchvision  # noqa: F401
+
+    return library
+
 
 _SEED = 0
 
@@ -125,3 +161,51 @@ def _seed_torch() -> None:
     import torch
 
     torch.manual_seed(_SEED)
+
+
+_PLAIN = re.compile(r"pip install ((?:\w[\w.\[\]=-]* ?)+)")
+"""A command without options or quotes: several of them can be one."""
+
+
+def lacking(expert: Expert, weights: str | None = None) -> list[SetupProblem]:
+    """Packages, an environment of its own, and weight files that are not here, each with the command that adds it.
+
+    `weights` as for `Expert.load`. Imports no package; reads weight files once, and remembers that they are whole.
+    """
+    return list(_lacking(original(expert), weights))
+
+
+def hindrance(expert: Expert, weights: str | None = None) -> SetupProblem | None:
+    """Everything that is lacking as one problem, with one command; None if nothing is."""
+    found = lacking(expert, weights)
+    if not found:
+        return None
+    remedies = dict.fromkeys(problem.remedy for problem in found)
+    return SetupProblem("; ".join(problem.cause for problem in found), " && ".join(remedies))
+
+
+def _lacking(expert: Expert, weights: str | None) -> Iterator[SetupProblem]:
+    absent = [package for package in getattr(expert, "packages", ()) if missing_package((package,))]
+    if absent:
+        names = ", ".join(package.module for package in absent)
+        yield SetupProblem(f"{names}: not installed", " && ".join(_commands(absent)))
+    try:
+        getattr(expert, "environment", lambda: None)()
+    except SetupProblem as problem:
+        yield problem
+    for name in getattr(expert, "weight_names", ()) if weights != RANDOM else ():
+        if name not in WEIGHTS:
+            continue  # a plug-in's own: its `load` says what is missing
+        try:
+            located(name, weights)
+        except SetupProblem as problem:
+            yield problem
+
+
+def _commands(packages: Sequence[Package]) -> list[str]:
+    """Each command once; those without options joined to one, which comes first."""
+    commands = list(dict.fromkeys(part for package in packages for part in package.install.split(" && ")))
+    plain = {command: match for command in commands if (match := _PLAIN.fullmatch(command))}
+    names = dict.fromkeys(name for match in plain.values() for name in match[1].split())
+    joined = [f"pip install {' '.join(names)}"] if names else []
+    return joined + [command for command in commands if command not in plain]

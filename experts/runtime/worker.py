@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from experts.expert import SetupProblem
 from experts.runtime.device import is_lost
 from experts.runtime.worker_process import (
     OutOfMemoryError,
@@ -22,7 +23,6 @@ from experts.runtime.worker_process import (
     WorkerProcess,
     WorkerTimedOut,
 )
-from experts.setup_problem import SetupProblem
 
 __all__ = [
     "Environment",

@@ -1,8 +1,15 @@
-"""From σ as an expert states it to σ as it was measured on sets with ground truth: factors, kept as numbers."""
+"""Scales the σ that experts state to the errors measured on sets with ground truth."""
 
-from experts.sigma_calibration.applying import QUANTITIES, with_sigma_calibration
-from experts.sigma_calibration.sigma_calibration import SigmaCalibration, packaged_calibration, read_calibration
-from experts.sigma_calibration.sigma_factor import HeldOut, NotCalibrated, SigmaFactor
+from experts.sigma_calibration.sigma_calibration import (
+    QUANTITIES,
+    HeldOut,
+    NotCalibrated,
+    SigmaCalibration,
+    SigmaFactor,
+    packaged_calibration,
+    read_calibration,
+    with_sigma_calibration,
+)
 
 __all__ = [
     "QUANTITIES",

@@ -1,76 +1,192 @@
-"""All maps of one calibration, and the file that keeps them."""
+"""σ calibration: one factor per quantity of an expert's signal, the file that stores the factors, and their
+application."""
 
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from experts.provenance import Provenance
-from experts.sigma_calibration.sigma_factor import HeldOut, NotCalibrated, SigmaFactor
+from experts.signals import NoEstimate, Signal, Signals
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldOut:
+    """The fit on all sets but one, evaluated on that one."""
+
+    set: str
+    """Name of the set that the fit leaves out."""
+    samples: int
+    fitted: float
+    """Factor that fits the other sets; below 1 where their errors are smaller than stated."""
+    within_1: float
+    """Share of this set's errors within 1 σ after scaling by that factor (at least 1). 0.683 is expected."""
+    within_2: float
+    """... within 2 σ. 0.954 is expected."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SigmaFactor:
+    """The stated σ of one quantity is multiplied by `factor`."""
+
+    expert: str
+    """Registry name."""
+    version: str
+    """Version of the expert that the factor was fitted for."""
+    weights_sha256: str | None
+    """Weights that the factor was fitted for; None for experts not_calibrated weights."""
+    signal: str
+    """Name of the signal; its check (`<signal>_check`) uses the same factor."""
+    quantity: str
+    """A key of `QUANTITIES[signal]`."""
+    factor: float
+    """≥ 1: the largest of the fits that each leave out one set."""
+    samples: int
+    """Number of errors that it was fitted on, over all sets."""
+    held_out: tuple[HeldOut, ...]
+    """One entry per set, sorted by name."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.factor < float("inf"):
+            name = f"{self.expert} {self.signal} {self.quantity}"
+            raise ValueError(f"factor {self.factor} of {name}: allowed are 1 and more")
+
+    @property
+    def sets(self) -> list[str]:
+        """Names of the sets that it was fitted on."""
+        return [each.set for each in self.held_out]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotCalibrated:
+    """A quantity whose errors were measured but do not suffice for a factor."""
+
+    expert: str
+    version: str
+    signal: str
+    quantity: str
+    samples: int
+    sets: tuple[str, ...]
+    fitted: float
+    """Factor that would fit these errors; for information only."""
+    within_1: float
+    """Share of errors within 1 σ as stated."""
+    within_2: float
+    """... within 2 σ."""
+    why: str
+    """Why the errors do not suffice ("one set only")."""
+
 
 PACKAGED = Path(__file__).with_name("sigma_calibration.json")
-"""The maps that come with the software; `make calibrate` writes them."""
-FORMAT_VERSION = 1
+"""The calibration that comes with the software; `make calibrate` writes it."""
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class SigmaCalibration:
-    """Maps, and what was measured without giving one."""
+    """Fitted factors, and the quantities without one."""
 
-    maps: tuple[SigmaFactor, ...] = ()
+    factors: tuple[SigmaFactor, ...] = ()
     """At most one per expert, weights, signal and quantity."""
-    without: tuple[NotCalibrated, ...] = ()
+    not_calibrated: tuple[NotCalibrated, ...] = ()
 
     def of(self, made_by: Provenance, signal: str, quantity: str) -> SigmaFactor | None:
-        """The map of a quantity of a signal. One of another version or other weights still widens: it never narrows,
-        and the older word is better than none. The same weights come first."""
+        """The factor of a quantity of a signal. A factor of another version or of other weights still applies: it only
+        widens σ, and an old factor is better than none. A factor of the same weights takes precedence."""
         wanted = (made_by.expert, signal.removesuffix("_check"), quantity)
-        found = [each for each in self.maps if (each.expert, each.signal, each.quantity) == wanted]
-        return max(found, key=lambda each: (each.weights_sha256 == made_by.weights_sha256, each.gain), default=None)
+        found = [each for each in self.factors if (each.expert, each.signal, each.quantity) == wanted]
+        return max(found, key=lambda each: (each.weights_sha256 == made_by.weights_sha256, each.factor), default=None)
 
     @property
     def digest(self) -> str:
-        """16 hex digits of the sha256 over the maps: equal maps, equal digest."""
-        content = [asdict(each) for each in self.maps]
+        """First 16 hex digits of the sha256 of the factors: equal factors have equal digests."""
+        content = [asdict(each) for each in self.factors]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def to_json(self) -> dict[str, Any]:
         """The content of the file."""
         return {
             "format_version": FORMAT_VERSION,
-            "maps": [asdict(each) | {"held_out": [asdict(one) for one in each.held_out]} for each in self.maps],
-            "without": [asdict(each) | {"sets": list(each.sets)} for each in self.without],
+            "factors": [asdict(each) | {"held_out": [asdict(one) for one in each.held_out]} for each in self.factors],
+            "not_calibrated": [asdict(each) | {"sets": list(each.sets)} for each in self.not_calibrated],
         }
 
     @staticmethod
     def from_json(content: Mapping[str, Any]) -> "SigmaCalibration":
-        """What `to_json` gave; no maps of an empty object. Raises `ValueError`, `KeyError`, `TypeError` or
+        """Inverse of `to_json`. An empty object gives no factors. Raises `ValueError`, `KeyError`, `TypeError` or
         `AttributeError` for anything else."""
         if content and content["format_version"] != FORMAT_VERSION:
-            raise ValueError(f"sigma maps of format {content['format_version']}, this version reads {FORMAT_VERSION}")
+            raise ValueError(
+                f"a sigma calibration of format {content['format_version']}, this version reads {FORMAT_VERSION}:"
+                " write it again with `spatial-engine calibrate`"
+            )
         return SigmaCalibration(
-            maps=tuple(_map(each) for each in content.get("maps", ())),
-            without=tuple(NotCalibrated(**each | {"sets": tuple(each["sets"])}) for each in content.get("without", ())),
+            factors=tuple(_factor_from_json(each) for each in content.get("factors", ())),
+            not_calibrated=tuple(
+                NotCalibrated(**each | {"sets": tuple(each["sets"])}) for each in content.get("not_calibrated", ())
+            ),
         )
 
 
-def _map(content: Mapping[str, Any]) -> SigmaFactor:
+def _factor_from_json(content: Mapping[str, Any]) -> SigmaFactor:
     return SigmaFactor(**{**content, "held_out": tuple(HeldOut(**each) for each in content["held_out"])})
 
 
 def read_calibration(path: Path) -> SigmaCalibration:
-    """The maps of a file. Raises `OSError`, or `ValueError` for a file that holds none."""
+    """Reads the factors of a file. Raises `OSError`, or `ValueError` for a file of another format."""
     content = json.loads(path.read_text(encoding="utf-8"))
     try:
         return SigmaCalibration.from_json(content or {"format_version": None})
     except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path} holds no sigma maps ({error!r})") from error
+        raise ValueError(f"{path} holds no sigma calibration ({error!r})") from error
 
 
 @cache
 def packaged_calibration() -> SigmaCalibration:
-    """The maps that come with the software."""
+    """The calibration that comes with the software."""
     return read_calibration(PACKAGED)
+
+
+QUANTITIES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "camera_path": {
+        "rotation": ("rotation_sigma_rad",),
+        "direction": ("direction_sigma_rad", "position_sigma"),
+        "focal": ("focal_relative_sigma",),
+    },
+    "calibration": {"focal": ("focal_relative_sigma",)},
+    "sparse_points": {"range": ("range_relative_sigma",)},
+    "depth": {"range": ("relative_sigma",)},
+    "tracks": {"pixel": ("sigma_px",)},
+    "matches": {"pixel": ("sigma_px",)},
+    "gravity": {"up": ("sigma_rad",)},
+}
+"""The quantities of each signal, and the fields that hold their σ."""
+
+
+def with_sigma_calibration(signals: Signals, factors: SigmaCalibration) -> dict[str, Signal | NoEstimate]:
+    """Multiplies the σ of each calibrated quantity by its factor, and adds the sets of the factors to the provenance.
+
+    A signal counts as calibrated where each of its quantities has a factor of its own version and weights. Otherwise
+    its kind of σ does not change: raw stays raw, and its floor applies. A quantity is scaled only once, however often
+    this function is called.
+    """
+    return {name: s if isinstance(s, NoEstimate) else _calibrated(name, s, factors) for name, s in signals.items()}
+
+
+def _calibrated(name: str, signal: Signal, factors: SigmaCalibration) -> Signal:
+    made_by, quantities = signal.provenance, QUANTITIES.get(name.removesuffix("_check"), {})
+    due = {q: m for q in quantities if q not in made_by.calibrated_on and (m := factors.of(made_by, name, q))}
+    if not due:
+        return signal
+    own = (made_by.version, made_by.weights_sha256)
+    whole = len(due) == len(quantities) and all((m.version, m.weights_sha256) == own for m in due.values())
+    made_by = replace(
+        made_by,
+        sigma="calibrated" if whole else made_by.sigma,
+        calibrated_on=made_by.calibrated_on | {quantity: each.sets for quantity, each in due.items()},
+    )
+    widened = {field: getattr(signal, field) * m.factor for q, m in due.items() for field in quantities[q]}
+    return replace(signal, provenance=made_by, **widened)

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, Int64
 
 from experts.clip import Clip, GreyPicture
+from experts.expert import WeightFreeExpert
 from experts.provenance import Provenance
 from experts.signals import ImageTracks, NoEstimate, Signals, ValidArea
 
@@ -44,7 +45,7 @@ class KltSettings:
     """The longest are kept: 6000 tracks over 60 s at 30 frames a second are 86 MB."""
 
 
-class KltExpert:
+class KltExpert(WeightFreeExpert):
     """Provides "image_tracks"."""
 
     name = "klt"
@@ -55,12 +56,6 @@ class KltExpert:
 
     def __init__(self, settings: KltSettings | None = None) -> None:
         self.settings = settings or KltSettings()
-
-    def load(self, weights: str | None = None, device: str = "auto", dtype: str | None = None) -> None:
-        """Nothing to load."""
-
-    def close(self) -> None:
-        """Nothing to free."""
 
     def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, ImageTracks | NoEstimate]:
         """Follows corners through all frames of the clip, in one pass."""

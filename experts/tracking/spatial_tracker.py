@@ -18,9 +18,9 @@ from jaxtyping import Float32, Float64
 import experts.runtime.workers.spatial_tracker_v2 as child
 from experts.checkpoints.weights import RANDOM, located
 from experts.clip import Clip
+from experts.expert import SetupProblem
 from experts.runtime.model_expert import ModelExpert
 from experts.runtime.worker import Environment, OutOfMemoryError, Worker, environment
-from experts.setup_problem import SetupProblem
 from experts.signals import CameraPath, Depth, ImageTracks, NoEstimate, PointTracks, Signal, Signals, ValidArea
 from experts.tracking.learned_tracks import FollowSettings
 from experts.tracking.spatial_tracker_input import TrackerInput

@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float64
 from scipy.spatial import cKDTree
 
 from experts.clip import Clip
+from experts.expert import WeightFreeExpert
 from experts.provenance import Provenance
 from experts.signals import CameraPath, ImageTracks, NoEstimate, PointTracks, Signal, Signals
 from experts.tracking.moving_tracks import MovingSettings, find_moving, moves_along, near_border, spread
@@ -70,7 +71,7 @@ class TrackGeometrySettings:
     """... ⊕ this share of each step from frame to frame (steps of 24 px: 1.4 px after 8, on hololens_indoor)."""
 
 
-class TrackGeometryExpert:
+class TrackGeometryExpert(WeightFreeExpert):
     """Expert "track_geometry": 2-D tracks and the camera path into tracks with visibility and motion."""
 
     name: ClassVar[str] = "track_geometry"
@@ -82,12 +83,6 @@ class TrackGeometryExpert:
 
     def __init__(self, settings: TrackGeometrySettings | None = None) -> None:
         self.settings = settings or TrackGeometrySettings()
-
-    def load(self, weights: str | None = None, device: str = "auto", dtype: str | None = None) -> None:
-        """Nothing to load."""
-
-    def close(self) -> None:
-        """Nothing to free."""
 
     def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         """`{"tracks": PointTracks}`; abstains without 2-D tracks or camera path."""

@@ -12,10 +12,9 @@ from itertools import groupby
 from pathlib import Path
 
 from experts.clip import Clip
-from experts.expert import Expert
+from experts.expert import Expert, SetupProblem
 from experts.runtime.device import forget_cached, is_lost, is_out_of_memory
 from experts.runtime.per_image import PerImageExpert, call_many
-from experts.setup_problem import SetupProblem
 from experts.signals import Signals
 from spatial_engine.annotation.clip_work import ClipWork, Results, check_results
 from spatial_engine.annotation.executor import leave_worker, one_line

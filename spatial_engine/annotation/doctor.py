@@ -138,7 +138,7 @@ def _gpu() -> Iterator[Finding]:
 def _expert(name: str, expert: "Expert") -> Finding:
     """One that lacks something is optional: nothing else rests on it."""
     from experts.expert import needs_weights
-    from experts.runtime.readiness import lacking
+    from experts.runtime.model_expert import lacking
     from spatial_engine.annotation.model_options import licence_of
 
     provides = f"provides {', '.join(sorted(expert.provides))}"

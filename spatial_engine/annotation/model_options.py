@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from experts.checkpoints.weights import RANDOM
-from experts.comparing.as_check import original
-from experts.expert import Expert
+from experts.expert import Expert, original
 from spatial_engine.errors import UsageError
 
 _DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 from experts.checkpoints.weights import WEIGHTS
-from experts.comparing.as_check import AsCheck
-from experts.expert import Expert, joins, may_use, needs_weights
+from experts.expert import AsCheck, Expert, SetupProblem, joins, may_use, needs_weights
 from experts.registry import EXPERTS, UnknownNameError
-from experts.runtime.readiness import lacking
-from experts.setup_problem import SetupProblem
+from experts.runtime.model_expert import lacking
 from experts.signals import SIGNAL_TYPES
 from spatial_engine.annotation.model_options import ModelOptions, licence_of, licence_problem
 from spatial_engine.errors import UsageError

@@ -21,7 +21,7 @@ from experts.checkpoints.weight_files import (
     write_lock,
 )
 from experts.checkpoints.weights import WEIGHTS, command, folder_of
-from experts.setup_problem import SetupProblem
+from experts.expert import SetupProblem
 from spatial_engine.annotation.executor import one_line
 from spatial_engine.errors import UsageError
 

@@ -4,10 +4,9 @@ import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from experts.expert import Expert, joins, needs_weights, weights_identity
+from experts.expert import Expert, SetupProblem, joins, needs_weights, weights_identity
 from experts.runtime.device import in_turn, is_out_of_memory, place
-from experts.runtime.readiness import hindrance
-from experts.setup_problem import SetupProblem
+from experts.runtime.model_expert import hindrance
 from spatial_engine.annotation.executor import one_line, worker_number
 from spatial_engine.annotation.model_options import ModelOptions
 from spatial_engine.errors import SetupError, UsageError

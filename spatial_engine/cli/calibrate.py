@@ -49,7 +49,7 @@ def calibrate(
     for name, cause, remedy in found.skipped:
         print(f"left out: {name}: {cause}" + (f"\n  try: {remedy}" if remedy else ""))
     sets = sum(bool(errors) for errors in found.errors.values())
-    print(f"wrote {out}: {counted(len(found.maps.maps), 'map')}, {counted(sets, 'set')} with errors to count")
+    print(f"wrote {out}: {counted(len(found.maps.factors), 'map')}, {counted(sets, 'set')} with errors to count")
     raise typer.Exit(1 if found.skipped else 0)
 
 

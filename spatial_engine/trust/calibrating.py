@@ -150,16 +150,16 @@ def fitted_maps(errors: Mapping[str, Sequence[SignalErrors]], settings: FitSetti
         for (expert, signal, quantity, version, weights), by_set in sorted(samples.items())
     ]  # fmt: skip
     return SigmaCalibration(
-        maps=tuple(each for each in made if isinstance(each, SigmaFactor)),
-        without=tuple(each for each in made if isinstance(each, NotCalibrated)),
+        factors=tuple(each for each in made if isinstance(each, SigmaFactor)),
+        not_calibrated=tuple(each for each in made if isinstance(each, NotCalibrated)),
     )
 
 
 def _joined(parts: Sequence[ErrorSample]) -> ErrorSample:
     """Of the clips of one set."""
-    ordered = sorted(parts, key=lambda part: (len(part.off), part.off.tolist()))
+    ordered = sorted(parts, key=lambda part: (len(part.error), part.error.tolist()))
     return ErrorSample(
-        off=np.concatenate([part.off for part in ordered]), other=np.concatenate([part.other for part in ordered])
+        error=np.concatenate([part.error for part in ordered]), other=np.concatenate([part.other for part in ordered])
     )
 
 

@@ -11,34 +11,34 @@ from spatial_engine.trust.audited import LabelAudit
 from spatial_engine.trust.standing import Standing, Standings
 
 _HEAD = ("σ of", "times", "set left out", "samples", "fit of the others", "within 1 σ %", "within 2 σ %")
-_HEAD_WITHOUT = ("σ of", "samples", "would be times", "within 1 σ %", "within 2 σ %", "sets", "no map because")
+_HEAD_WITHOUT = ("σ of", "samples", "would be times", "within 1 σ %", "within 2 σ %", "sets", "not calibrated because")
 
 
-def sigma_table(maps: SigmaCalibration) -> str:
+def sigma_table(calibration: SigmaCalibration) -> str:
     """What was fitted, a row per set that was left out; then what was measured and not fitted."""
-    tables = [_markdown(_HEAD, list(_fitted(maps)))] if maps.maps else []
-    tables += [_markdown(_HEAD_WITHOUT, list(_not_fitted(maps)))] if maps.without else []
+    tables = [_markdown(_HEAD, list(_fitted(calibration)))] if calibration.factors else []
+    tables += [_markdown(_HEAD_WITHOUT, list(_not_fitted(calibration)))] if calibration.not_calibrated else []
     return "\n\n".join(tables)
 
 
-def _fitted(maps: SigmaCalibration) -> Iterator[Sequence[str]]:
-    for each in maps.maps:
-        of, gain = f"{each.expert} {each.version}: {each.signal}, {each.quantity}", f"{each.gain:.2f}"
+def _fitted(calibration: SigmaCalibration) -> Iterator[Sequence[str]]:
+    for each in calibration.factors:
+        of, factor = f"{each.expert} {each.version}: {each.signal}, {each.quantity}", f"{each.factor:.2f}"
         for one in each.held_out:
             yield (
                 of,
-                gain,
+                factor,
                 one.set,
                 str(one.samples),
                 f"{one.fitted:.2f}",
                 _percent(one.within_1),
                 _percent(one.within_2),
             )
-            of = gain = ""
+            of = factor = ""
 
 
-def _not_fitted(maps: SigmaCalibration) -> Iterator[Sequence[str]]:
-    for each in maps.without:
+def _not_fitted(calibration: SigmaCalibration) -> Iterator[Sequence[str]]:
+    for each in calibration.not_calibrated:
         of = f"{each.expert} {each.version}: {each.signal}, {each.quantity}"
         numbers = (f"{each.fitted:.2f}", _percent(each.within_1), _percent(each.within_2))
         yield of, str(each.samples), *(numbers if each.samples else ("–", "–", "–")), ", ".join(each.sets), each.why

@@ -54,7 +54,7 @@ class SignalErrors:
     @property
     def sample(self) -> ErrorSample:
         """What a map is fitted on."""
-        return ErrorSample(off=self.off, other=self.other)
+        return ErrorSample(error=self.off, other=self.other)
 
     def to_json(self) -> dict[str, Any]:
         """Compact, and bounded in size."""

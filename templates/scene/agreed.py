@@ -24,13 +24,13 @@ Known = Mapping[str, Signal | NoEstimate]
 
 
 def agreed(signals: Known, agreement: Agreement | None) -> Known:
-    """Without what is refused, and with the spread in every σ."""
+    """Without the refused signals, and with the disagreement added to every σ."""
     if agreement is None:
         return signals
     refused = _refused(signals, agreement)
     kept = {**signals, **{name: NoEstimate(reason=reason) for name, reason in refused.items() if name in signals}}
     scene_range = _median_range(kept)
-    return {name: _widened(signal, agreement.spread, scene_range) for name, signal in kept.items()}
+    return {name: _widened(signal, agreement.disagreement, scene_range) for name, signal in kept.items()}
 
 
 def _refused(signals: Known, agreement: Agreement) -> dict[str, str]:
@@ -54,27 +54,27 @@ def _median_range(signals: Known) -> float:
     )
 
 
-def _widened(signal: Signal | NoEstimate, spread: Mapping[str, float], scene_range: float) -> Signal | NoEstimate:
-    """The signal with what experts are apart in quadrature to its σ."""
-    focal = spread.get("focal_relative", 0.0)
+def _widened(signal: Signal | NoEstimate, disagreement: Mapping[str, float], scene_range: float) -> Signal | NoEstimate:
+    """Adds the disagreement of experts in quadrature to the σ of a signal."""
+    focal = disagreement.get("focal_relative", 0.0)
     match signal:
         case CameraPath():
             return replace(
                 signal,
-                rotation_sigma_rad=np.hypot(signal.rotation_sigma_rad, spread.get("rotation_rad", 0.0)),
-                direction_sigma_rad=float(np.hypot(signal.direction_sigma_rad, spread.get("direction_rad", 0.0))),
+                rotation_sigma_rad=np.hypot(signal.rotation_sigma_rad, disagreement.get("rotation_rad", 0.0)),
+                direction_sigma_rad=float(np.hypot(signal.direction_sigma_rad, disagreement.get("direction_rad", 0.0))),
                 position_sigma=np.hypot(
-                    signal.position_sigma, spread.get("position_share", 0.0) * np.nan_to_num(scene_range)
+                    signal.position_sigma, disagreement.get("position_share", 0.0) * np.nan_to_num(scene_range)
                 ),
                 focal_relative_sigma=float(np.hypot(signal.focal_relative_sigma, focal)),
             )
         case Calibration():
             return replace(signal, focal_relative_sigma=float(np.hypot(signal.focal_relative_sigma, focal)))
         case Depth():
-            apart = np.float32(spread.get("depth_relative", 0.0))
-            return replace(signal, relative_sigma=np.hypot(signal.relative_sigma, apart))
+            relative = np.float32(disagreement.get("depth_relative", 0.0))
+            return replace(signal, relative_sigma=np.hypot(signal.relative_sigma, relative))
         case Gravity():
-            return replace(signal, sigma_rad=np.hypot(signal.sigma_rad, spread.get("up_rad", 0.0)))
+            return replace(signal, sigma_rad=np.hypot(signal.sigma_rad, disagreement.get("up_rad", 0.0)))
     return signal
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from experts.runtime.torchvision_on_cpu import import_torchvision
+from experts.runtime.model_expert import import_torchvision
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed: make test-experts")
 
-from experts.setup_problem import SetupProblem  # noqa: E402
+from experts.expert import SetupProblem  # noqa: E402
 from experts.signals import ImageTracks, NoEstimate  # noqa: E402
 from experts.tracking.cotracker import CoTrackerExpert, CoTrackerSettings  # noqa: E402
 from experts.tracking.learned_tracks import FollowSettings  # noqa: E402

@@ -9,10 +9,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed: make test-experts")
 
+from experts.expert import SetupProblem  # noqa: E402
 from experts.gravity.geocalib import GeoCalibExpert, GeoCalibSettings, Variant, View  # noqa: E402
 from experts.gravity.tilt import Tilt, doubt  # noqa: E402
 from experts.intrinsics import Intrinsics  # noqa: E402
-from experts.setup_problem import SetupProblem  # noqa: E402
 from experts.signals import Calibration, Gravity, NoEstimate  # noqa: E402
 from tests.experts.gravity.test_geocalib import clip, upstream_up  # noqa: E402
 

@@ -114,4 +114,4 @@ def test_the_mask_has_the_working_size() -> None:
 def test_one_colour_abstains(level: int) -> None:
     area = look([np.full((H, W, 3), level, dtype=np.uint8)] * 10)
     assert isinstance(area, NoEstimate)
-    assert "hardly any picture" in area.reason
+    assert "cover most of the picture" in area.reason

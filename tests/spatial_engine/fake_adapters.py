@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from experts.clip import Clip
+from experts.expert import SetupProblem
 from experts.runtime.device import Placement
 from experts.runtime.model_expert import ModelExpert, Package
-from experts.setup_problem import SetupProblem
 from experts.signals import Gravity, NoEstimate, Signal, Signals
 from tests.spatial_engine.fake_experts import FakeSettings
 

@@ -11,10 +11,10 @@ from typing import Any, Literal
 import numpy as np
 
 from experts.clip import Clip, Picture
+from experts.expert import SetupProblem
 from experts.provenance import Provenance
 from experts.runtime.model_expert import Package
 from experts.runtime.per_image import call_one
-from experts.setup_problem import SetupProblem
 from experts.signals import Gravity, ImageTracks, NoEstimate, Signal, Signals, ValidArea
 
 Fault = Literal["", "raise", "die", "die once", "lose the GPU", "run out of memory"]

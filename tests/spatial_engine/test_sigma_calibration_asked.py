@@ -17,12 +17,14 @@ from spatial_engine.trust.audit_dataset import audit_dataset
 from spatial_engine.trust.yield_share import clip_yield
 from templates.registry import create_templates
 from templates.settings import AskSettings
-from tests.experts.sigma_calibration.test_applying import one_map
+from tests.experts.sigma_calibration.test_sigma_calibration import one_factor
 from tests.spatial_engine.trust.known_room import EXPERT, measured, opened, write_room
 
 RAW = replace(EXPERT, sigma="raw")
-MAPS = SigmaCalibration(
-    maps=tuple(one_map("camera_path", quantity, 1.25, expert=RAW.expert) for quantity in QUANTITIES["camera_path"])
+CALIBRATION = SigmaCalibration(
+    factors=tuple(
+        one_factor("camera_path", quantity, 1.25, expert=RAW.expert) for quantity in QUANTITIES["camera_path"]
+    )
 )
 
 
@@ -48,8 +50,8 @@ def store(room, raw, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
-    path = tmp_path_factory.mktemp("maps") / "maps.json"
-    path.write_text(json.dumps(MAPS.to_json()))
+    path = tmp_path_factory.mktemp("calibration") / "calibration.json"
+    path.write_text(json.dumps(CALIBRATION.to_json()))
     return path
 
 
@@ -73,10 +75,10 @@ def test_raw_is_asked_about_once_it_is_calibrated(datasets):
     assert turn.sigma == pytest.approx(1.25 * ((0.5) ** 2 + (0.01 * turn.value) ** 2) ** 0.5, rel=0.02)
 
 
-def test_the_audit_names_the_maps(datasets):
+def test_the_audit_names_the_factors(datasets):
     said = [dataset.audit["settings"]["sigma_calibration"] for dataset in datasets]
-    assert [one["digest"] for one in said] == [packaged_calibration().digest, MAPS.digest]
-    assert SigmaCalibration.from_json(said[1]) == MAPS
+    assert [one["digest"] for one in said] == [packaged_calibration().digest, CALIBRATION.digest]
+    assert SigmaCalibration.from_json(said[1]) == CALIBRATION
 
 
 def test_the_report_draws_what_was_asked_about(datasets, store, tmp_path):
@@ -94,15 +96,15 @@ def test_yield_is_that_of_the_data_set(datasets, store, room, monkeypatch):
     assert [found.decided > 0 for found in yields] == [False, True]
 
 
-def test_yield_by_itself_takes_the_packaged_maps(raw, room, monkeypatch):
+def test_yield_by_itself_takes_the_packaged_factors(raw, room, monkeypatch):
     template = [create_templates()["camera_turn"]]
 
     def decided(**maps):
         (found,) = clip_yield(opened(room).clip, raw, template, AskSettings(), 0, **maps)
         return found.decided
 
-    assert decided() == 0 < decided(maps=MAPS)
-    monkeypatch.setattr("spatial_engine.trust.yield_share.packaged_calibration", lambda: MAPS)
+    assert decided() == 0 < decided(maps=CALIBRATION)
+    monkeypatch.setattr("spatial_engine.trust.yield_share.packaged_calibration", lambda: CALIBRATION)
     assert decided() > 0
 
 
@@ -110,12 +112,12 @@ def test_from_the_shell(store, file, tmp_path):
     with pytest.raises(SystemExit) as ended:
         main(["generate", str(store.path), "-o", str(tmp_path / "data"), "--sigma-calibration", str(file)])
     assert ended.value.code == 0
-    assert Dataset.open(tmp_path / "data").audit["settings"]["sigma_calibration"]["digest"] == MAPS.digest
+    assert Dataset.open(tmp_path / "data").audit["settings"]["sigma_calibration"]["digest"] == CALIBRATION.digest
 
 
 @pytest.mark.parametrize("content", ["{}", None, json.dumps({"questions": 3})])
-def test_a_file_without_maps_is_refused_before_the_work(content, store, room, tmp_path, capsys):
-    path = tmp_path / "maps.json"
+def test_a_file_without_factors_is_refused_before_the_work(content, store, room, tmp_path, capsys):
+    path = tmp_path / "calibration.json"
     if content is not None:
         path.write_text(content)
     with pytest.raises(UsageError, match="--sigma-calibration"):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from experts.runtime.torchvision_on_cpu import import_torchvision
+from experts.runtime.model_expert import import_torchvision
 
 os.environ.setdefault("DA3_LOG_LEVEL", "ERROR")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")

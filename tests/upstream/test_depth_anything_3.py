@@ -17,9 +17,9 @@ from experts.clip import Clip, OpeningOptions
 from experts.depth.da3_prediction import DecodingSettings, decoded, metric_depth, processed_size, sky_of
 from experts.depth.da3_variants import VARIANTS, Variant
 from experts.depth.depth_anything_3 import DepthAnything3Expert, DepthAnything3Settings
+from experts.expert import SetupProblem
 from experts.runtime.device import Placement
 from experts.runtime.windows import Window, WindowSettings
-from experts.setup_problem import SetupProblem
 from experts.signals import CameraPath, Depth, NoEstimate
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.rooms import random_room

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed: make test-experts")
 
 from experts.checkpoints.weights import load_state  # noqa: E402
-from experts.setup_problem import SetupProblem  # noqa: E402
+from experts.expert import SetupProblem  # noqa: E402
 
 STATE = {"a.weight": torch.arange(6.0).reshape(2, 3), "b": torch.ones(2, dtype=torch.float16)}
 

@@ -11,12 +11,12 @@ pytest.importorskip("transformers", reason="transformers is not installed: make 
 
 import experts.objects.named_networks as named_networks  # noqa: E402
 from experts.clip import Clip  # noqa: E402
+from experts.expert import SetupProblem  # noqa: E402
 from experts.objects.detections import DetectionSettings, masks_at  # noqa: E402
 from experts.objects.open_vocabulary import OpenVocabularyExpert, OpenVocabularySettings  # noqa: E402
 from experts.objects.text_detectors import IMAGENET, bert_words, fitting, normalised, pixels, resized, texts_of  # noqa: E402
 from experts.runtime.device import Placement  # noqa: E402
 from experts.runtime.per_image import call_many  # noqa: E402
-from experts.setup_problem import SetupProblem  # noqa: E402
 from experts.signals import NoEstimate, Objects  # noqa: E402
 from spatial_engine.rendering import as_clip  # noqa: E402
 from spatial_engine.rendering.rooms import random_room  # noqa: E402

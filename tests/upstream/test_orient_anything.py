@@ -8,10 +8,10 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed: make test-experts")
 pytest.importorskip("transformers", reason="transformers is not installed: make test-experts")
 
+from experts.expert import SetupProblem  # noqa: E402
 from experts.objects.dinov2_orientation import make_network, with_names_of  # noqa: E402
 from experts.objects.orient_anything import OrientAnythingExpert, OrientAnythingSettings  # noqa: E402
 from experts.runtime.model_expert import ModelExpert  # noqa: E402
-from experts.setup_problem import SetupProblem  # noqa: E402
 from experts.signals import NoEstimate, ObjectOrientation  # noqa: E402
 from tests.experts.objects.test_orient_anything import SMALL, as_clip, scene, signals_of  # noqa: E402
 

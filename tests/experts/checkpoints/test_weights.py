@@ -11,7 +11,7 @@ import pytest
 import experts.checkpoints.weights as weights
 from experts.checkpoints.weight_files import Lock, WeightFile, Weights, write_lock
 from experts.checkpoints.weights import WEIGHTS, identity, located, offline
-from experts.setup_problem import SetupProblem
+from experts.expert import SetupProblem
 
 BYTES = {"config.json": b"{}", "deep/model.pt": b"tensors" * 100}
 SUMS = {name: hashlib.sha256(content).hexdigest() for name, content in BYTES.items()}

@@ -1,4 +1,4 @@
-"""What two estimates of one clip make of each other: the same motion in other worlds, and plain contradictions."""
+"""Comparison of independent estimates: the same motion in another world agrees, contradictions are refused."""
 
 from dataclasses import replace
 
@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from experts.comparing.agreement_depth import DepthLimits, depths_apart
-from experts.comparing.agreement_paths import PathLimits, PathsApart, common_rows, paths_apart, scale_between
+from experts.comparing.agreement_depth import DepthLimits, compare_depths
+from experts.comparing.agreement_paths import PathError, PathLimits, common_rows, compare_paths, scale_between
 from experts.comparing.agreement_up import UpLimits, floor_tilt
 from experts.comparing.cross_check import CrossCheckExpert
 from experts.expert import joins
@@ -63,10 +63,10 @@ def agreement_of(**signals: Signal | NoEstimate) -> Agreement:
     return agreement
 
 
-def test_alone_there_is_nothing_to_compare() -> None:
+def test_a_single_estimate_gives_no_agreement() -> None:
     assert joins(CrossCheckExpert())
     assert checked() == NoEstimate(reason="nothing to compare")
-    assert checked(camera_path=path(), camera_path_check=NoEstimate(reason="no map")) == NoEstimate(
+    assert checked(camera_path=path(), camera_path_check=NoEstimate(reason="no reconstruction")) == NoEstimate(
         reason="nothing to compare"
     )
 
@@ -78,12 +78,12 @@ def test_the_same_motion_in_another_world_and_unit_agrees(seed: int, unit: float
     other = elsewhere(given, np.random.default_rng(seed), unit)
     found = agreement_of(camera_path=given, camera_path_check=other, depth=wall())
     assert found.refused == {}
-    assert max(found.spread.values()) < 1e-6
+    assert max(found.disagreement.values()) < 1e-6
     assert scale_between(given, other) == pytest.approx(1 / unit)
     assert "camera_path: made up, another" in found.compared
 
 
-def test_known_differences_come_out_as_sigma() -> None:
+def test_known_differences_become_sigma() -> None:
     rng = np.random.default_rng(1)
     given = path()
     poses = given.world_from_cam.copy()
@@ -92,8 +92,8 @@ def test_known_differences_come_out_as_sigma() -> None:
     found = agreement_of(camera_path=given, camera_path_check=replace(given, world_from_cam=poses), depth=wall())
     assert found.refused == {}
     unexplained = np.sqrt(0.03**2 - 2 * np.radians(0.7) ** 2)
-    assert found.spread["rotation_rad"] == pytest.approx(unexplained, rel=0.3)
-    assert found.spread["position_share"] == pytest.approx(0.05 / 3.0, rel=0.3)
+    assert found.disagreement["rotation_rad"] == pytest.approx(unexplained, rel=0.3)
+    assert found.disagreement["position_share"] == pytest.approx(0.05 / 3.0, rel=0.3)
 
 
 def flipped(given: CameraPath) -> np.ndarray:
@@ -102,7 +102,7 @@ def flipped(given: CameraPath) -> np.ndarray:
 
 
 def with_centres_mirrored(given: CameraPath) -> np.ndarray:
-    """Centres alone are mirrored: in a plane a Sim(3) of centres would not notice."""
+    """Mirrors the centres only. A Sim(3) of centres in a plane would not notice."""
     poses = given.world_from_cam.copy()
     poses[:, 0, 3] *= -1
     return poses
@@ -122,46 +122,47 @@ def test_another_motion_is_refused(wrong) -> None:  # type: ignore[no-untyped-de
     assert found.refused == {"camera_path": "two camera paths disagree"}
 
 
-def test_a_straight_path_with_a_turn_about_it_is_told_by_the_rotations() -> None:
-    """Centres on a line leave a turn about it open."""
+def test_rotation_about_a_straight_path_is_found_from_the_camera_rotations() -> None:
+    """Centres on a line leave the rotation about the line undetermined."""
     given = path()
     poses = given.world_from_cam.copy()
     poses[:, :3, 3] = np.linspace(0, 2, len(poses))[:, None] * [1.0, 0, 0]
     straight = replace(given, world_from_cam=poses)
     about = np.eye(4)
     about[:3, :3] = Rotation.from_rotvec([0.6, 0, 0]).as_matrix()
-    turning = poses.copy()
-    turning[:, :3, :3] = (
+    rotating = poses.copy()
+    rotating[:, :3, :3] = (
         Rotation.from_rotvec(np.linspace(0, 0.6, len(poses))[:, None] * [1.0, 0, 0]).as_matrix() @ (poses[:, :3, :3])
     )
-    assert apart(straight, replace(straight, world_from_cam=about @ poses)).contradiction == ""
-    assert apart(straight, replace(straight, world_from_cam=turning)).contradiction == "two camera paths disagree"
+    assert error_between(straight, replace(straight, world_from_cam=about @ poses)).contradiction == ""
+    wrong = error_between(straight, replace(straight, world_from_cam=rotating))
+    assert wrong.contradiction == "two camera paths disagree"
 
 
-def apart(a: CameraPath, b: CameraPath) -> PathsApart:
-    found = paths_apart(a, b, 3.0, PathLimits())
+def error_between(a: CameraPath, b: CameraPath) -> PathError:
+    found = compare_paths(a, b, 3.0, PathLimits())
     assert found is not None
     return found
 
 
-def test_a_camera_that_stays_contradicts_one_that_travels() -> None:
+def test_a_path_without_translation_contradicts_one_with_translation() -> None:
     given = path()
     poses = given.world_from_cam.copy()
     poses[:, :3, 3] = np.nan
-    turning = replace(given, world_from_cam=poses, motion="rotation_only", provenance=OTHER)
-    found = agreement_of(camera_path=given, camera_path_check=turning, depth=wall())
-    assert found.refused == {"camera_path": "the camera travels in one of two paths"}
-    unresolved = replace(turning, motion="unresolved")
+    rotating = replace(given, world_from_cam=poses, motion="rotation_only", provenance=OTHER)
+    found = agreement_of(camera_path=given, camera_path_check=rotating, depth=wall())
+    assert found.refused == {"camera_path": "the camera translates in one of two paths"}
+    unresolved = replace(rotating, motion="unresolved")
     assert agreement_of(camera_path=given, camera_path_check=unresolved, depth=wall()).refused == {}
-    far = agreement_of(camera_path=given, camera_path_check=turning, depth=wall(200.0))
-    assert far.refused == {}, "its travel is nothing beside the range of the scene"
+    far = agreement_of(camera_path=given, camera_path_check=rotating, depth=wall(200.0))
+    assert far.refused == {}, "the translation is small compared with the range of the scene"
 
 
-def test_few_common_frames_say_nothing() -> None:
+def test_too_few_common_frames_are_not_compared() -> None:
     given = path()
     registered = np.zeros(len(given.frames), dtype=bool)
     registered[:2] = True
-    assert paths_apart(given, replace(given, registered=registered), 3.0, PathLimits()) is None
+    assert compare_paths(given, replace(given, registered=registered), 3.0, PathLimits()) is None
     assert [len(rows) for rows in common_rows(given, replace(given, registered=registered))] == [2, 2]
 
 
@@ -174,32 +175,32 @@ def test_focal_lengths() -> None:
         calibration = Calibration(intrinsics=lens, focal_relative_sigma=0.02, provenance=OTHER)
         return agreement_of(camera_path=given, calibration=calibration)
 
-    assert calibrated(1.02).spread["focal_relative"] == 0.0
-    assert calibrated(1.1).spread["focal_relative"] == pytest.approx(np.sqrt(np.log(1.1) ** 2 - 2 * 0.02**2))
+    assert calibrated(1.02).disagreement["focal_relative"] == 0.0
+    assert calibrated(1.1).disagreement["focal_relative"] == pytest.approx(np.sqrt(np.log(1.1) ** 2 - 2 * 0.02**2))
     assert calibrated(1.4).refused == {"calibration": "two focal lengths disagree"}
 
 
-def test_depths_agree_up_to_one_factor_and_inside_out_they_do_not() -> None:
+def test_depths_agree_up_to_one_factor_and_inverted_depth_is_refused() -> None:
     x = np.linspace(1, 5, 64)[None].repeat(48, axis=0)
     given = path()
     same = agreement_of(camera_path=given, depth=wall(x), depth_check=wall(3 * x, provenance=OTHER))
-    assert same.spread["depth_relative"] == 0 and same.refused == {}
-    inside_out = agreement_of(camera_path=given, depth=wall(x), depth_check=wall(5 / x, provenance=OTHER))
-    assert inside_out.refused == {"depth": "two depths disagree"}
+    assert same.disagreement["depth_relative"] == 0 and same.refused == {}
+    inverted = agreement_of(camera_path=given, depth=wall(x), depth_check=wall(5 / x, provenance=OTHER))
+    assert inverted.refused == {"depth": "two depths disagree"}
 
 
-def test_a_factor_for_every_frame_is_forgiven_only_where_it_is_declared() -> None:
+def test_one_scale_per_frame_is_allowed_only_where_it_is_declared() -> None:
     z = np.linspace(1, 5, 64)[None, None] * np.linspace(1, 2, 6)[:, None, None]
     given, growing = path(), wall(z)
     steady = wall(np.linspace(1, 5, 64))
-    apart = depths_apart(growing, steady, given, DepthLimits())
-    assert apart is not None and apart.relative > 0.2
-    forgiven = depths_apart(replace(growing, scale=Scale(kind="per_frame")), steady, given, DepthLimits())
-    assert forgiven is not None and forgiven.relative < 1e-6 and np.isnan(forgiven.factor)
+    error = compare_depths(growing, steady, given, DepthLimits())
+    assert error is not None and error.relative > 0.2
+    per_frame = compare_depths(replace(growing, scale=Scale(kind="per_frame")), steady, given, DepthLimits())
+    assert per_frame is not None and per_frame.relative < 1e-6 and np.isnan(per_frame.factor)
 
 
 def depth_at_points(factor: float = 1.0) -> Depth:
-    """Dense depth that has the made-up points' depth around their pixels."""
+    """Dense depth around the pixels of the made-up points, equal to the points' own depth."""
     signals = worlds.signals()
     given, points = signals["camera_path"], signals["sparse_points"]
     frames = worlds.FRAMES[::4]
@@ -208,12 +209,12 @@ def depth_at_points(factor: float = 1.0) -> Depth:
         pose = given.world_from_cam[np.flatnonzero(given.frames == frame)[0]]
         for row in np.flatnonzero(points.observation_frame == frame):
             x, y = points.observation_xy_px[row].round().astype(int)
-            away = points.xyz_world[points.observation_point[row]] - pose[:3, 3]
-            z[k, max(y - 2, 0) : y + 3, max(x - 2, 0) : x + 3] = factor * (away @ pose[:3, 2])
+            offset = points.xyz_world[points.observation_point[row]] - pose[:3, 3]
+            z[k, max(y - 2, 0) : y + 3, max(x - 2, 0) : x + 3] = factor * (offset @ pose[:3, 2])
     return wall(z)
 
 
-def test_depth_against_a_second_map_in_another_unit() -> None:
+def test_depth_is_compared_with_points_in_another_unit() -> None:
     signals = worlds.signals()
     given = path()
     check = elsewhere(given, np.random.default_rng(3), 0.2)
@@ -221,7 +222,7 @@ def test_depth_against_a_second_map_in_another_unit() -> None:
     xyz = 0.2 * in_cam @ check.world_from_cam[0, :3, :3].T + check.world_from_cam[0, :3, 3]
     points = replace(signals["sparse_points"], xyz_world=xyz, provenance=OTHER)
     same = agreement_of(camera_path=given, camera_path_check=check, sparse_points_check=points, depth=depth_at_points())
-    assert same.refused == {} and same.spread["depth_relative"] == 0
+    assert same.refused == {} and same.disagreement["depth_relative"] == 0
     assert "depth and points: made up, another" in same.compared
     scaled = agreement_of(
         camera_path=given, camera_path_check=check, sparse_points_check=points, depth=depth_at_points(1.5)
@@ -229,23 +230,23 @@ def test_depth_against_a_second_map_in_another_unit() -> None:
     assert scaled.refused == {"depth": "depth and camera path differ in scale"}
 
 
-def gravity(turn: np.ndarray | None = None, **changes: object) -> Gravity:
+def gravity(rotation: np.ndarray | None = None, **changes: object) -> Gravity:
     signal = worlds.signals()["gravity"]
     assert isinstance(signal, Gravity)
-    up = signal.up_cam if turn is None else Rotation.from_rotvec(turn).apply(signal.up_cam)
+    up = signal.up_cam if rotation is None else Rotation.from_rotvec(rotation).apply(signal.up_cam)
     return replace(signal, up_cam=np.ascontiguousarray(up), **changes)  # type: ignore[arg-type]
 
 
-def test_ups() -> None:
+def test_up_directions_agree_or_contradict() -> None:
     near = gravity(np.array([0.0, 0, 0.02]), provenance=OTHER)
-    assert agreement_of(gravity=gravity(), gravity_check=near).spread["up_rad"] == 0
+    assert agreement_of(gravity=gravity(), gravity_check=near).disagreement["up_rad"] == 0
     wider = agreement_of(gravity=gravity(), gravity_check=gravity(np.array([0.0, 0, 0.09]), provenance=OTHER))
-    assert 0.03 < wider.spread["up_rad"] < 0.09 and wider.refused == {}
+    assert 0.03 < wider.disagreement["up_rad"] < 0.09 and wider.refused == {}
     side = agreement_of(gravity=gravity(), gravity_check=gravity(np.array([0.0, 0, np.pi / 2]), provenance=OTHER))
-    assert side.refused == {"gravity": "two ups disagree"}
+    assert side.refused == {"gravity": "two up directions disagree"}
 
 
-def test_ups_of_different_frames_are_compared_through_the_cameras() -> None:
+def test_up_directions_of_different_frames_are_compared_in_the_world() -> None:
     whole = gravity(provenance=OTHER)
     odd = replace(
         whole, frames=whole.frames[1::2], up_cam=whole.up_cam[1::2].copy(), sigma_rad=whole.sigma_rad[1::2].copy()
@@ -253,12 +254,12 @@ def test_ups_of_different_frames_are_compared_through_the_cameras() -> None:
     even = replace(
         whole, frames=whole.frames[::2], up_cam=whole.up_cam[::2].copy(), sigma_rad=whole.sigma_rad[::2].copy()
     )
-    assert agreement_of(gravity=even, gravity_check=odd, camera_path=path()).spread["up_rad"] == 0
+    assert agreement_of(gravity=even, gravity_check=odd, camera_path=path()).disagreement["up_rad"] == 0
     assert checked(gravity=even, gravity_check=odd) == NoEstimate(reason="nothing to compare")
 
 
 def floor_below(lean_rad: float = 0.0) -> tuple[Depth, CameraPath, np.ndarray]:
-    """Every frame sees a floor that leans by an angle, 1.2 units below the first camera."""
+    """Depth of a floor 1.2 units below the first camera, tilted by `lean_rad`."""
     given = path(motion="general")
     up = Rotation.from_rotvec([lean_rad, 0, 0]).apply([0.0, 0, 1])
     frames = given.frames[::4]
@@ -277,7 +278,7 @@ def floor_below(lean_rad: float = 0.0) -> tuple[Depth, CameraPath, np.ndarray]:
     return wall(np.stack(maps), frames=frames), given, up
 
 
-def test_the_floor_supports_up_or_contradicts_it() -> None:
+def test_the_floor_confirms_or_contradicts_up() -> None:
     for lean in (0.0, 0.2):
         depth, given, _ = floor_below(lean)
         tilt = floor_tilt(depth, given, np.array([0.0, 0, 1]), UpLimits())
@@ -287,36 +288,36 @@ def test_the_floor_supports_up_or_contradicts_it() -> None:
     assert fine.refused == {} and "gravity and floor: made up, made up" in fine.compared
     depth, given, _ = floor_below(0.25)
     assert agreement_of(camera_path=given, depth=depth, gravity=gravity()).refused == {
-        "gravity": "the floor is tilted against gravity"
+        "gravity": "the floor is not perpendicular to gravity"
     }
 
 
-def test_without_a_floor_nothing_is_said_of_up() -> None:
+def test_without_a_floor_up_is_not_compared() -> None:
     assert checked(camera_path=path(), depth=wall(), gravity=gravity()) == NoEstimate(reason="nothing to compare")
 
 
-def learned_depth(factor: float = 1.0) -> Depth:
-    """What a model says of the made-up world: the points' own depth around their pixels."""
+def learned_depth(exponent: float = 1.0) -> Depth:
+    """Depth of the made-up world as a model would predict it; its depth is raised to `exponent`."""
     depth = depth_at_points()
-    steep = np.where(depth.z > 0, depth.z**factor, depth.z).astype(np.float32)
+    steep = np.where(depth.z > 0, depth.z**exponent, depth.z).astype(np.float32)
     return replace(depth, z=steep, outlier_probability=0.02)
 
 
-def test_tracks_hold_a_learned_path_and_its_depth() -> None:
+def test_tracks_confirm_or_contradict_a_learned_path_and_depth() -> None:
     tracks, given = worlds.signals()["tracks"], path()
     fine = agreement_of(camera_path=given, depth=learned_depth(), tracks=tracks)
-    assert fine.refused == {} and max(fine.spread.values()) < 0.01
+    assert fine.refused == {} and max(fine.disagreement.values()) < 0.01
     assert fine.compared == ("camera_path and tracks: made up, made up", "depth and tracks: made up, made up")
     wrong = agreement_of(camera_path=path(world_from_cam=flipped(given)), depth=learned_depth(), tracks=tracks)
     assert wrong.refused["camera_path"] == "tracks contradict the camera path"
-    inside_out = agreement_of(camera_path=given, depth=learned_depth(-1.0), tracks=tracks)
-    assert inside_out.refused == {
+    inverted = agreement_of(camera_path=given, depth=learned_depth(-1.0), tracks=tracks)
+    assert inverted.refused == {
         "depth": "tracks contradict the depth",
         "camera_path": "tracks contradict depth and path",
     }
 
 
-def test_measured_depth_and_few_tracks_are_not_asked() -> None:
+def test_measured_depth_and_few_tracks_are_not_compared() -> None:
     tracks, given = worlds.signals()["tracks"], path()
     nothing = NoEstimate(reason="nothing to compare")
     assert checked(camera_path=given, depth=depth_at_points(), tracks=tracks) == nothing

@@ -12,12 +12,11 @@ from experts.depth.da3_pose_align import align_poses_umeyama
 from experts.depth.da3_prediction import DecodingSettings, processed_size
 from experts.depth.da3_variants import VARIANTS
 from experts.depth.depth_anything_3 import DepthAnything3Expert, DepthAnything3Settings
-from experts.expert import Expert, may_use
+from experts.expert import Expert, SetupProblem, may_use
 from experts.footage.decoding import DecodingError
 from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
 from experts.runtime.windows import WindowSettings
-from experts.setup_problem import SetupProblem
 from experts.signals import Calibration, CameraPath, Depth, NoEstimate, ValidArea
 from spatial_engine.rendering import RenderedScene, camera_paths, true_signals
 from spatial_engine.rendering.rooms import random_room

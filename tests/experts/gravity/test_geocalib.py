@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experts.clip import Clip, OpeningOptions, Picture
+from experts.expert import SetupProblem
 from experts.gravity.geocalib import GeoCalibExpert, GeoCalibSettings
 from experts.gravity.tilt import Tilt, TiltSettings, doubt, pooled_focal, up_sigma_rad
 from experts.intrinsics import Intrinsics
 from experts.runtime.device import Placement
-from experts.setup_problem import SetupProblem
 from experts.signals import Calibration, Gravity, NoEstimate
 from spatial_engine.rendering import camera_paths
 

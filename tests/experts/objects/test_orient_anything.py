@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from experts.clip import Clip, OpeningOptions, Picture
+from experts.expert import SetupProblem
 from experts.objects.object_angles import angles_of, look_along
 from experts.objects.object_crops import CropSettings, Sighting, sightings
 from experts.objects.orient_anything import OrientAnythingExpert, OrientAnythingSettings, Variant
 from experts.provenance import Provenance
 from experts.runtime.device import Placement
-from experts.setup_problem import SetupProblem
 from experts.signals import CameraPath, NoEstimate, ObjectOrientation, Objects, Scale, Signals
 from spatial_engine.rendering import camera_paths
 from spatial_engine.rendering.boxes import Box, standing

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from experts.expert import SetupProblem
 from experts.runtime.device import in_batches, in_turn, is_lost, is_out_of_memory, place
-from experts.setup_problem import SetupProblem
 
 
 class OutOfMemoryError(RuntimeError):

@@ -9,10 +9,9 @@ from typing import Any, ClassVar
 import pytest
 
 from experts.checkpoints.weights import RANDOM, WEIGHTS, identity
+from experts.expert import SetupProblem
 from experts.runtime.device import Placement
-from experts.runtime.model_expert import ModelExpert, Package, missing_package
-from experts.runtime.readiness import lacking
-from experts.setup_problem import SetupProblem
+from experts.runtime.model_expert import ModelExpert, Package, lacking, missing_package
 from tests.spatial_engine.fake_adapters import Elsewhere, FakeAdapter, Unpacked
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from experts.runtime.window_chain import Chain, Joined
-from experts.runtime.windows import Similarity, Window, WindowSettings, fitting_size, rolling, similarity
+from experts.runtime.windows import Chain, Joined, Similarity, Window, WindowSettings, fitting_size, rolling, similarity
 from experts.signals import NoEstimate
 from spatial_engine.rendering import RenderedScene
 from spatial_engine.rendering.rooms import random_room

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import experts.runtime.workers
+from experts.expert import SetupProblem
 from experts.runtime.device import is_out_of_memory
 from experts.runtime.worker import (
     OutOfMemoryError,
@@ -25,7 +26,6 @@ from experts.runtime.worker import (
     WorkerTimedOut,
     environment,
 )
-from experts.setup_problem import SetupProblem
 
 ROOT = Path(__file__).parents[2]
 CHILD = """

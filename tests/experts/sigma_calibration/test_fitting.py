@@ -1,4 +1,4 @@
-"""Factors of σ: what is fitted, on which sets, and when nothing is."""
+"""σ factors: the fit, the sets that it uses, and when there is too little data."""
 
 import numpy as np
 import pytest
@@ -6,16 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experts.sigma_calibration import NotCalibrated, SigmaFactor
-from experts.sigma_calibration.fitting import ErrorSample, FitSettings, fit, fitted_gain
+from experts.sigma_calibration.fitting import ErrorSample, FitSettings, fit, fitted_factor
 
 SETS = ("attic", "barn", "cellar", "dock")
 
 
 def normal(true_over_stated: float, *, count: int = 3000, other: float = 0.0, seed: int = 0) -> ErrorSample:
-    """Normal errors whose true σ is so many times the stated one, and what else is in the difference."""
+    """Normal errors. Their true σ is `true_over_stated` times the stated one; `other` is added in quadrature."""
     rng = np.random.default_rng(seed)
-    off = np.abs(rng.normal(size=count) * np.hypot(true_over_stated, other))
-    return ErrorSample(off=off, other=np.full(count, other))
+    error = np.abs(rng.normal(size=count) * np.hypot(true_over_stated, other))
+    return ErrorSample(error=error, other=np.full(count, other))
 
 
 def by_set(true_over_stated: float, **more) -> dict[str, ErrorSample]:
@@ -28,9 +28,9 @@ def fitted(samples, **more):
 
 @pytest.mark.parametrize("factor", [1.0, 1.7, 2.5])
 @pytest.mark.parametrize("other", [0.0, 0.8])
-def test_a_known_factor_is_found_whatever_else_is_in_the_difference(factor, other):
+def test_a_known_factor_is_found_beside_other_contributions(factor, other):
     found = fitted(by_set(factor, other=other))
-    assert isinstance(found, SigmaFactor) and found.gain == pytest.approx(factor, rel=0.06)
+    assert isinstance(found, SigmaFactor) and found.factor == pytest.approx(factor, rel=0.06)
     assert found.sets == list(SETS) and found.samples == 12_000
     for one in found.held_out:
         assert one.within_1 == pytest.approx(0.683, abs=0.04) and one.within_2 == pytest.approx(0.954, abs=0.02)
@@ -38,49 +38,49 @@ def test_a_known_factor_is_found_whatever_else_is_in_the_difference(factor, othe
 
 def test_honest_and_wide_sigma_stay_as_they_are():
     wide = fitted(by_set(0.3))
-    assert wide.gain == 1 and all(one.fitted == pytest.approx(0.3, rel=0.06) for one in wide.held_out)
-    assert all(one.within_1 > 0.99 for one in wide.held_out), "coverage is that of what is applied"
-    assert fitted(by_set(1.0)).gain == pytest.approx(1, abs=0.06)
+    assert wide.factor == 1 and all(one.fitted == pytest.approx(0.3, rel=0.06) for one in wide.held_out)
+    assert all(one.within_1 > 0.99 for one in wide.held_out), "coverage after the factor that is applied"
+    assert fitted(by_set(1.0)).factor == pytest.approx(1, abs=0.06)
 
 
-def test_what_the_rest_explains_needs_no_factor():
-    all_of_truth = ErrorSample(off=np.abs(np.random.default_rng(0).normal(size=500)), other=np.full(500, 3.0))
-    assert fitted_gain({"attic": all_of_truth}) == 0
+def test_errors_that_other_contributions_explain_need_no_factor():
+    from_truth = ErrorSample(error=np.abs(np.random.default_rng(0).normal(size=500)), other=np.full(500, 3.0))
+    assert fitted_factor({"attic": from_truth}) == 0
 
 
 def test_a_heavy_tail_counts_where_the_bulk_does_not():
-    off = np.r_[np.full(90, 0.1), np.full(10, 6.0)]
-    assert fitted_gain({"attic": ErrorSample(off=off, other=np.zeros(100))}) == pytest.approx(3.0, rel=0.01)
+    error = np.r_[np.full(90, 0.1), np.full(10, 6.0)]
+    assert fitted_factor({"attic": ErrorSample(error=error, other=np.zeros(100))}) == pytest.approx(3.0, rel=0.01)
 
 
-def test_a_set_that_is_left_out_is_not_seen():
+def test_the_held_out_set_does_not_enter_its_fit():
     samples = by_set(1.4)
     before = fitted(samples)
     after = fitted(samples | {"barn": normal(9.0, seed=7)})
     fits = [{one.set: one.fitted for one in found.held_out} for found in (before, after)]
     assert fits[0]["barn"] == fits[1]["barn"]
     assert all(fits[1][name] > 2 * fits[0][name] for name in SETS if name != "barn")
-    assert after.gain > 2 * before.gain and after.gain == max(fits[1].values()), "the largest fit is taken"
+    assert after.factor > 2 * before.factor and after.factor == max(fits[1].values()), "the largest fit is taken"
     assert {one.set: one.within_2 for one in after.held_out}["barn"] < 0.5
 
 
 def test_each_set_counts_the_same_however_large():
     small, large = normal(2.0, count=200, seed=1), normal(1.0, count=5000, seed=2)
-    both = fitted_gain({"attic": small, "barn": large})
-    again = fitted_gain({"attic": small, "barn": normal(1.0, count=500, seed=2)})
+    both = fitted_factor({"attic": small, "barn": large})
+    again = fitted_factor({"attic": small, "barn": normal(1.0, count=500, seed=2)})
     assert both == pytest.approx(again, rel=0.05) and both > 1.3
 
 
-def test_too_little_gives_no_map_and_says_why():
+def test_too_few_errors_give_no_factor_and_a_reason():
     one = fitted({"attic": normal(2.0)})
     assert isinstance(one, NotCalibrated) and one.why == "one set only" and one.sets == ("attic",)
     assert one.fitted == pytest.approx(2.0, rel=0.05) and one.within_1 < 0.45
     few = fitted({name: normal(1.0, count=5) for name in SETS})
     assert few.why == "20 samples, 30 are needed" and few.samples == 20
-    empty = ErrorSample(off=np.empty(0), other=np.empty(0))
-    assert fitted({"attic": empty}).why == "truth decides none of it"
+    empty = ErrorSample(error=np.empty(0), other=np.empty(0))
+    assert fitted({"attic": empty}).why == "no ground truth for it"
     assert fitted({"attic": normal(1.0), "barn": empty}).why == "one set only"
-    assert fitted(by_set(1.0), settings=FitSettings(least_sets=5)).why == "4 sets only"
+    assert fitted(by_set(1.0), settings=FitSettings(min_sets=5)).why == "4 sets only"
 
 
 @settings(max_examples=25, deadline=None)
@@ -88,5 +88,5 @@ def test_too_little_gives_no_map_and_says_why():
 def test_the_order_of_sets_and_errors_does_not_matter(order, seed, factor):
     samples = by_set(factor, count=40, other=0.3)
     mixed = np.random.default_rng(seed).permutation(40)
-    shuffled = {name: ErrorSample(off=samples[name].off[mixed], other=samples[name].other[mixed]) for name in order}
+    shuffled = {name: ErrorSample(error=samples[name].error[mixed], other=samples[name].other[mixed]) for name in order}
     assert fitted(shuffled) == fitted(samples)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from experts.setup_problem import SetupProblem
+from experts.expert import SetupProblem
 from experts.signals import ImageTracks
 from experts.tracking.cotracker import CoTrackerExpert, CoTrackerSettings, decoded
 from experts.tracking.learned_tracks import FollowSettings, RawTracks

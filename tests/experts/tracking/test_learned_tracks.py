@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from experts.clip import Clip
+from experts.expert import SetupProblem
 from experts.provenance import Provenance
 from experts.runtime.device import Placement
-from experts.setup_problem import SetupProblem
 from experts.signals import ImageTracks, NoEstimate, ValidArea
 from experts.tracking.image_tracker import ImageTracker
 from experts.tracking.learned_tracks import (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from experts.comparing.agreement_paths import PathLimits, paths_apart
+from experts.comparing.agreement_paths import PathLimits, compare_paths
 from experts.signals import CameraPath, PointTracks
 from experts.tracking.path_on_tracks import FitSettings, FittedPath, path_by_tracks
 from experts.tracking.track_ranges import departures, passing
@@ -50,18 +50,18 @@ def test_tracks_put_a_shaken_path_right(frames: int) -> None:
     rng = np.random.default_rng(0)
     start = shaken(rng)
     found = fitted(noisy(rng), start, frames=frames)
-    before, after = (paths_apart(PATH, path, 4.0, PathLimits()) for path in (start, found.path))
+    before, after = (compare_paths(PATH, path, 4.0, PathLimits()) for path in (start, found.path))
     assert before is not None and after is not None
-    assert before.turn_rad > 0.8 * SHAKE
-    assert after.turn_rad < 0.4 * before.turn_rad
+    assert before.rotation_rad > 0.8 * SHAKE
+    assert after.rotation_rad < 0.4 * before.rotation_rad
     assert found.residual_px < 0.5
     assert abs(np.log(found.path.intrinsics.fx_px / 600.0)) < 0.03
 
 
 def test_a_right_path_stays() -> None:
     found = fitted(TRACKS, PATH)
-    apart = paths_apart(PATH, found.path, 4.0, PathLimits())
-    assert apart is not None and apart.turn_rad < 1e-4 and apart.position < 1e-3
+    error = compare_paths(PATH, found.path, 4.0, PathLimits())
+    assert error is not None and error.rotation_rad < 1e-4 and error.position < 1e-3
     assert found.residual_px < 0.02
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from experts.expert import SetupProblem
 from experts.provenance import Provenance
 from experts.runtime.worker import OutOfMemoryError, WorkerCrashed, WorkerFailed, WorkerTimedOut
-from experts.setup_problem import SetupProblem
 from experts.signals import CameraPath, Depth, NoEstimate, PointTracks, Signal, ValidArea
 from experts.tracking.spatial_tracker import SpatialTrackerExpert, SpatialTrackerSettings
 from experts.tracking.spatial_tracker_input import nearest, network_size

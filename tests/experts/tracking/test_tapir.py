@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from experts.setup_problem import SetupProblem
+from experts.expert import SetupProblem
 from experts.signals import ImageTracks
 from experts.tracking.learned_tracks import FollowSettings, RawTracks
 from experts.tracking.tapir import TapirExpert, TapirSettings, decoded, encoded

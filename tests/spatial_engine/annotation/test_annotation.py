@@ -224,7 +224,7 @@ def test_a_lost_gpu_in_the_users_process(tmp_path: Path, videos: Path, log: Path
     plain = FakeModel(name="plain", provides=frozenset({"valid_area"}), log=log)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("spatial_engine.annotation.workbench.place", lambda device, dtype: None)
-        patch.setattr("experts.runtime.readiness.located", lambda name, weights: None)
+        patch.setattr("experts.runtime.model_expert.located", lambda name, weights: None)
         store = annotate(videos, tmp_path / "store", experts=[model, plain])
         errors = [error for errors in failed(store).values() for _, error in errors]
         assert all(not isinstance(value, NoEstimate) for value in by_name(store, "valid_area").values())
@@ -278,7 +278,7 @@ def test_trouble_in_loading_concerns_the_machine(
 def test_weights_that_cannot_be_named_yet(tmp_path: Path, videos: Path, log: Path) -> None:
     class Unfetched(FakeModel):
         def weights_identity(self, weights: str | None) -> str | None:
-            from experts.setup_problem import SetupProblem
+            from experts.expert import SetupProblem
 
             raise SetupProblem("no lock file", "spatial-engine weights fetch it")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from experts.comparing.as_check import AsCheck
+from experts.expert import AsCheck
 from spatial_engine.annotation.model_options import ModelOptions, check_licences, licence_of
 from spatial_engine.errors import UsageError
 from tests.spatial_engine.fake_adapters import BoundCode, FakeAdapter

@@ -13,7 +13,7 @@ import pytest
 
 from experts.checkpoints.weight_files import WeightFile, Weights, read_lock
 from experts.checkpoints.weights import WEIGHTS, located
-from experts.setup_problem import SetupProblem
+from experts.expert import SetupProblem
 from spatial_engine.annotation import weights
 from spatial_engine.errors import UsageError
 from tests.spatial_engine.file_server import Served, serving

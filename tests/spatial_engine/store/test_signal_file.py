@@ -108,7 +108,10 @@ SIGNALS: dict[str, Signal] = {
         provenance=MADE,
     ),
     "agreement": Agreement(
-        compared=("gravity: a, b",), spread={"up_rad": 0.01}, refused={"depth": "two of them disagree"}, provenance=MADE
+        compared=("gravity: a, b",),
+        disagreement={"up_rad": 0.01},
+        refused={"depth": "two of them disagree"},
+        provenance=MADE,
     ),
     "objects": Objects(
         frames=FRAMES,

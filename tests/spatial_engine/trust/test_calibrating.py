@@ -96,14 +96,14 @@ def command(monkeypatch, witness, capsys):
 
 def test_narrow_sigma_are_found_and_written(command, sets, tmp_path):
     code, said = command(*sets, "-o", tmp_path / "maps.json")
-    assert code == 0 and "wrote" in said.out and "| truth decides none of it |" in said.out
+    assert code == 0 and "wrote" in said.out and "| no ground truth for it |" in said.out
     found = read_calibration(tmp_path / "maps.json")
-    gains = {(each.signal, each.quantity): each.gain for each in found.maps}
+    gains = {(each.signal, each.quantity): each.factor for each in found.factors}
     assert set(gains) == {("camera_path", "rotation"), ("camera_path", "direction"), ("gravity", "up"),
                           ("sparse_points", "range")}  # fmt: skip
     assert gains["sparse_points", "range"] == pytest.approx(NARROW, rel=0.15)
     assert all(1.5 < gain < 3 for gain in gains.values()), gains
-    assert all(each.sets == ["attic", "barn", "cellar"] for each in found.maps)
+    assert all(each.sets == ["attic", "barn", "cellar"] for each in found.factors)
     before = (tmp_path / "maps.json").read_bytes()
     assert command(*sets[::-1], "-o", tmp_path / "maps.json")[0] == 0
     assert (tmp_path / "maps.json").read_bytes() == before, "the same, in any order"
@@ -142,7 +142,7 @@ def test_what_proves_nothing_is_named_and_left_out(command, sets, room, tmp_path
     assert code == 1
     assert "left out: sfm (images): made of the images themselves: agreement, no truth" in said.out
     assert f"left out: {missing}: there is no" in said.out
-    assert {name for each in read_calibration(tmp_path / "maps.json").maps for name in each.sets} == {
+    assert {name for each in read_calibration(tmp_path / "maps.json").factors for name in each.sets} == {
         "attic",
         "barn",
         "cellar",
@@ -165,7 +165,7 @@ def test_an_expert_that_fails_costs_its_clip_and_is_named(sets, witness, tmp_pat
     assert name == "barn (images)" and "failed: KeyError" in cause
     witness.said[opened(sets[1]).clip.id] = noisy(opened(sets[1]), 1.0)
     assert calibrate(sets, tmp_path / "store", experts=[witness]).skipped == (), "it is tried again"
-    assert "barn" not in found.errors and all(each.sets == ["attic", "cellar"] for each in found.maps.maps)
+    assert "barn" not in found.errors and all(each.sets == ["attic", "cellar"] for each in found.maps.factors)
 
 
 def test_nothing_to_fit_on_is_a_usage_error(room, tmp_path, capsys):
@@ -178,7 +178,7 @@ def test_nothing_to_fit_on_is_a_usage_error(room, tmp_path, capsys):
 def test_experts_of_two_versions_have_a_map_each(sets, witness, tmp_path):
     errors = calibrate(sets, tmp_path / "store", experts=[witness]).errors
     newer = {name: (*own, *(replace(each, version="2") for each in own)) for name, own in errors.items()}
-    assert {each.version for each in fitted_maps(newer).maps} == {"1", "2"}
+    assert {each.version for each in fitted_maps(newer).factors} == {"1", "2"}
 
 
 def test_docs_have_the_table_of_the_packaged_maps():

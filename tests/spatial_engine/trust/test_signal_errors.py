@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.trust.rooms import RenderedTruth
-from experts.sigma_calibration.fitting import fitted_gain
+from experts.sigma_calibration.fitting import fitted_factor
 from experts.signals import Calibration, Matches, NoEstimate
 from spatial_engine.rendering import as_clip, demo_scene
 from spatial_engine.trust.signal_errors import signal_errors
@@ -56,9 +56,9 @@ def test_true_sigma_over_stated_is_found(sequence, factor):
     runs = [errors(sequence, k.noisy(sequence, factor, seed)) for seed in range(4)]
     assert all(set(run) == KINDS for run in runs)
     for kind in KINDS - {("camera_path", "focal"), ("camera_path", "direction")}:
-        found = fitted_gain({str(seed): run[kind].sample for seed, run in enumerate(runs)})
+        found = fitted_factor({str(seed): run[kind].sample for seed, run in enumerate(runs)})
         assert found == pytest.approx(factor, rel=0.2), kind
-    direction = fitted_gain({str(seed): run["camera_path", "direction"].sample for seed, run in enumerate(runs)})
+    direction = fitted_factor({str(seed): run["camera_path", "direction"].sample for seed, run in enumerate(runs)})
     assert direction == pytest.approx(factor, rel=0.35), "its σ hang together over frames"
 
 

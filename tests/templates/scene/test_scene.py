@@ -29,9 +29,9 @@ CLIP = worlds.clip()
 OTHER = Provenance(expert="another", version="1")
 
 
-def agreement(spread: dict[str, float] | None = None, refused: dict[str, str] | None = None) -> Agreement:
+def agreement(disagreement: dict[str, float] | None = None, refused: dict[str, str] | None = None) -> Agreement:
     source = Provenance(expert="cross_check", version="1")
-    return Agreement(compared=("a: b",), spread=spread or {}, refused=refused or {}, provenance=source)
+    return Agreement(compared=("a: b",), disagreement=disagreement or {}, refused=refused or {}, provenance=source)
 
 
 def depth(z: float = 4.0, outlier_probability: float = 0.02, source: Provenance = worlds.SOURCE) -> Depth:
@@ -59,9 +59,9 @@ def with_check(unit: float = 0.5, by: Provenance = OTHER) -> dict[str, Signal | 
     return {**{name: main[name] for name in ("camera_path", "tracks", "matches", "gravity")}, **check}
 
 
-def test_spreads_stand_in_every_sigma() -> None:
+def test_disagreement_widens_every_sigma() -> None:
     signals = {**worlds.signals(), "depth": depth(z=2.0)}
-    spread = {
+    disagreement = {
         "rotation_rad": 0.03,
         "direction_rad": 0.04,
         "position_share": 0.05,
@@ -69,7 +69,7 @@ def test_spreads_stand_in_every_sigma() -> None:
         "up_rad": 0.07,
         "focal_relative": 0.08,
     }
-    before, after = main_scene(signals), main_scene({**signals, "agreement": agreement(spread)})
+    before, after = main_scene(signals), main_scene({**signals, "agreement": agreement(disagreement)})
     a, b = before.path, after.path
     assert isinstance(a, CameraPath) and isinstance(b, CameraPath) and before.depth and after.depth
     np.testing.assert_allclose(b.rotation_sigma_rad, np.hypot(a.rotation_sigma_rad, 0.03))
@@ -80,19 +80,19 @@ def test_spreads_stand_in_every_sigma() -> None:
     assert after.up_cam(0)[1] == pytest.approx(np.hypot(before.up_cam(0)[1], 0.07))
 
 
-def test_spreads_stand_in_the_check_scene_too() -> None:
+def test_disagreement_widens_the_check_scene_too() -> None:
     signals = with_check()
     plain, widened = (scenes_of(CLIP, s)[1] for s in (signals, {**signals, "agreement": agreement({"up_rad": 0.1})}))
     assert widened.up_cam(0)[1] > plain.up_cam(0)[1]
 
 
 def test_a_refused_signal_is_abstained_with_its_reason_in_every_scene() -> None:
-    refusing = {**with_check(), "agreement": agreement(refused={"gravity": "two ups disagree"})}
+    refusing = {**with_check(), "agreement": agreement(refused={"gravity": "two depths disagree"})}
     for scene in scenes_of(CLIP, refusing):
-        assert scene.gravity is None and scene.no_estimates["gravity"] == NoEstimate(reason="two ups disagree")
+        assert scene.gravity is None and scene.no_estimates["gravity"] == NoEstimate(reason="two depths disagree")
         assert scene.path is not None
     asked = ask_clip(CLIP, refusing, [create_templates()["camera_tilt"]], AskSettings(), 0)
-    assert [r.reason for r in asked.refusals] == ["two ups disagree"]
+    assert [r.reason for r in asked.refusals] == ["two depths disagree"]
 
 
 def test_a_refused_path_takes_with_it_what_was_concluded_from_it() -> None:
