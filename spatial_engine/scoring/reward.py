@@ -4,8 +4,9 @@
 
 A completion counts only if it has the form of the protocol: thoughts (or none), then one <answer> block, then nothing;
 inside it a bare answer and no more (`reward_form`). What stands there is judged by `scoring.own`. Rewards by level of
-the tree follow SpatialTree's finding that reasoning helps planning and harms perception: at L1 thoughts only cost, at
-L3 and L4 they earn a little, and only where the answer is right.
+the tree follow SpatialTree's finding that reasoning helps planning and harms perception: at L1, and in counting
+wherever it stands in the tree, thoughts only cost; at L3 and L4 they earn a little, and only where the answer is right;
+at L2 they change nothing.
 """
 
 import json
@@ -28,7 +29,7 @@ MOST_PARTIAL = 0.3
 THINKING = 0.1
 """What thoughts add to a right plan (L3, L4)."""
 LENGTHY = 0.2
-"""What thoughts take from a right perception (L1)."""
+"""What thoughts take from a right perception (L1, and counting)."""
 _ENOUGH_WORDS = 40
 """Distinct words of thought that earn all of `THINKING`: the same word again is no thought."""
 _MUCH_THOUGHT = 2_000
@@ -65,11 +66,16 @@ def _reward(text: str, question: Question) -> float:
     if form is None or accuracy == 0:
         return 0.0
     level = question.ability[:2]
-    if level == "L1":
+    if level == "L1" or counts(question):
         return accuracy * (1 - LENGTHY * min(1.0, len(form.thought) / _MUCH_THOUGHT))
     if level in ("L3", "L4"):
         return accuracy * (1 - THINKING) + (THINKING * _effort(form.thought) if accuracy == 1 else 0.0)
     return accuracy
+
+
+def counts(question: Question) -> bool:
+    """Whether a question asks how many there are: its template says so, {"counting": true} in `scorer_params`."""
+    return question.scorer_params.get("counting") is True
 
 
 def _effort(thought: str) -> float:

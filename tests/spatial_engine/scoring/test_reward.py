@@ -178,6 +178,18 @@ def test_understanding_is_indifferent_to_thoughts():
     assert earned(answer, question) == earned(f"<think>{THOUGHT}</think>{answer}", question) == 1.0
 
 
+@pytest.mark.parametrize(
+    "ability", ("L1/Localization/3D Detection", "L2/Memory/Memory Retrieval", "L3/Causal Reasoning/Dynamics")
+)
+def test_counting_is_perception_wherever_it_stands_in_the_tree(ability):
+    question = replace(NUMERIC, ability=ability, answer=4, value=4.0, tolerance=0.0, scorer_params={"counting": True})
+    answer = "<answer>4</answer>"
+    few, many = (earned(f"<think>{THOUGHT * n}</think>{answer}", question) for n in (1, 100))
+    assert earned(answer, question) == 1.0 > few > many == LEAST_RIGHT
+    other = replace(question, scorer_params={})
+    assert ability.startswith("L1") == (earned(f"<think>{THOUGHT}</think>{answer}", other) == few)
+
+
 def test_conversations():
     answer = baselines.oracle_text(CHOICE)
     turns = ({"role": "assistant", "content": "<answer>"}, {"role": "tool", "content": "x"})
