@@ -7,13 +7,12 @@ from itertools import combinations
 from pathlib import Path
 
 from spatial_engine.adjudication.history import Judgement
-from spatial_engine.adjudication.kappa import Agreement, cohens_kappa
 from spatial_engine.adjudication.showing import agrees
 from spatial_engine.adjudication.step import WORDS
 from spatial_engine.adjudication.verdicts import Verdicts
 from spatial_engine.dataset.audit import set_human
 from spatial_engine.dataset.dataset import Dataset
-from spatial_engine.trust.rates import clopper_pearson
+from spatial_engine.scoring.statistics import AnnotatorAgreement, clopper_pearson, cohens_kappa
 from templates.ability import LEAVES
 from templates.measured import Json
 from templates.question import Question
@@ -36,7 +35,7 @@ class Pair:
     """Two annotators on what both judged, without passes over disagreements."""
 
     names: tuple[str, str]
-    agreement: Agreement
+    agreement: AnnotatorAgreement
     by_leaf: Mapping[str, tuple[int, int]]
     """(questions, same word) per leaf."""
 
@@ -97,7 +96,7 @@ def _valid(outcomes: Mapping[str, str], questions: Mapping[str, Question]) -> di
     """Share of questions whose recorded answer people hold right, and its 95 % lower bound (Clopper-Pearson, n_eff)."""
     not_right = sum(word != "right" for word in outcomes.values())
     clips = len({questions[id].clip for id in outcomes})
-    bound = clopper_pearson(not_right, len(outcomes), clips)
+    _, bound = clopper_pearson(not_right, len(outcomes), tail=0.05, clips=clips)
     return {"valid": round(1 - not_right / len(outcomes), 4), "valid_at_least": round(1 - bound, 4)}
 
 

@@ -12,7 +12,7 @@ from statistics import fmean
 
 from spatial_engine.evaluation.scored import ScoredItem
 from spatial_engine.scoring.accuracy import chance_adjusted
-from spatial_engine.scoring.intervals import clip_interval
+from spatial_engine.scoring.statistics import clip_interval
 from templates.measured import Json
 
 LABELS = ("choice", "yes_no")

@@ -3,17 +3,12 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
 
+from spatial_engine.scoring.constant_answer import best_constant
 from spatial_engine.scoring.own import score_read
 from spatial_engine.scoring.score import Score
 from templates.measured import Json
 from templates.question import LETTERS, Question
-
-_T = TypeVar("_T")
-_TRIED = 32
-_TRIED_ON = 128
-"""Answers that are tried, and questions that each is tried on: enough to find the peak of a distribution."""
 
 
 def most_frequent(questions: Iterable[Question]) -> Callable[[Question], Json]:
@@ -63,28 +58,18 @@ def _is_drawn(question: Question) -> bool:
 
 
 def _reaching_most(asked: Sequence[Question]) -> Json:
-    """Of the answers of these questions the one that is right for most of them; the first of equals."""
-    counts = Counter(json.dumps(question.answer, sort_keys=True) for question in asked)
-    common = [text for text, count in counts.most_common(_TRIED // 2) if count > 1]
-    tried = [json.loads(text) for text in dict.fromkeys([*common, *_spread(_sorted(counts), _TRIED)])]
-    tried_on = _spread(asked, _TRIED_ON)
-    return max(tried, key=lambda answer: sum(_is_right(question, answer) for question in tried_on))
+    """Of the answers of these questions the one that is right for most of them."""
+    by_answer = sorted(asked, key=lambda question: _sort_key(question.answer))
+
+    def hits(tried: Sequence[str], on: Sequence[int]) -> list[int]:
+        return [sum(_is_right(by_answer[i], json.loads(answer)) for i in on) for answer in tried]
+
+    return json.loads(best_constant([json.dumps(q.answer, sort_keys=True) for q in by_answer], hits))
 
 
-def _sorted(texts: Iterable[str]) -> list[str]:
+def _sort_key(answer: Json) -> tuple[float, str]:
     """Numbers by size, others by letters."""
-    return [text for _, text in sorted((json.loads(t) if _is_number(t) else 0.0, t) for t in texts)]
-
-
-def _is_number(text: str) -> bool:
-    return isinstance(json.loads(text), int | float)
-
-
-def _spread(things: Sequence[_T], count: int) -> list[_T]:
-    """At most `count` of them, evenly spaced."""
-    if len(things) <= count:
-        return list(things)
-    return [things[i * len(things) // count] for i in range(count)]
+    return (answer if isinstance(answer, int | float) else 0.0, json.dumps(answer, sort_keys=True))
 
 
 def _is_right(question: Question, answer: Json) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from spatial_engine.evaluation.fact_scores import FactScore
 from spatial_engine.evaluation.finished_run import FinishedRun, finished_runs
 from spatial_engine.evaluation.result import result
-from spatial_engine.scoring.comparison import compare
+from spatial_engine.scoring.statistics import compare, holm
 from templates.measured import Json
 
 
@@ -104,10 +104,6 @@ def _pair(a: str, b: str, of_a: Sequence[FactScore], of_b: Sequence[FactScore], 
 
 
 def _corrected(found: Sequence[Pair]) -> list[Pair]:
-    """p_holm: the k-th smallest of n is multiplied by n - k + 1, and none falls below a smaller one's."""
-    order = sorted((i for i, pair in enumerate(found) if pair.p is not None), key=lambda i: found[i].p or 0.0)
-    least, corrected = 0.0, list(found)
-    for place, i in enumerate(order):
-        least = max(least, min(1.0, (found[i].p or 0.0) * (len(order) - place)))
-        corrected[i] = replace(found[i], p_holm=least)
-    return corrected
+    """With `p_holm`, where there is a p."""
+    corrected = iter(holm([pair.p for pair in found if pair.p is not None]))
+    return [pair if pair.p is None else replace(pair, p_holm=next(corrected)) for pair in found]

@@ -6,8 +6,10 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
-from spatial_engine.leaks.gains import Limits, clopper_pearson
+from spatial_engine.leaks.gains import Limits
 from spatial_engine.leaks.guesses import Guesses
+from spatial_engine.scoring.constant_answer import best_constant
+from spatial_engine.scoring.statistics import clopper_pearson
 from templates.measured import Json
 from templates.question import Question
 
@@ -31,7 +33,7 @@ def _of(asked: Sequence[Question], limits: Limits) -> dict[str, Json]:
     top = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:FEW]
     held = sum(count for _, count in top)
     tail = (1 - limits.level) / 2
-    low, _ = clopper_pearson(held, len(asked), len({question.clip for question in asked}), tail)
+    low, _ = clopper_pearson(held, len(asked), tail=tail, clips=len({question.clip for question in asked}))
     return {
         "answers": len(asked),
         "different": len(counts),
@@ -39,11 +41,6 @@ def _of(asked: Sequence[Question], limits: Limits) -> dict[str, Json]:
         "concentrated": len(asked) >= LEAST and low > limits.fixed,
     }
 
-
-_TRIED = 33
-"""Answers that are tried: evenly spaced among those seen, by size, and the most common ones."""
-_TRIED_ON = 256
-"""Answers that each is tried on, evenly spaced likewise."""
 
 _Rows = Float64[np.ndarray, "n d"]
 
@@ -92,12 +89,12 @@ def period_of(question: Question) -> float | None:
 
 def _best(answers: _Rows, tolerances: _Rows, period: float | None, point: bool) -> Float64[np.ndarray, "d"]:
     order = np.lexsort(answers.T[::-1])
-    common = [row for row, count in Counter(map(tuple, answers[order])).most_common(_TRIED // 3) if count > 1]
-    spread = answers[order[np.linspace(0, len(order) - 1, min(_TRIED, len(order))).astype(int)]]
-    tried = np.array([*common, *spread], dtype=np.float64)
-    on = order[np.linspace(0, len(order) - 1, min(_TRIED_ON, len(order))).astype(int)]
-    hits = _within(answers[on], tolerances[on], tried, period, point).sum(axis=1)
-    return tried[int(np.argmax(hits))]
+
+    def hits(tried: Sequence[tuple[float, ...]], on: Sequence[int]) -> list[int]:
+        rows = order[on]
+        return _within(answers[rows], tolerances[rows], np.array(tried), period, point).sum(axis=1).tolist()
+
+    return np.array(best_constant([tuple(row) for row in answers[order].tolist()], hits), dtype=np.float64)
 
 
 def _within(

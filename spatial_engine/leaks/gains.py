@@ -8,14 +8,13 @@ import numpy as np
 from jaxtyping import Float64, Int64
 
 from spatial_engine.leaks.guesses import Guesses
+from spatial_engine.scoring.statistics import clopper_pearson, resampled_clips
 from templates.measured import Json
 from templates.question import Question
 
 _DRAWS = 1000
 _MOST = 2000
 """Clips that are drawn; of more, bundles are drawn instead, which costs less and claims no more."""
-_ALIKE = 0.2
-"""Correlation within a clip: n questions of c clips count as n / (1 + 0.2 (n/c - 1)) independent ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +52,7 @@ class Standing:
         clips, self._clip_of = np.unique([question.clip for question in questions] or ["none"], return_inverse=True)
         clips, self._clip_of = clips[:_MOST], self._clip_of % _MOST
         rng = np.random.default_rng(seed)
-        self._drawn = rng.multinomial(len(clips), np.full(len(clips), 1 / len(clips)), size=_DRAWS).astype(np.float64)
+        self._drawn = resampled_clips(len(clips), _DRAWS, rng).astype(np.float64)
 
     def of(self, baseline: str, guesses: Guesses) -> tuple[dict[str, Json], list[Json]]:
         """What `audit.json` says of one baseline, and the leaks that it names."""
@@ -110,23 +109,12 @@ class Standing:
         tail: float,
     ) -> tuple[float, float]:
         hits, chance = float(guesses.hits[members].sum()), float(guesses.chance[members].mean())
-        low, high = clopper_pearson(hits, len(members), clips, tail)
+        low, high = clopper_pearson(hits, len(members), tail=tail, clips=clips)
         low, high = low - chance, high - chance
         if (counts > 0).any():
             quantiles = np.quantile(sums[counts > 0] / counts[counts > 0], [tail, 1 - tail])
             low, high = min(low, float(quantiles[0])), max(high, float(quantiles[1]))
         return round(low, 4), round(high, 4)
-
-
-def clopper_pearson(hits: float, trials: int, clips: int, tail: float) -> tuple[float, float]:
-    """Exact limits of a rate (Clopper and Pearson 1934), the trials of each clip counted as fewer for being alike."""
-    from scipy.special import betaincinv
-
-    shrink = 1 + _ALIKE * (trials / clips - 1)
-    n, k = trials / shrink, hits / shrink
-    low = betaincinv(k, n - k + 1, tail) if k > 0 else 0.0
-    high = betaincinv(k + 1, n - k, 1 - tail) if k < n else 1.0
-    return float(low), float(high)
 
 
 def worst_first(named: Sequence[Mapping[str, Json]]) -> list[Json]:

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spatial_engine.scoring.statistics import clip_bootstrap_bound, clopper_pearson
 from spatial_engine.trust.verdict import Verdict
 
 LEVEL = 0.95
 """Of one-sided upper bounds."""
-ALIKE = 0.2
-"""Intra-clip correlation that n_eff assumes: n / (1 + 0.2 (facts per clip - 1))."""
-_DRAWS = 2000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,21 +48,13 @@ def wrong_rate(verdicts: list[Verdict], rng: np.random.Generator) -> WrongRate:
         wrong=wrong,
         undecidable=len(words) - n,
         clips=len(decided),
-        bound=None if n == 0 else max(clopper_pearson(wrong, n, len(decided)), _bootstrap(decided, rng)),
+        bound=_upper_bound(decided, rng) if n else None,
     )
 
 
-def clopper_pearson(wrong: int, n: int, clips: int) -> float:
-    """Exact one-sided upper bound of a rate (Clopper and Pearson 1934), with n_eff trials for n facts of some clips."""
-    from scipy.stats import beta
-
-    shrink = 1 + ALIKE * (n / clips - 1)
-    n_eff, wrong_eff = n / shrink, wrong / shrink
-    return 1.0 if wrong_eff >= n_eff else float(beta.ppf(LEVEL, wrong_eff + 1, n_eff - wrong_eff))
-
-
-def _bootstrap(decided: Mapping[str, list[bool]], rng: np.random.Generator) -> float:
-    """Upper quantile of the rate over clips drawn with replacement."""
-    counts = np.array([(sum(wrong), len(wrong)) for _, wrong in sorted(decided.items())], dtype=float)
-    drawn = counts[rng.integers(len(counts), size=(_DRAWS, len(counts)))].sum(axis=1)
-    return float(np.quantile(drawn[:, 0] / drawn[:, 1], LEVEL))
+def _upper_bound(wrong_by_clip: Mapping[str, list[bool]], rng: np.random.Generator) -> float:
+    """The larger of both 95 % upper bounds."""
+    facts = [wrong for _, wrong in sorted(wrong_by_clip.items())]
+    wrong, trials = list(map(sum, facts)), list(map(len, facts))
+    _, exact = clopper_pearson(sum(wrong), sum(trials), tail=1 - LEVEL, clips=len(facts))
+    return max(exact, clip_bootstrap_bound(wrong, trials, rng, level=LEVEL))

@@ -4,11 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from spatial_engine.trust.coverage import coverage, spread
-from spatial_engine.trust.rates import clopper_pearson, wrong_rate
+from spatial_engine.trust.rates import wrong_rate
 from spatial_engine.trust.verdict import Verdict
 
 RNG = np.random.default_rng
@@ -45,15 +43,6 @@ def test_errors_that_sit_in_one_clip_weigh_more():
     )
     in_one = wrong_rate([verdict(c, f, "wrong" if c == 0 else "right") for c in range(20) for f in range(20)], RNG(0))
     assert spread_out.rate == in_one.rate and in_one.bound > spread_out.bound + 0.02
-
-
-@settings(max_examples=30, deadline=None)
-@given(n=st.integers(1, 500), share=st.floats(0, 1), clips=st.integers(1, 500))
-def test_the_bound_lies_above_the_rate_and_more_clips_lower_it(n, share, clips):
-    clips, wrong = min(clips, n), round(share * n)
-    bound = clopper_pearson(wrong, n, clips)
-    assert wrong / n <= bound <= 1
-    assert clopper_pearson(wrong, n, n) <= bound + 1e-9
 
 
 def test_coverage_of_normal_errors():

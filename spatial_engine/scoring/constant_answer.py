@@ -1,0 +1,33 @@
+"""The best constant answer: the one answer, given to many questions alike, that is right most often."""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+_TRIED = 33
+"""Answers that are tried, evenly spaced among those seen; beside them a third as many of the most common ones."""
+_TRIED_ON = 256
+"""Answers that each is tried on, evenly spaced likewise."""
+
+Answer = TypeVar("Answer", bound=Hashable)
+
+
+def best_constant(
+    answers: Sequence[Answer], hits: Callable[[Sequence[Answer], Sequence[int]], Sequence[int]]
+) -> Answer:
+    """The answer, among the right ones of some questions, that is right for most of them; the first of equals.
+
+    `answers`: the right answer of each question, sorted. `hits(tried, on)`: for each answer of `tried`, for how many of
+    the questions with the indices `on` it is right. Of many answers a sample is tried, on a sample: enough to find the
+    peak of a distribution.
+    """
+    common = [answer for answer, count in Counter(answers).most_common(_TRIED // 3) if count > 1]
+    tried = [*common, *(answers[i] for i in _evenly_spaced(len(answers), _TRIED))]
+    return tried[int(np.argmax(hits(tried, _evenly_spaced(len(answers), _TRIED_ON))))]
+
+
+def _evenly_spaced(length: int, count: int) -> list[int]:
+    """Indices of at most `count` elements, from the first to the last."""
+    return np.linspace(0, length - 1, min(count, length)).astype(int).tolist()
