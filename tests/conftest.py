@@ -5,7 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from jaxtyping import install_import_hook
+
+settings.register_profile("any load", settings.get_profile(settings.get_current_profile_name()), deadline=None)
+settings.load_profile("any load")
 
 # Not the command-line option: jaxtyping 0.3 cuts its list at the first comma once the checker takes arguments.
 install_import_hook(

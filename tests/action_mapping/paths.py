@@ -1,4 +1,4 @@
-"""Paths of known motion, made by scipy's exponential: the twin of the logarithm under test."""
+"""Paths of known motion, made by scipy's exponential map, the inverse of the logarithm under test."""
 
 import numpy as np
 from scipy.spatial.transform import RigidTransform, Rotation
@@ -7,7 +7,7 @@ from action_mapping.primitives import CAMERA_AXIS, COMPONENTS, PRIMITIVES
 
 MOVES = [primitive for primitive in PRIMITIVES if primitive.component in COMPONENTS]
 DOWN_Y_UP = np.array([0.0, -1.0, 0.0])
-"""Up of a world whose axes are those of a level camera."""
+"""Direction of the sky in a world with the axes of a level camera."""
 
 
 def twist(primitive, amount):
@@ -29,7 +29,7 @@ def walk(twists_per_s, fps=30.0, start=None):
 
 
 def posed(heading_deg=0.0, pitch_deg=0.0, roll_deg=0.0, xyz=(0.0, 0.0, 0.0)):
-    """A camera in a y-down world: turned right, then up, then clockwise."""
+    """A camera in a y-down world, rotated to the right, then up, then clockwise."""
     matrix = np.eye(4)
     matrix[:3, :3] = Rotation.from_euler("YXZ", [heading_deg, pitch_deg, roll_deg], degrees=True).as_matrix()
     matrix[:3, 3] = xyz

@@ -1,4 +1,4 @@
-"""Rates of paths, and paths that have none."""
+"""Velocities of paths, and paths that are refused."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Wrists have a camera's names once it is said where they look; fingers open, close, push and pull."""
+"""Effector poses with known axes get the names of camera motion; events of fingers are found."""
 
 import math
 
@@ -80,7 +80,7 @@ def test_seven_numbers_lead_from_pose_to_pose() -> None:
 
 
 @pytest.mark.parametrize("frame", ["base delta", "effector delta", "base target"])
-def test_the_frame_of_actions_is_told_from_data(frame: str) -> None:
+def test_the_frame_of_actions_is_found_from_data(frame: str) -> None:
     rng = np.random.default_rng(0)
     poses = np.stack(
         [posed(30 * k, 10 * k, 5 * k, 0.4 + 0.02 * np.cumsum(rng.normal(size=(20, 3)), 0)[k]) for k in range(20)]
@@ -95,7 +95,7 @@ def test_the_frame_of_actions_is_told_from_data(frame: str) -> None:
     assert reading.frame == frame
 
 
-def test_the_frame_is_not_told_where_the_effector_did_not_turn() -> None:
+def test_the_frame_is_undecided_if_the_effector_does_not_rotate() -> None:
     poses, _ = walk([FORWARD] * 10)
     assert action_frame(poses[:-1], poses[1:], np.diff(poses[:, :3, 3], axis=0)).frame is None
     assert action_frame(poses[:-1], poses[1:], np.random.default_rng(0).normal(size=(10, 3))).frame is None

@@ -1,4 +1,4 @@
-"""Names come with how far they are, in σ, from being another; and are not given where two readings differ."""
+"""Names of motion have a margin in σ, and are not given where camera axes and levelled axes disagree."""
 
 import math
 
@@ -44,7 +44,7 @@ def test_the_margin_of_a_rotation_is_the_nearest_of_border_and_threshold() -> No
 
 @pytest.mark.parametrize(("pan", "roll"), [(0.3, 0.2), (0.2, 0.3), (-0.25, 0.15), (0.1, -0.4)])
 def test_the_focal_margin_is_where_the_name_changes(pan: float, roll: float) -> None:
-    """Pixels fix pan · f: a focal that is wrong by `margin` σ makes pan and roll alike."""
+    """Pixels determine pan · f: an error of the focal length of `margin` σ makes pan and roll equal."""
     sigma_f = 0.2
     named = dominant_rotation(
         components(pan_rad=pan, roll_rad=roll), sigma_rad=0.0, threshold_rad=0.01, focal_relative_sigma=sigma_f
@@ -103,7 +103,7 @@ def test_without_up_the_name_holds_in_camera_axes() -> None:
     assert (named.primitive.name, named.basis) == ("Dolly In", "camera axes")
 
 
-def test_a_doubtful_up_lowers_the_margin() -> None:
+def test_an_uncertain_up_lowers_the_margin() -> None:
     reading = read_motion(posed(0, -20), posed(20, -20), DOWN_Y_UP)
     sure, doubtful = (
         agreed_rotation(reading, sigma_rad=0.005, threshold_rad=0.05, up_sigma_rad=sigma) for sigma in (0.0, 0.3)
@@ -114,7 +114,7 @@ def test_a_doubtful_up_lowers_the_margin() -> None:
 
 
 def test_margins_are_honest() -> None:
-    """A motion named with a margin of m keeps its name under noise as often as m says."""
+    """A name with a margin of m σ is kept under noise as often as m σ implies."""
     rng = np.random.default_rng(0)
     truth = components(pan_rad=0.12, tilt_rad=0.1)
     named = dominant_rotation(truth, sigma_rad=0.01, threshold_rad=0.02)

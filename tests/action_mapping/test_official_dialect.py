@@ -1,4 +1,4 @@
-"""The benchmark's scorer, reproduced where it is held in golden vectors; and where it departs from geometry."""
+"""The benchmark's scorer: its golden vectors are reproduced, and its differences from geometry are as documented."""
 
 import json
 import math
@@ -46,7 +46,7 @@ def test_every_single_golden_pose_is_reproduced() -> None:
 
 
 def test_golden_poses_of_the_prompts_convention_are_geometry() -> None:
-    """For plans that need no repair our replay is the prompt's convention, but for its roll, which is reversed."""
+    """For valid plans our replay follows the prompt's convention, except for roll, which the prompt reverses."""
     checked = 0
     for case in golden("single"):
         given = case["input"]
@@ -81,7 +81,7 @@ def test_golden_poses_of_several_steps_are_reproduced() -> None:
             np.testing.assert_allclose(here, pose(expected), atol=1e-9)
 
 
-def test_it_departs_from_geometry_as_documented() -> None:
+def test_it_differs_from_geometry_as_documented() -> None:
     start = np.eye(4)
     start[:3, :3] = Rotation.from_euler("y", 90, degrees=True).as_matrix()
     walk = read_plan(["W"], [5], translation_step=0.1, rotation_step_rad=0.1)

@@ -1,4 +1,4 @@
-"""Plans from one pose to another: exact amounts, round units, whole steps."""
+"""Plans from one pose to another: exact amounts, round step sizes, whole steps."""
 
 import math
 from collections import Counter
@@ -26,7 +26,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def poses_apart(seed: int, tilt_deg: float = 80.0) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
-    """Two poses whose plan exists: any heading, pitch, roll and place of A."""
+    """Two poses that have a plan, for any heading, pitch, roll and position of A."""
     rng = np.random.default_rng(seed)
     a = RigidTransform.from_components(10.0 * rng.normal(size=3), Rotation.random(rng=rng)).as_matrix()
     turn = Rotation.from_euler("YXZ", rng.uniform(-1, 1, 3) * [170, tilt_deg, 170], degrees=True)
@@ -116,7 +116,7 @@ def test_counts_spread_over_3_to_10() -> None:
     assert max(counts.values()) / min(counts.values()) < 2.5
 
 
-def test_the_seed_draws_the_unit() -> None:
+def test_the_seed_draws_the_step_sizes() -> None:
     a, b, _ = poses_apart(3)
     steps = [pair_plan(a, b, rng=np.random.default_rng(seed)).translation_step for seed in (0, *range(12))]
     assert steps[0] == steps[1]
@@ -137,7 +137,7 @@ def test_the_same_pose_twice_is_a_stay() -> None:
     assert names(a.primitive for a in plan.actions) == ["Stay"]
 
 
-def test_amounts_below_their_noise_are_left_out() -> None:
+def test_amounts_below_their_noise_are_ignored() -> None:
     a, b = posed(), posed(0.5, 0, 0, (0.02, 0.0, 1.0))
     plan = pair_plan(a, b, rng=np.random.default_rng(0), position_sigma=0.01, rotation_sigma_rad=math.radians(0.2))
     assert names(action.primitive for action in plan.actions) == ["Dolly In"]
@@ -158,7 +158,7 @@ def test_a_distance_must_be_one(distance: float) -> None:
         pair_plan(posed(), posed(10), rng=np.random.default_rng(0), distance_to_point=distance)
 
 
-def test_per_second_plans_have_their_own_cap() -> None:
+def test_max_steps_may_be_larger() -> None:
     plan = pair_plan(posed(), posed(xyz=(0.0, 0.0, 1.0)), rng=np.random.default_rng(0), max_steps=30)
     assert 3 <= plan.actions[0].steps <= 30
 
@@ -179,7 +179,7 @@ def test_a_written_plan_is_read() -> None:
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -1, 0.5, 11, 10**400, "3", None, True, [1]])
-def test_counts_that_are_none_are_refused(bad: object) -> None:
+def test_invalid_counts_are_refused(bad: object) -> None:
     with pytest.raises(PlanError, match="whole numbers from 0 to 10"):
         read_plan(["W"], [bad], translation_step=0.1, rotation_step_rad=0.1)
 

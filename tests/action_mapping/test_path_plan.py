@@ -1,4 +1,4 @@
-"""Whole paths as plans: followed from the first pose they stay within two steps of the path."""
+"""Plans of whole paths: replayed from the first pose, they stay within two steps of the path."""
 
 import math
 
@@ -33,7 +33,7 @@ def test_replay_stays_within_two_steps(seed: int) -> None:
         assert max(action.steps for action in part.plan.actions) <= 10
 
 
-def test_a_segment_above_the_cap_is_split() -> None:
+def test_a_segment_of_too_many_steps_is_split() -> None:
     poses, times_s = walk([DOLLY] * 15 + [PAN] * 15 + [DOLLY] * 15 + [PAN] * 15 + [DOLLY] * 120)
     segments = motion_segments(poses, times_s, scale="metric")
     planned = path_plan(poses, segments, rng=np.random.default_rng(0))
@@ -43,14 +43,23 @@ def test_a_segment_above_the_cap_is_split() -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_plans_have_the_names_of_their_segments(seed: int) -> None:
-    """What rounding leaves of a turn does not become a truck."""
+    """The rounding error of a rotation does not become a translation."""
     poses, times_s = walk(([DOLLY] * 30 + [PAN] * 40) * 4)
     segments = motion_segments(poses, times_s, scale="metric")
     for part in path_plan(poses, segments, rng=np.random.default_rng(seed)):
         assert names(a.primitive for a in part.plan.actions) == names(part.segment.primitives)
 
 
-def test_one_unit_serves_the_whole_path_and_the_seed_draws_it() -> None:
+def test_more_steps_allow_longer_plans_of_the_same_steps() -> None:
+    poses, times_s = walk([DOLLY] * 20 + [PAN] * 20 + [DOLLY] * 300)
+    segments = motion_segments(poses, times_s, scale="metric")
+    few, many = (path_plan(poses, segments, rng=np.random.default_rng(0), max_steps=most) for most in (10, 1000))
+    assert len(many) == len(segments) < len(few)
+    assert few[0].plan.translation_step == many[0].plan.translation_step
+    assert few[0].plan.rotation_step_rad == many[0].plan.rotation_step_rad
+
+
+def test_a_path_has_one_step_size_that_the_seed_draws() -> None:
     poses, times_s = walk([DOLLY] * 30 + [PAN] * 30)
     segments = motion_segments(poses, times_s, scale="metric")
     units = set()
@@ -78,7 +87,7 @@ def test_a_gap_is_bridged_by_one_plan() -> None:
     assert planned[-1].residual.translation <= math.sqrt(12.0) * planned[-1].plan.translation_step + 1e-9
 
 
-def test_a_zoom_stands_in_the_plan() -> None:
+def test_a_plan_contains_the_zoom() -> None:
     poses, times_s = walk([[0] * 6] * 30)
     focal_px = 500.0 * 1.1 ** np.linspace(0, 5, 31)
     segments = motion_segments(poses, times_s, scale="metric", focal_px=focal_px)

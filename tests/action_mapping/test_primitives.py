@@ -1,4 +1,4 @@
-"""The table of primitives, and everything that anyone writes for one."""
+"""The table of primitives, and the names and keys of its dialects."""
 
 import pytest
 

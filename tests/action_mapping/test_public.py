@@ -1,4 +1,4 @@
-"""What the folder promises: its names, its imports, and a page whose code runs."""
+"""The public names of the package, its imports, and its page: the code runs, the picture is up to date."""
 
 import re
 import runpy

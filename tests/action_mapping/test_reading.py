@@ -1,4 +1,4 @@
-"""The logarithm is scipy's, whatever the world; levelled axes undo pitch; time and mirrors do what they must."""
+"""The motion between two poses: its logarithm equals scipy's, and is invariant to the world, time and mirroring."""
 
 import math
 
@@ -90,7 +90,7 @@ def test_a_level_walk_looking_down_is_a_dolly_when_levelled(roll_deg: float) -> 
     assert reading.camera_axes.dolly == pytest.approx(math.cos(math.radians(30)))
 
 
-def test_levelled_is_abstained_without_up_and_when_steep() -> None:
+def test_there_is_no_levelled_motion_without_up_or_when_steep() -> None:
     assert read_motion(posed(), posed(10), None).levelled is None
     assert read_motion(posed(0, 76), posed(10, 76), DOWN_Y_UP).levelled is None
     assert read_motion(posed(0, 74), posed(10, 74), DOWN_Y_UP).levelled is not None
@@ -114,7 +114,7 @@ def test_rotation_is_read_where_positions_are_not_known() -> None:
         (np.full((4, 4), math.nan), "NaN"),
     ],
 )
-def test_what_is_no_pose_is_refused(bad: np.ndarray, message: str) -> None:
+def test_invalid_poses_are_refused(bad: np.ndarray, message: str) -> None:
     with pytest.raises(PoseError, match=message):
         read_motion(np.eye(4), bad)
 

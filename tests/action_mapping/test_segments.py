@@ -1,4 +1,4 @@
-"""Names, and the poses where they change, of paths whose motion is known."""
+"""Segments of paths of known motion: their names, and the poses where these change."""
 
 import itertools
 import math
@@ -49,7 +49,7 @@ def test_noise_moves_neither_names_nor_boundaries(sigma: float, known: bool) -> 
 
 @pytest.mark.parametrize("after_turn", [False, True])
 def test_each_primitive_in_every_attitude(after_turn: bool) -> None:
-    """24 headings × 5 pitches × 3 rolls × 12 primitives: exactly its own name, also after a turn.
+    """24 headings × 5 pitches × 3 rolls × 12 primitives: exactly its own name, also after a rotation.
 
     One path holds all twelve; each pair of opposites leads back to the attitude that it started from.
     """
@@ -76,8 +76,9 @@ def first_frame_names(poses: np.ndarray) -> list[str]:
     return [primitive_of(c, s).name for c, s in zip(("truck", "pedestal", "dolly"), signs, strict=True) if s]
 
 
-def test_the_tables_tell_right_from_wrong() -> None:
-    """216 single primitives and 108 translations after turns: ours all; first-frame axes fail once turned."""
+def test_camera_axes_name_what_first_frame_axes_do_not() -> None:
+    """All of 216 single primitives and of 108 translations after a rotation; of the latter, the axes of the first frame
+    name fewer than half."""
     single = after = theirs = 0
     for move in MOVES:
         single_poses, times_s = walk([twist(move, 0.4)] * 12, 12.0)
@@ -135,7 +136,7 @@ def test_a_level_walk_looking_down() -> None:
     assert (names(segment.primitives), names(segment.levelled)) == (["Pedestal Up", "Dolly In"], ["Dolly In"])
 
 
-def test_levelled_is_abstained_when_steep() -> None:
+def test_there_are_no_levelled_names_when_steep() -> None:
     poses = np.stack([posed(20 * k / 30, -80) for k in range(31)])
     (segment,) = motion_segments(poses, np.arange(31) / 30, scale="metric", up_world=DOWN_Y_UP)
     assert segment.levelled is None
@@ -143,7 +144,7 @@ def test_levelled_is_abstained_when_steep() -> None:
 
 @pytest.mark.parametrize("known", [True, False], ids=["σ given", "σ from the path"])
 @pytest.mark.parametrize("seed", range(5))
-def test_a_pan_with_position_noise_does_not_travel(seed: int, known: bool) -> None:
+def test_a_pan_with_position_noise_does_not_translate(seed: int, known: bool) -> None:
     poses, times_s = walk([PAN] * 90)
     poses = noisy(poses, np.random.default_rng(seed), 0.01, 0.0)
     segments = motion_segments(poses, times_s, scale="relative", position_sigma=0.01 if known else None)
@@ -209,7 +210,7 @@ def test_focal_lengths_must_be_positive(bad: float) -> None:
         motion_segments(*walk([DOLLY] * 5), scale="metric", focal_px=np.array([500.0, 500.0, bad, 500.0, 500.0, 500.0]))
 
 
-def test_no_motion_is_read_across_a_gap() -> None:
+def test_no_motion_is_named_across_a_gap() -> None:
     poses, times_s = walk([DOLLY] * 60)
     keep = np.r_[0:21, 51:61]
     with pytest.warns(PathWarning, match="1 gaps"):
@@ -219,7 +220,7 @@ def test_no_motion_is_read_across_a_gap() -> None:
     ]  # fmt: skip
 
 
-def test_short_motions_and_pauses_are_none() -> None:
+def test_short_motions_and_pauses_are_ignored() -> None:
     poses, times_s = walk([DOLLY] * 30 + [STILL] * 3 + [DOLLY] * 30 + [STILL] * 30 + [PAN] * 3 + [STILL] * 30)
     segments = motion_segments(poses, times_s, scale="metric")
     assert [names(s.primitives) for s in segments] == [["Dolly In"], ["Stay"]]

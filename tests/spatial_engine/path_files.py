@@ -1,4 +1,4 @@
-"""One path in the files of five programs."""
+"""One path, written in five formats."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ RATE = 30.0
 
 
 def winding_path(count: int = 61) -> np.ndarray:
-    """Ahead, then a turn to the right while going on, then to the right; world z is up."""
+    """A path ahead, along a curve to the right, and ahead again; world z is up."""
     poses = np.tile(np.eye(4), (count, 1, 1))
     share = np.linspace(0.0, 1.0, count)
     heading = np.radians(60.0) * np.clip(3 * share - 1, 0, 1)
@@ -47,7 +47,7 @@ def write_kitti(path: Path, poses: np.ndarray) -> Path:
 
 
 def write_euroc(path: Path, poses: np.ndarray) -> Path:
-    """Poses of a body; the mount stands beside, as sensor.yaml and as a plain matrix."""
+    """Poses of a body; writes the mount of the camera as sensor.yaml and as a plain matrix, too."""
     body = poses @ np.linalg.inv(BODY_FROM_CAM)
     lines = ["#timestamp, p_RS_R_x [m], ..."]
     for stamp, xyz, wxyz in zip(times_of(poses), body[:, :3, 3], _quaternions(body), strict=True):

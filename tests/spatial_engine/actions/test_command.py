@@ -73,7 +73,7 @@ def check_form(plan: dict[str, Any]) -> None:
 
 
 def followed(plan: dict[str, Any], start: np.ndarray) -> np.ndarray:
-    """The published definition, written anew: world_from_b = world_from_a T(x, y, z) Ry(pan) Rx(tilt) Rz(roll)."""
+    """The published definition, independently: world_from_b = world_from_a T(x, y, z) Ry(pan) Rx(tilt) Rz(roll)."""
     poses = [start]
     for segment in plan["segments"]:
         counts: Counter[str] = Counter()
@@ -97,7 +97,7 @@ def followed(plan: dict[str, Any], start: np.ndarray) -> np.ndarray:
 
 
 def check_residuals(plan: dict[str, Any], poses: np.ndarray) -> float:
-    """Every stated residual is the true one; returns the largest."""
+    """Every residual equals that of an independent replay; returns the largest."""
     for segment, here in zip(plan["segments"], followed(plan, poses[0])[1:], strict=True):
         off = np.linalg.inv(poses[segment["last"]]) @ here
         assert segment["residual_m"] == pytest.approx(np.linalg.norm(off[:3, 3]), abs=1e-5)
@@ -143,7 +143,7 @@ def test_every_format_gives_the_same_plan(actions: Run, tmp_path: Path) -> None:
 def test_one_motion_has_one_name(
     actions: Run, tmp_path: Path, name: str, axis: tuple[int, ...] | None, turn: tuple[int, ...] | None
 ) -> None:
-    """From a turned start, on metric and relative paths alike."""
+    """From a rotated start, on metric paths and on paths of unknown scale."""
     poses = np.tile(POSES[45], (31, 1, 1))
     share = np.linspace(0.0, 0.6, 31)[:, None]
     if axis:
@@ -191,7 +191,7 @@ def test_levelled_needs_up(actions: Run, tmp_path: Path) -> None:
     assert "levelled" in out
 
 
-def test_the_seed_draws_the_unit(actions: Run, tmp_path: Path) -> None:
+def test_the_seed_draws_the_step_size(actions: Run, tmp_path: Path) -> None:
     path = write_tum(tmp_path / "path.txt", POSES)
     steps = {planned(actions, path, "--seed", seed)["segments"][0]["translation_step_m"] for seed in range(8)}
     assert len(steps) > 2
@@ -210,7 +210,7 @@ def test_without_times_none_are_printed(actions: Run, tmp_path: Path) -> None:
 
 
 def test_a_zoom_is_no_dolly(actions: Run, tmp_path: Path) -> None:
-    """Where frames state their focal lengths; also where it takes more steps than the cap."""
+    """Frames have their own focal lengths; the zoom takes more than 10 steps."""
     path = write_nerfstudio(tmp_path / "transforms.json", np.repeat(POSES[:1], 61, axis=0))
     stated = json.loads(path.read_text())
     for row, frame in enumerate(stated["frames"]):
@@ -236,7 +236,7 @@ def test_a_body_has_no_camera_names(actions: Run, tmp_path: Path) -> None:
     assert "Truck" not in "".join(actions(path)[1:])
 
 
-def test_a_gap_is_told_and_joined(actions: Run, tmp_path: Path) -> None:
+def test_a_gap_is_reported_and_joined(actions: Run, tmp_path: Path) -> None:
     path = write_tum(tmp_path / "path.txt", POSES)
     rows = np.loadtxt(path)
     rows[31:, 0] += 9.0
@@ -260,7 +260,7 @@ def test_a_gap_is_told_and_joined(actions: Run, tmp_path: Path) -> None:
     assert "two paths" in err
 
 
-def test_a_speed_that_no_camera_has_is_told(actions: Run, tmp_path: Path) -> None:
+def test_an_impossible_speed_is_reported(actions: Run, tmp_path: Path) -> None:
     poses = POSES.copy()
     poses[:, :3, 3] *= 1000.0  # millimetres taken for metres
     path = write_tum(tmp_path / "path.txt", poses)
@@ -380,7 +380,7 @@ def test_more_steps_than_asked(actions: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"segments": [' + "9" * 5000 + "]}", "null", "\x00"])
-def test_files_that_are_no_plan(actions: Run, tmp_path: Path, text: str) -> None:
+def test_files_that_are_not_plans_are_refused(actions: Run, tmp_path: Path, text: str) -> None:
     (tmp_path / "plan.json").write_text(text)
     code, _, err = actions("--replay", tmp_path / "plan.json")
     assert code == 2
@@ -415,7 +415,7 @@ def test_usage_is_2(actions: Run, tmp_path: Path, options: tuple[str, ...], caus
 
 
 @pytest.mark.parametrize("name", ["a.png", "a.svg", "a.HTML"])
-def test_a_picture_beside_the_plan(actions: Run, tmp_path: Path, name: str) -> None:
+def test_a_plot_with_the_plan(actions: Run, tmp_path: Path, name: str) -> None:
     path = write_tum(tmp_path / "path.txt", POSES)
     code, out, _ = actions(path, "--up", "0,-1,0", "--plot", tmp_path / name, "--json")
     assert code == 0
@@ -441,7 +441,7 @@ def test_kitti(actions: Run, tmp_path: Path) -> None:
 
 @real
 def test_segments_of_a_car(actions: Run) -> None:
-    """Nodding at 10 poses a second cut the drive into 2 175 segments, without a word about why."""
+    """KITTI 00 at 10 poses per second once gave 2 175 segments without an explanation."""
     path = DATA / "traj_evo" / "KITTI_00_gt.txt", "--fps", 10
     code, out, err = actions(*path, "--json")
     assert code == 0

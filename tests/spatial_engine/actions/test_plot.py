@@ -1,4 +1,4 @@
-"""Pictures of paths: what they show, in which files, and that equal paths give equal bytes."""
+"""Plots of paths: what they show, their file formats, and equal bytes for equal paths."""
 
 import re
 import subprocess
@@ -86,7 +86,7 @@ def test_rest_and_bodies_are_drawn(suffix: str, tmp_path: Path) -> None:
         assert drawn(path, tmp_path / f"{path.stem}{suffix}").stat().st_size > 1000
 
 
-def test_a_gap_is_grey_and_has_no_rate(tmp_path: Path) -> None:
+def test_a_gap_is_drawn(tmp_path: Path) -> None:
     path = write_tum(tmp_path / "path.txt", POSES)
     rows = np.loadtxt(path)
     rows[31:, 0] += 9.0

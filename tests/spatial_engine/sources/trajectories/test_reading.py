@@ -1,4 +1,4 @@
-"""One path, five files, one reading; and every file that is refused, with its line and its remedy."""
+"""One path read from five formats, and invalid files, each refused with its line and a remedy."""
 
 import json
 import os
@@ -52,8 +52,8 @@ def test_one_path_from_every_format(name: str, tmp_path: Path) -> None:
     assert path.axes == ("opengl" if name == "nerfstudio" else "opencv")
 
 
-def test_the_user_has_the_last_word(tmp_path: Path) -> None:
-    """Direction, axes and scale as the user says them, whatever the format says."""
+def test_options_override_the_format(tmp_path: Path) -> None:
+    """Direction, axes and scale."""
     path = write_tum(tmp_path / "tum.txt", np.linalg.inv(POSES @ OPENGL))
     told = read_trajectory(path, poses="w2c", axes="opengl", scale="relative")
     assert np.allclose(told.world_from_cam, POSES, atol=1e-7)
@@ -74,14 +74,14 @@ def test_a_mount_is_read_both_ways(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "1 2 3", "1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 nan", "2 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1"])
-def test_a_mount_that_is_none(text: str, tmp_path: Path) -> None:
+def test_an_invalid_mount_is_refused(text: str, tmp_path: Path) -> None:
     path = write_euroc(tmp_path / "body.csv", POSES)
     (tmp_path / "mount.txt").write_text(text)
     with pytest.raises(UsageError, match=r"mount\.txt"):
         read_trajectory(path, cam_from_body=tmp_path / "mount.txt")
 
 
-def test_images_are_taken_by_name(tmp_path: Path) -> None:
+def test_images_are_ordered_by_name(tmp_path: Path) -> None:
     assert "ordered by name" in " ".join(read("colmap", tmp_path).notes)
     assert read("nerfstudio", tmp_path).notes == ()
 
@@ -154,7 +154,7 @@ def json_of(*matrices: object) -> str:
         (json_of(np.eye(4).tolist(), np.diag([1, 1, 1, 2]).tolist()), "last row", "rigid"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_named(text: str, cause: str, remedy: str, tmp_path: Path) -> None:
+def test_invalid_files_are_refused_with_a_remedy(text: str, cause: str, remedy: str, tmp_path: Path) -> None:
     path = tmp_path / "poses.txt"
     path.write_text(text)
     with pytest.raises(UsageError) as refused:
@@ -180,7 +180,7 @@ def test_no_text(tmp_path: Path) -> None:
         read_trajectory(tmp_path)
 
 
-def test_times_are_said_once_and_fit(tmp_path: Path) -> None:
+def test_times_are_given_once_and_fit(tmp_path: Path) -> None:
     kitti, tum = write_kitti(tmp_path / "kitti.txt", POSES), write_tum(tmp_path / "tum.txt", POSES)
     stamps = tmp_path / "kitti.times"
     assert not read_trajectory(kitti).is_timed
@@ -209,7 +209,7 @@ def with_duplicates(path: Path) -> np.ndarray:
 
 
 def test_one_option_mends_all_duplicates(tmp_path: Path) -> None:
-    """The message counts them and names the option; the first pose of each time stays, and the file as it is."""
+    """The error counts them and names the option, which keeps the first pose of each time and leaves the file alone."""
     path = write_tum(tmp_path / "tum.txt", POSES)
     kept = with_duplicates(path)
     before = path.read_bytes()
@@ -264,7 +264,7 @@ def test_real_files_are_known() -> None:
 
 @real
 def test_real_mount() -> None:
-    """Upright cameras: seen through the mount, most of a drone's cameras have the sky above them."""
+    """With the mount, most camera poses of a drone are upright."""
     path = read_trajectory(
         DATA / "traj_evo" / "V102_groundtruth.csv", cam_from_body=DATA / "euroc_v101" / "mav0" / "cam0" / "sensor.yaml"
     )
