@@ -1,75 +1,37 @@
-"""Files that exist whole or not at all: written under a temporary name, synced, renamed."""
+"""Files that exist whole or not at all (written under a temporary name, synced, renamed), and one writer at a time."""
 
+import errno
 import json
 import os
+import platform
 import re
-import shutil
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from secrets import token_hex
+from typing import Any, BinaryIO
 
-from spatial_engine.errors import UsageError
+from filelock import FileLock, Timeout, lock_descriptor
 
+from spatial_engine.errors import BusyError, SetupError
 
-@contextmanager
-def atomic_folder(path: Path, ours: Collection[str], check: Callable[[Path], None]) -> Iterator[Path]:
-    """A new folder beside `path`; it becomes `path` if the block ends without an error.
-
-    A folder that is already there must pass `check` (which raises otherwise) unless it is empty. Its entries named in
-    `ours` are replaced; all others are the user's and move over.
-    """
-    path = path.resolve()  # a link stays a link
-    new, old = path.with_name(f".{path.name}.new"), path.with_name(f".{path.name}.old")
-    if old.exists() and not path.exists():  # killed between the two renames below
-        old.rename(path)
-    check_free(path, check)
-    shutil.rmtree(new, ignore_errors=True)
-    new.mkdir(parents=True)
-    try:
-        yield new
-        _replace(path, new, old, ours)
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
-
-
-def check_free(path: Path, check: Callable[[Path], None]) -> None:
-    """`check` of a folder that `atomic_folder` would replace, before the work that fills it. Raises `UsageError`."""
-    if path.resolve() == Path.cwd():
-        raise UsageError(f"{path.resolve()} is where you stand, and would be replaced", "name a folder inside it")
-    for place in (path, *path.parents):
-        if place.exists() and not place.is_dir():
-            raise UsageError(f"{place} is a file, not a folder", "name an empty or a new folder")
-    if path.exists() and any(path.iterdir()):
-        check(path)
-
-
-def _replace(path: Path, new: Path, old: Path, ours: Collection[str]) -> None:
-    shutil.rmtree(old, ignore_errors=True)
-    if path.exists():
-        path.rename(old)
-    new.rename(path)
-    for kept in sorted(old.iterdir()) if old.exists() else ():
-        if kept.name not in ours:
-            kept.rename(path / kept.name)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-_TEMPORARY = re.compile(r"\.tmp-(\d+)$")
+_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP)
+_TEMPORARY = re.compile(r".+\.tmp-[0-9a-f]{8}")
 
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
     """A temporary path beside `path`; what was written there becomes `path` if the block ends without an error."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.tmp-{os.getpid()}")
-    try:
-        yield temporary
-        with temporary.open("rb") as written:
-            os.fsync(written.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with _locked_temporary(path) as temporary:
+        try:
+            yield temporary
+            with temporary.open("rb") as written:
+                os.fsync(written.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -87,19 +49,91 @@ def read_json(path: Path) -> Any:
 
 
 def sweep(folder: Path) -> int:
-    """Deletes temporary files whose writer no longer lives, below `folder`; returns how many."""
-    written = ((path, _TEMPORARY.search(path.name)) for path in folder.rglob("*.tmp-*"))
-    stale = [path for path, match in written if match and not _lives(int(match[1]))]
-    for path in stale:
+    """Deletes the temporary files below `folder` that killed processes left; returns how many.
+
+    A process locks the temporary file that it writes, so an unlocked one is abandoned. Process numbers prove nothing:
+    the writer may run on another host or in another container.
+    """
+    left = [path for path in folder.rglob("*.tmp-*") if _TEMPORARY.fullmatch(path.name) and _is_abandoned(path)]
+    for path in left:
         path.unlink(missing_ok=True)
-    return len(stale)
+    return len(left)
 
 
-def _lives(pid: int) -> bool:
+@contextmanager
+def one_writer(place: Path, *, wait: bool = False) -> Iterator[None]:
+    """Holds a file or folder, which need not exist yet, against all other writers until the block ends.
+
+    The lock is one of the operating system (flock of `.NAME.lock` beside the place): it ends with its process, even
+    with a killed one, and a network file system shares it among hosts if it is mounted with locks. Beside it
+    `.NAME.writer.json` says who holds it. The same thread may take it again.
+
+    Args:
+        place: what is about to be written.
+        wait: whether to wait until another writer is done.
+
+    Raises:
+        BusyError: another process or thread holds it, and `wait` is False.
+        SetupError: the file system has no locks.
+    """
+    place = place.resolve()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    lock_file, who = place.with_name(f".{place.name}.lock"), place.with_name(f".{place.name}.writer.json")
+    lock = FileLock(lock_file, is_singleton=True)
+    taken_before = lock.is_locked
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+        lock.acquire(blocking=wait)
+    except Timeout as error:
+        cause = f"{place} is being written by {_writer(who)}"
+        raise BusyError(cause, "wait until it is done, or name another place") from error
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+        cause = f"{place.parent} lies on a file system without locks"
+        raise SetupError(cause, "write to another disk, or mount this one with locks") from error
+    try:
+        if not taken_before:
+            who.write_text(json.dumps({"host": platform.node(), "process": os.getpid(), "since": _now()}))
+        yield
+    finally:
+        if not taken_before:
+            who.unlink(missing_ok=True)
+            lock_file.unlink(missing_ok=True)  # while it is held: who waits for the removed file tries again
+        lock.release()
+
+
+@contextmanager
+def _locked_temporary(path: Path) -> Iterator[Path]:
+    """A new file beside `path`, locked for as long as the block runs."""
+    while True:
+        temporary = path.with_name(f"{path.name}.tmp-{token_hex(4)}")
+        with temporary.open("xb") as file:
+            _lock(file)
+            if temporary.exists():  # else `sweep` was faster than the lock
+                yield temporary
+                return
+
+
+def _is_abandoned(temporary: Path) -> bool:
+    with suppress(OSError), temporary.open("r+b") as file:
+        return _lock(file)
+    return False
+
+
+def _lock(file: BinaryIO) -> bool:
+    """Locks an open file; False if another process holds it, or the file system has no locks."""
+    with suppress(OSError):
+        return lock_descriptor(file.fileno(), blocking=False)
+    return False
+
+
+def _writer(who: Path) -> str:
+    try:
+        found = read_json(who)
+        return f"process {found['process']} on {found['host']} since {found['since']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another process"
+
+
+def _now() -> str:
+    return datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")

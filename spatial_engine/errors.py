@@ -2,6 +2,7 @@
 
     SpatialEngineError
     ├── UsageError      exit 2   what was given cannot be used
+    │   └── BusyError            another process writes there
     ├── SetupError      exit 3   something is missing on this machine
     ├── StoreError      exit 2   a folder is not a store of this format, or a file in it is damaged
     └── Interrupted     exit 130 Ctrl-C
@@ -35,6 +36,10 @@ class UsageError(SpatialEngineError):
     """What was given cannot be used."""
 
     exit_code = 2
+
+
+class BusyError(UsageError):
+    """Another process writes to the same place."""
 
 
 class SetupError(SpatialEngineError):

@@ -18,6 +18,7 @@ from spatial_engine.annotation.model_options import ModelOptions, check_licences
 from spatial_engine.annotation.opening import OpenFootage, check_times, find, open_all
 from spatial_engine.annotation.plan import Step, choose_experts, registered_experts, steps
 from spatial_engine.annotation.workbench import check_able, check_sendable, obstacles
+from spatial_engine.atomic_file import one_writer
 from spatial_engine.dataset.dataset import Dataset, check_target
 from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.errors import Interrupted, SpatialEngineError, UsageError
@@ -124,6 +125,7 @@ def generate(
 
     Raises:
         UsageError: an ability is unknown, `sigma_calibration` holds none, or `dataset` holds something else.
+        BusyError: another process writes to `dataset`.
         StoreError: `store` is none, or of another version.
         Interrupted: Ctrl-C.
     """
@@ -134,7 +136,7 @@ def generate(
     templates = _templates(abilities, unanswerable)
     task = AskClip(store_path=source.path, templates=templates, settings=settings, seed=seed, maps=maps)
     asked: list[ClipQuestions] = []
-    with _interruptible():
+    with one_writer(Path(dataset)), _interruptible():
         clip_ids = source.clip_ids()
         progress.begin("asking", len(clip_ids))
         for clip_id, result in run_tasks(task, clip_ids, workers):
@@ -182,30 +184,31 @@ def run(
     _chosen_maps(sigma_calibration)
     check_target(Path(out) / "dataset")
     check_report(Path(out) / "report")
-    store = annotate(
-        footage,
-        Path(out) / "store",
-        options=options,
-        images=images,
-        experts=experts,
-        model_options=model_options,
-        workers=workers,
-        retry_failed=retry_failed,
-        progress=progress,
-    )
-    dataset = generate(
-        store,
-        Path(out) / "dataset",
-        abilities=abilities,
-        seed=seed,
-        workers=workers,
-        min_confidence=min_confidence,
-        unanswerable=unanswerable,
-        sigma_calibration=sigma_calibration,
-        progress=progress,
-    )
-    report(dataset, Path(out) / "report", store=store)
-    return dataset
+    with one_writer(Path(out) / "dataset"):
+        store = annotate(
+            footage,
+            Path(out) / "store",
+            options=options,
+            images=images,
+            experts=experts,
+            model_options=model_options,
+            workers=workers,
+            retry_failed=retry_failed,
+            progress=progress,
+        )
+        dataset = generate(
+            store,
+            Path(out) / "dataset",
+            abilities=abilities,
+            seed=seed,
+            workers=workers,
+            min_confidence=min_confidence,
+            unanswerable=unanswerable,
+            sigma_calibration=sigma_calibration,
+            progress=progress,
+        )
+        report(dataset, Path(out) / "report", store=store)
+        return dataset
 
 
 def plan(

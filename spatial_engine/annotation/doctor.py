@@ -30,6 +30,7 @@ _PACKAGES = {
     "openai": "openai",
     "pydantic": "pydantic",
     "yaml": "pyyaml",
+    "filelock": "filelock",
     "matplotlib": "matplotlib",
 }
 """Distribution by import name, of all that the default path needs."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from spatial_engine.atomic_file import read_json, write_json
+from spatial_engine.atomic_file import one_writer, read_json, write_json
 from spatial_engine.dataset.card import card
 from spatial_engine.dataset.dataset import FORMAT_VERSION
 from spatial_engine.dataset.question_line import plain
@@ -84,9 +84,10 @@ def set_human(dataset_path: str | Path, standing: Mapping[str, Json] | None) -> 
 
 def _put(dataset_path: Path, changes: Mapping[str, Json]) -> None:
     path = dataset_path / "audit.json"
-    record = {**read_json(path), **changes}
-    write_json(path, record)
-    (dataset_path / "README.md").write_bytes(card(record, dataset_path.name).encode("utf-8", "replace"))
+    with one_writer(dataset_path):
+        record = {**read_json(path), **changes}
+        write_json(path, record)
+        (dataset_path / "README.md").write_bytes(card(record, dataset_path.name).encode("utf-8", "replace"))
 
 
 def _abilities(questions: Sequence[Question]) -> dict[str, Json]:

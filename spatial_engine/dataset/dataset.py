@@ -6,9 +6,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from spatial_engine.atomic_file import atomic_folder, check_free, read_json
+from spatial_engine.atomic_file import read_json
 from spatial_engine.dataset.question_line import from_line
 from spatial_engine.errors import UsageError
+from spatial_engine.output_folder import atomic_folder, check_free, recover
 from templates.measured import Json
 from templates.question import Question
 
@@ -61,6 +62,7 @@ def check_target(path: str | Path) -> None:
 
 def _check(path: Path) -> None:
     """Raises `UsageError` unless `path` holds a data set of this format."""
+    recover(path)
     if not path.exists():
         raise UsageError(f"{path} is not a data set: there is nothing at that path", "is it written right?")
     try:

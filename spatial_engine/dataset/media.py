@@ -1,8 +1,6 @@
 """What a question shows: names made of the content alone, records for `questions.jsonl`, files in `media/`."""
 
 import json
-import os
-import shutil
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -62,11 +60,3 @@ def render(clip: Clip, media: Iterable[Medium], folder: Path) -> None:
     for frame, picture in clip.read(sorted(photos)) if photos else ():
         for id, photo in photos[frame].items():
             drawing.photo(picture, photo.marks).save(folder / f"{id}.jpg", quality=JPEG_QUALITY)
-
-
-def place_file(source: Path, target: Path) -> None:
-    """`source` as `target`: a hard link where the file system can, else a copy."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)

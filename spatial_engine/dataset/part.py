@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from shutil import copyfile
 from tempfile import TemporaryDirectory
 
 from spatial_engine.atomic_file import write_json
@@ -13,6 +12,7 @@ from spatial_engine.dataset.audit import audit
 from spatial_engine.dataset.card import card
 from spatial_engine.dataset.dataset import Dataset, dataset_folder, scenes_of
 from spatial_engine.dataset.question_line import to_line
+from spatial_engine.output_folder import place_file
 from templates.measured import Json
 from templates.question import Question
 
@@ -61,7 +61,7 @@ def write_part(
     with dataset_folder(path) as folder:
         (folder / "media").mkdir()
         for medium in sorted({str(m["path"]) for q in questions for m in q.media if m.get("path")}):
-            copyfile(whole.path / medium, folder / medium)
+            place_file(whole.path / medium, folder / medium)
         with (folder / "questions.jsonl").open("w", encoding="utf-8", newline="\n") as lines:
             lines.writelines(f"{to_line(question)}\n" for question in questions)
         own = audit(
@@ -80,15 +80,14 @@ def write_part(
 
 
 @contextmanager
-def commercial_part(whole: Dataset, beside: Path, wanted: bool) -> Iterator[tuple[Dataset, dict[str, int]]]:
+def commercial_part(whole: Dataset, inside: Path, wanted: bool) -> Iterator[tuple[Dataset, dict[str, int]]]:
     """The part of a data set that may be used commercially, and how many questions may not, by reason; the whole if
-    that is not wanted. It lies in a folder beside `beside` until the block ends."""
+    that is not wanted. It lies in a folder inside `inside` until the block ends."""
     if not wanted:
         yield whole, {}
         return
     kept, left_out = commercial(whole.questions)
     record = whole.audit
-    beside.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix=f".{beside.name}.", dir=beside.parent) as place:
+    with TemporaryDirectory(dir=inside) as place:
         splits = record.get("splits") or {}
         yield write_part(whole, Path(place) / whole.path.resolve().name, kept, splits, {"left_out": left_out}), left_out

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from spatial_engine.atomic_file import write_json
 from spatial_engine.dataset.dataset import Dataset
-from spatial_engine.dataset.media import place_file
 from spatial_engine.evaluation import protocol
 from spatial_engine.evaluation.baselines import oracle_text
 from spatial_engine.export.exporter import Exported, questions_by_split, slug
+from spatial_engine.output_folder import place_file
 from templates.measured import Json
 from templates.question import Question
 

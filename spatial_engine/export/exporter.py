@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from experts.registry import Registry, UnknownNameError
-from spatial_engine.atomic_file import atomic_folder, write_json
+from spatial_engine.atomic_file import one_writer, write_json
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.part import commercial_part
 from spatial_engine.errors import UsageError
+from spatial_engine.output_folder import atomic_folder
 from templates.measured import Json
 from templates.question import Question
 
@@ -86,6 +87,7 @@ def export(dataset: Dataset | str | Path, out: str | Path, *, to: str, commercia
         raise UsageError(f"no export to {to!r}", f"there is: {', '.join(EXPORTERS.targets())}") from error
     out = Path(out)
     with (
+        one_writer(out),
         atomic_folder(out, _written_before(out), _check) as folder,
         commercial_part(dataset, folder, commercial_ok) as (allowed, barred),
     ):

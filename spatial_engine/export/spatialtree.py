@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from spatial_engine.dataset.dataset import Dataset
-from spatial_engine.dataset.media import place_file
 from spatial_engine.export.exporter import Exported, counted, write_rows
+from spatial_engine.output_folder import place_file
 from spatial_engine.scoring import official
 from spatial_engine.scoring.official.row import image_path, row
 from spatial_engine.scoring.score import Unscored

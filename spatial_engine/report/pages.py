@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from experts.sigma_calibration import SigmaCalibration
-from spatial_engine.atomic_file import atomic_folder, check_free
 from spatial_engine.dataset.dataset import Dataset
-from spatial_engine.dataset.media import place_file
 from spatial_engine.errors import UsageError
+from spatial_engine.output_folder import atomic_folder, check_free, place_file
 from spatial_engine.report.cards import filters, question_card
 from spatial_engine.report.clip_page import clip_page
 from spatial_engine.report.evaluation import is_evaluation, report_evaluation

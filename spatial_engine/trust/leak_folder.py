@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from spatial_engine.atomic_file import write_json
+from spatial_engine.atomic_file import one_writer, write_json
 from spatial_engine.dataset.dataset import Dataset, scenes_of
 from spatial_engine.leaks.between_splits import look_alikes
 from spatial_engine.leaks.leak_audit import leak_audit
@@ -16,6 +16,11 @@ def audit_leaks(path: str | Path, *, model: str | Path | None = None, pictures: 
     Raises `UsageError` if `path` is no data set, or `model` no blind run on it.
     """
     dataset = Dataset.open(path)
+    with one_writer(dataset.path):
+        return _audit_leaks(dataset, model, pictures)
+
+
+def _audit_leaks(dataset: Dataset, model: str | Path | None, pictures: bool) -> dict[str, Json]:
     record, questions = dataset.audit, list(dataset.questions)
     scenes, splits = scenes_of(record, questions), record.get("splits") or {}
     blind = None if model is None else blind_run(questions, model)

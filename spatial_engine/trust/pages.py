@@ -6,11 +6,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from spatial_engine.atomic_file import atomic_folder, check_free, write_json
+from spatial_engine.atomic_file import write_json
 from spatial_engine.dataset.dataset import Dataset
-from spatial_engine.dataset.media import place_file
 from spatial_engine.dataset.question_line import plain
 from spatial_engine.errors import UsageError
+from spatial_engine.output_folder import atomic_folder, check_free, place_file
 from spatial_engine.report.page import write_page
 from spatial_engine.trust import reliability_chart
 from spatial_engine.trust.audited import LabelAudit

@@ -1,8 +1,6 @@
 """Folders that are stores, and those that are not."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -89,17 +87,24 @@ def test_cache(store: Store) -> None:
     assert store.get("key") == {"a": [1]}
 
 
-def test_temporary_files_of_the_dead_are_swept(store: Store) -> None:
-    program = "import os; print(os.getpid())"
-    dead = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    folder = store.path / "clips" / "c"
-    folder.mkdir(parents=True)
-    stale, living = (folder / f"depth.k.zarr.zip.tmp-{pid}" for pid in (int(dead.stdout), os.getpid()))
-    stale.touch()
-    living.touch()
-    create_store(store.path)
-    assert not stale.exists()
-    assert living.exists()
+def test_only_abandoned_temporary_files_are_swept(store: Store) -> None:
+    """Also those of a living process with the number of a dead one: it may run on another host."""
+    killed = store.path / "clips" / "c" / "depth.k.zarr.zip.tmp-0123abcd"
+    killed.parent.mkdir(parents=True)
+    killed.touch()
+    with atomic_file(killed.with_name("depth.k.zarr.zip")) as living:
+        create_store(store.path)
+        assert living.exists()
+        living.write_text("whole")
+    assert not killed.exists()
+    assert [file.name for file in killed.parent.iterdir()] == ["depth.k.zarr.zip"]
+
+
+def test_two_threads_write_one_file_each_whole(tmp_path: Path) -> None:
+    with atomic_file(tmp_path / "a") as first, atomic_file(tmp_path / "a") as second:
+        first.write_text("first")
+        second.write_text("second")
+    assert (tmp_path / "a").read_text() == "first"
 
 
 def test_a_failed_write_leaves_what_was_there(tmp_path: Path) -> None:
