@@ -107,7 +107,7 @@ def _compare(variant: str, clip: Clip, options: argparse.Namespace) -> None:
 
 def _expert(variant: str, options: argparse.Namespace) -> DepthAnything3Expert:
     overlap = min(16, options.window // 4)
-    windows = WindowSettings(frames=options.window, overlap=overlap, memory_share=1e9, most_residual=1.0)
+    windows = WindowSettings(frames=options.window, overlap=overlap, memory_share=1e9, max_residual=1.0)
     settings = DepthAnything3Settings(process_res=options.side, windows=windows)
     if variant != "small-alone":
         return DepthAnything3Expert(settings, variant)

@@ -21,8 +21,8 @@ from PIL import Image
 
 from experts.clip import Clip, Picture
 from experts.provenance import Provenance
+from experts.runtime.batching import ahead
 from experts.runtime.per_image import call_one
-from experts.runtime.prefetch import ahead
 from experts.signals import Gravity, NoEstimate, Signal, Signals
 from spatial_engine.annotation.annotation import AnnotateClips
 from spatial_engine.annotation.opening import OpenFootage, find, open_all

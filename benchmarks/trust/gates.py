@@ -117,7 +117,7 @@ GATES: tuple[Gate, ...] = (
         "planar scenes",
         homographies_of_a_turning_camera={"colmap.pure_rotation.fitting_pairs": 0.0},
         turning_told_from_sliding={"colmap.pure_rotation.flat_factor": 0.0},
-        turning_shown={"colmap.pure_rotation.shown_turn_rad": 0.0, "colmap.turning.shown_share": 0.0},
+        turning_shown={"colmap.pure_rotation.shown_turn_rad": 0.0, "colmap.pure_rotation.shown_share": 0.0},
     ),
     *_gates(
         "moving foreground",

@@ -185,7 +185,7 @@ def _path(
     motion = motion_of(world_from_cam[registered], median_depth, settings)
     turned, gone = np.full(len(frames), np.nan), np.linalg.norm(world_from_cam[:, :3, 3], axis=1)
     turned[registered] = Rotation.from_matrix(world_from_cam[registered][:, :3, :3]).magnitude()
-    rotation = np.hypot(joined.joined_turn_rad, camera.departure * turned) / np.sqrt(3)
+    rotation = np.hypot(joined.joined_rotation_rad, camera.departure * turned) / np.sqrt(3)
     position = np.hypot(joined.joined_residual, camera.departure * gone) / np.sqrt(3)
     if motion == "static":
         world_from_cam = np.where(registered[:, None, None], np.eye(4), np.nan)

@@ -22,9 +22,9 @@ from experts.depth.da3_variants import DEFAULT, PACKAGES, VARIANTS
 from experts.expert import SetupProblem
 from experts.footage.decoding import DecodingError
 from experts.intrinsics import Intrinsics
+from experts.runtime.batching import ahead
 from experts.runtime.device import Placement, is_out_of_memory
 from experts.runtime.model_expert import ModelExpert, Package
-from experts.runtime.prefetch import ahead
 from experts.runtime.windows import Chain, Joined, WindowSettings, fitting_size, rolling
 from experts.signals import Calibration, CameraPath, Depth, NoEstimate, Scale, Signal, Signals, ValidArea
 
@@ -206,12 +206,12 @@ class DepthAnything3Expert(ModelExpert):
         most = fitting_size(self.placement.free_bytes, size[0] * size[1], s)
         with closing(ahead(_shots(clip, frames, size), depth=most)) as shots:
             try:
-                for first, count, answer in rolling(shots, ask, most, overlap, s.least):
+                for first, count, answer in rolling(shots, ask, most, overlap, s.min_frames):
                     yield np.arange(first, first + count), answer
             except Exception as error:
                 if not is_out_of_memory(error):
                     raise
-                cause = f"{s.least} frames of {size[0]} x {size[1]} do not fit into memory"
+                cause = f"{s.min_frames} frames of {size[0]} x {size[1]} do not fit into memory"
                 raise SetupProblem(cause, "take --experts depth_anything_3:small, or --device cpu") from error
 
     def _frames(self, clip: Clip) -> Int64[np.ndarray, "n"]:

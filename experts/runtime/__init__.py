@@ -1,1 +1,1 @@
-"""Running models: devices, memory, windows over long clips, batches, other interpreters."""
+"""Runs trained models: devices, batches, windows, and worker processes."""

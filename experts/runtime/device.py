@@ -1,15 +1,10 @@
-"""Where a model runs and in which precision; how much memory is left there; what to do when it runs out."""
+"""Device and precision of a model, its free memory, and the errors of a device."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from experts.expert import SetupProblem
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 _BFLOAT16_CAPABILITY = 8  # Ampere; older cards only emulate it, slowly and with far more memory
 _DTYPES = ("float32", "float16", "bfloat16")
@@ -17,23 +12,23 @@ _DTYPES = ("float32", "float16", "bfloat16")
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """A device of torch and a precision."""
+    """A torch device and a precision."""
 
     device: str = "cpu"
     """ "cpu", "cuda" or "cuda:1"."""
     dtype: str = "float32"
-    """Precision of the network's inner products; its heads may use more."""
+    """Precision of the network's matrix products; its output heads may use a higher one."""
 
     @property
     def torch_dtype(self) -> Any:
-        """The precision as torch names it."""
+        """The precision as a torch dtype."""
         import torch
 
         return getattr(torch, self.dtype)
 
     @property
     def free_bytes(self) -> int:
-        """Memory that is free now, on the device."""
+        """Free memory of the device."""
         if self.device.startswith("cuda"):
             import torch
 
@@ -42,10 +37,10 @@ class Placement:
 
 
 def place(device: str = "auto", dtype: str | None = None) -> Placement:
-    """The user's word made exact. "auto" is the first GPU, or the CPU. Raises `SetupProblem`.
+    """Resolves the user's choice of device. "auto" is the first GPU, or the CPU. Raises `SetupProblem`.
 
-    From then on torch takes one thread of the host, in this process as in workers: sums that are split among threads
-    differ in their last bits.
+    It also limits torch to one host thread, here as in worker processes: sums split among threads differ in their last
+    bits.
     """
     try:
         import torch
@@ -61,20 +56,21 @@ def place(device: str = "auto", dtype: str | None = None) -> Placement:
     if kind not in ("cpu", "cuda") or (number and not number.isdigit()):
         raise SetupProblem(f"no device is called {device!r}", "there are: auto, cpu, cuda, cuda:0, cuda:1, ...")
     if kind == "cuda" and not found:
-        raise SetupProblem("no GPU that this torch can use", "take --device cpu, or install a CUDA build of torch")
+        raise SetupProblem("no GPU that this torch can use", "use --device cpu, or install a CUDA build of torch")
     if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
         raise SetupProblem(f"there is no {device}", f"this machine has {torch.cuda.device_count()} GPUs")
     return Placement(device=device, dtype=dtype or _best_dtype(device))
 
 
-def in_turn(device: str, worker: int) -> str:
-    """The device of a worker: where the user names no single one, workers take the GPUs that there are in turn."""
+def worker_device(device: str, worker: int) -> str:
+    """Device of worker number `worker`. If the user names no single device, the GPUs are assigned to workers
+    round-robin."""
     if device not in ("auto", "cuda"):
         return device
     try:
         import torch
     except ImportError:
-        return device  # loading says what is missing
+        return device  # loading reports what is missing
     count = torch.cuda.device_count()
     return f"cuda:{worker % count}" if count > 1 else device
 
@@ -88,7 +84,7 @@ def _best_dtype(device: str) -> str:
 
 
 def _free_host_bytes() -> int:
-    """What Linux says is available; 4 GB where nothing says so."""
+    """Available memory according to Linux; 4 GB where it is unknown."""
     try:
         with Path("/proc/meminfo").open(encoding="ascii") as lines:
             fields = dict(line.split(":", 1) for line in lines)
@@ -106,54 +102,19 @@ _OUT_OF_MEMORY = (
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether a model failed for want of memory, on a GPU or on the host."""
+    """Whether a model failed because memory ran out, on a GPU or on the host."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
     return isinstance(error, RuntimeError) and any(words in str(error) for words in _OUT_OF_MEMORY)
 
 
 def is_lost(error: BaseException) -> bool:
-    """Whether the GPU will fail every later call of this process, as after a failed assertion or a bad address."""
+    """Whether every later GPU call of this process will fail too, as after a failed assertion or an invalid address."""
     return isinstance(error, RuntimeError) and "CUDA error" in str(error) and not is_out_of_memory(error)
 
 
-def in_batches(
-    call: Callable[[Sequence[Item]], Sequence[Result]], items: Iterable[Item], size: int, *, fill: bool = False
-) -> Iterator[Result]:
-    """One result per item, in order, `size` items at a time; where memory runs out, half as many from then on.
-
-    With `fill` a short batch is filled up with its last item, and what comes of that is dropped: every call has the
-    same shape. Raises the error of a batch of one.
-    """
-    coming, held = iter(items), list[Item]()
-    while held := [*held, *islice(coming, max(0, size - len(held)))]:
-        size = size if fill else min(size, len(held))
-        batch = held[:size]
-        results = _unless_too_big(call, [*batch, *batch[-1:] * (size - len(batch))])
-        if results is None:
-            size //= 2
-            forget_cached()
-            continue
-        if len(results) != size:
-            raise ValueError(f"{len(results)} results for a batch of {size}")
-        yield from results[: len(batch)]
-        held = held[size:]
-
-
-def _unless_too_big(
-    call: Callable[[Sequence[Item]], Sequence[Result]], batch: Sequence[Item]
-) -> Sequence[Result] | None:
-    """None where memory ran out for more than one. Returns only when the error, which holds the memory, is gone."""
-    try:
-        return call(batch)
-    except Exception as error:
-        if not is_out_of_memory(error) or len(batch) == 1:
-            raise
-        return None
-
-
 def forget_cached() -> None:
-    """Gives back what torch keeps for later."""
+    """Frees the memory that torch caches."""
     import gc
     import sys
 

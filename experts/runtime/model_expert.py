@@ -1,4 +1,5 @@
-"""What all experts with a trained model share: packages, weights, placement, provenance. Adapters add the model."""
+"""Base of experts with a trained model: packages, weights, placement, provenance, and what is missing on this
+machine."""
 
 import re
 import sys
@@ -12,9 +13,9 @@ from typing import Any, ClassVar
 from experts.checkpoints.weights import RANDOM, WEIGHTS, identity, located, offline
 from experts.expert import Expert, SetupProblem, original
 from experts.provenance import Provenance
-from experts.runtime.device import Placement, place
+from experts.runtime.device import Placement, forget_cached, place
 
-_OPERATORS = (
+_TORCHVISION_OPERATORS = (
     "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
     "qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
 )
@@ -22,8 +23,12 @@ _OPERATORS = (
 
 @cache
 def import_torchvision() -> Any:
-    """Imports torchvision if it is installed, once per process, and declares what it lacks. The result must be kept:
-    the declaration lives as long."""
+    """Imports torchvision if it is installed, once per process, also beside a torch without CUDA.
+
+    The compiled part of a packaged torchvision needs CUDA libraries. Without them two operators are missing that
+    torchvision describes at import. Declaring them without a body suffices, as nothing here calls them. The result must
+    be kept: the declaration lives as long.
+    """
     if find_spec("torchvision") is None:
         return None
     try:
@@ -31,17 +36,17 @@ def import_torchvision() -> Any:
     except RuntimeError as error:
         if "torchvision::" not in str(error):
             raise
-        return _declared()
+        return _with_declared_operators()
     return None
 
 
-def _declared() -> Any:
+def _with_declared_operators() -> Any:
     import torch
 
     for name in [name for name in sys.modules if name.partition(".")[0] == "torchvision"]:
         del sys.modules[name]
     library = torch.library.Library("torchvision", "DEF")
-    for operator in _OPERATORS:
+    for operator in _TORCHVISION_OPERATORS:
         library.define(operator)
     import torchvision  # noqa: F401
 
@@ -53,41 +58,41 @@ _SEED = 0
 
 @dataclass(frozen=True, kw_only=True)
 class Package:
-    """A package that an adapter imports when it loads."""
+    """A package that an expert imports when it loads."""
 
     module: str
     """Name to import."""
     install: str
-    """The exact command that adds it."""
+    """The command that installs it."""
     licence: str
     """SPDX name of its licence."""
 
 
 class ModelExpert:
-    """Base of adapters. A subclass sets the class attributes of `Expert` and these, and defines `build` and
-    `__call__`. Nothing is imported, read or downloaded before `load`."""
+    """Base class. A subclass sets the class attributes of `Expert` and those below, and defines `build` and `__call__`.
+    Nothing is imported, read or downloaded before `load`."""
 
     name: ClassVar[str]
     version: ClassVar[str]
     packages: ClassVar[tuple[Package, ...]] = ()
-    """What `load` imports beyond the core."""
+    """Packages that `load` imports beyond the core dependencies."""
     code_licence: ClassVar[str] = "Apache-2.0"
-    """Of the upstream code that runs."""
+    """Licence of the upstream code that runs."""
     code_commercial_ok: ClassVar[bool] = True
     weight_names: tuple[str, ...]
-    """Rows of `experts.checkpoints.weights.WEIGHTS` that `load` reads; may depend on the variant."""
+    """Names in `experts.checkpoints.weights.WEIGHTS` that `load` reads; may depend on the variant."""
     settings: Any
 
     model: Any = None
-    """What `build` made; None before `load`."""
+    """Result of `build`; None before `load`."""
     placement: Placement = Placement()
     loaded_identity: str | None = None
-    """Of the weights in `model`: goes into the provenance."""
+    """Identity of the weights in `model`; part of the provenance."""
 
     def build(self, files: Mapping[str, Path] | None, placement: Placement) -> Any:
-        """Imports the upstream package and makes its model, in evaluation mode on the device.
+        """Imports the upstream package and builds its model, in evaluation mode on the device.
 
-        `files` holds the verified folder of each of `weight_names`; None: random weights.
+        `files` maps each of `weight_names` to its verified folder; None: random weights.
         """
         raise NotImplementedError
 
@@ -104,14 +109,12 @@ class ModelExpert:
         self.loaded_identity = self.weights_identity(weights)
 
     def close(self) -> None:
-        """Drops the model and gives its memory back."""
-        from experts.runtime.device import forget_cached
-
+        """Drops the model and frees its memory."""
         self.model = None
         forget_cached()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the model: a process that gets the expert loads its own."""
+        """Without the model: each process loads its own."""
         return vars(self) | {"model": None}
 
     def weights_identity(self, weights: str | None) -> str | None:
@@ -120,7 +123,7 @@ class ModelExpert:
 
     @property
     def weights_licence(self) -> str | None:
-        """Of all its weights, for people and for provenance."""
+        """Licences of all its weights, as text."""
         return ", ".join(sorted({WEIGHTS[name].licence for name in self.weight_names})) or None
 
     @property
@@ -130,11 +133,11 @@ class ModelExpert:
 
     @property
     def permissive_substitute(self) -> str:
-        """What to take instead where commercial use must be allowed."""
+        """The expert to use instead where commercial use must be allowed."""
         return next((WEIGHTS[n].instead for n in self.weight_names if not WEIGHTS[n].commercial_ok), "")
 
     def provenance(self, *, sigma_is_raw: bool = True) -> Provenance:
-        """Of the signals of this expert, with the weights that are loaded."""
+        """Provenance of this expert's signals, with the loaded weights."""
         return Provenance(
             expert=self.name,
             version=self.version,
@@ -149,7 +152,7 @@ class ModelExpert:
 
 
 def missing_package(packages: tuple[Package, ...]) -> SetupProblem | None:
-    """The first package that cannot be found, and the command that adds it. Imports nothing."""
+    """The first package that is not installed, with the command that installs it. Imports nothing."""
     for package in packages:
         if find_spec(package.module.partition(".")[0]) is None:
             return SetupProblem(f"{package.module} is not installed", package.install)
@@ -157,26 +160,26 @@ def missing_package(packages: tuple[Package, ...]) -> SetupProblem | None:
 
 
 def _seed_torch() -> None:
-    """Random weights, and what a network draws by chance, are the same every time."""
+    """Makes random weights and random draws of a network reproducible."""
     import torch
 
     torch.manual_seed(_SEED)
 
 
-_PLAIN = re.compile(r"pip install ((?:\w[\w.\[\]=-]* ?)+)")
-"""A command without options or quotes: several of them can be one."""
+_SIMPLE = re.compile(r"pip install ((?:\w[\w.\[\]=-]* ?)+)")
+"""An install command without options or quotes; several of them can be merged into one."""
 
 
 def lacking(expert: Expert, weights: str | None = None) -> list[SetupProblem]:
-    """Packages, an environment of its own, and weight files that are not here, each with the command that adds it.
+    """Missing packages, environments and weight files, each with the command that adds it.
 
-    `weights` as for `Expert.load`. Imports no package; reads weight files once, and remembers that they are whole.
+    `weights` as for `Expert.load`. Imports no package. Reads weight files once and caches their hashes.
     """
     return list(_lacking(original(expert), weights))
 
 
 def hindrance(expert: Expert, weights: str | None = None) -> SetupProblem | None:
-    """Everything that is lacking as one problem, with one command; None if nothing is."""
+    """Everything that is missing as one problem with one command; None if nothing is."""
     found = lacking(expert, weights)
     if not found:
         return None
@@ -195,7 +198,7 @@ def _lacking(expert: Expert, weights: str | None) -> Iterator[SetupProblem]:
         yield problem
     for name in getattr(expert, "weight_names", ()) if weights != RANDOM else ():
         if name not in WEIGHTS:
-            continue  # a plug-in's own: its `load` says what is missing
+            continue  # weights of a plug-in: its `load` reports what is missing
         try:
             located(name, weights)
         except SetupProblem as problem:
@@ -203,9 +206,9 @@ def _lacking(expert: Expert, weights: str | None) -> Iterator[SetupProblem]:
 
 
 def _commands(packages: Sequence[Package]) -> list[str]:
-    """Each command once; those without options joined to one, which comes first."""
+    """Each command once. Commands without options are merged into one, which comes first."""
     commands = list(dict.fromkeys(part for package in packages for part in package.install.split(" && ")))
-    plain = {command: match for command in commands if (match := _PLAIN.fullmatch(command))}
-    names = dict.fromkeys(name for match in plain.values() for name in match[1].split())
+    simple = {command: match for command in commands if (match := _SIMPLE.fullmatch(command))}
+    names = dict.fromkeys(name for match in simple.values() for name in match[1].split())
     joined = [f"pip install {' '.join(names)}"] if names else []
-    return joined + [command for command in commands if command not in plain]
+    return joined + [command for command in commands if command not in simple]

@@ -1,4 +1,4 @@
-"""Experts that look at one picture at a time: their pictures of several clips share batches."""
+"""Experts that process one picture at a time: pictures of several clips share batches."""
 
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -8,53 +8,53 @@ from typing import Any, Protocol, runtime_checkable
 
 from experts.clip import Clip
 from experts.expert import Expert
-from experts.runtime.device import in_batches
-from experts.runtime.prefetch import ahead
+from experts.runtime.batching import ahead, in_batches
 from experts.signals import NoEstimate, Signal, Signals
 
 
 @runtime_checkable
 class PerImageExpert(Expert, Protocol):
-    """An expert in three steps, of which only the middle one uses the model. `__call__` is `call_one`."""
+    """An expert in three steps, of which only the second uses the model. `__call__` is `call_one`."""
 
     @property
     def batch_size(self) -> int:
-        """Pictures that `infer` takes at a time on a GPU; halved while memory runs out. On a CPU it takes one."""
+        """Number of pictures per `infer` on a GPU; halved while memory runs out. On a CPU it is one."""
         ...
 
     def pictures(self, clip: Clip, signals: Signals) -> Iterable[tuple[Hashable, Any]]:
-        """What the model is to see of a clip: (key, RGB picture), keys unique within the clip (a frame, or a frame and
-        an object). In place of the picture an object may stand that has it as `rgb`, with what else the model is to
-        know. Nothing, where the expert will abstain.
+        """The model's inputs for a clip: (key, RGB picture). Keys are unique within the clip (a frame, or a frame and
+        an object). Instead of a picture, an object with an attribute `rgb` and further inputs is allowed. Empty if the
+        expert will return `NoEstimate`.
 
-        Consumed in a thread, ahead of need: it must not use the model. Only neighbours of one size share a batch, so
-        crops are best brought to one size here."""
+        It is consumed in a thread, ahead of need, so it must not use the model. Only consecutive pictures of one size
+        share a batch, so crops should be resized to one size here.
+        """
         ...
 
     def infer(self, pictures: Sequence[Any]) -> Sequence[Any]:
-        """One raw result per picture, on the host. The pictures have one size and may belong to several clips."""
+        """One raw result per picture, on the host. All pictures have the same size; they may belong to several
+        clips."""
         ...
 
     def finish(self, clip: Clip, signals: Signals, raw: Mapping[Any, Any]) -> Mapping[str, Signal | NoEstimate]:
-        """What the expert says of the clip, from the raw results by key; empty where there were no pictures."""
+        """The signals of a clip from its raw results by key; the mapping is empty where there were no pictures."""
         ...
 
 
 def call_one(expert: PerImageExpert, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
-    """The three steps on one clip."""
+    """Runs the three steps on one clip."""
     return next(call_many(expert, [(clip, signals)]))
 
 
 def call_many(
     expert: PerImageExpert, calls: Iterable[tuple[Clip, Signals]]
 ) -> Iterator[Mapping[str, Signal | NoEstimate]]:
-    """What the expert says of each clip, in order, as soon as it is known. Calls are taken, and pictures made, in a
-    thread while others are inferred: a few clips are under way at a time.
+    """The signals of each clip, in order, as soon as they are known. A thread takes calls and prepares pictures while
+    others are inferred, so a few clips are in progress at a time.
 
-    A picture's result does not depend on its company: a batch that is not full is filled up, so that the network
-    always sees one shape (networks choose their kernels, and so their rounding, by shape). It does depend on the
-    batch size, and so on halving when memory runs out. An error of any step ends all; which clip it concerns is not
-    said.
+    The result of a picture does not depend on the other pictures: a short batch is padded, so that the network always
+    sees one shape (networks choose their kernels, and so their rounding, by shape). It does depend on the batch size,
+    and so on halving when memory runs out. An error of any step ends the whole call and does not name its clip.
     """
     begun: deque[tuple[Clip, Signals]] = deque()
 
@@ -79,7 +79,7 @@ def call_many(
 def _inferred(
     expert: PerImageExpert, pictures: Iterable[tuple[int, Hashable, Any]]
 ) -> Iterator[tuple[int, Hashable, Any]]:
-    """(clip's number, key, raw result) of each picture, in order."""
+    """(number of the clip, key, raw result) of each picture, in order."""
 
     def infer(batch: Sequence[tuple[int, Hashable, Any]]) -> list[tuple[int, Hashable, Any]]:
         results = expert.infer([picture for _, _, picture in batch])
@@ -90,6 +90,6 @@ def _inferred(
 
 
 def _full_batch(expert: PerImageExpert) -> int:
-    """Pictures in a batch. One on a CPU: there, company saves no time."""
+    """Pictures per batch. One on a CPU, where batches save no time."""
     on_cpu = getattr(getattr(expert, "placement", None), "device", None) == "cpu"
     return 1 if on_cpu else expert.batch_size

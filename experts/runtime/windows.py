@@ -1,7 +1,7 @@
-"""Long clips in windows: as many frames at a time as memory holds, each window joined to those before it.
+"""Long clips in windows: as many frames at a time as memory holds, each window aligned with the previous ones.
 
-A model that looks at N frames at once answers in a world and a unit of its own for every call. Neighbouring windows
-share frames; the points that both see there give the similarity between their worlds, robustly.
+A model that processes N frames jointly returns every call in a world and unit of its own. Neighbouring windows share
+frames; points visible in both determine the similarity between their worlds, by RANSAC.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,46 +24,46 @@ _SEED = 0
 
 @dataclass(frozen=True, kw_only=True)
 class WindowSettings:
-    """How many frames at once, and when two windows fit together."""
+    """Size of windows, and when two windows can be aligned."""
 
     frames: int = 64
-    """At most so many frames a window; halved until it fits."""
+    """Largest number of frames per window; halved until it fits into memory."""
     overlap: int = 16
-    """Frames that a window shares with the one before, at most half of it."""
-    least: int = 4
-    """A window of fewer frames is not worth joining: then memory is too small."""
+    """Frames that a window shares with the previous one; at most half a window."""
+    min_frames: int = 4
+    """Smallest window; if it does not fit, memory is too small."""
     bytes_per_pixel: float = 600.0
-    """Memory of a frame per pixel at the processed size: 0.107 GB for 504 x 378, the slope of upstream's own table of
+    """Memory per pixel and frame at the processed size: 0.107 GB for 504 x 378, the slope of upstream's own table of
     streaming (18.7 GB at 30 frames, 28.3 GB at 120)."""
     memory_share: float = 0.7
-    """Of the free memory that a window may take by that model."""
+    """Share of the free memory that a window may use."""
     points: int = 4000
-    """Points that join two windows."""
+    """Number of points that align two windows."""
     inlier_share_of_depth: float = 0.05
-    """A point fits if both windows put it within this share of the median depth."""
-    least_inliers: float = 0.5
-    """Share of the points that must fit (raw: no weights were at hand to measure it)."""
-    most_residual: float = 0.03
-    """Median distance of the fitting points, as a share of the median depth, beyond which a join is refused (raw)."""
+    """Inliers have positions in both windows that agree within this share of the median depth."""
+    min_inlier_share: float = 0.5
+    """Smallest share of inliers (not measured: no weights were available)."""
+    max_residual: float = 0.03
+    """Largest median distance of the inliers, as a share of the median depth (not measured)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
-    """Frames seen at once, in one world and unit."""
+    """Frames processed jointly, in one world and unit."""
 
     rows: Int64[np.ndarray, "n"]
-    """Which of the clip's chosen frames these are, ascending."""
+    """Rows of these frames among the clip's selected frames, ascending."""
     world_from_cam: Float64[np.ndarray, "n 4 4"]
-    """NaN where a frame has no camera."""
+    """NaN where a frame has no pose."""
     k_map: Float64[np.ndarray, "n 3 3"]
     """K of each frame in pixels of its depth map, (0, 0) the centre of the top-left one."""
     z: Float32[np.ndarray, "n h w"]
-    """Depth; NaN unknown."""
+    """Depth; NaN where unknown."""
     relative_sigma: Float32[np.ndarray, "n h w"]
     """σ_z / z; NaN where z is."""
 
     def of(self, rows: Int64[np.ndarray, "m"]) -> "Window":
-        """Only those frames."""
+        """The window restricted to some of its rows."""
         at = np.searchsorted(self.rows, rows)
         return Window(
             rows=self.rows[at],
@@ -76,15 +76,15 @@ class Window:
 
 @dataclass(frozen=True, kw_only=True)
 class Similarity:
-    """From the world of a later window into that of an earlier one."""
+    """Similarity transform from the world of a later window to that of an earlier one."""
 
     scale: float
     rotation: Float64[np.ndarray, "3 3"]
     shift: Float64[np.ndarray, "3"]
     residual: float
-    """Median distance of the fitting points, in the earlier window's unit."""
-    turned_rad: float
-    """Median angle that is left between the two windows' cameras of the same frame."""
+    """Median distance of the inliers, in the earlier window's unit."""
+    rotation_rad: float
+    """Median remaining angle between the two windows' cameras of the same frame."""
 
     def moved(self, window: Window) -> Window:
         """The later window in the earlier one's world and unit."""
@@ -95,20 +95,20 @@ class Similarity:
 
 
 def fitting_size(free_bytes: int, pixels: int, settings: WindowSettings) -> int:
-    """Frames of a window: the setting, halved until it fits. (Halved, not fitted: small changes of what is free must
-    not change the result.)"""
+    """Frames per window: the setting, halved until it fits. Halving makes the result insensitive to small changes of
+    the free memory."""
     size = settings.frames
-    while size > settings.least and size * pixels * settings.bytes_per_pixel > settings.memory_share * free_bytes:
+    while size > settings.min_frames and size * pixels * settings.bytes_per_pixel > settings.memory_share * free_bytes:
         size //= 2
-    return max(size, settings.least)
+    return max(size, settings.min_frames)
 
 
 def rolling(
-    items: Iterable[Item], call: Callable[[Sequence[Item]], Result], size: int, overlap: int, least: int = 1
+    items: Iterable[Item], call: Callable[[Sequence[Item]], Result], size: int, overlap: int, min_frames: int = 1
 ) -> Iterator[tuple[int, int, Result]]:
-    """(first, count, what `call` says of the items from first on), window by window; holds one window of items.
+    """(first item, number of items, result of `call`) per window. Only one window of items is held in memory.
 
-    Where memory runs out windows are half as large from then on; the error of a window of `least` items is raised.
+    When memory runs out, windows are half as large from then on. The error of a window of `min_frames` items is raised.
     """
     source, waiting = iter(items), list[Item]()
     first = done = 0
@@ -121,12 +121,12 @@ def rolling(
         try:
             result = call(waiting[:count])
         except Exception as error:
-            if not is_out_of_memory(error) or count <= least:
+            if not is_out_of_memory(error) or count <= min_frames:
                 raise
             too_big = True
-        if too_big:  # only now is the error gone, and with it the memory that its frames held
+        if too_big:  # the error, and with it the memory of its frames, is released only here
             forget_cached()
-            size = max(least, count // 2)
+            size = max(min_frames, count // 2)
             skipped = max(0, done - min(overlap, size // 2) - first)
         else:
             yield first, count, result
@@ -137,26 +137,26 @@ def rolling(
 
 
 def similarity(earlier: Window, later: Window, settings: WindowSettings) -> Similarity | NoEstimate:
-    """What brings a later window into the world of an earlier one, from the frames that both hold."""
+    """The similarity transform from a later window to an earlier one, estimated from their common frames."""
     import pycolmap
 
     rows = np.intersect1d(earlier.rows, later.rows)
     pair = earlier.of(rows), later.of(rows)
     here, there, depth = _shared_points(*pair, settings)
     if len(here) < settings.points // 100:
-        return NoEstimate(reason="windows do not join", detail=f"{len(here)} points in {len(rows)} shared frames")
+        return NoEstimate(reason="windows cannot be aligned", detail=f"{len(here)} points in {len(rows)} shared frames")
     within = settings.inlier_share_of_depth * depth
     options = pycolmap.RANSACOptions(max_error=within, min_num_trials=200, max_num_trials=2000, random_seed=_SEED)
     found = pycolmap.estimate_sim3d_robust(there, here, options)
     if found is None or not found["tgt_from_src"].scale > 0:
-        return NoEstimate(reason="windows do not join", detail="no similarity between their points")
+        return NoEstimate(reason="windows cannot be aligned", detail="no similarity between their points")
     joint, inlier = found["tgt_from_src"], np.asarray(found["inlier_mask"])
     rotation = np.asarray(joint.rotation.matrix())
     distance = np.linalg.norm(joint.scale * there @ rotation.T + joint.translation - here, axis=1)
     residual = float(np.median(distance[inlier]))
-    if inlier.mean() < settings.least_inliers or residual > settings.most_residual * depth:
+    if inlier.mean() < settings.min_inlier_share or residual > settings.max_residual * depth:
         detail = f"{inlier.mean():.0%} of the points fit, to {residual / depth:.1%} of the depth"
-        return NoEstimate(reason="windows do not join", detail=detail)
+        return NoEstimate(reason="windows cannot be aligned", detail=detail)
     turned = pair[0].world_from_cam[:, :3, :3].swapaxes(1, 2) @ rotation @ pair[1].world_from_cam[:, :3, :3]
     known = np.isfinite(turned).all(axis=(1, 2))
     return Similarity(
@@ -164,14 +164,15 @@ def similarity(earlier: Window, later: Window, settings: WindowSettings) -> Simi
         rotation=rotation,
         shift=np.asarray(joint.translation),
         residual=residual,
-        turned_rad=float(np.median(Rotation.from_matrix(turned[known]).magnitude())),
+        rotation_rad=float(np.median(Rotation.from_matrix(turned[known]).magnitude())),
     )
 
 
 def _shared_points(
     earlier: Window, later: Window, settings: WindowSettings
 ) -> tuple[Float64[np.ndarray, "p 3"], Float64[np.ndarray, "p 3"], float]:
-    """The surer half of the pixels that both windows know, as points in either world; and their median depth."""
+    """Half of the pixels known in both windows, those of smaller σ, as points in either world; and their median
+    depth."""
     stride = max(1, int(np.sqrt(earlier.z.size / (4 * settings.points))))
     sigma = (earlier.relative_sigma + later.relative_sigma)[:, stride // 2 :: stride, stride // 2 :: stride]
     posed = np.isfinite(earlier.world_from_cam[:, 0, 3]) & np.isfinite(later.world_from_cam[:, 0, 3])
@@ -196,34 +197,35 @@ def _points(
 
 @dataclass(frozen=True, kw_only=True)
 class Joined:
-    """All frames in one world and unit. NaN where a frame has no place."""
+    """All frames in one world and unit. NaN where a frame has no pose."""
 
     world_from_cam: Float64[np.ndarray, "n 4 4"]
     k_map: Float64[np.ndarray, "n 3 3"]
     """K of each frame in pixels of the depth maps."""
     joined_residual: Float64[np.ndarray, "n"]
-    """Residuals of the joins between the first frame and this one, added in quadrature; in the common unit."""
-    joined_turn_rad: Float64[np.ndarray, "n"]
-    """Likewise the angles left at the joins."""
+    """Residuals of the alignments between the first frame and this one, added in quadrature; in the common unit."""
+    joined_rotation_rad: Float64[np.ndarray, "n"]
+    """Likewise the remaining angles of the alignments."""
     rows: Int64[np.ndarray, "k"]
-    """The frames whose depth was kept, ascending."""
+    """Rows of the frames with depth, ascending."""
     z: Float32[np.ndarray, "k h w"]
     relative_sigma: Float32[np.ndarray, "k h w"]
     scales: Float64[np.ndarray, "windows"]
-    """Common unit over the unit of each window."""
+    """Per window: common unit over the window's own unit."""
 
 
 @dataclass(kw_only=True)
 class Chain:
-    """Takes windows in order; keeps cameras of all frames, depth of some, and the last window's end."""
+    """Takes windows in order. Stores the poses of all frames, the depth of some, and the end of the last window, so
+    memory is constant in the length of the clip."""
 
     count: int
-    """Frames in all."""
+    """Total number of frames."""
     keep: frozenset[int]
-    """Rows of the frames whose depth is kept."""
+    """Rows of the frames whose depth is stored."""
     settings: WindowSettings
-    cut: NoEstimate | None = None
-    """Why the frames after the last joined window have no place; None: all joined."""
+    end_reason: NoEstimate | None = None
+    """Why the frames after the last aligned window have no pose; None: all windows are aligned."""
     _tail: Window | None = None
     _posed: list[Window] = field(default_factory=list)
     _kept: dict[int, tuple[Float32[np.ndarray, "h w"], Float32[np.ndarray, "h w"]]] = field(default_factory=dict)
@@ -232,17 +234,17 @@ class Chain:
     def __post_init__(self) -> None:
         self._world_from_cam = np.full((self.count, 4, 4), np.nan)
         self._k_map = np.full((self.count, 3, 3), np.nan)
-        self._residual, self._turn = np.full(self.count, np.nan), np.full(self.count, np.nan)
+        self._residual, self._rotation = np.full(self.count, np.nan), np.full(self.count, np.nan)
 
     def add(self, window: Window | NoEstimate) -> bool:
-        """Joins the next window; False: it abstains or does not fit, the chain ends before it."""
+        """Aligns the next window. False: it has no estimate or cannot be aligned, and the chain ends before it."""
         if isinstance(window, NoEstimate):
-            self.cut = window
+            self.end_reason = window
             return False
         if self._tail is not None:
             join = similarity(self._tail, window, self.settings)
             if isinstance(join, NoEstimate):
-                self.cut = join
+                self.end_reason = join
                 return False
             self._joins.append(join)
             window = join.moved(window)
@@ -250,25 +252,26 @@ class Chain:
         fresh = window.of(new)
         self._world_from_cam[new], self._k_map[new] = fresh.world_from_cam, fresh.k_map
         self._residual[new] = np.linalg.norm([join.residual for join in self._joins])
-        self._turn[new] = np.linalg.norm([join.turned_rad for join in self._joins])
+        self._rotation[new] = np.linalg.norm([join.rotation_rad for join in self._joins])
         for at in np.flatnonzero(np.isin(new, list(self.keep))):
             self._kept[int(new[at])] = fresh.z[at].copy(), fresh.relative_sigma[at].copy()
         self._tail = window.of(window.rows[-self.settings.overlap :])
         return True
 
-    def joined(self, least_share: float) -> Joined | NoEstimate:
-        """What was joined; the reason of the cut where that is less than `least_share` of the frames."""
+    def joined(self, min_share: float) -> Joined | NoEstimate:
+        """The aligned windows, or the reason of the end if fewer than `min_share` of the frames are aligned."""
         registered = int(np.isfinite(self._world_from_cam[:, 0, 3]).sum())
         seen = any(np.isfinite(z).any() for z, _ in self._kept.values())
-        if not seen or registered < least_share * self.count:
-            cut = self.cut or NoEstimate(reason="only sky")
-            return replace(cut, detail=f"{registered} of {self.count} frames are placed; {cut.detail}".rstrip("; "))
+        if not seen or registered < min_share * self.count:
+            reason = self.end_reason or NoEstimate(reason="only sky")
+            detail = f"{registered} of {self.count} frames have a pose; {reason.detail}".rstrip("; ")
+            return replace(reason, detail=detail)
         rows = sorted(self._kept)
         return Joined(
             world_from_cam=self._world_from_cam,
             k_map=self._k_map,
             joined_residual=self._residual,
-            joined_turn_rad=self._turn,
+            joined_rotation_rad=self._rotation,
             rows=np.array(rows, dtype=np.int64),
             z=np.stack([self._kept[row][0] for row in rows]),
             relative_sigma=np.stack([self._kept[row][1] for row in rows]),

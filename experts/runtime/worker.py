@@ -1,6 +1,7 @@
-"""Asks code that lives in another Python environment: one process, started afresh after a crash or a hang.
+"""Calls code that lives in another Python environment, through one process that is restarted after a crash or a
+timeout.
 
-The other half is `experts.runtime.workers.runner`; how the two talk is in `experts.runtime.worker_process`.
+The other side is `experts.runtime.workers.runner`; `experts.runtime.worker_process` implements the communication.
 """
 
 import os
@@ -47,17 +48,17 @@ class Environment:
 
 
 def environment(expert: str, *, packages: str, checkout: str, python: str | None = None) -> Environment:
-    """What SPATIAL_ENGINE_PYTHON_<EXPERT> and SPATIAL_ENGINE_UPSTREAM_<EXPERT> name.
+    """The environment that SPATIAL_ENGINE_PYTHON_<EXPERT> and SPATIAL_ENGINE_UPSTREAM_<EXPERT> name.
 
-    `packages` and `checkout` are the commands that make the two; `python` is taken where the first variable is unset.
-    Raises `SetupProblem` with what is still to do.
+    `packages` and `checkout` are the commands that create the two; `python` is the default of the first variable.
+    Raises `SetupProblem` with the remaining steps.
     """
     suffix = expert.upper()
     interpreter = os.environ.get(f"SPATIAL_ENGINE_PYTHON_{suffix}") or python
     upstream = os.environ.get(f"SPATIAL_ENGINE_UPSTREAM_{suffix}")
     if not interpreter:
         remedy = f"{packages}; export SPATIAL_ENGINE_PYTHON_{suffix}=.../bin/python (that environment's)"
-        raise SetupProblem(f"{expert} runs in a Python environment of its own, and none is named", remedy)
+        raise SetupProblem(f"{expert} runs in a Python environment of its own, and none is set", remedy)
     if shutil.which(interpreter) is None:
         raise SetupProblem(
             f"the interpreter of {expert} cannot be run: {interpreter!r}",
@@ -71,8 +72,8 @@ def environment(expert: str, *, packages: str, checkout: str, python: str | None
 
 
 class Worker:
-    """One child process of another interpreter that runs `load(request) -> state` of a script once and then
-    `run(state, request, arrays) -> (dict, arrays)`. It starts with the first call and dies with this process."""
+    """A child process of another interpreter. It runs `load(request) -> state` of a script once, then `run(state,
+    request, arrays) -> (dict, arrays)`. It starts with the first call and ends with this process."""
 
     def __init__(
         self,
@@ -84,15 +85,13 @@ class Worker:
         load_timeout_s: float = 900.0,
         variable: str = "",
     ) -> None:
-        """
-        Args:
-            python: the interpreter.
-            script: the file that has `load` and `run`; they see no package of ours.
-            timeout_s: limit of one call.
-            env: added to the environment; PYTHONPATH is not inherited, so name upstream's folder here.
-            load_timeout_s: added for the call that loads.
-            variable: the environment variable that names `python`, for messages.
-        """
+        """Args:
+        python: the interpreter.
+        script: the file with `load` and `run`; it cannot import our packages.
+        timeout_s: time limit of one call.
+        env: added to the environment; PYTHONPATH is not inherited, so name upstream's folder here.
+        load_timeout_s: added for the call that loads.
+        variable: the environment variable that names `python`, for messages."""
         self.python, self.script, self.timeout_s, self.load_timeout_s = python, script, timeout_s, load_timeout_s
         self.env = dict(env or {})
         self.variable = variable
@@ -100,9 +99,9 @@ class Worker:
         self._loaded = False
 
     def load(self, request: Mapping[str, Any]) -> None:
-        """Loads without asking anything. Raises `SetupProblem` where a package is missing there, the process does not
-        live, or the script raises an error of that name with "cause; remedy"; else like `call`. The process ends then.
-        """
+        """Loads without any other request. Raises `SetupProblem` where a package is missing, the process ends, or the
+        script raises an error of that name with "cause; remedy"; otherwise as `call`. After an error the process
+        ends."""
         named = f" ({self.variable})" if self.variable else ""
         try:
             self._exchange(request, {}, only_load=True)
@@ -121,10 +120,11 @@ class Worker:
     def call(
         self, request: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
     ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What `run` returns for the request (JSON values) and the arrays (any dtype but object).
+        """The result of `run` for the request (JSON values) and the arrays (any dtype but object).
 
-        Raises `WorkerFailed` (`OutOfMemoryError`) where the script raises, `WorkerCrashed` and `WorkerTimedOut` where
-        the process is lost: the next call starts and loads a fresh one. Raises `SetupProblem` without interpreter.
+        Raises `WorkerFailed` (`OutOfMemoryError`) if the script raises an error, and `WorkerCrashed` or
+        `WorkerTimedOut` if the process is lost; the next call then starts a new one. Raises `SetupProblem` if the
+        interpreter does not exist.
         """
         return self._exchange(request, arrays, only_load=False)
 
@@ -154,7 +154,7 @@ class Worker:
             if _lost_the_device(error):
                 self.close()
             raise
-        except BaseException:  # also Ctrl-C: the late answer must not be taken for the next one's
+        except BaseException:  # also Ctrl-C: a late reply must not be mistaken for the next one
             self.close()
             raise
         self._loaded = True
@@ -171,5 +171,5 @@ class Worker:
 
 
 def _lost_the_device(error: WorkerFailed) -> bool:
-    """After such an error every later use of the GPU by that process fails as well."""
+    """Whether every later use of the GPU by that process will fail too."""
     return not isinstance(error, OutOfMemoryError) and is_lost(RuntimeError(error.message))

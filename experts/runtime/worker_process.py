@@ -1,7 +1,7 @@
-"""A process of another interpreter that runs `experts.runtime.workers.runner`: its pipes, its folder, its end.
+"""A process of another interpreter that runs `experts.runtime.workers.runner`: its pipes, its folder, its termination.
 
-Private pipes carry length-prefixed JSON, .npy files in a private folder the arrays; what upstream prints goes to
-stderr, of which the last lines are kept.
+Private pipes carry length-prefixed JSON; arrays are .npy files in a private folder. Upstream's output goes to stderr,
+whose last lines are kept.
 """
 
 import json
@@ -25,24 +25,24 @@ from experts.runtime.device import is_out_of_memory
 
 _STDERR_KEPT = 8192
 _CHUNK = 1 << 16
-_PIECES = 64
-_LOOK_S = 0.5  # how soon a death is noticed whose pipes a grandchild keeps open
+_MAX_READS = 64
+_POLL_S = 0.5  # a process has ended but a grandchild may keep its pipes open: check this often
 
 
 class WorkerError(Exception):
-    """The other environment gave no answer."""
+    """The other environment gave no result."""
 
 
-class WorkerTimedOut(WorkerError):  # noqa: N818 - what happened
-    """No answer within the time limit; the process has been ended."""
+class WorkerTimedOut(WorkerError):  # noqa: N818 - names the event
+    """No reply within the time limit; the process was terminated."""
 
 
-class WorkerCrashed(WorkerError):  # noqa: N818 - what happened
-    """The process died, or sent what is no answer; its last words are in the message."""
+class WorkerCrashed(WorkerError):  # noqa: N818 - names the event
+    """The process ended, or sent an invalid reply; the message has the last lines of its stderr."""
 
 
-class WorkerFailed(WorkerError):  # noqa: N818 - what happened
-    """The code in the other process raised an error; the process goes on."""
+class WorkerFailed(WorkerError):  # noqa: N818 - names the event
+    """The code in the other process raised an error; the process continues."""
 
     def __init__(self, kind: str, message: str, traceback: str = "") -> None:
         super().__init__(kind, message, traceback)
@@ -57,11 +57,11 @@ class WorkerFailed(WorkerError):  # noqa: N818 - what happened
 
 
 class OutOfMemoryError(WorkerFailed):
-    """Memory ran out in the other process: `experts.runtime.device.is_out_of_memory` knows it by its name."""
+    """Memory ran out in the other process. `experts.runtime.device.is_out_of_memory` recognises it by its name."""
 
 
 class WorkerProcess:
-    """The process, its pipes and its folder; both end with `end`, or when this process dies."""
+    """The process, its pipes and its folder. Both are removed by `end`, or when this process ends."""
 
     def __init__(self, python: str, script: Path, env: Mapping[str, str]) -> None:
         inherited = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
@@ -95,13 +95,13 @@ class WorkerProcess:
     def ask(
         self, request: Mapping[str, Any], arrays: Mapping[str, np.ndarray], *, only_load: bool, limit_s: float
     ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """The script's answer. After any other error than `WorkerFailed` the process must be ended."""
+        """The script's reply. After any error other than `WorkerFailed` the process must be terminated."""
         deadline_s = time.monotonic() + limit_s
         names = runner.write_arrays(self.folder, "request", arrays)
         self._send(runner.packed({"request": dict(request), "arrays": names, "only_load": only_load}), deadline_s)
         (length,) = runner.HEADER.unpack(self._received(runner.HEADER.size, deadline_s))
         if length > runner.LARGEST_MESSAGE:
-            raise WorkerCrashed(f"the worker announced an answer of {length} bytes")
+            raise WorkerCrashed(f"the worker announced a reply of {length} bytes")
         body = self._received(length, deadline_s)
         try:
             reply = json.loads(body)
@@ -137,16 +137,17 @@ class WorkerProcess:
         return data
 
     def _ready(self, fd: int, event: int, deadline_s: float) -> bool:
-        """Waits a little for the pipe, and keeps stderr flowing meanwhile. Raises if time is up or the child dead."""
+        """Waits briefly for the pipe, and drains stderr meanwhile. Raises if the time is up or the process has
+        ended."""
         left_s = deadline_s - time.monotonic()
         if left_s <= 0:
-            raise WorkerTimedOut(f"no answer from the worker in time{self._last_words()}")
+            raise WorkerTimedOut(f"no reply from the worker in time{self._stderr_tail()}")
         poller = select.poll()
         poller.register(fd, event)
         if self.talks:
             poller.register(self.stderr_fd, select.POLLIN)
-        dead = self.process.poll() is not None  # before the pipes are looked at: an answer may be its last action
-        found = dict(poller.poll(1000 * min(_LOOK_S, left_s)))
+        dead = self.process.poll() is not None  # checked before the pipes: its reply may be its last action
+        found = dict(poller.poll(1000 * min(_POLL_S, left_s)))
         if self.stderr_fd in found:
             self._drain()
         if dead and fd not in found:
@@ -154,7 +155,7 @@ class WorkerProcess:
         return fd in found
 
     def _drain(self) -> bool:
-        """Takes one piece of stderr; False where there is none now."""
+        """Reads once from stderr; False if nothing is available."""
         try:
             piece = os.read(self.stderr_fd, _CHUNK)
         except BlockingIOError:
@@ -165,7 +166,7 @@ class WorkerProcess:
 
     def _crash(self) -> WorkerCrashed:
         with suppress(subprocess.TimeoutExpired):
-            self.process.wait(_LOOK_S)
+            self.process.wait(_POLL_S)
         code = self.process.poll()
         if code is None:
             how = "closed its pipe"
@@ -174,10 +175,10 @@ class WorkerProcess:
             how += " (the system may be out of memory)" if -code == signal.SIGKILL else ""
         else:
             how = f"ended with exit code {code}"
-        return WorkerCrashed(f"the worker {how}{self._last_words()}")
+        return WorkerCrashed(f"the worker {how}{self._stderr_tail()}")
 
-    def _last_words(self) -> str:
-        for _ in range(_PIECES):  # it may talk for ever
+    def _stderr_tail(self) -> str:
+        for _ in range(_MAX_READS):  # it may write without end
             if not self._drain():
                 break
         lines = self.stderr.decode(errors="replace").splitlines()[-8:]
@@ -185,7 +186,7 @@ class WorkerProcess:
 
 
 def _end(process: "subprocess.Popen[bytes]", fds: tuple[int, ...], folder: Path) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # the group is gone already
+    with suppress(ProcessLookupError, PermissionError):  # the group has already ended
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     _release(fds, folder)

@@ -9,9 +9,9 @@ from jaxtyping import Bool, Float32, Float64, UInt8
 
 from experts.clip import Clip, Picture
 from experts.expert import SetupProblem
+from experts.runtime.batching import ahead
 from experts.runtime.device import is_out_of_memory
 from experts.runtime.model_expert import ModelExpert
-from experts.runtime.prefetch import ahead
 from experts.runtime.windows import rolling
 from experts.signals import ImageTracks, NoEstimate, Signals, ValidArea
 from experts.tracking.learned_tracks import (

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from experts.expert import Expert, SetupProblem, joins, needs_weights, weights_identity
-from experts.runtime.device import in_turn, is_out_of_memory, place
+from experts.runtime.device import is_out_of_memory, place, worker_device
 from experts.runtime.model_expert import hindrance
 from spatial_engine.annotation.executor import one_line, worker_number
 from spatial_engine.annotation.model_options import ModelOptions
@@ -43,7 +43,7 @@ class Workbench:
     def _load(self, expert: Expert) -> None:
         device = self.model_options.device
         if needs_weights(expert):
-            device = in_turn(device, worker_number())
+            device = worker_device(device, worker_number())
         try:
             expert.load(self.model_options.weights, device, self.model_options.dtype)
         except SetupProblem as problem:

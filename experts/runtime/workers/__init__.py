@@ -1,1 +1,1 @@
-"""Child halves of experts that run in another interpreter: standard library, numpy and the upstream package only."""
+"""Scripts that run in another interpreter. They use the standard library, numpy and the upstream package only."""

@@ -1,7 +1,7 @@
-"""Child half of Orient Anything V2: upstream's network on crops. Sees no package of ours.
+"""Worker script of Orient Anything V2: runs upstream's network on crops. It cannot import our packages.
 
-`load` request: upstream (folder of the checkout), weights (file, or null: random), device, dtype, seed.
-`run` arrays: pictures (n, 518, 518, 3) uint8 RGB -> logits (n, 900) float32.
+`load` request: upstream (folder of the checkout), weights (file, or null: random), device, dtype, seed. `run` arrays:
+pictures (n, 518, 518, 3) uint8 RGB -> logits (n, 900) float32.
 """
 
 import sys
@@ -14,7 +14,7 @@ _OUTPUTS = 900
 
 
 def load(request: Mapping[str, Any]) -> Any:
-    """The network in evaluation mode, and where it runs."""
+    """The network in evaluation mode on its device."""
     import torch
 
     sys.path.insert(0, request["upstream"])
@@ -30,7 +30,7 @@ def load(request: Mapping[str, Any]) -> Any:
 def run(
     network: Any, request: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Each picture by itself: a batch of scenes of one view."""
+    """Processes each picture by itself: a batch of scenes with one view each."""
     import torch
 
     device = network.get_device()

@@ -1,8 +1,8 @@
 """Runs in another interpreter, started as a file by `experts.runtime.worker`: answers requests one at a time.
 
-Usage: runner.py SCRIPT FOLDER REQUESTS REPLIES (the last two are descriptors of pipes that nobody else knows, so that
-what upstream prints cannot reach them). Standard library and numpy only, Python 3.9 or newer: this environment need
-not know our package. A message is 8 bytes of length, big endian, and JSON; arrays lie as .npy files in FOLDER.
+Usage: runner.py SCRIPT FOLDER REQUESTS REPLIES (the last two are file descriptors of private pipes, which upstream's
+output cannot reach). Standard library and numpy only, Python 3.9 or newer: this environment need not have our package.
+A message is 8 bytes of length, big endian, and JSON; arrays are .npy files in FOLDER.
 """
 
 import gc
@@ -24,20 +24,20 @@ import numpy as np
 
 HEADER = struct.Struct(">Q")
 LARGEST_MESSAGE = 16 << 20
-"""Bytes of JSON: whoever announces more has lost the thread."""
+"""Limit of the JSON size in bytes; a larger announcement is an error."""
 _WATCH_MS = 500
 
 
 def packed(message: Mapping[str, Any]) -> bytes:
-    """A message as it goes through the pipe."""
+    """Serialises a message for the pipe."""
     body = json.dumps(message).encode()
     if len(body) > LARGEST_MESSAGE:
-        raise ValueError(f"a message of {len(body)} bytes: large data are to go as arrays")
+        raise ValueError(f"a message of {len(body)} bytes: send large data as arrays")
     return HEADER.pack(len(body)) + body
 
 
 def write_arrays(folder: Path, who: str, arrays: Mapping[str, np.ndarray]) -> dict[str, str]:
-    """Writes .npy files; their names by the arrays' names."""
+    """Writes .npy files; returns file names by array name."""
     names = {}
     for number, (name, array) in enumerate(arrays.items()):
         names[name] = f"{who}-{number}.npy"
@@ -46,7 +46,7 @@ def write_arrays(folder: Path, who: str, arrays: Mapping[str, np.ndarray]) -> di
 
 
 def read_arrays(folder: Path, names: Mapping[str, str]) -> dict[str, np.ndarray]:
-    """Reads what `write_arrays` wrote, and removes it."""
+    """Reads and removes the files of `write_arrays`."""
     arrays = {}
     for name, file in names.items():
         path = folder / Path(file).name
@@ -56,7 +56,7 @@ def read_arrays(folder: Path, names: Mapping[str, str]) -> dict[str, np.ndarray]
 
 
 class Answering:
-    """Loads the script at the first request, and asks it from then on."""
+    """Loads the script at the first request and calls it from then on."""
 
     def __init__(self, script: Path, folder: Path) -> None:
         self.script, self.folder = script, folder
@@ -65,7 +65,7 @@ class Answering:
         self.loaded = False
 
     def __call__(self, message: Mapping[str, Any]) -> dict[str, Any]:
-        """The reply: what `run` returned, or the error."""
+        """The reply: the result of `run`, or the error."""
         try:
             return self._answer(message)
         except (Exception, SystemExit) as error:
@@ -104,12 +104,12 @@ def _forget_cached() -> None:
     if torch is not None and torch.cuda.is_available():
         try:
             torch.cuda.empty_cache()
-        except RuntimeError:  # the card is lost to this process: the parent sees that from the first error
+        except RuntimeError:  # the GPU is lost to this process: the parent sees that from the first error
             return
 
 
 def _received(requests: BinaryIO) -> Optional[dict[str, Any]]:  # noqa: UP045 - Python 3.9
-    """The next request; None when the parent has closed the pipe."""
+    """The next request; None after the parent has closed the pipe."""
     header = requests.read(HEADER.size)
     if len(header) < HEADER.size:
         return None
@@ -121,9 +121,9 @@ def _received(requests: BinaryIO) -> Optional[dict[str, Any]]:  # noqa: UP045 - 
 
 
 def _watch(parent: int, requests_fd: int, folder: Path) -> None:
-    """Ends this process group when the parent is gone, however busy upstream is."""
+    """Terminates this process group when the parent has ended, however busy upstream is."""
     poller = select.poll()
-    poller.register(requests_fd, 0)  # reports the closed other end, nothing else
+    poller.register(requests_fd, 0)  # reports only that the other end is closed
     while os.getppid() == parent and not poller.poll(_WATCH_MS):
         pass
     shutil.rmtree(folder, ignore_errors=True)
@@ -131,8 +131,8 @@ def _watch(parent: int, requests_fd: int, folder: Path) -> None:
 
 
 def main(script: str, folder: str, requests_fd: str, replies_fd: str) -> None:
-    """Answers until the parent closes the pipe."""
-    here = Path(__file__).parent.resolve()  # our file names are nobody's business upstream
+    """Answers requests until the parent closes the pipe."""
+    here = Path(__file__).parent.resolve()  # upstream must not import our files
     sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != here]
     for number in (requests_fd, replies_fd):
         os.set_inheritable(int(number), False)
@@ -145,11 +145,11 @@ def main(script: str, folder: str, requests_fd: str, replies_fd: str) -> None:
             reply = answering(message)
             try:
                 data = packed(reply)
-            except (TypeError, ValueError) as error:  # what `run` returned is no JSON
+            except (TypeError, ValueError) as error:  # the result of `run` is not JSON
                 data = packed({"error": {"kind": type(error).__name__, "message": str(error), "traceback": ""}})
             replies.write(data)
             replies.flush()
-        watching.join()  # it clears up: an interpreter that ends first would stop it half way
+        watching.join()  # it removes the folder: an interpreter that ends first would interrupt it
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""SpatialTracker V2 in its own environment (`environment-spatialtracker.yml`), fed with given depth and cameras.
+"""Worker script of SpatialTracker V2 (`environment-spatialtracker.yml`), called with known depth and cameras.
 
-What upstream does that a caller must know, at commit 16732307966fbc05beb822b70b1c2d77d89810ce:
-- with `full_point=False` it drops queries without good depth and fills up with others, in another order;
-- `fixed_cam=False` refines the cameras, and so leaves their world; it also needs its bundle adjustment;
+Behaviour of upstream that matters here, at commit 16732307966fbc05beb822b70b1c2d77d89810ce:
+- with `full_point=False` it drops queries without good depth and adds others, in another order;
+- `fixed_cam=False` refines the cameras, which then leave their world; it also needs its bundle adjustment;
 - the visibility is raised by 0.2 before it is returned;
-- `Predictor.to` returns nothing; a base model for footage without depth would be downloaded by its constructor.
+- `Predictor.to` returns nothing; its constructor would download a base model for footage without depth.
 """
 
 import json
@@ -19,18 +19,18 @@ _VISIBILITY_RAISED = 0.2
 
 
 class SetupProblem(Exception):  # noqa: N818 - a state of the machine, not a fault of the program
-    """ "cause; remedy": what the machine lacks."""
+    """ "cause; remedy": what is missing on this machine."""
 
 
 def load(request: dict[str, Any]) -> Any:
     """The predictor on the GPU.
 
-    The request has `weights` (a folder, or None: drawn by chance), `upstream` (the checkout) and `support_points`.
+    The request has `weights` (a folder, or None: random), `upstream` (the checkout) and `support_points`.
     """
     import torch
 
     if not torch.cuda.is_available():
-        raise SetupProblem("SpatialTracker V2 needs a GPU; leave it out, or take tapir")
+        raise SetupProblem("SpatialTracker V2 needs a GPU; omit it, or use tapir")
     _seed()
     predictor = import_module("models.SpaTrackV2.models.predictor").Predictor(_arguments(request))
     if request["weights"] is not None:
@@ -51,7 +51,7 @@ def run(
 
     Arrays: `video` (n, h, w, 3) uint8 RGB, `z` (n, h, w) float32 with 0 where unknown, `k` (n, 3, 3) and
     `world_from_cam` (n, 4, 4) float32, `queries` (m, 3) float32 (frame, x, y). Returns `xyz` (n, m, 3): x, y in pixels
-    and depth; `visibility` and `confidence` (n, m), 0 to 1, as the network means them.
+    and depth; `visibility` and `confidence` (n, m), 0 to 1, as the network defines them.
     """
     import torch
 
@@ -95,7 +95,7 @@ def _arguments(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _seed() -> None:
-    """Upstream draws its support points by chance."""
+    """Upstream samples its support points at random."""
     import torch
 
     random.seed(0)

@@ -237,7 +237,7 @@ def test_a_path_ends_where_windows_do_not_join(room: RenderedScene) -> None:
     np.testing.assert_array_equal(path.registered, np.arange(24) < 16)
     assert results["depth"].frames.max() < 16
     refused = expert(FakeModel(scene=room, broken=frozenset({1})), WINDOWED)(numbered(room), {})
-    assert {r.reason for r in refused.values()} == {"windows do not join"}
+    assert {r.reason for r in refused.values()} == {"windows cannot be aligned"}
     assert "10 of 24" in refused["depth"].detail
 
 

@@ -1,4 +1,4 @@
-"""What all adapters share: nothing before `load`, verified weights in it, and who made what afterwards."""
+"""Experts with a model: no import before `load`, verified weights, provenance, and what is missing."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ from tests.spatial_engine.fake_adapters import Elsewhere, FakeAdapter, Unpacked
 
 @pytest.fixture(autouse=True)
 def no_torch(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Weights are looked for in an empty folder; nothing asks torch."""
+    """Uses an empty weights folder and no torch."""
     monkeypatch.setenv("SPATIAL_ENGINE_WEIGHTS", str(tmp_path))
     monkeypatch.setattr("experts.runtime.model_expert.place", lambda device, dtype: Placement(device="cpu"))
     monkeypatch.setattr("experts.runtime.model_expert._seed_torch", lambda: None)
@@ -31,7 +31,7 @@ def test_random_weights_need_no_file() -> None:
     assert (made_by.weights_sha256, made_by.weights_licence, made_by.sigma) == (RANDOM, "none: random", "raw")
 
 
-def test_missing_weights_are_said_before_anything_is_built() -> None:
+def test_missing_weights_are_reported_before_the_model_is_built() -> None:
     expert = FakeAdapter()
     with pytest.raises(SetupProblem, match="weights da3-base are not here") as caught:
         expert.load()
@@ -39,7 +39,7 @@ def test_missing_weights_are_said_before_anything_is_built() -> None:
     assert expert.model is None
 
 
-def test_noncommercial_weights_are_fetched_with_the_word() -> None:
+def test_the_fetch_command_of_noncommercial_weights_has_the_flag() -> None:
     with pytest.raises(SetupProblem) as caught:
         FakeAdapter("bound").load()
     assert caught.value.remedy == "spatial-engine weights fetch da3-giant-1.1 --allow-noncommercial"
@@ -86,7 +86,7 @@ def test_a_missing_package_comes_with_its_command() -> None:
     assert missing_package((Package(module="numpy", install="", licence="BSD-3-Clause"),)) is None
 
 
-def test_all_that_an_expert_lacks() -> None:
+def test_everything_that_is_missing_is_listed() -> None:
     causes = [problem.cause for problem in lacking(Unpacked())]
     assert causes[0] == "no_such_package.part: not installed"
     assert "weights da3-base are not here" in causes[1]
@@ -113,8 +113,8 @@ def test_commands_are_joined_where_they_can_be() -> None:
     assert problem.remedy == f"pip install a b==1 && {commands[1]} && {commands[3]}"
 
 
-def test_registered_adapters_name_what_they_rest_on() -> None:
-    """Whatever variant is asked for, its weights stand in the table, and nothing heavy is imported to know."""
+def test_registered_experts_name_their_weights_and_packages() -> None:
+    """The weights of every variant are in the table, and no heavy package is imported to know them."""
     from experts.registry import EXPERTS
 
     before = set(sys.modules)

@@ -32,14 +32,14 @@ def clip_of(name: str, greys: Sequence[int], side: int = 4) -> Clip:
 
 @dataclass(frozen=True)
 class Look:
-    """A picture, and what else the model is to know of it."""
+    """A picture with a further input of the model."""
 
     rgb: Picture
     offset: int
 
 
 class Greys:
-    """Says which greys it saw. Like a GPU it rounds by the shape of the batch."""
+    """Returns the grey levels that it received. Like a GPU, it rounds by the shape of the batch."""
 
     name, version, provides, needs = "greys", "1", frozenset({"gravity"}), frozenset[str]()
     options, settings = frozenset[str](), None
@@ -95,7 +95,7 @@ def test_it_is_a_per_image_expert() -> None:
 
 @pytest.mark.parametrize("looks", [False, True])
 @pytest.mark.parametrize("batch_size", [1, 2, 4, 16])
-def test_together_as_alone(batch_size: int, looks: bool) -> None:
+def test_clips_in_one_batch_give_the_same_as_alone(batch_size: int, looks: bool) -> None:
     together = results(Greys(batch_size, looks=looks), CLIPS)
     alone = [str(call_one(Greys(batch_size, looks=looks), clip, {})["gravity"]) for clip in CLIPS]
     assert together == alone
@@ -125,7 +125,7 @@ def test_halved_when_memory_runs_out() -> None:
 
 
 @pytest.mark.parametrize("odd", [66, 77])
-def test_clips_before_an_error_are_told(odd: int) -> None:
+def test_clips_before_an_error_are_returned(odd: int) -> None:
     clips = [clip_of("a", [1, 2]), clip_of("b", [3, 4]), clip_of("odd", [odd]), clip_of("d", [5])]
     calls = call_many(Greys(batch_size=2), ((clip, {}) for clip in clips))
     assert "1 of 2" in str(next(calls)["gravity"])
@@ -133,7 +133,7 @@ def test_clips_before_an_error_are_told(odd: int) -> None:
         list(calls)
 
 
-def test_clips_are_taken_when_their_turn_comes() -> None:
+def test_clips_are_taken_only_when_needed() -> None:
     taken: list[str] = []
 
     def calls() -> Iterator[tuple[Clip, Signals]]:

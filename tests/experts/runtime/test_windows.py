@@ -26,7 +26,7 @@ def room() -> RenderedScene:
 
 
 def window(room: RenderedScene, rows: Sequence[int], scale: float = 1.0, seed: int = 0) -> Window:
-    """Exact, in another world and unit."""
+    """An exact window in a world and unit of its own."""
     rng = np.random.default_rng(seed)
     world = np.eye(4)
     world[:3, :3], world[:3, 3] = Rotation.random(rng=rng).as_matrix(), rng.normal(size=3)
@@ -51,7 +51,7 @@ def test_windows_cover_all_with_the_overlap(count: int) -> None:
         assert b == a + n - 4 and b + m > a + n
 
 
-def test_half_as_many_where_memory_runs_out() -> None:
+def test_windows_halve_when_memory_runs_out() -> None:
     tried: list[int] = []
 
     def call(items: Sequence[int]) -> list[int]:
@@ -60,7 +60,7 @@ def test_half_as_many_where_memory_runs_out() -> None:
             raise OutOfMemoryError
         return list(items)
 
-    seen = [items for _, _, items in rolling(iter(range(100)), call, 40, 10, least=2)]
+    seen = [items for _, _, items in rolling(iter(range(100)), call, 40, 10, min_frames=2)]
     assert sorted(set(chain(*seen))) == list(range(100))
     assert tried[:2] == [40, 20] and tried.count(40) == 1 and set(tried[-5:]) <= {5, 4, 3}
     assert all(set(a) & set(b) and b[-1] > a[-1] for a, b in pairwise(seen))
@@ -71,13 +71,13 @@ def test_the_error_of_the_smallest_window_and_other_errors_are_raised() -> None:
         raise OutOfMemoryError if items[0] < 5 else ValueError
 
     with pytest.raises(OutOfMemoryError):
-        list(rolling(range(20), call, 8, 4, least=4))
+        list(rolling(range(20), call, 8, 4, min_frames=4))
     with pytest.raises(ValueError):
-        list(rolling(range(5, 20), call, 8, 4, least=4))
+        list(rolling(range(5, 20), call, 8, 4, min_frames=4))
 
 
 def test_size_is_halved_until_it_fits() -> None:
-    s = WindowSettings(frames=64, least=4, bytes_per_pixel=100.0, memory_share=0.5)
+    s = WindowSettings(frames=64, min_frames=4, bytes_per_pixel=100.0, memory_share=0.5)
     assert fitting_size(1 << 40, 1000, s) == 64
     assert fitting_size(2 * 64 * 100_000, 1000, s) == 64
     assert fitting_size(2 * 64 * 100_000 - 1, 1000, s) == 32
@@ -89,7 +89,7 @@ def test_the_similarity_between_two_windows_is_found(room: RenderedScene) -> Non
     join = similarity(a, b, SETTINGS)
     assert isinstance(join, Similarity)
     assert join.scale == pytest.approx(1 / 3.7, rel=1e-5)
-    assert join.residual < 1e-4 and join.turned_rad < 1e-4
+    assert join.residual < 1e-4 and join.rotation_rad < 1e-4
     moved, truth = join.moved(b), window(room, range(4, 12), 1.0, seed=1)
     np.testing.assert_allclose(moved.world_from_cam, truth.world_from_cam, atol=1e-4)
     np.testing.assert_allclose(moved.z, truth.z, rtol=1e-4)
@@ -104,7 +104,7 @@ def test_a_minority_of_wrong_depths_does_no_harm(room: RenderedScene) -> None:
 
 
 @pytest.mark.parametrize("case", ["other scene", "nothing shared", "nothing known", "no cameras"])
-def test_what_does_not_fit_is_not_joined(room: RenderedScene, case: str) -> None:
+def test_windows_that_do_not_match_are_not_aligned(room: RenderedScene, case: str) -> None:
     a, b = window(room, range(8)), window(room, range(4, 12), seed=2)
     rng = np.random.default_rng(0)
     match case:
@@ -117,10 +117,10 @@ def test_what_does_not_fit_is_not_joined(room: RenderedScene, case: str) -> None
         case _:
             b = replace(b, world_from_cam=np.full_like(b.world_from_cam, np.nan))
     refused = similarity(a, b, SETTINGS)
-    assert isinstance(refused, NoEstimate) and refused.reason == "windows do not join"
+    assert isinstance(refused, NoEstimate) and refused.reason == "windows cannot be aligned"
 
 
-def test_a_chain_puts_all_frames_into_the_first_world(room: RenderedScene) -> None:
+def test_a_chain_aligns_all_frames_with_the_first_window(room: RenderedScene) -> None:
     windows = Chain(count=20, keep=frozenset({0, 10, 19}), settings=SETTINGS)
     for seed, first in enumerate(range(0, 16, 4)):
         assert windows.add(window(room, range(first, min(first + 8, 20)), 2.0**seed, seed=seed))
@@ -133,7 +133,7 @@ def test_a_chain_puts_all_frames_into_the_first_world(room: RenderedScene) -> No
     assert joined.rows.tolist() == [0, 10, 19]
 
 
-def test_a_chain_ends_where_a_window_does_not_fit(room: RenderedScene) -> None:
+def test_a_chain_ends_at_a_window_that_cannot_be_aligned(room: RenderedScene) -> None:
     windows = Chain(count=20, keep=frozenset({0, 19}), settings=SETTINGS)
     windows.add(window(room, range(8)))
     windows.add(window(room, range(4, 12)))

@@ -1,4 +1,4 @@
-"""Another interpreter, asked through pipes: fake children that print, crash, hang and lie."""
+"""Calls to another interpreter through pipes: fake workers that print, crash, hang and send garbage."""
 
 import ast
 import os
@@ -188,7 +188,7 @@ def test_upstream_sees_neither_our_modules_nor_our_path(worker: Worker, monkeypa
     assert not {"/packages/of/ours", str(ROOT / "experts"), str(ROOT / "experts" / "runtime" / "workers")} & set(path)
 
 
-def test_prints_do_not_reach_the_wire_and_block_nothing(worker: Worker) -> None:
+def test_printed_output_does_not_disturb_the_pipe(worker: Worker) -> None:
     assert worker.call({"do": "flood"}, {}) == ({}, {})
     assert echo(worker)[0]["calls"] == 2
 
@@ -245,14 +245,14 @@ def test_errors_come_back_whole(worker: Worker) -> None:
 
 
 @pytest.mark.parametrize("do", ["no memory", "no host memory"])
-def test_want_of_memory_is_known_as_such(worker: Worker, do: str) -> None:
+def test_running_out_of_memory_is_recognised(worker: Worker, do: str) -> None:
     pid = echo(worker)[0]["pid"]
     with pytest.raises(OutOfMemoryError) as caught:
         worker.call({"do": do}, {})
     assert is_out_of_memory(caught.value) and echo(worker)[0]["pid"] == pid
 
 
-def test_a_process_that_lost_the_card_is_replaced(worker: Worker) -> None:
+def test_a_process_that_lost_the_gpu_is_replaced(worker: Worker) -> None:
     pid = echo(worker)[0]["pid"]
     with pytest.raises(WorkerFailed, match="illegal memory"):
         worker.call({"do": "lost card"}, {})
@@ -269,7 +269,7 @@ def test_a_process_that_lost_the_card_is_replaced(worker: Worker) -> None:
         (41).to_bytes(8, "big").hex() + b'{"result": {}, "arrays": {"a": "no.npy"}}'.hex(),  # no such file
     ],
 )
-def test_garbage_on_the_wire_is_a_crash(worker: Worker, sent: str) -> None:
+def test_garbage_in_the_pipe_is_a_crash(worker: Worker, sent: str) -> None:
     with pytest.raises(WorkerCrashed):
         worker.call({"do": "wire", "bytes": sent}, {})
     assert echo(worker)[0]["calls"] == 1
@@ -285,7 +285,7 @@ def test_a_truncated_answer_is_an_error(script: Path) -> None:
             worker.call({"do": "wire", "bytes": half}, {})
 
 
-def test_what_is_no_message_does_not_leave(worker: Worker) -> None:
+def test_an_invalid_request_is_not_sent(worker: Worker) -> None:
     with pytest.raises(ValueError, match="as arrays"):
         worker.call({"do": "x" * (17 << 20)}, {})
     with pytest.raises(ValueError, match="pickle"):
@@ -300,7 +300,7 @@ def test_two_workers_at_once(script: Path) -> None:
         assert echo(a)[0]["pid"] != echo(b)[0]["pid"]
 
 
-def test_what_the_child_started_ends_with_it(worker: Worker) -> None:
+def test_processes_that_the_child_started_end_with_it(worker: Worker) -> None:
     pid = worker.call({"do": "grandchild"}, {})[0]["pid"]
     assert alive(pid)
     worker.close()
@@ -354,23 +354,23 @@ def test_a_missing_interpreter_names_its_variable(script: Path) -> None:
         echo(worker)
 
 
-def test_a_missing_package_is_a_state_of_the_machine(worker: Worker) -> None:
+def test_a_missing_package_is_a_setup_problem(worker: Worker) -> None:
     with pytest.raises(SetupProblem, match="no_such_package_of_upstream"):
         worker.load({"missing": True})
 
 
-def test_a_script_can_say_what_the_machine_lacks(worker: Worker) -> None:
+def test_a_script_can_report_a_setup_problem(worker: Worker) -> None:
     with pytest.raises(SetupProblem) as caught:
         worker.load({"lacking": True})
     assert (caught.value.cause, caught.value.remedy) == ("no GPU", "buy one")
 
 
-def test_a_process_that_dies_while_loading_is_a_state_of_the_machine(worker: Worker) -> None:
+def test_a_process_that_ends_while_loading_is_a_setup_problem(worker: Worker) -> None:
     with pytest.raises(SetupProblem, match="exit code 5"):
         worker.load({"die": True})
 
 
-def test_an_interpreter_that_is_none(script: Path) -> None:
+def test_a_file_that_is_not_an_interpreter(script: Path) -> None:
     with Worker("/bin/false", script, 5.0) as worker, pytest.raises(WorkerCrashed, match="exit code 1"):
         echo(worker)
 
@@ -401,8 +401,8 @@ def test_the_environment_is_named_by_two_variables(tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize(
     "path", sorted(Path(experts.runtime.workers.__file__).parent.glob("*.py")), ids=lambda path: path.name
 )
-def test_child_halves_run_elsewhere(path: Path) -> None:
-    """Python 3.9, and nothing of ours."""
+def test_worker_scripts_import_nothing_of_ours(path: Path) -> None:
+    """They are valid Python 3.9 and import only allowed packages."""
     tree = ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 9))
     top = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     names = {alias.name for node in top if isinstance(node, ast.Import) for alias in node.names}
