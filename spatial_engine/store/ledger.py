@@ -25,10 +25,10 @@ class Entry:
     signal: str
     key: str
     expert: str
-    """Empty where the files do not say (an unanswerable after a rebuild)."""
+    """Empty where the files do not say (no estimate, after a rebuild)."""
     state: State
     reason: str = ""
-    """Of an unanswerable or a failure."""
+    """Why there is no estimate, or why the expert failed."""
     seconds: float | None = None
     """Of the whole call of the expert; None if it was not measured (a rebuilt ledger)."""
 

@@ -1,4 +1,4 @@
-"""One signal, one file: arrays in a zarr zip, everything else as its JSON attributes; unanswerable questions as JSON.
+"""One signal, one file: arrays in a zarr zip, everything else as its JSON attributes; `NoEstimate` as JSON.
 
 Works for every frozen dataclass of `experts.signals`: fields are told apart by what they hold, and rebuilt by
 their declared types. Zip bytes differ from run to run (they hold times); equality is `artefact_hash`.
@@ -22,7 +22,7 @@ _CHUNK_BYTES = 4 << 20  # a chunk is what one read decompresses: about a depth m
 
 
 def file_name(signal_name: str, key: str, value: Signal | NoEstimate) -> str:
-    """`<signal>.<key>.zarr.zip`, or `.json` for an unanswerable."""
+    """`<signal>.<key>.zarr.zip`, or `.json` for a `NoEstimate`."""
     return f"{signal_name}.{key}.{'json' if isinstance(value, NoEstimate) else 'zarr.zip'}"
 
 

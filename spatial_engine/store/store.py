@@ -2,26 +2,29 @@
 
     STORE/store.json                              format version
     STORE/clips/<clip id>/clip.json               how to open the clip, and the key of each present signal
-    STORE/clips/<clip id>/<signal>.<key>.zarr.zip   or .json for an unanswerable; other keys are former settings
+    STORE/clips/<clip id>/<signal>.<key>.zarr.zip   or .json where there is no estimate; other keys are former settings
+    STORE/clips/<clip id>/checksums.json          size, time and sha256 of each of these files
     STORE/clips/<clip id>/failed.json             experts that raised, by key
     STORE/footage/<hash of path>.json             clips found in each file or folder of footage, or why none
     STORE/cache/                                  what opening footage found out; may be deleted
     STORE/ledger.sqlite                           the same at a glance, with seconds; may be deleted
 
-Files appear whole or not at all; several processes may read and write at once.
+Files appear whole or not at all. Several processes may read and write at once; each clip has one writer at a time
+(`Store.one_writer`). A signal counts as done while its file is what its checksum says: see `checksums.py` for the cost.
 """
 
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from experts.signals import SIGNAL_TYPES, NoEstimate, Signal
-from spatial_engine.atomic_file import read_json, sweep, write_json
+from spatial_engine.atomic_file import one_writer, read_json, sweep, write_json
 from spatial_engine.errors import StoreError
+from spatial_engine.store.checksums import is_undamaged, write_checksum
 from spatial_engine.store.signal_file import file_name, read_signal, write_signal
 
 FORMAT_VERSION = 2
@@ -69,7 +72,7 @@ class Failure:
 
 
 class Store:
-    """A folder of signals. Reading and writing from several processes at once is safe: files are replaced whole."""
+    """A folder of signals. Reading from several processes is safe at any time, writing in `one_writer`."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -100,12 +103,23 @@ class Store:
     # signals
 
     def has(self, clip_id: str, name: str, key: str) -> bool:
-        """Whether that signal, or the word that there is none, is on file."""
-        return self._signal_file(clip_id, name, key) is not None
+        """Whether that signal, or the word that there is none, is on file and undamaged."""
+        file = self._signal_file(clip_id, name, key)
+        return file is not None and is_undamaged(file)
 
     def write(self, clip_id: str, name: str, key: str, value: Signal | NoEstimate) -> None:
-        """Files a signal under its key."""
-        write_signal(self._folder(clip_id) / file_name(name, key, value), value)
+        """Files a signal under its key. Call it in `one_writer` where other processes may write to this store."""
+        file = self._folder(clip_id) / file_name(name, key, value)
+        if (former := self._signal_file(clip_id, name, key)) not in (None, file):
+            former.unlink()
+        write_signal(file, value)
+        write_checksum(file)
+
+    @contextmanager
+    def one_writer(self, clip_id: str, *, wait: bool = False) -> Iterator[None]:
+        """Holds a clip against all other writers while the block runs. Raises `BusyError` unless it is to wait."""
+        with one_writer(self._folder(clip_id), wait=wait):
+            yield
 
     def read(self, clip_id: str, name: str, key: str) -> Signal | NoEstimate:
         """A signal by key; `NoEstimate` with the error where its expert failed. Raises `StoreError`."""
@@ -119,7 +133,7 @@ class Store:
         return NoEstimate(reason=f"{failure.expert} failed", detail=failure.error, remedy=remedy)
 
     def no_estimates(self, clip_id: str) -> dict[str, NoEstimate]:
-        """Present signals that are no_estimate, with the reason. Reads no arrays."""
+        """Present signals that have no estimate, with the reason. Reads no arrays."""
         keys = self.record(clip_id).signals
         files = {name: self._signal_file(clip_id, name, key) for name, key in keys.items()}
         return {name: NoEstimate(**read_json(file)) for name, file in files.items() if file and file.suffix == ".json"}

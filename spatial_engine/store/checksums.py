@@ -1,0 +1,53 @@
+"""What each signal file of a clip must be, so that a damaged file is made anew instead of being believed.
+
+`checksums.json` holds size, time of change and sha256 of every signal file in its folder. A file of the size and the
+time that are written there is taken as it is: one look at the folder's entries, no reading. One of another time (a
+store that was copied without its times) is read once, about a second per GB, and gets its time back if it is right.
+What changes without a change of size or time (a failing disk) is found when the signal is read: zarr's zip files hold a
+CRC of every chunk.
+"""
+
+import os
+from contextlib import suppress
+from hashlib import file_digest
+from pathlib import Path
+from typing import Any
+
+from spatial_engine.atomic_file import read_json, write_json
+
+FILE = "checksums.json"
+
+
+def write_checksum(file: Path) -> None:
+    """Notes what a file is now. One process at a time may do so in one folder."""
+    state = file.stat()
+    entry = {"bytes": state.st_size, "mtime_ns": state.st_mtime_ns, "sha256": _sha256(file)}
+    write_json(file.with_name(FILE), dict(sorted({**_entries(file.parent), file.name: entry}.items())))
+
+
+def is_undamaged(file: Path) -> bool:
+    """Whether a file is what its checksum says; False without a checksum: its writer was killed."""
+    entry, state = _entries(file.parent).get(file.name), file.stat()
+    if not isinstance(entry, dict) or entry.get("bytes") != state.st_size:
+        return False
+    if entry.get("mtime_ns") == state.st_mtime_ns:
+        return True
+    if entry.get("sha256") != _sha256(file):
+        return False
+    with suppress(OSError):  # a store that may only be read, or a disk that rounds times
+        os.utime(file, ns=(state.st_atime_ns, entry["mtime_ns"]))
+    return True
+
+
+def _entries(folder: Path) -> dict[str, Any]:
+    """What the file says; nothing if it is missing or damaged: all signals of the clip are made anew."""
+    try:
+        found = read_json(folder / FILE)
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as content:
+        return file_digest(content, "sha256").hexdigest()
