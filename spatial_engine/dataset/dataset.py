@@ -1,14 +1,15 @@
 """A data set on disk: DATASET/{questions.jsonl, media/, audit.json, README.md}. Appears whole or not at all."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from spatial_engine.atomic_file import read_json
 from spatial_engine.dataset.question_line import from_line
-from spatial_engine.errors import UsageError
+from spatial_engine.errors import SpatialEngineError, UsageError
 from spatial_engine.output_folder import atomic_folder, check_free, recover
 from templates.measured import Json
 from templates.question import Question
@@ -49,10 +50,27 @@ class Dataset:
         return dict(read_json(self.path / "audit.json"))
 
 
-def dataset_folder(path: Path) -> AbstractContextManager[Path]:
-    """A new folder that becomes the data set at `path` if the block ends without an error. Raises `UsageError` if
-    `path` holds something that is not a data set."""
-    return atomic_folder(path, _OURS, _check)
+@contextmanager
+def dataset_folder(path: Path, *, allow_empty: bool = False) -> Iterator[Path]:
+    """A new folder that becomes the data set at `path` if the block ends without an error.
+
+    Raises:
+        UsageError: `path` holds something that is not a data set.
+        BusyError: another process writes to `path`.
+        SpatialEngineError: the new data set has no question, the one at `path` has some, and `allow_empty` is False.
+    """
+    with atomic_folder(path, _OURS, _check) as folder:
+        yield folder
+        if not allow_empty and _is_empty(folder) and not _is_empty(path):
+            why = sum((Counter(found) for found in Dataset(folder).audit["refused"].values()), Counter[str]())
+            first = f" (most often: {why.most_common(1)[0][0]})" if why else ""
+            cause = f"nothing can be asked{first}; {path} keeps the questions that it holds"
+            raise SpatialEngineError(cause, "--allow-empty replaces them by an empty data set")
+
+
+def _is_empty(folder: Path) -> bool:
+    questions = folder / "questions.jsonl"
+    return not questions.is_file() or questions.stat().st_size == 0
 
 
 def check_target(path: str | Path) -> None:

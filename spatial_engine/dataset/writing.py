@@ -43,16 +43,17 @@ def write_dataset(
     settings: Mapping[str, Json] | None = None,
     scenes: Mapping[str, str] | None = None,
     balancing: BalanceSettings = DEFAULTS,
+    allow_empty: bool = False,
 ) -> Dataset:
     """Balances, draws and writes. Replaces a data set of ours at `path`, and nothing else.
 
     Equal clips, seed and settings give byte-identical `questions.jsonl`, in whatever order the clips come. What a
     clip can no longer show is left out, counted under `UNREADABLE`. `scenes` names, by clip id, the footage that a
-    clip was cut from (its own if not named): no split separates clips of one scene. Raises `UsageError` if `path`
-    holds something that is not a data set.
+    clip was cut from (its own if not named): no split separates clips of one scene. Raises as `dataset_folder`:
+    nothing replaces questions by none unless `allow_empty` says so.
     """
     path, clips = Path(path), sorted(clips, key=lambda clip: clip.clip_id)
-    with dataset_folder(path) as folder:
+    with dataset_folder(path, allow_empty=allow_empty) as folder:
         (folder / "media").mkdir()
         questions, dropped = _finish(clips, open_clip, seed, balancing, folder / "media")
         with (folder / "questions.jsonl").open("w", encoding="utf-8", newline="\n") as lines:

@@ -90,6 +90,18 @@ def test_an_empty_data_set_still_says_why(tmp_path):
     assert "nothing could be asked" in (dataset.path / "README.md").read_text().lower()
 
 
+def test_no_empty_data_set_replaces_questions_unasked(tmp_path):
+    before = (write(tmp_path / "d").path / "questions.jsonl").read_bytes()
+    refused = [ClipQuestions(clip_id=IDS[0], drafts=(), refusals=clip_questions(IDS[0]).refusals)]
+    says = "most often: too close to call.*keeps the questions"
+    with pytest.raises(SpatialEngineError, match=says) as caught:
+        write_dataset(tmp_path / "d", refused, clip, seed=0)
+    assert "--allow-empty" in caught.value.remedy
+    assert (tmp_path / "d" / "questions.jsonl").read_bytes() == before
+    assert write_dataset(tmp_path / "d", refused, clip, seed=0, allow_empty=True).audit["questions"] == 0
+    assert write_dataset(tmp_path / "d", [], clip, seed=0).audit["clips"] == 0, "nothing is lost"
+
+
 def test_no_clips_at_all(tmp_path):
     assert write_dataset(tmp_path / "d", [], clip, seed=0).audit["clips"] == 0
 
