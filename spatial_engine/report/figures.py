@@ -1,17 +1,19 @@
-"""What the clip pages draw, as numbers: camera paths from above and the side, tracks, the horizon. No pixels."""
+"""What the clip pages draw: camera paths from above and from the side, tracks, the horizon."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float64
+from markupsafe import Markup
 
 from experts.signals import PointTracks
+from spatial_engine.report.chart import ACCENT, AMBER, CARD, SOFT, chart
 from templates.scene.scene import Scene, find_rows
 
-_WEDGES = 14
+_ARROWS = 14
 """Viewing directions drawn along a path."""
-_DOTS = 900
+_POINTS = 900
 _TRACKS = 160
 _TRAIL = 12
 """Sampled frames of a track before and after the one it is drawn on."""
@@ -23,16 +25,40 @@ XY = tuple[float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """A path projected to a plane, in a 100 × 100 box with y down."""
+    """A path projected to a plane, in the units of the scene; the start is the origin, y points up on the page."""
 
     title: str
-    path: tuple[XY, ...]
-    wedges: tuple[tuple[XY, XY, XY], ...]
-    """Triangles that open where the camera looks."""
-    dots: tuple[XY, ...]
-    """Static points, for orientation."""
-    metre: float | None
-    """Length of one metre in the box; None where lengths are not metres."""
+    path: Float64[np.ndarray, "n 2"]
+    looks: Float64[np.ndarray, "n 2"]
+    """Where the camera looks: unit vectors, shorter the more they point out of the plane."""
+    points: Float64[np.ndarray, "p 2"]
+    """Static points inside the limits, for orientation."""
+    limits: Float64[np.ndarray, "2 2"]
+    """Lower left and upper right corner of what is shown."""
+    metric: bool
+
+    def svg(self) -> Markup:
+        """The chart of the page: path, viewing directions, static points."""
+        with chart(460, 440) as drawn:
+            axes = drawn.axes(aspect="equal")
+            axes.set(xlim=self.limits[:, 0], ylim=self.limits[:, 1])
+            axes.locator_params(nbins=5)
+            if self.metric:
+                axes.set_xlabel("metres")
+            else:
+                axes.tick_params(labelbottom=False, labelleft=False)
+                axes.set_xlabel("no scale: lengths are relative")
+            if len(self.points):
+                axes.plot(*self.points.T, ".", color=SOFT, alpha=0.45, markersize=2, gid="static-points")
+            rows = np.unique(np.linspace(0, len(self.path) - 1, _ARROWS).round().astype(int))
+            axes.quiver(
+                *self.path[rows].T, *self.looks[rows].T, color=AMBER, scale=14, width=0.007, headwidth=5, zorder=3
+            )
+            axes.plot(*self.path.T, color=ACCENT, linewidth=2.2, solid_joinstyle="round")
+            start, end = self.path[0], self.path[-1]
+            axes.plot(*start, "o", markersize=9, markerfacecolor=CARD, markeredgecolor=ACCENT, markeredgewidth=2)
+            axes.plot(*end, "o", markersize=8, color=ACCENT)
+            return drawn.svg(f"Camera path {self.title.lower()}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,13 +84,13 @@ def camera_views(scene: Scene) -> tuple[View, ...]:
     axes = _axes(scene, poses[0])
     centre = poses[0, :3, 3]
     points = np.empty((0, 3)) if scene.points is None else scene.points.xyz_world
-    step = max(1, len(points) // _DOTS)
-    positions, dots = (poses[:, :3, 3] - centre) @ axes.T, (points[::step] - centre) @ axes.T
+    step = max(1, len(points) // _POINTS)
+    positions, spots = (poses[:, :3, 3] - centre) @ axes.T, (points[::step] - centre) @ axes.T
     looks = poses[:, :3, 2] @ axes.T
     metric = path.scale.kind == "metric"
     return (
-        _view("From above", positions, looks, dots, (0, 1), metric),
-        _view("From the side", positions, looks, dots, (1, 2), metric),
+        _view("From above", positions, looks, spots, [0, 1], metric),
+        _view("From the side", positions, looks, spots, [1, 2], metric),
     )
 
 
@@ -83,51 +109,30 @@ def _view(
     title: str,
     positions: Float64[np.ndarray, "n 3"],
     looks: Float64[np.ndarray, "n 3"],
-    dots: Float64[np.ndarray, "p 3"],
-    plane: tuple[int, int],
+    points: Float64[np.ndarray, "p 3"],
+    plane: list[int],
     metric: bool,
 ) -> View:
-    path = positions[:, plane]
-    low, high = _frame(path, dots[:, plane], most=4.0 * float(np.ptp(positions, axis=0).max()))
-    middle, scale = (low + high) / 2, 76 / max(float(np.max(high - low)), 1e-9)
-
-    def place(xy: Float64[np.ndarray, "*k 2"]) -> Float64[np.ndarray, "*k 2"]:
-        return 50 + (xy - middle) * scale * [1, -1]
-
-    drawn = place(path)
-    rows = np.unique(np.linspace(0, len(path) - 1, _WEDGES).round().astype(int))
-    wedges = [_wedge(drawn[row], looks[row][list(plane)] * [1, -1]) for row in rows]
-    spread = place(dots[:, plane])
+    path, spots = positions[:, plane], points[:, plane]
+    limits = _limits(path, spots, most=4.0 * float(np.ptp(positions, axis=0).max()))
+    inside = ((spots > limits[0]) & (spots < limits[1])).all(axis=1)
     return View(
-        title=title,
-        path=_pairs(drawn),
-        wedges=tuple(wedge for wedge in wedges if wedge is not None),
-        dots=_pairs(spread[((spread > 0) & (spread < 100)).all(axis=1)]),
-        metre=scale if metric else None,
-    )
+        title=title, path=path, looks=looks[:, plane], points=spots[inside], limits=limits, metric=metric
+    )  # fmt: skip
 
 
-def _frame(
-    path: Float64[np.ndarray, "n 2"], dots: Float64[np.ndarray, "p 2"], most: float
-) -> tuple[Float64[np.ndarray, "2"], Float64[np.ndarray, "2"]]:
-    """Corners of what is shown: the path, with most static points unless that takes more than `most`."""
+def _limits(
+    path: Float64[np.ndarray, "n 2"], points: Float64[np.ndarray, "p 2"], most: float
+) -> Float64[np.ndarray, "2 2"]:
+    """A square around the path, and around most static points where these do not make it wider than `most`."""
     low, high = path.min(axis=0), path.max(axis=0)
-    if len(dots):
-        near, far = np.percentile(dots, [10, 90], axis=0)
+    if len(points):
+        near, far = np.percentile(points, [10, 90], axis=0)
         wide = np.minimum(low, near), np.maximum(high, far)
         if np.max(wide[1] - wide[0]) <= most:
-            return wide
-    return low, high
-
-
-def _wedge(at: Float64[np.ndarray, "2"], look: Float64[np.ndarray, "2"]) -> tuple[XY, XY, XY] | None:
-    """A slim triangle along the viewing direction; shorter the more it points out of the plane."""
-    length = float(np.linalg.norm(look))
-    if length < 0.2:
-        return None
-    ahead, side = 7 * look, 2.4 * np.array([-look[1], look[0]]) / length
-    first, second, third = _pairs(np.stack([at, at + ahead + side, at + ahead - side]))
-    return first, second, third
+            low, high = wide
+    reach = 0.65 * max(float(np.max(high - low)), 1e-9)
+    return (low + high) / 2 + np.array([[-reach], [reach]])
 
 
 def horizon(scene: Scene, frame: int) -> tuple[XY, XY] | None:

@@ -12,8 +12,8 @@ from spatial_engine.dataset.question_line import plain
 from spatial_engine.errors import UsageError
 from spatial_engine.output_folder import atomic_folder, check_free, place_file
 from spatial_engine.report.page import write_page
-from spatial_engine.trust import reliability_chart
 from spatial_engine.trust.audited import LabelAudit
+from spatial_engine.trust.reliability_chart import reliability_chart
 from spatial_engine.trust.standing import Standing, Standings
 from spatial_engine.trust.worst import entries
 from templates.measured import Json
@@ -75,8 +75,7 @@ def _content(audit: LabelAudit, name: str) -> dict[str, Any]:
             ("By format", _rows(audit, lambda found: found.formats)),
             ("By experts", _rows(audit, lambda found: found.experts)),
         ],
-        "chart": reliability_chart,
-        "curves": reliability_chart.curves(coverages),
+        "reliability": reliability_chart(coverages),
         "coverages": [(label, found) for label, found in coverages.items() if found is not None],
         "undecidable": list(shown.all.reasons.items())[:_REASONS],
         "not_asked": [] if shown.all.yielded is None else list(shown.all.yielded.reasons.items())[:_REASONS],

@@ -1,49 +1,38 @@
-"""The reliability curve as a drawing: how many errors lie within kσ, over how many should."""
+"""The reliability curve as a chart: the share of errors within kσ, over the share that is due."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from markupsafe import Markup
+
+from spatial_engine.report.chart import CARD, SERIES, SOFT, chart
 from spatial_engine.trust.coverage import Coverage
 
-SIDE, MARGIN = 360.0, 44.0
-"""Of the drawing, in its own units."""
-_FEWEST = 20
+FEWEST = 20
 """A curve of fewer numbers says nothing."""
+_TICKS = ([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100"])
 
 
-@dataclass(frozen=True, kw_only=True)
-class Curve:
-    """One line."""
-
-    name: str
-    numbers: int
-    clips: int
-    points: tuple[tuple[float, float, str], ...]
-    """x, y, and what the place says in words."""
-
-
-def curves(coverages: Mapping[str, Coverage | None]) -> list[Curve]:
-    """Those with enough numbers."""
-    return [
-        Curve(
-            name=name,
-            numbers=found.numbers,
-            clips=found.clips,
-            points=tuple(
-                (x(at.nominal), y(at.observed), f"within {at.sigmas:.2f} σ: {at.observed:.0%}, due {at.nominal:.0%}")
-                for at in found.curve
-            ),
-        )
-        for name, found in coverages.items()
-        if found is not None and found.numbers >= _FEWEST
-    ]
-
-
-def x(share: float) -> float:
-    """Of a share that is due."""
-    return round(MARGIN + (SIDE - MARGIN - 12) * share, 1)
-
-
-def y(share: float) -> float:
-    """Of a share that is observed."""
-    return round(SIDE - MARGIN - (SIDE - MARGIN - 12) * share, 1)
+def reliability_chart(coverages: Mapping[str, Coverage | None]) -> Markup | None:
+    """One curve for each name whose numbers are enough; None where there is none."""
+    drawable = {name: found for name, found in coverages.items() if found is not None and found.numbers >= FEWEST}
+    if not drawable:
+        return None
+    words = []
+    with chart(760, 400) as drawn:
+        axes = drawn.axes(aspect="equal", xlim=(0, 1.02), ylim=(0, 1.02))
+        axes.set(xlabel="% of errors due within kσ", ylabel="% observed")
+        axes.set_xticks(*_TICKS)
+        axes.set_yticks(*_TICKS)
+        axes.plot([0, 1], [0, 1], color=SOFT, linestyle="--", linewidth=1)
+        for index, (name, found) in enumerate(drawable.items()):
+            places = [f"within {at.sigmas:.2f} σ: {at.observed:.0%}, due {at.nominal:.0%}" for at in found.curve]
+            due, observed = [at.nominal for at in found.curve], [at.observed for at in found.curve]
+            line = axes.plot(
+                due, observed, color=SERIES[index % len(SERIES)], linewidth=2,
+                marker="o", markersize=5, markeredgecolor=CARD,
+                label=f"{name}: {found.numbers} numbers, {found.clips} clips",
+            )  # fmt: skip
+            drawn.tell(line, f"{name}, {'; '.join(places)}")
+            words.append(f"{name} {', '.join(places)}")
+        axes.legend(loc="upper left", bbox_to_anchor=(1.02, 1.0))
+        return drawn.svg(f"Share of errors within kσ, over the share that is due. {'. '.join(words)}")

@@ -15,8 +15,8 @@ from spatial_engine.evaluation.item import dataset_digest, item_hashes
 from spatial_engine.evaluation.pairs import Pair, comparison, pairs
 from spatial_engine.output_folder import atomic_folder, check_free, place_file
 from spatial_engine.report.cards import answer_card, filters
-from spatial_engine.report.evaluation import correlation, curves, leaderboard, radar, tree
-from spatial_engine.report.evaluation.standing import Standing, ranked, standing
+from spatial_engine.report.evaluation import charts, tables
+from spatial_engine.report.evaluation.run_summary import RunSummary, ranked, run_summary
 from spatial_engine.report.page import write_page
 from templates.ability import LEAVES, LEVELS
 from templates.question import Question
@@ -40,7 +40,7 @@ def report_evaluation(path: Path, out: Path | None = None) -> Path:
     runs = finished_runs(path)
     dataset = _dataset(runs)
     questions = {question.id: question for question in dataset.questions} if dataset is not None else {}
-    found = [(run, standing(run, {id: question.answer for id, question in questions.items()})) for run in runs]
+    found = [(run, run_summary(run, {id: question.answer for id, question in questions.items()})) for run in runs]
     scored = ranked([run for _, run in found if run is not None])
     compared = pairs({run.name: run.facts for run in scored}, baselines={run.name for run in scored if run.baseline})
     write_json(path / "comparison.json", comparison(compared))
@@ -57,7 +57,7 @@ def report_evaluation(path: Path, out: Path | None = None) -> Path:
     return out / "index.html"
 
 
-def _least_p(models: Sequence[Standing], compared: Sequence[Pair]) -> float:
+def _least_p(models: Sequence[RunSummary], compared: Sequence[Pair]) -> float:
     """The smallest p that any pair of models can reach: that of the sign-flip test, corrected for their number."""
     names = {run.name for run in models}
     of_models = [pair for pair in compared if pair.clips and {pair.a, pair.b} <= names]
@@ -65,7 +65,7 @@ def _least_p(models: Sequence[Standing], compared: Sequence[Pair]) -> float:
 
 
 def _overview(
-    path: Path, runs: Sequence[Standing], compared: Sequence[Pair], unscored: Sequence[FinishedRun],
+    path: Path, runs: Sequence[RunSummary], compared: Sequence[Pair], unscored: Sequence[FinishedRun],
     questions: Mapping[str, Question], changed: bool,
 ) -> dict[str, Any]:  # fmt: skip
     models = [run for run in runs if not run.baseline]
@@ -78,9 +78,9 @@ def _overview(
         "name": path.resolve().name,
         "runs": runs,
         "models": models,
-        "rows": leaderboard.rows(runs, both_ways),
+        "rows": tables.leaderboard(runs, both_ways),
         "pairs": both_ways,
-        "significant": leaderboard.SIGNIFICANT,
+        "significant": tables.SIGNIFICANT,
         "least_p": _least_p(models, compared),
         "unscored": [run.name for run in unscored],
         "asked": asked,
@@ -97,14 +97,12 @@ def _overview(
             if any(key in run.result["graded"] for run in runs)
         },
         "graded_medians": graded.MEDIANS,
-        "trees": [(run, *tree.boxes(run.result)) for run in runs],
-        "tree_width": tree.WIDTH,
-        "radars": radar.radars(models or runs, chance),
-        "radar": radar,
-        "correlations": correlation.correlations(models),
-        "correlation": correlation,
-        "curves": curves.curves(runs),
-        "chart": curves,
+        "trees": [(run, tables.tree(run.result)) for run in runs],
+        "profiles": charts.profiles(models or runs, chance),
+        "shown": charts.SHOWN,
+        "correlations": tables.correlations(models),
+        "fewest_facts": tables.FEWEST_FACTS,
+        "windows": charts.window_scores(runs),
         "questions": len({id for run in runs for id in run.questions}),
         "facts": len({(fact.clip, fact.fact_id) for run in runs for fact in run.facts}),
         "clips": len({fact.clip for run in runs for fact in run.facts}),
@@ -113,7 +111,7 @@ def _overview(
 
 
 def _answers(
-    path: Path, run: Standing, runs: Sequence[Standing], questions: Mapping[str, Question], missing: set[str]
+    path: Path, run: RunSummary, runs: Sequence[RunSummary], questions: Mapping[str, Question], missing: set[str]
 ) -> dict[str, Any]:
     others = [other for other in runs if other is not run]
     entries = [
@@ -141,7 +139,7 @@ def _answers(
     }
 
 
-def _chance(runs: Sequence[Standing]) -> dict[str, float]:
+def _chance(runs: Sequence[RunSummary]) -> dict[str, float]:
     """What a guesser expects, by leaf."""
     found: dict[str, dict[str, float]] = {}
     for run in runs:
@@ -172,7 +170,7 @@ def _changed(dataset: Dataset | None, runs: Sequence[FinishedRun]) -> bool:
 
 
 def _place_media(
-    folder: Path, dataset: Dataset | None, scored: Sequence[Standing], questions: Mapping[str, Question]
+    folder: Path, dataset: Dataset | None, scored: Sequence[RunSummary], questions: Mapping[str, Question]
 ) -> set[str]:
     """Puts what the pages show into `media/`; returns what is not there any more."""
     shown = {item.id for run in scored for item in run.answers.shown}

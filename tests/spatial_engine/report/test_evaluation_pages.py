@@ -13,9 +13,9 @@ from spatial_engine.evaluation.item import dataset_digest, item_hashes
 from spatial_engine.report import report
 from spatial_engine.report.cards import sample
 from spatial_engine.report.evaluation import is_evaluation
-from spatial_engine.report.evaluation.correlation import correlations
-from spatial_engine.report.evaluation.curves import curves
-from spatial_engine.report.evaluation.standing import slug, standing
+from spatial_engine.report.evaluation.charts import window_scores
+from spatial_engine.report.evaluation.run_summary import run_summary, slug
+from spatial_engine.report.evaluation.tables import correlations
 from tests.spatial_engine.drafts import NASTY, clip, clip_questions
 from tests.spatial_engine.evaluation.fake_runs import MODELS, write_evaluation, write_run
 from tests.spatial_engine.report.pages_in_a_browser import Links, needs_chromium, opened
@@ -68,7 +68,7 @@ def test_the_leaderboard_says_what_the_results_say(made):
     page = text(first)
     board = page[page.index('id="leaderboard"') : page.index("What was asked")]
     names = re.findall(r'<td class="name" data-v="(.*?)"><span', board)
-    runs = {run.name: standing(run, {}) for run in finished_runs(out)}
+    runs = {run.name: run_summary(run, {}) for run in finished_runs(out)}
     models = [name for name in names if name not in ("oracle", "random")]
     assert names[-2:] == ["oracle", "random"] and board.count(">baseline<") == 2
     assert models == sorted(models, key=lambda name: -runs[name].score)
@@ -81,10 +81,12 @@ def test_the_leaderboard_says_what_the_results_say(made):
 
 def test_the_tree_is_whole_and_grey_where_nothing_was_asked(made):
     page = made[1].read_text(encoding="utf-8")
-    (tree,) = re.findall(r'<svg class="figure tree".*?</svg>', page, re.S)[:1]
+    (tree,) = re.findall(r'<table class="tree".*?</table>', page, re.S)[:1]
     asked = 5
-    assert tree.count('<g class="box') == 4 + 11 + 27
-    assert tree.count(">not asked<") == 27 - asked and tree.count('class="box none"') > 27 - asked
+    assert tree.count("<td") == 4 + 11 + 27 and tree.count("<tr>") == 27
+    assert tree.count(">not asked<") == 27 - asked and len(re.findall(r'class="depth\d none"', tree)) > 27 - asked
+    for depth in (0, 1, 2):
+        assert sum(map(int, re.findall(rf'class="depth{depth} .*?rowspan="(\d+)"', tree))) == 27
     assert f"<b>{asked}<small" in page and f"Not asked: {27 - asked} abilities" in page
 
 
@@ -149,7 +151,7 @@ def test_twelve_runs_and_only_baselines(dataset, tmp_path):
             tmp_path / "many", f"model {number}", dataset.questions, skill=0.3 + number / 20, dataset=dataset.path
         )
     page = report(tmp_path / "many").read_text(encoding="utf-8")
-    assert page.count('<svg class="figure tree"') == 12 and page.count('data-ink="11"') == 2
+    assert page.count('<table class="tree"') == 12 and page.count('data-ink="11"') == 2
     write_run(tmp_path / "few", "random", dataset.questions, skill=0.3, baseline=True, dataset=dataset.path)
     assert "Only baselines so far" in report(tmp_path / "few").read_text(encoding="utf-8")
 
@@ -201,23 +203,25 @@ def test_only_reports_are_replaced_and_data_sets_stay_data_sets(made, dataset, t
 
 
 def test_figures_know_their_limits(made):
-    runs = [standing(run, {}) for run in finished_runs(made[0])]
+    runs = [run_summary(run, {}) for run in finished_runs(made[0])]
     models = [run for run in runs if not run.baseline]
     assert correlations(models[:2]) is None
     found = correlations(models)
     assert found.models == 6 and found.least == pytest.approx(0.811, abs=1e-3)  # tables of the correlation coefficient
-    assert all(cell.r is None or cell.decided == (abs(cell.r) >= found.least) for cell in found.cells)
-    drawn = curves(runs)
+    cells = [cell for row in found.rows for cell in row]
+    assert len(cells) == len(found.leaves) * (len(found.leaves) - 1) / 2
+    assert all(cell.r is None or cell.significant == (abs(cell.r) >= found.least) for cell in cells)
+    drawn = window_scores(runs)
     assert drawn.unit == "s" and drawn.bins[0].label == "one moment"
     assert sum(bin.questions for bin in drawn.bins) + drawn.without == len(models[0].questions)
-    assert curves([]) is None
+    assert window_scores([]) is None
 
 
 @needs_chromium
 def test_opens_from_disk_in_a_browser(made, tmp_path):
     first = made[1]
     dom, console = opened(first.as_uri(), tmp_path / "p")
-    assert console == [] and dom.count("<svg") > 8
+    assert console == [] and dom.count("<svg") > 2
     page = first.parent / "answers" / f"{slug('acorn-7b')}.html"
     dom, console = opened(page.as_uri(), tmp_path / "p")
     wrong = [entry for entry in data(page)["cards"] if entry["outcome"] == "wrong"]

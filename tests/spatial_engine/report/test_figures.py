@@ -22,13 +22,26 @@ def scene(**changes) -> Scene:
 
 def test_the_path_from_above_is_the_path():
     above, side = camera_views(scene())
-    drawn = np.array(above.path) * [1, -1]
-    true = np.stack([np.sin(WALK), 1 - np.cos(WALK)], axis=1)
-    scale = np.ptp(drawn[:, 0]) / np.ptp(true[:, 0])
-    np.testing.assert_allclose(drawn - drawn[0], scale * (true - true[0]), atol=0.2)
-    heights = -(np.array(side.path) - side.path[0])[:, 1]
-    np.testing.assert_allclose(heights, scale * 0.1 * np.sin(2 * WALK), atol=0.2)
-    assert above.metre is None and above.dots
+    walked = 2 * np.stack([np.sin(WALK), 1 - np.cos(WALK)], axis=1)
+    np.testing.assert_allclose(above.path, walked - walked[0], atol=1e-9)
+    np.testing.assert_allclose(side.path[:, 1], 0.2 * np.sin(2 * WALK), atol=1e-9)
+    np.testing.assert_allclose(above.looks, np.stack([np.sin(WALK), np.cos(WALK)], axis=1) * np.cos(PITCH), atol=1e-9)
+    assert not above.metric and len(above.points)
+    for view in (above, side):
+        for shown in (view.path, view.points):
+            assert (shown > view.limits[0]).all() and (shown < view.limits[1]).all()
+
+
+def test_points_that_would_dwarf_the_path_are_not_shown():
+    far = replace(signals()["sparse_points"], xyz_world=signals()["sparse_points"].xyz_world * 100)
+    above, _ = camera_views(scene(sparse_points=far))
+    assert np.ptp(above.limits[:, 0]) < 2 * np.ptp(above.path, axis=0).max() and len(above.points) < 20
+
+
+def test_lengths_have_a_unit_only_where_it_is_known():
+    above, _ = camera_views(scene())
+    assert "no scale: lengths are relative" in above.svg() and "metres" not in above.svg()
+    assert "metres" in replace(above, metric=True).svg()
 
 
 @settings(max_examples=20, deadline=None)
@@ -45,8 +58,8 @@ def test_views_do_not_depend_on_the_choice_of_world(turn, shift, scale):
         scene(camera_path=replace(path, world_from_cam=moved), sparse_points=NoEstimate(reason="none"))
     )
     for a, b in zip(plain, turned, strict=True):
-        np.testing.assert_allclose(a.path, b.path, atol=0.11)
-        np.testing.assert_allclose(a.wedges, b.wedges, atol=0.25)
+        np.testing.assert_allclose(scale * a.path, b.path, atol=1e-6)
+        np.testing.assert_allclose(a.looks, b.looks, atol=1e-9)
 
 
 @pytest.mark.parametrize("motion", ["static", "rotation_only", "unresolved"])

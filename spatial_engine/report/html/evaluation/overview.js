@@ -34,5 +34,5 @@ for (const key of document.querySelectorAll("[data-ink]"))
   });
 
 const whose = document.getElementById("tree-of");
-const trees = document.querySelectorAll("svg.tree");
+const trees = document.querySelectorAll("table.tree");
 if (whose) whose.addEventListener("change", () => trees.forEach((tree, index) => (tree.style.display = index === Number(whose.value) ? "" : "none")));

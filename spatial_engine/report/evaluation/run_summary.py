@@ -1,4 +1,4 @@
-"""One run as the pages need it: its result, and of its items what figures are made of."""
+"""One run as the pages show it: its result, and of its items what charts and tables are made of."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,15 +17,15 @@ from templates.measured import Json
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
-    """A run with scores."""
+class RunSummary:
+    """A run that has scores."""
 
     name: str
     """The run's folder: unique."""
     model: str
     """What `run.json` calls the model; may be the same in several runs."""
     slug: str
-    """Name of its page, safe in every file system and address."""
+    """Stem of its page: safe in every file system and address."""
     baseline: bool
     result: Mapping[str, Any]
     items: Sequence[ScoredItem]
@@ -54,12 +54,12 @@ class Standing:
         return self.result["leaves"].get(path)
 
 
-def standing(run: FinishedRun, answers: Mapping[str, Json]) -> Standing | None:
+def run_summary(run: FinishedRun, answers: Mapping[str, Json]) -> RunSummary | None:
     """None where a run has no scores yet."""
     items, damaged = run.scores()
     if not items:
         return None
-    return Standing(
+    return RunSummary(
         name=run.name,
         model=str(run.record.get("model") or run.name),
         slug=slug(run.name),
@@ -77,6 +77,6 @@ def slug(name: str) -> str:
     return f"{plain or 'run'}-{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:6]}"
 
 
-def ranked(standings: Sequence[Standing]) -> list[Standing]:
+def ranked(runs: Sequence[RunSummary]) -> list[RunSummary]:
     """Best first, models before baselines."""
-    return sorted(standings, key=lambda run: (run.baseline, -run.score, run.name))
+    return sorted(runs, key=lambda run: (run.baseline, -run.score, run.name))
