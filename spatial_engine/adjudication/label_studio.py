@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from spatial_engine.adjudication.history import Judgement
 from spatial_engine.adjudication.showing import content_hash, picture_file, recorded
-from spatial_engine.adjudication.step import MAX_NOTE, WORDS, Step, StepFile, holding
+from spatial_engine.adjudication.steps import MAX_NOTE, WORDS, Judgement, Step, StepFile, holding
 from spatial_engine.adjudication.verdicts import Verdicts
 from spatial_engine.atomic_file import atomic_file, write_json
 from spatial_engine.errors import UsageError

@@ -1,8 +1,11 @@
-"""The page's server: this machine only, one annotator, one secret address."""
+"""Serves the page to one annotator: on this machine only, at a secret address, until Ctrl-C."""
 
 import json
-from collections.abc import Callable, Mapping
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import cache
 from hmac import compare_digest
 from http.server import BaseHTTPRequestHandler
@@ -10,10 +13,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from spatial_engine.adjudication.session import OutOfStep, Session
+from spatial_engine.adjudication.agreement import disagreements, fold_in
+from spatial_engine.adjudication.session import Clock, OutOfStep, Session
 from spatial_engine.adjudication.showing import PICTURES, picture_file
+from spatial_engine.adjudication.steps import holding
+from spatial_engine.adjudication.verdicts import Verdicts
+from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.errors import UsageError
 from spatial_engine.loopback import HOST, LoopbackServer
-from spatial_engine.progress import printable
+from spatial_engine.progress import counted, printable
 from templates.measured import Json
 
 _MAX_BODY_BYTES = 1 << 16
@@ -167,3 +175,39 @@ def _asset(place: str) -> bytes:
         shared = files("spatial_engine") / "report" / "html" / "style.css"  # of all our pages
         return shared.read_bytes() + (html / "page.css").read_bytes()
     return (html / (place or "page.html")).read_bytes()
+
+
+def system_clock() -> Clock:
+    """This machine's."""
+    return Clock(now=lambda: datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), seconds=time.monotonic)
+
+
+def adjudicate(
+    dataset: str | Path,
+    *,
+    annotator: str,
+    port: int = 8766,
+    sample: int | None = None,
+    seed: int = 0,
+    leaf: Sequence[str] | None = None,
+    third: bool = False,
+) -> None:
+    """Serves until Ctrl-C, and says where. `third`: only what others disagree on. Raises `UsageError`."""
+    verdicts = Verdicts(Dataset.open(dataset))
+    chosen = verdicts.chosen(leaf=leaf, sample=sample, seed=seed)
+    if third:
+        disputed = {one.question.id for one in disagreements(verdicts) if annotator not in one.said}
+        already = verdicts.history(annotator).judgements()
+        mine = {id for id, one in already.items() if one.verdict is not None and one.verdict.third}
+        chosen = [question for question in chosen if question.id in disputed | mine]
+        if not disputed & {question.id for question in chosen}:
+            raise UsageError("nothing left that others disagree on", "see --summary")
+    with holding(verdicts.file(annotator)) as file:
+        session = Session(chosen, verdicts.history(annotator), file, system_clock(), third=third)
+        server = AdjudicationServer(verdicts.dataset.path, session, token=secrets.token_urlsafe(16), port=port)
+        print(f"{annotator}: {counted(len(chosen), 'question')}; open {server.url}", flush=True)
+        print("Ctrl-C ends it; every key is saved as it is pressed", flush=True)
+        with suppress(KeyboardInterrupt):
+            server.serve()
+        server.close()
+    fold_in(verdicts.dataset)

@@ -5,9 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from spatial_engine.adjudication.history import History, Judgement
 from spatial_engine.adjudication.showing import agrees, evidence, read_own, recorded, shown
-from spatial_engine.adjudication.step import MAX_NOTE, WORDS, Action, Step
+from spatial_engine.adjudication.steps import MAX_NOTE, WORDS, Action, History, Judgement, Step
 from spatial_engine.report.cards import tolerance_words
 from templates.measured import Json
 from templates.question import Question

@@ -7,16 +7,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from spatial_engine.adjudication.agreement import disagreements, pairs
 from spatial_engine.adjudication.label_studio import Imported
 from spatial_engine.adjudication.showing import recorded
-from spatial_engine.adjudication.standing import disagreements, pairs
-from spatial_engine.adjudication.step import WORDS
+from spatial_engine.adjudication.steps import WORDS
 from spatial_engine.adjudication.verdicts import Verdicts
 from spatial_engine.progress import counted, printable
 from templates.measured import Json
 
 
-def show_standing(verdicts: Verdicts, human: Mapping[str, Json] | None, to: Console) -> None:
+def show_summary(verdicts: Verdicts, human: Mapping[str, Json] | None, to: Console) -> None:
     """Counts per leaf, agreement of every two annotators, and what is left to settle."""
     if human is None:
         to.print("nobody has judged a question of this data set yet")

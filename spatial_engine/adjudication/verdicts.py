@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from spatial_engine.adjudication.history import History, Judgement
 from spatial_engine.adjudication.showing import content_hash
-from spatial_engine.adjudication.step import read_steps
+from spatial_engine.adjudication.steps import History, Judgement, read_steps
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import UsageError
 from templates.question import Question

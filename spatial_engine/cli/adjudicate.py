@@ -55,7 +55,7 @@ def adjudicate(
         config = adjudication.to_label_studio(verdicts, chosen, to_label_studio)
         print(f"written: {printable(str(to_label_studio))}, and its configuration {printable(str(config))}")
     if summary or serve or from_label_studio is not None:
-        printing.show_standing(verdicts, adjudication.fold_in(verdicts.dataset), to)
+        printing.show_summary(verdicts, adjudication.fold_in(verdicts.dataset), to)
     if disagreements and not serve:
         printing.show_disagreements(verdicts, to)
 

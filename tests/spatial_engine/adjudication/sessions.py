@@ -5,9 +5,8 @@ from http.client import HTTPConnection
 from itertools import count
 from pathlib import Path
 
-from spatial_engine.adjudication.history import History
 from spatial_engine.adjudication.session import Clock, Session
-from spatial_engine.adjudication.step import holding
+from spatial_engine.adjudication.steps import History, holding
 from spatial_engine.adjudication.verdicts import Verdicts
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.writing import write_dataset

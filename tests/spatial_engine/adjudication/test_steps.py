@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from spatial_engine.adjudication.step import Step, holding, read_steps, step_of
+from spatial_engine.adjudication.steps import Step, holding, read_steps, step_of
 from spatial_engine.errors import UsageError
 
 STEP = Step(action="answer", question="q", content="c", at="2026-01-01T00:00:00Z", own=[1.5, "ü\n", None])

@@ -4,7 +4,7 @@ import shutil
 import pytest
 
 from spatial_engine.adjudication import fold_in
-from spatial_engine.adjudication.standing import disagreements, pairs, standing
+from spatial_engine.adjudication.agreement import disagreements, human_audit, pairs
 from spatial_engine.adjudication.verdicts import Verdicts
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import UsageError
@@ -27,7 +27,7 @@ def test_counts_agreement_and_disputes(dataset):
     ids = [question.id for question in dataset.questions][:10]
     judge(dataset, "ann", dict.fromkeys(ids, "right") | {ids[0]: "wrong", ids[1]: "bad"})
     judge(dataset, "bob", dict.fromkeys(ids[:8], "right") | {ids[0]: "wrong", ids[2]: "undecided"})
-    found = standing(Verdicts(dataset))
+    found = human_audit(Verdicts(dataset))
     assert found["annotators"] == 2 and found["questions"] == 10
     assert [found[word] for word in ("right", "wrong", "undecided", "bad", "disputed")] == [7, 1, 0, 0, 2]
     assert found["valid"] == 0.7 and 0.1 < found["valid_at_least"] < 0.5
@@ -44,7 +44,7 @@ def test_a_third_person_settles_and_is_no_measure_of_agreement(dataset):
     judge(dataset, "ann", dict.fromkeys(ids, "right"))
     judge(dataset, "bob", dict.fromkeys(ids, "right") | {ids[0]: "wrong"})
     judge(dataset, "cat", {ids[0]: "wrong"}, third=True)
-    found = standing(Verdicts(dataset))
+    found = human_audit(Verdicts(dataset))
     assert found["wrong"] == 1 and found["disputed"] == 0 and found["annotators"] == 3
     assert [pair.names for pair in pairs(Verdicts(dataset))] == [("ann", "bob")]
     assert disagreements(Verdicts(dataset)) == []

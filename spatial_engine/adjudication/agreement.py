@@ -1,4 +1,4 @@
-"""What people together say of a data set: counts per leaf, agreement, what they disagree on."""
+"""Verdicts of several annotators together: counts per leaf, their agreement, and the questions they disagree on."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -6,9 +6,8 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
 
-from spatial_engine.adjudication.history import Judgement
 from spatial_engine.adjudication.showing import agrees
-from spatial_engine.adjudication.step import WORDS
+from spatial_engine.adjudication.steps import WORDS, Judgement
 from spatial_engine.adjudication.verdicts import Verdicts
 from spatial_engine.dataset.audit import set_human
 from spatial_engine.dataset.dataset import Dataset
@@ -31,7 +30,7 @@ class Disagreement:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pair:
+class AnnotatorPair:
     """Two annotators on what both judged, without passes over disagreements."""
 
     names: tuple[str, str]
@@ -50,7 +49,7 @@ def disagreements(verdicts: Verdicts) -> list[Disagreement]:
     return sorted(found, key=lambda one: (_leaf_rank(one.question.ability), one.question.id))
 
 
-def pairs(verdicts: Verdicts) -> list[Pair]:
+def pairs(verdicts: Verdicts) -> list[AnnotatorPair]:
     """Every two annotators who judged a question in common."""
     judged = {
         name: {id: one for id, one in judgements.items() if one.verdict is not None and not one.verdict.third}
@@ -63,11 +62,11 @@ def pairs(verdicts: Verdicts) -> list[Pair]:
         agreement = cohens_kappa(list(words.values()), len({verdicts.questions[id].clip for id in both}))
         if agreement is not None:
             by_leaf = _same_by_leaf(words, verdicts.questions)
-            found.append(Pair(names=(first, second), agreement=agreement, by_leaf=by_leaf))
+            found.append(AnnotatorPair(names=(first, second), agreement=agreement, by_leaf=by_leaf))
     return found
 
 
-def standing(verdicts: Verdicts) -> dict[str, Json] | None:
+def human_audit(verdicts: Verdicts) -> dict[str, Json] | None:
     """What `audit.json` keeps under "human", in questions and without names; None if nobody judged anything.
 
     A question has the word of more than half of those who judged it, else it is disputed.
@@ -156,7 +155,7 @@ def fold_in(dataset: Dataset | str | Path) -> dict[str, Json] | None:
     data set, or a file of verdicts is damaged.
     """
     dataset = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)
-    found = standing(Verdicts(dataset))
+    found = human_audit(Verdicts(dataset))
     if found != dataset.audit.get("human"):
         set_human(dataset.path, found)
     return found
