@@ -22,7 +22,7 @@ def write_at_once(path: Path, seed: int, together: Barrier, said: "Queue[str]") 
             write_dataset(path, questions, clip, seed=seed)
             said.put("done")
         except BusyError as error:
-            assert "is being written by process" in str(error)
+            assert "is being written by" in str(error)
             said.put("busy")
 
 
