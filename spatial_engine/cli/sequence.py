@@ -8,7 +8,10 @@ import typer
 if TYPE_CHECKING:
     from spatial_engine.sequences import Sequence
 
-Place = Annotated[Path, typer.Argument(metavar="PATH", help="Folder of a known layout or with a sequence.yaml.")]
+Place = Annotated[
+    Path,
+    typer.Argument(metavar="PATH", help="Folder of a known layout or with a sequence.yaml, or FOLDER=SEQUENCE.yaml."),
+]
 PresetName = Annotated[
     str | None, typer.Option("--preset", metavar="NAME", help="Layout; by default the one that fits.")
 ]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from spatial_engine.errors import UsageError
+from spatial_engine.sources.yaml_file import read_yaml
 
 
 class _Stated:
@@ -174,17 +175,7 @@ FILE = "sequence.yaml"
 
 def read_manifest(path: Path) -> Manifest:
     """The manifest in a file. Raises `UsageError` that names the key."""
-    import yaml
-
-    try:
-        stated = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"{path} cannot be read ({error})", "name a sequence.yaml, or a folder that holds one"
-        ) from error
-    except yaml.YAMLError as error:
-        raise UsageError(f"{path} is no YAML: {' '.join(str(error).split())}", "see docs/sequences.md") from error
-    return manifest_of(stated, str(path))
+    return manifest_of(read_yaml(path, "name a sequence.yaml as docs/sequences.md has it"), str(path))
 
 
 def manifest_of(stated: Any, source: str) -> Manifest:

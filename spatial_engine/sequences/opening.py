@@ -35,7 +35,8 @@ def open_sequence(
     """The clips of a data set with their ground truth; a sequence longer than a minute gives several.
 
     Args:
-        path: a folder of images with a sequence.yaml, or of a layout that a preset knows; or a sequence.yaml.
+        path: a folder of images with a sequence.yaml, or of a layout that a preset knows; or a sequence.yaml; or
+            FOLDER=SEQUENCE.yaml, which stands for `manifest`.
         preset: name of the layout; by default the one that fits.
         manifest: a sequence.yaml that lies elsewhere; its paths are relative to `path`.
         only: of a folder with several sequences those whose name matches this pattern ("scene-0061/*").
@@ -43,6 +44,9 @@ def open_sequence(
     Raises:
         UsageError: what cannot be read as stated.
     """
+    if not path.exists() and manifest is None and "=" in str(path):
+        place, _, elsewhere = str(path).rpartition("=")
+        path, manifest = Path(place), Path(elsewhere)
     if not path.exists():
         raise UsageError(f"there is no {str(path)!r}", f"give a folder of a known layout, or with a {FILE}")
     folder = path.parent if path.is_file() else path

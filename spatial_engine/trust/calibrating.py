@@ -18,11 +18,11 @@ from spatial_engine.annotation.plan import choose_experts
 from spatial_engine.annotation.workbench import check_able, check_sendable
 from spatial_engine.errors import SpatialEngineError, UsageError, explained
 from spatial_engine.progress import Progress, Silent
+from spatial_engine.sequences.opening import open_sequence
 from spatial_engine.sequences.sequence import Sequence as OpenedSequence
 from spatial_engine.store.store import Store, create_store
 from spatial_engine.trust.signal_errors import signal_errors
 from spatial_engine.trust.signal_errors_record import SignalErrors
-from spatial_engine.trust.true_sequence import open_given
 
 Skipped = tuple[str, str, str]
 """(name, cause, remedy) of what gave no errors."""
@@ -58,7 +58,7 @@ class MeasureSet:
         """Opens what was given, annotates and compares, clip by clip; what fails is named."""
         name, errors, skipped = _set_name(given), {}, []
         try:
-            for sequence in open_given(given):
+            for sequence in open_sequence(Path(given)):
                 result = attempt(self._errors, sequence)
                 if isinstance(result, Crashed):
                     skipped.append((f"{name} ({sequence.clip.name})", result.error, result.remedy))

@@ -63,7 +63,7 @@ def open_truth(given: Items[str | Path], clips: frozenset[str]) -> OpenedTruth:
     strangers, errors = [], []
     for each in given:
         try:
-            opened = open_given(str(each))
+            opened = open_sequence(Path(each))
         except Exception as error:
             if (known := explained(error)) is None:
                 raise
@@ -81,14 +81,6 @@ def open_truth(given: Items[str | Path], clips: frozenset[str]) -> OpenedTruth:
             "give the footage that the data set was made from: the same files, frames and rate",
         )
     return OpenedTruth(sequences=tuple(found.values()), strangers=tuple(strangers), errors=tuple(errors))
-
-
-def open_given(given: str) -> tuple[Sequence, ...]:
-    """The sequences at a folder, a sequence.yaml, or FOLDER=SEQUENCE.yaml. Raises `UsageError`."""
-    if Path(given).exists() or "=" not in given:
-        return open_sequence(Path(given))
-    folder, _, manifest = given.rpartition("=")
-    return open_sequence(Path(folder), manifest=Path(manifest))
 
 
 def described(sequence: Sequence) -> TrueSequence:

@@ -21,6 +21,7 @@ from spatial_engine.sources.trajectories.trajectory import (
     TrajectoryFormat,
     WrittenPoses,
 )
+from spatial_engine.sources.yaml_file import read_yaml
 
 FORMATS = Registry(
     "spatial_engine.trajectories",
@@ -38,7 +39,6 @@ FARTHEST = 1e9
 """Largest coordinate of a position: beyond it, rounding hides the differences between poses."""
 _HEAD = 100_000
 _IN_FOLDERS = ("transforms.json", "images.txt", "sparse/0/images.txt")
-_T_BS = re.compile(r"^T_BS:.*?data:\s*\[(.*?)\]", re.DOTALL | re.MULTILINE)
 _OPENCV_FROM_OPENGL = np.diag([1.0, -1.0, -1.0, 1.0])
 
 
@@ -132,18 +132,17 @@ def _file_in(path: Path) -> Path:
 
 def _cam_from_body(path: Path) -> Float64[np.ndarray, "4 4"]:
     """The mount of a camera: 16 numbers of a 4x4 matrix, or the inverse of T_BS (camera to body) in a sensor.yaml."""
-    text = read_text(path)
-    found = _T_BS.search(text)
     remedy = "give 16 numbers, row by row (camera from body), or a EuRoC sensor.yaml with T_BS (body from camera)"
+    of_sensor = path.suffix.lower() in (".yaml", ".yml")
     try:
-        matrix = np.array([float(word) for word in re.split(r"[\s,;\[\]]+", found[1] if found else text) if word])
-        matrix = matrix.reshape(4, 4)
+        numbers = read_yaml(path, remedy)["T_BS"]["data"] if of_sensor else re.findall(r"[^\s,;\[\]]+", read_text(path))
+        matrix = np.array([float(number) for number in numbers]).reshape(4, 4)
         checked_poses(matrix[None])
     except PoseError as error:
         raise UsageError(f"{path} does not hold a rigid transform: {error}", remedy) from error
-    except ValueError as error:
+    except (ValueError, TypeError, KeyError) as error:
         raise UsageError(f"{path} does not hold a 4x4 matrix", remedy) from error
-    return np.linalg.inv(matrix) if found else matrix
+    return np.linalg.inv(matrix) if of_sensor else matrix
 
 
 def _check_poses(path: Path, written: WrittenPoses) -> None:

@@ -28,6 +28,16 @@ def test_sound_and_unsound(rendered: Path, tmp_path: Path, capsys: pytest.Captur
     assert run(str(rendered), "--manifest", str(tmp_path / "wrong.yaml"), "--quick") == 0
 
 
+def test_a_manifest_elsewhere_as_audit_labels_takes_it(
+    rendered: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elsewhere = tmp_path / "mine.yaml"
+    elsewhere.write_text(yaml.safe_dump({**changed(), "name": "called elsewhere"}), encoding="utf-8")
+    assert run(f"{rendered}={elsewhere}", "--quick") == 0
+    assert "called elsewhere" in capsys.readouterr().out
+    assert run(f"{rendered}={tmp_path / 'missing.yaml'}") == 2
+
+
 def test_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(str(tmp_path)) == 2
     assert "no known layout" in capsys.readouterr().err

@@ -1,0 +1,62 @@
+"""The one way in which YAML files are read: plain values, no aliases, limited size and depth.
+
+An alias repeats what its anchor names: 600 bytes of nested aliases stand for billions of values. No file that we read
+needs any.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from spatial_engine.errors import UsageError
+
+MOST_BYTES = 1 << 20
+"""Larger files are refused. A manifest of 10 000 image names has about 300 kB."""
+DEEPEST = 20
+"""Lists and mappings within each other. A manifest has four."""
+
+
+_OPENCV_HEAD = "%YAML:1.0"  # what OpenCV and EuRoC write is no YAML directive
+
+
+class _RefusedError(yaml.YAMLError):
+    """What the file holds is YAML that we do not read."""
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """`yaml.SafeLoader` without aliases and without too much depth."""
+
+    depth = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event = self.peek_event()
+        line = event.start_mark.line + 1
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
+            raise _RefusedError(f"an anchor or alias in line {line}: write the value out")
+        if self.depth >= DEEPEST:
+            raise _RefusedError(f"more than {DEEPEST} lists and mappings within each other, in line {line}")
+        self.depth += 1
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+
+def read_yaml(path: Path, remedy: str) -> Any:
+    """The plain values of a file: dicts, lists, texts, numbers, dates. None for an empty file.
+
+    Raises `UsageError`, with `remedy`, for a file that cannot be read, is no YAML, has anchors or aliases, is larger
+    than `MOST_BYTES` or deeper than `DEEPEST`.
+    """
+    try:
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise UsageError(f"{path} has {size} bytes; at most {MOST_BYTES} are read", remedy)
+        text = path.read_text(encoding="utf-8-sig").removeprefix(_OPENCV_HEAD)
+        return yaml.load(text, _PlainLoader)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read ({error})", remedy) from error
+    except _RefusedError as error:
+        raise UsageError(f"{path}: {error}", remedy) from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is no YAML: {' '.join(str(error).split())}", remedy) from error
