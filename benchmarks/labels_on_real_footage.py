@@ -112,8 +112,7 @@ def main(out: Path, names: list[str]) -> None:
     root = Path(os.environ["SPATIAL_ENGINE_DATA"])
     templates = create_templates()
     for name in names or list(SETS):
-        options = se.OpenOptions(upright=SETS[name].upright)
-        dataset = se.run(root / SETS[name].folder, out / name, options=options)
+        dataset = se.run(root / SETS[name].folder, out / name, upright=SETS[name].upright)
         store = se.open_store(out / name / "store")
         scenes = {}
         for clip_id in store.clip_ids():

@@ -65,7 +65,7 @@ def main(out: Path, rooms: int, first_seed: int) -> None:
         video = out / f"{seed:04d}_{name}.mp4"
         if not video.exists():
             write_video(scene, video)
-        dataset = se.run(video, out / f"{seed:04d}", options=se.OpenOptions(upright=True))
+        dataset = se.run(video, out / f"{seed:04d}", upright=True)
         store = se.open_store(out / f"{seed:04d}" / "store")
         verdicts: Counter[str] = Counter()
         questions = list(dataset.questions)

@@ -25,9 +25,9 @@ from experts.runtime.batching import ahead
 from experts.runtime.per_image import call_one
 from experts.signals import Gravity, NoEstimate, Signal, Signals
 from spatial_engine.annotation.annotation import AnnotateClips
-from spatial_engine.annotation.opening import OpenFootage, find, open_all
+from spatial_engine.annotation.opening import find, open_all
+from spatial_engine.options import AnnotateOptions
 from spatial_engine.progress import Silent
-from spatial_engine.sources import OpenOptions
 from spatial_engine.store.store import Store, create_store
 
 DECODE_S, INFER_S, WRITE_S = 0.01, 0.02, 0.01
@@ -110,8 +110,8 @@ def wall_s(expert: OneCall, at_once: int, clips: int, pictures: int) -> float:
                 noise = rng.integers(0, 256, (36, 48, 3), dtype=np.uint8)
                 Image.fromarray(noise).save(videos / f"{clip}" / f"{picture:03}.png")
         store = create_store(Path(folder) / "store")
-        opening = OpenFootage(store_path=store.path, options=OpenOptions())
-        opened = open_all(find(videos, None, Silent()), videos, opening, store, 0, Silent())
+        options = AnnotateOptions()
+        opened = open_all(find(videos, options, Silent()), videos, store, options, Silent())
         task = AnnotateClips(store_path=store.path, experts=[expert])
         started = time.perf_counter()
         for first in range(0, clips, at_once):

@@ -9,7 +9,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spatial_engine.annotation.model_options import ModelOptions
     from spatial_engine.dataset.dataset import Dataset
     from spatial_engine.errors import SpatialEngineError
     from spatial_engine.evaluation.cost import Prices
@@ -19,21 +18,24 @@ if TYPE_CHECKING:
     from spatial_engine.evaluation.server import Server
     from spatial_engine.evaluation.work import Asking
     from spatial_engine.export import export
+    from spatial_engine.options import AnnotateOptions, GenerateOptions, ModelOptions, OpenOptions, RunOptions
     from spatial_engine.pipeline import annotate, generate, run
     from spatial_engine.report import report
-    from spatial_engine.sources import OpenOptions
     from spatial_engine.store.store import Store, open_store
     from spatial_engine.trust.audit_dataset import audit_labels
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AnnotateOptions": "options",
     "Asking": "evaluation.work",
     "Dataset": "dataset.dataset",
+    "GenerateOptions": "options",
     "Judge": "evaluation.judge",
-    "ModelOptions": "annotation.model_options",
-    "OpenOptions": "sources",
+    "ModelOptions": "options",
+    "OpenOptions": "options",
     "Prices": "evaluation.cost",
+    "RunOptions": "options",
     "Server": "evaluation.server",
     "SpatialEngineError": "errors",
     "Store": "store.store",
@@ -49,12 +51,15 @@ _HOMES = {
 }
 
 __all__ = [
+    "AnnotateOptions",
     "Asking",
     "Dataset",
+    "GenerateOptions",
     "Judge",
     "ModelOptions",
     "OpenOptions",
     "Prices",
+    "RunOptions",
     "Server",
     "SpatialEngineError",
     "Store",

@@ -11,9 +11,9 @@ Only the command line turns them into exit codes. Trouble with one clip is recor
 """
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import ClassVar
-
-from experts.expert import SetupProblem
 
 
 class SpatialEngineError(Exception):
@@ -60,9 +60,20 @@ class Interrupted(SpatialEngineError):  # noqa: N818 - it is no fault
     exit_code = 130
 
 
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Turns Ctrl-C into `Interrupted`, for work that goes on where it stopped."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise Interrupted("stopped", "run the same command again: it goes on where it stopped") from error
+
+
 def explained(error: Exception) -> SpatialEngineError | None:
     """An error in words for users; None for a fault of this program. Footage's own trouble never comes this far, so
     what the system refuses concerns the folders that this program reads and writes."""
+    from experts.expert import SetupProblem  # heavier than the help of the command line
+
     match error:
         case SpatialEngineError():
             return error

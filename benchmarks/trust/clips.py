@@ -14,11 +14,11 @@ from experts.clip import Clip
 from experts.footage.decoding import ImageReader
 from experts.signals import CameraPath
 from spatial_engine.atomic_file import atomic_file
+from spatial_engine.options import OpenOptions
 from spatial_engine.rendering import write_video
 from spatial_engine.rendering.truth import motion_kind
 from spatial_engine.sequences import Sequence as OpenedSequence
 from spatial_engine.sequences import open_sequence
-from spatial_engine.sources import OpenOptions
 from spatial_engine.trust.true_sequence import TrueClip
 
 MANIFESTS = Path(__file__).parent / "manifests"

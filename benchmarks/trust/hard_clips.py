@@ -10,8 +10,8 @@ from benchmarks.trust.rooms import RenderedTruth, Room
 from experts.clip import Clip
 from experts.signals import CameraPath
 from spatial_engine.atomic_file import atomic_file
+from spatial_engine.options import OpenOptions
 from spatial_engine.rendering import Effects, RenderedScene, true_signals, write_video
-from spatial_engine.sources import OpenOptions
 from spatial_engine.trust.true_sequence import TrueClip
 from templates.scene.scene import Scene, scenes_of
 

@@ -22,9 +22,8 @@ OUT = Path("demo")
 
 def main() -> int:
     """Exit code 0 if no answer is wrong."""
-    options = se.OpenOptions(upright=True, licence="Apache-2.0")
     with for_terminal() as progress:
-        dataset = se.run(CLIP, OUT, options=options, progress=progress)
+        dataset = se.run(CLIP, OUT, upright=True, licence="Apache-2.0", progress=progress)
     counts = truth_of(dataset, OUT / "store")
     set_truth(dataset.path, counts, source="the renderer's exact scene")
     se.report(dataset, OUT / "report", store=se.open_store(OUT / "store"))

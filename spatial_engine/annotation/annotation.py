@@ -18,8 +18,8 @@ from experts.runtime.per_image import PerImageExpert, call_many
 from experts.signals import Signals
 from spatial_engine.annotation.clip_work import ClipWork, Results, check_results
 from spatial_engine.annotation.executor import leave_worker, one_line
-from spatial_engine.annotation.model_options import ModelOptions
 from spatial_engine.annotation.workbench import Workbench
+from spatial_engine.options import ModelOptions
 from spatial_engine.sources import clip_to_json
 from spatial_engine.store.ledger import Entry, entries_on_file
 from spatial_engine.store.run_key import declared_view

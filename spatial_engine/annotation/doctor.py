@@ -25,11 +25,13 @@ _PACKAGES = {
     "PIL": "pillow",
     "zarr": "zarr",
     "typer": "typer",
+    "annotated_doc": "annotated-doc",
     "rich": "rich",
     "jinja2": "jinja2",
     "openai": "openai",
     "pydantic": "pydantic",
     "yaml": "pyyaml",
+    "json_repair": "json-repair",
     "filelock": "filelock",
     "matplotlib": "matplotlib",
 }
@@ -140,7 +142,7 @@ def _expert(name: str, expert: "Expert") -> Finding:
     """One that lacks something is optional: nothing else rests on it."""
     from experts.expert import needs_weights
     from experts.runtime.model_expert import lacking
-    from spatial_engine.annotation.model_options import licence_of
+    from spatial_engine.annotation.licences import licence_of
 
     provides = f"provides {', '.join(sorted(expert.provides))}"
     packages = getattr(expert, "packages", ())

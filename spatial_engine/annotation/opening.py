@@ -6,6 +6,7 @@ from pathlib import Path
 from experts.clip import Clip
 from spatial_engine.annotation.executor import Crashed, run
 from spatial_engine.errors import SpatialEngineError, UsageError
+from spatial_engine.options import AnnotateOptions, OpenOptions, chosen
 from spatial_engine.progress import Progress, counted
 from spatial_engine.sources import (
     ClipError,
@@ -14,7 +15,6 @@ from spatial_engine.sources import (
     ImageFolder,
     Left,
     Opened,
-    OpenOptions,
     find_footage,
     open_footage,
 )
@@ -42,9 +42,9 @@ class OpenFootage:
             return error
 
 
-def find(path: Path, images: str | None, progress: Progress) -> Found:
+def find(path: Path, options: OpenOptions, progress: Progress) -> Found:
     """What lies at a path; says what is left out. Raises `UsageError`, or its root where videos are broken."""
-    found = find_footage(path, images)
+    found = find_footage(path, options.images)
     ours = tuple(footage for footage in found.taken if _is_ours(Path(footage.place).parent, path.absolute()))
     left_too = tuple(Left(path=Path(footage.place).parent, reason="written by this program") for footage in ours)
     found = Found(taken=tuple(footage for footage in found.taken if footage not in ours), left=found.left + left_too)
@@ -54,12 +54,13 @@ def find(path: Path, images: str | None, progress: Progress) -> Found:
         why = "; ".join(sorted({left.reason for left in found.left})) or "it is empty"
         kind = SpatialEngineError if any(map(_is_broken_video, found.left)) else UsageError
         raise kind(f"no footage at {path}: {why}", "give a video, or a folder of videos or of images")
+    _check_times(found, options)
     return found
 
 
-def check_times(found: Found, options: OpenOptions) -> None:
+def _check_times(found: Found, options: OpenOptions) -> None:
     """Raises `UsageError` where a range in seconds is given and no footage has times."""
-    ranged = options.start_s is not None or options.end_s is not None
+    ranged = options.start is not None or options.end is not None
     if ranged and options.fps is None and all(isinstance(footage, ImageFolder) for footage in found.taken):
         raise UsageError("--start/--end: images have no times", "give their rate with --fps")
 
@@ -74,11 +75,12 @@ def _is_broken_video(left: Left) -> bool:
     return left.path.suffix.lower() in VIDEO_ENDINGS and not left.path.name.startswith(".")
 
 
-def open_all(found: Found, root: Path, task: OpenFootage, store: Store, workers: int, progress: Progress) -> list[Clip]:
+def open_all(found: Found, root: Path, store: Store, options: AnnotateOptions, progress: Progress) -> list[Clip]:
     """The clips of all footage, each once, by id. What cannot be opened is recorded."""
+    task = OpenFootage(store_path=store.path, options=chosen(OpenOptions, options))
     progress.begin("opening", len(found.taken))
     results: dict[str, Opened | ClipError | Crashed] = {}
-    for footage, result in run(task, found.taken, workers):
+    for footage, result in run(task, found.taken, options.workers):
         results[footage.place] = result
         progress.step(footage.name, _opening_outcome(result))
     broken = {str(left.path.absolute()): left for left in found.left if _is_broken_video(left)}

@@ -9,8 +9,9 @@ from experts.expert import AsCheck, Expert, SetupProblem, joins, may_use, needs_
 from experts.registry import EXPERTS, UnknownNameError
 from experts.runtime.model_expert import lacking
 from experts.signals import SIGNAL_TYPES
-from spatial_engine.annotation.model_options import ModelOptions, licence_of, licence_problem
+from spatial_engine.annotation.licences import licence_of, licence_problem
 from spatial_engine.errors import UsageError
+from spatial_engine.options import ModelOptions, words
 
 SECONDS_PER_CLIP = {
     "valid_area": 1.0,
@@ -54,13 +55,13 @@ class Step:
     """Why it cannot run here, each with a remedy; empty if it can."""
 
 
-def choose_experts(experts: Sequence[str | Expert] | None, wanted: Iterable[str] | None = None) -> list[Expert]:
+def choose_experts(experts: str | Sequence[str | Expert] | None, wanted: Iterable[str] | None = None) -> list[Expert]:
     """The experts to run, needs first: those given (all of them must be able to run) and those that join them, or of
     all registered ones without weights those that `wanted` rests on (None: everything). Raises `UsageError`."""
     if experts is None:
         available = {name: e for name, e in registered_experts().items() if not needs_weights(e)}
         return choose(wanted, {e.name: e for e in _able(available.values())})
-    given = [named_expert(expert) if isinstance(expert, str) else expert for expert in experts]
+    given = [named_expert(expert) if isinstance(expert, str) else expert for expert in words(experts) or ()]
     return choose(None, {expert.name: expert for expert in _joined(_arranged(given))})
 
 

@@ -47,7 +47,11 @@ def _of(expert_of: Callable[[str], object], word: str) -> Sequence[str]:
 
 
 def fetch(
-    row: Weights, weights: str | None = None, *, allow_noncommercial: bool = False, say: Callable[[str], None] = print
+    row: Weights,
+    weights_dir: str | None = None,
+    *,
+    allow_noncommercial: bool = False,
+    say: Callable[[str], None] = print,
 ) -> Path:
     """Downloads what is missing or damaged of a checkpoint; goes on where it was stopped; pins what the table leaves
     open. Returns its folder.
@@ -59,7 +63,7 @@ def fetch(
     if not (row.commercial_ok or allow_noncommercial):
         cause = f"weights {row.name} may not be used commercially ({row.licence})"
         raise UsageError(cause, f"say --allow-noncommercial, or take --experts {row.instead} instead")
-    folder = folder_of(row.name, weights)
+    folder = folder_of(row.name, weights_dir)
     hashes = Hashes(folder)
     lacking = [file for file in row.files if file_fault(row, file, folder, hashes)]
     if not lacking:
@@ -67,7 +71,7 @@ def fetch(
         return folder
     say(f"{row.name}: {row.licence}; from {row.source}")
     before = read_lock(folder)
-    with _explained(row, weights):
+    with _explained(row, weights_dir):
         revision = row.revision or before.revision or _newest(row)
         known = before.sha256 if before.revision == revision else {}
         arrived = {file: _download(row, revision, file, folder / ".part") for file in lacking}
@@ -81,27 +85,27 @@ def fetch(
     return folder
 
 
-def verify(row: Weights, weights: str | None = None, *, pin: bool = False) -> None:
+def verify(row: Weights, weights_dir: str | None = None, *, pin: bool = False) -> None:
     """Reads every byte of a checkpoint. `pin` takes files that nobody vouches for as they are: from then on they must
     stay so. Raises `SetupProblem` for what is missing, damaged or not pinned."""
-    folder = folder_of(row.name, weights)
+    folder = folder_of(row.name, weights_dir)
     lock = read_lock(folder)
     unknown = [file.name for file in row.files if wanted_sha256(file, lock) is None and (folder / file.name).is_file()]
     if pin and unknown:
         found = {name: sha256(folder / name) for name in unknown}
         write_lock(folder, Lock(revision=lock.revision, sha256=lock.sha256 | found))
     if wrong := fault(row, folder, always_hash=True):
-        raise SetupProblem(wrong.cause, command(row.name, weights, pin=wrong.kind == "unpinned"))
+        raise SetupProblem(wrong.cause, command(row.name, weights_dir, pin=wrong.kind == "unpinned"))
 
 
-def present(weights: str | None = None) -> list[Weights]:
+def present(weights_dir: str | None = None) -> list[Weights]:
     """Checkpoints of which there is something here."""
-    return [row for row in WEIGHTS.values() if folder_of(row.name, weights).is_dir()]
+    return [row for row in WEIGHTS.values() if folder_of(row.name, weights_dir).is_dir()]
 
 
-def standings(weights: str | None = None) -> list[tuple[Weights, Fault | None]]:
+def standings(weights_dir: str | None = None) -> list[tuple[Weights, Fault | None]]:
     """Every checkpoint, and what is wrong with its files here."""
-    return [(row, fault(row, folder_of(row.name, weights))) for row in WEIGHTS.values()]
+    return [(row, fault(row, folder_of(row.name, weights_dir))) for row in WEIGHTS.values()]
 
 
 def _accepted(file: WeightFile, part: Path, locked: str | None, folder: Path) -> str:
@@ -159,7 +163,7 @@ def _from_url(url: str, part: Path) -> None:
 
 
 @contextmanager
-def _explained(row: Weights, weights: str | None) -> Iterator[None]:
+def _explained(row: Weights, weights_dir: str | None) -> Iterator[None]:
     """Whatever the network does becomes a cause and a remedy."""
     try:
         yield
@@ -168,7 +172,7 @@ def _explained(row: Weights, weights: str | None) -> Iterator[None]:
     except Exception as error:  # the hub's errors have no common root
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             raise
-        folder, pin = folder_of(row.name, weights), command(row.name, weights, pin=True)
+        folder, pin = folder_of(row.name, weights_dir), command(row.name, weights_dir, pin=True)
         raise SetupProblem(
             f"weights {row.name} cannot be fetched from {row.source}: {one_line(error)}",
             f"run it again when this machine is online: it goes on where it stopped; "

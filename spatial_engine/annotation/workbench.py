@@ -8,8 +8,8 @@ from experts.expert import Expert, SetupProblem, joins, needs_weights, weights_i
 from experts.runtime.device import is_out_of_memory, place, worker_device
 from experts.runtime.model_expert import hindrance
 from spatial_engine.annotation.executor import one_line, worker_number
-from spatial_engine.annotation.model_options import ModelOptions
 from spatial_engine.errors import SetupError, UsageError
+from spatial_engine.options import ModelOptions
 
 _DOCTOR = "see: spatial-engine doctor"
 _TOO_BIG = "--device cpu, --dtype float16, fewer --workers, or end what else uses the memory"

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from spatial_engine.cli.options import names
+from spatial_engine.options import words
 
 Data = Annotated[Path, typer.Argument(metavar="DATASET", help="A data set that generate wrote.")]
 Annotator = Annotated[str | None, typer.Option(metavar="NAME", help='Whose verdicts; by default "me".')]
@@ -44,14 +44,14 @@ def adjudicate(
     serve = not (summary or to_label_studio or from_label_studio or (disagreements and annotator is None))
     if serve:
         adjudication.adjudicate(
-            dataset, annotator=annotator or "me", port=port, sample=sample, seed=seed, leaf=names(leaf),
+            dataset, annotator=annotator or "me", port=port, sample=sample, seed=seed, leaf=words(leaf),
             third=disagreements,
         )  # fmt: skip
     verdicts, to = adjudication.Verdicts(Dataset.open(dataset)), Console(highlight=False)
     if from_label_studio is not None:
         printing.show_import(adjudication.from_label_studio(verdicts, from_label_studio), to)
     if to_label_studio is not None:
-        chosen = verdicts.chosen(leaf=names(leaf), sample=sample, seed=seed)
+        chosen = verdicts.chosen(leaf=words(leaf), sample=sample, seed=seed)
         config = adjudication.to_label_studio(verdicts, chosen, to_label_studio)
         print(f"written: {printable(str(to_label_studio))}, and its configuration {printable(str(config))}")
     if summary or serve or from_label_studio is not None:

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from spatial_engine.cli import options as o
-from spatial_engine.cli.options import grouped, names
+from spatial_engine.cli.options import fed
+from spatial_engine.options import ExpertOptions
 
 Given = Annotated[
     list[str],
@@ -21,14 +21,12 @@ Signals = Annotated[
 ]
 
 
-@grouped
+@fed
 def calibrate(
     sequences: Given,
-    models: o.Models,
+    options: ExpertOptions,
     out: MapsOut = Path("sigma_calibration.json"),
     store: Signals = None,
-    experts: o.Experts = None,
-    workers: o.Workers = 1,
 ) -> None:
     """Fit sigma of experts on sequences with ground truth, for generate --sigma-calibration."""
     from spatial_engine.atomic_file import write_json
@@ -40,10 +38,7 @@ def calibrate(
     if out.is_dir():
         raise UsageError(f"{out} is a folder", "name the file to write, as in -o sigma_calibration.json")
     with for_terminal() as progress:
-        found = calibrate(
-            sequences, store or out.with_suffix(".store"), experts=names(experts), model_options=models.model_options(),
-            workers=workers, progress=progress,
-        )  # fmt: skip
+        found = calibrate(sequences, store or out.with_suffix(".store"), options, progress=progress)
     write_json(out, found.maps.to_json())
     print(sigma_table(found.maps))
     for name, cause, remedy in found.skipped:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from spatial_engine.cli.options import grouped, names
+from spatial_engine.cli.options import fed
+from spatial_engine.options import words
 
 if TYPE_CHECKING:
     from spatial_engine.evaluation.cost import Prices
@@ -73,7 +74,7 @@ class Settings:
 
         return Asking(
             model=model, temperature=_temperature(self.temperature), max_tokens=self.max_tokens,
-            circular=self.circular, blind=self.blind, hints=tuple(names(self.hints) or ()), limit=self.limit,
+            circular=self.circular, blind=self.blind, hints=tuple(words(self.hints) or ()), limit=self.limit,
             seed=self.seed,
         )  # fmt: skip
 
@@ -130,7 +131,7 @@ class Judging:
         )
 
 
-@grouped
+@fed
 def evaluate(
     *,
     dataset: Data,
@@ -165,7 +166,7 @@ def evaluate(
     raise typer.Exit(0 if show_run(run) else 1)
 
 
-@grouped
+@fed
 def score(
     dataset: Items,
     responses: Annotated[Path, typer.Argument(help='Lines such as {"id": "...", "text": "..."}.')],

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,11 +13,9 @@ from spatial_engine.cli import evaluation as cli_evaluation
 from spatial_engine.cli import leaks as cli_leaks
 from spatial_engine.cli import options as o
 from spatial_engine.cli import trust as cli_trust
-from spatial_engine.cli.options import grouped, names
+from spatial_engine.cli.options import fed
 from spatial_engine.cli.weights import weights_app
-
-if TYPE_CHECKING:
-    from spatial_engine.annotation.model_options import ModelOptions
+from spatial_engine.options import AnnotateOptions, GenerateOptions, RunOptions
 
 app = typer.Typer(
     help="Turns folders of videos into spatial question-answer data that can be trusted.",
@@ -31,23 +29,11 @@ app.add_typer(weights_app, name="weights")
 
 
 @app.command()
-@grouped
-def run(
-    videos: o.Videos,
-    out: o.Out,
-    opening: o.Opening,
-    models: o.Models,
-    asking: o.Asking,
-    images: o.Images = None,
-    experts: o.Experts = None,
-    workers: o.Workers = 1,
-    retry_failed: o.Retry = False,
-    plan: o.Plan = False,
-) -> None:
+@fed
+def run(videos: o.Videos, out: o.Out, options: RunOptions, plan: o.PlanOnly = False) -> None:
     """Annotate, generate and report: OUT/store, OUT/dataset, OUT/report."""
-    options, model_options = opening.options(), models.model_options()
     if plan:
-        _show_plan(experts, asking.abilities, out / "store", model_options)
+        _show_plan(out / "store", options)
         return
     from spatial_engine import pipeline
     from spatial_engine.cli import summary
@@ -55,10 +41,7 @@ def run(
     from spatial_engine.store.store import open_store
 
     with for_terminal() as progress:
-        dataset = pipeline.run(
-            videos, out, options=options, images=images, experts=names(experts), model_options=model_options,
-            workers=workers, retry_failed=retry_failed, progress=progress, **asking.given(),
-        )  # fmt: skip
+        dataset = pipeline.run(videos, out, options, progress=progress)
     well = summary.show_store(open_store(out / "store"), console())
     well = summary.show_dataset(dataset, console()) and well
     print(f"look at: {out / 'report' / 'index.html'}")
@@ -66,42 +49,29 @@ def run(
 
 
 @app.command()
-@grouped
-def annotate(
-    videos: o.Videos,
-    store: o.StoreOut,
-    opening: o.Opening,
-    models: o.Models,
-    images: o.Images = None,
-    experts: o.Experts = None,
-    workers: o.Workers = 1,
-    retry_failed: o.Retry = False,
-    plan: o.Plan = False,
-) -> None:
-    """Measure signals of every clip, into a store. Stopped? Run it again: it goes on."""
-    options, model_options = opening.options(), models.model_options()
+@fed
+def annotate(videos: o.Videos, store: o.StoreOut, options: AnnotateOptions, plan: o.PlanOnly = False) -> None:
+    """Measure the signals of every clip, into a store. Stopped? Run it again: it goes on."""
     if plan:
-        _show_plan(experts, None, store, model_options)
+        _show_plan(store, options)
         return
     from spatial_engine import pipeline
     from spatial_engine.cli import summary
     from spatial_engine.progress import console, for_terminal
 
     with for_terminal() as progress:
-        done = pipeline.annotate(
-            videos, store, options=options, images=images, experts=names(experts), model_options=model_options,
-            workers=workers, retry_failed=retry_failed, progress=progress,
-        )  # fmt: skip
+        done = pipeline.annotate(videos, store, options, progress=progress)
     raise typer.Exit(0 if summary.show_store(done, console()) else 1)
 
 
 @app.command()
-@grouped
+@fed
 def generate(
-    store: Annotated[Path, typer.Argument(help="A store that annotate wrote.")],
-    dataset: Annotated[Path, typer.Option("-o", "--out", help="Data set to write; an earlier one there is replaced.")],
-    asking: o.Asking,
-    workers: o.Workers = 1,
+    store: Annotated[Path, typer.Argument(metavar="STORE", help="A store that annotate wrote.")],
+    dataset: Annotated[
+        Path, typer.Option("-o", "--out", metavar="DATASET", help="Data set to write; an earlier one is replaced.")
+    ],
+    options: GenerateOptions,
 ) -> None:
     """Ask what the signals of a store decide, into a data set."""
     from spatial_engine import pipeline
@@ -109,7 +79,7 @@ def generate(
     from spatial_engine.progress import console, for_terminal
 
     with for_terminal() as progress:
-        done = pipeline.generate(store, dataset, workers=workers, progress=progress, **asking.given())
+        done = pipeline.generate(store, dataset, options, progress=progress)
     raise typer.Exit(0 if summary.show_dataset(done, console()) else 1)
 
 
@@ -198,9 +168,9 @@ def _fail(error: Exception) -> None:
     sys.exit(known.exit_code)
 
 
-def _show_plan(experts: str | None, abilities: str | None, store: Path, model_options: "ModelOptions") -> None:
+def _show_plan(store: Path, options: AnnotateOptions) -> None:
     from spatial_engine import pipeline
     from spatial_engine.cli import summary
     from spatial_engine.progress import console
 
-    summary.show_plan(pipeline.plan(names(experts), names(abilities), store, model_options), console())
+    summary.show_plan(pipeline.plan(store, options), console())

@@ -1,48 +1,26 @@
-"""What the commands take: each option once, with its help; groups of them become the objects that functions take."""
+"""Feeds typer with the library's own options: a parameter that is a dataclass becomes one option per field.
+
+The name of an option is the name of the field, its help the field's `Doc`, its default the field's default.
+"""
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import Field, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
+from annotated_doc import Doc
 
-if TYPE_CHECKING:
-    import spatial_engine.annotation.model_options
-    import spatial_engine.sources
-
-Videos = Annotated[Path, typer.Argument(help="A video, a folder of images, or a folder of such.")]
-StoreOut = Annotated[Path, typer.Option("-o", "--out", help="Store to write; a second run does only what is missing.")]
-Out = Annotated[Path, typer.Option("-o", "--out", help="Folder to write.")]
-MaxSide = Annotated[int, typer.Option(help="Experts see frames whose longer side is at most this, in pixels.")]
-MaxKeyframes = Annotated[int, typer.Option(help="Frames in the joint camera estimate, at most.")]
-Start = Annotated[float | None, typer.Option(help="Leave out footage before this, in seconds.")]
-End = Annotated[float | None, typer.Option(help="Leave out footage from this on, in seconds.")]
-Fps = Annotated[float | None, typer.Option(help="Rate of image folders; videos are thinned to at most this.")]
-Images = Annotated[str | None, typer.Option(help='Which images are frames, as a pattern: "*.jpg".')]
-Camera = Annotated[str | None, typer.Option("--intrinsics", metavar="FX,FY,CX,CY", help="The camera, in pixels.")]
-Upright = Annotated[bool, typer.Option("--upright", help="Roll and pitch of most frames lie within 45 degrees.")]
-Licence = Annotated[str, typer.Option(metavar="TEXT", help="Licence of the footage; stands in every question.")]
-Experts = Annotated[str | None, typer.Option(metavar="A,B", help="Run these experts instead of those without weights.")]
-Plan = Annotated[bool, typer.Option("--plan", help="Print experts, licences, cost, what is missing; run nothing.")]
-Retry = Annotated[bool, typer.Option("--retry-failed", help="Run failed experts again.")]
-Workers = Annotated[int, typer.Option(min=1, help="Processes; one clip at a time each.")]
-Seed = Annotated[int, typer.Option(help="Of everything that is drawn by chance.")]
-Abilities = Annotated[str | None, typer.Option(metavar="L1,...", help="Levels, branches or leaves to ask about.")]
-Confidence = Annotated[float, typer.Option(min=0.5, max=1.0, help="Least probability of being right to be asked.")]
-Unanswerable = Annotated[bool, typer.Option("--unanswerable", help="Also ask what the images shown cannot tell.")]
-SigmaCalibration = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Maps of sigma that calibrate wrote; by default our own.")
+Videos = Annotated[Path, typer.Argument(metavar="VIDEOS", help="A video, a folder of images, or a folder of such.")]
+Data = Annotated[Path, typer.Argument(metavar="DATASET", help="A data set that generate wrote.")]
+Out = Annotated[Path, typer.Option("-o", "--out", metavar="FOLDER", help="Folder to write.")]
+StoreOut = Annotated[
+    Path, typer.Option("-o", "--out", metavar="STORE", help="Store to write; a second run does only what is missing.")
 ]
-WeightsDir = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of weight files; see: weights list.")]
-RandomWeights = Annotated[bool, typer.Option("--random-weights", help="Draw weights by chance, to try the code.")]
-Device = Annotated[str, typer.Option(help="Where models run: auto, cpu, cuda, cuda:1.")]
-Dtype = Annotated[
-    Literal["float32", "float16", "bfloat16"] | None, typer.Option(help="Their precision; by default the device's.")
-]
-AllowNoncommercial = Annotated[
-    bool, typer.Option("--allow-noncommercial", help="Allow code and weights that forbid commercial use.")
+PlanOnly = Annotated[
+    bool, typer.Option("--plan", help="Print clips, experts, time, disk and what is missing; run nothing.")
 ]
 
 PosePath = Annotated[Path | None, typer.Argument(metavar="PATH", help="A file of camera poses, or its folder.")]
@@ -77,113 +55,94 @@ Replay = Annotated[
     ),
 ]
 
-
-@dataclass(frozen=True)
-class Opening:
-    """How clips are opened."""
-
-    max_side: MaxSide = 960
-    max_keyframes: MaxKeyframes = 60
-    start: Start = None
-    end: End = None
-    fps: Fps = None
-    intrinsics: Camera = None
-    upright: Upright = False
-    licence: Licence = "unknown"
-
-    def options(self) -> "spatial_engine.sources.OpenOptions":
-        """The same for the pipeline. Raises `UsageError`."""
-        from spatial_engine.sources import OpenOptions
-
-        return OpenOptions(
-            max_side_px=self.max_side, max_keyframes=self.max_keyframes, start_s=self.start, end_s=self.end,
-            fps=self.fps, intrinsics=None if self.intrinsics is None else _camera(self.intrinsics),
-            upright=self.upright, licence=self.licence,
-        )  # fmt: skip
+_DEFAULTS = {"workers": 1}
+"""Where the command line differs from Python: a process of its own survives a crash of native code, and needs no
+`if __name__ == "__main__":` here."""
+_LAST = ("workers", "retry_failed")
+"""What stands last in the help."""
+_SHOWN = {
+    "abilities": "NAME,...",
+    "device": "DEVICE",
+    "end": "SECONDS",
+    "experts": "NAME,...",
+    "fps": "RATE",
+    "images": "PATTERN",
+    "intrinsics": "FX,FY,CX,CY",
+    "licence": "TEXT",
+    "max_side": "PIXELS",
+    "sigma_calibration": "FILE",
+    "start": "SECONDS",
+    "weights_dir": "FOLDER",
+}
+"""What stands for the value in the help, where the type says too little."""
 
 
-@dataclass(frozen=True)
-class Asking:
-    """What is asked."""
-
-    abilities: Abilities = None
-    min_confidence: Confidence = 0.99
-    unanswerable: Unanswerable = False
-    sigma_calibration: SigmaCalibration = None
-    seed: Seed = 0
-
-    def given(self) -> dict[str, Any]:
-        """The same as arguments of the pipeline. Raises `UsageError`."""
-        return {**vars(self), "abilities": names(self.abilities)}
-
-
-@dataclass(frozen=True)
-class Models:
-    """How experts with models are loaded."""
-
-    weights_dir: WeightsDir = None
-    random_weights: RandomWeights = False
-    device: Device = "auto"
-    dtype: Dtype = None
-    allow_noncommercial: AllowNoncommercial = False
-
-    def model_options(self) -> "spatial_engine.annotation.model_options.ModelOptions":
-        """The same for the pipeline. Raises `UsageError`."""
-        from spatial_engine.annotation.model_options import ModelOptions
-        from spatial_engine.errors import UsageError
-
-        if self.random_weights and self.weights_dir is not None:
-            raise UsageError("--weights-dir and --random-weights", "leave one of them out")
-        if self.weights_dir is not None and self.weights_dir.is_file():
-            raise UsageError(
-                f"--weights-dir {self.weights_dir}: no such folder", "spatial-engine weights fetch makes it"
-            )
-        folder = None if self.weights_dir is None else str(self.weights_dir)
-        return ModelOptions(
-            weights="random" if self.random_weights else folder, device=self.device, dtype=self.dtype,
-            allow_noncommercial=self.allow_noncommercial,
-        )  # fmt: skip
-
-
-def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with every parameter that is a dataclass here spelt out as one option per field."""
+def fed(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with every parameter that is a dataclass spelt out as one option per field."""
     taken = inspect.signature(command).parameters
     groups: dict[str, Any] = {name: p.annotation for name, p in taken.items() if is_dataclass(p.annotation)}
-    spelt = {
-        name: [
-            inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, annotation=f.type, default=f.default)
-            for f in fields(groups[name])
-        ]
-        if name in groups
-        else [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
-        for name, parameter in taken.items()
-    }
+    spelt: list[inspect.Parameter] = []
+    for name, parameter in taken.items():
+        if name in groups:
+            spelt += [_parameter(field) for field in ordered(groups[name])]
+        else:
+            spelt.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
     def spread(**given: Any) -> None:
-        built = {name: group(**{f.name: given.pop(f.name) for f in fields(group)}) for name, group in groups.items()}
-        command(**given, **built)
+        for name, group in groups.items():
+            values = {field.name: _value(field, given.pop(field.name)) for field in fields(group)}
+            given[name] = group(**values)
+        command(**given)
 
     spread.__name__, spread.__doc__ = command.__name__, command.__doc__
-    spread.__signature__ = inspect.Signature([p for several in spelt.values() for p in several])  # type: ignore[attr-defined]
+    spread.__signature__ = inspect.Signature(spelt)  # type: ignore[attr-defined]
     spread.__annotations__ = {}
     return spread
 
 
-def _camera(text: str) -> tuple[float, float, float, float]:
+def ordered(group: Any) -> Iterator[Field[Any]]:
+    """Fields of a dataclass in the order of the help: those of one class beside each other."""
+    by_name = {field.name: field for field in fields(group)}
+    last = [by_name.pop(name) for name in _LAST if name in by_name]
+    for cls in group.__mro__:
+        yield from (by_name.pop(name) for name in inspect.get_annotations(cls) if name in by_name)
+    yield from last
+
+
+def flag(name: str) -> str:
+    """The option of a field."""
+    return "--" + name.replace("_", "-")
+
+
+def _parameter(field: Field[Any]) -> inspect.Parameter:
+    hint, *notes = get_args(field.type)
+    docs = [note.documentation for note in notes if isinstance(note, Doc)]
+    option = typer.Option(flag(field.name), help="".join(docs), metavar=_SHOWN.get(field.name))
+    annotation = Annotated[_typed(hint), option] if docs else field.type
+    default = _DEFAULTS.get(field.name, field.default)
+    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+
+
+def _typed(hint: Any) -> Any:
+    """The type as typer reads it from one word of the command line: paths as paths, lists and tuples as text."""
+    members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    optional = type(None) in members or isinstance(hint, str)
+    simple = [m for m in members if get_origin(m) is Literal or m in (bool, int, float)]
+    kind = Path if Path in members else (simple[0] if simple else str)
+    return kind | None if optional else kind
+
+
+def _value(field: Field[Any], given: Any) -> Any:
+    """What the field takes: the numbers of "1,2,3,4" where it holds a tuple."""
+    if not (isinstance(given, str) and "tuple[" in str(field.type)):
+        return given
     from spatial_engine.errors import UsageError
 
+    form = _SHOWN[field.name]
     try:
-        fx, fy, cx, cy = (float(part) for part in text.split(","))
-    except ValueError as error:
-        raise UsageError(f"--intrinsics {text}", "give four numbers in pixels: --intrinsics FX,FY,CX,CY") from error
-    return fx, fy, cx, cy
-
-
-def names(text: str | None) -> list[str] | None:
-    """The words of "a,b". Raises `UsageError` if there is none."""
-    from spatial_engine.errors import UsageError
-
-    words = None if text is None else [name.strip() for name in text.split(",") if name.strip()]
-    if words == []:
-        raise UsageError(f"{text!r} names nothing", "leave the option out to take all")
-    return words
+        numbers = tuple(float(part) for part in given.split(","))
+    except ValueError:
+        numbers = ()
+    if len(numbers) != len(form.split(",")):
+        raise UsageError(f"{flag(field.name)} {given}", f"give numbers: {flag(field.name)} {form}")
+    return numbers

@@ -11,10 +11,10 @@ from rich.table import Column, Table
 from experts.checkpoints.weight_files import Fault, Weights
 from spatial_engine.annotation.plan import Step
 from spatial_engine.atomic_file import read_json
+from spatial_engine.dataset.asking import CRASHED
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.writing import MOVED, UNREADABLE
 from spatial_engine.export.exporter import REPORT
-from spatial_engine.pipeline import CRASHED
 from spatial_engine.progress import counted, printable
 from spatial_engine.store.ledger import Ledger
 from spatial_engine.store.store import Store

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from spatial_engine.errors import UsageError
+from spatial_engine.options import OpenOptions
 from spatial_engine.sequences import presets
 from spatial_engine.sequences.cameras import one_camera, read_camera
 from spatial_engine.sequences.depth_images import DepthFiles
@@ -23,7 +24,7 @@ from spatial_engine.sequences.posed import world_from_cam
 from spatial_engine.sequences.presets import Layout
 from spatial_engine.sequences.sequence import Sequence
 from spatial_engine.sequences.truth import Truth
-from spatial_engine.sources import ImageFolder, OpenOptions, find_footage, open_clips, open_photo
+from spatial_engine.sources import ImageFolder, find_footage, open_clips, open_photo
 from spatial_engine.sources.image_groups import natural_key, read_header
 
 _FASTEST = 10_000

@@ -5,7 +5,7 @@ In: files, folders and the user's options. Out: `experts.clip.Clip`s.
 
 from spatial_engine.sources.finding import find_footage
 from spatial_engine.sources.footage import ClipError, Footage, Found, ImageFolder, Left, VideoFile
-from spatial_engine.sources.opening import Cache, Opened, OpenOptions, open_clips, open_footage, open_photo
+from spatial_engine.sources.opening import Cache, Opened, open_clips, open_footage, open_photo
 from spatial_engine.sources.record import clip_from_json, clip_to_json
 
 __all__ = [
@@ -15,7 +15,6 @@ __all__ = [
     "Found",
     "ImageFolder",
     "Left",
-    "OpenOptions",
     "Opened",
     "VideoFile",
     "clip_from_json",

@@ -12,14 +12,12 @@ from jaxtyping import Float64, Int64
 from experts.clip import Clip, OpeningOptions
 from experts.footage.decoding import DecodingError, ImageReader
 from experts.footage.shots import Shot, windows
-from spatial_engine.errors import UsageError
+from spatial_engine.options import MIN_SIDE_PX, OpenOptions
 from spatial_engine.sources.camera_file import camera_of
 from spatial_engine.sources.footage import ClipError, Footage, ImageFolder, VideoFile
 from spatial_engine.sources.image_groups import read_header
 from spatial_engine.sources.survey import SURVEY_VERSION, ImageSurvey, Survey, survey_images, survey_video
 
-MIN_SIDE_PX = 32
-"""Below this nothing can be measured: the smallest window of a tracker is 21 px."""
 MIN_FRAMES = 2
 
 
@@ -34,43 +32,6 @@ class Cache(Protocol):
     def put(self, key: str, value: dict[str, Any]) -> None:
         """Keeps a JSON object."""
         ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class OpenOptions:
-    """What the user says about the footage, with the defaults that the command line states."""
-
-    start_s: float | None = None
-    """Footage before this is left out, in seconds from its first frame."""
-    end_s: float | None = None
-    """Footage from this on is left out."""
-    fps: float | None = None
-    """Images: their rate, the only thing that gives them times. Videos: thinned to at most this rate."""
-    intrinsics: tuple[float, float, float, float] | None = None
-    """fx, fy, cx, cy in pixels of the upright full-size frame; wins over a JSON beside the clip."""
-    max_side_px: int = 960
-    """Experts work on frames whose longer side is at most this."""
-    max_keyframes: int = 60
-    """At most this many frames take part in the joint camera estimate."""
-    upright: bool = False
-    """The user's word that roll and pitch of most frames lie within 45°."""
-    licence: str = "unknown"
-    """Licence of the footage."""
-
-    def __post_init__(self) -> None:
-        start, end = self.start_s or 0.0, self.end_s
-        if not (0 <= start < np.inf and (end is None or end > start)):
-            given = f"--start {start:g}" + ("" if end is None else f" --end {end:g}")
-            raise UsageError(given, "give seconds, 0 ≤ start < end")
-        if self.fps is not None and not 0 < self.fps < 10_000:
-            raise UsageError(f"--fps {self.fps:g}", "give frames per second, above 0")
-        if self.intrinsics is not None and not (np.isfinite(self.intrinsics).all() and min(self.intrinsics) > 0):
-            given = ",".join(f"{number:g}" for number in self.intrinsics)
-            raise UsageError(f"--intrinsics {given}", "give four numbers of pixels above 0: FX,FY,CX,CY")
-        if self.max_side_px < MIN_SIDE_PX:
-            raise UsageError(f"--max-side {self.max_side_px}", f"give at least {MIN_SIDE_PX} pixels")
-        if self.max_keyframes < MIN_FRAMES:
-            raise UsageError(f"--max-keyframes {self.max_keyframes}", f"give at least {MIN_FRAMES}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +126,7 @@ def _open_video(video: VideoFile, options: OpenOptions, cache: Cache | None) -> 
 
 
 def _open_images(folder: ImageFolder, options: OpenOptions, cache: Cache | None) -> Opened:
-    if options.fps is None and (options.start_s is not None or options.end_s is not None):
+    if options.fps is None and (options.start is not None or options.end is not None):
         raise ClipError("--start/--end: images have no times", "give their rate with --fps")
     _check_size(folder.width_px, folder.height_px)
     count = len(folder.paths)
@@ -227,17 +188,17 @@ def _kept(times_s: Float64[np.ndarray, "n"] | None, count: int, options: OpenOpt
 def _between(
     times_s: Float64[np.ndarray, "n"] | None, frames: Int64[np.ndarray, "n"], options: OpenOptions
 ) -> Int64[np.ndarray, "k"]:
-    if options.start_s is None and options.end_s is None:
+    if options.start is None and options.end is None:
         return frames
     if times_s is None:
         raise ClipError("--start/--end: this video has no time stamps", "give its rate with --fps")
-    end = np.inf if options.end_s is None else options.end_s
-    return frames[(times_s >= (options.start_s or 0.0)) & (times_s < end)]
+    end = np.inf if options.end is None else options.end
+    return frames[(times_s >= (options.start or 0.0)) & (times_s < end)]
 
 
 def _opening_options(footage: Footage, width_px: int, height_px: int, options: OpenOptions) -> OpeningOptions:
     return OpeningOptions(
-        max_side_px=options.max_side_px,
+        max_side_px=options.max_side,
         max_keyframes=options.max_keyframes,
         intrinsics=camera_of(footage, width_px, height_px, options.intrinsics),
         upright=options.upright,

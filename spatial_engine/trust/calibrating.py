@@ -4,19 +4,19 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from experts.expert import Expert
 from experts.sigma_calibration import NotCalibrated, SigmaCalibration, SigmaFactor
 from experts.sigma_calibration.fitting import ErrorSample, FitSettings, fit
+from spatial_engine.annotation.annotate_all import prepared
 from spatial_engine.annotation.annotation import AnnotateClips
 from spatial_engine.annotation.executor import Crashed, attempt
 from spatial_engine.annotation.executor import run as run_tasks
-from spatial_engine.annotation.model_options import ModelOptions, check_licences
-from spatial_engine.annotation.plan import choose_experts
-from spatial_engine.annotation.workbench import check_able, check_sendable
+from spatial_engine.annotation.workbench import check_able
 from spatial_engine.errors import SpatialEngineError, UsageError, explained
+from spatial_engine.options import ExpertOptions, chosen
 from spatial_engine.progress import Progress, Silent
 from spatial_engine.sequences.opening import open_sequence
 from spatial_engine.sequences.sequence import Sequence as OpenedSequence
@@ -89,11 +89,10 @@ class MeasureSet:
 def calibrate(
     sequences: Sequence[str | Path],
     store: str | Path,
+    options: ExpertOptions | None = None,
     *,
-    experts: Sequence[str | Expert] | None = None,
-    model_options: ModelOptions | None = None,
-    workers: int = 0,
     progress: Progress | None = None,
+    **fields: Any,
 ) -> Calibration:
     """Maps of the σ of experts. Signals that the store has are not made again.
 
@@ -101,27 +100,23 @@ def calibrate(
         sequences: folders, manifests, or FOLDER=SEQUENCE.yaml; each is a set, named by its folder. What cannot be
             read, has unsound truth, or was made of the images themselves (`truth: agreement`), is named and left out.
         store: the folder that keeps signals, made if there is none.
-        experts: as for `annotate`.
-        model_options: as for `annotate`.
-        workers: as for `annotate`.
+        options: which experts run, and where; None: the defaults.
         progress: who is told; None: nobody.
+        fields: single fields of `ExpertOptions`, as in `calibrate(sequences, "store/", experts="klt", workers=2)`.
 
     Raises:
         UsageError: an expert is unknown, or no set gives an error to fit on.
         SetupError: this machine can run none of the experts.
         StoreError: `store` is something else, or of another version.
     """
-    progress, model_options = progress or Silent(), model_options or ModelOptions()
-    chosen = choose_experts(experts)
-    check_licences(chosen, model_options)
-    check_able(chosen, model_options)
-    if workers:
-        check_sendable(chosen)
-    annotating = AnnotateClips(store_path=create_store(store).path, experts=chosen, model_options=model_options)
+    progress, options = progress or Silent(), chosen(ExpertOptions, options, fields)
+    annotating = prepared(store, options, progress)
+    check_able(annotating.experts, annotating.model_options)
+    create_store(store)
     task, given = MeasureSet(annotating=annotating), list(dict.fromkeys(map(str, sequences)))
     done: dict[str, MeasuredSet] = {}
     progress.begin("measuring", len(given))
-    for each, result in run_tasks(task, given, workers):
+    for each, result in run_tasks(task, given, options.workers):
         if isinstance(result, Crashed):
             lost = (each, result.error, result.remedy)
             result = MeasuredSet(name=_set_name(each), errors={}, skipped=(lost,))

@@ -26,8 +26,7 @@ def lmms() -> LmmsEval:
 @pytest.fixture(scope="session")
 def generated(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     """What the pipeline asks of our own rendered clip."""
-    options = se.OpenOptions(upright=True, licence="Apache-2.0")
-    return se.run(CLIP, tmp_path_factory.mktemp("accept") / "room", options=options)
+    return se.run(CLIP, tmp_path_factory.mktemp("accept") / "room", upright=True, licence="Apache-2.0")
 
 
 @pytest.fixture(scope="session")

@@ -41,7 +41,7 @@ def test_importing_is_quick() -> None:
 
 def test_help_is_quick_and_light() -> None:
     program = (
-        "import sys, time\nfrom spatial_engine.cli import main\n"
+        "import sys, time\nfrom spatial_engine.cli.main import main\n"
         "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
         "print('seconds', time.process_time())\nprint(*sys.modules, sep='\\n')"
     )
@@ -57,7 +57,7 @@ def test_public_names() -> None:
     assert sorted(spatial_engine.__all__) == spatial_engine.__all__
     for name in spatial_engine.__all__:
         assert callable(getattr(spatial_engine, name))
-    with pytest.raises(AttributeError, match="it has: Asking"):
+    with pytest.raises(AttributeError, match="it has: AnnotateOptions"):
         spatial_engine.annotade  # noqa: B018
 
 

@@ -14,7 +14,6 @@ import pytest
 
 from experts.expert import Expert
 from experts.signals import SIGNAL_TYPES
-from spatial_engine.annotation.model_options import ModelOptions
 from spatial_engine.atomic_file import read_json
 from spatial_engine.pipeline import annotate
 from spatial_engine.store.signal_file import artefact_hash, read_signal
@@ -87,9 +86,7 @@ def test_killed_at_any_moment(tmp_path: Path, workers: int, times: int) -> None:
     finished = annotate(videos, store, experts=experts(tmp_path / "log"))
     check_whole(store)
     assert not list(store.rglob("*.tmp-*"))
-    never_killed = annotate(
-        videos, tmp_path / "other", experts=experts(tmp_path / "log"), model_options=ModelOptions(clips_at_once=1)
-    )
+    never_killed = annotate(videos, tmp_path / "other", experts=experts(tmp_path / "log"), clips_at_once=1)
     assert contents(finished) == contents(never_killed)
     assert len(contents(finished)) == 24
 

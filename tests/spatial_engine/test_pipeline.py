@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from experts.signals import Gravity, NoEstimate
+from spatial_engine.dataset.asking import CRASHED
 from spatial_engine.errors import Interrupted, SpatialEngineError, StoreError, UsageError
-from spatial_engine.pipeline import CRASHED, annotate, generate
+from spatial_engine.pipeline import annotate, generate
 from spatial_engine.progress import Silent
-from spatial_engine.sources import OpenOptions
 from spatial_engine.store.ledger import Ledger
 from spatial_engine.store.signal_file import artefact_hash
 from spatial_engine.store.store import Store, create_store
@@ -73,23 +73,20 @@ def test_a_changed_setting_recomputes_what_rests_on_it(
 
 def test_an_option_concerns_only_who_declares_it(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
     annotate(videos, tmp_path / "store", experts=list(fakes.values()))
-    store = annotate(
-        videos, tmp_path / "store", experts=list(fakes.values()), options=OpenOptions(upright=True, licence="CC0-1.0")
-    )
+    store = annotate(videos, tmp_path / "store", experts=list(fakes.values()), upright=True, licence="CC0-1.0")
     assert calls(fakes) == {"area": 2, "tracks": 2, "up": 4}
     for clip_id in store.clip_ids():
         gravity = store.signals(clip_id)["gravity"]
         assert isinstance(gravity, Gravity)
         assert gravity.decided_by == "--upright"
         assert store.record(clip_id).clip["licence"] == "CC0-1.0"
-    annotate(videos, tmp_path / "store", experts=list(fakes.values()), options=OpenOptions(max_side_px=40))
+    annotate(videos, tmp_path / "store", experts=list(fakes.values()), max_side=40)
     assert calls(fakes) == {"area": 4, "tracks": 4, "up": 4}, "tracks read the area"
 
 
 def test_an_expert_sees_only_declared_options(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
     fakes["up"].options = frozenset()
-    options = OpenOptions(upright=True)
-    store = annotate(videos, tmp_path / "store", experts=[fakes["up"]], options=options)
+    store = annotate(videos, tmp_path / "store", experts=[fakes["up"]], upright=True)
     assert {store.signals(c)["gravity"].decided_by for c in store.clip_ids()} == {"up"}  # type: ignore[union-attr]
 
 
@@ -305,7 +302,7 @@ def test_the_remedy_of_a_failed_clip_is_said(tmp_path: Path, videos: Path, fakes
     broken = store.record(store.clip_ids()[0])
     heard = Heard()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spatial_engine.pipeline.ask_clip", _refuse)
+        patch.setattr("spatial_engine.dataset.asking.ask_clip", _refuse)
         audit = generate(store, tmp_path / "set", progress=heard).audit
     assert f"{broken.clip['name']}: failed: a file is damaged" in heard.lines
     assert heard.lines.count("  try: delete it") == 2

@@ -10,10 +10,10 @@ from rich.console import Console
 
 from experts.runtime.model_expert import ModelExpert, Package
 from experts.signals import Gravity, NoEstimate, Signal
-from spatial_engine.annotation.model_options import ModelOptions
 from spatial_engine.annotation.workbench import Workbench
 from spatial_engine.cli.summary import show_store
 from spatial_engine.errors import SetupError, UsageError
+from spatial_engine.options import ModelOptions
 from spatial_engine.pipeline import annotate
 from spatial_engine.store.signal_file import artefact_hash
 from spatial_engine.store.store import Store
@@ -70,14 +70,12 @@ def test_same_bytes_however_clips_are_taken(
     tmp_path: Path, videos: Path, log: Path, workers: int, clips_at_once: int
 ) -> None:
     write_images(videos / "longer", 9, count=6)
-    alone = annotate(
-        videos, tmp_path / "alone", experts=chain(tmp_path / "other log"), model_options=ModelOptions(clips_at_once=1)
-    )
+    alone = annotate(videos, tmp_path / "alone", experts=chain(tmp_path / "other log"), clips_at_once=1)
     together = annotate(
         videos,
         tmp_path / "together",
         experts=chain(log),
-        model_options=ModelOptions(clips_at_once=clips_at_once),
+        clips_at_once=clips_at_once,
         workers=workers,
     )
     assert len(hashes(alone)) == 18
@@ -86,14 +84,14 @@ def test_same_bytes_however_clips_are_taken(
 
 def test_pictures_of_several_clips_share_batches(tmp_path: Path, videos: Path, log: Path) -> None:
     looks = chain(log)[1]
-    annotate(videos, tmp_path / "store", experts=chain(log), model_options=ModelOptions(clips_at_once=5))
+    annotate(videos, tmp_path / "store", experts=chain(log), clips_at_once=5)
     batches = [note for note in looks.notes() if note.startswith("batch")]
     assert batches == [*["batch of 4, 4 different"] * 3, "batch of 4, 3 different"], "5 clips of 3 pictures"
     assert [note for note in looks.notes() if note.startswith("load")] == ["load on auto"]
 
 
 def test_no_worker_goes_idle_for_it(tmp_path: Path, videos: Path, log: Path) -> None:
-    annotate(videos, tmp_path / "store", experts=chain(log), model_options=ModelOptions(clips_at_once=8), workers=2)
+    annotate(videos, tmp_path / "store", experts=chain(log), clips_at_once=8, workers=2)
     assert chain(log)[1].notes().count("load on auto") == 2
 
 
@@ -136,7 +134,7 @@ def test_batches_halve_when_memory_runs_out(tmp_path: Path, videos: Path, log: P
                 videos,
                 tmp_path / name,
                 experts=[first, looks, last],
-                model_options=ModelOptions(clips_at_once=clips_at_once),
+                clips_at_once=clips_at_once,
             )
         )
     assert failed(stores[0]) == {}

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from spatial_engine.annotation.model_options import ModelOptions
 from spatial_engine.annotation.plan import choose, choose_experts, named_expert, steps
 from spatial_engine.errors import UsageError
+from spatial_engine.options import ModelOptions
 from tests.spatial_engine.fake_adapters import FakeAdapter, Unpacked
 from tests.spatial_engine.fake_experts import FakeExpert, chain
 
@@ -87,5 +87,5 @@ def test_obstacles_are_all_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert core.obstacles == ()
     assert [type(obstacle).__name__ for obstacle in model.obstacles] == ["SetupProblem", "SetupProblem"]
     assert [type(obstacle).__name__ for obstacle in bound.obstacles] == ["UsageError", "SetupProblem"]
-    [tried] = steps([FakeAdapter("bound")], {}, ModelOptions(weights="random"))
+    [tried] = steps([FakeAdapter("bound")], {}, ModelOptions(random_weights=True))
     assert tried.obstacles == ()

@@ -145,10 +145,13 @@ def test_unknown_options_are_usage(command: Run) -> None:
 
 
 def test_a_missing_package_is_3(command: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "spatial_engine.sources", None)
+    def lacks_zarr(*_: object, **__: object) -> None:
+        raise ModuleNotFoundError("No module named 'zarr'", name="zarr")
+
+    monkeypatch.setattr("spatial_engine.pipeline.annotate", lacks_zarr)
     code, _, err = command("annotate", ".", "-o", tmp_path / "store")
     assert code == 3
-    assert "doctor" in err
+    assert "zarr is not installed" in err and "doctor" in err
 
 
 def test_plan_runs_nothing(command: Run, tmp_path: Path, videos: Path) -> None:

@@ -10,8 +10,9 @@ import yaml
 
 from experts.signals import CameraPath, Objects
 from spatial_engine.errors import UsageError
+from spatial_engine.options import OpenOptions
 from spatial_engine.sequences import open_sequence
-from spatial_engine.sources import OpenOptions, find_footage, open_clips
+from spatial_engine.sources import find_footage, open_clips
 from tests.spatial_engine.sequences import layouts
 from tests.spatial_engine.sequences.rendered_set import FRAMES, changed, manifest, walk
 

@@ -12,10 +12,10 @@ import pytest
 from experts.clip import Clip
 from experts.intrinsics import Intrinsics
 from spatial_engine.errors import UsageError
+from spatial_engine.options import OpenOptions
 from spatial_engine.sources import (
     ClipError,
     ImageFolder,
-    OpenOptions,
     VideoFile,
     clip_from_json,
     clip_to_json,
@@ -103,11 +103,11 @@ def test_the_id_is_of_content_alone(tmp_path: Path) -> None:
     a = one_shot(tmp_path / "a.mp4")
     (tmp_path / "other place").mkdir()
     b = video(shutil.copy(a.path, tmp_path / "other place" / "renamed.mov"))
-    (one,), (two,) = open_clips(a), open_clips(b, OpenOptions(max_side_px=64, upright=True, licence="CC0-1.0"))
+    (one,), (two,) = open_clips(a), open_clips(b, OpenOptions(max_side=64, upright=True, licence="CC0-1.0"))
     assert one.id == two.id
     assert len(one.id) == 16
     (thinned,) = open_clips(a, OpenOptions(fps=5))
-    (cut,) = open_clips(a, OpenOptions(start_s=1))
+    (cut,) = open_clips(a, OpenOptions(start=1))
     other = one_shot(tmp_path / "c.mp4", options={"crf": "30"})
     assert len({one.id, thinned.id, cut.id, open_clips(other)[0].id}) == 4
 
@@ -122,10 +122,10 @@ def test_the_id_of_images_is_of_their_bytes_in_order(tmp_path: Path) -> None:
 
 
 def test_start_and_end_cut_a_video(tmp_path: Path) -> None:
-    (clip,) = open_clips(one_shot(tmp_path / "a.mp4"), OpenOptions(start_s=0.5, end_s=1.5))
+    (clip,) = open_clips(one_shot(tmp_path / "a.mp4"), OpenOptions(start=0.5, end=1.5))
     assert clip.frames.tolist() == list(range(5, 15))
     with pytest.raises(ClipError, match="0 of 30 frames lie within"):
-        open_clips(one_shot(tmp_path / "a.mp4"), OpenOptions(start_s=9))
+        open_clips(one_shot(tmp_path / "a.mp4"), OpenOptions(start=9))
 
 
 @pytest.mark.parametrize(("fps", "kept"), [(5, 15), (2, 6), (10, 30), (100, 30), (4, 12), (7, 21)])
@@ -140,11 +140,11 @@ def test_images_have_times_only_from_the_user(tmp_path: Path) -> None:
     folder = images(tmp_path)
     (clip,) = open_clips(folder)
     assert clip.times_s is None
-    (timed,) = open_clips(folder, OpenOptions(fps=2, start_s=0.5))
+    (timed,) = open_clips(folder, OpenOptions(fps=2, start=0.5))
     assert timed.times_s is not None
     assert timed.times_s.tolist() == [0.5, 1.0, 1.5, 2.0, 2.5]
     with pytest.raises(ClipError, match="give their rate with --fps"):
-        open_clips(folder, OpenOptions(start_s=1))
+        open_clips(folder, OpenOptions(start=1))
 
 
 def test_the_users_camera_comes_from_the_command_line_or_a_file(tmp_path: Path) -> None:
@@ -210,11 +210,11 @@ def test_a_truncated_file_gives_the_frames_it_has(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"start_s": -1},
-        {"start_s": 3, "end_s": 3},
+        {"start": -1},
+        {"start": 3, "end": 3},
         {"fps": 0},
         {"fps": float("nan")},
-        {"max_side_px": 8},
+        {"max_side": 8},
         {"max_keyframes": 1},
     ],
 )

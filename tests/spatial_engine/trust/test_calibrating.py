@@ -81,8 +81,8 @@ def witness(sets):
 def command(monkeypatch, witness, capsys):
     """The command line, with the witness as the only expert and no other process."""
 
-    def alone(sequences, store, **given):
-        return calibrate(sequences, store, experts=[witness], progress=given["progress"])
+    def alone(sequences, store, options, *, progress):
+        return calibrate(sequences, store, experts=[witness], progress=progress)
 
     monkeypatch.setattr(calibrating, "calibrate", alone)
 

@@ -3,8 +3,9 @@
 import pytest
 
 from experts.expert import AsCheck
-from spatial_engine.annotation.model_options import ModelOptions, check_licences, licence_of
+from spatial_engine.annotation.licences import check_licences, licence_of
 from spatial_engine.errors import UsageError
+from spatial_engine.options import ModelOptions
 from tests.spatial_engine.fake_adapters import BoundCode, FakeAdapter
 
 
@@ -23,17 +24,11 @@ def test_a_second_opinion_has_no_other_licence() -> None:
 
 
 def test_random_weights_are_nobody_s_but_code_is_somebody_s() -> None:
-    check_licences([FakeAdapter("bound")], ModelOptions(weights="random"))
+    check_licences([FakeAdapter("bound")], ModelOptions(random_weights=True))
     with pytest.raises(UsageError, match="bound_code may not be used commercially"):
-        check_licences([BoundCode()], ModelOptions(weights="random"))
+        check_licences([BoundCode()], ModelOptions(random_weights=True))
 
 
 def test_licences_are_named() -> None:
     assert licence_of(FakeAdapter("bound")) == "Apache-2.0, weights CC-BY-NC-4.0"
     assert licence_of(AsCheck(FakeAdapter())) == "Apache-2.0, weights Apache-2.0"
-
-
-def test_public_name() -> None:
-    import spatial_engine
-
-    assert spatial_engine.ModelOptions is ModelOptions

@@ -1,0 +1,89 @@
+"""All clips through the experts: what is missing is found, shared among workers, and survives their deaths."""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from pathlib import Path
+
+from experts.clip import Clip
+from experts.expert import needs_weights
+from experts.runtime.per_image import PerImageExpert
+from spatial_engine.annotation.annotation import AnnotateClips, AnnotatedClip
+from spatial_engine.annotation.executor import Crashed, run
+from spatial_engine.annotation.licences import check_licences
+from spatial_engine.annotation.plan import choose_experts
+from spatial_engine.annotation.workbench import check_able, check_sendable, obstacles
+from spatial_engine.errors import SpatialEngineError
+from spatial_engine.options import AnnotateOptions, ExpertOptions, ModelOptions, StrPath, chosen
+from spatial_engine.progress import Progress, counted
+from spatial_engine.store.ledger import Ledger
+from spatial_engine.store.store import Store
+
+_Annotated = tuple[tuple[Clip, ...], tuple[AnnotatedClip, ...] | Crashed]
+
+
+def prepared(store: StrPath, options: ExpertOptions, progress: Progress) -> AnnotateClips:
+    """The task that a user's options describe. Says which experts cannot run here. Raises `UsageError`."""
+    models = chosen(ModelOptions, options)
+    task = AnnotateClips(store_path=Path(store), experts=choose_experts(options.experts), model_options=models)
+    check_licences(task.experts, models)
+    if options.workers:
+        check_sendable(task.experts)
+    for name, problem in obstacles(task.experts, models).items():
+        progress.say(f"{name} cannot run here: {problem.cause}")
+        progress.say(f"  try: {problem.remedy}")
+    if models.random_weights and any(needs_weights(expert) for expert in task.experts):
+        progress.say("weights are drawn at random: what models say here means nothing")
+    return task
+
+
+def annotate_all(
+    clips: Sequence[Clip], task: AnnotateClips, store: Store, options: AnnotateOptions, progress: Progress
+) -> None:
+    """Runs what is missing of all clips, and frees what was loaded. Raises `SetupError` where no expert can run."""
+    if options.retry_failed:
+        for clip in clips:
+            store.write_failures(clip.id, {})
+    try:
+        _annotate(clips, task, store, options.workers, progress)
+    finally:
+        task.close()
+
+
+def _annotate(clips: Sequence[Clip], task: AnnotateClips, store: Store, workers: int, progress: Progress) -> None:
+    """Runs what is missing. A process that dies costs the expert that was at work; the clip's others go on."""
+    progress.begin("annotating", len(clips))
+    ledger = Ledger.open(store)
+    missing = [clip for clip in clips if not task.is_done(clip)]
+    if missing:
+        check_able(task.experts, task.model_options)
+    lacking = {clip.id for clip in missing}
+    present: list[tuple[Clip, ...]] = [(clip,) for clip in clips if clip.id not in lacking]
+    already, waiting = 0, _groups(missing, task, workers)
+    # no process needs to start for those that are present
+    results: Iterable[_Annotated] = chain(run(task, present, 0), run(task, waiting, workers))
+    while True:
+        suspects: list[tuple[Clip, str]] = []
+        for group, result in results:
+            if isinstance(result, Crashed):
+                suspects += [(clip, result.error) for clip in group]
+                continue
+            for clip, done in zip(group, result, strict=True):
+                ledger.write(done.entries)
+                already += not done.computed
+                progress.step(clip.name, done.outcome)
+        if not suspects:
+            break
+        for clip, error in suspects if task.careful else ():
+            if not task.blame(clip, error):
+                raise SpatialEngineError(f"{clip.name}: {error}", "is the disk full, or the store read-only?")
+        task.careful = True  # from now on clip by clip
+        waiting = [(clip,) for clip, _ in suspects]
+        results = run(task, waiting, workers)
+    progress.say(f"{counted(len(clips), 'clip')}: {already} already done")
+
+
+def _groups(clips: Sequence[Clip], task: AnnotateClips, workers: int) -> list[tuple[Clip, ...]]:
+    """Clips that a worker takes together: several where experts have models, and no worker goes without for it."""
+    several = any(needs_weights(expert) or isinstance(expert, PerImageExpert) for expert in task.experts)
+    size = min(task.model_options.clips_at_once, -(-len(clips) // max(1, workers))) if several else 1
+    return [tuple(clips[first : first + size]) for first in range(0, len(clips), max(1, size))]

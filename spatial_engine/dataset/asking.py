@@ -1,0 +1,104 @@
+"""Asks about every clip of a store what its signals decide."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from experts.sigma_calibration import SigmaCalibration, packaged_calibration, read_calibration, with_sigma_calibration
+from spatial_engine.annotation.executor import Crashed, run
+from spatial_engine.errors import UsageError
+from spatial_engine.options import GenerateOptions, words
+from spatial_engine.progress import Progress
+from spatial_engine.sources import clip_from_json
+from spatial_engine.store.store import Store
+from templates.draft import ClipQuestions, Refusal
+from templates.generate import ask_clip
+from templates.registry import UnknownAbilityError, create_templates
+from templates.settings import AskSettings
+from templates.template import Template
+
+CRASHED = "the program failed on this clip"
+"""Refusal reason of a clip whose questions could not be made because of a fault in a template."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskClip:
+    """The task of a worker: everything that can be asked about one clip."""
+
+    store_path: Path
+    templates: Sequence[Template]
+    settings: AskSettings
+    seed: int
+    calibration: SigmaCalibration
+    """Factors for σ, applied to the signals before anything is asked."""
+
+    @classmethod
+    def of(cls, store: Store, options: GenerateOptions) -> "AskClip":
+        """The task that a user's options describe. Raises `UsageError`. Reads nothing of the store."""
+        return cls(
+            store_path=store.path,
+            templates=templates_for(options),
+            settings=AskSettings(min_confidence=options.min_confidence),
+            seed=options.seed,
+            calibration=_calibration(options),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """What the audit of a data set records of it."""
+        calibration = replace(self.calibration, not_calibrated=()).to_json() | {"digest": self.calibration.digest}
+        return {
+            "ask": asdict(self.settings),
+            "templates": [template.name for template in self.templates],
+            "sigma_calibration": calibration,
+        }
+
+    def __call__(self, clip_id: str) -> ClipQuestions:
+        """The drafts of questions of a clip by id."""
+        store = Store(self.store_path)
+        clip = clip_from_json(store.record(clip_id).clip)
+        signals = with_sigma_calibration(store.signals(clip_id), self.calibration)
+        return ask_clip(clip, signals, self.templates, self.settings, self.seed)
+
+
+def ask_all(task: AskClip, store: Store, workers: int, progress: Progress) -> list[ClipQuestions]:
+    """What can be asked about each clip of a store, as the clips finish. A fault costs its clip alone."""
+    asked = []
+    clip_ids = store.clip_ids()
+    progress.begin("asking", len(clip_ids))
+    for clip_id, result in run(task, clip_ids, workers):
+        name = store.record(clip_id).clip["name"]
+        if isinstance(result, Crashed):
+            asked.append(_none_because(clip_id, result))
+            progress.step(name, f"failed: {result.error}")
+            if result.remedy:
+                progress.say(f"  try: {result.remedy}")
+        else:
+            asked.append(result)
+            progress.step(name, "done")
+    return asked
+
+
+def templates_for(options: GenerateOptions) -> list[Template]:
+    """The templates that ask about the abilities of the options. Raises `UsageError` for an unknown ability."""
+    try:
+        return list(create_templates(words(options.abilities) or (), unanswerable=options.unanswerable).values())
+    except UnknownAbilityError as error:
+        raise UsageError(str(error), "name a level, a branch or a leaf, as in --abilities L1,L2/Memory") from error
+
+
+def _calibration(options: GenerateOptions) -> SigmaCalibration:
+    """The factors of the file that the options name, or those that come with the software. Raises `UsageError`."""
+    path = options.sigma_calibration
+    try:
+        return packaged_calibration() if path is None else read_calibration(Path(path))
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"--sigma-calibration {path}: {error}", "give a file that spatial-engine calibrate wrote"
+        ) from error
+
+
+def _none_because(clip_id: str, crash: Crashed) -> ClipQuestions:
+    reason = f"{CRASHED}: {crash.error}"
+    refusal = Refusal(clip_id=clip_id, template="", ability="", format=None, reason=reason, count=1)
+    return ClipQuestions(clip_id=clip_id, drafts=(), refusals=(refusal,))

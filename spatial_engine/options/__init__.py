@@ -1,0 +1,36 @@
+"""What a user may set, stated once: every field is an option of the command line and of Python, under one name.
+
+    RunOptions
+    ├── AnnotateOptions           retry_failed
+    │   ├── OpenOptions           how footage becomes clips
+    │   └── ExpertOptions         which experts run
+    │       ├── ModelOptions      where models run
+    │       │   └── FetchOptions  which licences are accepted
+    │       │       └── WeightsFolder
+    │       └── WorkerOptions
+    └── GenerateOptions           what is asked
+        └── WorkerOptions
+
+Imports nothing heavy: the help of the command line is made from it.
+"""
+
+from spatial_engine.options.checked import StrPath, WorkerOptions, chosen, words
+from spatial_engine.options.commands import AnnotateOptions, GenerateOptions, RunOptions
+from spatial_engine.options.models import ExpertOptions, FetchOptions, ModelOptions, WeightsFolder
+from spatial_engine.options.opening import MIN_SIDE_PX, OpenOptions
+
+__all__ = [
+    "MIN_SIDE_PX",
+    "AnnotateOptions",
+    "ExpertOptions",
+    "FetchOptions",
+    "GenerateOptions",
+    "ModelOptions",
+    "OpenOptions",
+    "RunOptions",
+    "StrPath",
+    "WeightsFolder",
+    "WorkerOptions",
+    "chosen",
+    "words",
+]

@@ -1,0 +1,49 @@
+"""The options of `annotate`, `generate` and `run`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from annotated_doc import Doc
+
+from spatial_engine.errors import UsageError
+from spatial_engine.options.checked import StrPath, WorkerOptions
+from spatial_engine.options.models import ExpertOptions
+from spatial_engine.options.opening import OpenOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnotateOptions(OpenOptions, ExpertOptions):
+    """Options of `annotate`."""
+
+    retry_failed: Annotated[bool, Doc("Run again the experts that failed under the same settings.")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerateOptions(WorkerOptions):
+    """Options of `generate`: what is asked. The questions do not depend on the number of workers."""
+
+    abilities: Annotated[
+        str | Sequence[str] | None,
+        Doc(
+            "Ask about these abilities only: levels, branches or leaves of the tree, such as L1,Memory or "
+            "L1/Orientation/Gravity."
+        ),
+    ] = None
+    seed: Annotated[int, Doc("Seed of everything that is drawn at random.")] = 0
+    min_confidence: Annotated[float, Doc("Ask only where the answer is right with at least this probability.")] = 0.99
+    unanswerable: Annotated[bool, Doc("Also ask what the photos shown cannot tell (docs/unanswerable.md).")] = False
+    sigma_calibration: Annotated[
+        StrPath | None,
+        Doc("File that `spatial-engine calibrate` wrote, with a factor for each sigma; by default the packaged one."),
+    ] = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0.5 <= self.min_confidence <= 1:
+            raise UsageError(f"--min-confidence {self.min_confidence:g}", "give a probability from 0.5 to 1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(AnnotateOptions, GenerateOptions):
+    """Options of `run`: those of `annotate` and of `generate`."""
