@@ -22,16 +22,16 @@ from templates.measured import Json
 from templates.question import Question
 
 Completion = str | Sequence[Mapping[str, Json]]
-"""Text, or the messages of a conversation: what the assistant said counts."""
+"""Text, or the messages of a conversation, of which the assistant's last one counts."""
 
 MOST_PARTIAL = 0.3
-"""What a wrong answer can earn by being near, at most. The least that a right one earns is 0.8."""
+"""The most that a wrong answer earns for being near. A right one earns at least 0.8."""
 THINKING = 0.1
 """What thoughts add to a right plan (L3, L4)."""
 LENGTHY = 0.2
 """What thoughts take from a right perception (L1, and counting)."""
 _ENOUGH_WORDS = 40
-"""Distinct words of thought that earn all of `THINKING`: the same word again is no thought."""
+"""Distinct words of reasoning that earn all of `THINKING`; repeated words do not count."""
 _MUCH_THOUGHT = 2_000
 """Characters of thought that cost all of `LENGTHY`."""
 _TOO_MUCH_THOUGHT = 20_000
@@ -43,7 +43,7 @@ def reward(
 ) -> list[float]:
     """From 0 to 1, one for each completion: `accuracy_reward`, changed by thoughts as the level asks.
 
-    `question[i]` is the question of `completions[i]`, as JSON or as its object; other columns are not looked at.
+    `question[i]` is the question of `completions[i]`, as JSON or as its object; other columns are not used.
     Questions that cannot be scored give 0 to all, and completions longer than 100 000 characters earn 0. Raises
     `ValueError` for other numbers of questions and completions and for lines that are no questions; never for a
     completion.
@@ -79,7 +79,7 @@ def counts(question: Question) -> bool:
 
 
 def _effort(thought: str) -> float:
-    """From 0 to 1: how many distinct words there are."""
+    """Number of distinct words, from 0 to 1."""
     if len(thought) > _TOO_MUCH_THOUGHT:
         return 0.0
     return min(1.0, len(set(thought.lower().split())) / _ENOUGH_WORDS)
@@ -95,8 +95,8 @@ def _accuracy(form: Formed | None, question: Question) -> float:
 
 
 def _nearness(found: Score) -> float:
-    """From 0 to 1: the Gaussian score with the tolerance for its σ (with the measurement's own σ nothing would be left
-    outside of the tolerance, and there would be no slope to climb); the progress of a plan; 0 of a label."""
+    """From 0 to 1: the Gaussian score with the tolerance as its σ (with the σ of the measurement there would be
+    no gradient outside the tolerance); the progress of a plan; 0 for a label."""
     detail = found.detail
     tolerance = detail.get("tolerance")
     if "progress" in detail:
@@ -119,14 +119,14 @@ def _pairs(
 
 
 def _text(completion: Completion) -> str:
-    """What the assistant said last; "" for what is no conversation."""
+    """The assistant's last message; "" if there is none."""
     if isinstance(completion, str):
         return completion
     turns = [turn for turn in completion if isinstance(turn, Mapping) and turn.get("role", "assistant") == "assistant"]
-    said = turns[-1].get("content") if turns else ""
-    if isinstance(said, list):
-        said = "".join(str(part.get("text", "")) for part in said if isinstance(part, Mapping))
-    return said if isinstance(said, str) else ""
+    content = turns[-1].get("content") if turns else ""
+    if isinstance(content, list):
+        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
+    return content if isinstance(content, str) else ""
 
 
 def _question(given: str | Mapping[str, Json]) -> Question:

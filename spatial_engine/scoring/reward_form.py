@@ -1,7 +1,7 @@
-"""The form in which an answer earns a reward: thoughts, one answer block with a bare answer in it, the end.
+"""The form in which an answer earns a reward: reasoning, then one answer block that holds a bare answer, then the end.
 
-Stricter than the readers of `scoring.reading`, on purpose: those find out what a model meant, and whatever they forgive
-a policy will learn to use (several answers, ranges, all options, answers in thoughts, blocks without end).
+It is stricter than the readers of `scoring.reading`, on purpose. Those find out what a model meant; a policy learns to
+exploit what they forgive (several answers, ranges, all options, answers in the reasoning, blocks without end).
 """
 
 import json
@@ -14,8 +14,8 @@ from templates.measured import Json
 from templates.question import Question
 
 LONGEST = 100_000
-"""Characters of a completion; what is longer earns nothing: no answer needs them, and a policy that writes them is
-caught in a loop, which must never pay, not even where an answer ends it."""
+"""Characters of a completion; a longer one earns 0. No answer needs so many: the policy is caught in a loop, which must
+not be rewarded even where an answer ends it."""
 _LONGEST_ANSWER = 2_000
 _OPEN, _CLOSE = "<answer>", "</answer>"
 _THINK, _THOUGHT = "<think>", "</think>"
@@ -31,16 +31,16 @@ _UNITS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Formed:
-    """A completion of the right form."""
+    """A completion in the required form."""
 
     thought: str
-    """What stands before the answer, without its tags."""
+    """The text before the answer block, without tags."""
     value: Json
     """The answer, in the form of `Question.answer`."""
 
 
 def formed(text: str, question: Question) -> Formed | None:
-    """Thought and answer; None for any other form."""
+    """Reasoning and answer; None for any other form."""
     if len(text) > LONGEST or text.count(_OPEN) != 1 or text.count(_CLOSE) != 1:
         return None
     before, _, rest = text.partition(_OPEN)
@@ -53,7 +53,7 @@ def formed(text: str, question: Question) -> Formed | None:
 
 
 def _thought(before: str) -> str | None:
-    """The text before an answer. At most one think block, closed there; chat templates may have opened it already."""
+    """The text before the answer block: at most one think block, closed there (a chat template may have opened it)."""
     opened, closed = before.count(_THINK), before.count(_THOUGHT)
     if opened > 1 or closed > 1 or opened > closed or (opened and before.index(_THINK) > before.index(_THOUGHT)):
         return None
@@ -61,7 +61,7 @@ def _thought(before: str) -> str | None:
 
 
 def _bare(answer: str, question: Question) -> Json | None:
-    """What an answer says, if it says nothing else."""
+    """The answer, if the block holds nothing else."""
     match question.format:
         case "choice":
             return answer if len(answer) == 1 else None
@@ -88,7 +88,7 @@ def _keys_fit(found: Mapping[str, Json], question: Question) -> bool:
 
 
 def _json(answer: str) -> Json:
-    """None for what is not strict JSON: NaN, infinities and names given twice are not."""
+    """None for anything but strict JSON: NaN, infinities and repeated names are refused."""
     try:
         return json.loads(
             answer, parse_constant=_refuse, parse_float=_finite, parse_int=_small, object_pairs_hook=_once
@@ -109,11 +109,11 @@ def _finite(written: str) -> float:
 
 def _small(written: str) -> int:
     if len(written) > 15:
-        raise ValueError("no such number is asked for")
+        raise ValueError("the integer has more than 15 digits")
     return int(written)
 
 
 def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     if len(dict(pairs)) < len(pairs):
-        raise ValueError("a name is given twice")
+        raise ValueError("a name is repeated")
     return dict(pairs)

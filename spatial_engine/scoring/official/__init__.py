@@ -1,4 +1,7 @@
-"""The published scores, to the last quirk: `f(response, answer, extra_info, *, unsafe=False) -> dict` with "score"."""
+"""The published scores of SpatialTree-Bench, quirks included.
+
+`f(response, answer, extra_info, *, unsafe=False) -> dict` with "score".
+"""
 
 from spatial_engine.scoring.official.aggregate import aggregate
 from spatial_engine.scoring.official.choice import multichoiceeval

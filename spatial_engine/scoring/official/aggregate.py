@@ -56,7 +56,7 @@ _PLACES = {_key(leaf): official_name(leaf).replace(" ", "") for leaf, _ in weigh
 
 
 def _leaf_means(items: list[Mapping[str, Any]], detail: dict[str, Any]) -> dict[str, float]:
-    """By the value of the tag with the largest number. Puts into `detail` what was odd. Raises as the reference."""
+    """By the value of the tag with the largest number. Counts irregular items in `detail`. Raises as the reference."""
     scores: dict[str, list[float]] = defaultdict(list)
     odd: dict[str, Counter[str]] = {"unmatched": Counter(), "elsewhere": Counter()}
     untagged = 0

@@ -37,8 +37,8 @@ _FEW_WORDS = 5
 def multichoiceeval(response: Any, answer: Any, extra_info: Any) -> Result:
     """1 if the letter found equals `answer` verbatim, else 0. `extra_info["option"]`: the options, A first.
 
-    Where nothing is found the reference draws a letter at random. The score is then what it gives on average, and
-    `detail` says {"expectation": True, "options": n}.
+    Where no letter is found, the reference draws one at random. The score is then its expectation, and `detail` holds
+    {"expectation": True, "options": n}.
     """
     options = extra_info["option"]
     letters = _letters(len(options))
@@ -72,7 +72,7 @@ def find_letter(response: Any, letters: str, options: Any) -> str | None:
 
 
 def _mentioned(text: str, letters: str, options: Any) -> str | None:
-    """The last of the letters that are mentioned in the first of four ways that has any: (X), "X ", "X.", its text."""
+    """The last letter in the first of four notations that occurs: (X), "X ", "X.", the text of the option."""
     if "(" in text and (bracketed := [letter for letter in letters if f"({letter})" in text]):
         return max(bracketed, key=lambda letter: text.rfind(f"({letter})"))
     for follower in " .":

@@ -23,7 +23,7 @@ _ABOUT_Y = {"left": "inner", "right": "outer", "inner": "right", "outer": "left"
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class MapObject:
     """An object or a view of a map: x to the right, y down, in the map's units."""
 
     x: float
@@ -33,7 +33,7 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Similarity:
-    """How well one rotation of a predicted map fits the true one."""
+    """Similarity of a predicted map, under one rotation, to the true one."""
 
     rotation: str | None = None
     directional: float = 0.0
@@ -42,7 +42,7 @@ class Similarity:
     """Share of the true facings; 1 if the truth has none."""
     overall: float = 0.0
     isomorphic: bool = False
-    """Every object is there, and every relation, those that are undecided too."""
+    """Whether every object is there and every relation agrees, undecided ones included."""
 
 
 @metric
@@ -50,14 +50,14 @@ def cogmapeval(response: Any, answer: Any, extra_info: Any) -> Result:
     """0.2 for the letter, 0.6 for the similarity of the maps under the best of six rotations, 0.2 for isomorphism.
 
     `answer`: the bare letter. `extra_info`: `cogmap`, the true map or its JSON text, and `id_type`. Only objects that
-    both maps have are compared: how many of the true ones those are is reported (`coverage`) and costs nothing.
+    both maps have are compared. Their share of the true ones is reported (`coverage`) and costs nothing.
     """
     id_type, truth = extra_info["id_type"], extra_info["cogmap"]
     if response and not isinstance(response, str):
         raise TypeError("expected string")
     letter = read_letter(response) if response else None
     truth = read_map(truth) if isinstance(truth, str) else truth
-    (id_type or "").lower()  # the reference sorts items into settings by it, makes nothing of them, and may fail here
+    (id_type or "").lower()  # the reference derives an unused setting from it, and may fail here
     details = {
         "rotation_invariant_isomorphic": 0.0,
         "overall_similarity": 0.0,
@@ -83,21 +83,21 @@ def _predicted(response: str | None) -> Any:
 
 
 def _compare(predicted: Any, truth: Any) -> dict[str, Any]:
-    """Those details that are not 0."""
+    """The details that are not 0."""
     if not predicted or not truth or not isinstance(predicted, dict) or not isinstance(truth, dict):
         return {}
     if not isinstance(predicted.get("objects"), list):
         predicted = {name: entry[0] if isinstance(entry, list) else entry for name, entry in predicted.items()}
     if not all([is_valid(predicted), is_valid(truth)]):  # every entry of both: one beyond floats raises
         return {"parsable_json": 1}
-    ours, theirs = things(predicted), things(truth)
-    if not ours or not theirs:
+    found, true = map_objects(predicted), map_objects(truth)
+    if not found or not true:
         return {"parsable_json": 1, "valid_format": 1}
-    wanted = set(theirs)
+    wanted = set(true)
     if "views" not in predicted and "objects" in truth:
         wanted = {entry["name"] for entry in truth["objects"]}
-    common = wanted & ours.keys()
-    best = _best(ours, theirs, common, complete=common == wanted) if common else Similarity()
+    common = wanted & found.keys()
+    best = _best(found, true, common, complete=common == wanted) if common else Similarity()
     return {
         "rotation_invariant_isomorphic": float(best.isomorphic),
         "overall_similarity": best.overall,
@@ -137,56 +137,59 @@ def _is_valid_entry(entry: Any) -> bool:
     return isinstance(facing, str) and facing.lower().strip() in _FACING
 
 
-def things(cognitive_map: Mapping[str, Any]) -> dict[str, Thing]:
-    """Objects and views of a valid map by name; of two with the same name the last. Raises TypeError for odd names."""
+def map_objects(cognitive_map: Mapping[str, Any]) -> dict[str, MapObject]:
+    """Objects and views of a valid map by name; of equal names the last. Raises TypeError for unhashable names."""
     if "objects" not in cognitive_map:
-        return {name: _thing(entry) for name, entry in cognitive_map.items()}
+        return {name: _map_object(entry) for name, entry in cognitive_map.items()}
     entries: list[Any] = [*cognitive_map["objects"], *cognitive_map.get("views", [])]
     if not isinstance(cognitive_map["objects"], list):  # a simple map with an object of that name: the reference looks
         entries = [key["name"] for key in entries if "name" in key]  # at its keys, and finds none or fails
-    return {entry["name"]: _thing(entry) for entry in entries}
+    return {entry["name"]: _map_object(entry) for entry in entries}
 
 
-def _thing(entry: Mapping[str, Any]) -> Thing:
+def _map_object(entry: Mapping[str, Any]) -> MapObject:
     facing = entry.get("facing") or None
     facing = facing[0] if isinstance(facing, list) else facing
     x, y = entry["position"][:2]
-    return Thing(float(x), float(y), facing and _FACING[facing.lower().strip()])
+    return MapObject(float(x), float(y), facing and _FACING[facing.lower().strip()])
 
 
-def _about_z(degrees: int) -> Callable[[Thing], Thing]:
-    c, s = cos(radians(degrees)), sin(radians(degrees))  # not 0 and 1: what is left over decides ties, as it does there
+def _about_z(degrees: int) -> Callable[[MapObject], MapObject]:
+    c, s = (
+        cos(radians(degrees)),
+        sin(radians(degrees)),
+    )  # rounded as in the reference: that decides ties
 
-    def rotated(thing: Thing) -> Thing:
-        facing = thing.facing
+    def rotated(item: MapObject) -> MapObject:
+        facing = item.facing
         if facing in _CLOCKWISE:
             facing = _CLOCKWISE[(_CLOCKWISE.index(facing) + degrees // 90) % 4]
-        return Thing(c * thing.x - s * thing.y, s * thing.x + c * thing.y, facing)
+        return MapObject(c * item.x - s * item.y, s * item.x + c * item.y, facing)
 
     return rotated
 
 
-def _about(axis: Mapping[str, str], x: float, y: float) -> Callable[[Thing], Thing]:
-    """Flattens the map onto the axis that it is turned about."""
+def _about(axis: Mapping[str, str], x: float, y: float) -> Callable[[MapObject], MapObject]:
+    """A rotation by 90° about an axis of the plane: it flattens the map onto that axis."""
 
-    def rotated(thing: Thing) -> Thing:
-        facing = thing.facing and axis.get(thing.facing, thing.facing)
-        return Thing(x * thing.x + 0.0 * thing.y, y * thing.y + 0.0 * thing.x, facing)
+    def rotated(item: MapObject) -> MapObject:
+        facing = item.facing and axis.get(item.facing, item.facing)
+        return MapObject(x * item.x + 0.0 * item.y, y * item.y + 0.0 * item.x, facing)
 
     return rotated
 
 
-ROTATIONS: Mapping[str, Callable[[Thing], Thing]] = {
+ROTATIONS: Mapping[str, Callable[[MapObject], MapObject]] = {
     "identity": _about({}, 1.0, 1.0),
     **{f"z_rot_{degrees}": _about_z(degrees) for degrees in (90, 180, 270)},
     "x_rot_90": _about(_ABOUT_X, 1.0, 0.0),
     "y_rot_90": _about(_ABOUT_Y, 0.0, 1.0),
 }
-"""What the predicted map is turned by, in the order of trial."""
+"""Rotations of the predicted map that are tried, in this order."""
 
 
-def relation(a: Thing, b: Thing) -> str | None:
-    """Where b is as seen from a: right, left, down, up; nearer than 0.5, inner or outer by who faces whom, or None."""
+def relation(a: MapObject, b: MapObject) -> str | None:
+    """Direction from a to b: right, left, down, up; nearer than 0.5, inner or outer by their facings, or None."""
     dx, dy = b.x - a.x, b.y - a.y
     distance = sqrt(dx * dx + dy * dy)
     if distance < 0.5:
@@ -200,25 +203,27 @@ def relation(a: Thing, b: Thing) -> str | None:
     return "down" if dy > 0 else "up"
 
 
-def _best(ours: Mapping[str, Thing], theirs: Mapping[str, Thing], common: set[str], *, complete: bool) -> Similarity:
+def _best(
+    predicted: Mapping[str, MapObject], true: Mapping[str, MapObject], common: set[str], *, complete: bool
+) -> Similarity:
     """The rotation with the largest similarity, the first of equals."""
     names = list(common)
-    true_relations = _relations(theirs, names)
+    true_relations = _relations(true, names)
     decided = [pair for pair, related in true_relations.items() if related is not None]
-    facing = [name for name in names if theirs[name].facing]
+    facing = [name for name in names if true[name].facing]
     best = Similarity()
     for rotation, rotate in ROTATIONS.items():
-        rotated = {name: rotate(ours[name]) for name in names}
+        rotated = {name: rotate(predicted[name]) for name in names}
         relations = _relations(rotated, names)
         directional = _share(relations[pair] == true_relations[pair] for pair in decided)
-        faced = _share((rotated[name].facing == theirs[name].facing for name in facing), of_none=1.0)
+        faced = _share((rotated[name].facing == true[name].facing for name in facing), of_none=1.0)
         overall = 0.7 * directional + 0.3 * faced
         if overall > best.overall:
             best = Similarity(rotation, directional, faced, overall, complete and relations == true_relations)
     return best
 
 
-def _relations(of: Mapping[str, Thing], names: Iterable[str]) -> dict[tuple[str, str], str | None]:
+def _relations(of: Mapping[str, MapObject], names: Iterable[str]) -> dict[tuple[str, str], str | None]:
     return {(a, b): relation(of[a], of[b]) for a in names for b in names if a != b}
 
 

@@ -13,10 +13,10 @@ from spatial_engine.scoring.official.steps import (
     Executed,
     Pose,
     execute,
+    rotation_between_rad,
     segment_keys,
     step_sizes,
     truth_path,
-    turned_rad,
 )
 
 _INTEGER = re.compile(r"\d+")
@@ -26,10 +26,11 @@ _INTEGER = re.compile(r"\d+")
 def manipulateeval(response: Any, answer: Any, extra_info: Any) -> Result:
     """The pose after m steps against the truth after m steps, 0.4 direction + 0.35 position + 0.25 rotation.
 
-    Times 0.7 where the way is over 0.1 m and the plan's below 0.03 m, times 0.5 where the whole truth turns by more
-    than 5° and the plan by no more than 2°. `extra_info`: `optimal_rel_pose`, n poses [x, y, z, qx, qy, qz, qw] in
-    metres, of which the first is the start; step sizes under "i->j". `answer` is not looked at. Unless `unsafe`, a plan
-    of which nothing was executed (the reference finds it where it started) and steps that are not finite score 0.
+    Times 0.7 where the goal is over 0.1 m away and the plan moves less than 0.03 m, times 0.5 where the true path
+    rotates by more than 5° and the plan by no more than 2°. `extra_info`: `optimal_rel_pose`, n poses
+    [x, y, z, qx, qy, qz, qw] in metres, of which the first is the start; step sizes under "i->j". `answer` is not used.
+    Unless `unsafe`, a plan of which no action was executed (the reference compares the start with itself) and steps
+    that are not finite score 0.
     """
     plan = read_plan(response)
     if plan is None:
@@ -53,14 +54,14 @@ def manipulateeval(response: Any, answer: Any, extra_info: Any) -> Result:
         "final_rotation_error_deg": near.rotation_error_deg,
         "predicted_segments": len(done),
         "total_segments": len(keys),
-        "gt_movement_magnitude": near.goal_way_m,
-        "pred_movement_magnitude": near.way_m,
+        "gt_movement_magnitude": near.goal_distance_m,
+        "pred_movement_magnitude": near.distance_m,
         "detail": refusal(raw, moved=any(s.moved for s in done), finite=all(s.finite for s in done)),
     }
 
 
 def _execute(start: Pose, plan: Mapping[Any, Any], infos: Sequence[Any]) -> list[Executed]:
-    """The plan's segments in order, no more than there are step sizes; what is no dict uses one up all the same."""
+    """The plan's segments in order, at most as many as there are step sizes; one that is no dict still uses one up."""
     done: list[Executed] = []
     for key, info in zip(_ordered(plan), infos, strict=False):
         sizes = step_sizes(info)
@@ -78,15 +79,15 @@ def _ordered(plan: Mapping[Any, Any]) -> list[Any]:
 
 
 def _penalty(near: PoseScore, truth: Sequence[Pose], path: Sequence[Pose]) -> float:
-    """For standing still, and for not turning, where the truth does."""
-    penalty = 0.7 if near.goal_way_m > 0.1 and near.way_m < 0.03 else 1.0
-    wanted, made = (sum(turned_rad(a, b) for a, b in pairwise(poses)) for poses in (truth, path))
+    """For not moving, and for not rotating, where the true path does."""
+    penalty = 0.7 if near.goal_distance_m > 0.1 and near.distance_m < 0.03 else 1.0
+    wanted, made = (sum(rotation_between_rad(a, b) for a, b in pairwise(poses)) for poses in (truth, path))
     return penalty * 0.5 if wanted > radians(5) and not made > radians(2) else penalty
 
 
 def _distance_ratio(near: PoseScore) -> float:
     """Reported by the reference, not used."""
-    if not near.goal_way_m > 1e-6:
-        return float(near.way_m < 1e-6)
-    excess = near.way_m / near.goal_way_m - 1.0
+    if not near.goal_distance_m > 1e-6:
+        return float(near.distance_m < 1e-6)
+    excess = near.distance_m / near.goal_distance_m - 1.0
     return exp(-15.0 * (excess * excess))

@@ -9,8 +9,8 @@ import numpy as np
 from spatial_engine.scoring.official.reference import Result, metric
 
 _NUMBER = r"([-+]?(?<!\d)\d+(?:\.\d+)?)"
-"""Never begun inside a number. That changes no match, for what fails from a number's first digit fails from each of
-its digits; but the time is linear in a response of digits alone."""
+"""Never begins inside a number. That changes no match, since a match that fails from the first digit of a number fails
+from each of its digits; but the time stays linear in a response of digits alone."""
 _PAIRS = (
     re.compile(rf"x\s*[:=]\s*{_NUMBER}\D+?y\s*[:=]\s*{_NUMBER}", re.IGNORECASE),
     re.compile(rf"y\s*[:=]\s*{_NUMBER}\D+?x\s*[:=]\s*{_NUMBER}", re.IGNORECASE),
@@ -43,7 +43,7 @@ def aff_mask_metric(response: Any, answer: Any, extra_info: Any) -> Result:
 
 
 def last_pair(text: str) -> tuple[float, float] | None:
-    """(x, y) of the pair that ends last; of those that end there, the one in the first of the five notations."""
+    """(x, y) of the pair that ends last; of several that end there, the one in the first of the five notations."""
     last = None
     for pattern in _PAIRS:
         for match in pattern.finditer(text):
@@ -56,7 +56,7 @@ def last_pair(text: str) -> tuple[float, float] | None:
 
 
 def _decoded(mask: Any) -> np.ndarray | None:
-    """Grey values (h, w), or None for what is no picture. Raises cv2.error if there is not one byte."""
+    """Grey values (h, w), or None if the text is no picture. Raises cv2.error for an empty file."""
     import cv2
 
     if not mask:

@@ -16,8 +16,8 @@ _NUMBER = re.compile(r"-?\d+\.?\d*")
 def meanrelativeacc(response: Any, answer: Any, extra_info: Any) -> Result:
     """The share of ten thresholds that |p - t| / t does not exceed. p: the first number of `response`, commas ignored.
 
-    `answer`: a number, or text that is nothing but one. The error is divided by t, not by |t|: negative truths are
-    always met, zero never.
+    `answer`: a number, as such or as text. The error is divided by t, not by |t|: every number meets a negative target,
+    none meets 0.
     """
     match = _NUMBER.search(response.replace(",", ""))
     number = match[0] if match else ""
@@ -30,8 +30,8 @@ def meanrelativeacc(response: Any, answer: Any, extra_info: Any) -> Result:
 def judgemodel(response: Any, answer: Any, extra_info: Any) -> Result:
     """1 if `answer`, in lower case, is the last "yes" or "no" in `response` (inside words too), or "other" for none."""
     truth = answer.lower()
-    said = last_yes_or_no(response)
-    return {"score": int(said == truth), "details": {"predict": said, "gt": truth}}
+    prediction = last_yes_or_no(response)
+    return {"score": int(prediction == truth), "details": {"predict": prediction, "gt": truth}}
 
 
 def last_yes_or_no(response: Any) -> str:
@@ -55,14 +55,14 @@ def gravityeval(response: Any, answer: Any, extra_info: Any) -> Result:
     `answer`: JSON text with the three. `extra_info`: their σ as roll_unc, pitch_unc, vfov_unc; 0 scores nothing.
     """
     try:
-        said = _decoded_object(_json_text(response))
+        prediction = _decoded_object(_json_text(response))
     except json.JSONDecodeError:
         return {
             "score": 0,
             "reason": "Failed to parse model response as JSON, even after attempting to fix common errors.",
         }
     truth = json.loads(answer)
-    values = [said.get(name) for name in _ANGLES]
+    values = [prediction.get(name) for name in _ANGLES]
     if None in values:
         return {
             "score": 0,
@@ -76,7 +76,7 @@ def gravityeval(response: Any, answer: Any, extra_info: Any) -> Result:
 
 
 def _json_text(response: Any) -> str:
-    """The first fenced block, else what braces enclose, else an object made of "name: number", else all of it."""
+    """The first fenced block, else the text between braces, else an object made of "name: number", else the whole."""
     for block in (fenced(response, "```json\n"), fenced(response, "```\n"), braced(response)):
         if block is not None:
             return block
@@ -87,16 +87,16 @@ def _json_text(response: Any) -> str:
 
 
 def _decoded_object(text: str) -> Any:
-    """JSON, if need be without commas before a closing bracket."""
+    """JSON; on a second attempt without commas before a closing bracket."""
     try:
         return json.loads(text)
     except json.JSONDecodeError:
         return json.loads(_STRAY_COMMA.sub(r"\1", text))
 
 
-def _term(said: Any, truth: Any, sigma: Any) -> float:
-    apart = abs(said - truth)
-    kernel = exp(-(apart**2) / (2 * sigma**2)) if sigma > 0 else 0.0
+def _term(prediction: Any, truth: Any, sigma: Any) -> float:
+    difference = abs(prediction - truth)
+    kernel = exp(-(difference**2) / (2 * sigma**2)) if sigma > 0 else 0.0
     return kernel if 0 < kernel <= 1 else 0.0  # NaN is neither
 
 
@@ -129,11 +129,11 @@ def _judged(reply: str) -> tuple[float, Any]:
     """(score, reason) from the JSON asked for, else from the first digits of the reply, signs and all else ignored."""
     try:
         block = fenced(reply, "```json\n")
-        said = json.loads((braced(reply) if block is None else block) or "")
-        score = said.get("answer_score")
+        prediction = json.loads((braced(reply) if block is None else block) or "")
+        score = prediction.get("answer_score")
         while isinstance(score, list):
             score = score[0]
-        return float(score), said.get("reason", "")
+        return float(score), prediction.get("reason", "")
     except (ValueError, TypeError, IndexError):  # not JSON, no number, an empty list
         match = _UNSIGNED.search(reply)
     if match is None:

@@ -1,4 +1,4 @@
-"""Plans of a camera's way, scored by where they end (`agenticnaveval` of lmms-eval's spatialtreebench)."""
+"""Plans of a camera's motion, scored by where they end (`agenticnaveval` of lmms-eval's spatialtreebench)."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -8,7 +8,14 @@ from typing import Any
 from spatial_engine.scoring.official.pose_score import clamped, pose_score, refusal
 from spatial_engine.scoring.official.reading import read_plan
 from spatial_engine.scoring.official.reference import Result, metric
-from spatial_engine.scoring.official.steps import Pose, execute, segment_keys, step_sizes, truth_path, turned_rad
+from spatial_engine.scoring.official.steps import (
+    Pose,
+    execute,
+    rotation_between_rad,
+    segment_keys,
+    step_sizes,
+    truth_path,
+)
 
 _GOAL = 6
 """The reference takes the seven numbers of the pose reached for seven poses: the goal is the seventh, or the last."""
@@ -20,7 +27,7 @@ def agenticnaveval(response: Any, answer: Any, extra_info: Any) -> Result:
 
     `extra_info`: `optimal_rel_pose`, n poses [x, y, z, qx, qy, qz, qw] in metres; the plan starts at the last but one,
     its goal is the seventh (or the last, where there are fewer). Step sizes: those of the last "i->j" key. `answer` is
-    not looked at. Unless `unsafe`, a plan of which nothing was executed and steps that are not finite score 0.
+    not used. Unless `unsafe`, a plan of which no action was executed, and steps that are not finite, score 0.
     """
     plan = read_plan(response)
     if plan is None:
@@ -28,7 +35,7 @@ def agenticnaveval(response: Any, answer: Any, extra_info: Any) -> Result:
     truth = truth_path(extra_info)
     start = truth[-2]
     done = execute(start, plan, step_sizes(extra_info[segment_keys(extra_info)[-1]]))
-    _look_for_turns(truth[:5])
+    _look_for_rotations(truth[:5])
     near = pose_score(start, done.pose, truth[: _GOAL + 1][-1])
     return {
         "score": clamped(near.weighted),
@@ -43,8 +50,8 @@ def agenticnaveval(response: Any, answer: Any, extra_info: Any) -> Result:
     }
 
 
-def _look_for_turns(path: Sequence[Pose]) -> None:
-    """The reference makes nothing of what it finds, but fails here on a quaternion of length zero (ValueError)."""
+def _look_for_rotations(path: Sequence[Pose]) -> None:
+    """The reference does not use the result, but fails here on a quaternion of length zero (ValueError)."""
     for before, after in pairwise(path):
-        if turned_rad(before, after) > radians(5):
+        if rotation_between_rad(before, after) > radians(5):
             return

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from math import degrees, exp, isnan
 from typing import Any
 
-from spatial_engine.scoring.official.steps import Pose, length, turned_rad
+from spatial_engine.scoring.official.steps import Pose, length, rotation_between_rad
 
 _STILL_M = 1e-6
-"""A way shorter than this has no direction."""
+"""Displacements shorter than this have no direction."""
 _POSITION_PER_M = 13.863
 """The reference's comment says that 0.2 m scores a half; it is 0.05 m."""
 _ROTATION = 0.0154
@@ -19,14 +19,14 @@ class PoseScore:
     """Terms from 0 to 1, and the errors behind them."""
 
     direction: float
-    """Cosine between the way gone and the way to the goal; 1 if both are none, 0 if one is."""
+    """Cosine between the displacement and that of the goal; 1 if both are zero, 0 if one is."""
     position: float
     rotation: float
     position_error_m: float
     rotation_error_deg: float
-    goal_way_m: float
+    goal_distance_m: float
     """Distance from the start to the goal."""
-    way_m: float
+    distance_m: float
     """Distance from the start to the end of the plan."""
 
     @property
@@ -37,19 +37,21 @@ class PoseScore:
 
 def pose_score(start: Pose, end: Pose, goal: Pose) -> PoseScore:
     """Raises ValueError for a quaternion without direction."""
-    way = [b - a for a, b in zip(start[:3], end[:3], strict=True)]
-    goal_way = [b - a for a, b in zip(start[:3], goal[:3], strict=True)]
-    way_m, goal_way_m = length(way), length(goal_way)
+    displacement = [b - a for a, b in zip(start[:3], end[:3], strict=True)]
+    goal_displacement = [b - a for a, b in zip(start[:3], goal[:3], strict=True)]
+    distance_m, goal_distance_m = length(displacement), length(goal_displacement)
     error_m = length([b - a for a, b in zip(goal[:3], end[:3], strict=True)])
-    error_deg = degrees(turned_rad(end, goal))
+    error_deg = degrees(rotation_between_rad(end, goal))
     return PoseScore(
-        direction=_direction(sum(a * b for a, b in zip(way, goal_way, strict=True)), way_m, goal_way_m),
+        direction=_direction(
+            sum(a * b for a, b in zip(displacement, goal_displacement, strict=True)), distance_m, goal_distance_m
+        ),
         position=exp(-_POSITION_PER_M * error_m),
         rotation=exp(-_ROTATION * (error_deg / 5.0) ** 2),
         position_error_m=error_m,
         rotation_error_deg=error_deg,
-        goal_way_m=goal_way_m,
-        way_m=way_m,
+        goal_distance_m=goal_distance_m,
+        distance_m=distance_m,
     )
 
 
@@ -59,7 +61,7 @@ def clamped(score: float) -> float:
 
 
 def refusal(raw: float, *, moved: bool, finite: bool) -> dict[str, Any]:
-    """The `detail` of a score: why the reference ought not to pay it. Empty if it ought to, or pays nothing."""
+    """The `detail` of a score: why the plan does not deserve it. Empty if it does, or if the score is 0."""
     if clamped(raw) == 0:
         return {}
     if not finite:
@@ -69,10 +71,10 @@ def refusal(raw: float, *, moved: bool, finite: bool) -> dict[str, Any]:
     return {"refused": "the score is not a number"} if isnan(raw) else {}
 
 
-def _direction(product: float, way_m: float, goal_way_m: float) -> float:
-    """`product`: the scalar product of the two ways."""
-    if way_m < _STILL_M and goal_way_m < _STILL_M:
+def _direction(product: float, distance_m: float, goal_distance_m: float) -> float:
+    """`product`: the scalar product of the two displacements."""
+    if distance_m < _STILL_M and goal_distance_m < _STILL_M:
         return 1.0
-    if not (way_m > _STILL_M and goal_way_m > _STILL_M):
+    if not (distance_m > _STILL_M and goal_distance_m > _STILL_M):
         return 0.0
-    return max(0.0, product / (way_m * goal_way_m))
+    return max(0.0, product / (distance_m * goal_distance_m))

@@ -33,8 +33,9 @@ def process_results(
     """{"SpaTreeBench": {"score", every tag of the row that begins with "spatree"}}.
 
     `doc`: a row; its `extra_info` (names the metric, holds the tags) and `hint` are JSON texts. `results`: the
-    response; where a judge scores, its reply after it. Where the score is not what the reference gives, the item has a
-    `detail` that says so: an expectation, a `reference_score`, or the `reference_abort` that would have ended the run.
+    response; where a judge scores, the judge's reply after it. Where the score differs from the reference's, the item
+    has a `detail` with the reason: an expectation, a `reference_score`, or the `reference_abort` that would have ended
+    the run.
     """
     tags: dict[str, Any] = {}
     try:
@@ -45,12 +46,12 @@ def process_results(
     except Exception as error:
         result = {"score": 0, "detail": {"reference_abort": type(error).__name__}}
     detail = result.get("detail", {})
-    told = {"detail": detail} if any(key in detail for key in _OURS) else {}
-    return {"SpaTreeBench": {"score": result["score"], **tags, **told}}
+    shown = {"detail": detail} if any(key in detail for key in _OURS) else {}
+    return {"SpaTreeBench": {"score": result["score"], **tags, **shown}}
 
 
 def _scored(name: str, doc: Mapping[str, Any], results: Sequence[str | None], unsafe: bool) -> Result:
-    """Raises where the reference lets a row end the run."""
+    """Raises where a row ends the run of the reference."""
     response, *judge = results
     hint = doc.get("hint", "{}")
     extra_info = {} if hint == "" else json.loads(hint)

@@ -27,14 +27,14 @@ def braced(text: str) -> str | None:
 
 
 _LONGEST_LITERAL = 100_000
-"""Characters. Python's parser takes seconds and gigabytes for what the reference would give it beyond."""
+"""Characters. For longer texts, which the reference parses too, Python's parser takes seconds and gigabytes."""
 
 
 def read_plan(response: Any) -> dict[Any, Any] | None:
     """The first block marked json, else the first block, else from the first "{" to the last "}", else all of it.
 
     Read as JSON, then without commas before a closing bracket, then as a Python literal. None if that gives no dict.
-    Raises TypeError for what is no text, RecursionError and MemoryError for what is nested too deeply.
+    Raises TypeError if `response` is no text, RecursionError and MemoryError if it is nested too deeply.
     """
     if not isinstance(response, str):
         raise TypeError("expected string")
@@ -78,7 +78,7 @@ _ANYWHERE = (
     re.compile(r"[Mm]y answer is ([A-E])"),
     re.compile(r"answer is ([A-E])"),
 )
-"""The reference's patterns that want "X." are left out: wherever they match, the rule before them has."""
+"""Without the reference's patterns for "X.": wherever they match, an earlier rule has matched."""
 
 _COMMENT = re.compile(r"//.*")
 _BLANK = re.compile(r"[\n\r\t]")
@@ -88,8 +88,8 @@ _PAIR = re.compile(r'"([^"]++)":\s*+{([^{}]*+(?:{[^{}]*+}[^{}]*+)*+)}')
 
 
 def read_letter(text: str) -> str | None:
-    """The last "X." for X from A to E, wherever it stands, in the map too; else what is concluded; else the first
-    letter of the last line that has one by itself."""
+    """The last "X." for X from A to E, even inside the map; else the letter of a stated answer; else the first letter
+    of the last line that has one by itself."""
     dotted = max(text.rfind(f"{letter}.") for letter in "ABCDE")
     if dotted >= 0:
         return text[dotted]
@@ -111,7 +111,7 @@ def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 
 def read_map(text: str) -> Any:
-    """The JSON object from the first "{" to the last "}", mended if need be; None if there is none.
+    """The JSON object from the first "{" to the last "}", repaired if need be; None if there is none.
 
     Raises ValueError and RecursionError for numbers and nesting beyond Python's limits.
     """
@@ -121,11 +121,11 @@ def read_map(text: str) -> Any:
     try:
         return json.loads(block)
     except json.JSONDecodeError:
-        return _mended(block)
+        return _repaired(block)
 
 
-def _mended(block: str) -> Any:
-    """Without comments, line breaks, bare keys and stray commas; else pair by pair what can be read."""
+def _repaired(block: str) -> Any:
+    """Without comments, line breaks, unquoted keys and stray commas; else the pairs that can be read one by one."""
     try:
         return json.loads(_tidied(_BLANK.sub(" ", _COMMENT.sub("", block))))
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What the published metrics share: none of them raises, and by default no loophole pays."""
+"""What the published metrics share: none of them raises, and by default exploits score 0."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any, Protocol, runtime_checkable
 
 Result = dict[str, Any]
-"""The reference's own keys ("score", and mostly "details"), and "detail": what we have to say about it."""
+"""The reference's own keys ("score", and mostly "details"), and "detail": our remarks on the score."""
 
 
 @runtime_checkable
@@ -14,15 +14,15 @@ class Metric(Protocol):
     """One published score of one response."""
 
     def __call__(self, response: Any, answer: Any, extra_info: Any, *, unsafe: bool = False) -> Result:
-        """`extra_info`: the row's hint, decoded. Never raises, whatever is given."""
+        """`extra_info`: the row's hint, decoded. Never raises, for any arguments."""
 
 
 def metric(reference: Callable[[Any, Any, Any], Result]) -> Metric:
     """Makes a metric of a function that does what the reference does, its exceptions included.
 
     The official run counts an exception 0, and so do we: `detail["reference_exception"]` is its name. If the reference
-    pays for what deserves nothing, the function says why in `detail["refused"]`; that, and a score that is not finite,
-    becomes 0.0 with `detail["reference_score"]`, unless `unsafe`.
+    rewards a response that deserves nothing, the function gives the reason in `detail["refused"]`; then, and where it
+    is not finite, the score is 0.0 and `detail["reference_score"]` that of the reference, unless `unsafe`.
     """
 
     @wraps(reference)

@@ -10,12 +10,10 @@ from scipy.spatial.transform import Rotation
 from action_mapping.official_dialect import official_replay
 from action_mapping.primitives import COMPONENTS, PRIMITIVES, primitive
 from spatial_engine.scoring.official.pictures_first import pictures_first
+from spatial_engine.scoring.official.weights import official_name
 from spatial_engine.scoring.score import Unscored
 from templates.measured import Json
 from templates.question import LETTERS, Question
-
-_BRANCHES = {"Understanding": "Underst.", "Causal Reasoning": "Caus. Reas.", "Sequential Planning": "Seq. Plan."}
-
 
 _GRAVITY = ("roll", "pitch", "vfov")
 
@@ -58,9 +56,7 @@ def row(question: Question) -> dict[str, Json] | Unscored:
 
 def tags(ability: str) -> dict[str, str]:
     """The place in the tree. No blanks: the official lookup removes them from its own names, and then compares."""
-    level, branch, leaf = ability.split("/")
-    names = (level, _BRANCHES.get(branch, branch), leaf)
-    return {f"spatree{depth}": name.replace(" ", "") for depth, name in enumerate(names)}
+    return {f"spatree{depth}": name.replace(" ", "") for depth, name in enumerate(official_name(ability).split("/"))}
 
 
 def _metric(question: Question) -> _Metric | Unscored:
@@ -95,8 +91,8 @@ def _gravity(question: Question) -> _Metric | Unscored:
 def _navigation(question: Question) -> _Metric:
     """The right plan in keys, and where it leads by the scorer's own arithmetic (metres, rad, quaternions xyzw).
 
-    That arithmetic turns about permuted axes. A target replayed in the same way stands in the same axes, so a right
-    plan gets full marks and a wrong one what its distance deserves; a measured pose would be compared across axes.
+    That arithmetic rotates about permuted axes. A target that is replayed by the same arithmetic has the same axes, so
+    a right plan gets full marks and a wrong one fewer by its distance; a measured pose would be compared across axes.
     """
     steps = {
         "translation_step_size": float(question.scorer_params["translation_step_m"]),
@@ -106,8 +102,8 @@ def _navigation(question: Question) -> _Metric:
         "actions": [primitive(name).symbol for name in question.answer["actions"]],
         "step_nums": list(question.answer["step_nums"]),
     }
-    start, (way, turn) = np.eye(4), steps.values()
-    goal = official_replay(start, *plan.values(), translation_step=way, rotation_step_rad=turn)
+    start, (metres, radians) = np.eye(4), steps.values()
+    goal = official_replay(start, *plan.values(), translation_step=metres, rotation_step_rad=radians)
     poses = [[*pose[:3, 3].tolist(), *Rotation.from_matrix(pose[:3, :3]).as_quat().tolist()] for pose in (start, goal)]
     return "agenticnaveval", json.dumps(plan, ensure_ascii=False), {"optimal_rel_pose": poses, "0->1": steps}
 

@@ -1,8 +1,8 @@
 """Segments of symbolic actions executed one after the other, as lmms-eval's spatialtreebench does it.
 
-A pose is [x, y, z, qx, qy, qz, qw], relative to the first frame. Translations run along the world's axes whatever the
-heading; turns are about the world's axes, permuted: pan about z, tilt about y, roll about x (R' = Rx Ry Rz R). Plain
-floats, not arrays: scipy's rotations cost more than all the rest of a score.
+A pose is [x, y, z, qx, qy, qz, qw], relative to the first frame. Translations are along the world's axes whatever the
+heading; rotations are about the world's axes, permuted: pan about z, tilt about y, roll about x (R' = Rx Ry Rz R).
+Plain floats, not arrays: scipy's rotations cost more than all the rest of a score.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,9 +27,9 @@ class Executed:
 
     pose: Pose
     moved: bool
-    """Whether anything was executed: a known action, a Stay included, with a count that is not 0."""
+    """Whether an action was executed: a known one, Stay included, with a count other than 0."""
     finite: bool
-    """Whether it was moved by finite amounts."""
+    """Whether all amounts were finite."""
 
 
 @cache
@@ -68,8 +68,8 @@ def step_sizes(segment_info: Mapping[str, Any]) -> tuple[Any, Any]:
 def execute(start: Pose, segment: Mapping[str, Any], sizes: tuple[Any, Any]) -> Executed:
     """One segment {"actions", "step_nums"}, all of it at once: the order of its actions changes nothing.
 
-    What is no known symbol is skipped, a count that is missing is 1; counts may be negative, fractional, of any size.
-    Raises TypeError, KeyError, OverflowError where one is no number, ValueError where a turn is not finite.
+    Unknown symbols are skipped, a missing count is 1; counts may be negative, fractional, of any size. Raises
+    TypeError, KeyError, OverflowError where one is no number, ValueError where a rotation is not finite.
     """
     table, *_ = _dialect()
     step_nums = segment.get("step_nums", [])
@@ -85,18 +85,18 @@ def execute(start: Pose, segment: Mapping[str, Any], sizes: tuple[Any, Any]) -> 
             amounts[column] += sign * (sizes[column > 2] * count)
     dx, dy, dz, pan, tilt, roll = (amount.real for amount in amounts)  # a Python literal may hold a complex number
     x, y, z = start[:3]
-    turn = _composed(
+    rotation = _composed(
         (sin(roll / 2), 0.0, 0.0, cos(roll / 2)),
         _composed((0.0, sin(tilt / 2), 0.0, cos(tilt / 2)), (0.0, 0.0, sin(pan / 2), cos(pan / 2))),
     )
-    orientation = unit(_composed(turn, unit(start[3:])))
+    orientation = unit(_composed(rotation, unit(start[3:])))
     shorter = length(orientation) + 1e-12  # as the reference has it
     pose = (x + dx, y + dy, z + dz, *(part / shorter for part in orientation))
     return Executed(pose, moved, isfinite(dx) and isfinite(dy) and isfinite(dz))
 
 
 def length(vector: Sequence[float]) -> float:
-    """By numpy, whose sum of squares may differ in the last bit: thresholds are met to the bit by round numbers."""
+    """By numpy, whose sum of squares may differ in the last bit; round numbers meet thresholds exactly."""
     squares = sum(part * part for part in vector)
     if not isfinite(squares):
         return sqrt(squares)  # numpy would warn
@@ -114,7 +114,7 @@ def unit(quaternion: Sequence[float]) -> Quaternion:
 
 
 def _composed(a: Quaternion, b: Quaternion) -> Quaternion:
-    """The turn `b`, then `a`. Sums in scipy's order: a plan that turns by just 2° is then on the same side of 2°."""
+    """The rotation `b`, then `a`. Sums in scipy's order: a plan of exactly 2° is on the same side of 2°."""
     ax, ay, az, aw = a
     bx, by, bz, bw = b
     return (
@@ -125,7 +125,7 @@ def _composed(a: Quaternion, b: Quaternion) -> Quaternion:
     )
 
 
-def turned_rad(a: Pose, b: Pose) -> float:
+def rotation_between_rad(a: Pose, b: Pose) -> float:
     """The angle between the orientations of two poses, 0 to π. Raises ValueError."""
     x, y, z, w = unit(a[3:])
     x, y, z, w = unit(_composed((-x, -y, -z, w), unit(b[3:])))

@@ -1,4 +1,4 @@
-"""The tree of abilities with the published sets of weights. None of the published places agrees with another."""
+"""The tree of abilities with the published sets of weights. No two publications agree."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ SHORT_BRANCHES: Mapping[str, str] = {
     "Causal Reasoning": "Caus. Reas.",
     "Sequential Planning": "Seq. Plan.",
 }
-"""Branches that the benchmark calls otherwise than we do."""
+"""Branches that have another name in the benchmark."""
 
 _LEAF_WEIGHTS: Mapping[str, float] = {
     "L1/Geometry/Distance": 0.65, "L1/Geometry/Shape": 0.1, "L1/Geometry/Size": 0.25,
@@ -34,11 +34,11 @@ _LEAF_WEIGHTS: Mapping[str, float] = {
 
 @dataclass(frozen=True, kw_only=True)
 class WeightSet:
-    """Weights of levels, and of branches within them, on whatever scale: a node is a weighted mean."""
+    """Weights of levels, and of branches within them, on any scale: a node is a weighted mean."""
 
     name: str
     source: str
-    """Where it is published, and what that leaves open."""
+    """Where it is published, and what that publication leaves open."""
     levels: tuple[float, float, float, float]
     perception: tuple[float, float, float, float, float]
     """Geometry, Localization, Motion, Orientation, Relation."""

@@ -15,7 +15,7 @@ from spatial_engine.scoring.scorers import Item, Scorer
 Variant = Literal["paper", "repository", "strict"]
 
 _LONGEST = 10_000
-"""Characters of a gap's answer that are compared; longer ones are like nothing."""
+"""Characters; longer answers to gaps have a similarity of 0."""
 _OPEN, _CLOSE = re.compile("<answer>", re.IGNORECASE), re.compile("</answer>", re.IGNORECASE)
 _LETTER = re.compile(r"\b([A-D])\b", re.IGNORECASE)
 _WORD_INITIAL = re.compile(r"\b([A-D])", re.IGNORECASE)
@@ -59,21 +59,21 @@ class EscherVerseStrict(EscherVerse):
 
 
 def escherverse(response: str, answer: str, question_type: str, variant: Variant = "paper") -> Score:
-    """1, 0.5 (a gap nearly right) or 0. `detail`: what was read from both, and for gaps method and similarity.
+    """1, 0.5 (a gap nearly right) or 0. `detail`: both answers as read, and for gaps the method and the similarity.
 
     repository  letters begin words ("box" is B), "true or false" is always right, and in gaps any text that lies in
                 the truth, or the truth in it, is fully right: an empty one, "clockwise" for "counterclockwise"
     paper       letters stand alone, true and false are exact, gaps are exact or similar
     strict      as the paper, of the last answer outside the reasoning; nothing empty or contradictory is right
     """
-    said, right = (_concluded(response) if variant == "strict" else answer_text(response)), answer.strip()
+    prediction, right = (_concluded(response) if variant == "strict" else answer_text(response)), answer.strip()
     if question_type in ("Single-Choice", "Multiple-Select"):
-        return _choice(said, right, several=question_type == "Multiple-Select", variant=variant)
+        return _choice(prediction, right, several=question_type == "Multiple-Select", variant=variant)
     if question_type == "True/False":
-        return _true_false(said, right, variant)
+        return _true_false(prediction, right, variant)
     if question_type == "Fill-in-the-Blank":
-        return _gap(said, right, variant)
-    return _scored(float(_collapsed(said) == _collapsed(right)), said, right, method="hard_match")
+        return _gap(prediction, right, variant)
+    return _scored(float(_collapsed(prediction) == _collapsed(right)), prediction, right, method="hard_match")
 
 
 def answer_text(response: str) -> str:
@@ -106,11 +106,11 @@ def similarity(prediction: str, truth: str, variant: Variant = "paper") -> float
     return 0.5 * words + 0.3 * sequence + 0.2 * _jaccard(_trigrams(a), _trigrams(b))
 
 
-def _choice(said: str, right: str, *, several: bool, variant: Variant) -> Score:
-    found, truth = letters(said, variant), letters(right, variant)
+def _choice(prediction: str, right: str, *, several: bool, variant: Variant) -> Score:
+    found, truth = letters(prediction, variant), letters(right, variant)
     if variant == "repository":
         # without any letter, the texts themselves are compared
-        texts = [_listed(each, several) or text for each, text in ((found, said), (truth, right))]
+        texts = [_listed(each, several) or text for each, text in ((found, prediction), (truth, right))]
         return _scored(float(texts[0] == texts[1] or (not several and texts[0].upper() == texts[1].upper())), *texts)
     if several:
         hit = set(found) == set(truth) and bool(truth or variant == "paper")
@@ -119,32 +119,32 @@ def _choice(said: str, right: str, *, several: bool, variant: Variant) -> Score:
     return _scored(float(hit), _listed(found, several), _listed(truth, several))
 
 
-def _true_false(said: str, right: str, variant: Variant) -> Score:
+def _true_false(prediction: str, right: str, variant: Variant) -> Score:
     if variant == "repository":
-        pairs = [(word in _collapsed(said), word in _collapsed(right)) for word in ("true", "false")]
+        pairs = [(word in _collapsed(prediction), word in _collapsed(right)) for word in ("true", "false")]
         names = ["True" if pairs[0][side] else "False" for side in (0, 1)]
         return _scored(float(any(a and b for a, b in pairs)), *names)
     if variant == "paper":
-        return _scored(float(_collapsed(said) == _collapsed(right)), said, right)
-    values = {(word.lower() == "true") != bool(negated) for negated, word in _TRUTH.findall(said)}
+        return _scored(float(_collapsed(prediction) == _collapsed(right)), prediction, right)
+    values = {(word.lower() == "true") != bool(negated) for negated, word in _TRUTH.findall(prediction)}
     value = str(values.pop()).lower() if len(values) == 1 else ""
     return _scored(float(value == _collapsed(right)), value, right)
 
 
-def _gap(said: str, right: str, variant: Variant) -> Score:
+def _gap(prediction: str, right: str, variant: Variant) -> Score:
     if variant == "strict":
-        said, right = said.strip(_EDGES), right.strip(_EDGES)
-        if not said:
-            return _scored(0.0, said, right, method="empty", similarity=0.0)
-    a, b = _collapsed(said), _collapsed(right)
+        prediction, right = prediction.strip(_EDGES), right.strip(_EDGES)
+        if not prediction:
+            return _scored(0.0, prediction, right, method="empty", similarity=0.0)
+    a, b = _collapsed(prediction), _collapsed(right)
     if variant == "repository" and a != b and (a in b or b in a):
-        return _scored(1.0, said, right, method="substring_match", similarity=1.0)
+        return _scored(1.0, prediction, right, method="substring_match", similarity=1.0)
     if a == b:
-        alike = 1.0 if variant == "repository" else similarity(said, right, variant)
-        return _scored(1.0, said, right, method="hard_match", similarity=alike)
-    alike = similarity(said, right, variant)
-    near = alike >= (0.75 if variant == "repository" else 0.8)
-    return _scored(0.5 * near, said, right, method="similarity", similarity=alike)
+        likeness = 1.0 if variant == "repository" else similarity(prediction, right, variant)
+        return _scored(1.0, prediction, right, method="hard_match", similarity=likeness)
+    likeness = similarity(prediction, right, variant)
+    near = likeness >= (0.75 if variant == "repository" else 0.8)
+    return _scored(0.5 * near, prediction, right, method="similarity", similarity=likeness)
 
 
 def _concluded(response: str) -> str:
@@ -153,8 +153,8 @@ def _concluded(response: str) -> str:
     return plain(places[-1].text if places else text)
 
 
-def _scored(value: float, said: str, right: str, **detail: str | float) -> Score:
-    return Score(value=value, detail={"prediction": said[:_LONGEST], "truth": right[:_LONGEST], **detail})
+def _scored(value: float, prediction: str, right: str, **detail: str | float) -> Score:
+    return Score(value=value, detail={"prediction": prediction[:_LONGEST], "truth": right[:_LONGEST], **detail})
 
 
 def _listed(found: Sequence[str], several: bool) -> str:

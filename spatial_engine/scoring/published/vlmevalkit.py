@@ -113,8 +113,8 @@ class Stare(_Choice):
 def can_match_option(response: object, choices: Sequence[object] | None = None) -> str | None:
     """The letter that a response gives, None where the original says False.
 
-    `choices`: what starts with the letters that are allowed, from A to J; else A to F. Of the first tag, any letter
-    from A to J counts ("<answer>chair" is C), and so do "A" in "A big dog" and a letter at the end of the reasoning.
+    `choices`: texts that begin with the allowed letters, from A to J; else A to F. In the first tag any letter from A
+    to J counts ("<answer>chair" is C), and so do "A" in "A big dog" and a letter at the end of the reasoning.
     """
     if not isinstance(response, str):
         return None
@@ -140,10 +140,11 @@ def option_hit(
     response: object, answer: object, choices: Sequence[object] | None = None, *, strict: bool = False
 ) -> bool:
     """Whether response and answer give the same letter. As published, two that cannot be read are equal: a hit."""
-    said, right = can_match_option(str(response)), can_match_option(str(answer).strip())
+    prediction, target = can_match_option(str(response)), can_match_option(str(answer).strip())
     if strict:
-        return said is not None and said == right and (not choices or said in _letters(tuple(map(str, choices))))
-    return said == right
+        allowed = _letters(tuple(map(str, choices))) if choices else prediction
+        return prediction is not None and prediction == target and prediction in (allowed or "")
+    return prediction == target
 
 
 def can_match_na(response: object) -> float | None:

@@ -1,4 +1,4 @@
-"""What a response says: one reader per kind of answer. A reader never guesses: it says why it read nothing."""
+"""Reads the answer from a response: one reader per kind of answer. A reader never guesses: it says why it read none."""
 
 from spatial_engine.scoring.reading.choice import read_choice
 from spatial_engine.scoring.reading.conclusion import conclusion

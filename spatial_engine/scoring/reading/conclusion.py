@@ -1,4 +1,4 @@
-"""The part of a reply that concludes: no reasoning blocks, no control tokens, and the places made for an answer."""
+"""The part of a reply that is its answer: without reasoning and control tokens; and its answer tags and boxes."""
 
 import re
 from collections.abc import Iterator
@@ -42,19 +42,19 @@ _MOST_MARKS = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Marked:
-    """What stands where an answer was asked for."""
+    """The contents of an answer tag or box."""
 
     text: str
     start: int
-    """Where its mark begins and ends in the text."""
+    """Where the tag begins and ends in the text."""
     end: int
 
 
 def conclusion(response: str) -> str:
     """The last 20 000 characters outside reasoning blocks (<think>, <reasoning>, harmony channels, ...).
 
-    A block that is never closed hides all that follows it: the reply was cut off in thought. Where only the end of
-    one is seen, everything before is thought. What is ~~struck out~~ is left out.
+    A block that is never closed hides all that follows: the reply was cut off while reasoning. Where a block ends that
+    never began, everything before is reasoning. Text that is ~~struck out~~ is skipped.
     """
     kept: list[str] = []
     size = len(response)
@@ -75,7 +75,7 @@ def conclusion(response: str) -> str:
 
 
 def marked(text: str) -> list[Marked]:
-    """The contents of the last answer tags and boxes, in order; a tag that is never closed holds the rest."""
+    """The last answer tags and boxes, in order; a tag that is never closed extends to the end."""
     if "<" not in text and "\\" not in text:
         return []
     marks = [*list(_tagged(text))[-_MOST_MARKS:], *list(_boxed(text))[-_MOST_MARKS:]]
@@ -83,7 +83,7 @@ def marked(text: str) -> list[Marked]:
 
 
 def plain(text: str) -> str:
-    """Without the commands, braces and dollars of LaTeX, and without emphasis: what a reader of the page sees."""
+    """Without the commands, braces and dollars of LaTeX, and without emphasis: as a reader sees it."""
     return re.sub(r"[{}$*`]|\\[,;:! ()\[\]]", " ", _LATEX.sub(" ", text)).strip()
 
 

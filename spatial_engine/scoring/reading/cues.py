@@ -1,4 +1,4 @@
-"""Words that lead to an answer, take one back, or correct one; and the passages of a reply that they lead to."""
+"""Words that announce, deny or correct an answer, and the passages of a reply that follow them."""
 
 import re
 from collections.abc import Iterator
@@ -32,16 +32,17 @@ _WEAK = (
     r"(?:correct|right|verdict|selected|chosen|pick|select|choose|mark)\s*:?|"
     rf"(?:choice|option)(?=\s+[(\[*\"']*[A-Z](?![{WORD}]))"
 )
-_TURN = (
+_CORRECTION = (
     r"(?:oh\W+)?(?:(?:wait|actually|no|sorry|correction|rather|hmm+|oops|instead|i mean|i meant|make that|scratch that|"
     r"on second thoughts?|on reflection|let me (?:correct|revise|reconsider|change|re-?check)[\w ]{0,20}|"
     r"change that to|edit|update)[\s,.:;!\-–—…]+)+"
 )
 CUE = re.compile(
-    rf"(?<![{WORD}])(?:(?P<firm>{_FIRM})|(?P<weak>{_WEAK})|(?P<turn>{_TURN}))(?![{WORD}])|(?P<arrow>→|⇒|=>|->|∴|✅|✓|☑)",
+    rf"(?<![{WORD}])(?:(?P<firm>{_FIRM})|(?P<weak>{_WEAK})|(?P<correction>{_CORRECTION}))(?![{WORD}])|(?P<arrow>→|⇒|=>|->|∴|✅|✓|☑)",
     re.IGNORECASE,
 )
-"""What leads to an answer. `firm` says so, `weak` and `arrow` may lead elsewhere, `turn` corrects what came before."""
+"""Words before an answer. `firm` announces one, `weak` and `arrow` may precede something else, `correction` takes back
+an earlier answer."""
 VERDICT = re.compile(
     r"""[)\]"'*_`]*[.:,]?\s*(?:\([^()\n]{0,60}\)\s*)?(?:[-–—:=]\s*)?
     (?:(?:is|it\ is|as|looks|seems|appears|would\ be|must\ be|should\ be|fits|matches|works|holds|makes)\s+)?
@@ -51,15 +52,15 @@ VERDICT = re.compile(
     |[)\]"'*_`]*\s*[?:.–—-]*\s*(?:✓|✅|✔|yes(?![A-Za-z]))""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""After an option: it is meant."""
-OFF = re.compile(
+"""After an option: it is called right."""
+_NOT_STATED = re.compile(
     rf"(?<![{WORD}])(?:if|whether|suppose|supposing|assume|assuming|unless|initially|not|nor|never|hardly|without|neither|"
     r"cannot|unable|thought|might|why|which|what|or|[a-z]+n['’]t)\s+(?:(?!but|so|then|and|yet|though)[\w'’]+\s+){0,3}$"
     rf"|(?<![{WORD}])(?:alternative|alternate|wrong|incorrect|second[- ]best)[\s_-]$"
     rf"|(?<![{WORD}])(?:start|beginn?|consider|examin|check|evaluat|analy[sz]|look)(?:e|ing)?(?: with| at| by)?\s+$",
     re.IGNORECASE,
 )
-"""Before words that lead to an answer: they do not."""
+"""Before such words, or before an option: the answer is supposed, asked or denied, not stated."""
 NOT = re.compile(rf"[\s,]*(?:not|n['’]t|definitely not|clearly not|never|neither)(?![{WORD}])", re.IGNORECASE)
 NOT_BUT = re.compile(r"\s*not\b[^.\n]{1,60}?[,;]?\s*\b(?:but(?: rather)?|rather|instead)\b", re.IGNORECASE)
 WRONG = re.compile(
@@ -69,7 +70,7 @@ WRONG = re.compile(
     r"|cannot\b|can['’]t\b|wrong\b|incorrect\b|✗|❌|✘|×|no(?=\s*(?:$|[.,;!\n])))",
     re.IGNORECASE,
 )
-"""After an option: it is not meant."""
+"""After an option: it is called wrong."""
 
 _LONGEST = 400
 _MOST_CUES = 64
@@ -82,35 +83,39 @@ class Passage:
     text: str
     tagged: bool = False
     firm: bool = True
-    """It was announced as the answer, or stands where one was asked for."""
+    """It is announced as the answer, or stands where one was asked for."""
 
 
 def passages(text: str) -> Iterator[Passage]:
-    """Most conclusive first: what corrects a tag or box, tags and boxes from the last, what follows firm words from
-    the last, what follows weaker ones from the last."""
+    """In the order in which they count: corrections after a tag or box, tags and boxes, what follows firm words, what
+    follows weak ones; of each kind the last first."""
     marks = [mark for mark in marked(text) if mark.text.strip()]
     if marks:
-        turns = [cue for cue in cues_from(text, marks[-1].end) if cue["turn"]]
-        for cue in reversed(turns):
+        corrections = [cue for cue in cues_from(text, marks[-1].end) if cue["correction"]]
+        for cue in reversed(corrections):
             yield Passage(text=_after(text, cue.end()))
     for mark in reversed(marks):
         yield Passage(text=plain(mark.text), tagged=True)
-    cues = [
-        cue for cue in cues_from(text, 0) if cue["turn"] or not OFF.search(text, max(0, cue.start() - 60), cue.start())
-    ]
+    cues = [cue for cue in cues_from(text, 0) if cue["correction"] or is_stated(text, cue.start())]
     for firm in (True, False):
         for cue in reversed(cues):
-            if bool(cue["firm"] or cue["turn"]) is firm and (passage := _after(text, cue.end())):
+            if bool(cue["firm"] or cue["correction"]) is firm and (passage := _after(text, cue.end())):
                 yield Passage(text=passage, firm=firm)
 
 
+def is_stated(text: str, place: int, reach: int = 60) -> bool:
+    """Whether what begins at `place` is stated, judged by up to `reach` characters before it: "if", "not" and "which"
+    suppose, deny or ask."""
+    return _NOT_STATED.search(text, max(0, place - reach), place) is None
+
+
 def cues_from(text: str, start: int) -> list[re.Match[str]]:
-    """The last of the words that lead to an answer."""
+    """The last words that precede an answer."""
     return list(CUE.finditer(text, start))[-_MOST_CUES:]
 
 
 def _after(text: str, place: int) -> str:
-    """What follows, up to the end of its paragraph; nothing if it is denied."""
+    """What follows, up to the end of the paragraph; "" if it is denied."""
     swapped = NOT_BUT.match(text, place)
     place = swapped.end() if swapped else place
     if NOT.match(text, place):

@@ -1,4 +1,4 @@
-"""JSON objects in a reply, as models write them, and the named numbers that they hold."""
+"""JSON objects in a reply, repaired where models write them badly, and numbers by name."""
 
 import json
 import math
@@ -49,14 +49,14 @@ def read_object(response: str, names: Sequence[str], unit: str = "") -> Reading 
 
 
 def objects(text: str) -> Iterator[dict[str, Any]]:
-    """Every JSON object (or Python dict) in a text, the last first, outer ones before those that they hold."""
+    """Every JSON object (or Python dict) in a text, the last first, and each before the objects inside it."""
     for block in reversed(_blocks(text)):
         value = _loaded(block)
         yield from _dicts(value)
 
 
 def _blocks(text: str) -> list[str]:
-    """Balanced {...} at the outermost level, in order; quotes are respected where they are closed."""
+    """Balanced {...} at the outermost level, in order; braces in quoted texts do not count."""
     found: list[str] = []
     depth, start = 0, 0
     for brace in re.finditer(r'"(?:[^"\\\n]|\\.){0,200}"|[{}]', text):
@@ -129,7 +129,7 @@ def _numbers(found: Mapping[str, Any], names: Sequence[str], unit: str) -> dict[
 
 
 def as_number(value: Any, unit: str = "") -> float | None:
-    """A finite number, from a number or from a string or list that holds just one."""
+    """A finite number, from a number, or from a string or list that holds exactly one."""
     if isinstance(value, list | tuple) and len(value) == 1:
         value = value[0]
     if isinstance(value, dict):

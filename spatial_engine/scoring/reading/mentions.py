@@ -1,11 +1,11 @@
-"""Options that a text names without concluding: at the beginning of a line, or anywhere."""
+"""Options that a text names without stating an answer: at the beginning of a line, or anywhere."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from spatial_engine.scoring.reading.cues import WORD, WRONG
-from spatial_engine.scoring.reading.options import Options, Said
+from spatial_engine.scoring.reading.options import Choice, Options
 from spatial_engine.scoring.reading.reading import refusal
 
 _BARE = re.compile(rf"(?<![{WORD}\\'’.-])[A-Z](?![{WORD}]|[.]\w|['’]\w|-\w)")
@@ -33,7 +33,7 @@ _NAMED_LIKE_IT = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Mention:
-    """An option named by its letter or its words, and not denied."""
+    """An option that is named by its letter or its words, and not denied."""
 
     letter: str
     start: int
@@ -56,19 +56,19 @@ def mentions(text: str, options: Options) -> list[Mention]:
     return sorted(kept, key=lambda one: one.start)
 
 
-def named(text: str, options: Options) -> Said | None:
+def named(text: str, options: Options) -> Choice | None:
     """The only option that begins a line; else the only one that is named at all. "ambiguous" if there are several,
     "refused" where the text declines; None if none is named."""
     leading = dict(_leading(text, options))
     if len(leading) == 1:
-        ((said, line),) = leading.items()
-        return "refused" if said in options.letters and declines(line, options) else said
+        ((choice, line),) = leading.items()
+        return "refused" if choice in options.letters and declines(line, options) else choice
     if declines(text, options):
         return "refused"
-    said_at_all = {one.letter for one in mentions(text, options) if not WRONG.match(text, one.end)}
-    if leading or len(said_at_all) > 1:
+    mentioned = {one.letter for one in mentions(text, options) if not WRONG.match(text, one.end)}
+    if leading or len(mentioned) > 1:
         return "ambiguous"
-    return said_at_all.pop() if said_at_all else None
+    return mentioned.pop() if mentioned else None
 
 
 def declines(text: str, options: Options) -> bool:
@@ -95,21 +95,21 @@ def past_own_words(text: str, place: int, letter: str, options: Options) -> int:
     return words[1] if words and words[0] == letter else place
 
 
-def _leading(text: str, options: Options) -> Iterator[tuple[Said, str]]:
-    """(what begins a line, the line), unless it is called wrong."""
+def _leading(text: str, options: Options) -> Iterator[tuple[Choice, str]]:
+    """(the choice that begins a line, the line), unless it is called wrong."""
     for line in re.finditer(r"[^\n]+", text):
         start = line_start(text, line.start())
         letter = options.letter_at(text, start)
         if letter is None or letter[0] not in options.letters or not text[start].isupper():
             continue
         end = past_own_words(text, letter[1], letter[0], options)
-        said = options.said(text, start)
-        if WRONG.match(text, end) or said is None:
+        choice = options.choice_at(text, start)
+        if WRONG.match(text, end) or choice is None:
             continue
         shares = {share["letter"] for share in _SHARE.finditer(text, end, line.end())} & set(options.letters)
         if shares - {letter[0]}:
             yield "ambiguous", line[0]
             continue
         marked = _MARKER.match(text, letter[1]) or reason_follows(text, letter[1])
-        if marked or end > letter[1] or said[0] == "ambiguous":
-            yield said[0], text[start : line.end()]
+        if marked or end > letter[1] or choice[0] == "ambiguous":
+            yield choice[0], text[start : line.end()]

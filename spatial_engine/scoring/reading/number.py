@@ -11,7 +11,7 @@ from spatial_engine.scoring.reading.quantities import Quantity, quantities
 from spatial_engine.scoring.reading.reading import Reading, Unreadable, refusal
 
 _SAME = 0.01
-"""Numbers this close (relative) are one, written twice: 5 m (16.4 ft)."""
+"""Numbers that differ by less (relative) are one number, written twice: 5 m (16.4 ft)."""
 _ANNOUNCED = re.compile(
     r"(?:\b(?:is|are|be|of|at|equals?|measures?|spans?|about|around|approximately|approx\.?|roughly|nearly|almost|estimated?)|[=≈~:≃])\s*$",
     re.IGNORECASE,
@@ -21,11 +21,11 @@ _UNIT_KEY = re.compile(r"""["']units?["']\s*:\s*["']([^"']{1,20})["']""", re.IGN
 
 
 def read_number(response: str, unit: str = "") -> Reading | Unreadable:
-    """The number that the reply concludes with, in `unit` ("m", "°", "s", ...).
+    """The last number that the reply states as its answer, in `unit` ("m", "°", "s", ...).
 
-    Other units of that kind are converted; a number with a unit of another kind is none. Without `unit` numbers are
-    taken as they stand (50 % is 0.5). The ends of a range are ambiguous, and so are several numbers of which none is
-    announced as the answer.
+    Other units of the same kind are converted; numbers with units of another kind are skipped. Without `unit`, numbers
+    are taken as written (50 % is 0.5). A range is ambiguous, and so are several numbers of which none is announced as
+    the answer.
     """
     text = narrow_digits(conclusion(response))
     if not text:
@@ -47,7 +47,7 @@ def read_number(response: str, unit: str = "") -> Reading | Unreadable:
 
 
 def _first(passage: str, unit: str) -> float | str | None:
-    """The number that a conclusive passage begins with, or what its first sentence comes to."""
+    """The first number of a passage; after an equals sign in its first sentence, the result."""
     sentence = re.split(r"(?<=[^\d\s])[.;!?]\s|(?<=\d)[.;!?]\s+(?=[A-Z])|\n", passage, maxsplit=1)[0]
     for part in (sentence, passage):
         found = _usable(part, unit)
@@ -60,7 +60,7 @@ def _first(passage: str, unit: str) -> float | str | None:
 
 
 def _only(text: str, unit: str) -> float | str | None:
-    """The only number of a text; else of its last sentence with numbers, the only one or the last announced one."""
+    """The only number of a text; else the only one, or the last announced one, of the last sentence with numbers."""
     found = _usable(text, unit)
     found = [quantity for quantity in found if quantity.kind] or found if unit else found
     value = _one(found, unit) if found else None
@@ -105,7 +105,7 @@ def _one(found: Sequence[Quantity], unit: str) -> float | str | None:
 
 
 def narrow_digits(text: str) -> str:
-    """Full-width signs as plain ones; superscripts and fractions stay."""
+    """Full-width characters as ASCII; superscripts and fractions stay."""
     if text.isascii():
         return text
     return "".join(narrow(char) if "\uff01" <= char <= "\uff5e" else char for char in text)

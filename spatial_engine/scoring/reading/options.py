@@ -1,4 +1,4 @@
-"""The options of a question, and what a piece of text says at one place: a letter, an option's words, or neither."""
+"""The options of a question, and which of them a text names at one place, by its letter or by its words."""
 
 import re
 import unicodedata
@@ -8,10 +8,10 @@ from typing import Literal
 
 from spatial_engine.scoring.reading.conclusion import plain
 from spatial_engine.scoring.reading.cues import WORD
+from templates.question import LETTERS
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-Said = str | Literal["ambiguous", "refused", "no option"]
-"""A letter; or that several were named, that none was wanted, or that the letter stands for no option."""
+Choice = str | Literal["ambiguous", "refused", "no option"]
+"""A letter; or: several are named, an answer is declined, or the letter stands for no option."""
 
 _FILLERS = re.compile(
     rf"""(?:[\s*_`"'“”‘’(\[{{<«【$:=>→\-–—~]|\\[a-z]*\s*[{{(]?
@@ -27,7 +27,7 @@ _AFTER_ARTICLE = re.compile(
     r"instead|and|remains|of course|but|or|nor|so|would|should|looks|fits|matches|though|although|however|by|to|here|"
     r"than|over|if|unless|final|option|the)\b"
 )
-"""After a letter that is no article: what no thing is called."""
+"""After a letter that is no article: words with which no name of an object begins."""
 _JOINED = re.compile(
     rf"""\s*(?:,|/|&|\+|;|(?<![{WORD}])(?:or|and|to|vs\.?)(?![{WORD}])|,\s*(?:or|and))\s*
     (?:(?:also|maybe|perhaps|possibly|option|choice)\s+)*[(\["'*_`]*(?P<letter>[A-Z])[)\]"'*_`]*
@@ -48,7 +48,7 @@ _OPEN = re.compile(rf"\b(?:{'|'.join(_OPEN_WORDS)})\b")
 
 
 class Options:
-    """Letters and words of the options. Words that two options share name neither."""
+    """Letters and words of the options. Words that belong to two options identify neither."""
 
     def __init__(self, options: Sequence[str]) -> None:
         self.letters = LETTERS[: len(options)]
@@ -90,8 +90,8 @@ class Options:
                 return None
         return letter.upper(), end
 
-    def said(self, text: str, place: int) -> tuple[Said, int] | None:
-        """(what is said here, where it ends), after words that say nothing."""
+    def choice_at(self, text: str, place: int) -> tuple[Choice, int] | None:
+        """(choice, end) at this place, after filler words; None if no option is named here."""
         start = filler.end() if (filler := _FILLERS.match(text, place)) else place
         worded, lettered = self.text_at(text, start), self.letter_at(text, start)
         if worded and not (lettered and worded[1] <= lettered[1]):
@@ -103,8 +103,8 @@ class Options:
             return "no option", end
         return self._alone(text, letter, end)
 
-    def _alone(self, text: str, letter: str, end: int) -> tuple[Said, int]:
-        """Ambiguous where another option is named in the same breath."""
+    def _alone(self, text: str, letter: str, end: int) -> tuple[Choice, int]:
+        """Ambiguous where another option follows directly ("A or B")."""
         if unless := _UNLESS.match(text, end):
             return "ambiguous", unless.end()
         for joined in (_JOINED.match(text, end), _OR.match(text, end), _NEXT_LABEL.match(text, end)):
@@ -132,7 +132,7 @@ def ends_at(text: str, place: int) -> bool:
 
 
 def narrow(text: str) -> str:
-    """Full-width letters and digits as plain ones."""
+    """Full-width letters and digits as ASCII."""
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 

@@ -1,11 +1,12 @@
-"""The order in which a reply puts photos."""
+"""The order of photos that a reply gives."""
 
 import re
 
 from spatial_engine.scoring.reading.conclusion import conclusion, plain
 from spatial_engine.scoring.reading.cues import passages
-from spatial_engine.scoring.reading.options import LETTERS, narrow
+from spatial_engine.scoring.reading.options import narrow
 from spatial_engine.scoring.reading.reading import Reading, Unreadable, refusal
+from templates.question import LETTERS
 
 _WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _RANKS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
@@ -30,8 +31,8 @@ _ORDER = re.compile(
 
 
 def read_order(response: str, count: int) -> Reading | Unreadable:
-    """`count` different photo numbers in the order that the reply concludes with ("2, 1, 3", "photo 2 -> photo 1",
-    {"order": [...]}, letters, a numbered list). A leading photo 1 that makes one too many is left out."""
+    """`count` different photo numbers in the order that the reply states last ("2, 1, 3", "photo 2 -> photo 1",
+    {"order": [...]}, letters, a numbered list). If there is one too many and photo 1 leads, photo 1 is skipped."""
     text = narrow(conclusion(response))
     if not text:
         return Unreadable(reason="nothing found" if response.strip() else "empty")
@@ -43,8 +44,8 @@ def read_order(response: str, count: int) -> Reading | Unreadable:
             )
         if passage.tagged and refusal(passage.text):
             return Unreadable(reason="refused")
-    for said in reversed(list(_ORDER.finditer(text))):
-        found = _orders(plain(text[said.end() : said.end() + 400]), count)
+    for statement in reversed(list(_ORDER.finditer(text))):
+        found = _orders(plain(text[statement.end() : statement.end() + 400]), count)
         if found:
             return Reading(value=found[0], how="rules")
     found = _orders(plain(text), count)

@@ -48,8 +48,8 @@ _COUNTS = (
 
 def read_plan(response: str) -> Reading | Unreadable:
     """{"actions": [...], "step_nums": [...]}, equally long, from the last object that holds a plan, else from
-    "Truck Left 2, Dolly In 4". Known actions are written by their published names, others as they stand; counts are
-    finite numbers, not checked further.
+    "Truck Left 2, Dolly In 4". Known actions get their published names, unknown ones stay as written; counts are
+    finite numbers and are not checked further.
     """
     text = conclusion(response)
     if not text:
@@ -66,7 +66,7 @@ def read_plan(response: str) -> Reading | Unreadable:
 
 
 def plan_of(found: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The plan in an object, None if it holds none that is whole."""
+    """The plan in an object; None if it holds no complete one."""
     keyed = {key.lower().strip().replace(" ", "_"): value for key, value in found.items() if isinstance(key, str)}
     actions = next((keyed[key] for key in _ACTIONS if key in keyed), None)
     counts = next((keyed[key] for key in _COUNTS if key in keyed), None)
@@ -84,7 +84,7 @@ def plan_of(found: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def action_of(written: object) -> Primitive | None:
-    """The primitive that a key or name stands for, whatever its case and blanks; None if none is known."""
+    """The primitive with this key or name, in any case and with any blanks; None if unknown."""
     if not isinstance(written, str):
         return None
     stripped = written.strip()

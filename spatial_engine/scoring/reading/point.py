@@ -11,7 +11,7 @@ from spatial_engine.scoring.reading.number import narrow_digits
 from spatial_engine.scoring.reading.reading import Reading, Unreadable, refusal
 
 _N = r"[-+−]?(?:\d{1,40}+(?:\.\d{1,40}+)?+|\.\d{1,40}+)(?:[eE][-+]?\d{1,2}+)?+(?!\.*+\d)\s*(?:%|px\b|pixels?\b)?"
-"""Whole or nothing: possessive, so that no shorter number is tried and time stays linear."""
+"""Possessive: a number matches whole or not at all, so that the time stays linear."""
 _Q = r"[\"'“”‘’]?"
 _FORMS = (
     rf"{_Q}\bx\d?{_Q}\s*(?:-?coordinate)?\s*(?:[:=]|\bis\b)\s*{_Q}(?P<ax>{_N}){_Q}[^\d\n+−-]{{0,24}}?\by\d?{_Q}\s*(?:-?coordinate)?\s*(?:[:=]|\bis\b)"
@@ -51,7 +51,7 @@ class _Found:
     x: float
     y: float
     share: bool
-    """They are shares of the picture's width and height."""
+    """Whether both are fractions of the width and height of the picture."""
     start: int
     end: int
 
@@ -59,9 +59,10 @@ class _Found:
 def read_point(response: str, width_px: int, height_px: int) -> Reading | Unreadable:
     """[x, y] in pixels of a picture of this size; the centre of a box.
 
-    Numbers from 0 to 1 that are not both whole, and percents, are shares of width - 1 and height - 1 (as published);
-    numbers up to 1000 that are called so, or of which one lies outside the picture, are thousandths. In Molmo's tags,
-    `<point x="38.4" y="36.8">` and `<points x1=... y1=...>`, numbers up to 100 are percents. Nothing is clamped.
+    Numbers from 0 to 1 that are not both whole, and percents, are fractions of width - 1 and height - 1 (as published);
+    numbers up to 1000 are thousandths where the reply says so, or where one of them lies outside the picture. In
+    Molmo's tags, `<point x="38.4" y="36.8">` and `<points x1=... y1=...>`, numbers up to 100 are percents. Nothing is
+    clamped.
     """
     text = narrow_digits(conclusion(response))
     if not text:
@@ -88,7 +89,7 @@ def read_point(response: str, width_px: int, height_px: int) -> Reading | Unread
 
 
 def _one(found: list[_Found]) -> _Found | None:
-    """The one point, however often it is named."""
+    """The point, if only one is named, however often."""
     return found[-1] if len({(point.x, point.y) for point in found}) == 1 else None
 
 

@@ -88,21 +88,21 @@ _PLUS_MINUS = re.compile(r"\s*(?:±|\+/-|\+-|plus or minus|\\pm)\s*$", re.IGNORE
 
 @dataclass(frozen=True, kw_only=True)
 class Quantity:
-    """A number that a text names."""
+    """A number in a text, with its unit."""
 
     value: float
-    """As written, or in the base unit of `kind` times `size`."""
+    """As written; in base units it is `value` times `size`."""
     kind: str
-    """Kind of its unit, "" where none is written."""
+    """Kind of its unit ("length", "angle", ...), "" where none is written."""
     size: float
     """Of its unit in base units (m, degrees, s)."""
     start: int
     end: int
     ranged: bool = False
-    """It is one end of a range."""
+    """Whether it is one end of a range."""
 
     def in_unit(self, unit: str) -> float | None:
-        """The value in that unit; None where the units are of different kinds. Unit "" takes it as it stands."""
+        """The value in that unit; None where the units are of different kinds; as written for unit ""."""
         asked = UNITS.get(unit) or UNITS.get(unit.lower())
         if self.kind == "share" and unit == "":
             return self.value * self.size
@@ -112,7 +112,7 @@ class Quantity:
 
 
 def quantities(text: str) -> list[Quantity]:
-    """Every number that is no name ("photo 2"), place ("(3, 4)"), list number or error bar ("± 10"), in order."""
+    """Every number in order, but those of names ("photo 2"), coordinates ("(3, 4)"), lists and error bars ("± 10")."""
     text = _LIST_NUMBER.sub(lambda found: " " * len(found[0]), text)
     text = _BRACKETS.sub(lambda found: " " * len(found[0]) if _is_place(found[0]) else found[0], text)
     found = list(_plain_numbers(text))

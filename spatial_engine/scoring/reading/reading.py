@@ -1,4 +1,4 @@
-"""What a reader gives: the answer and how it was found, or why none was; and how replies decline to answer."""
+"""What a reader returns: the answer and how it was found, or the reason why none was; and how replies decline."""
 
 import re
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Unreadable:
     """No answer in a response."""
 
     reason: Literal["empty", "refused", "ambiguous", "nothing found"]
-    """refused: it says that it cannot or will not answer; ambiguous: several answers, none of them concluded."""
+    """refused: the reply says that it cannot or will not answer; ambiguous: it gives several and settles on none."""
 
 
 _CANNOT = (

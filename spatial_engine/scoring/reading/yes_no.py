@@ -1,9 +1,9 @@
-"""Yes or no."""
+"""The yes or no that a reply gives."""
 
 import re
 
 from spatial_engine.scoring.reading.conclusion import conclusion
-from spatial_engine.scoring.reading.cues import OFF, Passage, passages
+from spatial_engine.scoring.reading.cues import Passage, is_stated, passages
 from spatial_engine.scoring.reading.options import narrow
 from spatial_engine.scoring.reading.reading import Reading, Unreadable, refusal
 
@@ -30,13 +30,13 @@ _BARE = re.compile(
     rf"|(?P<yes>{_SUBJECT}\s+{_VERB}|(?:that|this|it)(?:\s+is|['’]s)\s+(?:correct|right|true|the\s+case)|correct))[\W_]*",
     re.IGNORECASE,
 )
-"""All that a reply, a tag or an announced answer says. "I do not" may have been cut off before "know"."""
+"""The whole of a reply, tag or announced answer. "I do not" is no answer: it may have been cut off before "know"."""
 _SENTENCE = re.compile(r"[^.!?\n。]+[.!?。]*")
 
 
 def read_yes_no(response: str) -> Reading | Unreadable:
-    """ "yes" or "no", as the reply concludes: in a tag, announced, or as a sentence's first or only word; the last
-    one counts. "It does not." and "That is correct." are read where no more is said. "No" before a noun
+    """ "yes" or "no", the last that the reply states: in a tag, announced, or as the first or only word of a sentence.
+    "It does not." and "That is correct." are read where they are the whole text. "No" before a noun
     ("no obstacle"), and within a word ("know"), is none. Read in English and Chinese only."""
     text = narrow(conclusion(response))
     if not text:
@@ -51,7 +51,7 @@ def read_yes_no(response: str) -> Reading | Unreadable:
             return Unreadable(reason="refused")
         if found:
             return Reading(value=found, how="tags" if passage.tagged else "rules")
-    found = _bare(text) or _said(text)
+    found = _bare(text) or _stated(text)
     if found in ("yes", "no"):
         return Reading(value=found, how="rules")
     if refusal(text):
@@ -60,7 +60,7 @@ def read_yes_no(response: str) -> Reading | Unreadable:
 
 
 def _first(passage: Passage) -> str | None:
-    """The word that an announced answer begins with; of a tag or box, what it says."""
+    """The word that an announced answer begins with; in a tag or box, the one that it states."""
     text = passage.text.lstrip(" \t\n\"'“‘`([{:_-")
     if _EITHER.match(text):
         return "ambiguous"
@@ -68,19 +68,19 @@ def _first(passage: Passage) -> str | None:
         return bare
     word = _LONE.fullmatch(text) or _WORD.match(text)
     if word is None or _is_determiner(text, word):
-        return _said(text) if passage.tagged else None
+        return _stated(text) if passage.tagged else None
     return _meaning(word)
 
 
 def _bare(text: str) -> str | None:
-    """What a text means that agrees or disagrees without yes or no, and says no more."""
+    """Yes or no, from a text that is nothing but agreement or disagreement in other words."""
     bare = _BARE.fullmatch(text)
     if bare is None or text.rstrip(" *_\"'`").endswith("?"):
         return None
     return "no" if bare["no"] else "yes"
 
 
-def _said(text: str) -> str | None:
+def _stated(text: str) -> str | None:
     """The last sentence that is, or begins with, yes or no and does not go on to decline."""
     either = _EITHER.search(text)
     text = _EITHER.sub(" ", text)
@@ -93,12 +93,10 @@ def _said(text: str) -> str | None:
             for word in words[:1]
             if not sentence[0][: word.start()].strip(" *_\"'“‘`([{>#-\t")
         ]
-        said = [lone] if lone else leads
-        if said and not refusal(sentence[0][said[0].end() :]) and not sentence[0].rstrip().endswith("?"):
-            last = _meaning(said[0])
-        several |= {
-            _meaning(word) for word in words if not OFF.search(sentence[0], max(0, word.start() - 60), word.start())
-        }
+        words_read = [lone] if lone else leads
+        if words_read and not refusal(sentence[0][words_read[0].end() :]) and not sentence[0].rstrip().endswith("?"):
+            last = _meaning(words_read[0])
+        several |= {_meaning(word) for word in words if is_stated(sentence[0], word.start())}
     if last or not several:
         return last
     return several.pop() if len(several) == 1 and not refusal(text) else "ambiguous"

@@ -1,7 +1,7 @@
 """The published metrics as they should be: `f(response, answer, extra_info) -> {"score", "detail"}`.
 
-What a response does not conclude with is wrong, never guessed; a format error never scores; angles are wrapped;
-plans are held against the real goal. docs/scoring.md lists every difference. None of them raises.
+An answer that cannot be read is wrong and never guessed; a format error scores 0; angles are wrapped; plans are
+compared with the real goal. docs/scoring.md lists every difference. None of the metrics raises.
 """
 
 from spatial_engine.scoring.strict.aggregate import aggregate

@@ -20,22 +20,22 @@ def aggregate(items: Iterable[Mapping[str, Any]], weights: str = "published") ->
 
     `items`: {"score", "spatree0", ...}, that under "SpaTreeBench", or {"score", "ability"}. A leaf is the mean of its
     items, every other node the weighted mean of those children that have items: a leaf that was not asked changes
-    nothing, and is `missing`. A level without items is None, and so is the score of nothing at all. `coverage`: the
-    share of the whole, by weight, that rests on items; compare scores of equal coverage only.
+    nothing, and is `missing`. A level without items is None, and so is the score of no items. `coverage`: the share of
+    the tree, by weight, that has items; compare scores of equal coverage only.
 
-    `nodes` and `items` (how many) by path in our spelling. What is not placed on a leaf by its whole path is left out
-    and counted in `detail["unplaced"]`; a score that is no finite number counts 0 (`not_finite`), one beyond 0..1 is
-    brought back into it (`out_of_range`). Raises UsageError for an unknown set of weights.
+    `nodes` and `items` (counts) by path in our spelling. An item whose path names no leaf is skipped and counted in
+    `detail["unplaced"]`; a score that is no finite number counts 0 (`not_finite`), one outside 0..1 is clamped
+    (`out_of_range`). Raises UsageError for an unknown set of weights.
     """
     chosen = weight_set(weights)
-    odd: dict[str, Counter[str]] = defaultdict(Counter)
+    irregular: dict[str, Counter[str]] = defaultdict(Counter)
     scores: dict[str, list[float]] = defaultdict(list)
     for item in (each.get("SpaTreeBench", each) for each in items):
         place = _place(item) if isinstance(item, Mapping) else ""
         if ability := _ABILITIES.get(place):
-            scores[ability].append(_score(item, ability, odd))
+            scores[ability].append(_score(item, ability, irregular))
         else:
-            odd["unplaced"][place] += 1
+            irregular["unplaced"][place] += 1
     nodes, score = _nodes(chosen, {ability: sum(values) / len(values) for ability, values in scores.items()})
     missing = [leaf for leaf in LEAVES if leaf not in nodes]
     return {
@@ -46,7 +46,7 @@ def aggregate(items: Iterable[Mapping[str, Any]], weights: str = "published") ->
         "coverage": sum((share for leaf, share in chosen.shares() if leaf in nodes), 0.0) if missing else 1.0,
         "missing": missing,
         "weights": weights,
-        "detail": {name: dict(counts.most_common(20)) for name, counts in odd.items()},
+        "detail": {name: dict(counts.most_common(20)) for name, counts in irregular.items()},
     }
 
 
@@ -58,17 +58,17 @@ def _place(item: Mapping[str, Any]) -> str:
     return "/".join(value[:80].replace(" ", "") for _, value in tags)
 
 
-def _score(item: Mapping[str, Any], ability: str, odd: Mapping[str, Counter[str]]) -> float:
+def _score(item: Mapping[str, Any], ability: str, irregular: Mapping[str, Counter[str]]) -> float:
     given = item.get("score")
     try:
         score = float(given) if isinstance(given, int | float) else float("nan")
     except OverflowError:
         score = float("nan")
     if not isfinite(score):
-        odd["not_finite"][ability] += 1
+        irregular["not_finite"][ability] += 1
         return 0.0
     if not 0 <= score <= 1:
-        odd["out_of_range"][ability] += 1
+        irregular["out_of_range"][ability] += 1
     return min(1.0, max(0.0, score))
 
 

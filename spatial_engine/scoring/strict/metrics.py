@@ -27,7 +27,7 @@ _FEWEST = 4
 
 @strict_metric
 def multichoiceeval(response: str, answer: Any, extra_info: Mapping[str, Any]) -> tuple[float, dict[str, Any]]:
-    """1 if the option that the response concludes with is the right one. What cannot be read is wrong, never guessed.
+    """1 if the response chooses the right option. A response that cannot be read is wrong; nothing is guessed.
 
     `answer`: a letter, alone or before its option ("B", "B. table"); `extra_info["option"]`: the options in order.
     """
@@ -38,8 +38,8 @@ def multichoiceeval(response: str, answer: Any, extra_info: Mapping[str, Any]) -
     place = ord(letter) - ord("A")
     if options and place >= len(options):
         raise RowFault(f"the answer {letter} is none of {len(options)} options")
-    said = value_of(read_choice(response, options or [""] * max(_FEWEST, place + 1)))
-    return float(said == letter), {"said": said}
+    prediction = value_of(read_choice(response, options or [""] * max(_FEWEST, place + 1)))
+    return float(prediction == letter), {"prediction": prediction}
 
 
 def letter_of(answer: Any) -> str:
@@ -52,24 +52,24 @@ def letter_of(answer: Any) -> str:
 
 @strict_metric
 def meanrelativeacc(response: str, answer: Any, extra_info: Mapping[str, Any]) -> tuple[float, dict[str, Any]]:
-    """Share of the limits 5 %, 10 %, ... 50 % that |said - true| / |true| keeps (a truth of 0: |said|).
+    """Mean relative accuracy: the share of ten limits that |prediction - target| / |target| meets (0: |prediction|).
 
-    `answer`: a number; `extra_info["unit"]`, where given: its unit, into which the response's is converted.
+    `answer`: a number; `extra_info["unit"]`: its unit, if it has one; the response is converted to it.
     """
-    true = number(answer, "the answer")
+    target = number(answer, "the answer")
     unit = extra_info.get("unit", "")
-    said = value_of(read_number(response, unit if isinstance(unit, str) else ""))
-    return mean_relative_accuracy(said, true), {"said": said}
+    prediction = value_of(read_number(response, unit if isinstance(unit, str) else ""))
+    return mean_relative_accuracy(prediction, target), {"prediction": prediction}
 
 
 @strict_metric
 def judgemodel(response: str, answer: Any, extra_info: Mapping[str, Any]) -> tuple[float, dict[str, Any]]:
-    """1 if the response concludes with the answer, "yes" or "no" in any case. `extra_info` is not looked at."""
-    true = answer.strip().lower().rstrip(".") if isinstance(answer, str) else ""
-    if true not in ("yes", "no"):
+    """1 if the response gives the answer, "yes" or "no" in any case. `extra_info` is not used."""
+    target = answer.strip().lower().rstrip(".") if isinstance(answer, str) else ""
+    if target not in ("yes", "no"):
         raise RowFault("the answer is neither yes nor no")
-    said = value_of(read_yes_no(response))
-    return float(said == true), {"said": said}
+    prediction = value_of(read_yes_no(response))
+    return float(prediction == target), {"prediction": prediction}
 
 
 _PERIOD_DEG = {"roll": 360.0, "pitch": 360.0, "vfov": None}
@@ -77,27 +77,27 @@ _PERIOD_DEG = {"roll": 360.0, "pitch": 360.0, "vfov": None}
 
 @strict_metric
 def gravityeval(response: str, answer: Any, extra_info: Mapping[str, Any]) -> tuple[float, dict[str, Any]]:
-    """Mean of exp(-d² / 2σ²) over roll, pitch, vfov in degrees, d the short way round. σ = 0: 1 if equal, else 0.
+    """Mean of exp(-d² / 2σ²) over roll, pitch, vfov in degrees, d wrapped to ±180°. σ = 0: 1 if equal, else 0.
 
     `answer`: their JSON; `extra_info`: roll_unc, pitch_unc, vfov_unc. All three must be there and finite.
     """
     given = mapping(answer, "the answer")
-    true = {name: number(given.get(name), f"the answer's {name}") for name in _PERIOD_DEG}
+    target = {name: number(given.get(name), f"the answer's {name}") for name in _PERIOD_DEG}
     sigma = {name: number(extra_info.get(f"{name}_unc"), f"{name}_unc") for name in _PERIOD_DEG}
-    said = value_of(read_object(response, tuple(_PERIOD_DEG), unit="deg"))
+    prediction = value_of(read_object(response, tuple(_PERIOD_DEG), unit="deg"))
     terms = {
-        name: gaussian_score(said[name], true[name], sigma[name], period, exact_counts=True)
+        name: gaussian_score(prediction[name], target[name], sigma[name], period, exact_counts=True)
         for name, period in _PERIOD_DEG.items()
     }
-    return sum(terms.values()) / len(terms), {"said": said, "terms": terms}
+    return sum(terms.values()) / len(terms), {"prediction": prediction, "terms": terms}
 
 
 @strict_metric
 def aff_mask_metric(response: str, answer: Any, extra_info: Mapping[str, Any]) -> tuple[float, dict[str, Any]]:
-    """Grey value, from 0 to 1, of the mask at the point that the response concludes with; 0 outside the picture.
+    """Grey value, from 0 to 1, of the mask at the point that the response gives; 0 outside the picture.
 
     `answer`: base64 of a picture file. The point may be fractions, percents, thousandths, pixels or a box's centre
-    (`read_point`). `extra_info` is not looked at.
+    (`read_point`). `extra_info` is not used.
     """
     mask = _decoded(answer)
     height, width = mask.shape
@@ -124,8 +124,8 @@ def _decoded(answer: Any) -> UInt8[np.ndarray, "h w"]:
 
 @strict_metric
 def gpteval(response: str, answer: Any, extra_info: Mapping[str, Any]) -> tuple[float, dict[str, Any]]:
-    """What the judge gave, from 0 to 1, in the last JSON object with an `answer_score`; else the number concluded
-    with. What lies outside is no score. `response` is the judge's reply; the other two are not looked at."""
+    """The judge's score, from 0 to 1, in the last JSON object with an `answer_score`; else the number that the reply
+    states. A score outside 0 to 1 counts as unread. `response` is the judge's reply; the other two are not used."""
     given = next((found["answer_score"] for found in objects(conclusion(response)) if "answer_score" in found), None)
     while isinstance(given, list) and len(given) == 1:
         given = given[0]

@@ -29,10 +29,10 @@ _STILL_RAD = 1e-6
 
 @strict_metric
 def agenticnaveval(response: str, answer: Any, extra_info: Mapping[str, Any]) -> tuple[float, dict[str, Any]]:
-    """Mean of s_step and s_rot at the end of a camera's plan; 0 for a plan that moves nothing or is not whole.
+    """Mean of s_step and s_rot at the end of a camera's plan; 0 for a plan that moves nothing or is incomplete.
 
     The plan starts at the last but one pose of `extra_info["optimal_rel_pose"]`; its goal is the last pose. `answer`
-    is not looked at.
+    is not used.
     """
     path = true_path(extra_info)[-2:]
     sizes = step_sizes(extra_info)[-1:]
@@ -49,7 +49,7 @@ def manipulateeval(response: str, answer: Any, extra_info: Mapping[str, Any]) ->
 
     The plan of an arm or hand is executed from the first pose of `extra_info["optimal_rel_pose"]` to its end, however
     many steps it has; the goal is the last pose. s_gripper: the share of the true states (`gripper` in each "i->j", or
-    a list of them, 1 closed) that the plan's steps name. `answer` is not looked at.
+    a list of them, 1 closed) that the plan's steps name. `answer` is not used.
     """
     path = true_path(extra_info)
     sizes = step_sizes(extra_info)

@@ -9,16 +9,16 @@ from typing import Any, Protocol, runtime_checkable
 from spatial_engine.scoring.reading import Reading, Unreadable
 
 Result = dict[str, Any]
-"""{"score": from 0 to 1, "detail": {...}}, all numbers finite. `detail` holds "unread" (why nothing was read from the
-response), or "fault" (what is wrong with the row: no response could be scored), or what the score is made of."""
+"""{"score": from 0 to 1, "detail": {...}}, all numbers finite. `detail` holds "unread" (why no answer was read), or
+"fault" (what is wrong with the row, so that no response can be scored), or the terms of the score."""
 
 
-class RowFault(Exception):  # noqa: N818 - the row's fault, and no one's error
-    """The row, not the response, cannot be scored; the message says why."""
+class RowFault(Exception):  # noqa: N818 - becomes a result
+    """The row itself is invalid, whatever the response; the message is the reason."""
 
 
-class Unread(Exception):  # noqa: N818 - a result
-    """Nothing was read from a response; the message is the reason."""
+class Unread(Exception):  # noqa: N818 - becomes a result
+    """No answer was read from a response; the message is the reason."""
 
 
 @runtime_checkable
@@ -47,7 +47,7 @@ def strict_metric(measure: Callable[[str, Any, Mapping[str, Any]], tuple[float, 
 
 
 def value_of(reading: Reading | Unreadable) -> Any:
-    """What was read. Raises `Unread`."""
+    """The answer that was read. Raises `Unread`."""
     if isinstance(reading, Unreadable):
         raise Unread(reading.reason)
     return reading.value

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spatial_engine.scoring.official import cogmapeval
-from spatial_engine.scoring.official.cognitive_map import ROTATIONS, Thing, relation
+from spatial_engine.scoring.official.cognitive_map import ROTATIONS, MapObject, relation
 from spatial_engine.scoring.official.reading import read_letter, read_map
 from tests.spatial_engine.scoring.golden import assert_agrees, cases
 
@@ -74,18 +74,18 @@ def test_objects_that_are_missing_cost_nothing_but_isomorphism() -> None:
 
 
 def test_ties_are_vertical_and_nearness_is_inner_outer_or_undecided() -> None:
-    origin = Thing(0, 0, None)
-    assert relation(origin, Thing(1, 1, None)) == "down"
-    assert relation(origin, Thing(1, -1, None)) == "up"
-    assert relation(origin, Thing(2, 1, None)) == "right"
-    assert relation(origin, Thing(0.1, 0, None)) == "inner"
-    assert relation(origin, Thing(0.3, 0, None)) is None
-    assert relation(origin, Thing(0.3, 0, "inner")) == "outer"
-    assert relation(Thing(0, 0, "inner"), Thing(0.3, 0, "inner")) == "inner"
+    origin = MapObject(0, 0, None)
+    assert relation(origin, MapObject(1, 1, None)) == "down"
+    assert relation(origin, MapObject(1, -1, None)) == "up"
+    assert relation(origin, MapObject(2, 1, None)) == "right"
+    assert relation(origin, MapObject(0.1, 0, None)) == "inner"
+    assert relation(origin, MapObject(0.3, 0, None)) is None
+    assert relation(origin, MapObject(0.3, 0, "inner")) == "outer"
+    assert relation(MapObject(0, 0, "inner"), MapObject(0.3, 0, "inner")) == "inner"
 
 
 def test_four_quarter_turns_are_one() -> None:
-    thing = Thing(2.0, 3.0, "up")
+    thing = MapObject(2.0, 3.0, "up")
     for facing in ("right", "down", "left", "up"):
         thing = ROTATIONS["z_rot_90"](thing)
         assert thing.facing == facing

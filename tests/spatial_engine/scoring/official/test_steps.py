@@ -9,7 +9,7 @@ from scipy.spatial.transform import RigidTransform, Rotation
 
 from action_mapping.official_dialect import official_replay
 from action_mapping.primitives import PRIMITIVES
-from spatial_engine.scoring.official.steps import execute, segment_keys, step_sizes, truth_path, turned_rad
+from spatial_engine.scoring.official.steps import execute, rotation_between_rad, segment_keys, step_sizes, truth_path
 from tests.spatial_engine.scoring.golden import cases
 
 SYMBOLS = [p.symbol for p in PRIMITIVES]
@@ -28,7 +28,7 @@ def test_equals_the_reference(case: dict[str, Any]) -> None:
     if case["exception"]:
         with pytest.raises({"TypeError": TypeError, "ValueError": ValueError}[case["exception"]]):
             done = execute(given["initial_pose"], given, (given["translation_step_size"], given["rotation_step_size"]))
-            turned_rad(done.pose, given["initial_pose"])
+            rotation_between_rad(done.pose, given["initial_pose"])
     elif "plan" not in given:
         done = execute(given["initial_pose"], given, (given["translation_step_size"], given["rotation_step_size"]))
         assert same_pose(done.pose, case["final_pose_reference"])
@@ -49,9 +49,9 @@ def test_it_is_the_official_dialect_of_our_actions(steps: list[tuple[str, int]])
 
 def test_an_angle_is_between_orientations_however_long_the_quaternions() -> None:
     turned = [0.0, 0.0, 0.0, *(3 * Rotation.from_euler("y", 50, degrees=True).as_quat()).tolist()]
-    assert turned_rad([9, 9, 9, 0, 0, 0, -2], turned) == pytest.approx(math.radians(50))
+    assert rotation_between_rad([9, 9, 9, 0, 0, 0, -2], turned) == pytest.approx(math.radians(50))
     with pytest.raises(ValueError, match="length zero"):
-        turned_rad([0.0] * 7, turned)
+        rotation_between_rad([0.0] * 7, turned)
 
 
 @pytest.mark.parametrize(
