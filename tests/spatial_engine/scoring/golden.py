@@ -1,6 +1,7 @@
 """The golden vectors beside SPATIAL_ENGINE_DATA, and what it means to agree with one."""
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,12 @@ import pytest
 from spatial_engine.scoring.official.reference import Metric
 
 GOLDEN = Path(os.environ.get("SPATIAL_ENGINE_DATA", "/nowhere")).parent / "golden"
+
+ODD_VALUES = (
+    None, True, 3, -1, 10**400, 0.5, math.nan, math.inf, "", "x", "0.5", "L1", "Distance", "3D Detection",
+    [], [1], ["Distance"], {}, {"score": 1}, {"score": 1, "spatree0": "L1"}, {"spatree1": [None]},
+)  # fmt: skip
+"""Of a field that should hold a score or a tag. A fixed list: recursive strategies take long on a busy machine."""
 
 
 def golden(name: str) -> Mapping[str, Any]:

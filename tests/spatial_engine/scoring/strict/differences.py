@@ -64,7 +64,7 @@ MAP = {
     ]
 }
 TWO = json.dumps({"chair": {"position": [2, 3]}, "table": {"position": [5, 3]}})
-UPPER = json.dumps({thing["name"].upper(): {"position": thing["position"]} for thing in MAP["objects"]})
+UPPER = json.dumps({item["name"].upper(): {"position": item["position"]} for item in MAP["objects"]})
 ONLY_CHAIR = json.dumps({"chair": {"position": [2, 3]}})
 A_LABEL = json.dumps({"objects": [*MAP["objects"], {"name": "ROOM A.", "position": [9, 9]}]})
 
@@ -82,7 +82,7 @@ DIFFERENCES = (
     ),
     Difference(
         "gravityeval",
-        "one absurd number costs its own term only",
+        "one huge number costs only its own term",
         '{"roll": 1e200, "pitch": 0, "vfov": 60}',
         GRAVITY,
         SIGMA,
@@ -90,7 +90,7 @@ DIFFERENCES = (
     ),
     Difference(
         "gravityeval",
-        "a number that is none costs the item",
+        "NaN is no number: the item scores 0",
         '{"roll": NaN, "pitch": 0, "vfov": 60}',
         GRAVITY,
         SIGMA,
@@ -116,13 +116,13 @@ DIFFERENCES = (
         "σ 2",
     ),
     Difference(
-        "gravityeval", "names are whole words", "controll: 7, roll: 179, pitch: 0, vfov: 60", GRAVITY, SIGMA, "σ 2"
+        "gravityeval", "names match whole words", "controll: 7, roll: 179, pitch: 0, vfov: 60", GRAVITY, SIGMA, "σ 2"
     ),
-    Difference("multichoiceeval", "emphasis, tags, boxes, brackets", "**B**", "B", OPTIONS, "B of four"),
-    Difference("multichoiceeval", "a refusal is wrong, never guessed", "I don't know", "A", OPTIONS, "A of four"),
+    Difference("multichoiceeval", "emphasis, tags, boxes and brackets are read", "**B**", "B", OPTIONS, "B of four"),
+    Difference("multichoiceeval", "a refusal is wrong; no letter is drawn", "I don't know", "A", OPTIONS, "A of four"),
     Difference(
         "multichoiceeval",
-        "letters are not parts of words",
+        "a letter inside a word is no answer",
         "Answer Because it is closer, so C",
         "C",
         OPTIONS,
@@ -130,11 +130,16 @@ DIFFERENCES = (
     ),
     Difference("multichoiceeval", "an article is no answer", "A lamp stands there", "A", OPTIONS, "A of four"),
     Difference(
-        "multichoiceeval", "thinking is not the answer", "<think>maybe (A)</think> answer: D", "D", OPTIONS, "D of four"
+        "multichoiceeval",
+        "reasoning is not the answer",
+        "<think>maybe (A)</think> answer: D",
+        "D",
+        OPTIONS,
+        "D of four",
     ),
     Difference(
         "multichoiceeval",
-        "the last conclusion counts",
+        "the last stated answer counts",
         "The answer is B. No wait, The answer is C.",
         "C",
         OPTIONS,
@@ -143,52 +148,65 @@ DIFFERENCES = (
     Difference("multichoiceeval", "several options are no answer", "A. B. C.", "C", OPTIONS, "C of four"),
     Difference(
         "multichoiceeval",
-        "an option's words, its letter aside",
+        "the text of an option, without its letter",
         "it should be the wooden desk",
         "C",
         OPTIONS,
         "C of four",
     ),
-    Difference("multichoiceeval", "the row's answer may carry its words", "answer: B", "B. table", OPTIONS, "B. table"),
-    Difference("meanrelativeacc", "20 % keeps the limit 20 %", "120", "100", {}, "100"),
-    Difference("meanrelativeacc", "a truth of 0 can be met", "0", "0", {}, "0"),
-    Difference("meanrelativeacc", "a negative truth can be missed", "-1000", "-10", {}, "-10"),
+    Difference(
+        "multichoiceeval",
+        "the row's answer may include the option's text",
+        "answer: B",
+        "B. table",
+        OPTIONS,
+        "B. table",
+    ),
+    Difference("meanrelativeacc", "an error of exactly 20 % meets the limit 20 %", "120", "100", {}, "100"),
+    Difference("meanrelativeacc", "a target of 0 can be met", "0", "0", {}, "0"),
+    Difference("meanrelativeacc", "a negative target can be missed", "-1000", "-10", {}, "-10"),
     Difference("meanrelativeacc", "exponents", "1.9e3", "1900", {}, "1900"),
     Difference("meanrelativeacc", "a decimal comma", "1915,5", "1915.5", {}, "1915.5"),
     Difference(
         "meanrelativeacc",
-        "places and names are no answers",
+        "coordinates and numbers in names are no answers",
         "At [389, 180] of photo 2 the depth is 1915",
         "1915",
         {},
         "1915",
     ),
-    Difference("meanrelativeacc", "units, where the row has one", "190 cm", "1.9", {"unit": "m"}, "1.9 m"),
+    Difference(
+        "meanrelativeacc", "units are converted, where the row has one", "190 cm", "1.9", {"unit": "m"}, "1.9 m"
+    ),
     Difference("meanrelativeacc", "a range is no number", "1900~1950", "1915", {}, "1915"),
-    Difference("meanrelativeacc", "a refusal with a number in it", "I cannot tell from 1 photo.", "1", {}, "1"),
-    Difference("judgemodel", "words, not parts of them", "Yes, I know.", "yes", {}, "yes"),
+    Difference("meanrelativeacc", "a number in a refusal is no answer", "I cannot tell from 1 photo.", "1", {}, "1"),
+    Difference("judgemodel", "whole words only", "Yes, I know.", "yes", {}, "yes"),
     Difference("judgemodel", "a refusal is wrong", "I do not know", "no", {}, "no"),
-    Difference("judgemodel", "'no' before a noun is none", "Yes, there is no obstacle", "yes", {}, "yes"),
-    Difference("judgemodel", "the row's answer is tidied", "yes", "Yes.", {}, "Yes."),
+    Difference("judgemodel", "'no' before a noun is no answer", "Yes, there is no obstacle", "yes", {}, "yes"),
+    Difference("judgemodel", "case and punctuation of the row's answer", "yes", "Yes.", {}, "Yes."),
     Difference("judgemodel", "a row without yes or no has no right answer", "", "other", {}, "other"),
-    Difference("aff_mask_metric", "JSON", '{"x": 0.7, "y": 0.7}', mask(), {}, "white around (0.7, 0.7)"),
+    Difference("aff_mask_metric", "JSON is read", '{"x": 0.7, "y": 0.7}', mask(), {}, "white around (0.7, 0.7)"),
     Difference(
         "aff_mask_metric",
-        "the answer, not the last pair",
+        "the stated answer, not the last pair",
         "[0.7, 0.7] rather than (0.1, 0.1)",
         mask(),
         {},
         "white around (0.7, 0.7)",
     ),
-    Difference("aff_mask_metric", "a box is its centre", "[0.5, 0.5, 0.9, 0.9]", mask(), {}, "white around (0.7, 0.7)"),
-    Difference("aff_mask_metric", "thousandths", "[700, 700]", mask(), {}, "white around (0.7, 0.7)"),
-    Difference("aff_mask_metric", "outside is outside", "[70, 2000]", mask(), {}, "white down to the edge"),
+    Difference(
+        "aff_mask_metric", "a box counts as its centre", "[0.5, 0.5, 0.9, 0.9]", mask(), {}, "white around (0.7, 0.7)"
+    ),
+    Difference("aff_mask_metric", "thousandths are scaled", "[700, 700]", mask(), {}, "white around (0.7, 0.7)"),
+    Difference(
+        "aff_mask_metric", "a point outside the picture scores 0", "[70, 2000]", mask(), {}, "white down to the edge"
+    ),
     Difference(
         "cogmapeval", "coverage counts", f"{TWO} Answer: B", "B", {"id_type": "among", "cogmap": MAP}, "four objects"
     ),
     Difference(
         "cogmapeval",
-        "no reward for facings that nobody has",
+        "no reward for facings that the true map lacks",
         f"{ONLY_CHAIR} Answer: B",
         "B",
         {"id_type": "among", "cogmap": MAP},
@@ -204,35 +222,39 @@ DIFFERENCES = (
     ),
     Difference(
         "cogmapeval",
-        "the letter stands outside the map",
+        "the letter is read outside the map",
         f"{A_LABEL} B",
         "B",
         {"id_type": "among", "cogmap": MAP},
         "four objects",
     ),
     Difference("gpteval", "scores are from 0 to 1", '{"answer_score": [[85]]}', shown="a judge's reply"),
-    Difference("gpteval", "no number of something else", "In step 2 it says nothing.", shown="a judge's reply"),
+    Difference("gpteval", "a number that is no score", "In step 2 it says nothing.", shown="a judge's reply"),
     Difference(
         "agenticnaveval",
-        "steps that are no numbers",
+        "counts that are not numbers",
         '{"actions": ["W"], "step_nums": [NaN]}',
         "",
         AHEAD,
         "0.5 m ahead",
     ),
     Difference(
-        "agenticnaveval", "nothing done is nothing", '{"actions": [], "step_nums": []}', "", AHEAD, "0.5 m ahead"
+        "agenticnaveval", "an empty plan scores 0", '{"actions": [], "step_nums": []}', "", AHEAD, "0.5 m ahead"
     ),
-    Difference("agenticnaveval", "names of actions", json.dumps(plan(("Dolly In", 5))), "", AHEAD, "0.5 m ahead"),
+    Difference(
+        "agenticnaveval", "names of actions are read", json.dumps(plan(("Dolly In", 5))), "", AHEAD, "0.5 m ahead"
+    ),
     Difference(
         "agenticnaveval",
-        "actions need as many counts",
+        "every action needs a count",
         '{"actions": ["W", "D"], "step_nums": [5]}',
         "",
         AHEAD,
         "0.5 m ahead",
     ),
-    Difference("agenticnaveval", "whole steps from 0 to 10", json.dumps(plan(("W", 50))), "", AHEAD, "0.5 m ahead"),
+    Difference(
+        "agenticnaveval", "counts are whole numbers from 0 to 10", json.dumps(plan(("W", 50))), "", AHEAD, "0.5 m ahead"
+    ),
     Difference(
         "agenticnaveval",
         "the last plan counts",
@@ -243,7 +265,7 @@ DIFFERENCES = (
     ),
     Difference(
         "agenticnaveval",
-        "the camera's own frame",
+        "translations are in the camera's frame",
         json.dumps(plan(("W", 5))),
         "",
         TURNED,
@@ -251,7 +273,7 @@ DIFFERENCES = (
     ),
     Difference(
         "agenticnaveval",
-        "Pan turns about y",
+        "Pan rotates about y",
         json.dumps(plan(("W", 1), ("→", 7))),
         "",
         path(START, at(0, 0, 0.1, 0.7)),
@@ -262,17 +284,19 @@ DIFFERENCES = (
     ),
     Difference(
         "agenticnaveval",
-        "a wrong direction costs its distance too",
+        "s_d is the norm of a vector difference",
         json.dumps(plan(("W", 5))),
         "",
         ASIDE,
         "0.5 m, 30° to the right",
     ),
-    Difference("manipulateeval", "a format error never scores", "{}", "", THREE, "three steps"),
-    Difference("manipulateeval", "all of the way", json.dumps({"step_1": plan(("W", 5))}), "", THREE, "three steps"),
+    Difference("manipulateeval", "a format error scores 0", "{}", "", THREE, "three steps"),
+    Difference(
+        "manipulateeval", "the whole path counts", json.dumps({"step_1": plan(("W", 5))}), "", THREE, "three steps"
+    ),
     Difference(
         "manipulateeval",
-        "steps too many are followed",
+        "extra steps are executed",
         json.dumps({"step_1": plan(("W", 5)), "step_2": plan(("S", 5))}),
         "",
         AHEAD,
@@ -280,7 +304,7 @@ DIFFERENCES = (
     ),
     Difference(
         "manipulateeval",
-        "names of actions",
+        "names of actions are read",
         json.dumps({"step_1": plan(("Dolly In", 5))}),
         "",
         AHEAD,
@@ -288,7 +312,7 @@ DIFFERENCES = (
     ),
     Difference(
         "manipulateeval",
-        "the gripper counts where the row knows it",
+        "the gripper counts where the row has it",
         json.dumps({"step_1": {**plan(("W", 5)), "gripper": 0}}),
         "",
         GRIP,
@@ -323,7 +347,7 @@ PLANS = (
 
 def plan_table(scores: list[tuple[float, float, float]]) -> str:
     """`PLANS` in markdown, with the scores of all three."""
-    lines = ["| metric | plan | response | truth | published | strict | spatialtree_paper |", "|" + "---|" * 7]
+    lines = ["| metric | plan | response | target | published | strict | spatialtree_paper |", "|" + "---|" * 7]
     for row, values in zip(PLANS, scores, strict=True):
         shown = row.response if len(row.response) <= 60 else row.response[:40] + " … " + row.response[-15:]
         cells = (row.metric, row.what, f"`{shown}`", row.shown, *(f"{value:.3f}" for value in values))
@@ -333,7 +357,7 @@ def plan_table(scores: list[tuple[float, float, float]]) -> str:
 
 def table(scores: list[tuple[float, float]]) -> str:
     """The rows in markdown, with the scores of both."""
-    lines = ["| metric | what differs | response | truth | published | strict |", "|---|---|---|---|---|---|"]
+    lines = ["| metric | what differs | response | target | published | strict |", "|---|---|---|---|---|---|"]
     for row, (published, strict) in zip(DIFFERENCES, scores, strict=True):
         shown = row.response if len(row.response) <= 90 else row.response[:60] + " … " + row.response[-20:]
         cell = f"`{shown}`".replace("|", "\\|") if shown else "(empty)"

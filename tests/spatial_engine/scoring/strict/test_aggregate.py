@@ -9,14 +9,11 @@ from spatial_engine.scoring.official.row import tags
 from spatial_engine.scoring.official.weights import WEIGHT_SETS, official_name
 from spatial_engine.scoring.strict.aggregate import aggregate
 from templates.ability import LEAVES
+from tests.spatial_engine.scoring.golden import ODD_VALUES
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
-    max_leaves=5,
-)
 odd_items = st.dictionaries(
-    st.sampled_from(("score", "ability", "spatree0", "spatree2", "spatreeX", "SpaTreeBench")), json_values
+    st.sampled_from(("score", "ability", "spatree0", "spatree2", "spatreeX", "SpaTreeBench")),
+    st.sampled_from(ODD_VALUES),
 )
 
 
@@ -84,7 +81,7 @@ def test_scores_are_brought_into_0_to_1() -> None:
 
 
 @given(st.lists(odd_items, max_size=3))
-@settings(max_examples=25)
+@settings(max_examples=100, deadline=None)
 def test_odd_items_never_raise(items: list[dict[str, Any]]) -> None:
     score = aggregate(items)["score"]
     assert score is None or 0 <= score <= 1
