@@ -105,7 +105,7 @@ _NOTHING = -1
 
 
 def gpteval(response: Any, answer: Any = None, extra_info: Any = None, *, unsafe: bool = False) -> Result:
-    """What the judge gave. `response` is the judge's reply, not the model's; the other two are not looked at.
+    """The judge's score. `response` is the judge's reply, not the model's; the other two are not used.
 
     Asking the judge is not done here (the reference asks for {"answer_score": [[s]], "reason": ...}, up to five times
     while the reply is blank). Not clamped: a judge that says 85 gives 85.

@@ -68,9 +68,9 @@ def _concluded(text: str, options: Options) -> _Event | None:
     if not events:
         return None
     last = max(events, key=lambda event: event.place)
-    corrections = [cue for cue in cues_from(text, last.place) if cue["correction"]]
-    if corrections and declines(_sentence(text, corrections[-1].end()), options):
-        return _Event(corrections[-1].start(), "refused")
+    taken_back = [cue for cue in cues_from(text, last.place) if cue["correction"]]
+    if taken_back and declines(_sentence(text, taken_back[-1].end()), options):
+        return _Event(taken_back[-1].start(), "refused")
     return last
 
 
