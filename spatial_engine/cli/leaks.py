@@ -1,4 +1,4 @@
-"""`spatial-engine leaks` and `split`: what can be answered without looking, and data sets that share no scene."""
+"""`spatial-engine leaks` and `split`: what can be answered without the pictures, and splits that share no scene."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -7,7 +7,7 @@ import typer
 
 Data = Annotated[Path, typer.Argument(metavar="DATASET", help="A data set that generate wrote.")]
 BlindRun = Annotated[
-    Path | None, typer.Option("--blind-run", metavar="OUT/RUN", help="A run of evaluate --blind, as one more guesser.")
+    Path | None, typer.Option("--blind-run", metavar="OUT/RUN", help="A run of evaluate --blind, as one more baseline.")
 ]
 NoPictures = Annotated[bool, typer.Option("--no-pictures", help="Do not look for near-duplicate pictures.")]
 Share = Annotated[float, typer.Option(min=0, help="Share of the questions, about.")]
@@ -17,7 +17,7 @@ CommercialOk = Annotated[
 
 
 def leaks(dataset: Data, blind_run: BlindRun = None, no_pictures: NoPictures = False) -> None:
-    """Try to answer without looking; find what stands on both sides of a split. Goes into audit.json."""
+    """Find what can be answered without the pictures, and what more than one split has. Written to audit.json."""
     from spatial_engine.cli.leaks_shown import show_leaks
     from spatial_engine.progress import console
     from spatial_engine.trust.leak_folder import audit_leaks

@@ -9,8 +9,7 @@ from pathlib import Path
 from spatial_engine.dataset.dataset import Dataset, check_target, scenes_of
 from spatial_engine.dataset.part import commercial, write_part
 from spatial_engine.errors import UsageError
-from spatial_engine.leaks.between_splits import look_alikes
-from spatial_engine.leaks.linked import linked_clips
+from spatial_engine.leaks.splits import linked_clips, similar_photos
 
 SHARES = {"train": 0.7, "validation": 0.1, "test": 0.2}
 """Of the questions, about: groups of clips are not divided."""
@@ -48,8 +47,8 @@ def split(
     questions, left_out = commercial(whole.questions) if commercial_ok else (list(whole.questions), {})
     record = whole.audit
     scenes = scenes_of(record, questions)
-    _, alike = look_alikes(whole.path, questions, scenes, {})
-    groups = linked_clips(questions, scenes, alike)
+    _, similar = similar_photos(whole.path, questions, scenes, {})
+    groups = linked_clips(questions, scenes, similar)
     counts = Counter(question.clip for question in questions)
     side = _arranged(groups, counts, shares, seed)
     parts, sizes = {}, {}

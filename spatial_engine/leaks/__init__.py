@@ -1,1 +1,1 @@
-"""What can be answered without looking, and what stands on both sides of a split."""
+"""Leaks: what can be answered without the pictures, and what more than one split has."""

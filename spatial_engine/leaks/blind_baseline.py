@@ -1,4 +1,8 @@
-"""A linear model that reads prompt and options, and no picture: ridge regression on hashed n-grams of characters."""
+"""The blind baseline: a linear model that reads a question and its options, and sees no picture.
+
+Ridge regression on n-grams of characters (scikit-learn), a model per template and format. Each question is predicted
+by a model that was trained on other folds.
+"""
 
 import re
 from collections import defaultdict
@@ -9,119 +13,154 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float64, Int64
 
-from spatial_engine.leaks.fixed_number import numbers_of
-from spatial_engine.leaks.guesses import Guesses, has_words, no_guesses, right_option
-from spatial_engine.leaks.ngrams import ngrams, option_cues
+from spatial_engine.leaks.guesses import Guesses, has_words, no_guesses, numbers_of, right_option
 from templates.question import Question
 
 BINS = 4
-"""Of numbers: quarters of the answers that it learns from."""
+"""A number is predicted as one of the quarters of the answers in the training folds."""
 AT_MOST = 1500
-"""Questions of one template and format that are read; of more, this many drawn by their ids."""
-_STEPS = 15
-"""Of the solver; stopping early smooths too."""
-_DAMP = 1.0
+"""Questions per template and format; of more, this many are drawn by their ids."""
+_CHARACTERS = (2, 5)
+"""Shortest and longest n-gram."""
+_LETTERS = 6
+"""Letters of options that have a feature of their own: A to F."""
 
 Folds = Int64[np.ndarray, "n"]
 
 
 def blind_baseline(questions: Sequence[Question], folds: Folds) -> Guesses:
-    """Which option, yes or no, or in which quarter a number lies; a model per template and format, learnt on other
-    folds. The chance level of a number is the share of the largest bin among those it learns from."""
+    """Predicts the option, yes or no, or the quarter in which a number lies.
+
+    The chance level of a number is the share of the largest quarter in the training folds.
+    """
     guesses = no_guesses(questions)
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for n, question in enumerate(questions):
-        if question.format in _GUESS:
+        if question.format in _BY_FORMAT:
             groups[question.template, question.format].append(n)
     for (_, form), members in sorted(groups.items()):
         if len(members) > AT_MOST:
             members = sorted(members, key=lambda n: sha256(questions[n].id.encode()).digest())[:AT_MOST]
         index = np.array(sorted(members))
-        _GUESS[form](guesses, index, [questions[n] for n in index], folds[index])
+        _BY_FORMAT[form](guesses, index, [questions[n] for n in index], folds[index])
     return guesses
 
 
 def _choices(guesses: Guesses, index: Int64[np.ndarray, "m"], asked: Sequence[Question], folds: Folds) -> None:
-    """Every option is worth something; the one that is worth most is said. Options without words have a letter."""
-    from scipy.sparse import csr_array, hstack
+    """Every option gets a value; the option with the largest value is the prediction."""
+    from scipy.sparse import hstack
 
     right = [right_option(question) for question in asked]
     pairs = [(n, k) for n, question in enumerate(asked) if right[n] is not None for k in range(len(question.options))]
-    if not pairs:
+    of = np.array([n for n, _ in pairs], dtype=np.int64)
+    if len(np.unique(folds[of])) < 2:
         return
-    of = np.array([n for n, _ in pairs])
     options = [asked[n].options[k] if has_words(asked[n]) else "" for n, k in pairs]
-    crossed = _crossed([asked[n].prompt for n, _ in pairs], options)
-    cues = csr_array(np.concatenate([option_cues(asked[n]) for n in dict.fromkeys(of.tolist())]))
-    rows = hstack([ngrams(options, (1, 2, 3, 4)), crossed, cues], format="csr")
-    goal = np.array([float(right[n] == k) - 1 / len(asked[n].options) for n, k in pairs])
-    for test, worth in _predictions(rows, goal[:, None], folds[of]):
-        for n in np.unique(of[test]):
-            mine = worth[of[test] == n, 0]
-            best = mine == mine.max()
-            guesses.hits[index[n]] = best[right[n]] / best.sum()
+    cues = np.concatenate([option_cues(asked[n]) for n in np.unique(of)])
+    together = _words_with_option([asked[n].prompt for n in of], options)
+    target = np.array([float(right[n] == k) - 1 / len(asked[n].options) for n, k in pairs])
+    values = _cross_validated(hstack([_ngrams(options), together, cues], format="csr"), target, folds[of])
+    for n in np.unique(of):
+        best = values[of == n] == values[of == n].max()
+        guesses.hits[index[n]] = best[right[n]] / best.sum()
 
 
 def _yes_no(guesses: Guesses, index: Int64[np.ndarray, "m"], asked: Sequence[Question], folds: Folds) -> None:
-    goal = np.array([1.0 if question.answer == "yes" else -1.0 for question in asked])
-    for test, worth in _predictions(_with_constant(ngrams([q.prompt for q in asked])), goal[:, None], folds):
-        guesses.hits[index[test]] = np.where(worth[:, 0] == 0, 0.5, (worth[:, 0] > 0) == (goal[test] > 0))
+    if len(np.unique(folds)) < 2:
+        return
+    target = np.array([1.0 if question.answer == "yes" else -1.0 for question in asked])
+    values = _cross_validated(_ngrams([question.prompt for question in asked]), target, folds)
+    guesses.hits[index] = np.where(values == 0, 0.5, (values > 0) == (target > 0))
 
 
 def _numbers(guesses: Guesses, index: Int64[np.ndarray, "m"], asked: Sequence[Question], folds: Folds) -> None:
+    from sklearn.model_selection import PredefinedSplit
+
     known = np.array([n for n, question in enumerate(asked) if numbers_of(question) is not None], dtype=np.int64)
-    if not len(known):
+    if len(np.unique(folds[known])) < 2:
         return
     values = np.array([float(asked[n].answer) for n in known])
-    rows, folds, index = _with_constant(ngrams([asked[n].prompt for n in known])), folds[known], index[known]
-    for fold in np.unique(folds):
-        test = folds == fold
-        if test.all():
-            continue
-        edges = np.unique(np.quantile(values[~test], np.arange(1, BINS) / BINS))
+    features, index = _ngrams([asked[n].prompt for n in known]), index[known]
+    for train, test in PredefinedSplit(folds[known]).split():
+        edges = np.unique(np.quantile(values[train], np.arange(1, BINS) / BINS))
         bins = np.searchsorted(edges, values, side="right")
-        shares = np.bincount(bins[~test], minlength=len(edges) + 1) / np.sum(~test)
-        goal = np.eye(len(edges) + 1)[bins]
-        worth = rows[test] @ _ridge(rows[~test], goal[~test])
-        guesses.hits[index[test]] = np.argmax(np.round(worth, 9), axis=1) == bins[test]
-        guesses.chance[index[test]] = shares.max()
-        guesses.fixed[index[test]] = False
+        one_hot = np.eye(len(edges) + 1)[bins]
+        predicted = np.round(_ridge().fit(features[train], one_hot[train]).predict(features[test]), 9)
+        guesses.hits[index[test]] = predicted.argmax(axis=1) == bins[test]
+        guesses.chance[index[test]] = one_hot[train].mean(axis=0).max()
+        guesses.by_tolerance[index[test]] = False
 
 
-_GUESS = {"choice": _choices, "yes_no": _yes_no, "numeric": _numbers}
+_BY_FORMAT = {"choice": _choices, "yes_no": _yes_no, "numeric": _numbers}
 
 
-def _predictions(rows: Any, goal: Float64[np.ndarray, "m c"], folds: Folds) -> Any:
-    """(members of a fold, what a model of the other folds says of them), fold by fold."""
-    for fold in np.unique(folds):
-        test = folds == fold
-        if not test.all():
-            yield test, np.round(rows[test] @ _ridge(rows[~test], goal[~test]), 9)
+def _cross_validated(features: Any, target: Float64[np.ndarray, "m"], folds: Folds) -> Float64[np.ndarray, "m"]:
+    """The prediction for each row by a model that was trained on the other folds."""
+    from sklearn.model_selection import PredefinedSplit, cross_val_predict
+
+    return np.round(cross_val_predict(_ridge(), features, target, cv=PredefinedSplit(folds)), 9)
 
 
-def _ridge(rows: Any, goal: Float64[np.ndarray, "m c"]) -> Float64[np.ndarray, "f c"]:
-    from scipy.sparse.linalg import lsqr
+def _ridge() -> Any:
+    from sklearn.linear_model import Ridge
 
-    return np.stack([lsqr(rows, column, damp=_DAMP, iter_lim=_STEPS)[0] for column in goal.T], axis=1)
-
-
-def _with_constant(rows: Any) -> Any:
-    from scipy.sparse import csr_array, hstack
-
-    return hstack([rows, csr_array(np.ones((rows.shape[0], 1)))], format="csr")
+    return Ridge(solver="sparse_cg")
 
 
-def _crossed(prompts: Sequence[str], options: Sequence[str]) -> Any:
-    """Words of the prompt that not every prompt has, each together with the whole option."""
+def _ngrams(texts: Sequence[str]) -> Any:
+    """Which n-grams a text holds, its ends included; case does not count."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    vectorizer = CountVectorizer(analyzer="char", ngram_range=_CHARACTERS, binary=True, dtype=np.float64)
+    return _informative(vectorizer.fit_transform([f"\x02{text}\x03" for text in texts]))
+
+
+def _words_with_option(prompts: Sequence[str], options: Sequence[str]) -> Any:
+    """Each word of the prompt, together with the whole option."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    def pairs(row: tuple[str, str]) -> list[str]:
+        return [f"{word}\x1f{row[1]}" for word in ("", *re.findall(r"\w+", row[0].lower()))]
+
+    vectorizer = CountVectorizer(analyzer=pairs, binary=True, dtype=np.float64)
+    return _informative(vectorizer.fit_transform(zip(prompts, options, strict=True)))
+
+
+def _informative(features: Any) -> Any:
+    """Columns that some rows share and some lack, in rows of length 1; a constant where there is no such column."""
     from scipy.sparse import csr_array
+    from sklearn.preprocessing import normalize
 
-    words = {prompt: frozenset(re.findall(r"\w+", prompt.lower())) for prompt in dict.fromkeys(prompts)}
-    everywhere = frozenset.intersection(*words.values())
-    column_of: dict[tuple[str, str], int] = {}
-    rows, columns = [], []
-    for row, (prompt, option) in enumerate(zip(prompts, options, strict=True)):
-        for word in sorted(words[prompt] - everywhere):
-            rows.append(row)
-            columns.append(column_of.setdefault((word, option), len(column_of)))
-    matrix = csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(prompts), max(1, len(column_of))))
-    return matrix / max(1.0, float(np.sqrt(matrix.sum(axis=1).max())))
+    rows = features.count_nonzero(axis=0)
+    kept = np.flatnonzero((rows > 1) & (rows < features.shape[0]))
+    return normalize(features[:, kept]) if len(kept) else csr_array(np.ones((features.shape[0], 1)))
+
+
+def option_cues(question: Question) -> Float64[np.ndarray, "k 14"]:
+    """What tells options apart without a picture, a row per option.
+
+    Its letter (A to F); whether it is the longest, shortest; whether its number is the largest, smallest, between;
+    whether it is most, least like the other options; the share of its words that stand in the prompt. An option that
+    is a picture has its letter alone.
+    """
+    letters = np.eye(max(len(question.options), _LETTERS))[: len(question.options), :_LETTERS]
+    cues = np.zeros((len(question.options), 8))
+    if has_words(question) and len(question.options) > 1:
+        options = [option.lower() for option in question.options]
+        words = [set(re.findall(r"\w+", option)) for option in options]
+        prompt = set(re.findall(r"\w+", question.prompt.lower()))
+        cues[:, 0:2] = _extremes([len(option) for option in options])
+        numbers = [re.search(r"-?\d+(?:\.\d+)?", option) for option in options]
+        if all(numbers):
+            cues[:, 2:4] = _extremes([float(found.group()[:30]) for found in numbers if found])
+            cues[:, 4] = cues[:, 2:4].any() & ~cues[:, 2:4].any(axis=1)
+        alike = [sum(len(own & other) / max(1, len(own | other)) for other in words) for own in words]
+        cues[:, 5:7] = _extremes(np.round(alike, 9).tolist())
+        cues[:, 7] = [len(own & prompt) / max(1, len(own)) for own in words]
+    return np.hstack([letters, cues])
+
+
+def _extremes(sizes: Sequence[float]) -> Float64[np.ndarray, "k 2"]:
+    """Whether each is the largest, the smallest; neither where all are equal."""
+    values = np.array(sizes, dtype=np.float64)
+    return np.stack([values == values.max(), values == values.min()], axis=1) * float(np.ptp(values) > 0)

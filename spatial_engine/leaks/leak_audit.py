@@ -1,4 +1,4 @@
-"""What `audit.json` says under "leaks"."""
+"""The leak audit: what `audit.json` says under "leaks"."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -7,25 +7,23 @@ from dataclasses import asdict
 import numpy as np
 from jaxtyping import Int64
 
-from spatial_engine.leaks import simple_baselines
-from spatial_engine.leaks.between_splits import divided
+from spatial_engine.leaks import baselines
 from spatial_engine.leaks.blind_baseline import blind_baseline
-from spatial_engine.leaks.duplicates import near_duplicates
-from spatial_engine.leaks.fixed_number import concentration
-from spatial_engine.leaks.gains import Limits, Standing, worst_first
+from spatial_engine.leaks.gains import Gains, Limits, frequent_numbers, largest_first
 from spatial_engine.leaks.guesses import Guesses
-from spatial_engine.leaks.linked import folds_of
+from spatial_engine.leaks.near_duplicates import near_duplicates
+from spatial_engine.leaks.splits import across_splits, folds_of
 from templates.measured import Json
 from templates.question import Question
 
 BASELINES: Mapping[str, Callable[[Sequence[Question], Int64[np.ndarray, "n"]], Guesses]] = {
-    "majority": simple_baselines.majority,
-    "position": simple_baselines.position,
-    "length": simple_baselines.length,
-    "frame_order": simple_baselines.frame_order,
+    "majority": baselines.majority,
+    "position": baselines.position,
+    "length": baselines.length,
+    "frame_order": baselines.frame_order,
     "blind_baseline": blind_baseline,
 }
-"""Guessers that read no picture, each learnt on other scenes than those that it is tried on."""
+"""Baselines that see no picture. Each is trained on other scenes than those on which it is tested."""
 _KEPT = 50
 DEFAULTS = Limits()
 
@@ -39,34 +37,42 @@ def leak_audit(
     limits: Limits = DEFAULTS,
     model: Guesses | None = None,
 ) -> dict[str, Json]:
-    """All that needs no picture. `scenes`: of every clip; `splits`: clips by name; `model`: of a blind run.
+    """Everything that can be audited without reading a picture.
+
+    Args:
+        questions: of the data set.
+        scenes: the scene of every clip, by clip id.
+        splits: clip ids by name of the split.
+        seed: of the bootstrap over clips.
+        limits: gains above them are leaks.
+        model: what a model that saw no picture got right.
 
     Equal questions, scenes, splits and seed give equal bytes.
     """
-    folds, together = folds_of(questions, scenes)
-    standing = Standing(questions, seed, limits)
+    folds, grouped_by = folds_of(questions, scenes)
+    gains = Gains(questions, seed, limits)
     guesses = {name: baseline(questions, folds) for name, baseline in BASELINES.items()}
     if model is not None:
         guesses["model"] = model
-    baselines: dict[str, Json] = {}
-    named: list[Json] = []
-    for name, found in guesses.items():
-        baselines[name], leaks = standing.of(name, found)
-        named += leaks
+    by_baseline: dict[str, Json] = {}
+    found: list[Json] = []
+    for name, guessed in guesses.items():
+        by_baseline[name], leaks = gains.of(name, guessed)
+        found += leaks
     return {
         "limits": asdict(limits),
-        "folds": {"count": int(folds.max()) + 1 if len(folds) else 0, "kept_together": together},
-        "named": worst_first(named),
-        "baselines": baselines,
-        "numbers": concentration(questions, limits),
-        "repeated": _repeated(questions),
-        "divided": divided(questions, scenes, splits),
-        "look_alikes": None,
+        "folds": {"count": int(folds.max()) + 1 if len(folds) else 0, "grouped_by": grouped_by},
+        "found": largest_first(found),
+        "baselines": by_baseline,
+        "frequent_numbers": frequent_numbers(questions, limits),
+        "near_duplicates": _near_duplicates(questions),
+        "across_splits": across_splits(questions, scenes, splits),
+        "similar_photos": None,
     }
 
 
-def _repeated(questions: Sequence[Question]) -> dict[str, Json]:
-    """Near-duplicates that show without a look at pictures: the same photo file, or the same frame of one clip."""
+def _near_duplicates(questions: Sequence[Question]) -> dict[str, Json]:
+    """Near-duplicate questions that can be told without reading pictures: one photo file, or one frame of one clip."""
     frames: dict[str, tuple[str, ...]] = {}
     files: dict[tuple[str, ...], set[str]] = {}
     for question in questions:
@@ -80,5 +86,5 @@ def _repeated(questions: Sequence[Question]) -> dict[str, Json]:
     return {
         "pairs": len(pairs),
         "first": [[questions[n].id, questions[m].id] for n, m in pairs[:_KEPT]],
-        "ids_given_twice": sorted(id for id, count in ids.items() if count > 1)[:_KEPT],
+        "repeated_ids": sorted(id for id, count in ids.items() if count > 1)[:_KEPT],
     }

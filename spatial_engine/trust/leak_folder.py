@@ -4,8 +4,8 @@ from pathlib import Path
 
 from spatial_engine.atomic_file import one_writer, write_json
 from spatial_engine.dataset.dataset import Dataset, scenes_of
-from spatial_engine.leaks.between_splits import look_alikes
 from spatial_engine.leaks.leak_audit import leak_audit
+from spatial_engine.leaks.splits import similar_photos
 from spatial_engine.trust.blind_run import blind_run
 from templates.measured import Json
 
@@ -26,6 +26,6 @@ def _audit_leaks(dataset: Dataset, model: str | Path | None, pictures: bool) -> 
     blind = None if model is None else blind_run(questions, model)
     found = leak_audit(questions, scenes=scenes, splits=splits, seed=int(record.get("seed") or 0), model=blind)
     if pictures:
-        found["look_alikes"], _ = look_alikes(dataset.path, questions, scenes, splits)
+        found["similar_photos"], _ = similar_photos(dataset.path, questions, scenes, splits)
     write_json(dataset.path / "audit.json", {**record, "scenes": scenes, "leaks": found})
     return found

@@ -29,7 +29,7 @@ def test_pure_packages_import_nothing_heavy(package: str) -> None:
 
 def test_the_api_is_lazy() -> None:
     loaded = modules_after("import spatial_engine as se; dir(se); se.__version__")
-    assert loaded & {"torch", "scipy", "cv2", "zarr", "numpy", "rich", "typer"} == set()
+    assert loaded & {"torch", "scipy", "sklearn", "cv2", "zarr", "numpy", "rich", "typer"} == set()
 
 
 def test_importing_is_quick() -> None:
@@ -47,7 +47,7 @@ def test_help_is_quick_and_light() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
     words = done.stdout.split()
-    assert set(words) & {"torch", "scipy", "cv2", "zarr", "numpy"} == set()
+    assert set(words) & {"torch", "scipy", "sklearn", "cv2", "zarr", "numpy"} == set()
     assert float(words[words.index("seconds") + 1]) < 0.3
 
 

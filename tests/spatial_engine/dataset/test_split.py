@@ -15,7 +15,7 @@ from spatial_engine.dataset.question_line import to_line
 from spatial_engine.dataset.split import split
 from spatial_engine.errors import UsageError
 from spatial_engine.export import export
-from spatial_engine.leaks.pictures import alike, looks
+from spatial_engine.leaks.near_duplicates import similar_pairs, thumbnails
 from spatial_engine.report import report
 from spatial_engine.trust.leak_folder import audit_leaks
 from tests.spatial_engine.leaks.asked import all_fair, question, scenes_of
@@ -65,13 +65,13 @@ def planted(tmp_path_factory):
 
 def test_what_stands_on_two_sides_is_named(planted):
     found = audit_leaks(planted.path)
-    assert list(found["divided"]["scenes"]["first"]) == ["scene 1"]
-    assert found["divided"]["facts"]["count"] == 1 and found["divided"]["photos"]["count"] == 0
-    looked = found["look_alikes"]
-    assert looked["photos"] == 20 and looked["pairs_of_clips"] == looked["pairs_of_clips_between_splits"] == 1
-    assert looked["clips"][0]["clips"] == [f"{4:016x}", f"{5:016x}"]
+    assert list(found["across_splits"]["scenes"]["first"]) == ["scene 1"]
+    assert found["across_splits"]["facts"]["count"] == 1 and found["across_splits"]["photos"]["count"] == 0
+    looked = found["similar_photos"]
+    assert looked["photos"] == 20 and looked["clip_pairs"] == looked["clip_pairs_across_splits"] == 1
+    assert looked["first"][0]["clips"] == [f"{4:016x}", f"{5:016x}"]
     # three questions of each of both clips, half of them "yes": 1 · 2 + 2 · 1 pairs have one answer
-    assert looked["questions_between_splits"] == 4
+    assert looked["question_pairs_across_splits"] == 4
     assert planted.audit["leaks"] == found
     assert audit_leaks(planted.path) == found
 
@@ -88,7 +88,7 @@ def test_split_keeps_together_what_belongs_together(planted, tmp_path):
         assert record["questions"] == len(list(part.questions)) and set(record["splits"]) == {record["part"]["name"]}
         assert all((part.path / medium["path"]).is_file() for q in part.questions for medium in q.media)
         found = audit_leaks(part.path)
-        assert found["divided"]["scenes"]["count"] == found["look_alikes"]["pairs_of_clips_between_splits"] == 0
+        assert found["across_splits"]["scenes"]["count"] == found["similar_photos"]["clip_pairs_across_splits"] == 0
     lines = sorted(line for part in done.parts.values() for line in part.questions.__iter__() and
                    (part.path / "questions.jsonl").read_text().splitlines())  # fmt: skip
     assert lines == sorted((planted.path / "questions.jsonl").read_text().splitlines())
@@ -123,7 +123,7 @@ def test_too_few_to_be_split(tmp_path, clips):
     dataset = written(tmp_path / "d", *three_a_clip(clips))
     done = split(dataset, tmp_path / "out")
     assert sum(done.questions.values()) == 3 * clips and len(done.parts) == clips
-    assert audit_leaks(dataset.path)["named"] == []
+    assert audit_leaks(dataset.path)["found"] == []
     assert report(dataset, tmp_path / "report").is_file()
 
 
@@ -158,23 +158,23 @@ def test_commercial_use_in_splits_and_exports(tmp_path):
     assert read_json(export(dataset, tmp_path / "export", to="sharegpt") / "export_report.json")["rows"] == 18
 
 
-def test_pictures_that_are_damaged_or_plain_are_counted(tmp_path):
+def test_pictures_that_are_damaged_or_uniform_are_counted(tmp_path):
     for name, picture in (("a.png", texture(1)), ("b.png", np.full((240, 320, 3), 90, np.uint8))):
         cv2.imwrite(str(tmp_path / name), picture)
     (tmp_path / "c.png").write_bytes(b"no picture")
     (tmp_path / "d.png").write_bytes(b"")
-    found = looks(tmp_path, ["a.png", "b.png", "c.png", "d.png", "e.png"])
-    assert (found.paths, found.plain, found.unreadable) == (("a.png",), 1, 3)
-    assert len(alike(found)) == 0
+    found = thumbnails(tmp_path, ["a.png", "b.png", "c.png", "d.png", "e.png"])
+    assert (found.paths, found.uniform, found.unreadable) == (("a.png",), 1, 3)
+    assert len(similar_pairs(found)) == 0
 
 
 def test_the_report_shows_leaks_and_old_data_sets(tmp_path, planted):
     audit_leaks(planted.path)
     text = report(planted, tmp_path / "r").read_text()
-    assert "What can be answered without looking" in text and "1 scenes in more than one split" in text
+    assert "What can be answered without the pictures" in text and "1 scenes in more than one split" in text
     questions = all_fair(0, 12)
     old = written(tmp_path / "d", [replace(q, media=[]) for q in questions], {})
     record = {k: v for k, v in old.audit.items() if k not in ("leaks", "scenes")}
     write_json(old.path / "audit.json", record)
     assert 'id="leaks"' not in report(old, tmp_path / "s").read_text()
-    assert audit_leaks(old.path)["named"] == [] and old.audit["scenes"]
+    assert audit_leaks(old.path)["found"] == [] and old.audit["scenes"]

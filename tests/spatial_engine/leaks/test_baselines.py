@@ -1,4 +1,4 @@
-"""A planted leak of each kind is named, by the guesser that it is for; where there is none, none is."""
+"""Each kind of planted leak is found by its baseline; no leak is found in a balanced data set."""
 
 from hashlib import sha256
 
@@ -14,8 +14,8 @@ def audited(questions, **more):
     return leak_audit(questions, scenes=scenes, splits={"train": sorted(scenes)}, seed=0, **more)
 
 
-def named(questions):
-    return {leak["baseline"] for leak in audited(questions)["named"]}
+def leaking(questions):
+    return {leak["baseline"] for leak in audited(questions)["found"]}
 
 
 def always_the_same_words(n, clip, rng):
@@ -100,7 +100,7 @@ def always_this_order(n, clip, rng):
 
 
 @pytest.mark.parametrize(
-    ("planted", "guesser"),
+    ("planted", "baseline"),
     [
         (always_the_same_words, "majority"),
         (mostly_yes, "majority"),
@@ -118,32 +118,32 @@ def always_this_order(n, clip, rng):
         (middle_number_is_right, "blind_baseline"),
     ],
 )
-def test_a_planted_leak_is_named(planted, guesser):
-    assert guesser in named(made(planted))
+def test_a_planted_leak_is_found(planted, baseline):
+    assert baseline in leaking(made(planted))
 
 
-def test_each_leak_is_named_by_its_own_guesser():
-    assert named(made(mostly_b)) == {"position", "blind_baseline"}
-    assert "position" not in named(made(longest_is_right)) and "majority" not in named(made(prompt_says_yes))
+def test_each_leak_is_found_by_its_own_baseline():
+    assert leaking(made(mostly_b)) == {"position", "blind_baseline"}
+    assert "position" not in leaking(made(longest_is_right)) and "majority" not in leaking(made(prompt_says_yes))
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_nothing_is_named_where_nothing_leaks(seed):
-    assert audited(all_fair(seed))["named"] == []
+def test_a_balanced_set_has_no_leak(seed):
+    assert audited(all_fair(seed))["found"] == []
 
 
-def test_a_small_set_names_nothing_and_says_how_little_it_knows():
+def test_a_small_set_has_a_wide_interval():
     cell = audited(made(mostly_yes, 8))["baselines"]["majority"]["overall"]
     assert cell["interval"][0] < 0 and cell["interval"][1] > 0.3
 
 
-def test_numbers_that_come_again_and_again():
+def test_frequent_numbers():
     def ones(n, clip, rng):
         return question(n, clip, "numeric", float(rng.choice([1, 2, 3, 50])), "How many?", tolerance=0.1)
 
-    found = audited(made(ones))["numbers"]["t numeric"]
-    assert found["concentrated"] and found["different"] == 4 and found["answers"] == 300
-    assert not audited(all_fair(0, 60))["numbers"]["t numeric"]["concentrated"]
+    found = audited(made(ones))["frequent_numbers"]["t numeric"]
+    assert found["leak"] and found["distinct"] == 4 and found["answers"] == 300
+    assert not audited(all_fair(0, 60))["frequent_numbers"]["t numeric"]["leak"]
 
 
 def test_equal_questions_give_equal_bytes_and_order_does_not_count_for_labels():
@@ -152,7 +152,7 @@ def test_equal_questions_give_equal_bytes_and_order_does_not_count_for_labels():
     assert audited(questions[::-1])["baselines"]["position"] == audited(questions)["baselines"]["position"]
 
 
-def test_a_guesser_never_learns_from_what_it_is_tried_on():
+def test_no_question_is_predicted_by_a_model_that_was_trained_on_it():
     def secret(n):  # every clip has a word and an answer of its own, said twice
         word = sha256(f"{n // 2}".encode()).hexdigest()
         answer = "yes" if word[-1] < "8" else "no"
@@ -183,12 +183,14 @@ def test_a_guesser_never_learns_from_what_it_is_tried_on():
 )
 def test_odd_sets_are_audited(questions):
     found = audited(questions)
-    assert found["named"] == [] and all(np.isfinite(n) for n in (found["folds"]["count"], found["repeated"]["pairs"]))
+    assert found["found"] == [] and all(
+        np.isfinite(n) for n in (found["folds"]["count"], found["near_duplicates"]["pairs"])
+    )
 
 
-def test_one_scene_is_folded_by_facts_and_none_is_torn():
-    from spatial_engine.leaks.linked import folds_of
+def test_folds_of_one_scene_keep_facts_together():
+    from spatial_engine.leaks.splits import folds_of
 
     questions = [question(n, "one", "yes_no", "yes", "?", fact_id=f"fact {n // 2}") for n in range(20)]
-    folds, kept = folds_of(questions, {"one": "one"})
-    assert kept == "fact" and len(set(folds)) == 5 and (folds[::2] == folds[1::2]).all()
+    folds, grouped_by = folds_of(questions, {"one": "one"})
+    assert grouped_by == "fact" and len(set(folds)) == 5 and (folds[::2] == folds[1::2]).all()

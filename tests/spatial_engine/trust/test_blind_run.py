@@ -1,4 +1,4 @@
-"""A model that was asked blind is one more guesser; the commands."""
+"""A model that was evaluated blind is one more baseline; the commands."""
 
 import json
 
@@ -36,12 +36,12 @@ def audited(questions, model):
     )
 
 
-def test_a_model_that_knows_without_looking_is_named(tmp_path):
+def test_a_blind_model_that_is_often_right_is_a_leak(tmp_path):
     questions = made(fair_choice)
     knowing = audited(questions, run_of(tmp_path / "a", questions, lambda n: n % 10 < 6))
-    assert {leak["baseline"] for leak in knowing["named"]} == {"model"}
-    assert knowing["baselines"]["model"]["overall"]["right"] == 0.6
-    assert audited(questions, run_of(tmp_path / "b", questions, lambda n: n % 4 == 0))["named"] == []
+    assert {leak["baseline"] for leak in knowing["found"]} == {"model"}
+    assert knowing["baselines"]["model"]["overall"]["accuracy"] == 0.6
+    assert audited(questions, run_of(tmp_path / "b", questions, lambda n: n % 4 == 0))["found"] == []
 
 
 def test_runs_that_will_not_do(tmp_path):
