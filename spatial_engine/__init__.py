@@ -12,11 +12,10 @@ if TYPE_CHECKING:
     from spatial_engine.dataset.dataset import Dataset
     from spatial_engine.errors import SpatialEngineError
     from spatial_engine.evaluation.cost import Prices
-    from spatial_engine.evaluation.evaluate import evaluate
+    from spatial_engine.evaluation.evaluate import Asking, evaluate
     from spatial_engine.evaluation.judge import Judge
+    from spatial_engine.evaluation.request import Server
     from spatial_engine.evaluation.score import score
-    from spatial_engine.evaluation.server import Server
-    from spatial_engine.evaluation.work import Asking
     from spatial_engine.export import export
     from spatial_engine.options import AnnotateOptions, GenerateOptions, ModelOptions, OpenOptions, RunOptions
     from spatial_engine.pipeline import annotate, generate, run
@@ -28,7 +27,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "AnnotateOptions": "options",
-    "Asking": "evaluation.work",
+    "Asking": "evaluation.evaluate",
     "Dataset": "dataset.dataset",
     "GenerateOptions": "options",
     "Judge": "evaluation.judge",
@@ -36,7 +35,7 @@ _HOMES = {
     "OpenOptions": "options",
     "Prices": "evaluation.cost",
     "RunOptions": "options",
-    "Server": "evaluation.server",
+    "Server": "evaluation.request",
     "SpatialEngineError": "errors",
     "Store": "store.store",
     "annotate": "pipeline",

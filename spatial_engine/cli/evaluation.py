@@ -11,9 +11,9 @@ from spatial_engine.options import words
 
 if TYPE_CHECKING:
     from spatial_engine.evaluation.cost import Prices
+    from spatial_engine.evaluation.evaluate import Asking
     from spatial_engine.evaluation.judge import Judge
-    from spatial_engine.evaluation.server import Server
-    from spatial_engine.evaluation.work import Asking
+    from spatial_engine.evaluation.request import Server
 
 Data = Annotated[Path, typer.Argument(metavar="DATASET", help="A data set that generate wrote.")]
 RunsOut = Annotated[Path, typer.Option("-o", "--out", help="Folder of runs on this data set; report draws it.")]
@@ -70,7 +70,7 @@ class Settings:
 
     def asking(self, model: str) -> "Asking":
         """The same for `evaluate`. Raises `UsageError`."""
-        from spatial_engine.evaluation.work import Asking
+        from spatial_engine.evaluation.evaluate import Asking
 
         return Asking(
             model=model, temperature=_temperature(self.temperature), max_tokens=self.max_tokens,
@@ -91,7 +91,7 @@ class Access:
 
     def server(self, base_url: str) -> "Server":
         """The same for `evaluate`. Raises `UsageError`."""
-        from spatial_engine.evaluation.server import Server
+        from spatial_engine.evaluation.request import Server
 
         return Server(
             base_url=base_url, api_key_env=self.api_key_env, concurrency=self.concurrency,
@@ -114,7 +114,7 @@ class Judging:
 
         from spatial_engine.errors import UsageError
         from spatial_engine.evaluation.judge import Judge
-        from spatial_engine.evaluation.server import Server
+        from spatial_engine.evaluation.request import Server
 
         if self.judge_model is None:
             if self.judge_base_url is not None:

@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 import httpx2
 import openai
 
-from spatial_engine.evaluation.request import Failed, Reach, Reply, Request, TimedOut
-from spatial_engine.evaluation.server import Server
+from spatial_engine.evaluation.request import Failed, Reach, Reply, Request, Server, TimedOut
 
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _TOO_LATE = 408

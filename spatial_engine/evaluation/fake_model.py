@@ -1,18 +1,154 @@
-"""Models that know the answers, or do not: what `serve-fake-model` serves."""
+"""Models that know the answers, or do not: what `serve-fake-model` serves, and how it recognises a question."""
 
+import io
 import json
 import re
 import threading
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from base64 import b64decode
+from binascii import Error as Base64Error
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hashlib import sha256
 from typing import Any, Literal, get_args
 
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.evaluation import baselines
-from spatial_engine.evaluation.recognition import Asked, Recogniser, asked
-from templates.question import Question
+from spatial_engine.evaluation.item import media_hash
+from templates.question import LETTERS, Question
+
+_SPACE = re.compile(r"[ \t]+")
+Content = str | Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a request says."""
+
+    text: str
+    """Its words in order; a picture stands as its mark."""
+    pictures: tuple[bytes, ...]
+    """Files, in order."""
+
+
+def asked(messages: Iterable[Mapping[str, Any]]) -> Asked:
+    """The words and pictures of all messages, in order. What cannot be decoded is left out."""
+    words: list[str] = []
+    pictures: list[bytes] = []
+    for message in messages:
+        content: Content = message.get("content") or ""
+        for part in [{"type": "text", "text": content}] if isinstance(content, str) else content:
+            if part.get("type") == "text":
+                words.append(str(part.get("text", "")))
+            elif part.get("type") == "image_url" and (picture := _decoded(part)):
+                words.append(_mark(len(pictures)))
+                pictures.append(picture)
+    return Asked(_SPACE.sub(" ", "\n".join(words)), tuple(pictures))
+
+
+class Recogniser:
+    """Finds questions of one data set."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+        self._questions = list(dataset.questions)
+        self._by_pictures: dict[tuple[str, ...], list[Question]] = defaultdict(list)
+        self._by_prompt: dict[str, list[Question]] = defaultdict(list)
+        self._hash_of = {entry["id"]: media_hash(dataset.path / entry["path"]) for entry in self._entries()}
+        for question in self._questions:
+            self._by_pictures[_set(self._hash_of[entry["id"]] for entry in question.media)].append(question)
+            self._by_prompt[_SPACE.sub(" ", question.prompt)].append(question)
+
+    def __len__(self) -> int:
+        return len(self._questions)
+
+    def find(self, request: Asked) -> list[Question]:
+        """The questions that the request may ask, with their options as it shows them. Several only where it shows no
+        picture (of ours) that tells them apart."""
+        hashes = [self._hash(picture) for picture in request.pictures]
+        candidates = self._by_pictures.get(_set(hashes)) if hashes else None
+        if candidates is None:
+            candidates = [q for prompt, several in self._by_prompt.items() if prompt in request.text for q in several]
+        named = [question for question in candidates if self._is_named(question, request, hashes)]
+        longest = max((len(question.prompt) for question in named), default=0)
+        found = [question for question in named if len(question.prompt) == longest]
+        found = [question for question in found if self._in_order(question, hashes)] or found
+        return [self._as_shown(question, request, hashes) for question in found]
+
+    def _is_named(self, question: Question, request: Asked, hashes: Sequence[str]) -> bool:
+        words = [option for option in question.options if option not in self._hash_of]
+        return all(_SPACE.sub(" ", text) in request.text for text in (question.prompt, *words))
+
+    def _in_order(self, question: Question, hashes: Sequence[str]) -> bool:
+        """Whether the request begins with the question's photos as they stand there: the way back has the same two."""
+        photos = [self._hash_of[entry["id"]] for entry in question.media if not entry.get("option")]
+        return list(hashes[: len(photos)]) == photos
+
+    def _as_shown(self, question: Question, request: Asked, hashes: Sequence[str]) -> Question:
+        letters = [self._letter(option, request, hashes) for option in question.options]
+        if question.format != "choice" or sorted(filter(None, letters)) != list(LETTERS[: len(letters)]):
+            return question
+        order = sorted(range(len(letters)), key=lambda index: str(letters[index]))
+        right = letters[LETTERS.index(question.answer)]
+        return replace(question, options=[question.options[index] for index in order], answer=right)
+
+    def _letter(self, option: str, request: Asked, hashes: Sequence[str]) -> str | None:
+        """The letter that stands before an option, be it words, a picture, or the name of a picture."""
+        names = [re.escape(_SPACE.sub(" ", option))]
+        if option in self._hash_of:
+            places = [place for place, hash in enumerate(hashes) if hash == self._hash_of[option]]
+            names = [re.escape(_mark(place)) for place in places]
+            names += [rf"(?:picture|image|photo) {place + 1}" for place in places]
+        found = re.findall(rf"(?<![A-Za-z])([A-Z])[.):\]]+\s*(?:{'|'.join(names)})[ \t]*(?=\n|$)", request.text)
+        return found[-1] if names and found else None
+
+    def _hash(self, picture: bytes) -> str:
+        """sha256 of the file of ours that a picture is."""
+        hash = sha256(picture).hexdigest()
+        return hash if hash in self._known else self._by_pixels.get(_pixels(picture), hash)
+
+    @cached_property
+    def _known(self) -> set[str]:
+        return set(self._hash_of.values())
+
+    @cached_property
+    def _by_pixels(self) -> dict[str, str]:
+        """Read only once somebody sends what is none of our files."""
+        files = {entry["id"]: self._dataset.path / entry["path"] for entry in self._entries()}
+        return {_pixels(file.read_bytes()): self._hash_of[id] for id, file in files.items()}
+
+    def _entries(self) -> Iterable[Mapping[str, Any]]:
+        return {entry["id"]: entry for question in self._questions for entry in question.media}.values()
+
+
+def _mark(place: int) -> str:
+    return f"[picture {place}]"
+
+
+def _set(hashes: Iterable[str]) -> tuple[str, ...]:
+    """Of all pictures that differ: some programs send one twice, or in another order."""
+    return tuple(sorted(set(hashes)))
+
+
+def _pixels(picture: bytes) -> str:
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(picture)) as opened:
+            return sha256(repr(opened.size).encode() + opened.convert("RGB").tobytes()).hexdigest()
+    except (OSError, ValueError):
+        return ""
+
+
+def _decoded(part: Mapping[str, Any]) -> bytes | None:
+    place = part.get("image_url")
+    url = place.get("url") if isinstance(place, Mapping) else place
+    try:
+        return b64decode(str(url).partition("base64,")[2], validate=True) or None
+    except Base64Error:
+        return None
+
 
 Behaviour = Literal["oracle", "wrong", "random", "first-option", "no-op", "flaky", "slow"]
 Fault = Literal["busy", "broken", "cut", "garbled"]

@@ -6,8 +6,8 @@ from itertools import combinations
 from pathlib import Path
 
 from spatial_engine.evaluation.fact_scores import FactScore
-from spatial_engine.evaluation.finished_run import FinishedRun, finished_runs
 from spatial_engine.evaluation.result import result
+from spatial_engine.evaluation.runs import FinishedRun, finished_runs
 from spatial_engine.scoring.statistics import compare, holm
 from templates.measured import Json
 

@@ -12,7 +12,7 @@ from typing import Any
 from spatial_engine.atomic_file import atomic_file, read_json, write_json
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.answers import check_file, read_answers
-from spatial_engine.evaluation.run_folder import RESULT, SCORES, check_place
+from spatial_engine.evaluation.runs import RESULT, SCORES, check_place
 from spatial_engine.progress import Progress, Silent, counted
 from spatial_engine.scoring.scorers import IDS, Item, ScoredItem, create_scorer, item_id, score_items
 

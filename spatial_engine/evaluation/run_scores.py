@@ -8,14 +8,14 @@ from pathlib import Path
 from spatial_engine.atomic_file import atomic_file, write_json
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.question_line import plain
+from spatial_engine.evaluation.asking import Cache
 from spatial_engine.evaluation.baselines import baseline
-from spatial_engine.evaluation.cache import Cache
 from spatial_engine.evaluation.item import dataset_digest
 from spatial_engine.evaluation.judge import Judge, judge_unread
 from spatial_engine.evaluation.protocol import Presentation, presentations
 from spatial_engine.evaluation.responses import Response
 from spatial_engine.evaluation.result import result
-from spatial_engine.evaluation.run_folder import RESERVED, RESULT, SCORES, RunFolder, open_run
+from spatial_engine.evaluation.runs import RESERVED, RESULT, SCORES, RunFolder, open_run
 from spatial_engine.evaluation.score_responses import score_item
 from spatial_engine.evaluation.scored import ScoredItem
 from spatial_engine.progress import Progress, counted

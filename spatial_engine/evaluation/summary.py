@@ -9,7 +9,7 @@ from spatial_engine.evaluation.cost import Prices
 from spatial_engine.evaluation.evaluate import Plan
 from spatial_engine.evaluation.pairs import places
 from spatial_engine.evaluation.responses import ResponseFile
-from spatial_engine.evaluation.run_folder import RESULT, RunFolder
+from spatial_engine.evaluation.runs import RESULT, RunFolder
 from spatial_engine.progress import counted, printable
 
 _SHOWN = 3  # reasons of failures

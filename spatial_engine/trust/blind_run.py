@@ -17,7 +17,7 @@ def blind_run(questions: Sequence[Question], folder: str | Path) -> Guesses:
 
     Raises `UsageError` if the folder is no run, the model saw pictures, or it was asked another data set.
     """
-    from spatial_engine.evaluation.finished_run import FinishedRun
+    from spatial_engine.evaluation.runs import FinishedRun
 
     folder = Path(folder)
     try:

@@ -9,10 +9,10 @@ from spatial_engine.atomic_file import write_json
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation import scored as graded
-from spatial_engine.evaluation.capabilities import CAPABILITIES
-from spatial_engine.evaluation.finished_run import FinishedRun, finished_runs
 from spatial_engine.evaluation.item import dataset_digest, item_hashes
 from spatial_engine.evaluation.pairs import Pair, comparison, pairs
+from spatial_engine.evaluation.result import CAPABILITIES
+from spatial_engine.evaluation.runs import FinishedRun, finished_runs
 from spatial_engine.output_folder import atomic_folder, check_free, place_file
 from spatial_engine.report.cards import answer_card, filters
 from spatial_engine.report.evaluation import charts, tables

@@ -9,8 +9,8 @@ from statistics import fmean
 from typing import Any
 
 from spatial_engine.evaluation.fact_scores import FactScore, fact_scores, grouped
-from spatial_engine.evaluation.finished_run import FinishedRun
 from spatial_engine.evaluation.result import result
+from spatial_engine.evaluation.runs import FinishedRun
 from spatial_engine.evaluation.scored import ScoredItem
 from spatial_engine.report.cards import Sample, sample
 from templates.measured import Json

@@ -18,7 +18,7 @@ import openai._base_client
 
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.writing import write_dataset
-from spatial_engine.evaluation.server import Server
+from spatial_engine.evaluation.request import Server
 from tests.spatial_engine.drafts import clip, clip_questions
 
 

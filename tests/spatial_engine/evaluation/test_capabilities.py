@@ -1,4 +1,4 @@
-from spatial_engine.evaluation.capabilities import CAPABILITIES, LEAF_CAPABILITIES, capabilities
+from spatial_engine.evaluation.result import CAPABILITIES, LEAF_CAPABILITIES, capabilities
 from templates.ability import LEAVES
 
 

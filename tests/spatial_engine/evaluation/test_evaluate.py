@@ -15,12 +15,11 @@ from spatial_engine.atomic_file import read_json
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import SetupError, UsageError
 from spatial_engine.evaluation.cost import Prices
-from spatial_engine.evaluation.evaluate import evaluate, plan
+from spatial_engine.evaluation.evaluate import Asking, evaluate, plan
 from spatial_engine.evaluation.fake_server import FakeServer
-from spatial_engine.evaluation.finished_run import FinishedRun
 from spatial_engine.evaluation.responses import ResponseFile
+from spatial_engine.evaluation.runs import FinishedRun
 from spatial_engine.evaluation.scored import ScoredItem
-from spatial_engine.evaluation.work import Asking
 from tests.spatial_engine.evaluation.chat_server import Does, patient, quick_retries, serving, small_dataset
 
 MODEL = Asking(model="org/some-model")
@@ -83,7 +82,7 @@ def test_twice_in_a_row_asks_once_and_writes_the_same_bytes(dataset: Dataset, tm
 
 
 def test_pictures_are_sent_as_they_lie(dataset: Dataset, tmp_path: Path) -> None:
-    from spatial_engine.evaluation.recognition import asked
+    from spatial_engine.evaluation.fake_model import asked
 
     with serving(lambda number, request: Does()) as (url, requests):
         evaluate(dataset, tmp_path, MODEL, patient(url, concurrency=1))
@@ -331,7 +330,7 @@ def test_killed_runs_go_on_and_pay_nothing_twice(tmp_path: Path) -> None:
         program = (
             "from tests.spatial_engine.evaluation.chat_server import patient\n"
             "from spatial_engine.evaluation.evaluate import evaluate\n"
-            "from spatial_engine.evaluation.work import Asking\n"
+            "from spatial_engine.evaluation.evaluate import Asking\n"
             f"evaluate({str(dataset.path)!r}, {str(tmp_path / 'out')!r}, Asking(model='m'), patient({url!r}))"
         )
         file = ResponseFile(tmp_path / "out" / "m" / "responses.jsonl")

@@ -8,10 +8,9 @@ import pytest
 from spatial_engine.atomic_file import read_json
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import SetupError
-from spatial_engine.evaluation import judge_prompt
 from spatial_engine.evaluation.fake_model import FakeModel
-from spatial_engine.evaluation.finished_run import FinishedRun
-from spatial_engine.evaluation.judge import Judge
+from spatial_engine.evaluation.judge import Judge, judge_prompt, read_judge
+from spatial_engine.evaluation.runs import FinishedRun
 from spatial_engine.evaluation.score import score
 from spatial_engine.evaluation.scored import ScoredItem
 from spatial_engine.scoring import own
@@ -86,6 +85,6 @@ def test_a_judge_that_is_not_there_takes_no_score_away(dataset: Dataset, answers
     ("reply", "found"), [("It would be B, B I guess", "<answer>B</answer>"), ("A or B", ""), ("Who knows", "")]
 )
 def test_the_fake_model_judges_too(dataset: Dataset, choices: list[Question], reply: str, found: str) -> None:
-    prompt = judge_prompt.prompt(choices[0], reply)
+    prompt = judge_prompt(choices[0], reply)
     said, _ = FakeModel(dataset, "oracle").completion({"messages": [{"role": "user", "content": prompt}]})
-    assert judge_prompt.read_judge(choices[0], reply, said["choices"][0]["message"]["content"]) == found
+    assert read_judge(choices[0], reply, said["choices"][0]["message"]["content"]) == found

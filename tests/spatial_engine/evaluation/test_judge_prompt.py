@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spatial_engine.evaluation.judge_prompt import prompt, read_judge
+from spatial_engine.evaluation.judge import judge_prompt, read_judge
 from tests.spatial_engine.evaluation.drafted import questions
 from tests.spatial_engine.scoring.published.hostile import HOSTILE
 
@@ -23,14 +23,14 @@ def said(quote: object, answer: object) -> str:
 @pytest.mark.parametrize("name", ALL)
 def test_the_judge_sees_words_and_neither_the_truth_nor_the_reasoning(name: str) -> None:
     question = ALL[name]
-    text = prompt(question, "<think>so it is B, surely</think>I would go with the near one.")
+    text = judge_prompt(question, "<think>so it is B, surely</think>I would go with the near one.")
     assert question.prompt in text and "I would go with the near one." in text and "surely" not in text
-    assert text == prompt(replace(question, value=None, evidence={}), "I would go with the near one.")
+    assert text == judge_prompt(replace(question, value=None, evidence={}), "I would go with the near one.")
 
 
 def test_options_are_lettered_and_drawn_ones_are_pictures() -> None:
-    assert "B. Behind and to the left" in prompt(CHOICE, "")
-    assert "D. (a picture)" in prompt(ALL["drawn"], "")
+    assert "B. Behind and to the left" in judge_prompt(CHOICE, "")
+    assert "D. (a picture)" in judge_prompt(ALL["drawn"], "")
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_nothing_is_invented(name: str, response: str, quote: str, answer: objec
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_texts_cost_little(text: str) -> None:
     start = time.process_time()
-    prompt(CHOICE, text)
+    judge_prompt(CHOICE, text)
     for name in ("choice", "json", "plan"):
         read_judge(ALL[name], text, said(text[:5000], text[:5000]))
         read_judge(ALL[name], text, text)

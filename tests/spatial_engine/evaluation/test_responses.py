@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from spatial_engine.errors import UsageError
-from spatial_engine.evaluation.cache import Cache, opened_cache
+from spatial_engine.evaluation.asking import Cache, opened_cache
 from spatial_engine.evaluation.request import Request
 from spatial_engine.evaluation.responses import Response, ResponseFile
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from spatial_engine.atomic_file import write_json
 from spatial_engine.evaluation.fact_scores import fact_scores, measure
-from spatial_engine.evaluation.finished_run import FinishedRun, finished_runs
 from spatial_engine.evaluation.pairs import comparison, pairs
 from spatial_engine.evaluation.result import result
+from spatial_engine.evaluation.runs import FinishedRun, finished_runs
 from spatial_engine.evaluation.scored import ScoredItem
 
 

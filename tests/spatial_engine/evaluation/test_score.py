@@ -11,10 +11,10 @@ from spatial_engine.atomic_file import read_json
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.baselines import oracle_text
-from spatial_engine.evaluation.finished_run import FinishedRun
 from spatial_engine.evaluation.item import item_hash
 from spatial_engine.evaluation.protocol import Presentation
 from spatial_engine.evaluation.responses import Response
+from spatial_engine.evaluation.runs import FinishedRun
 from spatial_engine.evaluation.score import score
 from spatial_engine.evaluation.score_responses import score_item
 from spatial_engine.evaluation.scored import ScoredItem

@@ -8,8 +8,8 @@ import pytest
 
 from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.errors import UsageError
-from spatial_engine.evaluation.finished_run import finished_runs
 from spatial_engine.evaluation.item import dataset_digest, item_hashes
+from spatial_engine.evaluation.runs import finished_runs
 from spatial_engine.report import report
 from spatial_engine.report.cards import sample
 from spatial_engine.report.evaluation import is_evaluation
