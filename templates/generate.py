@@ -3,11 +3,12 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from experts.clip import Clip
+from experts.provenance import Provenance
 from experts.signals import Signals
 from templates.answer import Answer, p_right
 from templates.draft import ClipQuestions, Draft, Refusal
@@ -66,14 +67,15 @@ def ask_about(
 ) -> list[Draft]:
     """Drafts of given facts, as far as the scenes decide them; facts beyond those that are wanted are not measured."""
     drafts: list[Draft] = []
-    asked = 0
+    asked, provenance = 0, provenance_of(template, scenes)
+    origin = _Origin(provenance=provenance, licence=_licence(scenes[0].clip, provenance))
     for start in range(0, len(facts), _BATCH):
         batch = facts[start : start + _BATCH]
         if asked >= settings.facts_per_template:
             reasons[None, "enough facts of this kind about this clip"] += len(facts) - start
             break
         for fact, measured in zip(batch, measure_on_all(template, batch, scenes), strict=True):
-            new = list(_drafts_of(template, fact, measured, scenes[0], settings, seed, reasons))
+            new = list(_drafts_of(template, fact, measured, scenes[0].clip, origin, settings, seed, reasons))
             asked += bool(new)
             drafts += new if asked <= settings.facts_per_template else []
     return drafts
@@ -90,7 +92,8 @@ def _drafts_of(
     template: Template,
     fact: Fact,
     measured: Measured | Undecided,
-    scene: Scene,
+    clip: Clip,
+    origin: "_Origin",
     settings: AskSettings,
     seed: int,
     reasons: Reasons,
@@ -98,8 +101,7 @@ def _drafts_of(
     if isinstance(measured, Undecided):
         reasons[None, measured.reason] += 1
         return
-    fact_id = fact.id(scene.clip.id)
-    provenance = provenance_of(template, scene)
+    fact_id = fact.id(clip.id)
     for format in template.formats:
         answer = template.answer(format, fact, measured)
         if not isinstance(answer, Undecided):
@@ -112,7 +114,7 @@ def _drafts_of(
             reasons[format, phrasing.reason] += 1
             continue
         yield Draft(
-            clip_id=scene.clip.id,
+            clip_id=clip.id,
             template=template.name,
             ability=template.ability,
             format=format,
@@ -121,8 +123,8 @@ def _drafts_of(
             answer=answer,
             phrasing=phrasing,
             evidence={**measured.evidence, "p_right": round(p_right(answer), 4)},
-            provenance=provenance,
-            licence=_licence(scene.clip, provenance),
+            provenance=origin.provenance,
+            licence=origin.licence,
             seed=seed,
         )
 
@@ -135,12 +137,30 @@ def _gated(answer: Answer, min_confidence: float) -> Answer | Undecided:
     return Undecided(reason="too close to call" if hasattr(answer, "margin") else "σ too large for the tolerance")
 
 
-def provenance_of(template: Template, scene: Scene) -> tuple[Mapping[str, Json], ...]:
-    """Makers of the signals that a template's answers may rest on, by signal name; what held them against each other
-    is always one."""
+@dataclass(frozen=True, kw_only=True)
+class _Origin:
+    """What the drafts of one template about one clip rest on."""
+
+    provenance: tuple[Mapping[str, Json], ...]
+    licence: Mapping[str, Json]
+
+
+def provenance_of(template: Template, scenes: Sequence[Scene]) -> tuple[Mapping[str, Json], ...]:
+    """Makers of all signals that a template's answers depend on, by signal name.
+
+    These are the signals that the template reads, in every scene in which its facts are measured, and those that
+    decided which signals count (`Scene.judged_by`). A signal of a check scene that another computation made is called
+    `<name>_check`.
+    """
     read = template.reads | {"agreement"}
-    makers = {name: asdict(s.provenance) | {"signal": name} for name, s in scene.signals.items() if name in read}
-    return tuple(makers[name] for name in sorted(makers))
+    makers: dict[str, Provenance] = {}
+    for scene in scenes:
+        for name in sorted(read & scene.signals.keys()):
+            provenance = scene.signals[name].provenance
+            if makers.setdefault(name, provenance) != provenance:
+                makers[f"{name}_check"] = provenance
+    makers |= scenes[0].judged_by
+    return tuple(asdict(makers[name]) | {"signal": name} for name in sorted(makers))
 
 
 def _licence(clip: Clip, provenance: Sequence[Mapping[str, Json]]) -> Mapping[str, Json]:

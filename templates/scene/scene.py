@@ -13,7 +13,9 @@ from jaxtyping import Bool, Float64, Int64
 from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
+from experts.provenance import Provenance
 from experts.signals import (
+    CHECKED,
     Agreement,
     Calibration,
     CameraPath,
@@ -50,6 +52,8 @@ class Scene:
     """What an independent expert's map says of the same clip: every fact is measured on it too."""
     doubts: DoubtSettings = field(default_factory=DoubtSettings)
     """When a sparse point is too doubtful to ask about."""
+    judged_by: Mapping[str, Provenance] = field(default_factory=dict)
+    """Makers of the signals that decided which signals count and how large their σ is, by signal name."""
 
     @property
     def path(self) -> CameraPath | None:
@@ -235,10 +239,11 @@ def scenes_of(clip: Clip, signals: Signals) -> tuple[Scene, ...]:
         main |= {name: refusal for name in ("camera_path", "sparse_points") if name in main}
     agreement = signals.get("agreement")
     agreement = agreement if isinstance(agreement, Agreement) else None
-    first = _scene(clip, agreed(main, agreement))
+    judges = _judges(signals, agreement)
+    first = _scene(clip, agreed(main, agreement), judges)
     if not isinstance(check, CameraPath):
-        return (first if _vouched_for(first) else _scene(clip, {**main, "camera_path": _ALONE}),)
-    second = _scene(clip, agreed(second_opinion(main, signals, check), agreement))
+        return (first if _vouched_for(first) else _scene(clip, {**main, "camera_path": _ALONE}, judges),)
+    second = _scene(clip, agreed(second_opinion(main, signals, check), agreement), judges)
     return (replace(first, second=second) if _independent(first, second) else first, second)
 
 
@@ -257,6 +262,16 @@ def _vouched_for(scene: Scene) -> bool:
     return not raw or scene.fitted_path is not None
 
 
+def _judges(signals: Signals, agreement: Agreement | None) -> dict[str, Provenance]:
+    """What an agreement compared, and the tracks that a path of an uncalibrated model needs."""
+    path = signals.get("camera_path")
+    names = {"tracks"} if isinstance(path, CameraPath) and path.provenance.sigma == "raw" else set()
+    if agreement is not None:
+        names |= {*CHECKED, *(f"{name}_check" for name in CHECKED), "calibration", "tracks"}
+    found = {name: signals[name] for name in sorted(names & signals.keys())}
+    return {name: signal.provenance for name, signal in found.items() if not isinstance(signal, NoEstimate)}
+
+
 def _independent(first: Scene, second: Scene) -> bool:
     """Whether different experts made the two maps: two maps of one expert share its wrong matches."""
     if first.path is None or second.path is None:
@@ -264,11 +279,12 @@ def _independent(first: Scene, second: Scene) -> bool:
     return first.path.provenance.expert != second.path.provenance.expert
 
 
-def _scene(clip: Clip, signals: Signals) -> Scene:
+def _scene(clip: Clip, signals: Signals, judges: Mapping[str, Provenance]) -> Scene:
     return Scene(
         clip=clip,
         signals={name: s for name, s in signals.items() if not isinstance(s, NoEstimate)},
         no_estimates={name: s for name, s in signals.items() if isinstance(s, NoEstimate)},
+        judged_by=judges,
     )
 
 

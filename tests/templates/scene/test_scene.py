@@ -18,6 +18,7 @@ from experts.signals import (
     Signal,
     SparsePoints,
 )
+from templates.draft import Draft
 from templates.generate import ask_clip, provenance_of
 from templates.measured import Measured, Undecided, joined
 from templates.registry import create_templates
@@ -116,7 +117,52 @@ def test_refused_depth_takes_matches_made_of_it_and_no_others() -> None:
 def test_an_agreement_stands_in_the_provenance() -> None:
     scene = main_scene({**worlds.signals(), "agreement": agreement()})
     for template in create_templates().values():
-        assert "cross_check" in {maker["expert"] for maker in provenance_of(template, scene)}
+        assert "cross_check" in {maker["expert"] for maker in provenance_of(template, [scene])}
+
+
+def drafts_of(signals: dict[str, Signal | NoEstimate]) -> list[Draft]:
+    drafts = ask_clip(CLIP, signals, list(create_templates().values()), AskSettings(), 0).drafts
+    assert drafts
+    return list(drafts)
+
+
+def test_a_second_map_that_may_not_be_sold_forbids_it_for_every_label_held_against_it() -> None:
+    assert all(draft.licence["commercial_ok"] for draft in drafts_of(with_check()))
+    barred = Provenance(expert="another", version="1", weights_licence="CC-BY-NC-4.0", commercial_ok=False)
+    reads = {name: template.reads for name, template in create_templates().items()}
+    for draft in drafts_of(with_check(by=barred)):
+        concerned = bool(reads[draft.template] & {"camera_path", "sparse_points"})
+        assert draft.licence["commercial_ok"] is not concerned
+        assert ("CC-BY-NC-4.0" in draft.licence["signals"]) == concerned
+        names = {maker["signal"]: maker["expert"] for maker in draft.provenance}
+        assert (names.get("camera_path_check") == "another") == ("camera_path" in reads[draft.template])
+
+
+def test_what_an_agreement_compared_has_a_say_in_every_label() -> None:
+    barred = Provenance(expert="another", version="1", commercial_ok=False)
+    signals = {**with_check(), "depth_check": depth(source=barred)}
+    for draft in drafts_of({**signals, "agreement": agreement()}):
+        assert draft.licence["commercial_ok"] is False
+        assert "depth_check" in {maker["signal"] for maker in draft.provenance}
+
+
+def test_tracks_that_vouch_for_an_uncalibrated_path_have_a_say() -> None:
+    barred = Provenance(expert="another", version="1", commercial_ok=False)
+    signals = worlds.signals()
+    tracks = replace(signals["tracks"], provenance=barred)
+    for sigma, may in (("measured", True), ("raw", False)):
+        path = replace(signals["camera_path"], provenance=replace(worlds.SOURCE, sigma=sigma))
+        drafts = drafts_of({**signals, "camera_path": path, "tracks": tracks})
+        turned = [draft for draft in drafts if draft.template == "camera_turn"]  # reads path and gravity alone
+        assert {draft.licence["commercial_ok"] for draft in turned} == {may}
+
+
+def test_provenance_is_made_once_for_a_clip_and_a_template() -> None:
+    by_template: dict[str, set[int]] = {}
+    drafts = drafts_of(with_check())
+    for draft in drafts:
+        by_template.setdefault(draft.template, set()).add(id(draft.provenance))
+    assert {len(ids) for ids in by_template.values()} == {1} and len(drafts) > len(by_template)
 
 
 def test_the_second_opinion_has_its_own_world_and_shares_the_rest() -> None:
