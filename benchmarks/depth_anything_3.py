@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks.footage import Video
 from experts.clip import Clip
-from experts.depth.da3_variants import VARIANTS, Variant
+from experts.depth.da3_upstream import VARIANTS, Variant
 from experts.depth.depth_anything_3 import DepthAnything3Expert, DepthAnything3Settings
 from experts.runtime.windows import WindowSettings, rolling
 from experts.signals import Depth, NoEstimate

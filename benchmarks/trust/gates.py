@@ -189,7 +189,7 @@ GATES: tuple[Gate, ...] = (
     ),
     *_gates(
         "matches",
-        no_look_alikes={"sift.clear_ratio": inf},
+        no_look_alikes={"sift.unambiguous_ratio": inf},
         one_two_view_geometry={"sift.epipolar_px": 1e6},
         matches_away_from_occlusion_borders={
             "sift.border_depth_ratio": inf,

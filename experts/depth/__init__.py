@@ -1,1 +1,1 @@
-"""Dense depth with camera paths, by models; and what geometry says of it."""
+"""Dense depth: Depth Anything 3, its consistency between frames, and lookups in depth maps."""

@@ -1,7 +1,7 @@
-"""Stands in for `depth_anything_3.utils.pose_align`, which imports evo (GPL-3) and fails on two or collinear cameras.
+"""Replaces `depth_anything_3.utils.pose_align`, which imports evo (GPL-3) and fails on two or on collinear cameras.
 
-Only what upstream's API calls, on pycolmap. Where the camera centres do not span a plane, they leave a turn (or all)
-open: then rotations come from the cameras' own rotations and the scale from the baselines.
+It has only what upstream's API calls, implemented with pycolmap. Camera centres that do not span a plane leave a
+rotation undetermined. In that case the rotation comes from the camera rotations and the scale from the baselines.
 """
 
 from typing import Any
@@ -11,12 +11,12 @@ from jaxtyping import Float, Float64
 from scipy.spatial.distance import pdist
 from scipy.spatial.transform import Rotation
 
-_SPANS = 1e-2
-"""Second over first singular value of the centres below which they lie on a line."""
-_WITHIN = 0.1
-"""A camera fits if it lies within this share of the median baseline."""
+_MIN_SINGULAR_RATIO = 1e-2
+"""Second over first singular value of the centres below which they are collinear."""
+_INLIER_SHARE = 0.1
+"""A camera is an inlier if its error is below this share of the median baseline."""
 _ROUNDING = 1e-5
-"""Baselines below this share of the coordinates are rounding (float32)."""
+"""Baselines below this share of the coordinates are rounding errors (float32)."""
 _SEED = 0
 
 
@@ -26,15 +26,15 @@ def align_poses_umeyama(
     return_aligned: bool = False,
     **ignored: Any,
 ) -> tuple[Any, ...]:
-    """The similarity x_ref = scale · R · x_est + t between two sets of the same cameras.
+    """The similarity x_ref = scale · R · x_est + t between two sets of poses of the same cameras.
 
     Args:
-        ext_ref, ext_est: cam_from_world, 3 x 4 or 4 x 4. The name and the order are upstream's.
-        return_aligned: also cam_from_world (n 4 4) of `ext_est` in the world of `ext_ref`.
-        ignored: how upstream samples.
+        ext_ref, ext_est: cam_from_world, 3 x 4 or 4 x 4. Name and order are upstream's.
+        return_aligned: also return cam_from_world (n 4 4) of `ext_est` in the world of `ext_ref`.
+        ignored: sampling options of upstream.
 
     Returns:
-        R (3 3), t (3), scale; and the aligned cameras, if asked for. Cameras that all stand at one place: scale 1.
+        R (3 3), t (3), scale; and the aligned cameras, if requested. The scale is 1 if all cameras coincide.
     """
     reference, estimate = (_world_from_cam(cameras) for cameras in (ext_ref, ext_est))
     rotation, shift, scale = _similarity(reference, estimate)
@@ -47,11 +47,11 @@ def align_poses_umeyama(
 
 
 def spans_plane(centres: Float64[np.ndarray, "n 3"]) -> bool:
-    """Whether points lie on no common line: only then do they fix a similarity."""
+    """Whether points are not collinear: only then do they determine a similarity."""
     if len(centres) < 3:
         return False
     first, second, _ = np.linalg.svd(centres - centres.mean(axis=0), compute_uv=False)[:3]
-    return bool(second > _SPANS * first)
+    return bool(second > _MIN_SINGULAR_RATIO * first)
 
 
 def _similarity(
@@ -61,19 +61,19 @@ def _similarity(
 
     here, there = reference[:, :3, 3], estimate[:, :3, 3]
     if spans_plane(here) and spans_plane(there):
-        within = _WITHIN * float(np.median(pdist(here)))
+        within = _INLIER_SHARE * float(np.median(pdist(here)))
         options = pycolmap.RANSACOptions(max_error=within, min_num_trials=100, max_num_trials=1000, random_seed=_SEED)
         found = pycolmap.estimate_sim3d_robust(there, here, options)
         if found is not None and (joint := found["tgt_from_src"]).scale > 0:
             return np.asarray(joint.rotation.matrix()), np.asarray(joint.translation), float(joint.scale)
-    turns = reference[:, :3, :3] @ estimate[:, :3, :3].swapaxes(1, 2)
-    rotation = Rotation.from_matrix(turns).mean().as_matrix()
+    relative = reference[:, :3, :3] @ estimate[:, :3, :3].swapaxes(1, 2)
+    rotation = Rotation.from_matrix(relative).mean().as_matrix()
     scale = _baseline_ratio(here, there)
     return rotation, np.asarray(np.median(here - scale * there @ rotation.T, axis=0)), scale
 
 
 def _baseline_ratio(here: Float64[np.ndarray, "n 3"], there: Float64[np.ndarray, "n 3"]) -> float:
-    """Median ratio of the longer distances between cameras; 1 where they all stand at one place."""
+    """Median ratio of the longer distances between cameras; 1 if all cameras coincide."""
     if len(here) < 2:
         return 1.0
     ours, theirs = pdist(here), pdist(there)

@@ -1,7 +1,8 @@
-"""Depth Anything 3's answer in this project's terms. Numbers only; what upstream means by them stands here.
+"""Converts predictions of Depth Anything 3 to our conventions.
 
 Upstream: cam_from_world (n, 3, 4) in a world of its own; K per view in processed pixels counted from the corner;
-z-depth; confidence exp + 1 without bound; sky as a mask, or as confidence exactly 1 (nested); sky's depth is filled.
+z-depth; confidence exp + 1 without upper bound; sky as a mask, or as confidence exactly 1 (nested); the depth of the
+sky is filled in.
 """
 
 from dataclasses import dataclass
@@ -16,40 +17,41 @@ from experts.runtime.windows import Window
 from experts.signals import NoEstimate
 
 PATCH_PX = 14
-"""Sides of processed pictures are multiples of this."""
+"""The sides of processed pictures are multiples of this."""
 _METRIC_FOCAL_PX = 300.0
-"""DA3METRIC's depth is in metres at this focal length, in processed pixels; else it grows with it (alignment.py)."""
+"""DA3METRIC's depth is in metres at this focal length, in processed pixels; it scales with the focal length
+(alignment.py)."""
 _SKY_CONF = 1.0
-"""Nested marks sky by exactly this confidence; elsewhere it is exp + 1."""
+"""The nested network marks sky by exactly this confidence; elsewhere it is exp + 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DecodingSettings:
-    """What an answer must look like, and what its confidence is taken to mean."""
+    """Plausibility limits of a prediction, and σ from its confidence."""
 
     plausible_focal: tuple[float, float] = (0.35, 4.0)
-    """Focal length as a share of the longer side (110° to 14° across it): random or confused weights leave it."""
+    """Focal length as a share of the longer side (110° to 14° across it). Random weights violate it."""
     square_within: float = 0.15
     """Largest |ln fx/fy|: pixels are square."""
     sigma_scale: float = 0.03
-    """σ_z / z = sigma_scale · (confidence − 1)^−sigma_power, within floor and ceiling. Raw: a stated map, to be fitted
-    where true depth is known."""
+    """σ_z / z = sigma_scale · (confidence − 1)^−sigma_power, within floor and ceiling. Raw: an assumed relation, to be
+    fitted where true depth is known."""
     sigma_power: float = 0.5
     sigma_floor: float = 0.03
-    """Raw: what published relative errors of such models look like at best."""
+    """Raw: the best published relative errors of such models."""
     sigma_ceiling: float = 0.5
     sigma_without_confidence: float = 0.1
-    """Of the metric model alone, which gives none. Raw."""
-    least_known: float = 0.02
-    """A frame with depth in a smaller share of its pixels has no camera."""
-    least_travel: float = 0.02
-    """Given cameras spread over this share of the median depth at least, or depth does not get their scale. Raw."""
+    """σ_z / z of the metric network alone, which has no confidence. Raw."""
+    min_known_share: float = 0.02
+    """A frame with depth in a smaller share of its pixels has no pose."""
+    min_translation_share: float = 0.02
+    """Smallest extent of known cameras, as a share of the median depth, that determines the scale of the depth. Raw."""
     finite_share: float = 0.99
-    """Less of the depth finite and > 0: the model has failed."""
+    """If a smaller share of the depth is finite and > 0, the model has failed."""
 
 
 def processed_size(width_px: int, height_px: int, process_res: int) -> tuple[int, int]:
-    """(width, height) that upstream's "upper_bound_resize" makes of a picture, so that it finds nothing to resize."""
+    """(width, height) of upstream's "upper_bound_resize". A picture of this size is not resized again."""
     factor = process_res / max(width_px, height_px)
     sides = (max(1, round(width_px * factor)), max(1, round(height_px * factor)))
     width, height = (max(PATCH_PX, (side + PATCH_PX // 2) // PATCH_PX * PATCH_PX) for side in sides)
@@ -59,11 +61,11 @@ def processed_size(width_px: int, height_px: int, process_res: int) -> tuple[int
 def decoded(
     prediction: Any, rows: Int64[np.ndarray, "n"], valid: Bool[np.ndarray, "h w"], settings: DecodingSettings
 ) -> Window | NoEstimate:
-    """Cameras and depth of one call: the world of the call, its unit.
+    """Poses and depth of one call, in the world and unit of the call.
 
     Args:
-        prediction: upstream's, of the any-view or nested kind.
-        rows: what to call the frames.
+        prediction: upstream's, of the any-view or nested network.
+        rows: rows of the frames in the clip.
         valid: pixels of the processed size that show the scene.
     """
     world_from_cam = inverted(np.asarray(prediction.extrinsics))
@@ -79,7 +81,7 @@ def decoded(
     if (refused := implausible_focal(k, max(z.shape[1:]), settings)) is not None:
         return refused
     k[:, :2, 2] -= 0.5  # the corner of a pixel is half a pixel from its centre
-    world_from_cam[np.isfinite(z).mean(axis=(1, 2)) < settings.least_known] = np.nan
+    world_from_cam[np.isfinite(z).mean(axis=(1, 2)) < settings.min_known_share] = np.nan
     return Window(
         rows=rows,
         world_from_cam=world_from_cam,
@@ -92,7 +94,8 @@ def decoded(
 def metric_depth(
     prediction: Any, camera: Intrinsics, valid: Bool[np.ndarray, "h w"], settings: DecodingSettings
 ) -> tuple[Float32[np.ndarray, "n h w"], Float32[np.ndarray, "n h w"]] | NoEstimate:
-    """Depth in metres and its relative σ, from the metric model alone, by the focal length at the processed size."""
+    """Depth in metres and its relative σ from the metric network alone, scaled by the focal length at the processed
+    size."""
     height, width = prediction.depth.shape[1:]
     processed = camera.scaled(width, height)
     factor = (processed.fx_px + processed.fy_px) / 2 / _METRIC_FOCAL_PX
@@ -103,18 +106,18 @@ def metric_depth(
 def posed_depth(
     prediction: Any, centres: Float64[np.ndarray, "n 3"], valid: Bool[np.ndarray, "h w"], settings: DecodingSettings
 ) -> tuple[Float32[np.ndarray, "n h w"], Float32[np.ndarray, "n h w"]] | NoEstimate:
-    """Depth and its relative σ in the unit of given cameras, which stand at `centres`."""
+    """Depth and its relative σ in the unit of known cameras at `centres`."""
     z = depth_where(np.asarray(prediction.depth), ~sky_of(prediction) & valid, settings)
     if isinstance(z, NoEstimate):
         return z
-    spread = float(np.linalg.norm(np.ptp(centres, axis=0)))
-    if not np.isfinite(z).any() or spread < settings.least_travel * np.nanmedian(z):
-        return NoEstimate(reason="cameras do not travel", detail="nothing gives depth their scale")
+    extent = float(np.linalg.norm(np.ptp(centres, axis=0)))
+    if not np.isfinite(z).any() or extent < settings.min_translation_share * np.nanmedian(z):
+        return NoEstimate(reason="camera does not translate", detail="the scale of the depth is undetermined")
     return z, relative_sigma(prediction.conf, z, settings)
 
 
 def sky_of(prediction: Any) -> Bool[np.ndarray, "n h w"]:
-    """Pixels of sky, whose depth upstream has filled; none where the model does not know sky (any-view alone)."""
+    """Sky pixels, whose depth upstream has filled in. Empty for a network without sky detection (any-view alone)."""
     if prediction.sky is not None:
         return np.asarray(prediction.sky).astype(bool)
     if is_metric(prediction) and prediction.conf is not None:
@@ -123,14 +126,14 @@ def sky_of(prediction: Any) -> Bool[np.ndarray, "n h w"]:
 
 
 def is_metric(prediction: Any) -> bool:
-    """Whether depth and cameras are in metres. (Upstream says 1, or an empty dictionary for "no".)"""
+    """Whether depth and cameras are in metres. (Upstream returns 1, or an empty dictionary for "no".)"""
     return prediction.is_metric == 1
 
 
 def depth_where(
     depth: Float32[np.ndarray, "n h w"], known: Bool[np.ndarray, "n h w"], settings: DecodingSettings
 ) -> Float32[np.ndarray, "n h w"] | NoEstimate:
-    """Depth of known pixels, NaN elsewhere."""
+    """Depth of the known pixels, NaN elsewhere."""
     good = np.isfinite(depth) & (depth > 0)
     if known.any() and good[known].mean() < settings.finite_share:
         return NoEstimate(reason="model output is not finite", detail=f"{good[known].mean():.0%} of the depths are")
@@ -140,7 +143,7 @@ def depth_where(
 def relative_sigma(
     conf: Float32[np.ndarray, "n h w"] | None, z: Float32[np.ndarray, "n h w"], settings: DecodingSettings
 ) -> Float32[np.ndarray, "n h w"]:
-    """σ_z / z from confidence; NaN where depth is."""
+    """σ_z / z from confidence; NaN where the depth is NaN."""
     if conf is None:
         sigma = np.full(z.shape, settings.sigma_without_confidence, dtype=np.float32)
     else:
@@ -152,7 +155,7 @@ def relative_sigma(
 
 
 def implausible_focal(k: Float64[np.ndarray, "n 3 3"], side_px: int, settings: DecodingSettings) -> NoEstimate | None:
-    """Refuses focal lengths that no camera has; in the median over the views."""
+    """`NoEstimate` if the median focal length over the views is implausible."""
     fx, fy = np.median(k[:, 0, 0]), np.median(k[:, 1, 1])
     low, high = (side_px * share for share in settings.plausible_focal)
     if low <= fx <= high and low <= fy <= high and abs(np.log(fx / fy)) <= settings.square_within:
@@ -162,7 +165,7 @@ def implausible_focal(k: Float64[np.ndarray, "n 3 3"], side_px: int, settings: D
 
 
 def inverted(cam_from_world: Float32[np.ndarray, "n _ 4"]) -> Float64[np.ndarray, "n 4 4"] | None:
-    """world_from_cam with clean rotations; None where anything is not finite, or is no rotation."""
+    """world_from_cam with exact rotations; None if an entry is not finite or a matrix is not a rotation."""
     if not np.isfinite(cam_from_world).all() or np.any(np.linalg.det(cam_from_world[:, :3, :3]) < 0.5):
         return None
     rotation = Rotation.from_matrix(cam_from_world[:, :3, :3].astype(np.float64)).inv()

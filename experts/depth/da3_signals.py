@@ -1,4 +1,4 @@
-"""Joined windows of Depth Anything 3 as signals: camera, path, depth, each with its σ."""
+"""Converts aligned windows of Depth Anything 3 to signals: camera path and depth, each with its σ."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -8,7 +8,7 @@ from jaxtyping import Float64, Int64
 from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
-from experts.depth.depth_consistency import ConsistencySettings, confirmed
+from experts.depth.depth_reprojection import ConsistencySettings, confirmed
 from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
 from experts.runtime.windows import Joined
@@ -17,54 +17,56 @@ from experts.signals import CameraPath, Depth, MotionKind, NoEstimate, Scale, Si
 
 @dataclass(frozen=True, kw_only=True)
 class TrustSettings:
-    """Floors and thresholds. All raw: no weights and no truth were at hand to measure them."""
+    """Noise floors and thresholds. All are raw: neither weights nor ground truth were available to measure them."""
 
     rotation_rad: float = np.deg2rad(1.0)
-    """Systematic σ of a relative rotation, per axis (COLMAP's here: 0.7°)."""
+    """Systematic σ of a relative rotation, per axis (ours for COLMAP: 0.7°)."""
     direction_rad: float = np.deg2rad(5.0)
-    """... of a direction between two positions (COLMAP's: 3°)."""
+    """Systematic σ of a direction between two positions (COLMAP: 3°)."""
     position_share: float = 0.02
-    """... of a position, per axis, as a share of the median depth (COLMAP's: 0.5 %)."""
+    """Systematic σ of a position per axis, as a share of the median depth (COLMAP: 0.5 %)."""
     focal_relative: float = 0.05
-    """... of the focal length that the model says (COLMAP's the same)."""
-    focal_given_relative: float = 0.005
-    """... of the user's own."""
+    """Systematic σ of the predicted focal length (COLMAP: the same)."""
+    focal_user_relative: float = 0.005
+    """Systematic σ of the user's focal length."""
     focal_disagreement: float = 0.25
-    """Largest |ln| of the given over the model's own focal length: beyond, the model saw another scene."""
+    """Largest |ln| of the user's over the predicted focal length; beyond it the prediction is not used."""
     metric_relative: float = 0.15
-    """... of the metric scale."""
+    """σ of the metric scale."""
     general_share: float = 0.05
-    """The camera travels if its positions spread over this share of the median depth: some 2.5 floors."""
+    """The camera translates if the extent of its positions is at least this share of the median depth: about 2.5
+    floors."""
     static_share: float = 0.005
-    """It stands still if they spread over less than this, a quarter of a floor, ..."""
+    """The camera is static if the extent is below this share, a quarter of a floor, ..."""
     static_rad: float = np.deg2rad(0.5)
-    """... and it turns by less than this. Between, nothing is said: turning alone cannot be proven from this."""
+    """... and it rotates by less than this. In between the motion is unresolved: pure rotation cannot be proven
+    here."""
     registered_share: float = 0.5
-    """Fewer of the frames joined: no path."""
+    """Smallest share of the frames with a pose."""
     confirmed_share: float = 0.05
-    """A frame of which less is confirmed has no depth: chance confirms up to 1 % of a wrong one."""
+    """Smallest confirmed share of a frame's depth; chance confirms up to 1 % of a wrong depth."""
     outlier_probability_confirmed: float = 0.005
-    """Probability of a plainly wrong depth where another place of the camera confirms it (DESIGN §6) ..."""
+    """Outlier probability of depth that another camera position confirms ..."""
     outlier_probability_unconfirmed: float = 0.05
-    """... and where none could."""
+    """... and of depth that none could confirm."""
     consistency: ConsistencySettings = field(default_factory=ConsistencySettings)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Camera:
-    """The clip's one camera."""
+    """The one camera of the clip."""
 
     intrinsics: Intrinsics
     """Full size."""
     relative_sigma: float
     """σ_f / f."""
-    departure: float = 0.0
-    """ln of its focal length over that with which the model saw: 0 where the model's is taken."""
-    source: str = "the model's focal length"
+    focal_log_ratio: float = 0.0
+    """ln of its focal length over the predicted one: 0 if the predicted one is used."""
+    source: str = "the predicted focal length"
 
 
 def camera_of(joined: Joined, clip: Clip, settings: TrustSettings) -> Camera | NoEstimate:
-    """The user's camera, or the median of what the model says of each frame; pixels are square."""
+    """The user's camera, or the median of the predictions per frame. Pixels are square."""
     known = np.isfinite(joined.world_from_cam[:, 0, 3])
     height, width = joined.z.shape[1:]
     zoom = np.array([clip.width_px / width, clip.height_px / height])
@@ -72,26 +74,25 @@ def camera_of(joined: Joined, clip: Clip, settings: TrustSettings) -> Camera | N
     middle = np.median((joined.k_map[known][:, :2, 2] + 0.5) * zoom - 0.5, axis=0)
     logs = np.log(focal.mean(axis=1))
     spread = 1.4826 * float(np.median(np.abs(logs - np.median(logs))))
-    oblong = float(np.abs(np.median(np.log(focal[:, 0] / focal[:, 1])))) / 2
-    said = float(np.exp(np.median(logs)))
-    if (given := clip.options.intrinsics) is None:
+    aspect = float(np.abs(np.median(np.log(focal[:, 0] / focal[:, 1])))) / 2
+    predicted = float(np.exp(np.median(logs)))
+    if (user := clip.options.intrinsics) is None:
         intrinsics = replace(
-            Intrinsics.centred(clip.width_px, clip.height_px, said), cx_px=float(middle[0]), cy_px=float(middle[1])
+            Intrinsics.centred(clip.width_px, clip.height_px, predicted), cx_px=float(middle[0]), cy_px=float(middle[1])
         )
-        sigma = float(np.linalg.norm([settings.focal_relative, spread, oblong]))
+        sigma = float(np.linalg.norm([settings.focal_relative, spread, aspect]))
         return Camera(intrinsics=intrinsics, relative_sigma=sigma)
-    intrinsics = given.scaled(clip.width_px, clip.height_px)
-    departure = float(np.log((intrinsics.fx_px + intrinsics.fy_px) / 2 / said))
-    if abs(departure) > settings.focal_disagreement:
-        detail = f"the model sees {said:.0f} px, given are {intrinsics.fx_px:.0f}"
-        return NoEstimate(
-            reason="focal length disagrees with the given one", detail=detail, remedy="check --intrinsics"
-        )
+    intrinsics = user.scaled(clip.width_px, clip.height_px)
+    focal_log_ratio = float(np.log((intrinsics.fx_px + intrinsics.fy_px) / 2 / predicted))
+    if abs(focal_log_ratio) > settings.focal_disagreement:
+        detail = f"predicted: {predicted:.0f} px, --intrinsics: {intrinsics.fx_px:.0f} px"
+        reason = "predicted focal length disagrees with --intrinsics"
+        return NoEstimate(reason=reason, detail=detail, remedy="check --intrinsics")
     return Camera(
         intrinsics=intrinsics,
-        relative_sigma=settings.focal_given_relative,
-        departure=departure,
-        source="the given focal length",
+        relative_sigma=settings.focal_user_relative,
+        focal_log_ratio=focal_log_ratio,
+        source="the user's focal length",
     )
 
 
@@ -103,7 +104,7 @@ def signals_of(
     settings: TrustSettings,
     provenance: Provenance,
 ) -> Mapping[str, Signal | NoEstimate]:
-    """`camera_path` and `depth`, or the reason why not."""
+    """`camera_path` and `depth`, or the reason why there are none."""
     camera = camera_of(joined, clip, settings)
     if isinstance(camera, NoEstimate):
         return dict.fromkeys(("camera_path", "depth"), camera)
@@ -117,18 +118,19 @@ def signals_of(
         scale=scale,
         provenance=provenance,
     )
-    return {"camera_path": path, "depth": held_against_itself(depth, path, settings)}
+    return {"camera_path": path, "depth": checked_between_frames(depth, path, settings)}
 
 
-def held_against_itself(depth: Depth, path: CameraPath, settings: TrustSettings) -> Depth | NoEstimate:
-    """Where the camera travels: only what another frame's depth confirms. Else all of it, doubted."""
+def checked_between_frames(depth: Depth, path: CameraPath, settings: TrustSettings) -> Depth | NoEstimate:
+    """Where the camera translates: only depth that another frame confirms. Otherwise all depth, with a larger outlier
+    probability."""
     if path.motion != "general":
         return replace(depth, outlier_probability=settings.outlier_probability_unconfirmed)
     world_from_cam = path.world_from_cam[np.searchsorted(path.frames, depth.frames)]
     keep = confirmed(depth.z, world_from_cam, path.intrinsics, settings.consistency)
     keep &= keep.mean(axis=(1, 2), keepdims=True) >= settings.confirmed_share
     if not keep.any():
-        return NoEstimate(reason="depth is not confirmed", detail="frames contradict each other, or share no view")
+        return NoEstimate(reason="depth is not confirmed", detail="the frames disagree, or do not overlap")
     nan = np.float32(np.nan)
     return replace(
         depth,
@@ -139,27 +141,28 @@ def held_against_itself(depth: Depth, path: CameraPath, settings: TrustSettings)
 
 
 def motion_of(world_from_cam: Float64[np.ndarray, "n 4 4"], median_depth: float, settings: TrustSettings) -> MotionKind:
-    """What can be said of registered cameras, σ considered."""
-    spread = float(np.linalg.norm(np.ptp(world_from_cam[:, :3, 3], axis=0))) / median_depth
-    turns = world_from_cam[0, :3, :3].T @ world_from_cam[:, :3, :3]
-    if spread >= settings.general_share:
+    """Kind of motion of registered cameras, given the noise floors."""
+    extent = float(np.linalg.norm(np.ptp(world_from_cam[:, :3, 3], axis=0))) / median_depth
+    if extent >= settings.general_share:
         return "general"
-    still = spread <= settings.static_share and Rotation.from_matrix(turns).magnitude().max() <= settings.static_rad
+    angles = Rotation.from_matrix(world_from_cam[0, :3, :3].T @ world_from_cam[:, :3, :3]).magnitude()
+    still = extent <= settings.static_share and angles.max() <= settings.static_rad
     return "static" if still else "unresolved"
 
 
 def _scale(joined: Joined, camera: Camera, metric: bool, settings: TrustSettings) -> tuple[Scale, float]:
-    """What the common unit is, and the factor that makes it so: each window has an opinion of the metre."""
+    """The kind of the common unit, and the factor that converts to it. Each window has its own estimate of the
+    metre."""
     if not metric:
         return Scale(kind="relative"), 1.0
-    opinions = -np.log(joined.scales)
-    sigma = float(np.linalg.norm([settings.metric_relative, np.std(opinions), camera.relative_sigma]))
+    log_scales = -np.log(joined.scales)
+    sigma = float(np.linalg.norm([settings.metric_relative, np.std(log_scales), camera.relative_sigma]))
     scale = Scale(kind="metric", relative_sigma=sigma, source=f"metric model at {camera.source}")
-    return scale, float(np.exp(np.median(opinions) + camera.departure))
+    return scale, float(np.exp(np.median(log_scales) + camera.focal_log_ratio))
 
 
 def _anchored(joined: Joined, factor: float) -> Joined:
-    """In the frame of the first registered camera, all lengths times `factor`."""
+    """In the camera axes of the first registered frame, with all lengths multiplied by `factor`."""
     registered = np.isfinite(joined.world_from_cam[:, 0, 3])
     world_from_cam = np.linalg.inv(joined.world_from_cam[registered][0]) @ joined.world_from_cam
     world_from_cam[:, :3, 3] *= factor
@@ -179,14 +182,14 @@ def _path(
     settings: TrustSettings,
     provenance: Provenance,
 ) -> CameraPath:
-    """σ = floors ⊕ residuals of the joins ⊕ what a focal length other than the model's does to turns and ways."""
+    """σ = floors ⊕ residuals of the alignments ⊕ effect of a focal length other than the predicted one."""
     world_from_cam, median_depth = joined.world_from_cam.copy(), float(np.nanmedian(joined.z))
     registered = np.isfinite(world_from_cam[:, 0, 3])
     motion = motion_of(world_from_cam[registered], median_depth, settings)
-    turned, gone = np.full(len(frames), np.nan), np.linalg.norm(world_from_cam[:, :3, 3], axis=1)
-    turned[registered] = Rotation.from_matrix(world_from_cam[registered][:, :3, :3]).magnitude()
-    rotation = np.hypot(joined.joined_rotation_rad, camera.departure * turned) / np.sqrt(3)
-    position = np.hypot(joined.joined_residual, camera.departure * gone) / np.sqrt(3)
+    rotation_rad, distance = np.full(len(frames), np.nan), np.linalg.norm(world_from_cam[:, :3, 3], axis=1)
+    rotation_rad[registered] = Rotation.from_matrix(world_from_cam[registered][:, :3, :3]).magnitude()
+    rotation = np.hypot(joined.joined_rotation_rad, camera.focal_log_ratio * rotation_rad) / np.sqrt(3)
+    position = np.hypot(joined.joined_residual, camera.focal_log_ratio * distance) / np.sqrt(3)
     if motion == "static":
         world_from_cam = np.where(registered[:, None, None], np.eye(4), np.nan)
     elif motion == "unresolved":

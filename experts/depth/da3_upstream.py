@@ -1,9 +1,11 @@
-"""The package depth_anything_3 (0.1.1, Apache-2.0), imported without what it does not need, and its networks."""
+"""The package depth_anything_3 (0.1.1, Apache-2.0): imported without unused dependencies; its variants and its
+networks."""
 
 import os
 import sys
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,17 +17,68 @@ import experts.depth.da3_pose_align as da3_pose_align
 from experts.checkpoints.weights import load_state
 from experts.expert import SetupProblem
 from experts.runtime.device import Placement
+from experts.runtime.model_expert import Package
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """Networks and weights of a variant."""
+
+    anyview: str | None = None
+    """Upstream's configuration of the any-view network: cameras, and depth up to scale."""
+    metric: str | None = None
+    """Upstream's configuration of the metric network: depth in metres, and sky."""
+    weights: tuple[tuple[str, str], ...]
+    """(checkpoint, branch of the nested network that it fills; "" for all)."""
+
+
+def _two_networks(anyview: str, checkpoint: str) -> Variant:
+    weights = ((checkpoint, "da3"), ("da3metric-large", "da3_metric"))
+    return Variant(anyview=anyview, metric="da3metric-large", weights=weights)
+
+
+DEFAULT_VARIANT = "base"
+VARIANTS: dict[str, Variant] = {
+    "base": _two_networks("da3-base", "da3-base"),
+    "small": _two_networks("da3-small", "da3-small"),
+    "large": _two_networks("da3-large", "da3-large-1.1"),
+    "giant": _two_networks("da3-giant", "da3-giant-1.1"),
+    "relative": Variant(anyview="da3-base", weights=(("da3-base", ""),)),
+    "metric": Variant(metric="da3metric-large", weights=(("da3metric-large", ""),)),
+    "nested": Variant(anyview="da3-giant", metric="da3metric-large", weights=(("da3nested-giant-large-1.1", ""),)),
+}
+"""By name. "relative": without metres. "metric": depth alone, only with a known focal length. The others have both
+networks, joined as in upstream's "nested" variant."""
+
+PACKAGES = (
+    Package(module="torch", install="pip install torch torchvision", licence="BSD-3-Clause"),
+    Package(module="torchvision", install="pip install torchvision", licence="BSD-3-Clause"),
+    Package(
+        module="depth_anything_3",
+        install="pip install --no-deps depth-anything-3==0.1.1"
+        " && pip install addict einops omegaconf imageio safetensors huggingface_hub",
+        licence="Apache-2.0",
+    ),
+    Package(module="addict", install="pip install addict", licence="MIT"),
+    Package(module="einops", install="pip install einops", licence="MIT"),
+    Package(module="omegaconf", install="pip install omegaconf", licence="BSD-3-Clause"),
+    Package(module="imageio", install="pip install imageio", licence="BSD-2-Clause"),
+    Package(module="safetensors", install="pip install safetensors", licence="Apache-2.0"),
+    Package(module="huggingface_hub", install="pip install huggingface_hub", licence="Apache-2.0"),
+)
+"""Installed without dependencies: upstream's list requires numpy < 2 and names packages that are not used here."""
+
 
 _EXPORT = "depth_anything_3.utils.export"
 _POSE_ALIGN = "depth_anything_3.utils.pose_align"
 _FILLED_SKY = 0.3
-"""Upstream fills depth where its sky map reaches this (alignment.py), but reports sky only from 0.5 on."""
+"""Upstream fills in depth where its sky map reaches this value (alignment.py), but reports sky only from 0.5 on."""
 _SEED = 0
 
 
-def imported() -> Any:
-    """`depth_anything_3.api`. Its exporters (moviepy, a second pycolmap) and its pose alignment (evo, GPL-3) are
-    replaced before they are imported; it prints errors only."""
+def import_api() -> Any:
+    """Imports `depth_anything_3.api`. Its exporters (moviepy, a second pycolmap) and its pose alignment (evo, GPL-3)
+    are replaced before the import. It prints errors only."""
     os.environ.setdefault("DA3_LOG_LEVEL", "ERROR")
     export = ModuleType(_EXPORT)
     export.export = None  # type: ignore[attr-defined]
@@ -37,18 +90,18 @@ def imported() -> Any:
     return api
 
 
-def built(
+def build_model(
     anyview: str | None, metric: str | None, files: Sequence[tuple[str, Path]] | None, placement: Placement
 ) -> Any:
     """Upstream's model on the device, in evaluation mode.
 
     Args:
-        anyview, metric: names of upstream's configurations. Both: upstream's nested network made of the two, which
+        anyview, metric: names of upstream's configurations. Both: upstream's nested network of the two, which
             gives the any-view depth and cameras one metric scale.
-        files: (branch, folder of its checkpoint); branch "da3" or "da3_metric" of a nested network, "" the whole. None:
+        files: (branch, folder of its checkpoint); branch "da3" or "da3_metric" of a nested network, "" for all. None:
             random weights.
     """
-    api = imported()
+    api = import_api()
     config = _config(api, anyview, metric)
     model = _placed(api, placement)(config)
     for branch, folder in files or ():
@@ -63,9 +116,10 @@ def predict(
     cam_from_world: Float64[np.ndarray, "n 4 4"] | None = None,
     k: Float64[np.ndarray, "n 3 3"] | None = None,
 ) -> Any:
-    """Upstream's `Prediction` for pictures of one size. `k` in their pixels, (0, 0) the centre of the top-left one.
+    """Upstream's `Prediction` for pictures of one size. `k` is in their pixels; (0, 0) is the centre of the top-left
+    one.
 
-    Seeded: upstream samples at random where it takes quantiles.
+    It is seeded, because upstream samples at random to compute quantiles.
     """
     if (torch := sys.modules.get("torch")) is not None:
         torch.manual_seed(_SEED)
@@ -81,7 +135,7 @@ def predict(
 
 
 def _config(api: Any, anyview: str | None, metric: str | None) -> Any:
-    """Upstream's configuration, without the Gaussian heads (they import e3nn and gsplat, and are not asked for)."""
+    """Upstream's configuration without the Gaussian heads, which import e3nn and gsplat and are not used."""
     parts = {"anyview": anyview, "metric": metric}
     configs = {part: api.load_config(api.MODEL_REGISTRY[name]) for part, name in parts.items() if name is not None}
     for config in configs.values():
@@ -94,8 +148,8 @@ def _config(api: Any, anyview: str | None, metric: str | None) -> Any:
 
 
 def _placed(api: Any, placement: Placement) -> Any:
-    """Upstream's class, with our precision (upstream takes bfloat16 wherever a card can emulate it) and with sky
-    reported wherever its depth is filled."""
+    """Upstream's class with our precision and sky mask. Upstream uses bfloat16 even where the GPU only emulates it, and
+    reports less sky than it fills in."""
     import torch
 
     class Placed(api.DepthAnything3):  # type: ignore[misc]
@@ -116,11 +170,11 @@ def _placed(api: Any, placement: Placement) -> Any:
 
 
 def _load(network: Any, folder: Path) -> None:
-    """Weights of a checkpoint's file into a network; what the network has no use for is left out."""
+    """Loads a checkpoint into a network. Tensors without a counterpart are ignored."""
     state = {name.removeprefix("model."): tensor for name, tensor in load_state(folder / "model.safetensors").items()}
     wanted = network.state_dict()
     wrong = [name for name, own in wanted.items() if name not in state or state[name].shape != own.shape]
     if wrong:
-        cause = f"weights {folder.name} are not of this network: {len(wrong)} tensors, the first {wrong[0]}"
+        cause = f"weights {folder.name} do not fit this network: {len(wrong)} tensors, the first {wrong[0]}"
         raise SetupProblem(cause, f"spatial-engine weights verify {folder.name}")
     network.load_state_dict({name: state[name] for name in wanted})

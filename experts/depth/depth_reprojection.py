@@ -1,47 +1,48 @@
-"""Is a point of one frame seen again in another? Its depth carried over, compared with what lies there, and back.
+"""Forward-backward reprojection: is a point of one frame visible in another? And which dense depth other frames
+confirm.
 
-A cyclic depth check: lift a pixel of frame a by its depth, project it into b, read b's depth there, lift that and
-project it back into a. A point that is seen again lies at the depth that b measured, and comes home to its pixel.
+A pixel of frame a is unprojected by its depth and projected into frame b. The depth of b at that pixel is unprojected
+and projected back into a. If the point is visible, b has the expected depth there and the loop ends at the start pixel.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, Float64
+from jaxtyping import Bool, Float, Float32, Float64
 
 from experts.intrinsics import Intrinsics
 
 SAME_SURFACE = 1.1
-"""Four pixels around a place belong to one surface if their depths differ by less than this factor; across a border
-there is no depth to read."""
+"""Four neighbouring pixels belong to one surface if their depths differ by less than this factor. Across a border depth
+is undefined."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SeenAgain:
-    """What frame b says of pixels of frame a, one row each. NaN where it says nothing."""
+    """Pixels of frame a reprojected into frame b, one row each. NaN where undefined."""
 
     xy_b_px: Float64[np.ndarray, "k 2"]
-    """Full-size pixel of b where the point should appear; NaN outside the picture, behind the camera, or where a has no
+    """Full-size pixel of b where the point should appear; NaN outside the frame, behind the camera, or where a has no
     depth."""
     z_expected: Float64[np.ndarray, "k"]
     """Depth that the point should have in b."""
     z_seen: Float64[np.ndarray, "k"]
-    """Depth that b has at that pixel; NaN where it has none, or on the border of two surfaces."""
+    """Depth of b at that pixel; NaN where unknown, or on the border of two surfaces."""
     back_px: Float64[np.ndarray, "k"]
-    """Distance, in full-size pixels of a, between the pixel asked for and where b's own depth leads back to."""
+    """Forward-backward error: distance between the start pixel and the end of the loop, in full-size pixels of a."""
 
     def agrees(self, relative: float, back_px: float) -> Bool[np.ndarray, "k"]:
-        """Seen again: both depths are the same within `relative`, and the way back ends within `back_px`."""
+        """The point is visible in b: the depths agree within `relative`, and the loop within `back_px`."""
         with np.errstate(invalid="ignore"):
             return (np.abs(self.z_seen / self.z_expected - 1) <= relative) & (self.back_px <= back_px)
 
     def contradicted(self, relative: float) -> Bool[np.ndarray, "k"]:
-        """b sees through the place where the point should be: one of the two depths is wrong, or the thing moved."""
+        """b sees a farther surface where the point should be: one of the two depths is wrong, or the object moved."""
         with np.errstate(invalid="ignore"):
             return self.z_seen > (1 + relative) * self.z_expected
 
     def hidden(self, relative: float) -> Bool[np.ndarray, "k"]:
-        """b sees something nearer there, which may hide the point: nothing is said about it."""
+        """b sees a nearer surface, which may occlude the point."""
         with np.errstate(invalid="ignore"):
             return self.z_seen < (1 - relative) * self.z_expected
 
@@ -54,12 +55,12 @@ def seen_again(
     camera_a: Intrinsics,
     camera_b: Intrinsics,
 ) -> SeenAgain:
-    """Carries pixels of frame a into frame b and back.
+    """Reprojects pixels of frame a into frame b and back.
 
     Args:
         xy_a_px: full-size pixels of a.
         z_a, z_b: depth along the viewing axis, in the unit of `b_from_a`; NaN unknown; any size.
-        b_from_a: camera axes of b from those of a.
+        b_from_a: transforms camera axes of a into those of b.
         camera_a, camera_b: full-size cameras.
     """
     xy_a = np.asarray(xy_a_px, dtype=float)
@@ -80,7 +81,7 @@ def seen_again(
 def unprojected(
     xy_px: Float64[np.ndarray, "k 2"], z: Float64[np.ndarray, "k"], camera: Intrinsics
 ) -> Float64[np.ndarray, "k 3"]:
-    """Points in camera axes, of full-size pixels and their depth."""
+    """Points in camera axes from full-size pixels and their depth."""
     rays = camera.rays(xy_px)
     return np.asarray(rays * (z / rays[:, 2])[:, None])
 
@@ -88,8 +89,8 @@ def unprojected(
 def sampled(
     z: Float[np.ndarray, "h w"], camera: Intrinsics, xy_px: Float64[np.ndarray, "k 2"]
 ) -> Float64[np.ndarray, "k"]:
-    """Depth at full-size pixels, linear in 1/z (exact on planes); NaN outside, next to unknown depth, and where the
-    four pixels around are not of one surface (`SAME_SURFACE`)."""
+    """Depth at full-size pixels, interpolated linearly in 1/z (exact on planes). NaN outside the frame, next to unknown
+    depth, and where the four neighbours are not of one surface (`SAME_SURFACE`)."""
     height, width = z.shape
     xy = (xy_px + 0.5) * [width / camera.width_px, height / camera.height_px] - 0.5
     with np.errstate(invalid="ignore"):
@@ -108,6 +109,64 @@ def sampled(
 
 
 def pixel_grid(height: int, width: int, camera: Intrinsics) -> Float64[np.ndarray, "k 2"]:
-    """Full-size pixels of the middles of a smaller map's pixels, row by row."""
+    """Full-size pixels of the pixel centres of a smaller map, row by row."""
     xy = np.stack(np.meshgrid(np.arange(width), np.arange(height)), axis=-1).reshape(-1, 2)
     return np.asarray((xy + 0.5) * [camera.width_px / width, camera.height_px / height] - 0.5)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConsistencySettings:
+    """When the depth of a pixel counts as confirmed."""
+
+    stride: int = 3
+    """Every n-th pixel in each direction is tested, on behalf of the cell around it."""
+    min_baseline_share: float = 0.03
+    """Smallest distance to the other camera, as a share of the median depth: 1.7° of parallax. From the same position
+    the same error would appear twice."""
+    agree: float = 0.05
+    """Largest relative difference of the two depths."""
+    back_px: float = 2.0
+    """Largest forward-backward error, in pixels of the depth map."""
+    contradict: float = 0.10
+    """If the other frame sees a surface farther away by this share, the depth is wrong, or the object moved."""
+
+
+def confirmed(
+    z: Float32[np.ndarray, "n h w"],
+    world_from_cam: Float64[np.ndarray, "n 4 4"],
+    camera: Intrinsics,
+    settings: ConsistencySettings,
+) -> Bool[np.ndarray, "n h w"]:
+    """Pixels whose depth the nearest frame before or after confirms and neither contradicts.
+
+    "Nearest" is the first frame with enough baseline. A frame without any such neighbour is not confirmed.
+    """
+    height, width = z.shape[1:]
+    first, stride = settings.stride // 2, settings.stride
+    rows, columns = np.arange(first, height, stride), np.arange(first, width, stride)
+    asked = pixel_grid(height, width, camera).reshape(height, width, 2)[np.ix_(rows, columns)].reshape(-1, 2)
+    back_px = settings.back_px * camera.width_px / width
+    out = np.zeros(z.shape, dtype=bool)
+    for a in range(len(z)):
+        agrees, contradicted = np.zeros(len(asked), dtype=bool), np.zeros(len(asked), dtype=bool)
+        for b in _partners(a, z, world_from_cam, settings):
+            b_from_a = np.linalg.inv(world_from_cam[b]) @ world_from_cam[a]
+            seen = seen_again(asked, z[a], z[b], b_from_a, camera, camera)
+            agrees |= seen.agrees(settings.agree, back_px)
+            contradicted |= seen.contradicted(settings.contradict)
+        cells = (agrees & ~contradicted).reshape(len(rows), len(columns))
+        whole = np.repeat(np.repeat(cells, stride, axis=0), stride, axis=1)[:height, :width]
+        out[a, : whole.shape[0], : whole.shape[1]] = whole
+    return out & np.isfinite(z)
+
+
+def _partners(
+    a: int, z: Float32[np.ndarray, "n h w"], world_from_cam: Float64[np.ndarray, "n 4 4"], settings: ConsistencySettings
+) -> list[int]:
+    """The nearest frame on either side with enough baseline."""
+    own = z[a, :: settings.stride, :: settings.stride]
+    if not np.isfinite(own).any() or not np.isfinite(world_from_cam[a]).all():
+        return []
+    away = np.linalg.norm(world_from_cam[:, :3, 3] - world_from_cam[a, :3, 3], axis=1)
+    far = np.flatnonzero(away >= settings.min_baseline_share * np.nanmedian(own))  # False for NaN
+    return [*far[far < a][-1:].tolist(), *far[far > a][:1].tolist()]

@@ -1,4 +1,4 @@
-"""Frames with depth and a known camera: world points looked up in them."""
+"""Frames with depth and a known camera: lookup of world points in them."""
 
 from dataclasses import dataclass
 
@@ -10,31 +10,31 @@ from experts.signals import CameraPath, Depth
 
 
 @dataclass(frozen=True, kw_only=True)
-class LiftSettings:
-    """Pixels are those of the working size."""
+class UnprojectionSettings:
+    """Which depth is used, and how it is compared. Pixels refer to the working size."""
 
     rim_px: float = 2.0
-    """Depth is not believed so near to a mask's border, in pixels of the coarser of depth map and mask (choice)."""
+    """Depth this close to the border of a mask is ignored, in pixels of the coarser of depth map and mask (chosen)."""
     relative_sigma: float = 0.15
-    """Depth with a larger σ / z is not used (choice)."""
+    """Largest σ / z of usable depth (chosen)."""
     same_depth: float = 0.03
-    """Two depths are of one surface if they differ by less than this share ..."""
+    """Two depths belong to one surface if they differ by less than this share ..."""
     same_depth_sigmas: float = 2.0
-    """... plus so many of their joint σ (choice)."""
+    """... plus this many of their joint σ (chosen)."""
     border_px: int = 3
-    """So near to the picture's border, or to something nearer, a thing may go on unseen (choice)."""
+    """This close to the border of the picture, or to a nearer surface, an object may continue unseen (chosen)."""
     occluder: float = 0.04
-    """What is nearer by this share hides (choice: 0.12 m at 3 m) ..."""
+    """A surface nearer by this share occludes (chosen: 0.12 m at 3 m) ..."""
     occluder_sigmas: float = 0.5
-    """... plus so many σ: neighbours share most of their error."""
+    """... plus this many σ: neighbouring pixels share most of their error."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """A frame's depth at working size and the camera that took it."""
+    """Depth of a frame at working size, and its camera."""
 
     z: Float32[np.ndarray, "h w"]
-    """Depth along the viewing axis; NaN where unknown or not sure enough."""
+    """Depth along the viewing axis; NaN where unknown or too uncertain."""
     relative_sigma: Float32[np.ndarray, "h w"]
     """σ_z / z."""
     camera: Intrinsics
@@ -45,34 +45,38 @@ class View:
     rotation_sigma_rad: float
     """σ per axis of the camera's rotation."""
     rim_px: int
-    """Depth is not believed so near to a mask's border, at working size."""
+    """Depth this close to the border of a mask is ignored, at working size."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lookup:
-    """World points held against the depth of one view."""
+    """World points compared with the depth of one view."""
 
     row: Int64[np.ndarray, "p"]
     column: Int64[np.ndarray, "p"]
-    """Nearest pixel; 0 where the point is not in the picture."""
+    """Nearest pixel; 0 for points outside the picture."""
     seen: Bool[np.ndarray, "p"]
-    """The view shows a surface there at the point's depth."""
+    """The view has a surface at the point's depth."""
     through: Bool[np.ndarray, "p"]
-    """The view looks through the place."""
+    """The view sees a surface behind the point."""
     hidden: Bool[np.ndarray, "p"]
-    """Something nearer lies before it."""
+    """The view sees a surface in front of the point."""
 
 
 def views_of(
-    frames: Int64[np.ndarray, "n"], size: tuple[int, int], depth: Depth, path: CameraPath, settings: LiftSettings
+    frames: Int64[np.ndarray, "n"],
+    size: tuple[int, int],
+    depth: Depth,
+    path: CameraPath,
+    settings: UnprojectionSettings,
 ) -> list[View | None]:
-    """Of each frame, at (height, width) `size`; None where depth or camera is missing. A camera that is known not to
-    travel stands at the origin."""
-    turning = path.motion in ("static", "rotation_only")
+    """The view of each frame, at (height, width) `size`; None where depth or pose is unknown. A camera without
+    translation is at the origin."""
+    fixed = path.motion in ("static", "rotation_only")
     found: list[View | None] = []
     for d, c in zip(_rows(depth.frames, frames), _rows(path.frames, frames), strict=True):
         pose = path.world_from_cam[c].copy()
-        if turning:
+        if fixed:
             pose[:3, 3] = np.nan_to_num(pose[:3, 3], nan=0.0)
         if d < 0 or c < 0 or not path.registered[c] or not np.all(np.isfinite(pose)):
             found.append(None)
@@ -102,14 +106,14 @@ def _rows(frames: Int64[np.ndarray, "n"], wanted: Int64[np.ndarray, "m"]) -> Int
 
 
 def _resampled(values: Float32[np.ndarray, "a b"], size: tuple[int, int]) -> Float32[np.ndarray, "h w"]:
-    """The nearest value: in between, a border would make surfaces that are not there."""
+    """Nearest-neighbour values: interpolation across a border would invent surfaces."""
     row = ((np.arange(size[0]) + 0.5) * values.shape[0] / size[0]).astype(int)
     column = ((np.arange(size[1]) + 0.5) * values.shape[1] / size[1]).astype(int)
     return np.ascontiguousarray(values[row[:, None], column[None]])
 
 
-def looked_up(xyz: Float64[np.ndarray, "p 3"], view: View, settings: LiftSettings) -> Lookup:
-    """What a view says of places in the world."""
+def looked_up(xyz: Float64[np.ndarray, "p 3"], view: View, settings: UnprojectionSettings) -> Lookup:
+    """Compares world points with the depth of a view."""
     cam = (xyz - view.world_from_cam[:3, 3]) @ view.world_from_cam[:3, :3]
     xy = view.camera.project(cam)
     inside = view.camera.contains(xy)

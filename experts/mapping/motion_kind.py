@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, Float64
 
 from experts.mapping.colmap_features import MatchedPair
-from experts.mapping.two_view import epipolar_inliers, find_homography
+from experts.matching.frame_pairs import epipolar_inliers, find_homography
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,1 +1,1 @@
-"""The same point in two frames."""
+"""Matches: pixels of the same scene point in two frames."""

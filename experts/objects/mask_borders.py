@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Bool, Float32, Float64
 
-from experts.depth.depth_views import LiftSettings
+from experts.depth.depth_views import UnprojectionSettings
 
 _FOUR = [(-1, 0), (1, 0), (0, -1), (0, 1)]
 
@@ -15,7 +15,7 @@ def neighbours(
     relative_sigma: Float32[np.ndarray, "a b"],
     others: Bool[np.ndarray, "a b"],
     rim_px: int,
-    settings: LiftSettings,
+    settings: UnprojectionSettings,
 ) -> tuple[Bool[np.ndarray, "a b"], Bool[np.ndarray, "a b"]]:
     """Pixels of the mask's border beside which something nearer lies; and those beside which another thing lies that is
     not farther away.

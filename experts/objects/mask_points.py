@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, Float64, Int64
 from scipy import ndimage
 
-from experts.depth.depth_views import LiftSettings, View
+from experts.depth.depth_views import UnprojectionSettings, View
 from experts.objects.mask_borders import at_border, neighbours, shifted
 
 
@@ -50,7 +50,10 @@ class MaskPoints:
 
 
 def unprojected(
-    mask: Bool[np.ndarray, "h w"], view: View, settings: LiftSettings, others: Bool[np.ndarray, "h w"] | None = None
+    mask: Bool[np.ndarray, "h w"],
+    view: View,
+    settings: UnprojectionSettings,
+    others: Bool[np.ndarray, "h w"] | None = None,
 ) -> MaskPoints:
     """Points of a mask, row by row; none where its inside has no depth. `others`: pixels of other things."""
     window = _window(mask, view.rim_px + 8)

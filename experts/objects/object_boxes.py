@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float64
 from scipy import ndimage
 
-from experts.depth.depth_views import LiftSettings, View, looked_up
+from experts.depth.depth_views import UnprojectionSettings, View, looked_up
 from experts.objects.mask_points import MaskPoints
 from experts.objects.object_axes import AxesSettings, axes_of
 from experts.objects.object_ends import End, EndSettings, end_of
@@ -60,7 +60,7 @@ def stands_still(
     parts: Sequence[MaskPoints],
     views: Sequence[View],
     settings: BoxSettings,
-    lift: LiftSettings,
+    lift: UnprojectionSettings,
     unseen: Sequence[View] = (),
 ) -> bool:
     """Whether the thing is at one place in all frames.
@@ -80,7 +80,7 @@ def stands_still(
     return not any(_through(part, view, settings, lift) > settings.gone for part in inside.values() for view in unseen)
 
 
-def _through(part: MaskPoints, view: View, settings: BoxSettings, lift: LiftSettings) -> float:
+def _through(part: MaskPoints, view: View, settings: BoxSettings, lift: UnprojectionSettings) -> float:
     """Share of a thing's places that a view looks through; 0 where it cannot tell of most."""
     place = looked_up(part.xyz, view, lift)
     told = place.seen | place.through

@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float64, Int32, Int64
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial import cKDTree
 
-from experts.depth.depth_views import LiftSettings, View, looked_up
+from experts.depth.depth_views import UnprojectionSettings, View, looked_up
 from experts.objects.detections import Seen
 from experts.objects.mask_points import MaskPoints
 from experts.signals import ImageTracks
@@ -73,7 +73,7 @@ class Follower:
     flow_px: Float64[np.ndarray, "t n 2"] | None
     """Points followed in the picture, in pixels of the masks; NaN where they are not."""
     settings: FollowingSettings
-    lift: LiftSettings
+    lift: UnprojectionSettings
     tracks: list[Track] = field(default_factory=list)
 
     def follow(self) -> list[Track]:

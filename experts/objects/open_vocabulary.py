@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float64, Int64
 
 from experts.clip import Clip, Picture
-from experts.depth.depth_views import LiftSettings, View, views_of
+from experts.depth.depth_views import UnprojectionSettings, View, views_of
 from experts.objects.detections import DetectionSettings, Seen, detected, masks_at, seen, within
 from experts.objects.mask_points import MaskPoints, unprojected
 from experts.objects.named_networks import Networks, networks
@@ -60,7 +60,7 @@ class OpenVocabularySettings:
     """None: the defaults, with the score of the variant: 0.35 (Grounding DINO's own), 0.2 (choice; OWLv2's
     post-processing takes 0.1)."""
     following: FollowingSettings = field(default_factory=FollowingSettings)
-    lift: LiftSettings = field(default_factory=LiftSettings)
+    lift: UnprojectionSettings = field(default_factory=UnprojectionSettings)
     box: BoxSettings = field(default_factory=BoxSettings)
 
 

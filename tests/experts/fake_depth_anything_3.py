@@ -1,4 +1,4 @@
-"""A stand-in for upstream's model that is never wrong: exact cameras and depth of a rendered scene, in upstream's
+"""An exact fake of upstream's model: cameras and depth of a rendered scene, in upstream's
 format, in a world and unit of its own for every call. Pictures carry their frame's number instead of a view."""
 
 from collections.abc import Iterator, Sequence
@@ -33,22 +33,22 @@ class Prediction:
 
 @dataclass(kw_only=True)
 class FakeModel:
-    """`kind`: which of upstream's networks."""
+    """`kind`: the network of upstream that is imitated."""
 
     scene: RenderedScene
     kind: Literal["anyview", "nested", "metric"] = "nested"
     scales: Sequence[float] = (1.0,)
-    """Unit of each call over a metre; the last one goes on."""
+    """Unit of each call in metres; the last one repeats."""
     focal_factor: float = 1.0
-    """The focal length that the model believes over the true one."""
+    """Predicted focal length over the true one."""
     sky_rows: int = 0
-    """Rows of the picture, from its top, that are sky."""
+    """Number of sky rows at the top of the picture."""
     most: int = 10**9
     """Frames that fit into memory."""
     broken: frozenset[int] = frozenset()
-    """Calls that return nonsense."""
+    """Calls that return wrong values."""
     calls: list[list[int]] = field(default_factory=list)
-    """Frames of each call that was answered."""
+    """Number of frames of each successful call."""
     inputs: list[dict[str, Any]] = field(default_factory=list)
 
     def inference(
@@ -113,7 +113,7 @@ class FakeModel:
 
 
 def in_given_unit(prediction: Prediction, extrinsics: np.ndarray, intrinsics: np.ndarray | None) -> Prediction:
-    """What upstream does with given cameras: depth in their unit, they themselves returned."""
+    """Upstream with known cameras: depth in their unit; the cameras are returned unchanged."""
     _, _, scale, _ = align_poses_umeyama(prediction.extrinsics, extrinsics, ransac=True, return_aligned=True)
     prediction.depth /= np.float32(scale)
     prediction.extrinsics, prediction.intrinsics = extrinsics[:, :3], intrinsics
@@ -127,7 +127,7 @@ def filled(depth: np.ndarray, sky: np.ndarray) -> np.ndarray:
 
 @dataclass(kw_only=True)
 class NumberedReader:
-    """Pictures that are nothing but their frame's number; remembers how far it was read."""
+    """Pictures that encode their frame number; records how far it was read."""
 
     width_px: int
     height_px: int

@@ -15,7 +15,7 @@ pytest.importorskip("depth_anything_3", reason="depth_anything_3 is not installe
 import experts.depth.da3_upstream as da3_upstream
 from experts.clip import Clip, OpeningOptions
 from experts.depth.da3_prediction import DecodingSettings, decoded, metric_depth, processed_size, sky_of
-from experts.depth.da3_variants import VARIANTS, Variant
+from experts.depth.da3_upstream import VARIANTS, Variant
 from experts.depth.depth_anything_3 import DepthAnything3Expert, DepthAnything3Settings
 from experts.expert import SetupProblem
 from experts.runtime.device import Placement
@@ -62,7 +62,7 @@ def experts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Dept
     """The three kinds, at real size where that is small."""
     path = tmp_path_factory.mktemp("config") / "tiny-metric.yaml"
     path.write_text(TINY_METRIC)
-    da3_upstream.imported().MODEL_REGISTRY["tiny-metric"] = str(path)
+    da3_upstream.import_api().MODEL_REGISTRY["tiny-metric"] = str(path)
     made = {}
     for name, metric, anyview in (("relative", None, "da3-small"), ("small", "tiny-metric", "da3-small")):
         made[name] = DepthAnything3Expert(SETTINGS, name)
@@ -231,13 +231,13 @@ def test_weight_files_fill_the_branches(experts: dict[str, DepthAnything3Expert]
         folder.mkdir()
         save_file({k: v + 1 for k, v in model.state_dict().items()}, folder / "model.safetensors")
         folders.append((branch, folder))
-    loaded = da3_upstream.built("da3-small", "tiny-metric", folders, Placement())
+    loaded = da3_upstream.build_model("da3-small", "tiny-metric", folders, Placement())
     for branch, model in parts.items():
         ours, theirs = loaded.model.get_submodule(branch).state_dict(), model.model.state_dict()
         assert ours.keys() == theirs.keys()
         assert all(torch.equal(ours[k], theirs[k] + 1) for k in ours)
     with pytest.raises(SetupProblem, match="not of this network"):
-        da3_upstream.built("da3-small", None, [("", folders[1][1])], Placement())
+        da3_upstream.build_model("da3-small", None, [("", folders[1][1])], Placement())
 
 
 FRESH = """

@@ -1,4 +1,4 @@
-"""The adapter around a fake upstream that is exact: what comes out must be the truth, or a reason."""
+"""The expert around an exact fake of upstream's model: it returns the ground truth, or a reason."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,7 +10,7 @@ from experts.checkpoints.weights import WEIGHTS
 from experts.clip import OpeningOptions
 from experts.depth.da3_pose_align import align_poses_umeyama
 from experts.depth.da3_prediction import DecodingSettings, processed_size
-from experts.depth.da3_variants import VARIANTS
+from experts.depth.da3_upstream import VARIANTS
 from experts.depth.depth_anything_3 import DepthAnything3Expert, DepthAnything3Settings
 from experts.expert import Expert, SetupProblem, may_use
 from experts.footage.decoding import DecodingError
@@ -65,13 +65,13 @@ def assert_true(room: RenderedScene, results: Any, factor: float = 1.0, toleranc
     np.testing.assert_array_equal(np.isfinite(depth.relative_sigma), known)
 
 
-def test_exact_in_exact_out(room: RenderedScene) -> None:
+def test_an_exact_prediction_gives_exact_signals(room: RenderedScene) -> None:
     results = expert(FakeModel(scene=room, kind="nested"))(numbered(room), {})
     assert_true(room, results)
     path, depth = results["camera_path"], results["depth"]
     assert path.motion == "general" and path.keyframe.all()
     assert path.scale.kind == depth.scale.kind == "metric" and path.scale.relative_sigma >= 0.15
-    assert "model's focal length" in path.scale.source
+    assert "predicted focal length" in path.scale.source
     assert path.provenance.sigma == "raw" and path.provenance.settings["variant"] == "base"
     np.testing.assert_allclose(path.intrinsics.matrix, room.intrinsics.matrix, rtol=1e-5, atol=1e-3)
     assert path.focal_relative_sigma == pytest.approx(0.05, abs=1e-3)
@@ -79,7 +79,7 @@ def test_exact_in_exact_out(room: RenderedScene) -> None:
     assert np.nanmin(depth.relative_sigma) >= 0.03 and np.nanmax(depth.relative_sigma) <= 0.5
 
 
-def test_the_sides_are_what_upstream_would_make_of_them() -> None:
+def test_the_processed_size_equals_upstreams() -> None:
     sizes = [(640, 480), (1920, 1080), (480, 640), (504, 378), (160, 120), (100, 1000), (720, 405)]
     for width, height in sizes:
         w, h = processed_size(width, height, 504)
@@ -89,7 +89,7 @@ def test_the_sides_are_what_upstream_would_make_of_them() -> None:
     assert processed_size(4000, 14, 504) == (504, 14)
 
 
-def test_windows_of_different_units_are_joined(room: RenderedScene) -> None:
+def test_windows_of_different_units_are_aligned(room: RenderedScene) -> None:
     model = FakeModel(scene=room, kind="anyview", scales=(2.0, 0.7, 5.0, 1.3))
     results = expert(model, WINDOWED)(numbered(room), {})
     assert len(model.calls) > 2 and model.calls[0][-4:] == model.calls[1][:4]
@@ -99,7 +99,7 @@ def test_windows_of_different_units_are_joined(room: RenderedScene) -> None:
     assert path.position_sigma[-1] >= path.position_sigma[0]
 
 
-def test_metres_are_what_the_windows_agree_on(room: RenderedScene) -> None:
+def test_the_metric_scale_is_the_median_of_the_windows(room: RenderedScene) -> None:
     model = FakeModel(scene=room, scales=(1.4, 1.0, 1.0, 0.9))
     results = expert(model, WINDOWED)(numbered(room), {})
     assert_true(room, results, tolerance=2e-3)
@@ -112,12 +112,12 @@ def test_windows_shrink_where_memory_runs_out(room: RenderedScene) -> None:
     assert max(len(call) for call in model.calls) == 5  # 10, halved
 
 
-def test_too_little_memory_is_a_problem_of_the_machine(room: RenderedScene) -> None:
+def test_too_little_memory_is_a_setup_problem(room: RenderedScene) -> None:
     with pytest.raises(SetupProblem, match="do not fit into memory"):
         expert(FakeModel(scene=room, most=1), WINDOWED)(numbered(room), {})
 
 
-def test_frames_are_not_piled_up() -> None:
+def test_frames_do_not_accumulate_in_memory() -> None:
     long = random_room(np.random.default_rng(2), frames=120, width_px=160, height_px=120)
     clip, lead = numbered(long), []
     model = FakeModel(scene=long)
@@ -136,7 +136,7 @@ def test_frames_are_not_piled_up() -> None:
     assert max(lead) <= 10 + 10 + 2  # the window, as many ahead, one in each hand
 
 
-def test_at_most_so_many_frames() -> None:
+def test_the_number_of_frames_is_limited() -> None:
     fast = random_room(np.random.default_rng(2), frames=60, width_px=160, height_px=120, fps=30.0)
     path = expert(FakeModel(scene=fast))(numbered(fast), {})["camera_path"]
     assert path.frames.tolist() == list(range(0, 60, 3))
@@ -173,7 +173,7 @@ def test_only_valid_pixels_have_depth(room: RenderedScene) -> None:
 
 
 @pytest.mark.parametrize("factor", [1e5, 0.01])
-def test_focal_lengths_that_no_camera_has(room: RenderedScene, factor: float) -> None:
+def test_implausible_focal_lengths_are_refused(room: RenderedScene, factor: float) -> None:
     results = expert(FakeModel(scene=room, focal_factor=factor))(numbered(room), {})
     assert {r.reason for r in results.values()} == {"focal length not plausible"}
 
@@ -193,22 +193,22 @@ def test_output_that_is_not_finite(room: RenderedScene, field: str) -> None:
     assert {r.reason for r in results.values()} == {"model output is not finite"}
 
 
-def test_the_given_camera_stays_and_scales_metres(room: RenderedScene) -> None:
+def test_the_users_camera_is_kept_and_scales_metres(room: RenderedScene) -> None:
     clip = numbered(room, OpeningOptions(intrinsics=room.intrinsics))
     results = expert(FakeModel(scene=room, focal_factor=1.1))(clip, {})
     path = results["camera_path"]
     assert path.intrinsics == room.intrinsics and path.focal_relative_sigma == 0.005
-    assert path.scale.source == "metric model at the given focal length"
+    assert path.scale.source == "metric model at the user's focal length"
     np.testing.assert_allclose(path.world_from_cam, cameras(room), atol=1e-3)
     own = expert(FakeModel(scene=room))(clip, {})["camera_path"]
     assert path.rotation_sigma_rad[-1] > own.rotation_sigma_rad[-1]  # the model turned by another focal length
     assert path.position_sigma[-1] > own.position_sigma[-1]
 
 
-def test_a_given_camera_that_the_model_does_not_see(room: RenderedScene) -> None:
+def test_a_users_camera_that_disagrees_with_the_prediction_is_refused(room: RenderedScene) -> None:
     clip = numbered(room, OpeningOptions(intrinsics=room.intrinsics))
     results = expert(FakeModel(scene=room, focal_factor=1.5))(clip, {})
-    assert {r.reason for r in results.values()} == {"focal length disagrees with the given one"}
+    assert {r.reason for r in results.values()} == {"predicted focal length disagrees with --intrinsics"}
 
 
 def test_metric_depth_is_focal_over_300(room: RenderedScene) -> None:
@@ -217,7 +217,7 @@ def test_metric_depth_is_focal_over_300(room: RenderedScene) -> None:
     assert made.provides == {"depth"} and may_use(made) == {"valid_area", "calibration"}
     depth = made(clip, {})["depth"]
     np.testing.assert_allclose(depth.z, true_depth(room, depth), rtol=1e-5)
-    assert depth.scale.kind == "metric" and depth.scale.source == "metric model at the given focal length"
+    assert depth.scale.kind == "metric" and depth.scale.source == "metric model at the user's focal length"
     assert depth.outlier_probability == 0.05
 
 
@@ -231,7 +231,7 @@ def test_metric_depth_without_a_focal_length(room: RenderedScene) -> None:
     assert depth.scale.relative_sigma == pytest.approx(np.hypot(0.15, 0.1))
 
 
-def test_a_path_ends_where_windows_do_not_join(room: RenderedScene) -> None:
+def test_a_path_ends_at_windows_that_cannot_be_aligned(room: RenderedScene) -> None:
     results = expert(FakeModel(scene=room, broken=frozenset({2})), WINDOWED)(numbered(room), {})
     path = results["camera_path"]
     np.testing.assert_array_equal(path.registered, np.arange(24) < 16)
@@ -242,10 +242,10 @@ def test_a_path_ends_where_windows_do_not_join(room: RenderedScene) -> None:
 
 
 @pytest.mark.parametrize(
-    ("length_m", "turn_deg", "kind"), [(0.0, 0.0, "static"), (0.0, 10.0, "unresolved"), (0.05, 0.0, "unresolved")]
+    ("length_m", "rotation_deg", "kind"), [(0.0, 0.0, "static"), (0.0, 10.0, "unresolved"), (0.05, 0.0, "unresolved")]
 )
-def test_motion_below_the_noise(length_m: float, turn_deg: float, kind: str) -> None:
-    moves = [(12, {"truck": length_m, "pan": np.deg2rad(turn_deg)})]
+def test_motion_below_the_noise(length_m: float, rotation_deg: float, kind: str) -> None:
+    moves = [(12, {"truck": length_m, "pan": np.deg2rad(rotation_deg)})]
     still = random_room(
         np.random.default_rng(4),
         frames=12,
@@ -275,7 +275,7 @@ def test_one_frame(room: RenderedScene) -> None:
     assert {r.reason for r in expert(FakeModel(scene=room))(none, {}).values()} == {"no frames"}
 
 
-def test_depth_that_other_frames_contradict_is_forgotten(room: RenderedScene) -> None:
+def test_depth_that_other_frames_contradict_is_removed(room: RenderedScene) -> None:
     model = FakeModel(scene=room)
     inference = model.inference
 
@@ -291,7 +291,7 @@ def test_depth_that_other_frames_contradict_is_forgotten(room: RenderedScene) ->
     assert not known[8].any() and not known[12].any() and known[[2, 20]].mean() > 0.8
 
 
-def test_depth_that_nothing_confirms(room: RenderedScene) -> None:
+def test_depth_without_confirmation(room: RenderedScene) -> None:
     model = FakeModel(scene=room)
     inference = model.inference
 
@@ -306,7 +306,7 @@ def test_depth_that_nothing_confirms(room: RenderedScene) -> None:
     assert results["depth"].reason == "depth is not confirmed"
 
 
-def test_depth_on_given_cameras(room: RenderedScene) -> None:
+def test_depth_on_known_cameras(room: RenderedScene) -> None:
     clip = numbered(room)
     path = true_signals(room, clip)["camera_path"]
     assert isinstance(path, CameraPath)
@@ -320,13 +320,13 @@ def test_depth_on_given_cameras(room: RenderedScene) -> None:
         np.testing.assert_allclose(given["extrinsics"], np.linalg.inv(room.world_from_cam), atol=1e-5)
         np.testing.assert_allclose(given["intrinsics"][0][:2, 2], [70, 56])  # upstream counts from the corner
     for odd in (replace(path, motion="static"), replace(path, registered=np.arange(24) == 3)):
-        assert expert(model).depth_on_path(clip, odd, {}).reason == "cameras do not travel"
+        assert expert(model).depth_on_path(clip, odd, {}).reason == "camera does not translate"
     metric = expert(FakeModel(scene=room, kind="metric"))
-    assert metric.depth_on_path(clip, path, {}).reason == "takes no cameras"
+    assert metric.depth_on_path(clip, path, {}).reason == "variant takes no camera poses"
 
 
 @pytest.mark.parametrize("kind", ["general", "two", "collinear", "stationary", "one"])
-def test_given_cameras_are_aligned_whatever_their_line(kind: str) -> None:
+def test_known_cameras_are_aligned_in_any_configuration(kind: str) -> None:
     rng = np.random.default_rng(0)
     count = {"two": 2, "one": 1}.get(kind, 8)
     estimate = np.tile(np.eye(4), (count, 1, 1))

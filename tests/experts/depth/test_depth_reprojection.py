@@ -1,4 +1,4 @@
-"""Exact depths of rendered scenes: what is seen again, what is hidden, and what contradicts."""
+"""Forward-backward reprojection of exact depths: visible, occluded and contradicted points."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def plane(z_at_centre: float, slope: float = 0.0, size: tuple[int, int] = (120, 
 
 
 def moved(x: float = 0.0, z: float = 0.0) -> np.ndarray:
-    """b_from_a of a camera b that stands at (x, 0, z) of a."""
+    """b_from_a of a camera b at (x, 0, z) of a."""
     out = np.eye(4)
     out[:3, 3] = [-x, 0, -z]
     return out
@@ -59,7 +59,7 @@ def test_a_sideways_step_moves_pixels_by_focal_times_baseline_over_depth() -> No
     assert seen.agrees(0.01, 0.1).all() and not seen.contradicted(0.01).any() and not seen.hidden(0.01).any()
 
 
-def test_a_nearer_thing_hides_and_a_farther_one_contradicts() -> None:
+def test_a_nearer_surface_occludes_and_a_farther_one_contradicts() -> None:
     xy = pixels()
     nearer = seen_again(xy, plane(2.0), plane(1.5), moved(x=0.1), CAMERA, CAMERA)
     assert nearer.hidden(0.03).all() and not nearer.agrees(0.03, 1.0).any() and not nearer.contradicted(0.03).any()
@@ -67,7 +67,7 @@ def test_a_nearer_thing_hides_and_a_farther_one_contradicts() -> None:
     assert farther.contradicted(0.03).all() and not farther.agrees(0.03, 1.0).any() and not farther.hidden(0.03).any()
 
 
-def test_nothing_is_said_behind_the_camera_or_outside_the_picture() -> None:
+def test_undefined_behind_the_camera_and_outside_the_picture() -> None:
     for step in (moved(z=3.0), moved(x=50.0)):
         seen = seen_again(pixels(), plane(2.0), plane(2.0), step, CAMERA, CAMERA)
         assert np.isnan(seen.xy_b_px).all() and np.isnan(seen.z_expected).all() and np.isnan(seen.z_seen).all()
@@ -94,7 +94,7 @@ def test_frames_of_a_room_agree_where_both_see(room: RenderedScene) -> None:
     assert seen.hidden(0.02).any()
 
 
-def test_a_thing_that_left_is_contradicted() -> None:
+def test_an_object_that_left_is_contradicted() -> None:
     rng = np.random.default_rng(5)
     room = random_room(rng, frames=10, width_px=160, height_px=120, mover=True, path=camera_paths.static)
     z_a = room.depth(0)

@@ -171,11 +171,11 @@ def test_reasons_to_abstain() -> None:
     assert reason(clip, {"depth": per_frame, "camera_path": path}) == "every frame's depth has its own scale"
     for motion, words in (
         ("static", "camera does not move"),
-        ("unresolved", "whether the camera travels is not known"),
+        ("unresolved", "translation of the camera is not known"),
     ):
         assert reason(clip, {"depth": depth, "camera_path": replace(path, motion=motion)}) == words
     one = replace(depth, frames=depth.frames[:1], z=depth.z[:1], relative_sigma=depth.relative_sigma[:1])
-    alone = "no two frames differ enough and still overlap"
+    alone = "no two frames overlap with enough displacement"
     assert reason(clip, {"depth": one, "camera_path": path}) == alone
     empty = replace(depth, z=np.full_like(depth.z, np.nan))
     assert reason(clip, {"depth": empty, "camera_path": path}) == alone

@@ -1,4 +1,4 @@
-"""Matches on a painted plane under exact homographies; repeated tiles must not fool them."""
+"""Matches on a painted plane under exact homographies; repeated tiles must not give wrong matches."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -39,8 +39,8 @@ def random_paint(seed: int, height: int = 480, width: int = 640) -> UInt8[np.nda
     return np.clip(128 + 45 * total / total.std(), 0, 255).astype(np.uint8)
 
 
-def turning_plane(paint: UInt8[np.ndarray, "h w"]) -> tuple[Clip, ImageTracks]:
-    """The picture slides by a tile and a half, shrinks and turns a little; tracks lie on a grid."""
+def moving_plane(paint: UInt8[np.ndarray, "h w"]) -> tuple[Clip, ImageTracks]:
+    """The picture shifts by a tile and a half, shrinks and rotates slightly; tracks are on a grid."""
     homographies = []
     for k in range(FRAMES):
         angle, factor = 0.02 * k, 0.8 - 0.01 * k
@@ -81,7 +81,7 @@ def errors_px(clip: Clip, out: Matches) -> Float64[np.ndarray, "m"]:
 
 
 def test_matches_of_a_painted_plane_are_right_and_confirmed() -> None:
-    clip, tracks = turning_plane(random_paint(0))
+    clip, tracks = moving_plane(random_paint(0))
     out = matched(clip, tracks)
     assert isinstance(out, Matches)
     sure, errors = out.outlier_probability < 0.005, errors_px(clip, out)
@@ -94,7 +94,7 @@ def test_matches_of_a_painted_plane_are_right_and_confirmed() -> None:
 
 
 def test_without_agreement_of_tracks_nothing_is_confirmed() -> None:
-    clip, tracks = turning_plane(random_paint(0))
+    clip, tracks = moving_plane(random_paint(0))
     rng = np.random.default_rng(0)
     wrong = ImageTracks(
         frames=tracks.frames,
@@ -110,17 +110,17 @@ def test_without_agreement_of_tracks_nothing_is_confirmed() -> None:
 def test_tiles_are_not_mistaken_for_one_another(worn: float) -> None:
     paint = np.tile(random_paint(1, 60, 40), (8, 16)).astype(np.float64)
     paint += worn * np.random.default_rng(2).normal(size=paint.shape)
-    clip, tracks = turning_plane(np.clip(paint, 0, 255).astype(np.uint8))
+    clip, tracks = moving_plane(np.clip(paint, 0, 255).astype(np.uint8))
     out = matched(clip, tracks)
     if isinstance(out, Matches):
         assert not (errors_px(clip, out)[out.outlier_probability < 0.005] > 2.5).any()
 
 
 def test_reasons() -> None:
-    clip, tracks = turning_plane(random_paint(4))
+    clip, tracks = moving_plane(random_paint(4))
     still = ImageTracks(
         frames=tracks.frames, xy_px=np.repeat(tracks.xy_px[:, :1], FRAMES, axis=1), provenance=tracks.provenance
     )
-    for given, reason in ((NONE, "no tracks"), (still, "no two frames differ enough")):
+    for given, reason in ((NONE, "no tracks"), (still, "no two frames overlap")):
         out = matched(clip, given)
         assert isinstance(out, NoEstimate) and reason in out.reason

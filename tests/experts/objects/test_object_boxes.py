@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from experts.depth.depth_views import LiftSettings, View, views_of
+from experts.depth.depth_views import UnprojectionSettings, View, views_of
 from experts.objects.mask_points import MaskPoints, unprojected
 from experts.objects.object_axes import AxesSettings, axes_of
 from experts.objects.object_boxes import BoxSettings, ObjectBox, fitted, stands_still
@@ -15,7 +15,7 @@ from spatial_engine.rendering.camera_paths import Stance
 from spatial_engine.rendering.rooms import random_room
 from tests.experts.rendered_things import Thing, box, noisy, staged, thing_ids, things
 
-LIFT, SETTINGS = LiftSettings(), BoxSettings()
+LIFT, SETTINGS = UnprojectionSettings(), BoxSettings()
 UP = np.array([0.0, 0.0, 1.0])
 IRREGULAR = ("plant",)
 """Turned cubes: no box is the true one."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from experts.depth.depth_views import LiftSettings, views_of
+from experts.depth.depth_views import UnprojectionSettings, views_of
 from experts.objects.mask_points import unprojected
 from experts.objects.object_following import Follower, FollowingSettings, Track, numbered, unambiguous
 from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
@@ -14,7 +14,7 @@ from spatial_engine.rendering.camera_paths import Stance
 from spatial_engine.rendering.rooms import random_room
 from tests.experts.rendered_things import as_seen, box, noisy, staged, thing_ids, things
 
-LIFT = LiftSettings()
+LIFT = UnprojectionSettings()
 CHAIR = (0.45, 0.45, 0.8)
 
 

@@ -1,9 +1,9 @@
-"""Robust models between two pictures."""
+"""Pairs of frames, and robust two-view geometry."""
 
 import numpy as np
 import pytest
 
-from experts.mapping.two_view import epipolar_inliers, find_homography
+from experts.matching.frame_pairs import choose_pairs, epipolar_inliers, evenly_spaced, find_homography
 
 GRID = np.stack(np.meshgrid(np.linspace(0, 600, 8), np.linspace(0, 440, 6)), axis=-1).reshape(-1, 2)
 
@@ -35,3 +35,15 @@ def test_epipolar_inliers_of_two_views() -> None:
     b[:8] += rng.uniform(30, 60, (8, 2))
     inlier = epipolar_inliers(a, b, 1.0)
     assert inlier is not None and inlier[8:].all() and inlier[:8].sum() <= 2
+
+
+def test_pairs_are_spaced_from_small_to_large_displacements() -> None:
+    frames = evenly_spaced(np.arange(100, 200), 5)
+    assert frames == [100, 125, 150, 174, 199] and evenly_spaced(np.arange(3), 9) == [0, 1, 2]
+
+    def shift(a: int, b: int) -> float | None:
+        return None if a == 100 else (b - a) / 100
+
+    assert choose_pairs(frames, shift, 9, (0.3, 0.6)) == [(125, 174), (150, 199)]
+    assert choose_pairs(frames, shift, 2, (0.2, 1.0)) == [(125, 199), (150, 174)]
+    assert choose_pairs(frames, lambda a, b: None, 2, (0.0, 1.0)) == []
