@@ -1,4 +1,4 @@
-"""Every gate turned off by itself: what it costs in yield, what it saves in errors; then docs/gates.md.
+"""Ablation of the gates, one by one: yield lost and wrong facts prevented; writes docs/gates.md.
 
     python -m benchmarks.trust.ablation OUT [--rooms N] [--hard N] [--thorough N] [--seed N] [--workers N] [--quick]
 
@@ -38,12 +38,12 @@ FIRST = 3000
 """Seed of the first room: the rooms of docs/trust.md are others."""
 NOTHING = Gate(name="nothing", guards="")
 """No gate is off."""
-_DRAWN_BY = ("tests/rendering/*.py", "benchmarks/trust/rooms.py", "benchmarks/trust/hard_*.py")
+_DRAWN_BY = ("spatial_engine/rendering/*.py", "benchmarks/trust/rooms.py", "benchmarks/trust/hard_*.py")
 """What footage depends on."""
 _CODE = (
     *_DRAWN_BY,
     *(f"{floor}/**/*.py" for floor in ("experts", "action_mapping", "templates")),
-    *(f"spatial_engine/{part}/*.py" for part in ("sources", "trust")),
+    *(f"spatial_engine/{part}/**/*.py" for part in ("annotation", "dataset", "sources", "store", "trust")),
     "benchmarks/trust/asked.py",
     "benchmarks/trust/switch.py",
     "benchmarks/trust/remembered_maps.py",

@@ -97,7 +97,7 @@ def _coverage(where: str, found: Standing) -> list[Aim]:
 def _yield(where: str, found: Standing) -> Aim:
     share = None if found.yielded is None else found.yielded.share
     return Aim(
-        what=f"{where}: yield of at least {percent(_LEAST_YIELD, 0)} on clips whose camera travels",
+        what=f"{where}: yield of at least {percent(_LEAST_YIELD, 0)} on clips whose camera translates",
         measured=percent(share) + ("" if found.yielded is None else f" of {found.yielded.drawn} facts drawn"),
         reached=None if share is None else share >= _LEAST_YIELD,
     )

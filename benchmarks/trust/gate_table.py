@@ -1,4 +1,4 @@
-"""docs/gates.md: what every gate costs and saves, as a rule says it."""
+"""docs/gates.md: the yield that each gate loses and the wrong facts that it prevents."""
 
 import platform
 from collections.abc import Iterator, Sequence
@@ -9,17 +9,18 @@ from benchmarks.trust.gate_result import Result
 from benchmarks.trust.gates import Gate
 
 _PACKAGES = ("spatial-engine", "numpy", "scipy", "opencv-python-headless", "pycolmap", "av")
-DEAR = 0.001
-"""Share of yield from which on a gate costs something."""
+FREE = 0.001
+"""Share of yield below which a gate loses nothing."""
 _INTRO = """\
-# What each gate costs and saves
+# Ablation of the gates
 
-Written by `make gates`. Each gate is turned off by itself, all others on; everything that follows from it is made
-again. *Cost* is the yield without the gate minus the yield with it, in points (facts drawn from the media alone, as in
-docs/trust.md). *Wrong* counts facts, with the gate → without it. *Saved* are the wrong facts that are asked only
-without it. A gate **earns its place** if it saves anything; it **costs nothing** if it saves nothing and its cost is
-below 0.1 points; else it **saves nothing here**. Gates overlap: what one saves may be what another would have refused.
-Up to 24 facts of a template are asked of a clip, so that errors show."""
+Written by `make gates`. A gate refuses facts that may be wrong. Each gate is switched off alone, and everything that
+depends on it is computed again. *Yield lost* is the yield without the gate minus the yield with it, in percentage
+points (of facts drawn from the media alone, as in docs/trust.md). *Wrong* counts wrong facts, with the gate → without
+it. *Prevented* counts the wrong facts that are asked only without the gate. A gate is **needed** if it prevents a wrong
+fact; it is **free** if it prevents none and its yield lost is below 0.1 points; otherwise it has **no effect shown**.
+Gates overlap: the facts that one gate refuses may be refused by another as well, and then neither shows an effect.
+Up to 24 facts per template and clip are asked, three times the default, so that rare errors show."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,11 +29,11 @@ class Effect:
 
     clips: int
     touched: int
-    """Clips of which something else is asked without it."""
+    """Clips about which other questions are asked without it."""
     asked: tuple[int, int]
     """Facts that truth decides, with the gate and without."""
     wrong: tuple[int, int]
-    saved: int
+    prevented: int
     """Wrong facts without the gate that are not asked, or not wrong, with it."""
     cost: float
     """Yield without the gate minus yield with it, as a share."""
@@ -46,16 +47,16 @@ def effect(pairs: Sequence[tuple[Result, Result]]) -> Effect:
         touched=sum(off.touched for _, off in pairs),
         asked=tuple(sum(len(each[k].facts("right", "wrong")) for each in pairs) for k in (0, 1)),  # type: ignore[arg-type]
         wrong=tuple(sum(len(each[k].facts("wrong")) for each in pairs) for k in (0, 1)),  # type: ignore[arg-type]
-        saved=sum(len(off.facts("wrong") - on.facts("wrong")) for on, off in pairs),
+        prevented=sum(len(off.facts("wrong") - on.facts("wrong")) for on, off in pairs),
         cost=sum(off.decided - on.decided for on, off in pairs) / drawn if drawn else 0.0,
     )
 
 
 def word(found: Effect) -> str:
     """The verdict on a gate."""
-    if found.saved:
-        return "earns its place"
-    return "costs nothing" if found.cost < DEAR else "saves nothing here"
+    if found.prevented:
+        return "needed"
+    return "free" if found.cost < FREE else "no effect shown"
 
 
 def table(results: Sequence[Result], gates: Sequence[Gate], *, seed: int, first: int, code: str) -> str:
@@ -73,7 +74,7 @@ def table(results: Sequence[Result], gates: Sequence[Gate], *, seed: int, first:
         "",
         *_of_gates(base, results, gates),
         "",
-        "## Clips with all gates on",
+        "## Clips with all gates",
         "",
         *_of_kinds(list(base.values())),
     ]
@@ -81,7 +82,8 @@ def table(results: Sequence[Result], gates: Sequence[Gate], *, seed: int, first:
 
 
 def _of_gates(base: dict[str, Result], results: Sequence[Result], gates: Sequence[Gate]) -> Iterator[str]:
-    yield "| guards | gate | clips, touched | ordinary: cost | wrong | hard: cost | wrong | saved | verdict |"
+    ordinary, hard = "ordinary: yield lost | wrong", "hard: yield lost | wrong"
+    yield f"| guards against errors of | gate | clips, changed | {ordinary} | {hard} | prevented | verdict |"
     yield "|---|---|--:|--:|--:|--:|--:|--:|---|"
     for gate in gates:
         pairs = [(base[off.clip], off) for off in results if off.gate == gate.name]
@@ -89,7 +91,7 @@ def _of_gates(base: dict[str, Result], results: Sequence[Result], gates: Sequenc
         cells = [gate.guards, gate.name, f"{all_.clips}, {all_.touched}"]
         for found in (easy, hard):
             cells += [f"{100 * found.cost:+.1f}", f"{found.wrong[0]} → {found.wrong[1]} of {found.asked[1]}"]
-        yield f"| {' | '.join([*cells, str(all_.saved), word(all_)])} |"
+        yield f"| {' | '.join([*cells, str(all_.prevented), word(all_)])} |"
 
 
 def _of_kinds(base: Sequence[Result]) -> Iterator[str]:

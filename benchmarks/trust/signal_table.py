@@ -25,7 +25,7 @@ def signal_rows(errors: Sequence[SignalErrors]) -> Iterator[str]:
             yield f"| {' | '.join(kind)} | {len(own)} | {len(reach)} | {' | '.join(within)} |"
     doubted = {kind: counts for kind, own in of.items() if (counts := joined_counts(each.gross for each in own))}
     if doubted:
-        yield from ("", "### Signals: plainly wrong ones (outlier_probability)", "")
+        yield from ("", "### Signals: outliers (outlier_probability)", "")
         yield from ("| expert | signal | quantity | claimed | measured | of |", "|---|---|---" + "|--:" * 3 + "|")
         for kind, counts in doubted.items():
             for each in counts:

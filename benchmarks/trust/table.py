@@ -1,4 +1,4 @@
-"""docs/trust.md: what all verdicts say together. Rendered rooms, real sets, and sets that can only agree, apart."""
+"""docs/trust.md: all verdicts, in sections for rendered rooms, real sets, and sets whose poses can only agree."""
 
 import platform
 from collections import Counter
@@ -20,17 +20,18 @@ _REASONS = 5
 _TITLES = {
     "rendered": "Rendered rooms (exact truth)",
     "real": "Real footage with ground truth",
-    "agreement": "Agreement only (poses made from the same pictures: proves nothing)",
+    "agreement": "Agreement only (poses were computed from the same pictures, so they prove nothing)",
 }
 _HEAD = ("right", "wrong", "undecidable", "clips", "≤ % wrong", "1 σ %", "2 σ %", "yield %", "facts / min")
 _INTRO = """\
 # How far labels can be trusted
 
-Written by `make trust`. Labels were made by the default experts (no weights) from pictures alone, then held against
-ground truth as docs/audit_labels.md says. Counts are facts; a fact is wrong if any of its formats is. The bound is the
-larger of the bootstrap over clips and Clopper-Pearson with n_eff = n / (1 + 0.2 (facts per clip − 1)). σ should hold
-68.3 % of errors within 1 σ and 95.4 % within 2 σ. Yield is the share decided of facts drawn from the media alone. A
-leaf marked * gives fewer than 10 facts per clip-minute: its aim is not reached, whatever its rate."""
+Written by `make trust`. The default experts (no weights) make labels from the pictures alone; the labels are then
+compared with ground truth (docs/audit_labels.md). Counts are facts; a fact is wrong if any of its formats is wrong. The
+bound is a 95 % upper bound of the share of wrong facts: the larger of a bootstrap over clips and Clopper-Pearson with
+n_eff = n / (1 + 0.2 (facts per clip − 1)). If σ is right, 68.3 % of errors lie within 1 σ and 95.4 % within 2 σ. Yield
+is the share of facts drawn from the media alone that the engine decides. A leaf marked * gives fewer than 10 facts per
+minute of footage and misses that aim."""
 
 
 def table(kept: Sequence[ClipVerdicts], *, seed: int, rooms: int, date: str, code: str) -> str:
@@ -61,9 +62,9 @@ def _sections(kept: Sequence[ClipVerdicts]) -> Iterator[str]:
         yield from (*_of_leaves(standings_of(own)), "")
         if kind == "rendered":
             moving = [clip for clip in own if clip.about["moves"]]
-            yield from ("### By what was drawn", "", *_of_groups(own), "")
+            yield from ("### By condition", "", *_of_groups(own), "")
             if moving:
-                yield from ("### Clips whose camera moves through the room", "", *_of_leaves(standings_of(moving)))
+                yield from ("### Clips whose camera translates", "", *_of_leaves(standings_of(moving)))
         else:
             yield from ("### By set", "", *_of_groups(own), *_findings(own), "", *_kept_back(own))
         yield from signal_rows([each for clip in own for each in clip.signals])
@@ -74,14 +75,13 @@ def _verdicts(clips: Sequence[ClipVerdicts]) -> list[Verdict]:
 
 
 def _sentence(clips: Sequence[ClipVerdicts]) -> str:
-    """ "0 of 2110 decided facts in 150 clips are wrong (bound 0.4 %)", with outlier_probability."""
+    """ "0 of 2110 decided facts in 150 clips are wrong (bound 0.4 %)", with the share of large errors."""
     found = standings_of(clips).all
     facts, decided = found.facts, found.facts.right + found.facts.wrong
     off, numbers = gross(_verdicts(clips))
     said = f"**{facts.wrong} of {decided} decided facts in {facts.clips} clips are wrong**"
-    share = f" {off} of {numbers} numbers are off by more than {_GROSS_SIGMAS:g} σ"
-    outlier_probability = f" (outlier_probability {percent(off / numbers, 2)})." if numbers else ""
-    return f"{said} (bound {percent(facts.bound)})." + (share + outlier_probability if numbers else "")
+    share = f" {off} of {numbers} numbers have an error above {_GROSS_SIGMAS:g} σ"
+    return f"{said} (bound {percent(facts.bound)})." + (f"{share} ({percent(off / numbers, 2)})." if numbers else "")
 
 
 def gross(verdicts: Sequence[Verdict]) -> tuple[int, int]:
@@ -141,5 +141,5 @@ def _findings(clips: Sequence[ClipVerdicts]) -> Iterator[str]:
         yield ""
     for clip in clips:
         for finding in clip.about["findings"]:
-            word = f"unsound, {clip.about['unsound']} frames count for nothing" if finding["severe"] else "note"
+            word = f"unsound: {clip.about['unsound']} frames are not counted" if finding["severe"] else "note"
             yield f"- {clip.about['name']}: {word}: {finding['what']}: {finding['number']}"

@@ -28,18 +28,25 @@ _CODE = (
     "experts/sigma_calibration/*.json",
     "action_mapping/**/*.py",
     "templates/**/*.py",
-    "spatial_engine/*.py",
-    "spatial_engine/sequences/**/*.py",
-    "spatial_engine/sources/**/*.py",
-    "spatial_engine/trust/*.py",
-    "tests/rendering/*.py",
+    *(
+        f"spatial_engine/{part}/**/*.py"
+        for part in (
+            "annotation",
+            "dataset",
+            "rendering",
+            "sequences",
+            "sources",
+            "store",
+            "trust",
+        )
+    ),
     "benchmarks/trust/rooms.py",
     "benchmarks/trust/clips.py",
     "benchmarks/trust/verdicts.py",
     "benchmarks/trust/manifests/*.yaml",
 )
 """What verdicts depend on: with other code they are made again."""
-_DRAWING = ("tests/rendering/*.py", "benchmarks/trust/rooms.py")
+_DRAWING = ("spatial_engine/rendering/*.py", "benchmarks/trust/rooms.py")
 """What rendered footage depends on."""
 
 

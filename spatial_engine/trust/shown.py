@@ -61,7 +61,7 @@ def show_audit(audit: LabelAudit) -> None:
             to.print(_table(title, found))
     for sequence in audit.sequences:
         for what, number, remedy, severe in sequence.findings:
-            word = f"unsound, {counted(sequence.unsound, 'frame')} count for nothing" if severe else "note"
+            word = f"unsound, {counted(sequence.unsound, 'frame')} are not counted" if severe else "note"
             to.print(printable(f"{sequence.name}: {word}: {what}: {number}"), markup=False, soft_wrap=True)
             to.print(printable(f"  try: {remedy}"), markup=False, soft_wrap=True)
     for name in audit.strangers:

@@ -2,7 +2,7 @@ from dataclasses import asdict
 
 from benchmarks.trust.asked import Asked
 from benchmarks.trust.gate_result import Result
-from benchmarks.trust.gate_table import DEAR, Effect, effect, table, word
+from benchmarks.trust.gate_table import FREE, Effect, effect, table, word
 from benchmarks.trust.gates import Gate
 from spatial_engine.dataset.question_line import plain
 
@@ -19,21 +19,21 @@ BASE = result("nothing", {"a": "right", "b": "undecidable", "c": "wrong"}, 10)
 GOOD = result("good", {"a": "right", "b": "wrong", "c": "wrong", "d": "right"}, 12)
 
 
-def test_saved_are_wrong_facts_that_all_gates_together_do_not_let_pass() -> None:
+def test_prevented_are_wrong_facts_that_are_asked_only_without_the_gate() -> None:
     found = effect([(BASE, GOOD)])
-    assert found == Effect(clips=1, touched=1, asked=(2, 4), wrong=(1, 2), saved=1, cost=0.02)
+    assert found == Effect(clips=1, touched=1, asked=(2, 4), wrong=(1, 2), prevented=1, cost=0.02)
 
 
-def test_a_fact_that_is_wrong_either_way_is_not_saved() -> None:
-    assert effect([(BASE, result("dear", {"c": "wrong"}, 10))]).saved == 0
+def test_a_fact_that_is_wrong_either_way_is_not_prevented() -> None:
+    assert effect([(BASE, result("dear", {"c": "wrong"}, 10))]).prevented == 0
 
 
 def test_the_rule() -> None:
-    saved = effect([(BASE, GOOD)])
-    assert word(saved) == "earns its place"
-    assert word(effect([(BASE, result("dear", {}, 11))])) == "saves nothing here"
-    assert word(effect([(BASE, result("idle", {}, 10))])) == "costs nothing"
-    assert word(effect([])) == "costs nothing" and DEAR < 0.01
+    found = effect([(BASE, GOOD)])
+    assert word(found) == "needed"
+    assert word(effect([(BASE, result("dear", {}, 11))])) == "no effect shown"
+    assert word(effect([(BASE, result("idle", {}, 10))])) == "free"
+    assert word(effect([])) == "free" and FREE < 0.01
 
 
 def test_the_table_has_every_gate_and_keeps_ordinary_and_hard_clips_apart() -> None:
@@ -42,8 +42,8 @@ def test_the_table_has_every_gate_and_keeps_ordinary_and_hard_clips_apart() -> N
     text = table(results, GATES, seed=0, first=3000, code="c")
     rows = {line.split("|")[2].strip(): line for line in text.splitlines() if line.startswith("| focal")}
     assert list(rows) == ["good", "idle", "dear"]
-    assert "1, 1 | +2.0 | 1 → 2 of 4 | +0.0 | 0 → 0 of 0 | 1 | earns its place" in rows["good"]
-    assert "2, 0 | +0.0 | 1 → 0 of 0 | +0.0 | 1 → 1 of 1 | 0 | costs nothing" in rows["dear"]
+    assert "1, 1 | +2.0 | 1 → 2 of 4 | +0.0 | 0 → 0 of 0 | 1 | needed" in rows["good"]
+    assert "2, 0 | +0.0 | 1 → 0 of 0 | +0.0 | 1 → 1 of 1 | 0 | free" in rows["dear"]
     assert "| ordinary rooms | 1 | 2 | 1 | 10.0 |" in text and "| one wall | 1 | 1 | 1 | 30.0 |" in text
     assert text == table(results, GATES, seed=0, first=3000, code="c")
 

@@ -87,7 +87,7 @@ def test_shifted_truth_is_unsound_and_named(dataset, room, tmp_path, capsys):
     spoil(dataset, "camera_turn")
     assert audit(dataset, "--truth", tmp_path / "off", "-o", tmp_path / "out") == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "unsound, 14 frames count for nothing: poses do not fit the pictures" in printed
+    assert "unsound, 14 frames are not counted: poses do not fit the pictures" in printed
     assert "nothing was decided" in printed
     record = json.loads((tmp_path / "out" / "truth.json").read_text())
     facts = record["truth"]["all"]["facts"]
