@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from spatial_engine.dataset.dataset import Dataset
     from spatial_engine.errors import SpatialEngineError
     from spatial_engine.evaluation.cost import Prices
-    from spatial_engine.evaluation.evaluate import Asking, evaluate
+    from spatial_engine.evaluation.evaluate import RequestOptions, evaluate
     from spatial_engine.evaluation.judge import Judge
     from spatial_engine.evaluation.request import Server
     from spatial_engine.evaluation.score import score
@@ -27,7 +27,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "AnnotateOptions": "options",
-    "Asking": "evaluation.evaluate",
+    "RequestOptions": "evaluation.evaluate",
     "Dataset": "dataset.dataset",
     "GenerateOptions": "options",
     "Judge": "evaluation.judge",
@@ -51,13 +51,13 @@ _HOMES = {
 
 __all__ = [
     "AnnotateOptions",
-    "Asking",
     "Dataset",
     "GenerateOptions",
     "Judge",
     "ModelOptions",
     "OpenOptions",
     "Prices",
+    "RequestOptions",
     "RunOptions",
     "Server",
     "SpatialEngineError",

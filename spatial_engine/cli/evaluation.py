@@ -11,7 +11,7 @@ from spatial_engine.options import words
 
 if TYPE_CHECKING:
     from spatial_engine.evaluation.cost import Prices
-    from spatial_engine.evaluation.evaluate import Asking
+    from spatial_engine.evaluation.evaluate import RequestOptions
     from spatial_engine.evaluation.judge import Judge
     from spatial_engine.evaluation.request import Server
 
@@ -68,11 +68,11 @@ class Settings:
     limit: Limit = None
     seed: LimitSeed = 0
 
-    def asking(self, model: str) -> "Asking":
+    def options(self, model: str) -> "RequestOptions":
         """The same for `evaluate`. Raises `UsageError`."""
-        from spatial_engine.evaluation.evaluate import Asking
+        from spatial_engine.evaluation.evaluate import RequestOptions
 
-        return Asking(
+        return RequestOptions(
             model=model, temperature=_temperature(self.temperature), max_tokens=self.max_tokens,
             circular=self.circular, blind=self.blind, hints=tuple(words(self.hints) or ()), limit=self.limit,
             seed=self.seed,
@@ -153,14 +153,14 @@ def evaluate(
     from spatial_engine.evaluation.summary import show_plan, show_run
     from spatial_engine.progress import for_thousands
 
-    asking, server, prices = settings.asking(model), access.server(base_url), _prices(price_in, price_out)
+    options, server, prices = settings.options(model), access.server(base_url), _prices(price_in, price_out)
     if dry_run:
-        plan = asking_models.plan(dataset, out, asking, server, name=name, cache=cache)
+        plan = asking_models.plan(dataset, out, options, server, name=name, cache=cache)
         show_plan(plan, prices)
         return
     with for_thousands() as progress:
         run = asking_models.evaluate(
-            dataset, out, asking, server, name=name, judge=judging.judge(server), cache=cache, replay=replay,
+            dataset, out, options, server, name=name, judge=judging.judge(server), cache=cache, replay=replay,
             prices=prices, progress=progress,
         )  # fmt: skip
     raise typer.Exit(0 if show_run(run) else 1)

@@ -23,7 +23,7 @@ from templates.question import Question
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asking:
+class RequestOptions:
     """What a model is asked, and how: all that an answer depends on."""
 
     model: str
@@ -54,7 +54,7 @@ class Work:
     """All that one run asks about a data set."""
 
     dataset: Dataset
-    asking: Asking
+    options: RequestOptions
 
     @cached_property
     def hashes(self) -> dict[str, str]:
@@ -63,17 +63,17 @@ class Work:
 
     def presentations(self) -> Iterator[Presentation]:
         """All that is to be answered, in the order of the data set."""
-        chosen = sample(list(self.hashes), self.asking.limit, self.asking.seed)
+        chosen = sample(list(self.hashes), self.options.limit, self.options.seed)
         asked = (question for question in self.dataset.questions if question.id in chosen)
-        return presentations(asked, circular=self.asking.circular)
+        return presentations(asked, circular=self.options.circular)
 
     def prompt(self, presentation: Presentation) -> protocol.Prompt:
         """Words and pictures, in order. Raises `UsageError` for hints that there are not."""
         return protocol.prompt(
             presentation.question,
             rotation=presentation.rotation,
-            hints=self.asking.hints,
-            blind=self.asking.blind,
+            hints=self.options.hints,
+            blind=self.options.blind,
             others=self._of_clip.get(presentation.question.clip, ()),
         )
 
@@ -81,38 +81,38 @@ class Work:
         """As it is sent."""
         shown = self.prompt(presentation)
         parts = (part if isinstance(part, str) else self.dataset.path / part["path"] for part in shown.parts)
-        return Request(model=self.asking.model, parts=tuple(parts), parameters=self.asking.parameters)
+        return Request(model=self.options.model, parts=tuple(parts), parameters=self.options.parameters)
 
     @cached_property
     def _of_clip(self) -> dict[str, list[Question]]:
         """What hints may be taken from: all questions by clip."""
         found: dict[str, list[Question]] = {}
-        for question in self.dataset.questions if self.asking.hints else ():
+        for question in self.dataset.questions if self.options.hints else ():
             found.setdefault(question.clip, []).append(question)
         return found
 
     def _hints_given(self) -> dict[str, int]:
         """How many presentations have each kind of hint; the others' would state the answer, or nothing is known."""
-        kinds = dict.fromkeys(self.asking.hints, 0)
+        kinds = dict.fromkeys(self.options.hints, 0)
         given = (kind for shown in self.presentations() for kind in self.prompt(shown).hints_given)
         return kinds | Counter(given if kinds else ())
 
     def record(self, name: str) -> dict[str, Json]:
         """`run.json`."""
-        asking = self.asking
+        options = self.options
         return {
             "name": name,
-            "model": asking.model,
+            "model": options.model,
             "baseline": False,
             "dataset": str(self.dataset.path.resolve()),
             "dataset_digest": dataset_digest(self.hashes),
-            "circular": asking.circular,
-            "blind": asking.blind,
-            "hints": list(asking.hints),
+            "circular": options.circular,
+            "blind": options.blind,
+            "hints": list(options.hints),
             "hints_given": self._hints_given(),
-            "limit": asking.limit,
-            "seed": asking.seed,
-            "settings": asking.parameters,
+            "limit": options.limit,
+            "seed": options.seed,
+            "settings": options.parameters,
         }
 
 
@@ -135,7 +135,7 @@ class Plan:
 def evaluate(
     dataset: Dataset | str | Path,
     out: str | Path,
-    asking: Asking,
+    options: RequestOptions,
     server: Server = _NOWHERE,
     *,
     name: str | None = None,
@@ -155,32 +155,32 @@ def evaluate(
     """
     if not replay:
         server.check_address()
-    name = name or default_name(asking)
+    name = name or default_name(options)
     check_place(out, name)
-    work = Work(_opened(dataset), asking)
+    work = Work(_opened(dataset), options)
     before = RunFolder(Path(out) / name).responses
     check_unchanged(((one.id, one.item) for one in before.read().values()), work.hashes, str(before.path))
     run = open_run(out, {**work.record(name), **_told(server, judge, prices)})
     with opened_cache(cache, replay) as replies:
         _ask(work, run, server, replies, replay, progress)
         finish(run, work.presentations, judge=judge, cache=replies, replay=replay, progress=progress)
-    write_baselines(out, work.dataset, work.hashes, circular=asking.circular)
+    write_baselines(out, work.dataset, work.hashes, circular=options.circular)
     return run.path
 
 
 def plan(
     dataset: Dataset | str | Path,
     out: str | Path,
-    asking: Asking,
+    options: RequestOptions,
     server: Server = _NOWHERE,
     *,
     name: str | None = None,
     cache: str | Path | None = None,
 ) -> Plan:
     """What `evaluate` would ask, and an estimate of what that takes. Writes nothing."""
-    name = name or default_name(asking)
+    name = name or default_name(options)
     check_place(out, name)
-    work = Work(_opened(dataset), asking)
+    work = Work(_opened(dataset), options)
     found = RunFolder(Path(out) / name).responses.read()
     total = sum(1 for _ in work.presentations())
     left = sum(1 for _ in _left(work, found, server))
@@ -190,9 +190,9 @@ def plan(
     return Plan(answered=total - left, cached=left - costs.requests, left=costs)
 
 
-def default_name(asking: Asking) -> str:
+def default_name(options: RequestOptions) -> str:
     """The name of a run that was given none."""
-    return run_name(asking.model, circular=asking.circular, blind=asking.blind, hints=asking.hints)
+    return run_name(options.model, circular=options.circular, blind=options.blind, hints=options.hints)
 
 
 def _ask(work: Work, run: RunFolder, server: Server, cache: Cache | None, replay: bool, progress: Progress) -> None:

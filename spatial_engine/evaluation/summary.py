@@ -2,14 +2,15 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from spatial_engine.atomic_file import read_json
 from spatial_engine.evaluation.cost import Prices
 from spatial_engine.evaluation.evaluate import Plan
-from spatial_engine.evaluation.pairs import places
 from spatial_engine.evaluation.responses import ResponseFile
-from spatial_engine.evaluation.runs import RESULT, RunFolder
+from spatial_engine.evaluation.result import result
+from spatial_engine.evaluation.runs import RESULT, FinishedRun, RunFolder, finished_runs
 from spatial_engine.progress import counted, printable
 
 _SHOWN = 3  # reasons of failures
@@ -47,15 +48,15 @@ def show_run(path: Path) -> bool:
 
 def show_leaderboard(out: Path, name: str) -> None:
     """All runs of OUT, best first, baselines last; `name` is pointed at. Of many runs the first and that one."""
-    found = places(out)
-    shown = [place for number, place in enumerate(found) if number < _ROWS or place.name == name]
-    width = max((len(printable(place.name)) for place in shown), default=0)
+    found = ranked_runs(out)
+    shown = [run for number, run in enumerate(found) if number < _ROWS or run.name == name]
+    width = max((len(printable(run.name)) for run in shown), default=0)
     print(f"all runs of {printable(str(out))}, with 95 % intervals:")
-    for place in shown:
-        mark = ">" if place.name == name else " "
-        score = "nothing scored" if place.score is None else f"{place.score:.3f}  {_between(place.interval):14}"
-        kind = "  baseline" if place.baseline else ""
-        print(f"{mark} {printable(place.name):{width}}  {score}  {counted(place.facts, 'fact')}{kind}")
+    for run in shown:
+        mark = ">" if run.name == name else " "
+        score = "nothing scored" if run.score is None else f"{run.score:.3f}  {_between(run.interval):14}"
+        kind = "  baseline" if run.baseline else ""
+        print(f"{mark} {printable(run.name):{width}}  {score}  {counted(run.facts, 'fact')}{kind}")
     if len(shown) < len(found):
         print(f"  and {len(found) - len(shown)} more: spatial-engine report {printable(str(out))}")
 
@@ -82,3 +83,42 @@ def _show_failures(file: ResponseFile) -> bool:
     if failed:
         print("  try: the same command again asks for the failed ones; what is answered is kept")
     return not failed
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedRun:
+    """One run among others."""
+
+    name: str
+    """Of its folder."""
+    score: float | None
+    """Mean over facts; None where nothing was scored."""
+    interval: Sequence[float] | None
+    """95 %; None where a single clip allows none."""
+    facts: int
+    """It was asked about."""
+    baseline: bool
+
+
+def ranked_runs(out: Path) -> list[RankedRun]:
+    """Best first, models before baselines; runs without scores are left out."""
+    found = [ranked for run in finished_runs(out) if (ranked := _ranked(run))]
+    return sorted(found, key=lambda run: (run.baseline, -(run.score or 0.0), run.name))
+
+
+def _ranked(run: FinishedRun) -> RankedRun | None:
+    """`result.json` where it is there and new enough; else its numbers from the scores."""
+    kept = run.kept_result()
+    if kept is None:
+        items, _ = run.scores()
+        if not items:
+            return None
+        kept = result(items, run=run.record)
+    overall = kept["overall"]
+    return RankedRun(
+        name=run.name,
+        score=overall["score"],
+        interval=overall["interval"],
+        facts=overall["facts"],
+        baseline=run.baseline,
+    )

@@ -9,8 +9,8 @@ from spatial_engine.atomic_file import write_json
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation import scored as graded
+from spatial_engine.evaluation.comparison import RunComparison, compare_runs, comparison_json
 from spatial_engine.evaluation.item import dataset_digest, item_hashes
-from spatial_engine.evaluation.pairs import Pair, comparison, pairs
 from spatial_engine.evaluation.result import CAPABILITIES
 from spatial_engine.evaluation.runs import FinishedRun, finished_runs
 from spatial_engine.output_folder import atomic_folder, check_free, place_file
@@ -42,8 +42,10 @@ def report_evaluation(path: Path, out: Path | None = None) -> Path:
     questions = {question.id: question for question in dataset.questions} if dataset is not None else {}
     found = [(run, run_summary(run, {id: question.answer for id, question in questions.items()})) for run in runs]
     scored = ranked([run for _, run in found if run is not None])
-    compared = pairs({run.name: run.facts for run in scored}, baselines={run.name for run in scored if run.baseline})
-    write_json(path / "comparison.json", comparison(compared))
+    compared = compare_runs(
+        {run.name: run.facts for run in scored}, baselines={run.name for run in scored if run.baseline}
+    )
+    write_json(path / "comparison.json", comparison_json(compared))
     with atomic_folder(out, _OURS, _check) as folder:
         (folder / "answers").mkdir()
         (folder / "media").mkdir()
@@ -57,7 +59,7 @@ def report_evaluation(path: Path, out: Path | None = None) -> Path:
     return out / "index.html"
 
 
-def _least_p(models: Sequence[RunSummary], compared: Sequence[Pair]) -> float:
+def _least_p(models: Sequence[RunSummary], compared: Sequence[RunComparison]) -> float:
     """The smallest p that any pair of models can reach: that of the sign-flip test, corrected for their number."""
     names = {run.name for run in models}
     of_models = [pair for pair in compared if pair.clips and {pair.a, pair.b} <= names]
@@ -65,11 +67,11 @@ def _least_p(models: Sequence[RunSummary], compared: Sequence[Pair]) -> float:
 
 
 def _overview(
-    path: Path, runs: Sequence[RunSummary], compared: Sequence[Pair], unscored: Sequence[FinishedRun],
+    path: Path, runs: Sequence[RunSummary], compared: Sequence[RunComparison], unscored: Sequence[FinishedRun],
     questions: Mapping[str, Question], changed: bool,
 ) -> dict[str, Any]:  # fmt: skip
     models = [run for run in runs if not run.baseline]
-    both_ways = {(pair.a, pair.b): pair for one in compared for pair in (one, one.turned())}
+    both_ways = {(pair.a, pair.b): pair for one in compared for pair in (one, one.swapped())}
     asked = [leaf for leaf in LEAVES if any(run.leaf(leaf) for run in runs)]
     chance = _chance(runs)
     return {

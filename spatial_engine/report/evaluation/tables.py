@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from spatial_engine.evaluation.pairs import Pair
+from spatial_engine.evaluation.comparison import RunComparison
 from spatial_engine.report.evaluation.run_summary import RunSummary
 from templates.ability import LEAVES, LEVELS, TREE
 
@@ -25,13 +25,13 @@ class Row:
     run: RunSummary
     rank: int | None
     """From 1; None for baselines."""
-    to_best: Pair | None
+    to_best: RunComparison | None
     """Against the best model; None for itself and where nothing was asked of both."""
     tied: bool
     """The difference to the best model is not significant."""
 
 
-def leaderboard(runs: Sequence[RunSummary], pairs: Mapping[tuple[str, str], Pair]) -> list[Row]:
+def leaderboard(runs: Sequence[RunSummary], pairs: Mapping[tuple[str, str], RunComparison]) -> list[Row]:
     """`runs`: best first, baselines last. `pairs`: by both names, in either order."""
     models = [run for run in runs if not run.baseline]
     found = []

@@ -15,14 +15,14 @@ from spatial_engine.atomic_file import read_json
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import SetupError, UsageError
 from spatial_engine.evaluation.cost import Prices
-from spatial_engine.evaluation.evaluate import Asking, evaluate, plan
+from spatial_engine.evaluation.evaluate import RequestOptions, evaluate, plan
 from spatial_engine.evaluation.fake_server import FakeServer
 from spatial_engine.evaluation.responses import ResponseFile
 from spatial_engine.evaluation.runs import FinishedRun
 from spatial_engine.evaluation.scored import ScoredItem
 from tests.spatial_engine.evaluation.chat_server import Does, patient, quick_retries, serving, small_dataset
 
-MODEL = Asking(model="org/some-model")
+MODEL = RequestOptions(model="org/some-model")
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def with_baselines() -> None:
 def test_an_oracle_is_right_and_a_liar_is_not(dataset: Dataset, tmp_path: Path, with_baselines: None) -> None:
     for behaviour, right in (("oracle", 1.0), ("wrong", 0.0)):
         with FakeServer(dataset, behaviour) as fake:
-            asking = Asking(model=behaviour, circular=True)
+            asking = RequestOptions(model=behaviour, circular=True)
             run = evaluate(dataset, tmp_path, asking, patient(fake.base_url), prices=Prices(input=1, output=2))
         assert run.name == f"{behaviour}-circular"
         items = scores(run)
@@ -330,8 +330,8 @@ def test_killed_runs_go_on_and_pay_nothing_twice(tmp_path: Path) -> None:
         program = (
             "from tests.spatial_engine.evaluation.chat_server import patient\n"
             "from spatial_engine.evaluation.evaluate import evaluate\n"
-            "from spatial_engine.evaluation.evaluate import Asking\n"
-            f"evaluate({str(dataset.path)!r}, {str(tmp_path / 'out')!r}, Asking(model='m'), patient({url!r}))"
+            "from spatial_engine.evaluation.evaluate import RequestOptions\n"
+            f"evaluate({str(dataset.path)!r}, {str(tmp_path / 'out')!r}, RequestOptions(model='m'), patient({url!r}))"
         )
         file = ResponseFile(tmp_path / "out" / "m" / "responses.jsonl")
         with subprocess.Popen([sys.executable, "-c", program], cwd=Path(__file__).parents[3]) as process:
@@ -345,7 +345,7 @@ def test_killed_runs_go_on_and_pay_nothing_twice(tmp_path: Path) -> None:
         assert file.read() == kept
         asked = len(requests)
         assert asked <= len(kept) + 2, "what was under way"
-        run = evaluate(dataset, tmp_path / "out", Asking(model="m"), patient(url))
+        run = evaluate(dataset, tmp_path / "out", RequestOptions(model="m"), patient(url))
     assert len(requests) == asked + total - len(kept)
     assert len(scores(run)) == total == len(file.path.read_bytes().splitlines())
 

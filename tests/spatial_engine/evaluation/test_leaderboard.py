@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from spatial_engine.evaluation.pairs import places
 from spatial_engine.evaluation.result import METHOD
-from spatial_engine.evaluation.summary import show_leaderboard
+from spatial_engine.evaluation.summary import ranked_runs, show_leaderboard
 
 
 def run(out: Path, name: str, score: float | None, *, baseline: bool = False) -> None:
@@ -25,7 +24,7 @@ def test_best_first_and_baselines_last(tmp_path: Path, capsys: pytest.CaptureFix
     run(tmp_path, "oracle", 1.0, baseline=True)
     (tmp_path / "begun").mkdir()
     (tmp_path / "begun" / "run.json").write_text("{}")
-    assert [place.name for place in places(tmp_path)] == ["better", "worse", "none", "oracle"]
+    assert [run.name for run in ranked_runs(tmp_path)] == ["better", "worse", "none", "oracle"]
     show_leaderboard(tmp_path, "worse")
     lines = capsys.readouterr().out.splitlines()
     assert [" ".join(line.split()) for line in lines[1:]] == [

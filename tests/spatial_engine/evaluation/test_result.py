@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spatial_engine.atomic_file import write_json
+from spatial_engine.evaluation.comparison import compare_runs, comparison_json
 from spatial_engine.evaluation.fact_scores import fact_scores, measure
-from spatial_engine.evaluation.pairs import comparison, pairs
 from spatial_engine.evaluation.result import result
 from spatial_engine.evaluation.runs import FinishedRun, finished_runs
 from spatial_engine.evaluation.scored import ScoredItem
@@ -140,23 +140,23 @@ def runs_of(rng, skills, clips=12, facts=20):
 
 
 def test_pairs_tell_unlike_runs_apart_and_not_like_ones():
-    found = pairs(runs_of(np.random.default_rng(0), {"a": 0.8, "b": 0.5, "c": 0.5}), baselines={"c"})
+    found = compare_runs(runs_of(np.random.default_rng(0), {"a": 0.8, "b": 0.5, "c": 0.5}), baselines={"c"})
     by_name = {(pair.a, pair.b): pair for pair in found}
     better = by_name["a", "b"]
     assert better.difference > 0.2 and better.p_holm < 0.05 and better.interval[0] > 0 and better.facts == 240
     assert by_name["b", "c"].p_holm > 0.05
     assert better.p == better.p_holm  # one pair of models: nothing to correct
     assert by_name["a", "c"].p_holm == pytest.approx(2 * by_name["a", "c"].p)
-    turned = better.turned()
+    turned = better.swapped()
     assert (turned.a, turned.difference, turned.a_better) == ("b", -better.difference, better.b_better)
-    json.dumps(comparison(found), allow_nan=False)
+    json.dumps(comparison_json(found), allow_nan=False)
 
 
 def test_pairs_use_common_facts_only():
     a, b = [item("x", 1.0), item("y", 0.0)], [item("y", 1.0), item("z", 0.0)]
-    (pair,) = pairs({"a": fact_scores(a), "b": fact_scores(b)})
+    (pair,) = compare_runs({"a": fact_scores(a), "b": fact_scores(b)})
     assert (pair.facts, pair.difference, pair.interval) == (1, -1.0, None)
-    (apart,) = pairs({"a": fact_scores(a[:1]), "b": fact_scores(b[1:])})
+    (apart,) = compare_runs({"a": fact_scores(a[:1]), "b": fact_scores(b[1:])})
     assert (apart.facts, apart.difference, apart.p) == (0, None, None)
 
 

@@ -3,57 +3,15 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
-from pathlib import Path
 
 from spatial_engine.evaluation.fact_scores import FactScore
-from spatial_engine.evaluation.result import result
-from spatial_engine.evaluation.runs import FinishedRun, finished_runs
 from spatial_engine.scoring.statistics import compare, holm
 from templates.measured import Json
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
-    """One run among others."""
-
-    name: str
-    """Of its folder."""
-    score: float | None
-    """Mean over facts; None where nothing was scored."""
-    interval: Sequence[float] | None
-    """95 %; None where a single clip allows none."""
-    facts: int
-    """It was asked about."""
-    baseline: bool
-
-
-def places(out: Path) -> list[Place]:
-    """Best first, models before baselines; runs without scores are left out."""
-    found = [place for run in finished_runs(out) if (place := _place(run))]
-    return sorted(found, key=lambda place: (place.baseline, -(place.score or 0.0), place.name))
-
-
-def _place(run: FinishedRun) -> Place | None:
-    """`result.json` where it is there and new enough; else its numbers from the scores."""
-    kept = run.kept_result()
-    if kept is None:
-        items, _ = run.scores()
-        if not items:
-            return None
-        kept = result(items, run=run.record)
-    overall = kept["overall"]
-    return Place(
-        name=run.name,
-        score=overall["score"],
-        interval=overall["interval"],
-        facts=overall["facts"],
-        baseline=run.baseline,
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pair:
-    """Run a against run b."""
+class RunComparison:
+    """Run a beside run b, on the facts that both were asked."""
 
     a: str
     b: str
@@ -73,7 +31,7 @@ class Pair:
     """Facts on which a scored more, and b."""
     b_better: int = 0
 
-    def turned(self) -> "Pair":
+    def swapped(self) -> "RunComparison":
         """b against a."""
         difference = None if self.difference is None else -self.difference
         interval = None if self.interval is None else (-self.interval[1], -self.interval[0])
@@ -81,29 +39,31 @@ class Pair:
         return replace(self, a=self.b, b=self.a, difference=difference, interval=interval, **better)
 
 
-def pairs(runs: Mapping[str, Sequence[FactScore]], *, baselines: Collection[str] = (), seed: int = 0) -> list[Pair]:
+def compare_runs(
+    runs: Mapping[str, Sequence[FactScore]], *, baselines: Collection[str] = (), seed: int = 0
+) -> list[RunComparison]:
     """One for every two runs, in the order given; those with a baseline last."""
     found = [_pair(a, b, runs[a], runs[b], seed) for a, b in combinations(runs, 2)]
     beside = [pair for pair in found if pair.a in baselines or pair.b in baselines]
     return [*_corrected([pair for pair in found if pair not in beside]), *_corrected(beside)]
 
 
-def comparison(found: Sequence[Pair]) -> list[dict[str, Json]]:
+def comparison_json(found: Sequence[RunComparison]) -> list[dict[str, Json]]:
     """The content of `comparison.json`."""
     return [asdict(pair) for pair in found]
 
 
-def _pair(a: str, b: str, of_a: Sequence[FactScore], of_b: Sequence[FactScore], seed: int) -> Pair:
+def _pair(a: str, b: str, of_a: Sequence[FactScore], of_b: Sequence[FactScore], seed: int) -> RunComparison:
     other = {(fact.clip, fact.fact_id): fact.score for fact in of_b}
     common = [(fact, other[fact.clip, fact.fact_id]) for fact in of_a if (fact.clip, fact.fact_id) in other]
     if not common:
-        return Pair(a=a, b=b, facts=0)
+        return RunComparison(a=a, b=b, facts=0)
     scores_a, scores_b = [fact.score for fact, _ in common], [score for _, score in common]
     found = compare(scores_a, scores_b, [fact.clip for fact, _ in common], seed=seed)
-    return Pair(a=a, b=b, **asdict(found))
+    return RunComparison(a=a, b=b, **asdict(found))
 
 
-def _corrected(found: Sequence[Pair]) -> list[Pair]:
+def _corrected(found: Sequence[RunComparison]) -> list[RunComparison]:
     """With `p_holm`, where there is a p."""
     corrected = iter(holm([pair.p for pair in found if pair.p is not None]))
     return [pair if pair.p is None else replace(pair, p_holm=next(corrected)) for pair in found]
