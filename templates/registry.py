@@ -27,28 +27,42 @@ TEMPLATES = Registry(
 
 
 def create_templates(abilities: Sequence[str] = (), *, unanswerable: bool = False) -> dict[str, Template]:
-    """Templates by name. `abilities` keeps those whose leaf starts with one of the given paths ("L1", "L1/Motion").
-    `unanswerable`: those that take such an argument also ask what the photos that are shown cannot tell.
+    """Templates by name.
 
-    Raises `UnknownAbilityError` for a path that no template answers to.
+    Args:
+        abilities: keeps the templates below these nodes of the ability tree: a level, a branch or a leaf, by its path
+            or the end of its path ("L1", "Motion", "L1/Motion", "Gravity"), in any case.
+        unanswerable: templates that take such an argument also ask what the photos that are shown cannot tell.
+
+    Raises:
+        UnknownAbilityError: no template asks about a node of that name, or several nodes have it.
     """
     known: dict[str, Template] = {name: _created(cls, unanswerable) for name, cls in TEMPLATES.load_all().items()}
-    for path in abilities:
-        if not any(_within(t.ability, path) for t in known.values()):
-            leaves = ", ".join(sorted({t.ability for t in known.values()}))
-            raise UnknownAbilityError(f"no template asks about {path!r}; there are: {leaves}")
-    return {n: t for n, t in known.items() if not abilities or any(_within(t.ability, p) for p in abilities)}
+    leaves = sorted({template.ability for template in known.values()})
+    nodes = [node_called(name, leaves) for name in abilities] or [""]
+    return {n: t for n, t in known.items() if any(f"{t.ability}/".startswith(node) for node in nodes)}
 
 
 class UnknownAbilityError(LookupError):
-    """No template asks about that ability; the message lists those there are."""
+    """No node of the ability tree that templates ask about has that name, or several have; the message lists them."""
+
+
+def node_called(name: str, leaves: Sequence[str]) -> str:
+    """Path of the one node that is called `name`, with a closing slash."""
+    wanted = f"/{name.strip('/').lower()}"
+    nodes = dict.fromkeys(
+        "/".join(leaf.split("/")[:depth]) for leaf in leaves for depth in range(1, leaf.count("/") + 2)
+    )
+    found = [node for node in nodes if f"/{node.lower()}".endswith(wanted)]
+    exact = [node for node in found if f"/{node.lower()}" == wanted]
+    if not found:
+        raise UnknownAbilityError(f"no template asks about {name!r}; there are: {', '.join(leaves)}")
+    if len(found) > 1 and not exact:
+        raise UnknownAbilityError(f"{name!r} names several abilities: {', '.join(found)}")
+    return f"{(exact or found)[0]}/"
 
 
 def _created(cls: type, unanswerable: bool) -> Template:
     takes_it = is_dataclass(cls) and "unanswerable" in {field.name for field in fields(cls)}
     template: Template = cls(unanswerable=unanswerable) if takes_it else cls()
     return template
-
-
-def _within(ability: str, path: str) -> bool:
-    return (ability + "/").lower().startswith(path.strip("/").lower() + "/")

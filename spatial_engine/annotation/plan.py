@@ -1,8 +1,10 @@
 """Which experts must run, in which order, so that every need is met; and what that will cost."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from typing import Any, NamedTuple
 
 from experts.checkpoints.weights import WEIGHTS
 from experts.expert import AsCheck, Expert, SetupProblem, joins, may_use, needs_weights
@@ -12,6 +14,9 @@ from experts.signals import SIGNAL_TYPES
 from spatial_engine.annotation.licences import licence_of, licence_problem
 from spatial_engine.errors import UsageError
 from spatial_engine.options import ModelOptions, words
+
+DEFAULT = "default"
+"""Stands for the experts that run where none is named."""
 
 SECONDS_PER_CLIP = {
     "valid_area": 1.0,
@@ -56,13 +61,54 @@ class Step:
 
 
 def choose_experts(experts: str | Sequence[str | Expert] | None, wanted: Iterable[str] | None = None) -> list[Expert]:
-    """The experts to run, needs first: those given (all of them must be able to run) and those that join them, or of
-    all registered ones without weights those that `wanted` rests on (None: everything). Raises `UsageError`."""
-    if experts is None:
-        available = {name: e for name, e in registered_experts().items() if not needs_weights(e)}
-        return choose(wanted, {e.name: e for e in _able(available.values())})
-    given = [named_expert(expert) if isinstance(expert, str) else expert for expert in words(experts) or ()]
-    return choose(None, {expert.name: expert for expert in _joined(_arranged(given))})
+    """The experts to run, needs first.
+
+    Args:
+        experts: None or "default": all registered ones without weights. Names and experts: these, which must all be
+            able to run, and those that join them. "+NAME" adds to them (to the default where nothing else is named),
+            "-NAME" takes away.
+        wanted: signals to which the default is cut down; None: everything.
+
+    Raises:
+        UsageError: a name is not known, or a need is not met.
+    """
+    asked = _asked(experts)
+    available = {name: e for name, e in registered_experts().items() if not needs_weights(e)}
+    default = choose(wanted, {e.name: e for e in _able(available.values())})
+    given: dict[str, Expert] = {}
+    named: set[str] = set()
+    for word in asked.added:
+        more = default if word == DEFAULT else [named_expert(word) if isinstance(word, str) else word]
+        given |= {expert.name: expert for expert in more if expert.name not in given}
+        named |= {expert.name for expert in more} if word != DEFAULT else set()
+    if unknown := sorted(asked.removed - given.keys()):
+        raise UsageError(f"-{unknown[0]}: no such expert would run", f"there are: {', '.join(given)}")
+    left = _supported([expert for expert in given.values() if expert.name not in asked.removed], named)
+    chosen = _joined(_arranged(left)) if named else left
+    return choose(None, {expert.name: expert for expert in chosen})
+
+
+class _Asked(NamedTuple):
+    added: list[Any]
+    """Names, experts, and "default"."""
+    removed: set[str]
+
+
+def _asked(experts: str | Sequence[str | Expert] | None) -> _Asked:
+    """What is to run and what is not. "+NAME" and "-NAME" alone change the default."""
+    given = [DEFAULT] if experts is None else words(experts) or []
+    removed = {word[1:] for word in given if isinstance(word, str) and word.startswith("-")}
+    added = [word for word in given if not (isinstance(word, str) and word.startswith("-"))]
+    if all(isinstance(word, str) and word.startswith("+") for word in added):
+        added = [DEFAULT, *added]
+    return _Asked([word.removeprefix("+") if isinstance(word, str) else word for word in added], removed)
+
+
+def _supported(experts: Sequence[Expert], named: AbstractSet[str]) -> list[Expert]:
+    """Without those that nobody named and whose needs are no longer met."""
+    provided = {name for expert in experts for name in expert.provides}
+    kept = [expert for expert in experts if expert.name in named or expert.needs <= provided]
+    return kept if len(kept) == len(experts) else _supported(kept, named)
 
 
 def _able(experts: Iterable[Expert]) -> list[Expert]:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+import spatial_engine
 from spatial_engine.cli import adjudicate as cli_adjudicate
 from spatial_engine.cli import calibrate as cli_calibrate
 from spatial_engine.cli import evaluation as cli_evaluation
@@ -18,7 +19,6 @@ from spatial_engine.cli.weights import weights_app
 from spatial_engine.options import AnnotateOptions, GenerateOptions, RunOptions
 
 app = typer.Typer(
-    help="Turns folders of videos into spatial question-answer data that can be trusted.",
     epilog="Exit codes: 0 done, 1 some clips could not be read or crashed, 2 usage, 3 environment.",
     no_args_is_help=True,
     add_completion=False,
@@ -26,6 +26,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(weights_app, name="weights")
+
+
+def _print_version(asked: bool) -> bool:
+    if asked:
+        print(f"spatial-engine {spatial_engine.__version__}")
+        raise typer.Exit()
+    return asked
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """Turns folders of videos into spatial question-answer data that can be trusted."""
 
 
 @app.command()
@@ -103,8 +119,6 @@ def report(
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder to write; by default PATH/report.")] = None,
 ) -> None:
     """Draw a data set, or an evaluation, as pages that open from disk."""
-    import spatial_engine
-
     print(f"look at: {spatial_engine.report(path, out)}")
 
 

@@ -18,6 +18,10 @@ from templates.registry import UnknownAbilityError, create_templates
 from templates.settings import AskSettings
 from templates.template import Template
 
+_GOOD_CALIBRATION = (
+    "give a JSON file with at least one factor, as `spatial-engine calibrate SEQUENCE... -o FILE` writes it; "
+    "without the option the packaged calibration is used"
+)
 CRASHED = "the program failed on this clip"
 """Refusal reason of a clip whose questions could not be made because of a fault in a template."""
 
@@ -84,18 +88,25 @@ def templates_for(options: GenerateOptions) -> list[Template]:
     try:
         return list(create_templates(words(options.abilities) or (), unanswerable=options.unanswerable).values())
     except UnknownAbilityError as error:
-        raise UsageError(str(error), "name a level, a branch or a leaf, as in --abilities L1,L2/Memory") from error
+        raise UsageError(
+            str(error), "name a level, a branch or a leaf, as in --abilities L1,Memory,L1/Motion"
+        ) from error
 
 
 def _calibration(options: GenerateOptions) -> SigmaCalibration:
     """The factors of the file that the options name, or those that come with the software. Raises `UsageError`."""
     path = options.sigma_calibration
+    if path is None:
+        return packaged_calibration()
     try:
-        return packaged_calibration() if path is None else read_calibration(Path(path))
-    except (OSError, ValueError) as error:
-        raise UsageError(
-            f"--sigma-calibration {path}: {error}", "give a file that spatial-engine calibrate wrote"
-        ) from error
+        calibration = read_calibration(Path(path))
+    except OSError as error:
+        raise UsageError(f"--sigma-calibration {path}: {error.strerror}", _GOOD_CALIBRATION) from error
+    except ValueError as error:
+        raise UsageError(f"--sigma-calibration {path} cannot be read: {error}", _GOOD_CALIBRATION) from error
+    if not calibration.factors:
+        raise UsageError(f"--sigma-calibration {path} holds no factor for any sigma", _GOOD_CALIBRATION)
+    return calibration
 
 
 def _none_because(clip_id: str, crash: Crashed) -> ClipQuestions:

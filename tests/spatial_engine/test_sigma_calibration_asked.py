@@ -115,13 +115,16 @@ def test_from_the_shell(store, file, tmp_path):
     assert Dataset.open(tmp_path / "data").audit["settings"]["sigma_calibration"]["digest"] == CALIBRATION.digest
 
 
-@pytest.mark.parametrize("content", ["{}", None, json.dumps({"questions": 3})])
+@pytest.mark.parametrize(
+    "content", ["", "{}", None, json.dumps({"questions": 3}), json.dumps({"format_version": 2, "factors": []})]
+)
 def test_a_file_without_factors_is_refused_before_the_work(content, store, room, tmp_path, capsys):
     path = tmp_path / "calibration.json"
     if content is not None:
         path.write_text(content)
-    with pytest.raises(UsageError, match="--sigma-calibration"):
+    with pytest.raises(UsageError, match="--sigma-calibration") as caught:
         generate(store, tmp_path / "data", sigma_calibration=path)
+    assert "spatial-engine calibrate SEQUENCE... -o FILE" in caught.value.remedy
     with pytest.raises(UsageError, match="--sigma-calibration"):
         run(room, tmp_path / "out", sigma_calibration=path)
     assert not (tmp_path / "data").exists() and not (tmp_path / "out").exists()

@@ -13,7 +13,7 @@ from experts.signals import CameraPath, NoEstimate, Signal
 from templates.answer import Label, Numbers, Point, Shape, p_right, right
 from templates.draft import ClipQuestions, Draft
 from templates.generate import ask_clip
-from templates.registry import UnknownAbilityError, create_templates
+from templates.registry import UnknownAbilityError, create_templates, node_called
 from templates.scene.scene import scenes_of
 from templates.settings import AskSettings
 from templates.truth import verdict
@@ -157,6 +157,16 @@ def test_distractors_are_distinct_and_wrong() -> None:
 
 def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
     assert set(create_templates(["L2"])) == {"path_map"}
+    motion = create_templates(["L1/Motion"])
+    assert [set(create_templates([name])) for name in ("Motion", "motion/", "l1/motion")] == [set(motion)] * 3
+    assert set(create_templates(["Gravity", "Ego"])) == {"camera_tilt", "camera_turn", "camera_travel"}
     assert set(create_templates(["l1/motion"])) == {"camera_turn", "camera_travel", "point_moves", "which_moves"}
     with pytest.raises(UnknownAbilityError, match="L2/Memory/Cognitive Map"):
         create_templates(["L9"])
+
+
+def test_a_name_of_several_nodes_lists_them() -> None:
+    leaves = ["L1/Motion/Ego", "L4/Motion/Ego", "L1/Size"]
+    with pytest.raises(UnknownAbilityError, match="'motion' names several abilities: L1/Motion, L4/Motion"):
+        node_called("motion", leaves)
+    assert node_called("L4/Motion", leaves) == node_called("l4/motion/", leaves) == "L4/Motion/"

@@ -39,6 +39,32 @@ def test_given_experts_all_run() -> None:
     assert next(e for e in chosen if e.name == "rival_check").provides == {"gravity_check"}, "the second is the check"
 
 
+def names_of(experts: object) -> list[str]:
+    return [expert.name for expert in choose_experts(experts)]  # type: ignore[arg-type]
+
+
+def test_names_are_added_to_the_default_and_taken_away() -> None:
+    default = names_of(None)
+    assert names_of("default") == names_of(["default"]) == default
+    assert set(names_of("+geocalib")) == {*default, "geocalib_check", "cross_check"}, "and what compares the two"
+    assert names_of("default,+geocalib,-sift") == [name for name in names_of("+geocalib") if name != "sift"]
+    assert "sift" not in names_of("-sift") and "klt" in names_of("-sift")
+
+
+def test_what_rests_on_a_removed_expert_goes_too() -> None:
+    assert names_of("-colmap") == ["valid_area", "klt", "straight_lines"]
+    with pytest.raises(UsageError, match="nothing provides camera_path"):
+        names_of("default,track_geometry,-colmap")
+    with pytest.raises(UsageError, match="-tapir: no such expert would run") as caught:
+        names_of("-tapir")
+    assert "colmap" in caught.value.remedy
+
+
+def test_experts_as_objects_join_the_default() -> None:
+    rival = FakeExpert(name="rival", provides=frozenset({"objects"}), log=LOG)
+    assert {*names_of(None), "rival"} <= set(names_of(["default", rival]))
+
+
 def test_an_unmet_need_names_who_provides_it() -> None:
     with pytest.raises(UsageError, match="nothing provides valid_area") as caught:
         choose_experts(["klt"])

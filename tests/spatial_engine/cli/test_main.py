@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import spatial_engine
 from experts.registry import EXPERTS
 from spatial_engine.cli.main import main
 from spatial_engine.store.store import open_store
@@ -219,6 +220,16 @@ def test_doctor(command: Run) -> None:
     code, out, _ = command("doctor")
     assert code == 0, out
     assert "pycolmap" in out
+
+
+def test_version(command: Run) -> None:
+    assert command("--version") == (0, f"spatial-engine {spatial_engine.__version__}\n", "")
+
+
+def test_experts_change_the_default(command: Run, tmp_path: Path, videos: Path) -> None:
+    code, out, _ = command("annotate", videos, "-o", tmp_path / "store", "--plan", "--experts", "-sift")
+    assert code == 0
+    assert "colmap" in out and "sift" not in out
 
 
 def test_help_names_the_commands(command: Run) -> None:
