@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from experts.signals import NoEstimate
+from spatial_engine.report.clip_page import summary
 from spatial_engine.report.figures import camera_views, horizon, trails
-from spatial_engine.report.summaries import summary
 from templates.scene.scene import Scene, scenes_of
 from tests.spatial_engine.drafts import clip
 from tests.spatial_engine.measured_store import COUNT, PITCH, WALK, camera_path, signals

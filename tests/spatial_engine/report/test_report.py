@@ -105,7 +105,7 @@ def test_a_missing_video_costs_its_pictures_only(tmp_path):
 
 def test_an_empty_data_set_has_a_report(tmp_path):
     dataset = write_dataset(tmp_path / "d", [], clip, seed=0)
-    assert "Nothing could be asked" in report(dataset).read_text(encoding="utf-8")
+    assert "No question could be made" in report(dataset).read_text(encoding="utf-8")
 
 
 def test_only_reports_are_replaced(made, tmp_path):
