@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarks.trust.verdicts import ClipVerdicts
-from spatial_engine.trust.standing import Extent, Standing, Standings, standings
+from spatial_engine.trust.metrics import AuditMetrics, Extent, LabelMetrics, audit_metrics
 
 LEAST_PER_MINUTE = 10.0
 """Facts that a leaf must give per minute of footage."""
@@ -28,7 +28,7 @@ def percent(share: float | None, digits: int = 1) -> str:
     return "–" if share is None else f"{100 * share:.{digits}f} %"
 
 
-def standings_of(clips: Sequence[ClipVerdicts]) -> Standings:
+def metrics_of(clips: Sequence[ClipVerdicts]) -> AuditMetrics:
     """Of some clips together."""
     minutes = [clip.about["minutes"] for clip in clips]
     extent = Extent(
@@ -37,14 +37,14 @@ def standings_of(clips: Sequence[ClipVerdicts]) -> Standings:
         minutes=None if None in minutes else sum(minutes),
     )
     verdicts = [verdict for clip in clips for verdict in clip.verdicts]
-    return standings(verdicts, [part for clip in clips for part in clip.yields], extent)
+    return audit_metrics(verdicts, [part for clip in clips for part in clip.yields], extent)
 
 
 def aims(kept: Sequence[ClipVerdicts]) -> list[Aim]:
     """Of issue 6, in its order."""
     rendered = [clip for clip in kept if clip.about["kind"] == "rendered"]
     real = [clip for clip in kept if clip.about["kind"] == "real"]
-    rooms, sets = standings_of(rendered), standings_of(real)
+    rooms, sets = metrics_of(rendered), metrics_of(real)
     slow = [name for name, leaf in rooms.leaves.items() if (leaf.facts_per_minute or 0) < LEAST_PER_MINUTE]
     return [
         _bound(rooms.all),
@@ -52,7 +52,7 @@ def aims(kept: Sequence[ClipVerdicts]) -> list[Aim]:
         *_coverage("rooms", rooms.all),
         *_coverage("real footage", sets.all),
         *(
-            _yield(where, standings_of([clip for clip in clips if clip.about["moves"]]).all)
+            _yield(where, metrics_of([clip for clip in clips if clip.about["moves"]]).all)
             for where, clips in (("rooms", rendered), ("real footage", real))
         ),
         Aim(
@@ -63,7 +63,7 @@ def aims(kept: Sequence[ClipVerdicts]) -> list[Aim]:
     ]
 
 
-def _bound(found: Standing) -> Aim:
+def _bound(found: LabelMetrics) -> Aim:
     facts = found.facts
     return Aim(
         what="rooms: at most 1 % wrong, as a 95 % upper bound",
@@ -72,7 +72,7 @@ def _bound(found: Standing) -> Aim:
     )
 
 
-def _none_wrong(found: Standing) -> Aim:
+def _none_wrong(found: LabelMetrics) -> Aim:
     facts, decided = found.facts, found.facts.right + found.facts.wrong
     return Aim(
         what="real footage: none wrong",
@@ -81,7 +81,7 @@ def _none_wrong(found: Standing) -> Aim:
     )
 
 
-def _coverage(where: str, found: Standing) -> list[Aim]:
+def _coverage(where: str, found: LabelMetrics) -> list[Aim]:
     within = found.coverage
     return [
         Aim(
@@ -94,7 +94,7 @@ def _coverage(where: str, found: Standing) -> list[Aim]:
     ]
 
 
-def _yield(where: str, found: Standing) -> Aim:
+def _yield(where: str, found: LabelMetrics) -> Aim:
     share = None if found.yielded is None else found.yielded.share
     return Aim(
         what=f"{where}: yield of at least {percent(_LEAST_YIELD, 0)} on clips whose camera translates",

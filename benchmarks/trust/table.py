@@ -5,12 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 
-from benchmarks.trust.aims import LEAST_PER_MINUTE, aims, percent, standings_of
+from benchmarks.trust.aims import LEAST_PER_MINUTE, aims, metrics_of, percent
 from benchmarks.trust.signal_table import signal_rows
 from benchmarks.trust.verdicts import ClipVerdicts
-from spatial_engine.trust.coverage import in_sigmas
+from spatial_engine.trust.metrics import AuditMetrics, LabelMetrics, in_sigmas
 from spatial_engine.trust.shown import cells
-from spatial_engine.trust.standing import Standing, Standings
 from spatial_engine.trust.verdict import Verdict
 from spatial_engine.trust.yield_share import together
 
@@ -59,12 +58,12 @@ def _sections(kept: Sequence[ClipVerdicts]) -> Iterator[str]:
         if not own:
             continue
         yield from ("", f"## {title}", "", _sentence(own), "")
-        yield from (*_of_leaves(standings_of(own)), "")
+        yield from (*_of_leaves(metrics_of(own)), "")
         if kind == "rendered":
             moving = [clip for clip in own if clip.about["moves"]]
             yield from ("### By condition", "", *_of_groups(own), "")
             if moving:
-                yield from ("### Clips whose camera translates", "", *_of_leaves(standings_of(moving)))
+                yield from ("### Clips whose camera translates", "", *_of_leaves(metrics_of(moving)))
         else:
             yield from ("### By set", "", *_of_groups(own), *_findings(own), "", *_kept_back(own))
         yield from signal_rows([each for clip in own for each in clip.signals])
@@ -76,7 +75,7 @@ def _verdicts(clips: Sequence[ClipVerdicts]) -> list[Verdict]:
 
 def _sentence(clips: Sequence[ClipVerdicts]) -> str:
     """ "0 of 2110 decided facts in 150 clips are wrong (bound 0.4 %)", with the share of large errors."""
-    found = standings_of(clips).all
+    found = metrics_of(clips).all
     facts, decided = found.facts, found.facts.right + found.facts.wrong
     off, numbers = gross(_verdicts(clips))
     said = f"**{facts.wrong} of {decided} decided facts in {facts.clips} clips are wrong**"
@@ -90,7 +89,7 @@ def gross(verdicts: Sequence[Verdict]) -> tuple[int, int]:
     return sum(z > _GROSS_SIGMAS for z in found.values()), len(found)
 
 
-def _of_leaves(found: Standings) -> Iterator[str]:
+def _of_leaves(found: AuditMetrics) -> Iterator[str]:
     yield from _rows(
         "leaf", [*((_leaf(name, each), each) for name, each in found.leaves.items()), ("**all**", found.all)]
     )
@@ -99,7 +98,7 @@ def _of_leaves(found: Standings) -> Iterator[str]:
         yield f"Undecidable: {_counted(reasons.items())}."
 
 
-def _leaf(name: str, found: Standing) -> str:
+def _leaf(name: str, found: LabelMetrics) -> str:
     rate = found.facts_per_minute
     return name + ("*" if rate is not None and rate < LEAST_PER_MINUTE else "")
 
@@ -108,8 +107,8 @@ def _of_groups(clips: Sequence[ClipVerdicts]) -> Iterator[str]:
     """One row per value of every condition."""
     values = Counter((name, value) for clip in clips for name, value in clip.about["conditions"].items())
 
-    def group(name: str, value: str) -> Standing:
-        return standings_of([clip for clip in clips if clip.about["conditions"].get(name) == value]).all
+    def group(name: str, value: str) -> LabelMetrics:
+        return metrics_of([clip for clip in clips if clip.about["conditions"].get(name) == value]).all
 
     yield from _rows("clips", [(f"{name}: {value}", group(name, value)) for name, value in sorted(values)])
 
@@ -128,7 +127,7 @@ def _counted(reasons: Iterable[tuple[str, int]]) -> str:
     return ", ".join(f"{reason} ({n})" for reason, n in list(reasons)[:_REASONS])
 
 
-def _rows(first: str, rows: Sequence[tuple[str, Standing]]) -> Iterator[str]:
+def _rows(first: str, rows: Sequence[tuple[str, LabelMetrics]]) -> Iterator[str]:
     yield f"| {first} | {' | '.join(_HEAD)} |"
     yield "|---" + "|--:" * len(_HEAD) + "|"
     for name, found in rows:

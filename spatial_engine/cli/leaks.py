@@ -20,7 +20,7 @@ def leaks(dataset: Data, blind_run: BlindRun = None, no_pictures: NoPictures = F
     """Find what can be answered without the pictures, and what more than one split has. Written to audit.json."""
     from spatial_engine.cli.leaks_shown import show_leaks
     from spatial_engine.progress import console
-    from spatial_engine.trust.leak_folder import audit_leaks
+    from spatial_engine.trust.audit_leaks import audit_leaks
 
     show_leaks(audit_leaks(dataset, model=blind_run, pictures=not no_pictures), console())
 

@@ -20,8 +20,8 @@ from spatial_engine.sources import clip_from_json
 from spatial_engine.store.store import Store, open_store
 from spatial_engine.trust.audited import LabelAudit
 from spatial_engine.trust.label_audit import compare_labels
+from spatial_engine.trust.metrics import AuditMetrics, Extent, audit_metrics
 from spatial_engine.trust.pages import check_out, default_out, write_audit
-from spatial_engine.trust.standing import Extent, Standings, standings
 from spatial_engine.trust.true_sequence import TrueSequence, described, open_truth
 from spatial_engine.trust.verdict import Verdict
 from spatial_engine.trust.worst import worst
@@ -86,8 +86,8 @@ def audit_dataset(
     left = [question for id in clips - known for question in by_clip[id]]
     return LabelAudit(
         verdicts=tuple(_verdicts(looked_at)),
-        truth=_standings(true, store),
-        agreement=_standings(agreeing, store),
+        truth=_metrics(true, store),
+        agreement=_metrics(agreeing, store),
         worst=tuple(worst(_verdicts(true or agreeing))),
         sequences=tuple(each.said for each in looked_at),
         strangers=opened.strangers,
@@ -142,7 +142,7 @@ def _drawn(clip: Clip, store: Store, record: Mapping[str, Json]) -> list[ClipYie
     return clip_yield(clip, store.signals(clip.id), templates, ask, record["seed"], maps)
 
 
-def _standings(clips: Sequence[_Clip], store: Store | None) -> Standings | None:
+def _metrics(clips: Sequence[_Clip], store: Store | None) -> AuditMetrics | None:
     if not clips:
         return None
     minutes = [each.minutes for each in clips]
@@ -152,7 +152,7 @@ def _standings(clips: Sequence[_Clip], store: Store | None) -> Standings | None:
         minutes=None if None in minutes else sum(length for length in minutes if length is not None),
     )
     yields = [part for each in clips for part in each.yields]
-    return standings(_verdicts(clips), None if store is None else yields, extent)
+    return audit_metrics(_verdicts(clips), None if store is None else yields, extent)
 
 
 def _verdicts(clips: Sequence[_Clip]) -> list[Verdict]:

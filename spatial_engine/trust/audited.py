@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from spatial_engine.dataset.question_line import plain
-from spatial_engine.trust.standing import Standings
+from spatial_engine.trust.metrics import AuditMetrics
 from spatial_engine.trust.true_sequence import TrueSequence
 from spatial_engine.trust.verdict import Verdict
 from spatial_engine.trust.worst import Bad
@@ -19,9 +19,9 @@ class LabelAudit:
 
     verdicts: tuple[Verdict, ...]
     """Of all questions about clips with truth or agreement, in the order of clips."""
-    truth: Standings | None
+    truth: AuditMetrics | None
     """Against truth; None where no sequence is."""
-    agreement: Standings | None
+    agreement: AuditMetrics | None
     """Against sequences that were made from the images: they can agree, they cannot prove."""
     worst: tuple[Bad, ...]
     sequences: tuple[TrueSequence, ...]

@@ -13,15 +13,15 @@ from spatial_engine.errors import UsageError
 from spatial_engine.output_folder import atomic_folder, check_free, place_file
 from spatial_engine.report.page import write_page
 from spatial_engine.trust.audited import LabelAudit
+from spatial_engine.trust.metrics import AuditMetrics, LabelMetrics
 from spatial_engine.trust.reliability_chart import reliability_chart
-from spatial_engine.trust.standing import Standing, Standings
 from spatial_engine.trust.worst import entries
 from templates.measured import Json
 
 _OURS = ("truth.json", "labels.jsonl", "index.html", "media")
 _REASONS = 20
 
-Row = tuple[str, Standing | None, Standing | None]
+Row = tuple[str, LabelMetrics | None, LabelMetrics | None]
 
 
 def default_out(dataset: Path) -> Path:
@@ -82,7 +82,7 @@ def _content(audit: LabelAudit, name: str) -> dict[str, Any]:
     }
 
 
-def _rows(audit: LabelAudit, of: Callable[[Standings], Mapping[str, Standing]]) -> list[Row]:
+def _rows(audit: LabelAudit, of: Callable[[AuditMetrics], Mapping[str, LabelMetrics]]) -> list[Row]:
     one = {} if audit.truth is None else of(audit.truth)
     other = {} if audit.agreement is None else of(audit.agreement)
     return [(name, one.get(name), other.get(name)) for name in sorted({*one, *other})]

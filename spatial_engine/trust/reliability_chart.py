@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from markupsafe import Markup
 
 from spatial_engine.report.chart import CARD, SERIES, SOFT, chart
-from spatial_engine.trust.coverage import Coverage
+from spatial_engine.trust.metrics import Coverage
 
 FEWEST = 20
 """A curve of fewer numbers says nothing."""

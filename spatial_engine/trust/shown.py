@@ -8,7 +8,7 @@ from experts.sigma_calibration import SigmaCalibration
 from spatial_engine.progress import console, counted, printable
 from spatial_engine.report.page import percent
 from spatial_engine.trust.audited import LabelAudit
-from spatial_engine.trust.standing import Standing, Standings
+from spatial_engine.trust.metrics import AuditMetrics, LabelMetrics
 
 _HEAD = ("σ of", "times", "set left out", "samples", "fit of the others", "within 1 σ %", "within 2 σ %")
 _HEAD_WITHOUT = ("σ of", "samples", "would be times", "within 1 σ %", "within 2 σ %", "sets", "not calibrated because")
@@ -77,16 +77,16 @@ def show_audit(audit: LabelAudit) -> None:
         to.print("nothing was decided: no label is shown to be right or wrong")
 
 
-def _table(title: str, found: Standings) -> Table:
+def _table(title: str, found: AuditMetrics) -> Table:
     numbers = ("right", "wrong", "open", "clips", "≤ %", "1σ %", "2σ %", "yield %", "/ min")
     columns = [Column(name, justify="right", no_wrap=True) for name in numbers]
     table = Table(Column("leaf", no_wrap=True), *columns, title=title, box=None, padding=(0, 1, 0, 0))
-    for name, standing in [*found.leaves.items(), ("all", found.all)]:
-        table.add_row(_short(name), *cells(standing))
+    for name, part in [*found.leaves.items(), ("all", found.all)]:
+        table.add_row(_short(name), *cells(part))
     return table
 
 
-def cells(found: Standing) -> list[str]:
+def cells(found: LabelMetrics) -> list[str]:
     """right, wrong, undecidable, clips, bound, within 1 σ and 2 σ, yield, facts a minute: one row of any table."""
     facts, within = found.facts, found.coverage
     return [

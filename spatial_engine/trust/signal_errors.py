@@ -1,19 +1,20 @@
-"""How far each signal of a clip is from truth in its own σ, and how often it is plainly wrong."""
+"""How far each signal of a clip is from ground truth, in its own σ. Ranges and pixels: `signal_errors_depth`."""
 
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from itertools import chain, combinations
 
 import numpy as np
+from jaxtyping import Float64
+from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
-from experts.signals import NoEstimate, Signals
-from spatial_engine.trust.signal_errors_camera import camera_errors
-from spatial_engine.trust.signal_errors_pixel import pixel_errors
-from spatial_engine.trust.signal_errors_range import range_errors
-from spatial_engine.trust.signal_errors_record import SignalErrors
+from experts.signals import Calibration, CameraPath, NoEstimate, Signals
+from spatial_engine.trust.signal_errors_depth import pixel_errors, range_errors
+from spatial_engine.trust.signal_errors_record import SignalErrors, errors_of
 from spatial_engine.trust.true_sequence import TrueClip
 from templates.scene.marks import spread_frames
 from templates.scene.scene import Scene
+from templates.settings import MaxTolerances
 
 _DENSE = 8
 """Frames of which true depth is read, ..."""
@@ -44,3 +45,112 @@ def _frames(mine: Scene, unsound: frozenset[int]) -> Sequence[int]:
     pairs = matches[np.isin(matches, sound).all(axis=1)]
     matched = {int(f) for k in spread_frames(np.arange(len(pairs)), _PAIRS) for f in pairs[k]}
     return sorted(matched | set(spread_frames(sound, max(2, _DENSE - len(matched)))))
+
+
+_FRAMES = 16
+"""Pairs of so many frames, evenly spread, are compared."""
+
+
+def camera_errors(mine: Scene, true: Scene, unsound: frozenset[int]) -> Iterator[SignalErrors]:
+    """Every quantity of the camera that both scenes know."""
+    if mine.path is not None and true.path is not None:
+        pairs = _pairs(mine.path, true.path, unsound)
+        if pairs:
+            yield _rotations(mine, true, mine.path, pairs)
+        if pairs and mine.path.motion == "general" and true.path.motion == "general":
+            yield _directions_error(mine, true, mine.path, pairs)
+    for name, camera in (("camera_path", mine.path), ("calibration", mine.calibration)):
+        if camera is not None and true.path is not None:
+            yield _focal(name, camera, true.path)
+    if mine.gravity is not None and true.gravity is not None:
+        yield _up(mine, true, unsound)
+
+
+def _pairs(mine: CameraPath, true: CameraPath, unsound: frozenset[int]) -> list[tuple[int, int]]:
+    both = np.intersect1d(mine.frames[mine.registered], true.frames[true.registered])
+    sound = both[~np.isin(both, sorted(unsound))]
+    return list(combinations(spread_frames(sound, _FRAMES), 2))
+
+
+def _rotations(mine: Scene, true: Scene, path: CameraPath, pairs: Sequence[tuple[int, int]]) -> SignalErrors:
+    """Rotation from one frame to another, per axis. The part of the focal length's σ is separate."""
+    estimated, exact = (_relative(scene, pairs) for scene in (mine, true))
+    return errors_of(
+        path.provenance, "camera_path", "rotation",
+        error=(exact.inv() * estimated).as_rotvec(),
+        own=np.array([mine.rotation_sigma_rad(pair).max() for pair in pairs]),
+        truth=np.array([true.rotation_sigma_rad(pair).max() for pair in pairs]),
+        beside=path.focal_relative_sigma * estimated.magnitude(),
+    )  # fmt: skip
+
+
+def _relative(scene: Scene, pairs: Sequence[tuple[int, int]]) -> Rotation:
+    a, b = (scene.world_from_cam([pair[k] for pair in pairs])[:, :3, :3] for k in (0, 1))
+    return Rotation.from_matrix(a.swapaxes(1, 2) @ b)
+
+
+def _directions_error(mine: Scene, true: Scene, path: CameraPath, pairs: Sequence[tuple[int, int]]) -> SignalErrors:
+    """Where one frame was taken, seen from another, across that direction: σ as `place_direction` has it, the turn's
+    part beside. Directions of which nothing can be asked are left out."""
+    assert true.path is not None
+    direction, length = _directions(mine, pairs)
+    exact, true_length = _directions(true, pairs)
+    own = np.hypot(path.direction_sigma_rad, [np.hypot(*mine.position_sigma(pair)) for pair in pairs] / length)
+    turn = np.array([mine.turn_sigma_rad(pair) for pair in pairs])
+    known = np.hypot(true.path.direction_sigma_rad, [true.rotation_sigma_rad(pair).max() for pair in pairs])
+    known = np.hypot(known, [np.hypot(*true.position_sigma(pair)) for pair in pairs] / true_length)
+    return errors_of(
+        path.provenance, "camera_path", "direction",
+        error=_across(direction, exact),
+        own=np.where(np.hypot(own, turn) <= np.radians(MaxTolerances().direction_deg), own, np.nan),
+        truth=known,
+        beside=turn,
+    )  # fmt: skip
+
+
+def _directions(
+    scene: Scene, pairs: Sequence[tuple[int, int]]
+) -> tuple[Float64[np.ndarray, "n 3"], Float64[np.ndarray, "n"]]:
+    """Unit directions to the first of two frames in the second's camera axes, and their baselines; NaN for none."""
+    first, second = (scene.world_from_cam([pair[k] for pair in pairs]) for k in (0, 1))
+    offset = np.einsum("nji,nj->ni", second[:, :3, :3], first[:, :3, 3] - second[:, :3, 3])
+    length = np.linalg.norm(offset, axis=1)
+    length = np.where(length > 0, length, np.nan)
+    return offset / length[:, None], length
+
+
+def _focal(name: str, camera: CameraPath | Calibration, true: CameraPath) -> SignalErrors:
+    mine, exact = camera.intrinsics, true.intrinsics
+    off = np.log([mine.fx_px / exact.fx_px, mine.fy_px / exact.fy_px]).mean()
+    return errors_of(
+        camera.provenance, name, "focal",
+        error=np.array([[off]]),
+        own=np.array([camera.focal_relative_sigma]),
+        truth=np.array([true.focal_relative_sigma]),
+    )  # fmt: skip
+
+
+def _up(mine: Scene, true: Scene, unsound: frozenset[int]) -> SignalErrors:
+    assert mine.gravity is not None and true.gravity is not None
+    frames = sorted({int(f) for f in np.intersect1d(mine.gravity.frames, true.gravity.frames)} - unsound)
+    up, own = _ups(mine, frames)
+    exact, known = _ups(true, frames)
+    return errors_of(mine.gravity.provenance, "gravity", "up", error=_across(up, exact), own=own, truth=known)
+
+
+def _ups(scene: Scene, frames: Sequence[int]) -> tuple[Float64[np.ndarray, "n 3"], Float64[np.ndarray, "n"]]:
+    found = [scene.up_cam(frame) for frame in frames]
+    return np.array([up for up, _ in found]).reshape(-1, 3), np.array([sigma for _, sigma in found])
+
+
+def _across(directions: Float64[np.ndarray, "n 3"], true: Float64[np.ndarray, "n 3"]) -> Float64[np.ndarray, "n 2"]:
+    """The angle from true unit directions to others, along two axes across the true one."""
+    axis = np.cross(true, directions)
+    sine = np.linalg.norm(axis, axis=1)
+    angle = np.arctan2(sine, np.einsum("ni,ni->n", true, directions))
+    turn = axis * (angle / np.maximum(sine, 1e-12))[:, None]
+    helper = np.eye(3)[np.abs(np.nan_to_num(true)).argmin(axis=1)]
+    first = np.cross(true, helper)
+    first /= np.maximum(np.linalg.norm(first, axis=1, keepdims=True), 1e-12)
+    second = np.cross(true, first)
+    return np.stack([np.einsum("ni,ni->n", turn, axis) for axis in (first, second)], axis=1)

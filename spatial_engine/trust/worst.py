@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from spatial_engine.dataset.question_line import plain
-from spatial_engine.trust.coverage import in_sigmas
+from spatial_engine.trust.metrics import in_sigmas
 from spatial_engine.trust.verdict import Verdict
 from templates.measured import Json
 from templates.question import Question

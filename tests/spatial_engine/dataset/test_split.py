@@ -17,7 +17,7 @@ from spatial_engine.errors import UsageError
 from spatial_engine.export import export
 from spatial_engine.leaks.near_duplicates import similar_pairs, thumbnails
 from spatial_engine.report import report
-from spatial_engine.trust.leak_folder import audit_leaks
+from spatial_engine.trust.audit_leaks import audit_leaks
 from tests.spatial_engine.leaks.asked import all_fair, question, scenes_of
 
 

@@ -10,7 +10,7 @@ from spatial_engine.dataset.split import split
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.scored import ScoredItem
 from spatial_engine.leaks.leak_audit import leak_audit
-from spatial_engine.trust.blind_run import blind_run
+from spatial_engine.trust.audit_leaks import blind_run
 from tests.spatial_engine.dataset.test_split import three_a_clip, written
 from tests.spatial_engine.leaks.asked import fair_choice, made, scenes_of
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spatial_engine.trust.coverage import coverage, spread
-from spatial_engine.trust.rates import wrong_rate
+from spatial_engine.trust.metrics import coverage, distribution, wrong_rate
 from spatial_engine.trust.verdict import Verdict
 
 RNG = np.random.default_rng
@@ -50,14 +49,14 @@ def test_coverage_of_normal_errors():
     found = coverage([verdict(k % 50, k, error={"angle": 0.5 * v}, sigma={"angle": 0.5}) for k, v in enumerate(z)])
     assert found.numbers == 4000 and found.clips == 50
     assert found.within_1 == pytest.approx(0.683, abs=0.02) and found.within_2 == pytest.approx(0.954, abs=0.01)
-    assert found.stretch == pytest.approx(1, abs=0.04)
+    assert found.scale_factor == pytest.approx(1, abs=0.04)
     assert all(at.observed == pytest.approx(at.nominal, abs=0.03) for at in found.curve)
 
 
 def test_sigma_that_is_too_narrow_shows():
     z = RNG(1).normal(size=1000)
     found = coverage([verdict(0, k, error={"angle": 2 * v}, sigma={"angle": 1.0}) for k, v in enumerate(z)])
-    assert found.stretch == pytest.approx(2, abs=0.15) and found.within_1 < 0.45
+    assert found.scale_factor == pytest.approx(2, abs=0.15) and found.within_1 < 0.45
 
 
 def test_a_number_counts_once_however_often_it_is_asked():
@@ -71,6 +70,8 @@ def test_a_number_counts_once_however_often_it_is_asked():
 
 
 def test_spread_of_margins_and_answers():
-    found = spread([verdict(0, 0, margin=4.0, label="yes"), verdict(0, 1), verdict(0, 2, "undecidable", margin=1.0)])
+    found = distribution(
+        [verdict(0, 0, margin=4.0, label="yes"), verdict(0, 1), verdict(0, 2, "undecidable", margin=1.0)]
+    )
     assert found.margins == (4, 4, 4) and found.words == {"camera_turn: yes": 1}
     assert found.numbers == {"camera_turn": (3, 3, 3)}

@@ -1,0 +1,262 @@
+"""Metrics of audited labels: rates of wrong facts with bounds, errors against σ, yield; for all and by group."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import norm
+
+from experts.sigma_calibration.fitting import MEDIAN_OF_CHI_SQUARE
+from spatial_engine.scoring.statistics import clip_bootstrap_bound, clopper_pearson
+from spatial_engine.trust.verdict import Verdict
+from spatial_engine.trust.yield_share import ClipYield, Yield, together
+
+LEVEL = 0.95
+"""Of one-sided upper bounds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrongRate:
+    """Wrong answers among those that truth decides, counted in facts: a fact is wrong if any of its formats is."""
+
+    right: int
+    wrong: int
+    undecidable: int
+    """Facts of which truth decides no format."""
+    clips: int
+    """That hold a decided fact."""
+    bound: float | None
+    """95 % upper bound of the rate: the larger of Clopper-Pearson with n_eff and the bootstrap over clips; None where
+    nothing was decided."""
+
+    @property
+    def rate(self) -> float | None:
+        """wrong / (right + wrong)."""
+        decided = self.right + self.wrong
+        return self.wrong / decided if decided else None
+
+
+def wrong_rate(verdicts: list[Verdict], rng: np.random.Generator) -> WrongRate:
+    """The rate over some verdicts."""
+    words: dict[tuple[str, str], set[str]] = {}
+    for verdict in verdicts:
+        words.setdefault((verdict.clip, verdict.fact_id), set()).add(verdict.word)
+    decided: dict[str, list[bool]] = {}
+    for (clip, _), said in words.items():
+        if said & {"right", "wrong"}:
+            decided.setdefault(clip, []).append("wrong" in said)
+    n, wrong = sum(map(len, decided.values())), sum(map(sum, decided.values()))
+    return WrongRate(
+        right=n - wrong,
+        wrong=wrong,
+        undecidable=len(words) - n,
+        clips=len(decided),
+        bound=_upper_bound(decided, rng) if n else None,
+    )
+
+
+def _upper_bound(wrong_by_clip: Mapping[str, list[bool]], rng: np.random.Generator) -> float:
+    """The larger of both 95 % upper bounds."""
+    facts = [wrong for _, wrong in sorted(wrong_by_clip.items())]
+    wrong, trials = list(map(sum, facts)), list(map(len, facts))
+    _, exact = clopper_pearson(sum(wrong), sum(trials), tail=1 - LEVEL, clips=len(facts))
+    return max(exact, clip_bootstrap_bound(wrong, trials, rng, level=LEVEL))
+
+
+_WORDS = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distribution:
+    """Of questions that truth decides."""
+
+    margins: tuple[float, float, float] | None
+    """5 %, 50 %, 95 % of the margins of labels, in σ; None without labels."""
+    words: dict[str, int]
+    """Answers that are words, by template and answer, most frequent first."""
+    numbers: dict[str, tuple[float, float, float]]
+    """5 %, 50 %, 95 % of answers that are one number, by template."""
+
+
+def distribution(verdicts: Sequence[Verdict]) -> Distribution:
+    """Over some verdicts."""
+    decided = [verdict for verdict in verdicts if verdict.word != "undecidable"]
+    margins = [verdict.margin for verdict in decided if verdict.margin is not None]
+    words: Counter[str] = Counter()
+    numbers: dict[str, list[float]] = {}
+    for verdict in decided:
+        if verdict.label:
+            words[f"{verdict.template}: {verdict.label}"] += 1
+        elif isinstance(verdict.answer, int | float):
+            numbers.setdefault(verdict.template, []).append(float(verdict.answer))
+    ranked = sorted(words.items(), key=lambda item: (-item[1], item[0]))
+    return Distribution(
+        margins=_quantiles(margins) if margins else None,
+        words=dict(ranked[:_WORDS]),
+        numbers={name: _quantiles(values) for name, values in sorted(numbers.items())},
+    )
+
+
+def _quantiles(values: Sequence[float]) -> tuple[float, float, float]:
+    low, middle, high = np.quantile(values, [0.05, 0.5, 0.95]).tolist()
+    return low, middle, high
+
+
+NOMINAL = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.6827, 0.8, 0.9, 0.9545, 0.99)
+"""Probabilities at which the curve is read; 1 σ and 2 σ among them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reliability:
+    """One place of the curve."""
+
+    nominal: float
+    """Share of errors that should lie within `sigmas`, were they normal."""
+    sigmas: float
+    observed: float
+    """Share that does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coverage:
+    """Errors in σ. Every number of every fact counts once, however often it is asked."""
+
+    numbers: int
+    facts: int
+    clips: int
+    within_1: float
+    """Share of |error| ≤ 1 σ: 0.683 is due."""
+    within_2: float
+    """Share of |error| ≤ 2 σ: 0.954 is due."""
+    scale_factor: float
+    """√(median of (error / σ)² / 0.455): 1 is due, 2 says that true σ are twice the stated ones."""
+    largest: float
+    """Largest |error| / σ."""
+    curve: tuple[Reliability, ...]
+
+
+def coverage(verdicts: Iterable[Verdict]) -> Coverage | None:
+    """Over the numbers of some verdicts; None where truth knows none of them. What truth is unsure of by place counts
+    not."""
+    found: dict[tuple[str, str, str], float] = {}
+    for verdict in verdicts:
+        if verdict.word == "undecidable" and verdict.true is not None and "within a few pixels" in verdict.reason:
+            continue
+        for name, share in in_sigmas(verdict).items():
+            found[verdict.clip, verdict.fact_id, name] = share
+    if not found:
+        return None
+    z = np.array(list(found.values()))
+    return Coverage(
+        numbers=len(z),
+        facts=len({key[:2] for key in found}),
+        clips=len({clip for clip, *_ in found}),
+        within_1=float(np.mean(z <= 1)),
+        within_2=float(np.mean(z <= 2)),
+        scale_factor=float(np.sqrt(np.median(z**2) / MEDIAN_OF_CHI_SQUARE)),
+        largest=float(z.max()),
+        curve=tuple(
+            Reliability(nominal=p, sigmas=reach, observed=float(np.mean(z <= reach)))
+            for p, reach in zip(NOMINAL, norm.isf((1 - np.array(NOMINAL)) / 2).tolist(), strict=True)
+        ),
+    )
+
+
+def in_sigmas(verdict: Verdict) -> dict[str, float]:
+    """|error| / σ of each number; without those whose σ is none."""
+    shares = {name: abs(error) / verdict.sigma[name] for name, error in verdict.error.items() if verdict.sigma[name]}
+    return {name: z for name, z in shares.items() if math.isfinite(z)}
+
+
+_SEED = 0
+"""Of the bootstrap: the same verdicts give the same bound."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extent:
+    """How much footage was looked at."""
+
+    clips: int
+    frames: int
+    minutes: float | None
+    """None where a clip has no clock."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelMetrics:
+    """Of some labels."""
+
+    facts: WrongRate
+    questions: Mapping[str, int]
+    """Counts of right, wrong, undecidable."""
+    reasons: Mapping[str, int]
+    """Why questions are undecidable, most frequent first."""
+    coverage: Coverage | None
+    """None where truth knows none of their numbers."""
+    distribution: Distribution
+    yielded: Yield | None
+    """None without a store, and for formats and experts, which nothing can draw by itself."""
+    facts_per_minute: float | None
+    """Facts in the data set per minute of footage; None where a clip has no clock."""
+    facts_per_1000_frames: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditMetrics:
+    """Everything, and each kind by itself."""
+
+    extent: Extent
+    all: LabelMetrics
+    leaves: Mapping[str, LabelMetrics]
+    templates: Mapping[str, LabelMetrics]
+    formats: Mapping[str, LabelMetrics]
+    experts: Mapping[str, LabelMetrics]
+    """By the experts that answers rest on, joined by "+"."""
+    by_leaf_format_experts: Mapping[str, LabelMetrics]
+    """By "leaf | format | experts"."""
+
+
+def audit_metrics(verdicts: Sequence[Verdict], yields: Sequence[ClipYield] | None, extent: Extent) -> AuditMetrics:
+    """Of verdicts about the clips of `extent`. `yields`: None without a store."""
+
+    def by(
+        name: Callable[[Verdict], str], of_yield: Callable[[ClipYield], str] | None = None
+    ) -> dict[str, LabelMetrics]:
+        names = {name(verdict) for verdict in verdicts}
+        if of_yield is not None:
+            names |= {of_yield(part) for part in yields or ()}
+        found = {}
+        for each in sorted(names):
+            own = None if yields is None or of_yield is None else [part for part in yields if of_yield(part) == each]
+            found[each] = label_metrics([verdict for verdict in verdicts if name(verdict) == each], own, extent)
+        return found
+
+    return AuditMetrics(
+        extent=extent,
+        all=label_metrics(verdicts, yields, extent),
+        leaves=by(lambda verdict: verdict.ability, lambda part: part.ability),
+        templates=by(lambda verdict: verdict.template, lambda part: part.template),
+        formats=by(lambda verdict: verdict.format),
+        experts=by(lambda verdict: verdict.experts),
+        by_leaf_format_experts=by(lambda verdict: f"{verdict.ability} | {verdict.format} | {verdict.experts}"),
+    )
+
+
+def label_metrics(verdicts: Sequence[Verdict], yields: Sequence[ClipYield] | None, extent: Extent) -> LabelMetrics:
+    """Of some of the verdicts about the clips of `extent`."""
+    facts = wrong_rate(list(verdicts), np.random.default_rng(_SEED))
+    asked = facts.right + facts.wrong + facts.undecidable
+    words = Counter(verdict.word for verdict in verdicts)
+    reasons = Counter(verdict.reason for verdict in verdicts if verdict.word == "undecidable")
+    return LabelMetrics(
+        facts=facts,
+        questions={"right": words["right"], "wrong": words["wrong"], "undecidable": words["undecidable"]},
+        reasons=dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
+        coverage=coverage(verdicts),
+        distribution=distribution(verdicts),
+        yielded=None if yields is None else together(yields),
+        facts_per_minute=asked / extent.minutes if extent.minutes else None,
+        facts_per_1000_frames=1000 * asked / extent.frames if extent.frames else 0.0,
+    )
