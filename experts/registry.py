@@ -4,9 +4,10 @@
 import warnings
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from experts.expert import Expert
+if TYPE_CHECKING:  # the class alone is also carried in an export's scorer
+    from experts.expert import Expert
 
 
 class UnknownNameError(LookupError):
@@ -84,7 +85,7 @@ EXPERTS = Registry(
 """All experts. Where several provide one signal, the planner prefers the earlier one."""
 
 
-def create_expert(name: str) -> Expert:
+def create_expert(name: str) -> "Expert":
     """A new expert with default settings. Call `load` before the first use."""
     expert: Expert = EXPERTS.load(name)()
     return expert

@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float64
 
-from templates.answer import rms
+from templates.answers.shape import rms
 
 _POINT_SPACING = 3.0
 """Wrong points lie at least this many tolerances from the right one and from each other."""
@@ -64,7 +64,7 @@ def shape_distractors(
 
 def _apart(a: Float64[np.ndarray, "n 2"], b: Float64[np.ndarray, "n 2"]) -> float:
     """How far two drawings differ, place by place and as bare curves: a reader sees only the curve."""
-    return min(rms(a, b), rms(_evenly_spaced(a), _evenly_spaced(b)))
+    return float(min(rms(a, b), rms(_evenly_spaced(a), _evenly_spaced(b))))
 
 
 def _evenly_spaced(points: Float64[np.ndarray, "n 2"]) -> Float64[np.ndarray, "m 2"]:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from templates.answer import Answer
+from templates.answers import Answer
 from templates.fact import Fact
 from templates.measured import Json
-from templates.question import Format, Phrasing
+from templates.question import FormatName, Phrasing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,11 +17,11 @@ class Draft:
     template: str
     ability: str
     """Leaf of the tree."""
-    format: Format
+    format: FormatName
     fact: Fact
     fact_id: str
     answer: Answer
-    """Typed, with σ and tolerance: what *right* is decided by."""
+    """Typed, with σ and tolerance: decides what is *right*."""
     phrasing: Phrasing
     evidence: Mapping[str, Json]
     provenance: tuple[Mapping[str, Json], ...]
@@ -29,6 +29,11 @@ class Draft:
     licence: Mapping[str, Json]
     """{"footage": ..., "signals": [...], "commercial_ok": bool}"""
     seed: int
+
+    @property
+    def written(self) -> Json:
+        """The answer in the form that the format asks for; of a choice the index of the right option."""
+        return self.answer.to_json().answer if self.phrasing.answer is None else self.phrasing.answer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +43,7 @@ class Refusal:
     clip_id: str
     template: str
     ability: str
-    format: Format | None
+    format: FormatName | None
     """None where the fact could not be measured at all, or nothing could be proposed."""
     reason: str
     count: int

@@ -10,16 +10,16 @@ import numpy as np
 from experts.clip import Clip
 from experts.provenance import Provenance
 from experts.signals import Signals
-from templates.answer import Answer, p_right
+from templates.answers import Answer
 from templates.draft import ClipQuestions, Draft, Refusal
 from templates.fact import Fact
 from templates.measured import Json, Measured, Undecided, joined
-from templates.question import Format
+from templates.question import FormatName
 from templates.scene.scene import Scene, scenes_of
 from templates.settings import AskSettings
 from templates.template import Template
 
-Reasons = Counter[tuple[Format | None, str]]
+Reasons = Counter[tuple[FormatName | None, str]]
 
 _BATCH = 16
 """Facts measured at once; no more are measured than are needed."""
@@ -122,7 +122,7 @@ def _drafts_of(
             fact_id=fact_id,
             answer=answer,
             phrasing=phrasing,
-            evidence={**measured.evidence, "p_right": round(p_right(answer), 4)},
+            evidence={**measured.evidence, "p_right": round(float(answer.p_right()), 4)},
             provenance=origin.provenance,
             licence=origin.licence,
             seed=seed,
@@ -130,11 +130,11 @@ def _drafts_of(
 
 
 def _gated(answer: Answer, min_confidence: float) -> Answer | Undecided:
-    if p_right(answer) >= min_confidence:
+    if answer.p_right() >= min_confidence:
         return answer
     if 1 - answer.outlier_probability < min_confidence:
         return Undecided(reason="not confirmed by a second way")
-    return Undecided(reason="too close to call" if hasattr(answer, "margin") else "σ too large for the tolerance")
+    return Undecided(reason=answer.refusal)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Literal
 
 from templates.measured import Json
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Of options, in order."""
 
-Format = Literal["choice", "yes_no", "numeric", "json", "point", "order", "plan", "text"]
+FormatName = str
+"""A way of asking, by its name in `templates.answers.registry.FORMATS`: choice, yes_no, numeric, json, point, order,
+plan, or that of a plug-in."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +45,16 @@ Medium = Photo | Drawing
 
 
 @dataclass(frozen=True, kw_only=True)
+class Option:
+    """One option of a choice: what is shown, and what that says."""
+
+    shown: str | Medium
+    """A text without a letter, or a picture."""
+    value: Json = None
+    """What it says, in the form of `Question.value` (a label, a pixel); None of drawings that show their own points."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Phrasing:
     """A fact and its answer in words: what `Template.phrase` makes, by a pure function."""
 
@@ -51,13 +62,11 @@ class Phrasing:
     """Text of the question. Photos are named "photo 1", "photo 2", ... in the order of `media`."""
     media: tuple[Medium, ...]
     """What is shown with the prompt, in order."""
-    answer: Json
-    """number | "yes" / "no" | object | [x, y] | list; for a choice the index of the right option."""
-    options: tuple[str, ...] | tuple[Medium, ...] = ()
-    """Texts without letters, or media. Order is not final: letters are arranged when the data set is balanced."""
-    unit: str = ""
-    scorer_params: Mapping[str, Json] = field(default_factory=dict)
-    """What a scorer needs beside answer and tolerance (periods, option values)."""
+    answer: Json = None
+    """The index of the right option of a choice; what a format asks for where the typed answer does not say it (yes or
+    no about a drawing, an order); None: as the typed answer says (`Answer.to_json`)."""
+    options: tuple[Option, ...] = ()
+    """Their order is not final: letters are arranged when the data set is balanced."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +78,7 @@ class Question:
     ability: str
     """Leaf of the tree, spelt "L1/Geometry/Distance"."""
     template: str
-    format: Format
+    format: FormatName
     prompt: str
     options: Sequence[str]
     """Texts without letters, or ids of media. Empty unless format is choice."""
@@ -85,8 +94,10 @@ class Question:
     margin: float | None
     """How decided a label is, in σ."""
     scorer: str
-    """Name of the scoring function: choice | yes_no | numeric | json | point | order | plan."""
+    """Type of the answer, which says what is right: label | numbers | point | shape | plan, or that of a plug-in."""
     scorer_params: Mapping[str, Json]
+    """What the score needs beside answer and tolerance: `period`, sizes of steps, `option_values` (what each option
+    says, in the form of `value`)."""
     media: Sequence[Mapping[str, Json]]
     """{id, kind: "frames", path, frames, times_s, marks} or {id, kind: "drawing", path, polylines, points}.
     Media that are options stand here too and carry "option": true."""

@@ -5,10 +5,10 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from templates.answer import Answer
+from templates.answers import Answer
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
-from templates.question import Format, Phrasing
+from templates.question import FormatName, Phrasing
 from templates.scene.scene import Scene
 
 
@@ -22,15 +22,12 @@ class Template(Protocol):
     """Changes whenever what it asks or says can change."""
     ability: str
     """Leaf of the tree ("L1/Geometry/Distance")."""
-    formats: tuple[Format, ...]
+    formats: tuple[FormatName, ...]
     """Ways of asking one fact."""
     needs: frozenset[str]
     """Signals without which nothing can be asked."""
     reads: frozenset[str]
     """Signals that its answers may rest on, `needs` among them: their makers stand in the provenance."""
-
-    number_names: tuple[str, ...]
-    """Names of the numbers that it may answer with, in order; empty if it answers with none."""
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
         """What may be worth asking: facts in media terms, drawn by `rng`. Need not be decided."""
@@ -40,10 +37,10 @@ class Template(Protocol):
         """What `scene` (any scene that covers those media) says about each fact."""
         ...
 
-    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
         """The typed answer that a measurement gives in a format, tolerance included. Pure."""
         ...
 
-    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
         """Words, distractors, marks. Pure but for `rng`."""
         ...

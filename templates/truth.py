@@ -1,16 +1,17 @@
 """Answers held against a scene that knows better: ground truth, another set of experts, a later version."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float64
 
-from action_mapping.plan import read_plan
-from templates.answer import MOTIONS, Answer, Label, Numbers, Plan, Point, Shape, right
+from templates.answers import RIGHT, WRONG, Answer
+from templates.answers.format import Denied
+from templates.answers.registry import recorded_answer
 from templates.fact import Fact
 from templates.measured import Json, Measured, Undecided
-from templates.question import Format, Question
+from templates.question import FormatName, Question
 from templates.scene.scene import Scene
 from templates.template import Template
 
@@ -33,17 +34,21 @@ class Comparison:
 class Claim:
     """What is said about a fact."""
 
-    format: Format
+    format: FormatName
     fact: Fact
-    holds: Callable[[Answer], bool | None]
-    """Whether it is right if this is the true answer; None where that does not decide."""
+    said: tuple[Answer | Denied, ...]
+    """All of it must be right."""
+
+    def right(self, truth: Answer) -> bool | None:
+        """Whether it is right if this is the true answer; None where that does not decide."""
+        return {RIGHT: True, WRONG: False}.get(min(int(part.right(truth)) for part in self.said))
 
 
 def compare(
-    template: Template, format: Format, fact: Fact, answer: Answer, truth: Scene, *, slack_px: float = 0.0
+    template: Template, format: FormatName, fact: Fact, answer: Answer, truth: Scene, *, slack_px: float = 0.0
 ) -> Comparison:
     """Holds an answer about a fact against `truth`, as `compare_all` does."""
-    claim = Claim(format=format, fact=fact, holds=lambda true: right(answer, true))
+    claim = Claim(format=format, fact=fact, said=(answer,))
     (found,) = compare_all(template, [claim], truth, slack_px=slack_px)
     return found
 
@@ -83,7 +88,7 @@ def _compared(template: Template, claim: Claim, measured: Measured | Undecided) 
     true_answer = template.answer(claim.format, claim.fact, measured)
     if isinstance(true_answer, Undecided):
         return Comparison(right=None, reason=f"truth: {true_answer.reason}")
-    decided = claim.holds(true_answer)
+    decided = claim.right(true_answer)
     return Comparison(
         right=decided, reason="" if decided is not None else "truth is too close to call", true=true_answer
     )
@@ -117,7 +122,7 @@ def is_pixel(part: Json) -> bool:
     return isinstance(part, list | tuple) and len(part) == 2 and all(isinstance(number, float) for number in part)
 
 
-def verdict(template: Template, format: Format, fact: Fact, answer: Answer, truth: Scene) -> bool | None:
+def verdict(template: Template, format: FormatName, fact: Fact, answer: Answer, truth: Scene) -> bool | None:
     """Whether an answer about a fact is right on `truth`; None where the truth does not decide."""
     return compare(template, format, fact, answer, truth).right
 
@@ -125,47 +130,4 @@ def verdict(template: Template, format: Format, fact: Fact, answer: Answer, trut
 def judge(question: Question, template: Template, truth: Scene) -> bool | None:
     """`verdict` on a question as it was written."""
     fact = Fact(template=question.template, params=question.fact)
-    return verdict(template, question.format, fact, recorded_answer(question, template), truth)
-
-
-def recorded_answer(question: Question, template: Template) -> Answer:
-    """The typed answer that stands in a question's value, σ and tolerance."""
-    value, sigma, tolerance = question.value, question.sigma, question.tolerance
-    if question.format == "plan":
-        return _recorded_plan(question)
-    if isinstance(value, str):
-        return Label(text=value, margin=np.inf if question.margin is None else question.margin)
-    if isinstance(value, list) and isinstance(value[0], list):
-        return Shape(points=np.array(value, dtype=float), sigma=sigma, tolerance=tolerance)
-    if isinstance(value, list):
-        return Point(xy_px=np.array(value, dtype=float), sigma_px=sigma, tolerance_px=tolerance)
-    by_name = isinstance(value, dict)
-    names = tuple(value) if by_name else template.number_names
-    columns = [[part[n] for n in names] if by_name else [part] for part in (value, sigma, tolerance)]
-    return Numbers(
-        names=names,
-        value=np.array(columns[0], dtype=float),
-        sigma=np.array(columns[1], dtype=float),
-        tolerance=np.array(columns[2], dtype=float),
-        unit=question.unit,
-        period=question.scorer_params.get("period"),
-    )
-
-
-def _recorded_plan(question: Question) -> Plan:
-    """A plan's value and σ are written in its own steps."""
-    asked, fraction = question.scorer_params, question.scorer_params.get("point_fraction")
-    steps = read_plan(
-        question.answer["actions"],
-        question.answer["step_nums"],
-        translation_step=1 / fraction if fraction else asked["translation_step_m"],
-        rotation_step_rad=float(np.radians(asked["rotation_step_deg"])),
-    )
-    plan = Plan(
-        steps=replace(steps, point_fraction=fraction),
-        amounts=np.zeros(6),
-        sigma=np.zeros(6),
-        tolerance=question.tolerance,
-    )
-    amounts, sigma = (np.array([part[n] for n in MOTIONS]) * plan.step for part in (question.value, question.sigma))
-    return replace(plan, amounts=amounts, sigma=sigma)
+    return verdict(template, question.format, fact, recorded_answer(question), truth)

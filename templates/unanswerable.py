@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 
-from templates.answer import Answer, Label
-from templates.question import Phrasing
+from templates.answers import Answer, Label
+from templates.question import Option, Phrasing, Question
 
 UNDETERMINED = "cannot be determined"
 """The label of such a fact; stands as `value` in its question."""
-_START = f"It {UNDETERMINED}"
 
 
 def is_unanswerable(answer: Answer) -> bool:
@@ -15,16 +14,18 @@ def is_unanswerable(answer: Answer) -> bool:
     return isinstance(answer, Label) and answer.text == UNDETERMINED
 
 
-def open_option(why: str) -> str:
+def undetermined_option(why: str) -> Option:
     """The option of a choice that says so, and why: choices that can be answered carry it too."""
-    return f"{_START}: {why}."
+    return Option(shown=f"It {UNDETERMINED}: {why}.", value=UNDETERMINED)
 
 
-def is_open_option(option: object) -> bool:
-    """Whether an option is such a one."""
-    return isinstance(option, str) and option.startswith(_START)
+def offers_undetermined(asked: Phrasing | Question) -> bool:
+    """Whether one of the options says so."""
+    if isinstance(asked, Phrasing):
+        return any(option.value == UNDETERMINED for option in asked.options)
+    return UNDETERMINED in asked.scorer_params.get("option_values", ())
 
 
-def without_open_option(phrasing: Phrasing) -> Phrasing:
-    """A choice without it; the option must be the last one and not the right one."""
+def without_undetermined(phrasing: Phrasing) -> Phrasing:
+    """A choice without that option; it must be the last one and not the right one."""
     return replace(phrasing, options=phrasing.options[:-1])

@@ -3,15 +3,17 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import permutations
 from math import inf, pi
 
 import numpy as np
 
 from experts.signals import Matches, NoEstimate, PointTracks, Signal, SparsePoints
-from templates.answer import Answer, Label
+from templates.answers import Answer, Label
+from templates.answers.order import order_label
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
-from templates.question import Format, Photo, Phrasing
+from templates.question import FormatName, Photo, Phrasing
 from templates.simulation.route import RouteOrder
 from templates.template import Template
 
@@ -66,7 +68,7 @@ def _never_gross(signal: Signal | NoEstimate) -> Signal | NoEstimate:
 class _NearlyAsShort(RouteOrder):
     """Asks also where another order is nearly as short."""
 
-    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
         assert measured.label is not None and measured.margin is not None
         return Label(text=measured.label, margin=measured.margin)
 
@@ -75,10 +77,11 @@ class _NearlyAsShort(RouteOrder):
 class _ShortestOfAll(RouteOrder):
     """Asks for the shortest way, whatever the clock says."""
 
-    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
         assert isinstance(answer, Label)
-        order = [int(photo) - 2 for photo in answer.text.split()]
         shuffled = fact.params["shuffled"]
+        orders = permutations(range(len(shuffled)))
+        order = next(order for order in orders if order_label([k + 2 for k in order]) == answer.text)
         as_if = {**fact.params, "shuffled": [order.index(k) for k in range(len(order))]}
         phrased = super().phrase(format, replace(fact, params=as_if), answer, rng)
         if isinstance(phrased, Undecided):

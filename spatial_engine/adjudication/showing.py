@@ -8,7 +8,7 @@ from pathlib import Path
 from spatial_engine.dataset.question_line import plain
 from spatial_engine.scoring.own import read, score_read
 from spatial_engine.scoring.reading import Unreadable
-from spatial_engine.scoring.score import Score
+from templates.answers.score import Score
 from templates.measured import Json
 from templates.question import Question
 

@@ -14,7 +14,7 @@ from templates.ability import LEAVES
 from templates.draft import Refusal
 from templates.measured import Json
 from templates.question import Question
-from templates.unanswerable import UNDETERMINED, is_open_option
+from templates.unanswerable import UNDETERMINED, offers_undetermined
 
 _SPLITS = (("train", 0.7), ("validation", 0.8), ("test", 1.0))
 """Name and upper end of each split on a scale from 0 to 1."""
@@ -108,7 +108,7 @@ def _abilities(questions: Sequence[Question]) -> dict[str, Json]:
 
 def _unanswerable(questions: Iterable[Question]) -> dict[str, dict[str, int]]:
     """By template: choices that offer "It cannot be determined ...", and of how many that is the right answer."""
-    offered = [question for question in questions if any(map(is_open_option, question.options))]
+    offered = [question for question in questions if offers_undetermined(question)]
     right = Counter(question.template for question in offered if question.value == UNDETERMINED)
     return {name: {"offered": n, "right": right[name]} for name, n in _counts(q.template for q in offered).items()}
 

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from spatial_engine.dataset.even_unanswerable import drop, drop_order, offered_evenly, surplus_unanswerable
-from templates.answer import Numbers, Point, difference
 from templates.draft import Draft, Refusal
 from templates.measured import Json
 from templates.question import LETTERS, Photo
-from templates.unanswerable import is_open_option
+from templates.unanswerable import UNDETERMINED
 
 Group = tuple[str, ...]
 
@@ -56,7 +55,7 @@ class Arranged:
     @property
     def letter(self) -> str:
         """The right letter of a choice."""
-        return LETTERS[self.order.index(self.draft.phrasing.answer)]
+        return LETTERS[self.order.index(self.draft.written)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +87,7 @@ def balance(
         dropped.update((d.clip_id, d.template, d.ability, d.format, reason) for i, d in enumerate(kept) if i in gone)
         kept = [d for i, d in enumerate(kept) if i not in gone]
     refusals = tuple(
-        Refusal(clip_id=clip, template=template, ability=ability, format=format, reason=reason, count=count)  # type: ignore[arg-type]
+        Refusal(clip_id=clip, template=template, ability=ability, format=format, reason=reason, count=count)
         for (clip, template, ability, format, reason), count in sorted(dropped.items())
     )
     return Balanced(arranged=_deal(offered_evenly(kept, seed, settings.unanswerable_share), seed), dropped=refusals)
@@ -98,10 +97,10 @@ def right_text(draft: Draft) -> str | None:
     """The words of the right answer: "yes", "no", an option's text; None for pictures, numbers and points."""
     phrasing = draft.phrasing
     if draft.format == "yes_no":
-        return str(phrasing.answer)
+        return str(draft.written)
     if draft.format == "choice":
-        option = phrasing.options[phrasing.answer]
-        return option if isinstance(option, str) else None
+        shown = phrasing.options[phrasing.answer].shown
+        return shown if isinstance(shown, str) else None
     return None
 
 
@@ -148,14 +147,8 @@ def _points(draft: Draft) -> np.ndarray:
 
 
 def _same_answer(a: Draft, b: Draft) -> bool:
-    match a.answer, b.answer:
-        case Numbers(), Numbers():
-            if a.answer.names != b.answer.names:
-                return False
-            return bool(np.all(difference(a.answer.value, b.answer.value, a.answer.period) <= a.answer.tolerance))
-        case Point(), Point():
-            return bool(np.linalg.norm(a.answer.xy_px - b.answer.xy_px) <= a.answer.tolerance_px)
-    return True  # labels: `_asks` compares their words; shapes: equal frames show equal paths
+    """Words of labels are compared by `_asks`."""
+    return type(a.answer) is not type(b.answer) or a.answer.repeats(b.answer)
 
 
 def _surplus_yes_no(drafts: Sequence[Draft], seed: int, settings: BalanceSettings) -> set[int]:
@@ -184,7 +177,7 @@ def _surplus_texts(drafts: Sequence[Draft], seed: int, settings: BalanceSettings
 
 def _answers_offered(draft: Draft) -> int:
     """Options of a choice, but for the one to abstain: it may yet be taken away."""
-    return sum(not is_open_option(option) for option in draft.phrasing.options)
+    return sum(option.value != UNDETERMINED for option in draft.phrasing.options)
 
 
 def _surplus_leaves(drafts: Sequence[Draft], seed: int, settings: BalanceSettings) -> set[int]:

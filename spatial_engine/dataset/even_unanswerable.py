@@ -7,7 +7,7 @@ from dataclasses import replace
 from hashlib import sha256
 
 from templates.draft import Draft
-from templates.unanswerable import is_open_option, is_unanswerable, without_open_option
+from templates.unanswerable import is_unanswerable, offers_undetermined, without_undetermined
 
 
 def drop(drafts: Sequence[Draft], indices: Sequence[int], surplus: int, seed: int) -> set[int]:
@@ -43,7 +43,7 @@ def offered_evenly(drafts: Sequence[Draft], seed: int, share: float) -> list[Dra
         surplus = len(answered) - round((1 - share) / share * len(left_open))
         in_order = sorted(drop_order(drafts, answered, seed), key=lambda index: drafts[index].clip_id in clips)
         for index in in_order[: max(surplus, 0)]:
-            kept[index] = replace(drafts[index], phrasing=without_open_option(drafts[index].phrasing))
+            kept[index] = replace(drafts[index], phrasing=without_undetermined(drafts[index].phrasing))
     return kept
 
 
@@ -51,6 +51,6 @@ def _offering(drafts: Sequence[Draft]) -> list[tuple[list[int], list[int]]]:
     """Choices of each template that offer it: those that can be answered, and those that cannot."""
     found: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for index, draft in enumerate(drafts):
-        if any(map(is_open_option, draft.phrasing.options)):
+        if offers_undetermined(draft.phrasing):
             found[draft.template][is_unanswerable(draft.answer)].append(index)
     return list(found.values())

@@ -11,7 +11,6 @@ import numpy as np
 from experts.clip import Clip
 from spatial_engine.dataset import media
 from spatial_engine.dataset.balance import Arranged
-from templates.answer import MOTIONS, Answer, Label, Numbers, Plan, Point
 from templates.measured import Json
 from templates.question import Question
 
@@ -19,30 +18,31 @@ _KNOWN = {field.name for field in fields(Question)} - {"extra"}
 
 
 def question_of(arranged: Arranged, clip: Clip) -> Question:
-    """The finished question: id, letter, media entries, and value, σ and tolerance in the shape of the answer."""
+    """The finished question: id, letter, media entries, and what it keeps of the typed answer."""
     draft, phrasing = arranged.draft, arranged.draft.phrasing
-    value, sigma, tolerance = _numbers(draft.answer)
+    recorded = draft.answer.to_json()
     entries = {entry["id"]: entry for entry in (media.record(clip, medium) for medium in phrasing.media)}
     options = [phrasing.options[index] for index in arranged.order]
     for option in options:
-        if not isinstance(option, str):
-            entry = media.record(clip, option)
+        if not isinstance(option.shown, str):
+            entry = media.record(clip, option.shown)
             entries[entry["id"]] = {**entry, "option": True}
+    values = [option.value for option in options]
     return Question(
         id=sha256(f"{draft.fact_id}/{draft.format}".encode()).hexdigest()[:16],
         ability=draft.ability,
         template=draft.template,
         format=draft.format,
         prompt=phrasing.prompt,
-        options=[option if isinstance(option, str) else media.medium_id(clip.id, option) for option in options],
-        answer=arranged.letter if draft.format == "choice" else phrasing.answer,
-        value=value,
-        unit=phrasing.unit,
-        sigma=sigma,
-        tolerance=tolerance,
-        margin=draft.answer.margin if isinstance(draft.answer, Label) else None,
-        scorer=draft.format,
-        scorer_params={**_period(draft.answer), **phrasing.scorer_params},
+        options=[o.shown if isinstance(o.shown, str) else media.medium_id(clip.id, o.shown) for o in options],
+        answer=arranged.letter if draft.format == "choice" else draft.written,
+        value=recorded.value,
+        unit=recorded.unit if phrasing.answer is None else "",
+        sigma=recorded.sigma,
+        tolerance=recorded.tolerance,
+        margin=recorded.margin,
+        scorer=draft.answer.name,
+        scorer_params={**recorded.scorer_params, **({"option_values": values} if any(values) else {})},
         media=list(entries.values()),
         fact=draft.fact.params,
         fact_id=draft.fact_id,
@@ -52,31 +52,6 @@ def question_of(arranged: Arranged, clip: Clip) -> Question:
         provenance=draft.provenance,
         licence=draft.licence,
     )
-
-
-def _numbers(answer: Answer) -> tuple[Json, Json, Json]:
-    """(value, σ, tolerance): a word and nothing for a label; a number, or numbers by name; a pixel and two radii;
-    of a plan where it leads, in its own steps."""
-    if isinstance(answer, Label):
-        return answer.text, None, None
-    if isinstance(answer, Numbers):
-        columns = (answer.value.tolist(), answer.sigma.tolist(), answer.tolerance.tolist())
-        if len(answer.names) == 1:
-            return columns[0][0], columns[1][0], columns[2][0]
-        value, sigma, tolerance = (dict(zip(answer.names, column, strict=True)) for column in columns)
-        return value, sigma, tolerance
-    if isinstance(answer, Point):
-        return answer.xy_px.tolist(), answer.sigma_px, answer.tolerance_px
-    if isinstance(answer, Plan):
-        value, sigma = (
-            dict(zip(MOTIONS, (part / answer.step).tolist(), strict=True)) for part in (answer.amounts, answer.sigma)
-        )
-        return value, sigma, answer.tolerance
-    return answer.points.tolist(), answer.sigma, answer.tolerance
-
-
-def _period(answer: Answer) -> dict[str, Json]:
-    return {"period": answer.period} if isinstance(answer, Numbers) and answer.period else {}
 
 
 def to_line(question: Question) -> str:

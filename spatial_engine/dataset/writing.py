@@ -109,7 +109,7 @@ def _draw(balanced: Balanced, opened: Mapping[str, Clip], folder: Path) -> set[s
     shown: dict[str, list[Medium]] = defaultdict(list)
     for arranged in balanced.arranged:
         phrasing = arranged.draft.phrasing
-        drawn = [option for option in phrasing.options if not isinstance(option, str)]
+        drawn = [option.shown for option in phrasing.options if not isinstance(option.shown, str)]
         shown[arranged.draft.clip_id] += [*phrasing.media, *drawn]
     unreadable = set()
     for id, wanted in shown.items():

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.hints import Cue, cues
+from templates.answers.registry import format_of
 from templates.measured import Json
-from templates.question import LETTERS, Format, Question
+from templates.question import LETTERS, Question
 
 
 @dataclass(frozen=True)
@@ -57,14 +58,6 @@ INSTRUCTION = (
 )
 _BLIND = "The pictures that this question speaks of are not shown. Answer all the same, as well as the text allows."
 _FORM = "Think step by step first. Then give the final answer, and nothing else, between <answer> and </answer>: {}."
-_UNITS = {"deg": "degrees", "m": "metres", "px": "pixels", "s": "seconds"}
-_FORMS: dict[Format, str] = {
-    "yes_no": "yes or no",
-    "point": "the pixel as [x, y]",
-    "order": "the list of photo numbers, in order, in square brackets",
-    "plan": 'one JSON object with the keys "actions" and "step_nums"',
-    "text": "a short text",
-}
 
 Part = str | Mapping[str, Json]
 """A text, or an entry of `Question.media` (with "path" and "id") where the picture is shown."""
@@ -115,7 +108,11 @@ def rotated(question: Question, rotation: int) -> Question:
     if not 0 < rotation < k:
         raise UsageError(f"question {question.id} has no rotation {rotation}", f"it has rotations 0 to {k - 1}")
     options = [*question.options[rotation:], *question.options[:rotation]]
-    return replace(question, options=options, answer=LETTERS[(LETTERS.index(question.answer) - rotation) % k])
+    params = dict(question.scorer_params)
+    if values := params.get("option_values"):
+        params["option_values"] = [*values[rotation:], *values[:rotation]]
+    letter = LETTERS[(LETTERS.index(question.answer) - rotation) % k]
+    return replace(question, options=options, answer=letter, scorer_params=params)
 
 
 def rotations(question: Question) -> int:
@@ -125,21 +122,7 @@ def rotations(question: Question) -> int:
 
 def form(question: Question) -> str:
     """What stands between the tags, in words."""
-    match question.format:
-        case "choice":
-            letters = LETTERS[: len(question.options)]
-            return f"the letter of one option ({', '.join(letters)})"
-        case "numeric":
-            unit = _UNITS.get(question.unit, question.unit)
-            return f"one number, in {unit}" if unit else "one number"
-        case "json":
-            return f"one JSON object with a number for each of {', '.join(json_keys(question))}"
-    return _FORMS[question.format]
-
-
-def json_keys(question: Question) -> list[str]:
-    """Names of the numbers that a JSON answer holds, quoted."""
-    return [f'"{name}"' for name in question.answer] if isinstance(question.answer, Mapping) else []
+    return format_of(question.format).form(question)
 
 
 def _pictures(question: Question) -> list[Part]:

@@ -11,7 +11,7 @@ from spatial_engine.scoring import own, strict
 from spatial_engine.scoring.official import process_results
 from spatial_engine.scoring.official.row import restated, row
 from spatial_engine.scoring.reading import Reading, Unreadable
-from spatial_engine.scoring.score import Score, Unscored
+from templates.answers.score import Score, Unscored
 from templates.measured import Json
 from templates.question import Question
 

@@ -17,8 +17,8 @@ from spatial_engine.export.parquet import Kind, check_pyarrow, pictures, write_p
 from spatial_engine.export.scorer_archive import NAME as SCORER
 from spatial_engine.export.scorer_archive import task_code, write_scorer
 from spatial_engine.scoring import own
-from spatial_engine.scoring.score import Unscored
 from templates.ability import LEAVES
+from templates.answers.score import Unscored
 from templates.question import Question
 
 COLUMNS: Mapping[str, Kind] = {

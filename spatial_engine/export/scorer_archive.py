@@ -10,16 +10,21 @@ import zipfile
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import distribution
+from importlib.util import find_spec
 from pathlib import Path
 
 import spatial_engine
+from spatial_engine.scoring.own.readers import READERS
+from templates.answers.registry import ANSWERS, FORMATS
 
 NAME = "scorer.zip"
 ENTRY = ("spatial_engine.scoring.own", "spatial_engine.scoring.reading", "templates.question")
+REGISTRIES = (ANSWERS, FORMATS, READERS)
+"""What they name is loaded by name: no import tells."""
+_OURS = ("spatial_engine", "templates", "experts", "action_mapping")
 _CARRIED = "json_repair"
 """A library that `scoring.reading` imports and harnesses do not have."""
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # equal code, equal bytes
-_ROOT = Path(str(spatial_engine.__file__)).parents[1]
 
 
 def task_code(module: str) -> bytes:
@@ -28,24 +33,36 @@ def task_code(module: str) -> bytes:
 
 
 def write_scorer(path: Path) -> None:
-    """Writes the archive to `path`: the modules of `ENTRY`, all of ours that they import, and a library."""
+    """Writes the archive to `path`: the modules of `ENTRY`, those that `REGISTRIES` name, all of ours that
+    they import, and a library."""
     with zipfile.ZipFile(path, "w") as archive:
-        for name, source in _sources():
+        for name, source in _sources(tuple(_plugins())):
             archive.writestr(zipfile.ZipInfo(name, _LONG_AGO), source, zipfile.ZIP_DEFLATED)
 
 
+def _plugins() -> Iterator[tuple[str, str, str]]:
+    """(group, name, target) of what third parties have added."""
+    for registry in REGISTRIES:
+        for name, target in registry.targets().items():
+            if name not in registry.builtin:
+                yield registry.group, name, target
+
+
 @cache
-def _sources() -> tuple[tuple[str, bytes], ...]:
+def _sources(plugins: tuple[tuple[str, str, str], ...]) -> tuple[tuple[str, bytes], ...]:
     """(name in the archive, bytes) of each file, by name."""
-    found: set[Path] = set()
-    waiting = [file for module in ENTRY for file in _files(module)]
+    named = [target.partition(":")[0] for registry in REGISTRIES for target in registry.builtin.values()]
+    named += [target.partition(":")[0] for *_, target in plugins]
+    roots = {package: Path(str(spatial_engine.__file__)).parents[1] for package in _OURS}
+    roots |= {package: _root(package) for package in {module.split(".")[0] for module in named} - roots.keys()}
+    found: dict[str, bytes] = {}
+    waiting = [place for module in (*ENTRY, *named) for place in _files(module, roots)]
     while waiting:
-        file = waiting.pop()
-        if file not in found:
-            found.add(file)
-            waiting += [needed for module in _imported(ast.parse(file.read_bytes())) for needed in _files(module)]
-    ours = ((file.relative_to(_ROOT).as_posix(), file.read_bytes()) for file in sorted(found))
-    return (*ours, *_library())
+        name, file = waiting.pop()
+        if name not in found:
+            found[name] = file.read_bytes()
+            waiting += [place for module in _imported(ast.parse(found[name])) for place in _files(module, roots)]
+    return (*sorted({**found, **_entry_points(plugins)}.items()), *_library())
 
 
 def _library() -> Iterator[tuple[str, bytes]]:
@@ -55,14 +72,35 @@ def _library() -> Iterator[tuple[str, bytes]]:
             yield file.as_posix(), file.read_binary()
 
 
-def _files(module: str) -> Iterator[Path]:
-    """Files of ours that an import of `module` runs: its packages and itself. What is not ours is not carried."""
-    place = _ROOT
-    for name in module.split("."):
-        place = place / name
-        for file in (place / "__init__.py", place.with_suffix(".py")):
-            if file.is_file():
-                yield file
+def _root(package: str) -> Path:
+    """The folder that a package, or a module by itself, lies in."""
+    spec = find_spec(package)
+    origin = Path(str(spec and spec.origin))
+    return origin.parents[1] if origin.name == "__init__.py" else origin.parent
+
+
+def _files(module: str, roots: dict[str, Path]) -> Iterator[tuple[str, Path]]:
+    """(name in the archive, file) of each file that an import of `module` runs: its packages and itself. What is
+    neither ours nor a plug-in's is not carried."""
+    names = module.split(".")
+    if names[0] not in roots:
+        return
+    for depth in range(1, len(names) + 1):
+        place = "/".join(names[:depth])
+        for name in (f"{place}/__init__.py", f"{place}.py"):
+            if (roots[names[0]] / name).is_file():
+                yield name, roots[names[0]] / name
+
+
+def _entry_points(plugins: tuple[tuple[str, str, str], ...]) -> dict[str, bytes]:
+    """What makes the archive a distribution of its plug-ins, so that their names are found in it."""
+    if not plugins:
+        return {}
+    groups = {group: [f"{name} = {target}" for g, name, target in plugins if g == group] for group, *_ in plugins}
+    text = "\n".join(line for group, lines in groups.items() for line in (f"[{group}]", *lines, ""))
+    folder = "scorer_plugins-1.dist-info"
+    metadata = "Metadata-Version: 2.1\nName: scorer-plugins\nVersion: 1\n"
+    return {f"{folder}/METADATA": metadata.encode(), f"{folder}/entry_points.txt": text.encode()}
 
 
 def _imported(tree: ast.AST) -> Iterator[str]:

@@ -17,7 +17,7 @@ from spatial_engine.export.exporter import Exported, counted, write_rows
 from spatial_engine.output_folder import place_file
 from spatial_engine.scoring import official
 from spatial_engine.scoring.official.row import image_path, row
-from spatial_engine.scoring.score import Unscored
+from templates.answers.score import Unscored
 from templates.measured import Json
 
 ROWS = "test.jsonl"

@@ -21,7 +21,7 @@ from spatial_engine.export.scorer_archive import NAME as SCORER
 from spatial_engine.export.scorer_archive import task_code, write_scorer
 from spatial_engine.scoring import own
 from spatial_engine.scoring.official.pictures_first import pictures_first
-from spatial_engine.scoring.score import Unscored
+from templates.answers.score import Unscored
 from templates.question import LETTERS, Question
 
 CLASS_FILE = "spatial_engine_dataset.py"

@@ -5,6 +5,6 @@ from spatial_engine.scoring.own import score        # score(question, response) 
 from spatial_engine.scoring.reward import reward    # for GRPO
 """
 
-from spatial_engine.scoring.score import Score, Unscored
+from templates.answers.score import Score, Unscored
 
 __all__ = ["Score", "Unscored"]

@@ -15,9 +15,8 @@ from dataclasses import fields
 from functools import lru_cache
 
 from spatial_engine.scoring import own
-from spatial_engine.scoring.measures import gaussian_score
 from spatial_engine.scoring.reward_form import Formed, formed
-from spatial_engine.scoring.score import Score, Unscored
+from templates.answers.score import Unscored
 from templates.measured import Json
 from templates.question import Question
 
@@ -91,23 +90,7 @@ def _accuracy(form: Formed | None, question: Question) -> float:
     found = own.score_read(question, form.value)
     if isinstance(found, Unscored):
         return 0.0
-    return 1.0 if found.value == 1 else MOST_PARTIAL * _nearness(found)
-
-
-def _nearness(found: Score) -> float:
-    """From 0 to 1: the Gaussian score with the tolerance as its σ (with the σ of the measurement there would be
-    no gradient outside the tolerance); the progress of a plan; 0 for a label."""
-    detail = found.detail
-    tolerance = detail.get("tolerance")
-    if "progress" in detail:
-        return float(detail["progress"])
-    if "distance_px" in detail and tolerance:
-        return gaussian_score(detail["distance_px"], 0.0, tolerance)
-    error = detail.get("error")
-    if isinstance(error, Mapping) and isinstance(tolerance, Mapping):
-        parts = [gaussian_score(error[name], 0.0, tolerance[name]) if name in error else 0.0 for name in tolerance]
-        return sum(parts) / len(parts)
-    return gaussian_score(error, 0.0, tolerance) if error is not None and tolerance else 0.0
+    return 1.0 if found.value == 1 else MOST_PARTIAL * found.nearness
 
 
 def _pairs(

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from experts.registry import Registry, UnknownNameError
 from spatial_engine.errors import UsageError
-from spatial_engine.scoring.score import Score
+from templates.answers.score import Score
 from templates.measured import Json
 
 _PUBLISHED = "spatial_engine.scoring.published"

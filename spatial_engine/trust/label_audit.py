@@ -10,14 +10,14 @@ import numpy as np
 from spatial_engine.dataset.question_line import plain
 from spatial_engine.trust.true_sequence import TrueClip
 from spatial_engine.trust.verdict import Verdict
-from spatial_engine.trust.written import numeric_error, written_claim
-from templates.answer import Answer
+from templates.answers import Answer
+from templates.answers.registry import format_of, recorded_answer
 from templates.fact import Fact
 from templates.question import Question
 from templates.registry import create_templates
 from templates.scene.scene import Scene
 from templates.template import Template
-from templates.truth import Claim, Comparison, compare_all, names_pixels, recorded_answer
+from templates.truth import Claim, Comparison, compare_all, names_pixels
 
 SLACK_PX = 3.0
 """Truth that changes its mind within so many pixels is no evidence."""
@@ -98,7 +98,7 @@ def _judged_all(questions: Sequence[Question], templates: Mapping[str, Template]
         read: list[tuple[Question, Answer, Claim]] = []
         for question in own:
             try:
-                read.append((question, *_claim(question, templates[name])))
+                read.append((question, *_claim(question)))
             except _NOT_AN_ANSWER:
                 yield _verdict(question, Comparison(right=False, reason="its answer cannot be read"), None)
         found = compare_all(templates[name], [claim for *_, claim in read], scene, slack_px=SLACK_PX)
@@ -106,10 +106,13 @@ def _judged_all(questions: Sequence[Question], templates: Mapping[str, Template]
             yield _verdict(question, comparison, answer)
 
 
-def _claim(question: Question, template: Template) -> tuple[Answer, Claim]:
-    recorded = recorded_answer(question, template)
+def _claim(question: Question) -> tuple[Answer, Claim]:
+    """The recorded measurement; and that it is right, and so is the answer that a model is scored against. An audit
+    that looked at the measurement alone would not see a letter that was arranged wrongly."""
+    recorded = recorded_answer(question)
+    stated = format_of(question.format).stated(question, recorded)
     fact = Fact(template=question.template, params=question.fact)
-    return recorded, Claim(format=question.format, fact=fact, holds=written_claim(question, template, recorded))
+    return recorded, Claim(format=question.format, fact=fact, said=(recorded, stated))
 
 
 def _undecidable(question: Question, reason: str) -> Verdict:
@@ -117,7 +120,8 @@ def _undecidable(question: Question, reason: str) -> Verdict:
 
 
 def _verdict(question: Question, found: Comparison, answer: Answer | None) -> Verdict:
-    error, sigma = ({}, {}) if answer is None else numeric_error(answer, found.true)
+    comparable = type(answer) is type(found.true)
+    error, sigma = answer.difference(found.true) if answer is not None and comparable else ({}, {})
     words = {True: "right", False: "wrong", None: "undecidable"}
     return Verdict(
         id=question.id,

@@ -13,10 +13,11 @@ from scipy.stats import norm
 from action_mapping.pair_plan import MAX_FRACTION, ROUND_METRES, ROUND_RADIANS, in_whole_steps, pair_amounts
 from action_mapping.plan import MAX_STEPS, PlanError
 from action_mapping.primitives import COMPONENTS, PRIMITIVES, ROTATIONS, Component, primitive, primitive_of
-from templates.answer import Answer, Label, Plan, p_within
+from templates.answers import Answer, Label, Plan
+from templates.answers.plan import p_within
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
-from templates.question import Format, Mark, Photo, Phrasing
+from templates.question import FormatName, Mark, Option, Photo, Phrasing
 from templates.scene.marks import askable_pixels, listed, spread_frames, sure
 from templates.scene.scene import Scene
 from templates.scene.shared_view import lies_in, shared_views
@@ -73,10 +74,9 @@ class Navigate:
     name: str = "navigate"
     version: str = "1"
     ability: str = "L4/Goal-Driven Execution/Agentic Navigation"
-    formats: tuple[Format, ...] = ("choice", "plan")
+    formats: tuple[FormatName, ...] = ("choice", "plan")
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "tracks", "image_tracks"})
-    number_names: tuple[str, ...] = ()
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
         """Ordered pairs of places that share enough of the view and lie apart; a marked point if scale is relative."""
@@ -123,7 +123,7 @@ class Navigate:
             evidence={"ways_in": "distances to point P" if fact.params["point"] else "m"},
         )
 
-    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
         """The names of the main motion; or whole steps of round units, as near to the drawn counts as σ allows."""
         if format == "choice":
             if measured.label is None or measured.margin is None:
@@ -134,13 +134,13 @@ class Navigate:
         lengths = _FRACTIONS if fact.params["point"] else ROUND_METRES
         return _plan(measured, lengths, fact.params["counts"])
 
-    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
         """Both photos; for steps of relative length the point that measures them is marked."""
         if isinstance(answer, Label):
             return Phrasing(
                 prompt=_SETTING + _ACTIONS + _MAIN_MOTION,
                 media=(Photo(frame=fact.params["from"]), Photo(frame=fact.params["to"])),
-                options=_options(answer.text, rng),
+                options=tuple(Option(shown=name, value=name) for name in _offered(str(answer.text), rng)),
                 answer=0,
             )
         assert isinstance(answer, Plan)
@@ -149,23 +149,16 @@ class Navigate:
 
 def _asked_for(answer: Plan, fact: Fact) -> Phrasing:
     """The open form."""
-    steps, point = answer.steps, fact.params["point"]
     marks: tuple[Mark, ...] = ()
-    length, size = f"{steps.translation_step:g} m", {"translation_step_m": steps.translation_step}
-    if point is not None and steps.point_fraction is not None:
-        marks, size = (Mark(text="P", xy_px=tuple(point)),), {"point_fraction": steps.point_fraction}
-        length = f"1/{steps.point_fraction} of the distance from the camera of photo 1 to point P, marked in photo 1"
-    degrees = round(float(np.degrees(steps.rotation_step_rad)), 2)
+    length = f"{answer.translation_step:g} m"
+    if (point := fact.params["point"]) is not None:
+        marks = (Mark(text="P", xy_px=tuple(point)),)
+        length = f"1/{answer.point_fraction} of the distance from the camera of photo 1 to point P, marked in photo 1"
     return Phrasing(
-        prompt=f"{_SETTING}{_ACTIONS}One step of moving is {length}; one step of turning is {degrees:g}°. {_EXAMPLE}"
-        "A plan is right if it ends within one step of moving and one step of turning of the camera of photo 2.",
+        prompt=f"{_SETTING}{_ACTIONS}One step of moving is {length}; one step of turning is "
+        f"{answer.rotation_step_deg:g}°. {_EXAMPLE}A plan is right if it ends {answer.tolerance_in_words()} of the "
+        "camera of photo 2.",
         media=(Photo(frame=fact.params["from"], marks=marks), Photo(frame=fact.params["to"])),
-        answer={
-            "actions": [action.primitive.name for action in steps.actions],
-            "step_nums": [action.steps for action in steps.actions],
-        },
-        unit="steps",
-        scorer_params={**size, "rotation_step_deg": degrees},
     )
 
 
@@ -233,9 +226,7 @@ def _plan(measured: Measured, lengths: tuple[float, ...], counts: Sequence[int])
     steps = in_whole_steps(dict(zip(COMPONENTS, kept.tolist(), strict=True)), length, angle)
     if lengths is _FRACTIONS:
         steps = replace(steps, point_fraction=round(1 / length))
-    return Plan(
-        steps=steps, amounts=measured.value, sigma=measured.sigma, outlier_probability=measured.outlier_probability
-    )
+    return Plan.of(steps, measured.value, measured.sigma, measured.outlier_probability)
 
 
 def _unit(
@@ -250,7 +241,7 @@ def _unit(
     return float(decided[np.abs(largest / decided - count).argmin()]) if len(decided) else None
 
 
-def _options(text: str, rng: np.random.Generator) -> tuple[str, ...]:
+def _offered(text: str, rng: np.random.Generator) -> tuple[str, ...]:
     """The right names and others, each name on as many options: no option stands out by what it shares."""
     columns = [[name, *_others(name, rng)] for name in text.split(_JOINED)]
     if len(columns) == 1:

@@ -7,11 +7,11 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float64
 
-from templates.answer import Answer, Shape
+from templates.answers import Answer, Shape
 from templates.distractors import shape_distractors
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
-from templates.question import Drawing, Format, Photo, Phrasing
+from templates.question import Drawing, FormatName, Option, Photo, Phrasing
 from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
 
@@ -33,10 +33,9 @@ class PathMap:
     name: str = "path_map"
     version: str = "1"
     ability: str = "L2/Memory/Cognitive Map"
-    formats: tuple[Format, ...] = ("choice", "yes_no")
+    formats: tuple[FormatName, ...] = ("choice", "yes_no")
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "gravity"})
-    number_names: tuple[str, ...] = ()
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
@@ -83,7 +82,7 @@ class PathMap:
             evidence={"rms_sigma": round(sigma, 3), "plane": fact.params["plane"]},
         )
 
-    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
         """The shape of the path."""
         return Shape(
             points=measured.value.reshape(-1, 2),
@@ -92,10 +91,10 @@ class PathMap:
             outlier_probability=measured.outlier_probability,
         )
 
-    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
         """Four maps to choose from, or one to accept or refuse."""
         assert isinstance(answer, Shape)
-        wrong = shape_distractors(answer.points, 2 * answer.tolerance, rng)
+        wrong = shape_distractors(answer.points, 2 * float(answer.tolerance), rng)
         above = "seen from above" if fact.params["plane"] == "floor" else "seen from above the camera of photo 1"
         setting = (
             f"These photos were taken one after another by one moving camera. A map shows its path {above}: it starts "
@@ -108,7 +107,7 @@ class PathMap:
             return Phrasing(
                 prompt=setting + "Which map shows the path?",
                 media=photos,
-                options=tuple(_drawing(points) for points in [answer.points, *wrong[:3]]),
+                options=tuple(Option(shown=_drawing(points)) for points in [answer.points, *wrong[:3]]),
                 answer=0,
             )
         if not wrong:

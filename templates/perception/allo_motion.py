@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from experts.signals import PointTracks
-from templates.answer import Answer, Label
+from templates.answers import Answer, Label
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
-from templates.question import Format, Mark, Photo, Phrasing
+from templates.question import FormatName, Mark, Option, Photo, Phrasing
 from templates.scene.marks import listed
 from templates.scene.point_motion import INSIDE_PX, point_motion
 from templates.scene.scene import Scene, inside
@@ -29,10 +29,9 @@ class PointMoves:
     name: str = "point_moves"
     version: str = "1"
     ability: str = "L1/Motion/Allo"
-    formats: tuple[Format, ...] = ("yes_no",)
+    formats: tuple[FormatName, ...] = ("yes_no",)
     needs: frozenset[str] = frozenset({"tracks"})
     reads: frozenset[str] = frozenset({"tracks", "camera_path", "sparse_points", "image_tracks"})
-    number_names: tuple[str, ...] = ()
     inside_px: float = INSIDE_PX
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
@@ -57,12 +56,12 @@ class PointMoves:
             for f in facts
         ]
 
-    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
         """The label."""
         assert measured.label is not None and measured.margin is not None
         return Label(text=measured.label, margin=measured.margin, outlier_probability=measured.outlier_probability)
 
-    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
         """The point is marked in the first photo."""
         assert isinstance(answer, Label)
         mark = Mark(text="A", xy_px=tuple(fact.params["xy"]))
@@ -73,7 +72,6 @@ class PointMoves:
                 "move in the world (not merely in the picture) while the photos are taken? Answer yes or no."
             ),
             media=(Photo(frame=first, marks=(mark,)), *(Photo(frame=f) for f in rest)),
-            answer=answer.text,
         )
 
 
@@ -84,10 +82,9 @@ class WhichMoves:
     name: str = "which_moves"
     version: str = "1"
     ability: str = "L1/Motion/Allo"
-    formats: tuple[Format, ...] = ("choice",)
+    formats: tuple[FormatName, ...] = ("choice",)
     needs: frozenset[str] = frozenset({"tracks"})
     reads: frozenset[str] = frozenset({"tracks", "camera_path", "sparse_points", "image_tracks"})
-    number_names: tuple[str, ...] = ()
     inside_px: float = INSIDE_PX
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
@@ -130,12 +127,12 @@ class WhichMoves:
             evidence={"points": [dict(m.evidence) for m in known]},
         )
 
-    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
         """The mark of the moving point."""
         assert measured.label is not None and measured.margin is not None
         return Label(text=measured.label, margin=measured.margin, outlier_probability=measured.outlier_probability)
 
-    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
         """Numbered points in the first photo."""
         assert isinstance(answer, Label)
         marks = tuple(Mark(text=t, xy_px=tuple(xy)) for t, xy in zip(_MARKS, fact.params["points"], strict=True))
@@ -146,8 +143,8 @@ class WhichMoves:
                 "moves in the world (not merely in the picture) while the photos are taken?"
             ),
             media=(Photo(frame=first, marks=marks), *(Photo(frame=f) for f in rest)),
-            options=tuple(f"Point {mark}" for mark in _MARKS),
-            answer=_MARKS.index(answer.text),
+            options=tuple(Option(shown=f"Point {mark}", value=mark) for mark in _MARKS),
+            answer=_MARKS.index(str(answer.text)),
         )
 
 

@@ -11,10 +11,10 @@ from scipy.spatial.transform import Rotation
 
 from action_mapping.naming import NamedMotion, agreed_rotation, agreed_translation
 from action_mapping.reading import read_motion
-from templates.answer import Answer, Label, Numbers
+from templates.answers import Answer, Label, Numbers
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
-from templates.question import Format, Photo, Phrasing
+from templates.question import FormatName, Option, Photo, Phrasing
 from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
 
@@ -53,10 +53,9 @@ class CameraTurn:
     name: str = "camera_turn"
     version: str = "1"
     ability: str = "L1/Motion/Ego"
-    formats: tuple[Format, ...] = ("choice", "numeric")
+    formats: tuple[FormatName, ...] = ("choice", "numeric")
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "gravity"})
-    number_names: tuple[str, ...] = ("angle",)
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
@@ -91,14 +90,14 @@ class CameraTurn:
             evidence=_evidence(named),
         )
 
-    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
         """The name of the turn; or its angle within 5°."""
         if format == "choice":
             return _label(measured)
         if measured.value[0] <= self.max_tolerances.turn_deg:
             return Undecided(reason="turn within its tolerance of none")
         return Numbers(
-            names=self.number_names,
+            names=("angle",),
             value=measured.value,
             sigma=measured.sigma,
             tolerance=np.array([self.max_tolerances.turn_deg]),
@@ -106,7 +105,7 @@ class CameraTurn:
             decimals=0,
         )
 
-    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
         """Photos in order of time."""
         media = tuple(Photo(frame=f) for f in fact.params["frames"])
         if isinstance(answer, Label):
@@ -119,16 +118,13 @@ class CameraTurn:
                 _TURNS,
                 rng,
             )
-        assert isinstance(answer, Numbers)
         return Phrasing(
             prompt=(
                 "These photos were taken one after another by one moving camera. By how many degrees is the camera "
                 "of the last photo turned against the camera of the first photo (the angle of the one rotation that "
-                f"takes one orientation to the other)? ±{answer.tolerance[0]:g}° counts as right."
+                f"takes one orientation to the other)? {answer.tolerance_in_words()} counts as right."
             ),
             media=media,
-            answer=round(float(answer.value[0])),
-            unit="deg",
         )
 
 
@@ -139,10 +135,9 @@ class CameraTravel:
     name: str = "camera_travel"
     version: str = "1"
     ability: str = "L1/Motion/Ego"
-    formats: tuple[Format, ...] = ("choice",)
+    formats: tuple[FormatName, ...] = ("choice",)
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "gravity"})
-    number_names: tuple[str, ...] = ()
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
         """Random intervals of a path whose positions are known."""
@@ -183,11 +178,11 @@ class CameraTravel:
             evidence=_evidence(named),
         )
 
-    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
         """The name of the way."""
         return _label(measured)
 
-    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
         """Photos in order of time."""
         assert isinstance(answer, Label)
         return _name_choice(
@@ -245,7 +240,8 @@ def _name_choice(
     prompt: str, media: tuple[Photo, ...], answer: Label, names: list[str], rng: np.random.Generator
 ) -> Phrasing:
     """The right name, its opposite and two others of the same kind."""
-    opposite = _OPPOSITE[answer.text]
-    others = [n for n in names if n not in (answer.text, opposite)]
-    wrong = [opposite, *(others[k] for k in rng.permutation(len(others))[:2])]
-    return Phrasing(prompt=prompt, media=media, options=tuple(IN_WORDS[n] for n in [answer.text, *wrong]), answer=0)
+    name = str(answer.text)
+    others = [n for n in names if n not in (name, _OPPOSITE[name])]
+    offered = [name, _OPPOSITE[name], *(others[k] for k in rng.permutation(len(others))[:2])]
+    options = tuple(Option(shown=IN_WORDS[n], value=n) for n in offered)
+    return Phrasing(prompt=prompt, media=media, options=options, answer=0)

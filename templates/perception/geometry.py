@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from templates.answer import Answer, Label, Numbers
+from templates.answers import Answer, Label, Numbers
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
-from templates.question import Format, Mark, Photo, Phrasing
+from templates.question import FormatName, Mark, Option, Photo, Phrasing
 from templates.scene.marks import listed, markable, spread_frames
 from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
@@ -29,10 +29,9 @@ class RangeRatio:
     name: str = "range_ratio"
     version: str = "1"
     ability: str = "L1/Geometry/Distance"
-    formats: tuple[Format, ...] = ("choice", "numeric")
+    formats: tuple[FormatName, ...] = ("choice", "numeric")
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "tracks", "image_tracks"})
-    number_names: tuple[str, ...] = ("ratio",)
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
@@ -63,7 +62,7 @@ class RangeRatio:
             evidence={"range_ratio": round(float(ranges[1] / ranges[0]), 4), "relative_sigma": round(sigma, 4)},
         )
 
-    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
         """The closer point where range and depth agree on it; the ratio within 15 %."""
         log_ratio, sigma = measured.value, measured.sigma
         if format == "choice":
@@ -76,7 +75,7 @@ class RangeRatio:
         ratio = float(np.exp(log_ratio[0]))
         tolerance = np.array([np.floor(self.max_tolerances.range_ratio * ratio * 100) / 100])
         return Numbers(
-            names=self.number_names,
+            names=("ratio",),
             value=np.array([ratio]),
             sigma=np.array([ratio * sigma[0]]),
             tolerance=tolerance,
@@ -85,7 +84,7 @@ class RangeRatio:
             outlier_probability=measured.outlier_probability,
         )
 
-    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
         """Two numbered marks in one photo."""
         marks = tuple(Mark(text=str(i + 1), xy_px=tuple(fact.params[key])) for i, key in enumerate("ab"))
         media = (Photo(frame=fact.params["frame"], marks=marks),)
@@ -93,17 +92,15 @@ class RangeRatio:
             return Phrasing(
                 prompt="Which of the marked points, 1 or 2, is closer to the camera?",
                 media=media,
-                options=("Point 1", "Point 2"),
-                answer="12".index(answer.text),
+                options=tuple(Option(shown=f"Point {mark}", value=mark) for mark in "12"),
+                answer="12".index(str(answer.text)),
             )
-        assert isinstance(answer, Numbers)
         return Phrasing(
             prompt=(
                 "How many times as far from the camera is marked point 2 as marked point 1 (distance of 2 divided "
-                f"by distance of 1)? Answer with a number; ±{answer.tolerance[0]:.2f} counts as right."
+                f"by distance of 1)? Answer with a number; {answer.tolerance_in_words()} counts as right."
             ),
             media=media,
-            answer=round(float(answer.value[0]), 2),
         )
 
 
@@ -114,10 +111,9 @@ class RangeMetres:
     name: str = "range_metres"
     version: str = "1"
     ability: str = "L1/Geometry/Distance"
-    formats: tuple[Format, ...] = ("numeric",)
+    formats: tuple[FormatName, ...] = ("numeric",)
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "tracks", "image_tracks"})
-    number_names: tuple[str, ...] = ("range",)
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
@@ -147,11 +143,11 @@ class RangeMetres:
             evidence={"scale": scene.path.scale.source, "relative_sigma": round(sigma, 4)},
         )
 
-    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
         """Metres within 15 %."""
         metres = float(np.exp(measured.value[0]))
         return Numbers(
-            names=self.number_names,
+            names=("range",),
             value=np.array([metres]),
             sigma=metres * measured.sigma,
             tolerance=np.array([np.floor(self.max_tolerances.range_ratio * metres * 100) / 100]),
@@ -160,17 +156,14 @@ class RangeMetres:
             outlier_probability=measured.outlier_probability,
         )
 
-    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
         """One mark in one photo."""
-        assert isinstance(answer, Numbers)
         return Phrasing(
             prompt=(
                 "How far from the camera is marked point A, in metres? Answer with a number; "
-                f"±{answer.tolerance[0]:.2f} m counts as right."
+                f"{answer.tolerance_in_words()} counts as right."
             ),
             media=(Photo(frame=fact.params["frame"], marks=(Mark(text="A", xy_px=tuple(fact.params["a"])),)),),
-            answer=round(float(answer.value[0]), 2),
-            unit="m",
         )
 
 

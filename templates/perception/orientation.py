@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from templates.answer import Answer, Label, Numbers, p_right
+from templates.answers import Answer, Label, Numbers
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
-from templates.question import Format, Photo, Phrasing
+from templates.question import FormatName, Option, Photo, Phrasing
 from templates.scene.marks import spread_frames
 from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
@@ -27,10 +27,9 @@ class CameraTilt:
     name: str = "camera_tilt"
     version: str = "2"
     ability: str = "L1/Orientation/Gravity"
-    formats: tuple[Format, ...] = ("json", "choice")
+    formats: tuple[FormatName, ...] = ("json", "choice")
     needs: frozenset[str] = frozenset({"gravity"})
     reads: frozenset[str] = frozenset({"gravity", "camera_path", "calibration"})
-    number_names: tuple[str, ...] = ("roll", "pitch", "vfov")
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
@@ -63,20 +62,20 @@ class CameraTilt:
             evidence={"up_decided_by": scene.gravity.decided_by, "up_sigma_deg": round(sigma_deg, 2)},
         )
 
-    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
         """Numbers as JSON, with the field of view where it is known well enough; up / down as a choice."""
         if format == "choice":
             pitch, sigma = measured.value[1], measured.sigma[1]
             return Label(text="up" if pitch > 0 else "down", margin=float(abs(pitch) / sigma))
         with_vfov = self._numbers(measured, 3)
-        return with_vfov if p_right(with_vfov) >= _VFOV_CONFIDENCE else self._numbers(measured, 2)
+        return with_vfov if with_vfov.p_right() >= _VFOV_CONFIDENCE else self._numbers(measured, 2)
 
     def _numbers(self, measured: Measured, count: int) -> Numbers:
         max_tolerances = np.array(
             [self.max_tolerances.roll_pitch_deg, self.max_tolerances.roll_pitch_deg, self.max_tolerances.vfov_deg]
         )
         return Numbers(
-            names=self.number_names[:count],
+            names=("roll", "pitch", "vfov")[:count],
             value=measured.value[:count],
             sigma=measured.sigma[:count],
             tolerance=max_tolerances[:count],
@@ -84,27 +83,24 @@ class CameraTilt:
             period=360.0,
         )
 
-    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
         """One photo without marks."""
         media = (Photo(frame=fact.params["frame"]),)
         if isinstance(answer, Label):
             return Phrasing(
                 prompt="Relative to the horizontal, is the camera that took this photo tilted upwards or downwards?",
                 media=media,
-                options=("It looks upwards", "It looks downwards"),
-                answer=("up", "down").index(answer.text),
+                options=tuple(Option(shown=f"It looks {way}wards", value=way) for way in ("up", "down")),
+                answer=("up", "down").index(str(answer.text)),
             )
         assert isinstance(answer, Numbers)
         vfov = "vfov" in answer.names
         keys = '"roll", "pitch" and "vfov" (the vertical field of view)' if vfov else '"roll" and "pitch"'
-        tolerance = ", ".join(f"{n} ±{t:g}°" for n, t in zip(answer.names, answer.tolerance, strict=True))
         return Phrasing(
             prompt=(
                 f"Estimate how the camera was held. Answer with a JSON object with the keys {keys}, in degrees. "
                 "Roll is positive if the camera is turned clockwise as seen from behind it; pitch is positive if "
-                f"it looks up. Counted as right within: {tolerance}."
+                f"it looks up. Counted as right within: {answer.tolerance_in_words()}."
             ),
             media=media,
-            answer={n: round(float(v), 1) + 0.0 for n, v in zip(answer.names, answer.value, strict=True)},
-            unit="deg",
         )

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from templates.answer import Answer, Label, Numbers
+from templates.answers import Answer, Label, Numbers
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
-from templates.question import Format, Photo, Phrasing
+from templates.question import FormatName, Option, Photo, Phrasing
 from templates.scene.marks import spread_frames
 from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
@@ -36,10 +36,9 @@ class PlaceDirection:
     name: str = "place_direction"
     version: str = "1"
     ability: str = "L1/Relation/Relative Direction"
-    formats: tuple[Format, ...] = ("choice", "numeric")
+    formats: tuple[FormatName, ...] = ("choice", "numeric")
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path"})
-    number_names: tuple[str, ...] = ("azimuth",)
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
@@ -75,7 +74,7 @@ class PlaceDirection:
             evidence={"direction_sigma_deg": round(float(np.degrees(sigma)), 2)},
         )
 
-    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
         """Azimuth (clockwise from ahead) in degrees within 15°, or one of eight directions."""
         x, y, z = measured.value / np.linalg.norm(measured.value)
         elevation = np.arcsin(np.clip(-y, -1, 1))
@@ -88,7 +87,7 @@ class PlaceDirection:
             margin = (22.5 - abs(azimuth - 45 * sector)) / sigma
             return Label(text=DIRECTIONS[sector % 8], margin=margin, outlier_probability=measured.outlier_probability)
         return Numbers(
-            names=self.number_names,
+            names=("azimuth",),
             value=np.array([azimuth]),
             sigma=np.array([sigma]),
             tolerance=np.array([self.max_tolerances.direction_deg]),
@@ -98,7 +97,7 @@ class PlaceDirection:
             outlier_probability=measured.outlier_probability,
         )
 
-    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
         """Two photos; directions are those of photo 2's own axes."""
         media = (Photo(frame=fact.params["from"]), Photo(frame=fact.params["seen_from"]))
         setting = (
@@ -106,23 +105,20 @@ class PlaceDirection:
             "(ahead is where photo 2 looks, right is towards its right edge), "
         )
         if isinstance(answer, Label):
-            at = DIRECTIONS.index(answer.text)
-            wrong = [DIRECTIONS[(at + k) % 8] for k in (4, *rng.permutation([2, 3, 5, 6])[:2].tolist())]
+            at = DIRECTIONS.index(str(answer.text))
+            offered = [DIRECTIONS[(at + k) % 8] for k in (0, 4, *rng.permutation([2, 3, 5, 6])[:2].tolist())]
             return Phrasing(
                 prompt=setting + "where is the place from which photo 1 was taken?",
                 media=media,
-                options=(answer.text.capitalize(), *(w.capitalize() for w in wrong)),
+                options=tuple(Option(shown=name.capitalize(), value=name) for name in offered),
                 answer=0,
             )
-        assert isinstance(answer, Numbers)
         return Phrasing(
             prompt=setting
             + (
                 "in which direction is the place from which photo 1 was taken? Answer with an angle in degrees, "
                 "clockwise as seen from above: 0 is straight ahead, 90 to the right, -90 to the left, 180 behind. "
-                f"±{answer.tolerance[0]:g}° counts as right."
+                f"{answer.tolerance_in_words()} counts as right."
             ),
             media=media,
-            answer=round(float(answer.value[0])),
-            unit="deg",
         )

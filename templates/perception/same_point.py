@@ -5,17 +5,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from templates.answer import Answer, Label, Point
+from templates.answers import Answer, Label, Point
 from templates.distractors import point_distractors
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
-from templates.question import Format, Mark, Photo, Phrasing
+from templates.question import FormatName, Mark, Option, Photo, Phrasing
 from templates.scene.correspondence import corresponding_point
 from templates.scene.marks import listed
 from templates.scene.out_of_view import pixels_left_out
 from templates.scene.scene import Scene, inside
 from templates.settings import MaxTolerances
-from templates.unanswerable import is_unanswerable, open_option
+from templates.unanswerable import is_unanswerable, undetermined_option
 
 _MATCHES_PER_PAIR = 3
 _MIN_APART = 0.08
@@ -24,7 +24,7 @@ _OUTSIDE = 0.06
 """A point that photo 2 leaves out lies so far outside, of the diagonal: as far as wrong points from the right one."""
 _ASKED_BETWEEN = 4
 """After so many facts that can be answered one that cannot: more than the balance keeps of those that are asked."""
-_NOT_SHOWN = open_option("photo 2 does not show it")
+_NOT_SHOWN = undetermined_option("photo 2 does not show it")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,10 +34,9 @@ class SamePoint:
     name: str = "same_point"
     version: str = "2"
     ability: str = "L1/Relation/Correspondence"
-    formats: tuple[Format, ...] = ("choice", "point")
+    formats: tuple[FormatName, ...] = ("choice", "point")
     needs: frozenset[str] = frozenset({"matches"})
     reads: frozenset[str] = frozenset({"matches", "camera_path", "sparse_points", "depth", "tracks", "image_tracks"})
-    number_names: tuple[str, ...] = ()
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
     unanswerable: bool = False
     """Whether points that photo 2 leaves out are asked too, and choices offer to say that it cannot be determined."""
@@ -87,7 +86,7 @@ class SamePoint:
             for f in facts
         ]
 
-    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
         """The pixel within 2 % of the diagonal, or that it cannot be determined."""
         if measured.label is not None:
             assert measured.margin is not None
@@ -102,7 +101,7 @@ class SamePoint:
     def _tolerance_px(self, fact: Fact) -> float:
         return float(np.floor(self.max_tolerances.point_diagonal * np.hypot(*fact.params["size"])))
 
-    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
         """A mark in photo 1; in photo 2 four numbered marks, or none."""
         p = fact.params
         first = Photo(frame=p["frame_a"], marks=(Mark(text="A", xy_px=tuple(p["xy_a"])),))
@@ -113,19 +112,18 @@ class SamePoint:
         else:
             assert isinstance(answer, Point)
             shown = answer.xy_px
-        tolerance_px = self._tolerance_px(fact)
         if format == "point":
             return Phrasing(
                 prompt=(
                     "Point A is marked in photo 1. Where is the same point of the scene in photo 2? Answer with its "
                     f"pixel [x, y] in photo 2, which is {p['size'][0]} pixels wide and {p['size'][1]} pixels high "
-                    f"(x to the right, y down). Within {tolerance_px:g} pixels counts as right."
+                    f"(x to the right, y down). {answer.tolerance_in_words().capitalize()} counts as right."
                 ),
                 media=(first, Photo(frame=p["frame_b"])),
-                answer=listed(shown),
-                unit="px",
             )
-        wrong = point_distractors(shown, tolerance_px, np.array(p["xy_a"], dtype=float), np.array(p["size"]), rng)
+        wrong = point_distractors(
+            shown, self._tolerance_px(fact), np.array(p["xy_a"], dtype=float), np.array(p["size"]), rng
+        )
         if len(wrong) < 3:
             return Undecided(reason="no room for distinct wrong points")
         one_more = (_NOT_SHOWN,) if self.unanswerable or is_unanswerable(answer) else ()
@@ -137,9 +135,8 @@ class SamePoint:
                 "Point A is marked in photo 1. Which of the numbered points in photo 2 is the same point of the scene?"
             ),
             media=(first, Photo(frame=p["frame_b"], marks=marks)),
-            options=(*(f"Point {i + 1}" for i in range(4)), *one_more),
+            options=(*(Option(shown=f"Point {mark.text}", value=list(mark.xy_px)) for mark in marks), *one_more),
             answer=4 if is_unanswerable(answer) else int(np.flatnonzero(order == 0)[0]),
-            scorer_params={"option_xy_px": [list(mark.xy_px) for mark in marks]},
         )
 
 

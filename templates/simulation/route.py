@@ -6,10 +6,11 @@ from itertools import pairwise, permutations
 
 import numpy as np
 
-from templates.answer import Answer, Label
+from templates.answers import Answer, Label
+from templates.answers.order import order_label
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
-from templates.question import Format, Photo, Phrasing
+from templates.question import FormatName, Option, Photo, Phrasing
 from templates.scene.marks import spread_frames
 from templates.scene.scene import Scene
 from templates.scene.shared_view import shared_views
@@ -32,10 +33,9 @@ class RouteOrder:
     name: str = "route_order"
     version: str = "1"
     ability: str = "L3/Sequential Planning/Route"
-    formats: tuple[Format, ...] = ("order", "choice")
+    formats: tuple[FormatName, ...] = ("order", "choice")
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth"})
-    number_names: tuple[str, ...] = ()
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
         """Five places of the path of which neighbours share their view, the last four shuffled."""
@@ -79,31 +79,30 @@ class RouteOrder:
         return Measured(
             value=lengths / lengths[shortest],
             sigma=apart / lengths[shortest],
-            label=_words(orders[shortest]),
+            label=order_label([k + 1 for k in orders[shortest]]),
             margin=margin,
             evidence={"next_shortest_over_shortest": round(float(np.sort(lengths)[1] / lengths[shortest]), 3)},
         )
 
-    def answer(self, format: Format, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
         """The shortest order."""
         assert measured.label is not None and measured.margin is not None
         if measured.margin < _MIN_MARGIN:
             return Undecided(reason="another order is nearly as short")
         return Label(text=measured.label, margin=measured.margin)
 
-    def phrase(self, format: Format, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
         """Five photos, the first in its place. Refused where the way taken is not the shortest."""
         assert isinstance(answer, Label)
         shuffled = fact.params["shuffled"]
-        in_time = [shuffled.index(frame) + 1 for frame in sorted(shuffled)]
-        if answer.text != _words(in_time):
+        right = [shuffled.index(frame) + 2 for frame in sorted(shuffled)]
+        if answer.text != order_label(right):
             return Undecided(reason="the way taken is not the shortest through the photos")
         prompt = (
             "One moving camera took these photos. Photo 1 was taken first; photos 2 to 5 are shuffled. No other order "
             "makes a shorter way from place to place than the one in which they were taken. "
         )
         media = tuple(Photo(frame=frame) for frame in (fact.params["first"], *shuffled))
-        right = [k + 1 for k in in_time]
         if format == "order":
             return Phrasing(
                 prompt=prompt + "In which order were they taken after photo 1? Answer with a list of their numbers, "
@@ -114,7 +113,10 @@ class RouteOrder:
         return Phrasing(
             prompt=prompt + "In which order were the photos taken?",
             media=media,
-            options=tuple(", ".join(map(str, (1, *order))) for order in _orders(right, rng)),
+            options=tuple(
+                Option(shown=", ".join(map(str, (1, *order))), value=order_label(order))
+                for order in _orders(right, rng)
+            ),
             answer=0,
         )
 
@@ -125,11 +127,6 @@ def _stretches(order: Sequence[int], count: int) -> np.ndarray:
     for a, b in pairwise((0, *order)):
         taken[min(a, b), max(a, b)] = 1.0
     return taken
-
-
-def _words(order: Sequence[int]) -> str:
-    """An order of shuffled photos, numbered as shown: photo 1 is the first."""
-    return " ".join(str(k + 1) for k in order)
 
 
 def _orders(right: list[int], rng: np.random.Generator) -> list[list[int]]:

@@ -12,7 +12,7 @@ from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.evaluation.fake_server import FakeServer
 from spatial_engine.scoring import own
 from spatial_engine.scoring.reading.reading import Unreadable
-from spatial_engine.scoring.score import Score
+from templates.answers.score import Score
 from templates.question import Question
 from tests.accept_lmms.harness import LmmsEval, Outcome
 

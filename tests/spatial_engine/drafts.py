@@ -8,10 +8,10 @@ import numpy as np
 from action_mapping.plan import read_plan
 from experts.clip import Clip, Picture
 from experts.footage.decoding import DecodingError
-from templates.answer import Answer, Label, Numbers, Plan, Point, Shape
+from templates.answers import Answer, Label, Numbers, Plan, Point, Shape
 from templates.draft import ClipQuestions, Draft, Refusal
 from templates.fact import Fact
-from templates.question import Drawing, Format, Mark, Photo, Phrasing
+from templates.question import Drawing, FormatName, Mark, Option, Photo, Phrasing
 
 NASTY = '<img src=x onerror=alert(1)> "quoted" \'s\n</script> файл 影片'
 PROVENANCE = {"expert": "colmap", "version": "1", "settings": {}, "code_licence": "BSD-3-Clause", "commercial_ok": True}
@@ -54,7 +54,7 @@ def clip(id: str = "c" * 16, name: str = "room.mp4", broken_from: int | None = N
 
 
 def draft(
-    format: Format, answer: Answer, phrasing: Phrasing, *, template: str, ability: str, params: dict, clip_id: str
+    format: FormatName, answer: Answer, phrasing: Phrasing, *, template: str, ability: str, params: dict, clip_id: str
 ) -> Draft:
     fact = Fact(template=template, params=params)
     return Draft(
@@ -78,7 +78,7 @@ def closer(number: int, right: int = 0, xy=(60.0, 60.0), clip_id: str = "c" * 16
     phrasing = Phrasing(
         prompt="Which of the marked points is closer to the camera?",
         media=(Photo(frame=number, marks=marks),),
-        options=("Point A", "Point B"),
+        options=tuple(Option(shown=f"Point {mark}", value=mark) for mark in "AB"),
         answer=right,
     )
     params = {"frame": number, "a": list(xy), "b": [250.0, 180.0]}
@@ -104,7 +104,7 @@ def ratio(number: int, clip_id: str = "c" * 16) -> Draft:
         unit="",
         decimals=2,
     )
-    phrasing = replace(twin.phrasing, prompt="How many times as far is B as A?", options=(), answer=1.54)
+    phrasing = replace(twin.phrasing, prompt="How many times as far is B as A?", options=(), answer=None)
     return replace(twin, format="numeric", answer=answer, phrasing=phrasing)
 
 
@@ -118,13 +118,7 @@ def tilt(number: int, vfov: bool = True, clip_id: str = "c" * 16) -> Draft:
         unit="deg",
         period=360.0,
     )
-    words = {"roll": 3.0, "pitch": -12.3, "vfov": 48.2}
-    phrasing = Phrasing(
-        prompt="How is the camera held?",
-        media=(Photo(frame=number),),
-        answer={name: words[name] for name in answer.names},
-        unit="deg",
-    )
+    phrasing = Phrasing(prompt="How is the camera held?", media=(Photo(frame=number),))
     params = {"frame": number}
     return draft(
         "json",
@@ -142,10 +136,9 @@ def moves(number: int, yes: bool, clip_id: str = "c" * 16) -> Draft:
     phrasing = Phrasing(
         prompt="Does the marked point move in the world?",
         media=(Photo(frame=number, marks=(Mark(text="A", xy_px=xy),)), Photo(frame=number + 10)),
-        answer="yes" if yes else "no",
     )
     params = {"frames": [number, number + 10], "a": list(xy)}
-    label = Label(text=phrasing.answer, margin=6.0, outlier_probability=0.002)
+    label = Label(text="yes" if yes else "no", margin=6.0, outlier_probability=0.002)
     return draft(
         "yes_no", label, phrasing, template="point_moves", ability="L1/Motion/Allo", params=params, clip_id=clip_id
     )
@@ -156,8 +149,6 @@ def same_point(number: int, clip_id: str = "c" * 16) -> Draft:
     phrasing = Phrasing(
         prompt="Where is the point that is marked in photo 1, in pixels of photo 2?",
         media=(Photo(frame=number, marks=(Mark(text="A", xy_px=xy),)), Photo(frame=number + 5)),
-        answer=[xy[0] - 3, xy[1]],
-        unit="px",
     )
     answer = Point(xy_px=np.array([xy[0] - 3, xy[1]]), sigma_px=0.7, tolerance_px=8.0)
     params = {"frames": [number, number + 5], "a": list(xy)}
@@ -175,7 +166,8 @@ def same_point(number: int, clip_id: str = "c" * 16) -> Draft:
 def which_map(number: int, clip_id: str = "c" * 16) -> Draft:
     path = tuple((float(k), float(np.sin(k + number))) for k in range(8))
     options = tuple(
-        Drawing(polylines=(tuple((sx * x, sy * y) for x, y in path),)) for sx, sy in ((1, 1), (-1, 1), (1, -1), (2, 1))
+        Option(shown=Drawing(polylines=(tuple((sx * x, sy * y) for x, y in path),)))
+        for sx, sy in ((1, 1), (-1, 1), (1, -1), (2, 1))
     )
     phrasing = Phrasing(
         prompt="Which map shows the path of the camera, seen from above?",
@@ -200,18 +192,14 @@ def walk(number: int, point_fraction: int | None = 8, clip_id: str = "c" * 16) -
     answer = {"actions": ["Truck Left", "Dolly In", "Pan Right"], "step_nums": [1, 4, 2]}
     length = 0.2 if point_fraction is None else 1 / point_fraction
     steps = read_plan(*answer.values(), translation_step=length, rotation_step_rad=float(np.radians(5.0)))
-    plan = Plan(
-        steps=replace(steps, point_fraction=point_fraction),
+    plan = Plan.of(
+        replace(steps, point_fraction=point_fraction),
         amounts=np.array([0.18, 0.01, -0.02, -1.1 * length, 0.2 * length, 3.9 * length]),
         sigma=np.array([0.02, 0.02, 0.02, 0.1 * length, 0.1 * length, 0.1 * length]),
     )
-    sizes = {"translation_step_m": length} if point_fraction is None else {"point_fraction": point_fraction}
     phrasing = Phrasing(
         prompt="Steer the camera from photo 1 to photo 2.",
         media=(Photo(frame=number, marks=(Mark(text="P", xy_px=(80.0, 90.0)),)), Photo(frame=number + 12)),
-        answer=answer,
-        unit="steps",
-        scorer_params={**sizes, "rotation_step_deg": 5.0},
     )
     return draft(
         "plan",

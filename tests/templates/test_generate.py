@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from experts.signals import CameraPath, NoEstimate, Signal
-from templates.answer import Label, Numbers, Point, Shape, p_right, right
+from templates.answers import RIGHT, Label, Numbers, Point, Shape
 from templates.draft import ClipQuestions, Draft
 from templates.generate import ask_clip
 from templates.registry import UnknownAbilityError, create_templates, node_called
@@ -61,7 +61,7 @@ def test_no_choice_of_world_or_unit_changes_a_label(seed: int, unit: float) -> N
             case Label(), Label():
                 assert a.answer.text == b.answer.text
             case (Numbers(), Numbers()) | (Point(), Point()) | (Shape(), Shape()):
-                assert p_right(a.answer) == pytest.approx(p_right(b.answer), abs=1e-6)
+                assert a.answer.p_right() == pytest.approx(b.answer.p_right(), abs=1e-6)
         assert a.phrasing.options == b.phrasing.options or isinstance(a.answer, Shape)
 
 
@@ -132,7 +132,7 @@ def test_a_single_map_counts_as_no_map() -> None:
 
 def test_every_draft_passes_the_gate_it_is_given() -> None:
     strict = asked(worlds.signals(), min_confidence=0.995)
-    assert strict.drafts and all(p_right(d.answer) >= 0.995 for d in strict.drafts)
+    assert strict.drafts and all(d.answer.p_right() >= 0.995 for d in strict.drafts)
     assert len(strict.drafts) < len(asked(worlds.signals(), min_confidence=0.9).drafts)
 
 
@@ -149,10 +149,10 @@ def test_distractors_are_distinct_and_wrong() -> None:
         options = draft.phrasing.options
         assert len(set(map(repr, options))) == len(options)
         if isinstance(draft.answer, Shape) and draft.format == "choice":
-            shapes = [np.array(o.polylines[0]) for o in options]
+            shapes = [np.array(o.shown.polylines[0]) for o in options]
             for i, shape in enumerate(shapes):
-                judged = right(draft.answer, replace(draft.answer, points=shape, sigma=1e-9))
-                assert judged is (i == draft.phrasing.answer)
+                judged = draft.answer.right(replace(draft.answer, points=shape, sigma=1e-9))
+                assert (judged == RIGHT) == (i == draft.phrasing.answer)
 
 
 def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:

@@ -17,7 +17,7 @@ if Path(_SCORER).is_file() and _SCORER not in sys.path:
 try:
     from spatial_engine.scoring import own
     from spatial_engine.scoring.reading.reading import Unreadable
-    from spatial_engine.scoring.score import Unscored
+    from templates.answers.score import Unscored
     from templates.question import Question
 except ModuleNotFoundError as error:
     raise ImportError(f"{error.name} is needed to score: pip install scipy jaxtyping") from error

@@ -19,7 +19,7 @@ if (_ROOT / "scorer.zip").is_file():
     sys.path.insert(0, str(_ROOT / "scorer.zip"))
 try:
     from spatial_engine.scoring import own
-    from spatial_engine.scoring.score import Unscored
+    from templates.answers.score import Unscored
     from templates.question import Question
 except ModuleNotFoundError as error:
     raise ImportError(f"{error.name} is needed to score: pip install scipy jaxtyping") from error

@@ -5,9 +5,9 @@ import re
 from math import exp
 from typing import Any
 
-from spatial_engine.scoring.measures import HARNESS_LIMITS, share_met
 from spatial_engine.scoring.official.reading import braced, fenced
 from spatial_engine.scoring.official.reference import Result, metric
+from templates.answers.measures import HARNESS_LIMITS, share_met
 
 _NUMBER = re.compile(r"-?\d+\.?\d*")
 

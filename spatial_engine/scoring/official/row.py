@@ -11,7 +11,7 @@ from action_mapping.official_dialect import official_replay
 from action_mapping.primitives import COMPONENTS, PRIMITIVES, primitive
 from spatial_engine.scoring.official.pictures_first import pictures_first
 from spatial_engine.scoring.official.weights import official_name
-from spatial_engine.scoring.score import Unscored
+from templates.answers.score import Unscored
 from templates.measured import Json
 from templates.question import LETTERS, Question
 

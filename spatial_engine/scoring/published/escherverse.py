@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence, Set
 from typing import ClassVar, Literal
 
 from spatial_engine.scoring.reading.conclusion import conclusion, marked, plain
-from spatial_engine.scoring.score import Score
 from spatial_engine.scoring.scorers import Item, Scorer
+from templates.answers.score import Score
 
 Variant = Literal["paper", "repository", "strict"]
 

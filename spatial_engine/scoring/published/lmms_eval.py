@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 
 from spatial_engine.scoring.accuracy import chance_adjusted
 from spatial_engine.scoring.official.reading import read_letter
-from spatial_engine.scoring.score import Score
 from spatial_engine.scoring.scorers import Item, ScoredItem, Scorer, Totals, mean
+from templates.answers.score import Score
 from templates.question import LETTERS
 
 _STATED = re.compile(r"Answer\s*:\s*([A-D])\b", re.IGNORECASE)

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 from spatial_engine.errors import UsageError
 from spatial_engine.scoring.reading.conclusion import conclusion
-from spatial_engine.scoring.score import Score
 from spatial_engine.scoring.scorers import Item, ScoredItem, Scorer, Totals, mean
+from templates.answers.score import Score
 
 _LONG = 12
 _TARGETS = ("img1", "img2")

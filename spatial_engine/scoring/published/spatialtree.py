@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 from spatial_engine.scoring import official, strict
 from spatial_engine.scoring.published import spatialtree_paper
-from spatial_engine.scoring.score import Score
 from spatial_engine.scoring.scorers import Item, ScoredItem, Scorer, Totals
 from spatial_engine.scoring.strict.rows import StrictMetric
+from templates.answers.score import Score
 
 _STRICT: Mapping[str, StrictMetric] = {
     "gravityeval": strict.gravityeval,

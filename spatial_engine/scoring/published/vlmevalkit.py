@@ -13,8 +13,8 @@ from typing import ClassVar
 
 from spatial_engine.scoring.accuracy import chance_adjusted, f1
 from spatial_engine.scoring.reading.quantities import NUMBER_WORDS
-from spatial_engine.scoring.score import Score
 from spatial_engine.scoring.scorers import Item, ScoredItem, Scorer, Totals, mean
+from templates.answers.score import Score
 
 _TAIL_LINES = 6
 _TAIL = 800  # characters

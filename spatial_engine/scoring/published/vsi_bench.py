@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
 from spatial_engine.errors import UsageError
-from spatial_engine.scoring.measures import HARNESS_LIMITS, mean_relative_accuracy, share_met
 from spatial_engine.scoring.published.vlmevalkit import can_match_na, option_hit
 from spatial_engine.scoring.reading.quantities import NUMBER_WORDS
-from spatial_engine.scoring.score import Score
 from spatial_engine.scoring.scorers import Item, ScoredItem, Scorer, Totals, mean
+from templates.answers.measures import HARNESS_LIMITS, mean_relative_accuracy, share_met
+from templates.answers.score import Score
 
 Harness = Literal["lmms-eval", "vlmevalkit", "paper", "strict"]
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from jaxtyping import UInt8
 
-from spatial_engine.scoring.measures import gaussian_score, mean_relative_accuracy
 from spatial_engine.scoring.reading import (
     conclusion,
     read_choice,
@@ -20,6 +19,7 @@ from spatial_engine.scoring.reading import (
 )
 from spatial_engine.scoring.reading.json_object import as_number, objects
 from spatial_engine.scoring.strict.rows import RowFault, Unread, mapping, number, strict_metric, value_of
+from templates.answers.measures import gaussian_score, mean_relative_accuracy
 
 _FEWEST = 4
 """Letters that are read where a row lists no options."""

@@ -9,7 +9,7 @@ from benchmarks.trust.switch import set_at, switched_expert, switched_setup
 from experts.provenance import Provenance
 from experts.registry import EXPERTS
 from experts.signals import Matches, NoEstimate
-from templates.answer import Label
+from templates.answers import Label
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
 from templates.question import Phrasing

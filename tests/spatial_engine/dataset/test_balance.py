@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from spatial_engine.dataset.balance import BalanceSettings, balance, right_text
 from templates.draft import Draft
-from templates.question import Phrasing
+from templates.question import Option, Phrasing
 from tests.spatial_engine.drafts import clip_questions, closer, moves, ratio, same_point, tilt, which_map
 
 CLIP = "c" * 16
@@ -22,7 +22,7 @@ def run(drafts, seed=0, **changes):
 
 def several(draft: Draft, k: int) -> Draft:
     """The same fact with k options."""
-    options = tuple(f"option {i}" for i in range(k))
+    options = tuple(Option(shown=f"option {i}") for i in range(k))
     phrasing = Phrasing(prompt=draft.phrasing.prompt, media=draft.phrasing.media, options=options, answer=0)
     return replace(draft, phrasing=phrasing)
 
@@ -86,7 +86,7 @@ def test_no_words_are_right_too_often(first, second, kept):
 
 def test_of_four_options_none_is_right_much_more_often_than_by_chance():
     def turned(n: int, right: str) -> Draft:
-        options = (right, *(f"option {i}" for i in range(3)))
+        options = tuple(Option(shown=text) for text in (right, "option 0", "option 1", "option 2"))
         one = closer(n)
         return replace(one, phrasing=replace(one.phrasing, options=options, answer=0))
 

@@ -6,20 +6,27 @@ from dataclasses import replace
 import pytest
 
 from spatial_engine.dataset.balance import BalanceSettings, balance
-from templates.answer import Label
+from templates.answers import Label
 from templates.draft import Draft
-from templates.unanswerable import UNDETERMINED, is_open_option, is_unanswerable, open_option, without_open_option
+from templates.question import Option
+from templates.unanswerable import (
+    UNDETERMINED,
+    is_unanswerable,
+    offers_undetermined,
+    undetermined_option,
+    without_undetermined,
+)
 from tests.spatial_engine.drafts import closer, ratio
 
 CLIP, OTHER = "c" * 16, "d" * 16
 FREE = BalanceSettings(max_text_share=0.999, max_leaf_share=None, kept_one_sided=1000)
-OPTION = open_option("nobody knows")
+OPTION = undetermined_option("nobody knows")
 
 
 def draft(number: int, *, left_open: bool = False, clip_id: str = CLIP) -> Draft:
     """One of four words is right, or that it cannot be determined."""
     made = closer(number, xy=(10.0 + 20 * number, 20.0), clip_id=clip_id)
-    options = (*(f"word {k}" for k in range(4)), OPTION)
+    options = (*(Option(shown=f"word {k}", value=f"word {k}") for k in range(4)), OPTION)
     right = 4 if left_open else number % 4
     answer = Label(text=UNDETERMINED if left_open else f"word {right}", margin=5.0)
     return replace(made, answer=answer, phrasing=replace(made.phrasing, options=options, answer=right))
@@ -33,7 +40,7 @@ def run(drafts: list[Draft], seed: int = 0) -> tuple[list[Draft], int]:
 
 
 def offers(draft: Draft) -> bool:
-    return any(map(is_open_option, draft.phrasing.options))
+    return offers_undetermined(draft.phrasing)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +60,7 @@ def test_it_is_right_for_a_fifth_of_those_that_offer_it(answered: int, left_open
 @pytest.mark.parametrize("rules", [FREE, BalanceSettings()])
 def test_where_nothing_is_left_open_all_is_as_without_the_option(rules: BalanceSettings) -> None:
     drafts = [draft(4 * n if n < 9 else n) for n in range(14)]  # one word is right too often
-    plain = [replace(one, phrasing=without_open_option(one.phrasing)) for one in drafts]
+    plain = [replace(one, phrasing=without_undetermined(one.phrasing)) for one in drafts]
     with_it, without = (balance(some, {CLIP: 400.0}, 1, rules) for some in (drafts, plain))
     assert repr(with_it) == repr(without) and with_it.arranged
 

@@ -5,10 +5,8 @@ import pytest
 
 from spatial_engine.dataset.balance import Arranged
 from spatial_engine.dataset.question_line import from_line, plain, question_of, to_line
-from templates.agent.navigation import Navigate
-from templates.answer import p_right
-from templates.simulation.route import RouteOrder
-from templates.truth import recorded_answer
+from templates.answers import Plan
+from templates.answers.registry import recorded_answer
 from tests.spatial_engine.drafts import clip, closer, moves, ratio, route, same_point, tilt, walk, which_map
 
 DEALT = [
@@ -54,14 +52,16 @@ def test_a_plan_is_rebuilt_from_its_line(point_fraction):
     question = from_line(to_line(question_of(Arranged(draft=written), clip())))
     assert question.value["dolly"] == pytest.approx(3.9) and question.sigma["truck"] == pytest.approx(0.1)
     assert question.tolerance == 1 and question.unit == "steps"
-    rebuilt = recorded_answer(question, Navigate())
-    assert rebuilt.steps.point_fraction == point_fraction and rebuilt.steps.actions == written.answer.steps.actions
+    rebuilt = recorded_answer(question)
+    assert isinstance(rebuilt, Plan) and isinstance(written.answer, Plan)
+    assert rebuilt.point_fraction == point_fraction
+    np.testing.assert_array_equal(rebuilt.counts, written.answer.counts)
     np.testing.assert_allclose(rebuilt.step, written.answer.step)
     np.testing.assert_allclose(rebuilt.amounts, written.answer.amounts, atol=1e-12)
-    assert p_right(rebuilt) == pytest.approx(p_right(written.answer), abs=1e-9)
+    assert rebuilt.p_right() == pytest.approx(written.answer.p_right(), abs=1e-9)
 
 
 def test_an_order_is_rebuilt_from_its_line():
     question = from_line(to_line(question_of(Arranged(draft=route(5)), clip())))
-    assert question.answer == [3, 5, 2, 4] and question.scorer == "order"
-    assert recorded_answer(question, RouteOrder()) == route(5).answer
+    assert question.answer == [3, 5, 2, 4] and question.scorer == "label"
+    assert recorded_answer(question) == route(5).answer

@@ -6,6 +6,7 @@ from spatial_engine.errors import UsageError
 from spatial_engine.evaluation import baselines
 from spatial_engine.evaluation.protocol import rotated
 from spatial_engine.scoring import own
+from spatial_engine.scoring.reading import Unreadable
 from tests.spatial_engine.scoring.asked import (
     CHOICE,
     DRAWN,
@@ -32,7 +33,7 @@ def test_the_oracle_is_right_and_wrong_is_wrong(question):
     assert value(question, baselines.oracle_text(question)) == 1.0
     wrong = baselines.wrong_text(question)
     assert value(question, wrong) == 0.0
-    assert not isinstance(own.read(question, wrong), own.formats.Unreadable), "wrong, not unreadable"
+    assert not isinstance(own.read(question, wrong), Unreadable), "wrong, not unreadable"
 
 
 @each_question
@@ -74,7 +75,7 @@ def test_guesses_depend_on_seed_and_question_and_reach_all_answers():
 @each_question
 def test_guesses_can_be_read(question):
     for seed in range(5):
-        assert not isinstance(own.read(question, baselines.random_text(question, seed)), own.formats.Unreadable)
+        assert not isinstance(own.read(question, baselines.random_text(question, seed)), Unreadable)
 
 
 def test_a_habit_is_the_answer_that_is_right_most_often():

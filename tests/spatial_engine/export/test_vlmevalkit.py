@@ -15,7 +15,7 @@ from spatial_engine.dataset.question_line import from_line
 from spatial_engine.export import export
 from spatial_engine.export.vlmevalkit import circular_rows
 from spatial_engine.scoring import own
-from spatial_engine.scoring.score import Unscored
+from templates.answers.score import Unscored
 
 LETTERS = "ABCDEFGH"
 

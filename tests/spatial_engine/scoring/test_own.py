@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from spatial_engine.evaluation.baselines import oracle_text
 from spatial_engine.scoring import own
 from spatial_engine.scoring.reading import Unreadable
-from spatial_engine.scoring.score import Score, Unscored
+from templates.answers.score import Score, Unscored
 from tests.spatial_engine.scoring.asked import (
     CHOICE,
     DRAWN,
@@ -131,13 +131,6 @@ def test_directions_go_the_short_way_round_and_have_no_relative_accuracy():
     assert value(direction(175.0), -160) == 0.0
 
 
-def test_periods_may_differ_by_name():
-    periods = replace(JSON, scorer_params={"period": {"roll": 360.0}})
-    turned = {**JSON.answer, "roll": JSON.answer["roll"] + 360}
-    assert value(periods, turned) == 1.0
-    assert value(periods, {**JSON.answer, "pitch": JSON.answer["pitch"] + 360}) == 0.0
-
-
 def test_an_object_needs_all_its_numbers():
     said = {name: number for name, number in JSON.answer.items() if name != "pitch"}
     scored = own.score_read(JSON, said)
@@ -174,10 +167,10 @@ def test_orders_may_name_the_photo_whose_place_was_given():
 @pytest.mark.parametrize("question", (PLAN, RELATIVE_PLAN))
 def test_plans_are_followed(question):
     right = own.score_read(question, question.answer)
-    assert right.detail["way_steps"] < 1 and right.detail["turn_steps"] < 1 and right.detail["spl"] == 1.0
+    assert right.detail["translation_steps"] < 1 and right.detail["rotation_steps"] < 1 and right.detail["spl"] == 1.0
     idle = own.score_read(question, {"actions": ["Stay"], "step_nums": [0]})
     assert idle.value == 0.0 and idle.detail["progress"] == 0.0
-    assert idle.detail["way_steps"] == pytest.approx(idle.detail["start_way_steps"])
+    assert idle.detail["translation_steps"] == pytest.approx(idle.detail["start_translation_steps"])
     detour = {"actions": [*question.answer["actions"], "Dolly In", "Dolly Out"],
               "step_nums": [*question.answer["step_nums"], 7, 7]}  # fmt: skip
     roundabout = own.score_read(question, detour)

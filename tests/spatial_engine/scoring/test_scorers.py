@@ -11,8 +11,8 @@ import pytest
 
 import spatial_engine
 from spatial_engine.errors import UsageError
-from spatial_engine.scoring.score import Score
 from spatial_engine.scoring.scorers import SCORERS, Item, Scorer, create_scorer, item_id, score_items
+from templates.answers.score import Score
 
 DOCS = Path(str(spatial_engine.__file__)).parents[1] / "docs" / "scoring.md"
 

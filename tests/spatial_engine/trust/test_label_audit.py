@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from spatial_engine.trust.label_audit import NO_TRUTH, UNSOUND, compare_labels, frames_of
-from templates.answer import right
+from templates.answers.registry import recorded_answer
 from templates.fact import Fact
 from templates.registry import create_templates
 from templates.scene.scene import Scene
-from templates.truth import Claim, compare, compare_all, recorded_answer
+from templates.truth import Claim, compare, compare_all
 from tests.spatial_engine.trust.known_room import opened
 
 TEMPLATES = create_templates()
@@ -64,10 +64,10 @@ def test_right_labels_are_right(questions, scene):
 def test_all_at_once_says_what_one_by_one_says(questions, scene):
     for template in {question.template for question in questions}:
         own = [question for question in questions if question.template == template]
-        answers = [recorded_answer(question, TEMPLATES[template]) for question in own]
+        answers = [recorded_answer(question) for question in own]
         facts = [Fact(template=template, params=question.fact) for question in own]
         claims = [
-            Claim(format=q.format, fact=fact, holds=lambda true, answer=answer: right(answer, true))
+            Claim(format=q.format, fact=fact, said=(answer,))
             for q, fact, answer in zip(own, facts, answers, strict=True)
         ]
         together = compare_all(TEMPLATES[template], claims, scene, slack_px=3.0)
@@ -120,10 +120,12 @@ def test_the_same_point_by_letter(questions, scene):
     near = by_kind(questions)["range_metres", "numeric"]
     frame, (x, y) = near.fact["frame"], near.fact["a"]
     marks = [{"text": str(k + 1), "xy_px": [x + 60.0 * (k - 2), y]} for k in range(4)]
+    values = [marks[k]["xy_px"] for k in (0, 2, 1, 3)]
     question = replace(
         near, template="same_point", format="choice", options=["Point 1", "Point 3", "Point 2", "Point 4"], answer="B",
         fact={"frame_a": frame, "xy_a": [x, y], "frame_b": frame, "size": [200, 150]}, value=[x, y], sigma=0.7,
-        tolerance=5.0, media=[{"kind": "frames", "frames": [frame], "marks": marks}],
+        tolerance=5.0, scorer="point", scorer_params={"option_values": values},
+        media=[{"kind": "frames", "frames": [frame], "marks": marks}],
     )  # fmt: skip
     assert one(question, scene).word != "wrong"
     assert one(question, scene, answer="C").word in ("wrong", "undecidable")

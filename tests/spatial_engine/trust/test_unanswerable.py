@@ -12,14 +12,13 @@ from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.export import export
 from spatial_engine.scoring import own
-from spatial_engine.scoring.own.labels import LETTERS
-from spatial_engine.scoring.score import Score
 from spatial_engine.trust.label_audit import compare_labels
+from templates.answers.score import Score
 from templates.generate import ask_clip
 from templates.perception.same_point import SamePoint
-from templates.question import Question
+from templates.question import LETTERS, Question
 from templates.settings import AskSettings
-from templates.unanswerable import UNDETERMINED, is_open_option
+from templates.unanswerable import UNDETERMINED, offers_undetermined
 from tests.spatial_engine.trust import known_room
 
 
@@ -77,7 +76,9 @@ def test_truth_confirms_them_and_the_data_set_counts_them(made, truths):
     dataset, _ = made
     found = left_open(dataset)
     assert len(found) >= 2 and words(found, truths) == {("right", "")}
-    assert all(is_open_option(q.options[ord(q.answer) - ord("A")]) and q.margin > 2.33 for q in found)
+    assert all(
+        q.options[ord(q.answer) - ord("A")].startswith("It cannot be determined") and q.margin > 2.33 for q in found
+    )
     assert "wrong" not in {word for word, _ in words(list(dataset.questions), truths)}
     assert dataset.audit["unanswerable"] == {"same_point": {"offered": 5 * len(found), "right": len(found)}}
     card = (dataset.path / "README.md").read_text()
@@ -88,9 +89,9 @@ def test_a_wrong_letter_is_found(made, truths):
     dataset, _ = made
     found = left_open(dataset)
     assert words([planted(question) for question in found], truths) == {("wrong", "")}
-    offered = [q for q in dataset.questions if q.value != UNDETERMINED and any(map(is_open_option, q.options))]
+    offered = [q for q in dataset.questions if q.value != UNDETERMINED and offers_undetermined(q)]
     right = [q for q in offered if words([q], truths) == {("right", "")}]
-    said = [replace(q, answer=LETTERS[[is_open_option(option) for option in q.options].index(True)]) for q in right]
+    said = [replace(q, answer=LETTERS[q.scorer_params["option_values"].index(UNDETERMINED)]) for q in right]
     assert said and words(said, truths) == {("wrong", "")}
 
 

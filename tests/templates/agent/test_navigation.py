@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -12,9 +13,10 @@ from scipy.spatial.transform import Rotation
 
 from experts.signals import CameraPath, Scale, Signal, SparsePoints
 from templates.agent.navigation import Navigate
-from templates.answer import Label, Plan
+from templates.answers import Label, Plan
 from templates.draft import ClipQuestions, Draft
 from templates.generate import ask_clip
+from templates.measured import Json
 from templates.scene.scene import Scene, scenes_of
 from templates.settings import AskSettings
 from templates.truth import verdict
@@ -56,9 +58,13 @@ def exactly(signals: dict[str, Signal]) -> Scene:
     return scene
 
 
+def sizes(draft: Draft) -> Mapping[str, Json]:
+    return draft.answer.to_json().scorer_params
+
+
 def followed(draft: Draft, way_step: float) -> np.ndarray:
     """Where the written answer leads from its first photo: by the rules that the prompt states, told again here."""
-    answer, degrees = draft.phrasing.answer, draft.phrasing.scorer_params["rotation_step_deg"]
+    answer, degrees = draft.written, sizes(draft)["rotation_step_deg"]
     amounts = {n: k if n in POSITIVE else -k for n, k in zip(answer["actions"], answer["step_nums"], strict=True)}
     move, turns = np.eye(4), {"Pan": np.eye(3), "Tilt": np.eye(3), "Roll": np.eye(3)}
     for name, steps in amounts.items():
@@ -76,7 +82,7 @@ def ends_within_a_step(draft: Draft, way_step: float) -> bool:
     there, end = worlds.camera_poses()[draft.fact.params["to"] // 2], followed(draft, way_step)
     turn = Rotation.from_matrix(there[:3, :3].T @ end[:3, :3]).magnitude()
     near = np.linalg.norm(there[:3, 3] - end[:3, 3]) <= way_step
-    return bool(near and np.degrees(turn) <= draft.phrasing.scorer_params["rotation_step_deg"])
+    return bool(near and np.degrees(turn) <= sizes(draft)["rotation_step_deg"])
 
 
 def test_both_forms_are_asked_and_right() -> None:
@@ -97,15 +103,15 @@ def test_written_plans_followed_by_hand_end_at_the_second_photo() -> None:
         marked = points.xyz_world[points.observation_point[here][at]]
         start = worlds.camera_poses()[draft.fact.params["from"] // 2]
         distance = float(np.linalg.norm(marked - start[:3, 3]))
-        assert ends_within_a_step(draft, distance / draft.phrasing.scorer_params["point_fraction"])
-        assert max(draft.phrasing.answer["step_nums"]) <= 10
+        assert ends_within_a_step(draft, distance / sizes(draft)["point_fraction"])
+        assert max(draft.written["step_nums"]) <= 10
 
 
 def test_metric_clips_are_asked_in_metres_and_need_no_mark() -> None:
     found = plans(asked(with_path(worlds.signals(), scale=METRIC)))
     assert len(found) >= 4
     for draft in found:
-        assert ends_within_a_step(draft, draft.phrasing.scorer_params["translation_step_m"])
+        assert ends_within_a_step(draft, sizes(draft)["translation_step_m"])
         assert draft.fact.params["point"] is None and "point P" not in draft.phrasing.prompt
         assert re.search(r"One step of moving is [\d.]+ m;", draft.phrasing.prompt)
         assert not draft.phrasing.media[0].marks
@@ -114,8 +120,8 @@ def test_metric_clips_are_asked_in_metres_and_need_no_mark() -> None:
 def test_a_relative_clip_never_says_metres_and_marks_its_point() -> None:
     for draft in asked(worlds.signals()).drafts:
         assert not re.search(r"\bm\b|\b(centi)?met(re|er)s?\b", draft.phrasing.prompt)
-        assert not any(isinstance(value, str) and value.endswith("_m") for value in draft.phrasing.scorer_params)
         if draft.format == "plan":
+            assert not any(name.endswith("_m") for name in sizes(draft))
             (mark,) = draft.phrasing.media[0].marks
             assert mark.text == "P" and list(mark.xy_px) == draft.fact.params["point"]
 
@@ -146,11 +152,11 @@ def test_mirrored_footage_mirrors_the_plans() -> None:
             first, second = NAVIGATE.answer(format, fact, a), NAVIGATE.answer(format, fact, b)
             assert type(first) is type(second)
             if isinstance(first, Label) and isinstance(second, Label):
-                assert second.text == in_a_mirror(first.text)
+                assert second.text == in_a_mirror(str(first.text))
                 swapped[format] += first.text != second.text
             if isinstance(first, Plan) and isinstance(second, Plan):
-                steps = [(in_a_mirror(s.primitive.name), s.steps) for s in first.steps.actions]
-                assert [(s.primitive.name, s.steps) for s in second.steps.actions] == steps
+                here, there = first.to_json().answer, second.to_json().answer
+                assert there == {**here, "actions": [in_a_mirror(name) for name in here["actions"]]}
                 swapped[format] += 1
     assert swapped["choice"] and swapped["plan"]
 
@@ -164,8 +170,8 @@ def test_options_differ_and_none_stands_out() -> None:
     for draft in asked(worlds.signals()).drafts:
         if draft.format != "choice":
             continue
-        options = [str(option).split(", then ") for option in draft.phrasing.options]
-        assert len(set(draft.phrasing.options)) == 4
+        options = [str(option.shown).split(", then ") for option in draft.phrasing.options]
+        assert len(set(draft.phrasing.options)) == 4 and all(o.shown == o.value for o in draft.phrasing.options)
         for names in zip(*options, strict=True):  # every name of the first place, and of the second
             assert len(set(Counter(names).values())) == 1
 

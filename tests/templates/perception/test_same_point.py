@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from experts.signals import CameraPath, Signal
-from templates.answer import Label, Point
+from templates.answers import Label, Point
 from templates.draft import Draft
 from templates.generate import ask_clip
 from templates.measured import Measured, Undecided
@@ -20,7 +20,7 @@ from templates.registry import create_templates
 from templates.scene.scene import scenes_of
 from templates.settings import AskSettings
 from templates.truth import verdict
-from templates.unanswerable import UNDETERMINED, is_open_option, is_unanswerable
+from templates.unanswerable import UNDETERMINED, is_unanswerable, offers_undetermined
 from tests.templates import worlds
 
 PLAIN, ABSTAINING = SamePoint(), SamePoint(unanswerable=True)
@@ -45,7 +45,7 @@ def with_path(**changes: object) -> dict[str, Signal]:
 def test_without_the_flag_nobody_may_abstain() -> None:
     drafts = asked(worlds.signals(), PLAIN)
     assert drafts and not left_open(drafts)
-    assert not any(is_open_option(option) for draft in drafts for option in draft.phrasing.options)
+    assert not any(offers_undetermined(draft.phrasing) for draft in drafts)
     assert not create_templates()["same_point"].unanswerable  # type: ignore[attr-defined]
     assert create_templates(unanswerable=True)["same_point"].unanswerable  # type: ignore[attr-defined]
 
@@ -57,7 +57,7 @@ def test_with_it_the_other_questions_are_the_same_but_for_one_option() -> None:
     for before, after in zip(plain, others, strict=True):
         options = after.phrasing.options
         if after.format == "choice":
-            assert is_open_option(options[-1])
+            assert options[-1].value == UNDETERMINED
             options = options[:-1]
         assert repr(replace(after, phrasing=replace(after.phrasing, options=options))) == repr(before)
 

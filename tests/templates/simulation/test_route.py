@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from experts.signals import CameraPath, Signal
-from templates.answer import Label
+from templates.answers import Label
 from templates.draft import ClipQuestions
 from templates.generate import ask_clip
 from templates.scene.scene import scenes_of
@@ -66,7 +66,7 @@ def test_photos_are_shown_in_the_order_of_the_fact() -> None:
 def test_options_come_in_pairs_of_an_order_and_its_reverse() -> None:
     for draft in asked(worlds.signals()).drafts:
         if draft.format == "choice":
-            orders = [str(option).split(", ") for option in draft.phrasing.options]
+            orders = [str(option.shown).split(", ") for option in draft.phrasing.options]
             assert len({*draft.phrasing.options}) == 4 and all(order[0] == "1" for order in orders)
             assert all([order[0], *order[:0:-1]] in orders for order in orders)
 

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spatial_engine.errors import UsageError
-from spatial_engine.scoring.measures import mean_relative_accuracy
 from spatial_engine.scoring.published.vsi_bench import (
     CHOICE,
     DIRECTIONS,
@@ -20,8 +19,9 @@ from spatial_engine.scoring.published.vsi_bench import (
     first_token,
     number_score,
 )
-from spatial_engine.scoring.score import Score
 from spatial_engine.scoring.scorers import ScoredItem, Scorer, Totals
+from templates.answers.measures import mean_relative_accuracy
+from templates.answers.score import Score
 from tests.spatial_engine.scoring.golden import agrees, cases
 
 ALL = (*NUMERIC, *CHOICE)

@@ -14,6 +14,8 @@ class Score:
     """From 0 to 1."""
     detail: Mapping[str, Json] = field(default_factory=dict)
     """What the value consists of: JSON values, all numbers finite."""
+    nearness: float = 0.0
+    """From 0 to 1: how near the prediction comes to the target, right or wrong (for rewards); 0 of labels."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,3 +24,7 @@ class Unscored:
 
     reason: str
     """Short and countable."""
+
+
+class UnscorableError(ValueError):
+    """The fields of a question allow no score; the message is the counted reason."""

@@ -1,4 +1,6 @@
-"""What is decided and what is right."""
+"""What is decided and what is right, of one answer and of stacks."""
+
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -7,8 +9,19 @@ from hypothesis import strategies as st
 
 from action_mapping.pair_plan import in_whole_steps
 from action_mapping.primitives import COMPONENTS
-from templates.answer import Label, Numbers, Plan, Point, Shape, p_right, p_within, right
+from action_mapping.replay import moved_by, residuals
+from action_mapping.replay import replay as followed
+from templates.answers import RIGHT, UNDECIDED, WRONG, Answer, Label, Numbers, Plan, Point, Shape
+from templates.answers.plan import p_within
 from templates.unanswerable import UNDETERMINED
+
+
+def p_right(answer: Answer) -> float:
+    return float(answer.p_right())
+
+
+def right(answer: Answer, truth: Answer) -> bool | None:
+    return {RIGHT: True, UNDECIDED: None, WRONG: False}[int(answer.right(truth))]
 
 
 def numbers(value: list[float], sigma: float, tolerance: float, period: float | None = None) -> Numbers:
@@ -76,8 +89,8 @@ def test_shapes_and_points() -> None:
 
 
 def test_different_kinds_cannot_be_compared() -> None:
-    with pytest.raises(TypeError, match="cannot compare Label with Shape"):
-        right(Label(text="A", margin=3), Shape(points=np.zeros((3, 2)), sigma=0.01, tolerance=0.15))
+    with pytest.raises(TypeError, match="cannot compare Numbers with Shape"):
+        right(numbers([1.0], 1, 5), Shape(points=np.zeros((3, 2)), sigma=0.01, tolerance=0.15))
 
 
 def test_a_point_and_a_label_that_it_is_left_out_exclude_each_other() -> None:
@@ -89,8 +102,8 @@ def test_a_point_and_a_label_that_it_is_left_out_exclude_each_other() -> None:
 
 def plan(amounts: dict[str, float], sigma: float = 0.01, outlier_probability: float = 0.0) -> Plan:
     """The nearest whole steps of 0.5 and 10°; σ in path units, a tenth of it in rad."""
-    return Plan(
-        steps=in_whole_steps(amounts, 0.5, float(np.radians(10.0))),  # type: ignore[arg-type]
+    return Plan.of(
+        in_whole_steps(amounts, 0.5, float(np.radians(10.0))),  # type: ignore[arg-type]
         amounts=np.array([amounts.get(name, 0.0) for name in COMPONENTS]),
         sigma=np.array([sigma / 10 if name.endswith("_rad") else sigma for name in COMPONENTS]),
         outlier_probability=outlier_probability,
@@ -123,3 +136,59 @@ def test_plans_are_right_if_they_end_within_a_step_and_the_truth_is_clear() -> N
     assert right(answer, plan({**near, "tilt_rad": 0.3})) is False
     assert right(answer, plan({**near, "dolly": 2.45})) is None
     assert right(answer, plan(near, sigma=0.2)) is None
+
+
+def test_a_plan_ends_where_it_is_followed_to() -> None:
+    amounts = {"dolly": 2.1, "truck": -1.2, "pan_rad": 0.5, "tilt_rad": -0.3, "roll_rad": 0.2}
+    steps = in_whole_steps(amounts, 0.5, float(np.radians(10.0)))  # type: ignore[arg-type]
+    there, end = moved_by({**dict.fromkeys(COMPONENTS, 0.0), **amounts}), followed(np.eye(4), steps)  # type: ignore
+    (left,) = residuals(there[None], end[None])
+    answer = plan(amounts)
+    expected = [left.translation / 0.5, left.rotation_rad / np.radians(10.0)]
+    np.testing.assert_allclose(answer.residual(answer.amounts), expected, atol=1e-12)
+
+
+def stacked(answers: list[Answer]) -> Answer:
+    """One stack of answers of one type: each array with the rows along a new first axis."""
+    first = answers[0]
+    parts = {field.name: [getattr(answer, field.name) for answer in answers] for field in fields(first)}
+    shared = {"names", "unit", "period", "decimals", "point_fraction"}
+    return replace(first, **{name: np.array(part) for name, part in parts.items() if name not in shared})
+
+
+def label(text: str, margin: float = 9.0) -> Label:
+    return Label(text=text, margin=margin)
+
+
+def point(x: float) -> Point:
+    return Point(xy_px=np.array([x, 1.0]), sigma_px=2.0, tolerance_px=9.0)
+
+
+def shape(x: float) -> Shape:
+    return Shape(points=np.full((4, 2), x), sigma=0.02, tolerance=0.1)
+
+
+PAIRS: dict[str, list[tuple[Answer, Answer]]] = {
+    "label": [(label("up", m), label(b, m)) for b, m in (("up", 9.0), ("down", 8.0), ("down", 1.0))],
+    "numbers": [(numbers([180.0 - a], 1, 5, 360), numbers([a - 180.0], 0.1, 5, 360)) for a in (1.0, 9.0, 2.4)],
+    "point": [(point(0.0), point(x)) for x in (1.0, 8.9, 30.0)],
+    "shape": [(shape(0.0), shape(x)) for x in (0.0, 0.07, 0.5)],
+    "plan": [(plan({"dolly": 2.2, "pan_rad": 0.3}), plan({"dolly": z, "pan_rad": 0.3})) for z in (2.2, 2.48, 4.0)],
+}
+
+
+@pytest.mark.parametrize("pairs", PAIRS.values(), ids=PAIRS)
+def test_a_stack_gives_what_each_of_its_answers_gives(pairs: list[tuple[Answer, Answer]]) -> None:
+    answers, truths = (stacked(list(column)) for column in zip(*pairs, strict=True))
+    np.testing.assert_array_equal(answers.p_right(), [p_right(answer) for answer, _ in pairs])
+    verdicts = answers.right(truths)
+    assert verdicts.shape == (3,) and verdicts.tolist() == [int(answer.right(truth)) for answer, truth in pairs]
+    assert len(set(verdicts.tolist())) == 3
+
+
+@pytest.mark.parametrize("pairs", PAIRS.values(), ids=PAIRS)
+def test_an_empty_stack_is_no_special_case(pairs: list[tuple[Answer, Answer]]) -> None:
+    whole = stacked([answer for answer, _ in pairs])
+    shared = {"names", "unit", "period", "decimals", "point_fraction"}
+    none = replace(whole, **{f.name: getattr(whole, f.name)[:0] for f in fields(whole) if f.name not in shared})
+    assert none.p_right().shape == none.right(none).shape == (0,)

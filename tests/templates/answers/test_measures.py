@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from spatial_engine.scoring.measures import (
+from templates.answers.measures import (
     gaussian_score,
     kendall_tau,
     mean_relative_accuracy,

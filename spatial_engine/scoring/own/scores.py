@@ -1,0 +1,68 @@
+"""A response to one of our questions: the answer in it, and what that is worth."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from experts.registry import UnknownNameError
+from spatial_engine.scoring.own.readers import reader_of
+from spatial_engine.scoring.reading import Reading, Unreadable
+from templates.answers.registry import format_of
+from templates.answers.score import Score, UnscorableError, Unscored
+from templates.measured import Json
+from templates.question import Question
+
+_T = TypeVar("_T")
+_UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+"""What fields raise that are absent or of another shape than their format's."""
+
+
+def score(question: Question, response: str | None) -> Score | Unscored:
+    """What a response is worth: 1 if it is right, else 0, with the graded scores in its detail.
+
+    A response that says nothing readable scores 0 with detail {"unreadable": reason}. `Unscored` only where the
+    question itself cannot be scored. Never raises, whatever the response.
+    """
+    worthless = score_read(question, None)
+    if isinstance(worthless, Unscored):
+        return worthless
+    found = read(question, response)
+    if isinstance(found, Unreadable):
+        return Score(value=0.0, detail={**worthless.detail, "unreadable": found.reason})
+    return score_read(question, found.value)
+
+
+def read(question: Question, response: str | None) -> Reading | Unreadable:
+    """The answer in a response, in the form of `Question.answer`; points in pixels of the full-size frame."""
+    if not response or not response.strip():
+        return Unreadable(reason="empty")
+    found = _of(question, lambda: reader_of(format_of(question.format).reader).find(question, response))
+    return Unreadable(reason="nothing found") if isinstance(found, Unscored) else found
+
+
+def bare(question: Question, text: str) -> Json | None:
+    """The answer that a text is, if it is nothing else: for rewards, which forgive nothing. None else."""
+    found = _of(question, lambda: reader_of(format_of(question.format).reader).bare(question, text))
+    return None if isinstance(found, Unscored) else found
+
+
+def score_read(question: Question, value: Json) -> Score | Unscored:
+    """What an answer is worth once it has been read: by rules, by a judge, or by whoever knows it."""
+    return _of(question, lambda: format_of(question.format).score(question, value))
+
+
+def chance(question: Question) -> float:
+    """What someone who guesses evenly expects of `score`: 1/k of k options, 1/2, 1/n! of n photos, else 0."""
+    found = _of(question, lambda: format_of(question.format).chance(question))
+    return 0.0 if isinstance(found, Unscored) else found
+
+
+def _of(question: Question, asked: Callable[[], _T]) -> _T | Unscored:
+    """What is asked of a question, or why its fields do not allow it."""
+    try:
+        return asked()
+    except UnknownNameError:
+        return Unscored(reason=f"no rule scores {question.scorer} answers in the format {question.format}")
+    except UnscorableError as error:
+        return Unscored(reason=str(error))
+    except _UNFIT:
+        return Unscored(reason=f"fields of another shape than those of the format {question.format}")

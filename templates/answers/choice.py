@@ -1,0 +1,61 @@
+"""The format that offers options: a letter each, in a choice."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+
+from templates.answers.answer import Answer
+from templates.answers.format import Format
+from templates.answers.label import Label
+from templates.answers.score import Score, UnscorableError
+from templates.measured import Json
+from templates.question import LETTERS, Question
+
+
+class Choice(Format):
+    """One of several options, by its letter. Right: the letter of the true option."""
+
+    name: ClassVar[str] = "choice"
+    reader: ClassVar[str] = "letter"
+    closed: ClassVar[bool] = True
+
+    def form(self, question: Question) -> str:
+        """With the letters."""
+        return f"the letter of one option ({', '.join(LETTERS[: len(question.options)])})"
+
+    def score(self, question: Question, value: Json) -> Score:
+        """1 for the right letter."""
+        letters = [*LETTERS[: len(question.options)]]
+        if question.answer not in letters:
+            raise UnscorableError("the right answer is none of the options")
+        said = value if value in letters else None
+        return Score(value=float(said == question.answer), detail={"value": said, "right": question.answer})
+
+    def chance(self, question: Question) -> float:
+        """1/k of k options."""
+        return 1 / max(1, len(question.options))
+
+    def stated(self, question: Question, recorded: Answer) -> Answer:
+        """What the lettered option says: another answer of the same type, or a label that excludes every one."""
+        value = option_value(question, [*LETTERS[: len(question.options)]].index(question.answer))
+        prediction = recorded.predicted(value)
+        return Label(text=str(value), margin=np.inf) if prediction is None else prediction
+
+    def guess(self, question: Question, rng: np.random.Generator) -> Json:
+        """Any letter."""
+        return LETTERS[rng.integers(len(question.options))]
+
+    def near_misses(self, question: Question) -> Iterator[Json]:
+        """The letters that follow the right one."""
+        k, at = len(question.options), LETTERS.index(question.answer)
+        yield from (LETTERS[(at + step) % k] for step in range(1, k))
+
+
+def option_value(question: Question, index: int) -> Json:
+    """What an option says, in the form of `Question.value`; of one that is a drawing the line that it draws."""
+    if values := question.scorer_params.get("option_values"):
+        return values[index]
+    (drawing,) = (medium for medium in question.media if medium["id"] == question.options[index])
+    (line,) = drawing["polylines"]
+    return line

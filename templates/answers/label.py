@@ -1,0 +1,58 @@
+"""Labels: one of a closed set of words."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Float
+from scipy.stats import norm
+
+from templates.answers.answer import TRUTH_SIGMAS, Answer, Recorded, Rows
+from templates.measured import Json
+from templates.question import Question
+
+
+@dataclass(frozen=True, kw_only=True)
+class Label(Answer):
+    """One of a closed set of words. Right: the true label."""
+
+    name: ClassVar[str] = "label"
+    refusal: ClassVar[str] = "too close to call"
+
+    text: str | np.ndarray
+    """The word; of a stack an array of them."""
+    margin: Rows
+    """Distance to the nearest other label, in σ of the joint measurement."""
+
+    def p_within(self) -> Rows:
+        """One-sided: the nearest other label lies `margin` σ away."""
+        return norm.cdf(self.margin)
+
+    def decides(self) -> np.ndarray | np.bool_:
+        """A true label counts from `TRUTH_SIGMAS` on."""
+        return np.asarray(self.margin) >= TRUTH_SIGMAS
+
+    @property
+    def limits(self) -> Float[np.ndarray, "*n 1"]:
+        """Another label is an error of 1, which is too much."""
+        return np.full((*np.shape(self.margin), 1), 0.5)
+
+    def error(self, truth: "Label") -> tuple[Float[np.ndarray, "*n 1"], Float[np.ndarray, "*n 1"]]:
+        """0 for the same label, 1 for another; a truth that does not decide has no σ that would."""
+        differs = np.asarray(np.asarray(self.text) != np.asarray(truth.text), dtype=float)
+        return differs[..., None], np.where(truth.decides(), 0.0, np.inf)[..., None]
+
+    def to_json(self) -> Recorded:
+        """The word."""
+        return Recorded(value=self.text, answer=self.text, margin=float(self.margin))
+
+    @classmethod
+    def from_json(cls, question: Question) -> "Label":
+        """A label without a margin is certain."""
+        if not isinstance(question.value, str):
+            raise ValueError(f"a label is a word, not {question.value!r}")
+        return cls(text=question.value, margin=np.inf if question.margin is None else question.margin)
+
+    def predicted(self, value: Json) -> "Label | None":
+        """Another word."""
+        return replace(self, text=value) if isinstance(value, str) else None

@@ -1,0 +1,230 @@
+"""Numbers, alone or by name, and the two formats that ask for them."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Float
+from scipy.stats import norm
+
+from templates.answers.answer import Answer, Errors, Recorded, Rows, finite, listed
+from templates.answers.format import Format
+from templates.answers.measures import gaussian_score, mean_relative_accuracy, signed_difference
+from templates.answers.score import UnscorableError
+from templates.measured import Json
+from templates.question import Question
+
+UNITS = {"deg": "degrees", "m": "metres", "px": "pixels", "s": "seconds"}
+"""In words, by how a question writes them."""
+_SYMBOLS = {"deg": "°"}
+_SPANS = {"deg": (0.0, 180.0), "rad": (0.0, math.pi)}
+_FACTORS = {"": (0.25, 4.0), "m": (0.3, 10.0)}
+"""Where numbers without a period are guessed: evenly, or evenly in their logarithm (other units as none)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers(Answer):
+    """One or several named numbers. Right: every one within its tolerance."""
+
+    name: ClassVar[str] = "numbers"
+
+    names: tuple[str, ...]
+    value: Float[np.ndarray, "*n d"]
+    sigma: Float[np.ndarray, "*n d"]
+    tolerance: Float[np.ndarray, "*n d"]
+    """Never above the largest that its quantity allows (`templates.settings.MaxTolerances`)."""
+    unit: str
+    period: float | None = None
+    """The numbers are angles that repeat after this much, in `unit`; None if they do not."""
+    decimals: int = 1
+    """How many decimals are shown."""
+
+    def p_within(self) -> Rows:
+        """All within their tolerances, errors being normal and independent."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.prod(1 - 2 * norm.sf(self.tolerance / self.sigma), axis=-1)
+
+    @property
+    def limits(self) -> Float[np.ndarray, "*n d"]:
+        """The tolerances."""
+        return self.tolerance
+
+    def error(self, truth: "Numbers") -> tuple[Float[np.ndarray, "*n d"], Float[np.ndarray, "*n d"]]:
+        """Absolute differences, the short way round; NaN where the truth lacks one of the numbers."""
+        if not set(self.names) <= set(truth.names):
+            return np.full_like(self.value, np.nan), np.full_like(self.value, np.nan)
+        columns = [truth.names.index(name) for name in self.names]
+        off = np.abs(self.value - truth.value[..., columns])
+        off = np.minimum(off % self.period, -off % self.period) if self.period else off
+        return off, truth.sigma[..., columns]
+
+    def difference(self, truth: "Numbers") -> Errors:
+        """Of the numbers that both have."""
+        names = [name for name in self.names if name in truth.names]
+        own, true = ([numbers.names.index(name) for name in names] for numbers in (self, truth))
+        off = [signed_difference(a, b, self.period) for a, b in zip(self.value[own], truth.value[true], strict=True)]
+        sigma = np.hypot(self.sigma[own], truth.sigma[true])
+        return dict(zip(names, map(float, off), strict=True)), dict(zip(names, sigma.tolist(), strict=True))
+
+    def repeats(self, other: "Numbers") -> bool:
+        """Within the tolerances."""
+        return self.names == other.names and bool(np.all(self.error(other)[0] <= self.limits))
+
+    def tolerance_in_words(self) -> str:
+        """ "±0.15", "±15°", "±0.3 m", "roll ±5°, pitch ±5°"."""
+        unit = _SYMBOLS.get(self.unit, self.unit and f" {self.unit}")
+        each = [f"±{round(float(limit), self.decimals):g}{unit}" for limit in self.tolerance]
+        if len(each) == 1:
+            return each[0]
+        return ", ".join(f"{name} {limit}" for name, limit in zip(self.names, each, strict=True))
+
+    def to_json(self) -> Recorded:
+        """A number alone, or an object of numbers by name; its name and its period are parameters of the score."""
+        value, sigma, tolerance = (self._by_name(listed(part)) for part in (self.value, self.sigma, self.tolerance))
+        params: dict[str, Json] = {"period": self.period} if self.period else {}
+        return Recorded(
+            value=value,
+            answer=self._by_name([self._rounded(number) for number in self.value.tolist()]),
+            sigma=sigma,
+            tolerance=tolerance,
+            unit=self.unit,
+            scorer_params=params if len(self.names) > 1 else {"name": self.names[0], **params},
+        )
+
+    @classmethod
+    def from_json(cls, question: Question) -> "Numbers":
+        """Raises `UnscorableError` where a number or its tolerance is missing."""
+        value, params = question.value, question.scorer_params
+        names = tuple(value) if isinstance(value, Mapping) else (params.get("name", "value"),)
+
+        def column(part: Json) -> Float[np.ndarray, "d"]:
+            found = [part[name] for name in names] if isinstance(value, Mapping) else [part]
+            return np.array([np.nan if (number := finite(each)) is None else number for each in found])
+
+        numbers = cls(
+            names=names,
+            value=column(value),
+            sigma=np.full(len(names), np.nan) if question.sigma is None else column(question.sigma),
+            tolerance=column(question.tolerance),
+            unit=question.unit,
+            period=finite(params.get("period")) or None,
+        )
+        if not names or not np.isfinite(numbers.value).all() or not (numbers.tolerance >= 0).all():
+            raise UnscorableError("no measurement with a tolerance")
+        return numbers
+
+    def predicted(self, value: Json) -> "Numbers | None":
+        """A number, or an object of numbers; one that it does not name is NaN."""
+        given = value if isinstance(value, Mapping) else {}
+        found = [finite(value)] if len(self.names) == 1 else [finite(given.get(name)) for name in self.names]
+        if found == [None]:
+            return None
+        return replace(self, value=np.array([np.nan if number is None else number for number in found]))
+
+    def detail(self, prediction: "Numbers") -> Mapping[str, Json]:
+        """`error` (prediction minus measurement), its square, Gaussian score with the measurement's σ, mean relative
+        accuracy of numbers without a period. Of several numbers errors by name, and means of the graded scores, in
+        which a number that is not there counts 0."""
+        each = {
+            name: self._graded(k, number)
+            for k, (name, number) in enumerate(zip(self.names, prediction.value.tolist(), strict=True))
+            if np.isfinite(number)
+        }
+        if len(self.names) == 1:
+            return {"value": prediction.value.item(), **each[self.names[0]]}
+        by_name = {
+            key: found
+            for key in ("error", "squared_error", "angular_error_deg")
+            if (found := {name: part[key] for name, part in each.items() if key in part})
+        }
+        means = {
+            key: math.fsum(parts) / len(self.names)
+            for key in ("gaussian", "relative_accuracy")
+            if (parts := [part[key] for part in each.values() if key in part])
+        }
+        return {"value": dict(zip(self.names, listed(prediction.value), strict=True)), **by_name, **means}
+
+    def _graded(self, column: int, number: float) -> dict[str, float]:
+        true, sigma = float(self.value[column]), float(self.sigma[column])
+        error = signed_difference(number, true, self.period)
+        graded = {"error": error, "squared_error": error**2}
+        if math.isfinite(sigma):
+            graded["gaussian"] = gaussian_score(number, true, sigma, self.period, exact_counts=True)
+        if self.period is None and true != 0:
+            graded["relative_accuracy"] = mean_relative_accuracy(number, true)
+        if self.period is not None and self.unit in ("deg", "rad"):
+            graded["angular_error_deg"] = abs(error) if self.unit == "deg" else math.degrees(abs(error))
+        return graded
+
+    def _by_name(self, each: list[Json]) -> Json:
+        return each[0] if len(self.names) == 1 else dict(zip(self.names, each, strict=True))
+
+    def _rounded(self, number: float) -> float | int:
+        return round(number, self.decimals) + 0.0 if self.decimals else round(number)  # never -0.0
+
+
+class Numeric(Format):
+    """One number."""
+
+    name: ClassVar[str] = "numeric"
+    reader: ClassVar[str] = "number"
+
+    def form(self, question: Question) -> str:
+        """With its unit."""
+        unit = UNITS.get(question.unit, question.unit)
+        return f"one number, in {unit}" if unit else "one number"
+
+    def no_op(self, question: Question) -> Json:
+        """0."""
+        return 0
+
+    def guess(self, question: Question, rng: np.random.Generator) -> Json:
+        """Somewhere in the span of its unit."""
+        return _drawn(question, rng)
+
+    def near_misses(self, question: Question) -> Iterator[Json]:
+        """Beyond the tolerance, or half a period away."""
+        return _beside(question.answer, question.tolerance, question.scorer_params.get("period"))
+
+
+class NumbersByName(Format):
+    """A JSON object of numbers."""
+
+    name: ClassVar[str] = "json"
+    reader: ClassVar[str] = "numbers"
+
+    def form(self, question: Question) -> str:
+        """With the names."""
+        return "one JSON object with a number for each of " + ", ".join(f'"{name}"' for name in question.answer)
+
+    def no_op(self, question: Question) -> Json:
+        """0 for each."""
+        return dict.fromkeys(question.answer, 0)
+
+    def guess(self, question: Question, rng: np.random.Generator) -> Json:
+        """Each somewhere in the span of its unit."""
+        return {name: _drawn(question, rng) for name in question.answer}
+
+    def near_misses(self, question: Question) -> Iterator[Json]:
+        """One of them beyond its tolerance."""
+        for name, number in question.answer.items():
+            for other in _beside(number, question.tolerance[name], question.scorer_params.get("period")):
+                yield {**question.answer, name: other}
+
+
+def _beside(number: float, tolerance: float, period: float | None) -> Iterator[float]:
+    """Three tolerances further; or half a period, the farthest that an angle can be off."""
+    yield round(number + 3 * tolerance + 0.01, 2)
+    if period:
+        yield round(number + period / 2, 2)
+
+
+def _drawn(question: Question, rng: np.random.Generator) -> float:
+    if period := question.scorer_params.get("period"):
+        return round(float(rng.uniform(-period / 2, period / 2)), 1)
+    if question.unit in _SPANS:
+        return round(float(rng.uniform(*_SPANS[question.unit])), 1)
+    low, high = _FACTORS.get(question.unit, _FACTORS[""])
+    return round(float(np.exp(rng.uniform(np.log(low), np.log(high)))), 2)

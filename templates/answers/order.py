@@ -1,0 +1,75 @@
+"""The format that asks for an order: numbers of photos."""
+
+from collections.abc import Iterator
+from math import factorial
+from typing import ClassVar
+
+import numpy as np
+
+from templates.answers.answer import Answer
+from templates.answers.format import Format
+from templates.answers.measures import kendall_tau, pairs_right
+from templates.answers.score import Score, UnscorableError
+from templates.measured import Json
+from templates.question import Question
+
+_MOST_PHOTOS = 100
+
+
+class Order(Format):
+    """A list of the numbers of photos. Right: the true order."""
+
+    name: ClassVar[str] = "order"
+    reader: ClassVar[str] = "order"
+
+    def form(self, question: Question) -> str:
+        """A list."""
+        return "the list of photo numbers, in order, in square brackets"
+
+    def score(self, question: Question, value: Json) -> Score:
+        """1 for the right order; in the detail the share of pairs in the right order, and Kendall's tau."""
+        order = _right_order(question)
+        said = value if isinstance(value, list) and all(type(number) is int for number in value) else None
+        if said is not None and len(said) > len(order) and said[0] not in order:
+            said = said[1:]  # the photo whose place was given
+        if said is None or sorted(said) != sorted(order):
+            return Score(value=0.0, detail={"value": None, "right": order})
+        graded = {"kendall_tau": kendall_tau(said, order), "pairs_right": pairs_right(said, order)}
+        return Score(value=float(said == order), detail={"value": said, "right": order, **graded})
+
+    def chance(self, question: Question) -> float:
+        """1/n! of n photos."""
+        return 1 / factorial(len(_right_order(question)))
+
+    def stated(self, question: Question, recorded: Answer) -> Answer:
+        """The label of that order."""
+        prediction = recorded.predicted(order_label(question.answer))
+        if prediction is None:
+            raise ValueError(f"an order is measured as a label, not as {recorded.name}")
+        return prediction
+
+    def no_op(self, question: Question) -> Json:
+        """The photos as they lie."""
+        return sorted(question.answer)
+
+    def guess(self, question: Question, rng: np.random.Generator) -> Json:
+        """Any order."""
+        return [int(number) for number in rng.permutation(sorted(question.answer))]
+
+    def near_misses(self, question: Question) -> Iterator[Json]:
+        """The reverse."""
+        yield question.answer[::-1]
+
+
+def order_label(photos: list[int]) -> str:
+    """The label of an order: the photos' numbers ("3 2 5 4")."""
+    return " ".join(map(str, photos))
+
+
+def _right_order(question: Question) -> list[int]:
+    order = question.answer
+    if not isinstance(order, list) or not 0 < len(order) <= _MOST_PHOTOS or any(type(n) is not int for n in order):
+        raise UnscorableError("the right order is not a list of photo numbers")
+    if len(set(order)) < len(order) or min(order) < 1:
+        raise UnscorableError("the right order names a photo twice")
+    return order

@@ -1,0 +1,275 @@
+"""Plans: whole steps from one place to another, and the format that asks for them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Float
+from scipy.spatial.transform import Rotation
+from scipy.stats import norm
+
+from action_mapping.plan import MAX_STEPS, PlanError, read_plan
+from action_mapping.plan import Plan as Steps
+from action_mapping.primitives import (
+    COMPONENTS,
+    PRIMITIVES,
+    ROTATIONS,
+    STAY,
+    TRANSLATIONS,
+    UnknownPrimitiveError,
+    primitive_of,
+)
+from templates.answers.answer import Answer, Errors, Recorded, Rows, finite
+from templates.answers.format import Format
+from templates.answers.measures import progress, spl
+from templates.answers.score import Score, UnscorableError
+from templates.measured import Json
+from templates.question import Question
+
+MOTIONS = tuple(name.removesuffix("_rad") for name in COMPONENTS)
+"""The six components as a question writes them, in steps: pan, tilt, roll, truck, pedestal, dolly."""
+_ROTATES = np.array([name in ROTATIONS for name in COMPONENTS])
+_IN_ORDER = [COMPONENTS.index(name) for name in (*TRANSLATIONS, *ROTATIONS)]
+_MOST_ACTIONS = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan(Answer):
+    """Whole steps from one place to another. Right: followed, they end within `tolerance` steps of it, in translation
+    and in rotation alike."""
+
+    name: ClassVar[str] = "plan"
+
+    counts: Float[np.ndarray, "*n 6"]
+    """Signed steps of each component, in the order of `COMPONENTS`."""
+    translation_step: Rows
+    """Length of a step: in metres, or in distances from the start to the marked point."""
+    rotation_step_rad: Rows
+    point_fraction: int | None = None
+    """k where a translation step is 1/k of the distance from the start to the marked point."""
+    amounts: Float[np.ndarray, "*n 6"]
+    """Where the other place is: rad, and the unit of `translation_step`."""
+    sigma: Float[np.ndarray, "*n 6"]
+    tolerance: Rows = 1.0
+    """In steps; at most one."""
+
+    @classmethod
+    def of(
+        cls,
+        steps: Steps,
+        amounts: Float[np.ndarray, "6"],
+        sigma: Float[np.ndarray, "6"],
+        outlier_probability: float = 0.0,
+    ) -> "Plan":
+        """Of the plan that `action_mapping` makes."""
+        plan = cls(
+            counts=np.zeros(6),
+            translation_step=steps.translation_step,
+            rotation_step_rad=steps.rotation_step_rad,
+            point_fraction=steps.point_fraction,
+            amounts=amounts,
+            sigma=sigma,
+            outlier_probability=outlier_probability,
+        )
+        return plan._followed(steps)
+
+    @property
+    def step(self) -> Float[np.ndarray, "*n 6"]:
+        """Size of one step of each component."""
+        rotation, translation = (
+            np.asarray(part)[..., None] for part in (self.rotation_step_rad, self.translation_step)
+        )
+        return np.where(_ROTATES, rotation, translation).astype(float)
+
+    def p_within(self) -> Rows:
+        """Translation and rotation each end within the tolerance, three normal components of the largest σ each."""
+        sigma = _of_translation_and_rotation(self.sigma / self.step)
+        return np.prod(p_within(self.residual(self.amounts), sigma, self.limits), axis=-1)
+
+    @property
+    def limits(self) -> Float[np.ndarray, "*n 2"]:
+        """The tolerance twice: of translation and of rotation."""
+        return np.repeat(np.asarray(self.tolerance, dtype=float)[..., None], 2, axis=-1)
+
+    def error(self, truth: "Plan") -> tuple[Float[np.ndarray, "*n 2"], Float[np.ndarray, "*n 2"]]:
+        """How far the followed plan ends from the true place, in its own steps."""
+        return self.residual(truth.amounts), _of_translation_and_rotation(truth.sigma / self.step)
+
+    def residual(self, amounts: Float[np.ndarray, "*n 6"]) -> Float[np.ndarray, "*n 2"]:
+        """Translation and rotation, in steps, from where the followed plan ends to a place: the norm of the first, the
+        angle of the second. The same as `action_mapping.replay.residuals`, for stacks."""
+        reached = self.counts * self.step
+        translation = np.linalg.norm((reached - amounts)[..., ~_ROTATES], axis=-1)
+        there, here = (Rotation.from_euler("YXZ", part[..., _ROTATES].reshape(-1, 3)) for part in (amounts, reached))
+        rotation_rad = (there.inv() * here).magnitude().reshape(translation.shape)
+        return np.stack([translation / self.translation_step, rotation_rad / self.rotation_step_rad], axis=-1)
+
+    def difference(self, truth: "Plan") -> Errors:
+        """Of the six amounts of the measured place."""
+        off, sigma = self.amounts - truth.amounts, np.hypot(self.sigma, truth.sigma)
+        return dict(zip(MOTIONS, off.tolist(), strict=True)), dict(zip(MOTIONS, sigma.tolist(), strict=True))
+
+    def to_json(self) -> Recorded:
+        """Where the place is, in steps; asked for as actions, translations first."""
+        value, sigma = (
+            dict(zip(MOTIONS, (part / self.step).tolist(), strict=True)) for part in (self.amounts, self.sigma)
+        )
+        size = {"translation_step_m": self.translation_step}
+        if self.point_fraction is not None:
+            size = {"point_fraction": self.point_fraction}
+        return Recorded(
+            value=value,
+            answer=self._actions(),
+            sigma=sigma,
+            tolerance=self.tolerance,
+            unit="steps",
+            scorer_params={**size, "rotation_step_deg": self.rotation_step_deg},
+        )
+
+    @property
+    def rotation_step_deg(self) -> float:
+        """As it is asked for: rounded to 0.01°."""
+        return round(float(np.degrees(self.rotation_step_rad)), 2)
+
+    def _actions(self) -> dict[str, list[Json]]:
+        named = [(COMPONENTS[k], int(self.counts[k])) for k in _IN_ORDER if self.counts[k]]
+        if not named:
+            return {"actions": [STAY.name], "step_nums": [0]}
+        return {
+            "actions": [primitive_of(component, count).name for component, count in named],
+            "step_nums": [abs(count) for _, count in named],
+        }
+
+    @classmethod
+    def from_json(cls, question: Question) -> "Plan":
+        """Raises `UnscorableError` where the sizes of the steps, the place or the tolerance are missing."""
+        params, fraction = question.scorer_params, question.scorer_params.get("point_fraction")
+        length = 1 / fraction if fraction else params.get("translation_step_m")
+        place = np.array([np.nan if (v := finite(question.value[name])) is None else v for name in MOTIONS])
+        tolerance = finite(question.tolerance)
+        if length is None or "rotation_step_deg" not in params or tolerance is None or not np.isfinite(place).all():
+            raise UnscorableError("a plan without the sizes of its steps, the place where it leads, or a tolerance")
+        plan = cls(
+            counts=np.zeros(6),
+            translation_step=length,
+            rotation_step_rad=float(np.radians(params["rotation_step_deg"])),
+            point_fraction=fraction,
+            amounts=np.zeros(6),
+            sigma=np.zeros(6),
+            tolerance=tolerance,
+        )
+        sigma = np.array([np.nan if question.sigma is None else question.sigma[name] for name in MOTIONS], dtype=float)
+        plan = replace(plan, amounts=place * plan.step, sigma=sigma * plan.step)
+        return plan._followed(plan._read(question.answer))
+
+    def predicted(self, value: Json) -> "Plan | None":
+        """Actions with their counts, in steps of the same size. None for a plan that cannot be followed."""
+        try:
+            return self._followed(self._read(value))
+        except (PlanError, UnknownPrimitiveError):
+            return None
+
+    def score(self, value: Json) -> Score:
+        """1 if the plan leads there.
+
+        In the detail: what is left, in steps (`translation_steps`, `rotation_steps`), at the start and after the plan,
+        `progress` from 0 (no nearer than at the start) to 1, and `spl`, success weighted by the count of steps.
+        """
+        known: dict[str, Json] = {"value": value if isinstance(value, Mapping) else None, "tolerance": self.tolerance}
+        try:
+            steps = self._read(value)
+        except (PlanError, UnknownPrimitiveError) as error:
+            return Score(value=0.0, detail={**known, "value": None, "invalid": str(error)[:200]} if value else known)
+        left, at_start = (plan.residual(self.amounts) for plan in (self._followed(steps), self._standing()))
+        is_right = bool((left <= self.limits).all())
+        covered = progress(float(at_start.sum()), float(left.sum()))
+        needed, taken = int(np.abs(self.counts).sum()), sum(action.steps for action in steps.actions)
+        return Score(
+            value=float(is_right),
+            detail={
+                **known,
+                **dict(zip(("translation_steps", "rotation_steps"), left.tolist(), strict=True)),
+                **dict(zip(("start_translation_steps", "start_rotation_steps"), at_start.tolist(), strict=True)),
+                "progress": covered,
+                "spl": spl(is_right, needed, taken),
+            },
+            nearness=covered,
+        )
+
+    def tolerance_in_words(self) -> str:
+        """ "within one step of moving and one step of turning"."""
+        count = "one step" if self.tolerance == 1 else f"{self.tolerance:g} steps"
+        return f"within {count} of moving and {count} of turning"
+
+    def _read(self, value: Json) -> Steps:
+        """A written plan in steps of this size. Raises PlanError, UnknownPrimitiveError."""
+        if not isinstance(value, Mapping):
+            raise PlanError("a plan is an object with actions and step_nums")
+        actions, counts = value.get("actions"), value.get("step_nums")
+        if not isinstance(actions, list) or not isinstance(counts, list) or len(actions) > _MOST_ACTIONS:
+            raise PlanError(f"actions and step_nums are lists of at most {_MOST_ACTIONS}")
+        length, angle = float(self.translation_step), float(self.rotation_step_rad)
+        return read_plan(actions, counts, translation_step=length, rotation_step_rad=angle)
+
+    def _followed(self, steps: Steps) -> "Plan":
+        counts = dict.fromkeys(COMPONENTS, 0)
+        for action in steps.actions:
+            if action.primitive.component in counts:
+                counts[action.primitive.component] += action.primitive.sign * action.steps
+        return replace(self, counts=np.array([float(counts[name]) for name in COMPONENTS]))
+
+    def _standing(self) -> "Plan":
+        return replace(self, counts=np.zeros(6))
+
+
+class PlanOfSteps(Format):
+    """A JSON object of actions and their counts."""
+
+    name: ClassVar[str] = "plan"
+    reader: ClassVar[str] = "plan"
+
+    def form(self, question: Question) -> str:
+        """With its keys."""
+        return 'one JSON object with the keys "actions" and "step_nums"'
+
+    def no_op(self, question: Question) -> Json:
+        """To stay."""
+        return {"actions": [STAY.name], "step_nums": [0]}
+
+    def guess(self, question: Question, rng: np.random.Generator) -> Json:
+        """Some steps of one translation and of one rotation."""
+        families = [[p.name for p in PRIMITIVES if p.component in family] for family in (TRANSLATIONS, ROTATIONS)]
+        names = [family[rng.integers(len(family))] for family in families]
+        return {"actions": names, "step_nums": [int(n) for n in rng.integers(1, MAX_STEPS + 1, size=2)]}
+
+    def near_misses(self, question: Question) -> Iterator[Json]:
+        """Every action the other way; then as far as steps lead."""
+        answer = question.answer
+        yield {"actions": [_opposite(name) for name in answer["actions"]], "step_nums": answer["step_nums"]}
+        yield {"actions": ["Dolly In", "Pan Right"], "step_nums": [MAX_STEPS, MAX_STEPS]}
+        yield {"actions": ["Dolly Out", "Pan Left"], "step_nums": [MAX_STEPS, MAX_STEPS]}
+
+
+def p_within(
+    distance: Float[np.ndarray, "*k"] | float,
+    sigma: Float[np.ndarray, "*k"] | float,
+    tolerance: Float[np.ndarray, "*k"] | float,
+) -> Float[np.ndarray, "*k"]:
+    """Probability that a point of three components, σ each, measured at a distance, lies within `tolerance`."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        distance = np.maximum(distance, 1e-4 * np.asarray(tolerance))  # the formula has its limit at 0, not its value
+        near, far = (tolerance - distance) / sigma, (tolerance + distance) / sigma
+        tails = (norm.pdf(near) - norm.pdf(far)) / np.fmax(distance / sigma, 1e-9)
+        return np.asarray(norm.cdf(far) + norm.cdf(near) - 1 - tails)
+
+
+def _of_translation_and_rotation(each: Float[np.ndarray, "*n 6"]) -> Float[np.ndarray, "*n 2"]:
+    """The largest σ of three translations, and of three rotations."""
+    return np.stack([each[..., ~_ROTATES].max(axis=-1), each[..., _ROTATES].max(axis=-1)], axis=-1)
+
+
+def _opposite(name: str) -> str:
+    named = next(p for p in PRIMITIVES if p.name == name)
+    others = [p.name for p in PRIMITIVES if p.component == named.component and p.sign == -named.sign]
+    return others[0] if others else name

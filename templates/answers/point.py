@@ -1,0 +1,137 @@
+"""Points of a picture, and the format that asks for one."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Float
+
+from templates.answers.answer import Answer, Errors, Recorded, Rows, finite
+from templates.answers.format import Format
+from templates.answers.measures import gaussian_score
+from templates.answers.score import Score, UnscorableError
+from templates.measured import Json
+from templates.question import Question
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point(Answer):
+    """A pixel. Right: within `tolerance_px` (a radius)."""
+
+    name: ClassVar[str] = "point"
+
+    xy_px: Float[np.ndarray, "*n 2"]
+    sigma_px: Rows
+    """σ per axis."""
+    tolerance_px: Rows
+
+    def p_within(self) -> Rows:
+        """Rayleigh: both axes have the same σ."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return 1 - np.exp(-0.5 * (np.asarray(self.tolerance_px) / self.sigma_px) ** 2)
+
+    @property
+    def limits(self) -> Float[np.ndarray, "*n 1"]:
+        """The radius."""
+        return np.asarray(self.tolerance_px, dtype=float)[..., None]
+
+    def error(self, truth: "Point") -> tuple[Float[np.ndarray, "*n 1"], Float[np.ndarray, "*n 1"]]:
+        """Distance in pixels."""
+        distance = np.linalg.norm(self.xy_px - truth.xy_px, axis=-1, keepdims=True)
+        return distance, np.asarray(truth.sigma_px, dtype=float)[..., None]
+
+    def difference(self, truth: "Point") -> Errors:
+        """Along x and y."""
+        off, sigma = (self.xy_px - truth.xy_px).tolist(), float(np.hypot(self.sigma_px, truth.sigma_px))
+        return dict(zip("xy", off, strict=True)), dict.fromkeys("xy", sigma)
+
+    def repeats(self, other: "Point") -> bool:
+        """Within the radius."""
+        return bool(np.all(self.error(other)[0] <= self.limits))
+
+    def tolerance_in_words(self) -> str:
+        """ "within 23 pixels"."""
+        return f"within {self.tolerance_px:g} pixels"
+
+    def to_json(self) -> Recorded:
+        """[x, y]; asked for to 0.1 px."""
+        xy = self.xy_px.tolist()
+        return Recorded(
+            value=xy,
+            answer=[round(part, 1) for part in xy],
+            sigma=float(self.sigma_px) if np.isfinite(self.sigma_px) else None,
+            tolerance=float(self.tolerance_px),
+            unit="px",
+        )
+
+    @classmethod
+    def from_json(cls, question: Question) -> "Point":
+        """Raises `UnscorableError` where the pixel or its tolerance is missing."""
+        xy, sigma, tolerance = _pair(question.value), finite(question.sigma), finite(question.tolerance)
+        if xy is None or tolerance is None or tolerance < 0:
+            raise UnscorableError("no measured pixel with a tolerance")
+        return cls(xy_px=np.array(xy), sigma_px=np.nan if sigma is None else sigma, tolerance_px=tolerance)
+
+    def predicted(self, value: Json) -> "Point | None":
+        """A pair of numbers."""
+        xy = _pair(value)
+        return None if xy is None else replace(self, xy_px=np.array(xy))
+
+    def detail(self, prediction: "Point") -> Mapping[str, Json]:
+        """Distance, its square, and the Gaussian score exp(-d² / 2σ²)."""
+        distance = float(np.linalg.norm(prediction.xy_px - self.xy_px))
+        found: dict[str, Json] = {"distance_px": distance, "squared_error": distance**2}
+        if np.isfinite(self.sigma_px) and self.sigma_px > 0:
+            found["gaussian"] = gaussian_score(distance, 0.0, float(self.sigma_px))
+        return {"value": prediction.xy_px.tolist(), **found}
+
+
+class Pixel(Format):
+    """The pixel of a photo."""
+
+    name: ClassVar[str] = "point"
+    reader: ClassVar[str] = "pixel"
+
+    def form(self, question: Question) -> str:
+        """A pair."""
+        return "the pixel as [x, y]"
+
+    def score(self, question: Question, value: Json) -> Score:
+        """1 within the tolerance. Without a photo nobody can answer."""
+        picture_size(question)
+        return super().score(question, value)
+
+    def no_op(self, question: Question) -> Json:
+        """Where the first mark stands, as if the camera had not moved; else the middle."""
+        marks = [mark for medium in question.media for mark in medium.get("marks", ())]
+        if marks:
+            return [float(v) for v in marks[0]["xy_px"]]
+        return [(side - 1) / 2 for side in picture_size(question)]
+
+    def guess(self, question: Question, rng: np.random.Generator) -> Json:
+        """Anywhere in the photo."""
+        return [round(float(rng.uniform(0, side - 1)), 1) for side in picture_size(question)]
+
+    def near_misses(self, question: Question) -> Iterator[Json]:
+        """The point mirrored, and the corners."""
+        (width, height), (x, y) = picture_size(question), question.answer
+        yield [width - 1 - x, height - 1 - y]
+        yield from ([x, y] for x in (0, width - 1) for y in (0, height - 1))
+
+
+def picture_size(question: Question) -> tuple[int, int]:
+    """Width and height, in pixels, of the last photo: the one in which a point is asked for. Raises
+    `UnscorableError` where there is none."""
+    photos = [medium for medium in question.media if medium.get("kind") == "frames" and not medium.get("option")]
+    if not photos:
+        raise UnscorableError("no photo for the point to lie in")
+    width, height = photos[-1]["frame_size_px"]
+    return int(width), int(height)
+
+
+def _pair(value: Json) -> list[float] | None:
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        return None
+    x, y = (finite(part) for part in value)
+    return None if x is None or y is None else [x, y]

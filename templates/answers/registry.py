@@ -1,0 +1,58 @@
+"""Answer types and formats by name. Third parties add theirs as entry points `spatial_engine.answers` and
+`spatial_engine.formats`."""
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from experts.registry import Registry
+from templates.question import Question
+
+if TYPE_CHECKING:
+    from templates.answers.answer import Answer
+    from templates.answers.format import Format
+
+ANSWERS = Registry(
+    "spatial_engine.answers",
+    {
+        "label": "templates.answers.label:Label",
+        "numbers": "templates.answers.numbers:Numbers",
+        "point": "templates.answers.point:Point",
+        "shape": "templates.answers.shape:Shape",
+        "plan": "templates.answers.plan:Plan",
+    },
+)
+"""Types of answers: what `Question.scorer` names."""
+
+FORMATS = Registry(
+    "spatial_engine.formats",
+    {
+        "choice": "templates.answers.choice:Choice",
+        "yes_no": "templates.answers.yes_no:YesNo",
+        "numeric": "templates.answers.numbers:Numeric",
+        "json": "templates.answers.numbers:NumbersByName",
+        "point": "templates.answers.point:Pixel",
+        "order": "templates.answers.order:Order",
+        "plan": "templates.answers.plan:PlanOfSteps",
+    },
+)
+"""Ways of asking: what `Question.format` names."""
+
+
+@cache
+def answer_type(name: str) -> "type[Answer]":
+    """The answer type of that name. Raises `UnknownNameError`."""
+    found: type[Answer] = ANSWERS.load(name)
+    return found
+
+
+@cache
+def format_of(name: str) -> "Format":
+    """The format of that name. Raises `UnknownNameError`."""
+    found: Format = FORMATS.load(name)()
+    return found
+
+
+def recorded_answer(question: Question) -> "Answer":
+    """The typed answer that stands in a question. Raises as `Answer.from_json`, and `UnknownNameError` where no
+    answer type has the name of its scorer."""
+    return answer_type(question.scorer).from_json(question)

@@ -1,0 +1,63 @@
+"""The format that asks for yes or no."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+
+from templates.answers.answer import Answer
+from templates.answers.format import Denied, Format
+from templates.answers.label import Label
+from templates.answers.score import Score, UnscorableError
+from templates.measured import Json
+from templates.question import Question
+
+_WORDS = ("yes", "no")
+
+
+class YesNo(Format):
+    """Yes or no. Right: the true word. The measurement is that word, or a shape that is shown as the only drawing."""
+
+    name: ClassVar[str] = "yes_no"
+    reader: ClassVar[str] = "yes_no"
+    closed: ClassVar[bool] = True
+
+    def form(self, question: Question) -> str:
+        """The two words."""
+        return "yes or no"
+
+    def score(self, question: Question, value: Json) -> Score:
+        """1 for the right word."""
+        if question.answer not in _WORDS:
+            raise UnscorableError("the right answer is neither yes nor no")
+        said = value if value in _WORDS else None
+        return Score(value=float(said == question.answer), detail={"value": said, "right": question.answer})
+
+    def chance(self, question: Question) -> float:
+        """1/2."""
+        return 0.5
+
+    def stated(self, question: Question, recorded: Answer) -> Answer | Denied:
+        """The word; or that what is drawn is right, or is not."""
+        if question.answer not in _WORDS:
+            raise ValueError(f"neither yes nor no: {question.answer!r}")
+        if isinstance(recorded, Label):
+            return super().stated(question, recorded)
+        (drawing,) = (medium for medium in question.media if medium["kind"] == "drawing")
+        (line,) = drawing["polylines"]
+        drawn = recorded.predicted(line)
+        if drawn is None:
+            raise ValueError(f"the drawing shows no {recorded.name}")
+        return drawn if question.answer == "yes" else Denied(drawn)
+
+    def no_op(self, question: Question) -> Json:
+        """Nothing is so."""
+        return "no"
+
+    def guess(self, question: Question, rng: np.random.Generator) -> Json:
+        """A coin."""
+        return _WORDS[rng.integers(2)]
+
+    def near_misses(self, question: Question) -> Iterator[Json]:
+        """The other word."""
+        yield "no" if question.answer == "yes" else "yes"
