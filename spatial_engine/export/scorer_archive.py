@@ -66,9 +66,9 @@ def _sources(plugins: tuple[tuple[str, str, str], ...]) -> tuple[tuple[str, byte
 
 
 def _library() -> Iterator[tuple[str, bytes]]:
-    """Its Python files and its licence."""
+    """Its Python files, its licence, and the record without which the licence's folder is no distribution."""
     for file in sorted(distribution(_CARRIED).files or (), key=str):
-        if (file.suffix == ".py" and file.parts[0] == _CARRIED) or file.name == "LICENSE":
+        if (file.suffix == ".py" and file.parts[0] == _CARRIED) or file.name in ("LICENSE", "METADATA"):
             yield file.as_posix(), file.read_binary()
 
 

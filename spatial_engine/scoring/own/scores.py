@@ -6,6 +6,7 @@ from typing import TypeVar
 from experts.registry import UnknownNameError
 from spatial_engine.scoring.own.readers import reader_of
 from spatial_engine.scoring.reading import Reading, Unreadable
+from templates.answers.format import Format
 from templates.answers.registry import format_of
 from templates.answers.score import Score, UnscorableError, Unscored
 from templates.measured import Json
@@ -35,31 +36,31 @@ def read(question: Question, response: str | None) -> Reading | Unreadable:
     """The answer in a response, in the form of `Question.answer`; points in pixels of the full-size frame."""
     if not response or not response.strip():
         return Unreadable(reason="empty")
-    found = _of(question, lambda: reader_of(format_of(question.format).reader).find(question, response))
+    found = _of(question, lambda form: reader_of(form.reader).find(question, response))
     return Unreadable(reason="nothing found") if isinstance(found, Unscored) else found
 
 
 def bare(question: Question, text: str) -> Json | None:
     """The answer that a text is, if it is nothing else: for rewards, which forgive nothing. None else."""
-    found = _of(question, lambda: reader_of(format_of(question.format).reader).bare(question, text))
+    found = _of(question, lambda form: reader_of(form.reader).bare(question, text))
     return None if isinstance(found, Unscored) else found
 
 
 def score_read(question: Question, value: Json) -> Score | Unscored:
     """What an answer is worth once it has been read: by rules, by a judge, or by whoever knows it."""
-    return _of(question, lambda: format_of(question.format).score(question, value))
+    return _of(question, lambda form: form.score(question, value))
 
 
 def chance(question: Question) -> float:
     """What someone who guesses evenly expects of `score`: 1/k of k options, 1/2, 1/n! of n photos, else 0."""
-    found = _of(question, lambda: format_of(question.format).chance(question))
+    found = _of(question, lambda form: form.chance(question))
     return 0.0 if isinstance(found, Unscored) else found
 
 
-def _of(question: Question, asked: Callable[[], _T]) -> _T | Unscored:
-    """What is asked of a question, or why its fields do not allow it."""
+def _of(question: Question, asked: Callable[[Format], _T]) -> _T | Unscored:
+    """What is asked of a question's format, or why the question's fields do not allow it."""
     try:
-        return asked()
+        return asked(format_of(question.format))
     except UnknownNameError:
         return Unscored(reason=f"no rule scores {question.scorer} answers in the format {question.format}")
     except UnscorableError as error:
