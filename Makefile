@@ -16,6 +16,7 @@ LMMS_PINS := lmms-eval==0.7.3 torch==2.13.0 datasets==5.2.0
 
 demo: $(VENV)/.installed  ## annotate our own clip (or VIDEO=path FLAGS=--upright) into demo/NAME, and say where to look
 	$(if $(VIDEO),$(BIN)/spatial-engine run "$(VIDEO)" -o demo/"$$(basename "$(VIDEO)")" $(FLAGS),$(BIN)/python -m examples.demo)
+	@echo "to call the command by its name: . $(BIN)/activate   (or, for every folder: pipx install .   or: uv tool install .)"
 
 test: $(VENV)/.installed  ## everything but style: five minutes on two cores
 	$(BIN)/python -m pytest $(PARALLEL)
