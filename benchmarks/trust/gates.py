@@ -158,6 +158,8 @@ GATES: tuple[Gate, ...] = (
             "vanishing_points.others_rad": 0.0,
             "vanishing_points.held_alike": 0.0,
         },
+        the_footage_confirms_upright={"vanishing_points.upright": None},
+        lines_confirm_a_given_focal_length={"vanishing_points.focal_sigmas": inf},
         frames_agree_on_gravity={"vanishing_points.supporting_frames": 0, "vanishing_points.frame_rad": pi},
         halves_agree_on_gravity={"vanishing_points.halves_rad": inf},
         gravity_does_not_rest_on_the_focal_length={

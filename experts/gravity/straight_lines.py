@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64
 
 from experts.clip import Clip
 from experts.gravity.focal_profile import FocalProfile, Peak, near, peak, profile
@@ -99,17 +99,23 @@ class StraightLinesExpert:
         """`{"calibration": Calibration}`: one camera without distortion, its axis through the middle."""
         if clip.options.intrinsics is not None:
             return {"calibration": NoEstimate(reason="the camera is given")}
-        s, area = self.settings, signals.get("valid_area")
-        at = np.unique(np.linspace(0, len(clip.frames) - 1, s.frames).round().astype(int))
-        valid = area.valid if isinstance(area, ValidArea) else None
-        segments = detect(clip, [int(f) for f in clip.frames[at]], valid, s.shortest_segment)
-        found = self._focal(self._lines(clip, segments))
+        area = signals.get("valid_area")
+        found = self.focal(clip, area.valid if isinstance(area, ValidArea) else None)
         if isinstance(found, NoEstimate):
             return {"calibration": found}
         camera = Intrinsics.centred(clip.width_px, clip.height_px, found.focal * max(clip.width_px, clip.height_px))
-        made_by = Provenance(expert=self.name, version=self.version, settings=asdict(s), seed=s.seed)
+        made_by = Provenance(
+            expert=self.name, version=self.version, settings=asdict(self.settings), seed=self.settings.seed
+        )
         signal = Calibration(intrinsics=camera, focal_relative_sigma=found.relative_sigma, provenance=made_by)
         return {"calibration": signal}
+
+    def focal(self, clip: Clip, valid: Bool[np.ndarray, "h w"] | None) -> Peak | NoEstimate:
+        """The focal length as a share of the longer side; `valid`: pixels at working size that show the scene."""
+        s = self.settings
+        at = np.unique(np.linspace(0, len(clip.frames) - 1, s.frames).round().astype(int))
+        segments = detect(clip, [int(f) for f in clip.frames[at]], valid, s.shortest_segment)
+        return self._focal(self._lines(clip, segments))
 
     def _lines(self, clip: Clip, segments: LineSegments) -> list[PictureLines]:
         """The longest segments of each frame that has enough."""
@@ -196,6 +202,24 @@ class StraightLinesExpert:
         there = [near(lines, _at_top(close), top.focal) for lines in other]
         moved = np.log([peak(found.focal, found.mean).focal for found in there])
         return float(np.linalg.norm(moved[::2] - moved[1::2]) / 2)
+
+
+def given_focal_refused(clip: Clip, valid: Bool[np.ndarray, "h w"] | None, sigmas: float) -> NoEstimate | None:
+    """Why the user's focal length is not believed: straight lines show another one, so many σ away. None where they
+    agree or show none, or where none was given."""
+    given = clip.options.intrinsics
+    found = None if given is None else StraightLinesExpert().focal(clip, valid)
+    if given is None or not isinstance(found, Peak):
+        return None
+    given_px = given.scaled(clip.width_px, clip.height_px).fx_px
+    found_px = found.focal * max(clip.width_px, clip.height_px)
+    if abs(np.log(given_px / found_px)) <= sigmas * found.relative_sigma:
+        return None
+    return NoEstimate(
+        reason="straight lines contradict the given focal length",
+        detail=f"{given_px:.0f} px is given, lines show {found_px:.0f} ± {found.relative_sigma * found_px:.0f} px",
+        remedy="check --intrinsics",
+    )
 
 
 def _at_top(close: FocalProfile) -> Float64[np.ndarray, "n 3 3"]:

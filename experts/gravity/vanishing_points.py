@@ -1,11 +1,12 @@
 """Gravity from vanishing points: the three directions of a built scene, pooled over the clip.
 
 Vanishing points alone do not say which of the three axes is up. Here only the user's word does (`--upright`:
-roll and pitch of most frames within 45°); without it the expert abstains before it looks at a pixel.
+roll and pitch of most frames within 45°); without it the expert declines before it looks at a pixel, and where the
+footage does not confirm it, there is no gravity (`upright`).
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +17,8 @@ from scipy.spatial.transform import Rotation
 from experts.clip import Clip
 from experts.gravity.line_segments import LineSegments, detect
 from experts.gravity.orthogonal_triples import drawn_triples
+from experts.gravity.straight_lines import given_focal_refused
+from experts.gravity.upright import UprightSettings, unconfirmed
 from experts.provenance import Provenance
 from experts.signals import CameraPath, Gravity, NoEstimate, Signal, Signals, ValidArea
 
@@ -74,6 +77,10 @@ class VanishingPointsSettings:
     """σ where all frames show one view (single frames of 7-Scenes: median error 2.6°)."""
     one_view_rad: float = float(np.deg2rad(5.0))
     """A camera that does not travel and turns by less than this shows one view."""
+    upright: UprightSettings | None = field(default_factory=UprightSettings)
+    """What confirms the user's word; None: it is believed."""
+    focal_sigmas: float = 3.0
+    """A given focal length that is so many σ from that of straight lines is not believed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,10 +108,11 @@ class VanishingPointsExpert:
     """Expert "vanishing_points": provides "gravity"."""
 
     name: ClassVar[str] = "vanishing_points"
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     provides: ClassVar[frozenset[str]] = frozenset({"gravity"})
     needs: ClassVar[frozenset[str]] = frozenset({"camera_path", "valid_area"})
-    options: ClassVar[frozenset[str]] = frozenset({"max_side_px", "upright"})
+    may_use: ClassVar[frozenset[str]] = frozenset({"sparse_points", "depth"})
+    options: ClassVar[frozenset[str]] = frozenset({"max_side_px", "upright", "intrinsics"})
 
     def __init__(self, settings: VanishingPointsSettings | None = None) -> None:
         self.settings = settings or VanishingPointsSettings()
@@ -116,7 +124,7 @@ class VanishingPointsExpert:
         """Nothing to free."""
 
     def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
-        """`{"gravity": Gravity}` for the registered frames; needs their rotations only."""
+        """`{"gravity": Gravity}` for the registered frames. Needs their rotations; points or depth show the floor."""
         return {"gravity": self._gravity(clip, signals)}
 
     def _gravity(self, clip: Clip, signals: Signals) -> Gravity | NoEstimate:
@@ -138,15 +146,20 @@ class VanishingPointsExpert:
         frames = path.frames[path.registered]
         at = np.unique(np.round(np.linspace(0, len(frames) - 1, self.settings.frames)).astype(int))
         valid = area.valid if isinstance(area, ValidArea) else None
+        if (refused := given_focal_refused(clip, valid, self.settings.focal_sigmas)) is not None:
+            return refused
         segments = detect(clip, [int(f) for f in frames[at]], valid, self.settings.shortest_segment)
-        up = self._up(segments, path, image_up)
-        if isinstance(up, NoEstimate):
-            return up
-        world_up, variance = up
+        found = self._up(segments, path, image_up)
+        if isinstance(found, NoEstimate):
+            return found
+        axes, variance = found
+        against = None if self.settings.upright is None else unconfirmed(axes, path, signals, self.settings.upright)
+        if against is not None:
+            return NoEstimate(reason="the footage does not confirm --upright", detail=against, remedy=f"check {_FLAG}")
         sigma = np.sqrt(variance + path.rotation_sigma_rad[path.registered] ** 2)
         return Gravity(
             frames=frames,
-            up_cam=np.einsum("nij,i->nj", rotation, world_up),
+            up_cam=np.einsum("nij,i->nj", rotation, axes[0]),
             sigma_rad=sigma,
             decided_by="--upright",
             provenance=Provenance(
@@ -156,8 +169,8 @@ class VanishingPointsExpert:
 
     def _up(
         self, segments: LineSegments, path: CameraPath, image_up: Float64[np.ndarray, "3"]
-    ) -> tuple[Float64[np.ndarray, "3"], float] | NoEstimate:
-        """Up in the path's world with its variance per axis, or why not."""
+    ) -> tuple[Float64[np.ndarray, "3 3"], float] | NoEstimate:
+        """Three orthogonal directions in the path's world, up first, and the variance of up per axis; or why not."""
         pool = self._pool(segments, path, 1.0)
         axes = self._fit(pool, image_up)
         if isinstance(axes, NoEstimate):
@@ -171,7 +184,7 @@ class VanishingPointsExpert:
         focal = self._focal_effect(segments, path, axes[0], image_up)
         if isinstance(focal, NoEstimate):
             return focal
-        return axes[0], self._floor_rad(path) ** 2 + spread**2 + (halves / 2) ** 2 + focal**2
+        return axes, self._floor_rad(path) ** 2 + spread**2 + (halves / 2) ** 2 + focal**2
 
     def _floor_rad(self, path: CameraPath) -> float:
         rotation = Rotation.from_matrix(path.world_from_cam[path.registered][:, :3, :3])

@@ -59,3 +59,11 @@ def walk(roll_deg: float, pitch_deg: float, frames: int = 8, *, yaw_deg: float =
         pose[k, :3, :3] = pan @ level @ hold
         pose[k, 0, 3] = 0.25 * k
     return pose
+
+
+def around(yaw_deg: float) -> Float64[np.ndarray, "4 4"]:
+    """Turns about the vertical through the middle of the bars."""
+    turn, middle = np.eye(4), np.array([0.0, 7.0, 0.0])
+    turn[:3, :3] = Rotation.from_euler("z", yaw_deg, degrees=True).as_matrix()
+    turn[:3, 3] = middle - turn[:3, :3] @ middle
+    return turn

@@ -7,7 +7,6 @@ import cv2
 import numpy as np
 import pytest
 from jaxtyping import Float64
-from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip, OpeningOptions, Picture
 from experts.gravity.straight_lines import StraightLinesExpert
@@ -16,7 +15,7 @@ from experts.signals import Calibration, NoEstimate
 from spatial_engine.rendering import camera_paths
 from spatial_engine.rendering.clips import as_clip
 from spatial_engine.rendering.rooms import random_room
-from tests.experts.drawn_lines import CAMERA, DrawnReader, Untouched, built_world, walk
+from tests.experts.drawn_lines import CAMERA, DrawnReader, Untouched, around, built_world, walk
 
 Poses = Float64[np.ndarray, "n 4 4"]
 
@@ -52,14 +51,6 @@ def drawn(pose: Poses, camera: Intrinsics = CAMERA, spread: float = 0.0) -> Clip
 def turned(yaw_deg: float, pitch_deg: float) -> Poses:
     """The world stands around where the camera looks."""
     return np.stack([around(yaw_deg) @ pose for pose in walk(0.0, pitch_deg, 4)])
-
-
-def around(yaw_deg: float) -> Float64[np.ndarray, "4 4"]:
-    """Turns about the vertical through the middle of the bars."""
-    turn, middle = np.eye(4), np.array([0.0, 7.0, 0.0])
-    turn[:3, :3] = Rotation.from_euler("z", yaw_deg, degrees=True).as_matrix()
-    turn[:3, 3] = middle - turn[:3, :3] @ middle
-    return turn
 
 
 def off(found: Calibration, camera: Intrinsics) -> float:

@@ -1,7 +1,7 @@
 """Gravity of drawn line worlds, where the answer is exact; and of real footage with measured gravity."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +14,11 @@ from experts.clip import Clip, OpeningOptions, Picture
 from experts.gravity.vanishing_points import VanishingPointsExpert
 from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
-from experts.signals import CameraPath, Gravity, MotionKind, NoEstimate, Scale
-from tests.experts.drawn_lines import CAMERA, DrawnReader, Untouched, built_world, walk
+from experts.signals import CameraPath, Gravity, MotionKind, NoEstimate, Scale, Signal, SparsePoints
+from spatial_engine.rendering import as_clip, camera_paths, true_signals
+from spatial_engine.rendering.camera_paths import Poses, Stance
+from spatial_engine.rendering.rooms import random_room
+from tests.experts.drawn_lines import CAMERA, DrawnReader, Untouched, around, built_world, walk
 
 NONE = NoEstimate(reason="not asked for")
 SOURCE = Provenance(expert="test", version="0")
@@ -39,8 +42,29 @@ def camera_path(pose: Float64[np.ndarray, "n 4 4"], motion: MotionKind = "genera
     )
 
 
+def floor(pose: Float64[np.ndarray, "n 4 4"]) -> SparsePoints:
+    """Of the walk: 1.5 below it, running towards it."""
+    rng, n = np.random.default_rng(0), 300
+    return SparsePoints(
+        xyz_world=np.c_[rng.uniform(-3, 4, n), rng.uniform(1, 8, n), np.full(n, -1.5)],
+        range_relative_sigma=np.full(n, 0.02),
+        triangulation_angle_rad=np.full(n, 0.1),
+        outlier_probability=np.full(n, 0.003),
+        observation_point=np.zeros(0, np.int64),
+        observation_frame=np.zeros(0, np.int64),
+        observation_xy_px=np.zeros((0, 2)),
+        provenance=SOURCE,
+    )
+
+
 def asked(
-    reader: object, path: CameraPath | NoEstimate, *, frames: int = 8, upright: bool = True
+    reader: object,
+    path: CameraPath | NoEstimate,
+    points: SparsePoints | NoEstimate = NONE,
+    *,
+    frames: int = 8,
+    upright: bool = True,
+    intrinsics: Intrinsics | None = None,
 ) -> Gravity | NoEstimate:
     clip = Clip(
         id="0" * 16,
@@ -49,10 +73,14 @@ def asked(
         times_s=None,
         width_px=CAMERA.width_px,
         height_px=CAMERA.height_px,
-        options=OpeningOptions(upright=upright),
+        options=OpeningOptions(upright=upright, intrinsics=intrinsics),
         reader=reader,  # type: ignore[arg-type]
     )
-    out = VanishingPointsExpert()(clip, {"camera_path": path, "valid_area": NONE})["gravity"]
+    return gravity(clip, {"camera_path": path, "sparse_points": points, "valid_area": NONE})
+
+
+def gravity(clip: Clip, signals: Mapping[str, Signal | NoEstimate]) -> Gravity | NoEstimate:
+    out = VanishingPointsExpert()(clip, signals)["gravity"]
     assert isinstance(out, Gravity | NoEstimate)
     return out
 
@@ -68,10 +96,11 @@ def off_rad(out: Gravity, pose: Float64[np.ndarray, "n 4 4"], up_world: Float64[
     return float(np.arccos(np.clip((true * out.up_cam).sum(axis=1), -1, 1)).max())
 
 
-@pytest.mark.parametrize(("roll_deg", "pitch_deg"), [(0.0, 0.0), (12.0, -15.0), (-20.0, 10.0)])
+@pytest.mark.parametrize(("roll_deg", "pitch_deg"), [(0.0, 0.0), (3.0, -15.0), (-20.0, 10.0)])
 def test_up_of_a_built_world(roll_deg: float, pitch_deg: float) -> None:
     pose = walk(roll_deg, pitch_deg)
-    out = asked(DrawnReader(ends=built_world(np.random.default_rng(0)), world_from_cam=pose), camera_path(pose))
+    reader = DrawnReader(ends=built_world(np.random.default_rng(0)), world_from_cam=pose)
+    out = asked(reader, camera_path(pose), floor(pose))
     assert isinstance(out, Gravity) and out.decided_by == "--upright"
     assert off_rad(out, pose, np.array([0, 0, 1.0])) < np.deg2rad(1.0)
     assert (out.sigma_rad >= np.deg2rad(1.5)).all() and (out.sigma_rad < np.deg2rad(4)).all()
@@ -90,6 +119,48 @@ def test_rotations_are_enough() -> None:
 def test_without_the_users_word_nothing_is_read() -> None:
     out = asked(Untouched(), camera_path(walk(0, 0)), upright=False)
     assert isinstance(out, NoEstimate) and "--upright" in out.remedy
+
+
+def test_points_of_another_expert_show_no_floor() -> None:
+    """They lie in another world."""
+    pose = walk(-20.0, 10.0)
+    reader = DrawnReader(ends=built_world(np.random.default_rng(0)), world_from_cam=pose)
+    foreign = replace(floor(pose), provenance=replace(SOURCE, expert="another"))
+    out = asked(reader, camera_path(pose), foreign)
+    assert isinstance(out, NoEstimate) and out.reason == "the footage does not confirm --upright"
+
+
+@pytest.mark.parametrize(
+    ("roll_deg", "pitch_deg", "detail"),
+    [(0.0, 0.0, None), (90.0, 0.0, "level axis"), (180.0, 0.0, "times as far away"), (0.0, -65.0, "level axis")],
+)
+def test_a_room_confirms_a_true_word_only(roll_deg: float, pitch_deg: float, detail: str | None) -> None:
+    """Without a check, up would be 90° or 180° off in all rooms but the level one."""
+
+    def path(n: int, start: Stance) -> Poses:
+        held = replace(start, roll_rad=np.deg2rad(roll_deg), pitch_rad=np.deg2rad(pitch_deg))
+        return camera_paths.performed([(n, {"truck": 0.4, "pan": 0.35})], held)
+
+    scene = random_room(np.random.default_rng(1), frames=5, path=path)
+    clip = as_clip(scene).with_options(upright=True)
+    signals = {**true_signals(scene, clip), "valid_area": NONE}
+    out = gravity(clip, signals)
+    if detail is None:
+        assert isinstance(out, Gravity) and off_rad(out, scene.world_from_cam, np.array([0, 0, 1.0])) < np.deg2rad(1)
+    else:
+        assert isinstance(out, NoEstimate) and out.reason == "the footage does not confirm --upright"
+        assert detail in out.detail and "--upright" in out.remedy
+    assert isinstance(gravity(clip.with_options(upright=False), signals), NoEstimate)
+
+
+@pytest.mark.parametrize(("factor", "believed"), [(1.0, True), (1.5, False)])
+def test_a_given_focal_length_that_lines_contradict_is_not_believed(factor: float, believed: bool) -> None:
+    pose = np.stack([around(40.0) @ one for one in walk(0.0, -15.0)])
+    reader = DrawnReader(ends=built_world(np.random.default_rng(0)), world_from_cam=pose)
+    given = replace(CAMERA, fx_px=factor * CAMERA.fx_px, fy_px=factor * CAMERA.fy_px)
+    out = asked(reader, replace(camera_path(pose), intrinsics=given), intrinsics=given)
+    contradicted = isinstance(out, NoEstimate) and out.reason == "straight lines contradict the given focal length"
+    assert contradicted is not believed, out
 
 
 @pytest.mark.parametrize("roll_deg", [38.0, -45.0])
@@ -127,33 +198,44 @@ def test_one_view_has_the_wider_floor() -> None:
     assert isinstance(out, NoEstimate) or (out.sigma_rad >= np.deg2rad(2.5)).all()
 
 
-def test_headset_footage() -> None:
-    """Indoor head-mounted camera; its world's +y is up to 0.05° (its README)."""
+def real_clip(folder: str, pictures: str, count: int, camera: Intrinsics) -> Clip:
     root = os.environ.get("SPATIAL_ENGINE_DATA")
     if root is None:
         pytest.skip("SPATIAL_ENGINE_DATA is not set")
-    folder = Path(root) / "hololens_indoor"
-    files = sorted((folder / "images").glob("*.png"))[:14]
-    pose = np.loadtxt(folder / "poses.txt").reshape(-1, 4, 4)[: len(files)]
-    k = np.loadtxt(folder / "K.txt")
+    files = sorted((Path(root) / folder).glob(pictures))[:count]
 
     class Files:
         def read(self, frames: Sequence[int]) -> Iterator[Picture]:
             for frame in frames:
                 yield cv2.cvtColor(cv2.imread(str(files[frame])), cv2.COLOR_BGR2RGB)
 
-    camera = Intrinsics(width_px=540, height_px=360, fx_px=k[0, 0], fy_px=k[1, 1], cx_px=k[0, 2], cy_px=k[1, 2])
-    path = replace(camera_path(pose), intrinsics=camera)
-    clip = Clip(
+    return Clip(
         id="0" * 16,
-        name="headset",
-        frames=np.arange(len(files)),
+        name=folder,
+        frames=np.arange(count),
         times_s=None,
-        width_px=540,
-        height_px=360,
+        width_px=camera.width_px,
+        height_px=camera.height_px,
         options=OpeningOptions(upright=True),
         reader=Files(),
     )
-    out = VanishingPointsExpert()(clip, {"camera_path": path, "valid_area": NONE})["gravity"]
+
+
+def test_headset_footage() -> None:
+    """Indoor head-mounted camera that turns by 32°; its world's +y is up to 0.05° (its README)."""
+    camera = Intrinsics(width_px=540, height_px=360, fx_px=495.57, fy_px=495.48, cx_px=269.5, cy_px=169.19)
+    clip = real_clip("hololens_indoor", "images/*.png", 28, camera)
+    pose = np.loadtxt(Path(os.environ["SPATIAL_ENGINE_DATA"], "hololens_indoor/poses.txt")).reshape(-1, 4, 4)
+    out = gravity(clip, {"camera_path": replace(camera_path(pose), intrinsics=camera), "valid_area": NONE})
     assert isinstance(out, Gravity)
     assert off_rad(out, pose, np.array([0, 1.0, 0])) < 2 * out.sigma_rad.min()
+
+
+def test_a_table_from_above_is_not_upright() -> None:
+    """Edges of a board on the table passed for verticals."""
+    camera = Intrinsics(width_px=1920, height_px=1440, fx_px=1459.5, fy_px=1459.5, cx_px=962.1, cy_px=724.5)
+    clip = real_clip("mobilebrick", "image/*.jpg", 5, camera)
+    files = sorted(Path(os.environ["SPATIAL_ENGINE_DATA"], "mobilebrick/pose").glob("*.txt"))
+    pose = np.stack([np.loadtxt(file) for file in files])
+    out = gravity(clip, {"camera_path": replace(camera_path(pose), intrinsics=camera), "valid_area": NONE})
+    assert isinstance(out, NoEstimate) and out.reason == "the footage does not confirm --upright"
