@@ -72,6 +72,7 @@ def generate(
         UsageError: an ability is unknown, `sigma_calibration` holds none, or `dataset` holds something else.
         BusyError: another process writes to `dataset`.
         StoreError: `store` is none, or of another version.
+        SpatialEngineError: nothing can be asked, `dataset` holds questions, and `allow_empty` is False.
         Interrupted: Ctrl-C.
     """
     progress, options = progress or Silent(), chosen(GenerateOptions, options, fields)
@@ -87,6 +88,7 @@ def generate(
             seed=options.seed,
             settings=task.to_json() | {"unanswerable": options.unanswerable},
             scenes=source.scenes(),
+            allow_empty=options.allow_empty,
         )
 
 

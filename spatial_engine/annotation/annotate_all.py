@@ -1,6 +1,7 @@
 """All clips through the experts: what is missing is found, shared among workers, and survives their deaths."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from spatial_engine.annotation.executor import Crashed, run
 from spatial_engine.annotation.licences import check_licences
 from spatial_engine.annotation.plan import choose_experts
 from spatial_engine.annotation.workbench import check_able, check_sendable, obstacles
-from spatial_engine.errors import SpatialEngineError
+from spatial_engine.errors import BusyError, SpatialEngineError
 from spatial_engine.options import AnnotateOptions, ExpertOptions, ModelOptions, StrPath, chosen
 from spatial_engine.progress import Progress, counted
 from spatial_engine.store.ledger import Ledger
@@ -42,7 +43,8 @@ def annotate_all(
     """Runs what is missing of all clips, and frees what was loaded. Raises `SetupError` where no expert can run."""
     if options.retry_failed:
         for clip in clips:
-            store.write_failures(clip.id, {})
+            with suppress(BusyError), store.one_writer(clip.id):  # a clip in another process's hands is being tried
+                store.write_failures(clip.id, {})
     try:
         _annotate(clips, task, store, options.workers, progress)
     finally:
@@ -50,7 +52,9 @@ def annotate_all(
 
 
 def _annotate(clips: Sequence[Clip], task: AnnotateClips, store: Store, workers: int, progress: Progress) -> None:
-    """Runs what is missing. A process that dies costs the expert that was at work; the clip's others go on."""
+    """Runs what is missing. A process that dies costs the expert that was at work; the clip's others go on. Clips that
+    another process writes come last: two processes share the work of one store."""
+    task.wait = False
     progress.begin("annotating", len(clips))
     ledger = Ledger.open(store)
     missing = [clip for clip in clips if not task.is_done(clip)]
@@ -63,21 +67,27 @@ def _annotate(clips: Sequence[Clip], task: AnnotateClips, store: Store, workers:
     results: Iterable[_Annotated] = chain(run(task, present, 0), run(task, waiting, workers))
     while True:
         suspects: list[tuple[Clip, str]] = []
+        busy: list[Clip] = []
         for group, result in results:
             if isinstance(result, Crashed):
                 suspects += [(clip, result.error) for clip in group]
                 continue
             for clip, done in zip(group, result, strict=True):
+                if done.busy:
+                    progress.say(f"{clip.name}: {done.busy}; this run waits for it at its end")
+                    busy.append(clip)
+                    continue
                 ledger.write(done.entries)
                 already += not done.computed
                 progress.step(clip.name, done.outcome)
-        if not suspects:
+        if not suspects and not busy:
             break
         for clip, error in suspects if task.careful else ():
             if not task.blame(clip, error):
                 raise SpatialEngineError(f"{clip.name}: {error}", "is the disk full, or the store read-only?")
-        task.careful = True  # from now on clip by clip
-        waiting = [(clip,) for clip, _ in suspects]
+        task.careful |= bool(suspects)
+        task.wait |= bool(busy)
+        waiting = [(clip,) for clip in [*(clip for clip, _ in suspects), *busy]]  # from now on clip by clip
         results = run(task, waiting, workers)
     progress.say(f"{counted(len(clips), 'clip')}: {already} already done")
 

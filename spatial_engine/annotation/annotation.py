@@ -7,6 +7,7 @@ clips are taken together, not on whether a run was stopped and went on.
 import time
 import traceback
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
@@ -19,6 +20,7 @@ from experts.signals import Signals
 from spatial_engine.annotation.clip_work import ClipWork, Results, check_results
 from spatial_engine.annotation.executor import leave_worker, one_line
 from spatial_engine.annotation.workbench import Workbench
+from spatial_engine.errors import BusyError
 from spatial_engine.options import ModelOptions
 from spatial_engine.sources import clip_to_json
 from spatial_engine.store.ledger import Entry, entries_on_file
@@ -39,6 +41,8 @@ class AnnotatedClip:
     """Experts that had to run; 0: everything was on file."""
     lacking: tuple[str, ...] = ()
     """Experts that this machine cannot run."""
+    busy: str = ""
+    """Which other process writes this clip, where it was left for that reason."""
 
     @property
     def outcome(self) -> str:
@@ -66,6 +70,8 @@ class AnnotateClips:
     careful: bool = False
     """Everything is on file before the next expert begins: then the first expert that is missing tells in which one a
     process died (`blame`)."""
+    wait: bool = True
+    """Whether to wait for a clip that another process writes; else it is left, and the result says so."""
     bench: Workbench = field(init=False)
     """Where the experts are loaded."""
 
@@ -75,11 +81,18 @@ class AnnotateClips:
     def __call__(self, clips: Sequence[Clip]) -> tuple[AnnotatedClip, ...]:
         """Runs what is missing, files it, and makes it the clips' present signals. One result per clip."""
         store = Store(self.store_path)
-        work = [ClipWork(clip=clip, failures=self._former_failures(store, clip)) for clip in clips]
-        with WriteBehind(store) as files:
-            while self._pass(files, work):
-                pass  # a signal could not be written: once more, for what rests on it
-        return tuple(self._concluded(store, one) for one in work)
+        with ExitStack() as held:
+            busy = self._hold(store, clips, held)
+            work = [
+                ClipWork(clip=clip, failures=self._former_failures(store, clip))
+                for clip in clips
+                if clip.id not in busy
+            ]
+            with WriteBehind(store) as files:
+                while self._pass(files, work):
+                    pass  # a signal could not be written: once more, for what rests on it
+            done = {one.clip.id: self._concluded(store, one) for one in work}
+        return tuple(done.get(clip.id) or AnnotatedClip(entries=(), computed=0, busy=busy[clip.id]) for clip in clips)
 
     def is_done(self, clip: Clip) -> bool:
         """Whether nothing has to run. What this machine lacked last time has to be tried again."""
@@ -91,17 +104,28 @@ class AnnotateClips:
     def blame(self, clip: Clip, error: str) -> bool:
         """Records that a process died in the first expert that is not done; False if all are."""
         store = Store(self.store_path)
-        failures = store.failures(clip.id)
-        missing = self._first_missing(clip, failures)
-        if missing is None:
-            return False
-        expert, key = missing
-        store.write_failures(clip.id, failures | {key: _failure(expert, error)})
+        with store.one_writer(clip.id, wait=True):
+            failures = store.failures(clip.id)
+            missing = self._first_missing(clip, failures)
+            if missing is None:
+                return False
+            expert, key = missing
+            store.write_failures(clip.id, failures | {key: _failure(expert, error)})
         return True
 
     def close(self) -> None:
         """Frees what was loaded in this process."""
         self.bench.close()
+
+    def _hold(self, store: Store, clips: Sequence[Clip], held: ExitStack) -> dict[str, str]:
+        """Becomes the one writer of the clips until `held` ends; returns who writes the others, by clip id."""
+        busy = {}
+        for clip_id in sorted(clip.id for clip in clips):  # in one order: two processes never wait for each other
+            try:
+                held.enter_context(store.one_writer(clip_id, wait=self.wait))
+            except BusyError as error:
+                busy[clip_id] = error.cause
+        return busy
 
     def _former_failures(self, store: Store, clip: Clip) -> dict[str, Failure]:
         """What need not be tried again. A careful run is not the first of its run: it tries nothing again."""

@@ -38,6 +38,8 @@ class GenerateOptions(WorkerOptions):
         Doc("File that `spatial-engine calibrate` wrote, with a factor for each sigma; by default the packaged one."),
     ] = None
 
+    allow_empty: Annotated[bool, Doc("Replace a data set also where nothing can be asked any more.")] = False
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0.5 <= self.min_confidence <= 1:
