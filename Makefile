@@ -12,7 +12,7 @@ LMMS := .venv-lmms
 LMMS_PIP := $(LMMS)/bin/python -m pip install -q --disable-pip-version-check
 LMMS_PINS := lmms-eval==0.7.3 torch==2.13.0 datasets==5.2.0
 
-.PHONY: demo test test-long check test-experts accept-upstream accept-lmms trust gates calibrate clean
+.PHONY: demo test test-long check test-experts accept-upstream accept-lmms trust gates calibrate site clean
 
 demo: $(VENV)/.installed  ## annotate our own clip (or VIDEO=path FLAGS=--upright) into demo/NAME, and say where to look
 	$(if $(VIDEO),$(BIN)/spatial-engine run "$(VIDEO)" -o demo/"$$(basename "$(VIDEO)")" $(FLAGS),$(BIN)/python -m examples.demo)
@@ -50,8 +50,11 @@ calibrate: $(VENV)/.installed  ## maps of sigma, fitted on the real sets, and th
 gates: $(VENV)/.installed  ## every gate turned off by itself, into docs/gates.md: goes on where it was; QUICK=1: no table
 	$(BIN)/python -m benchmarks.trust.ablation "$(or $(OUT),trust/gates)" $(if $(QUICK),--quick)
 
+site: $(VENV)/.docs  ## the pages of docs/ as a site, every link checked, in site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -q
+
 clean:  ## forget the environment and all results
-	rm -rf $(VENV) $(EXPERTS) $(LMMS) demo trust .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(EXPERTS) $(LMMS) demo trust site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 $(VENV)/bin/python $(EXPERTS)/bin/python $(LMMS)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "python 3.11 or newer is needed: make PYTHON=python3.12"; exit 1; }
@@ -72,6 +75,10 @@ $(LMMS)/.installed: | $(LMMS)/bin/python
 	$(LMMS_PIP) torch==2.13.0
 	$(LMMS_PIP) $(LMMS_PINS) jaxtyping
 	$(LMMS)/bin/python -m pip uninstall -q -y torchvision
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.installed
+	$(PIP) -e ".[test,docs]"
 	@touch $@
 
 $(VENV)/.check: $(VENV)/.installed

@@ -1,0 +1,75 @@
+"""docs/extend.md, followed literally: its files become a package, its commands run, and its parts do what it says."""
+
+import csv
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.films import texture
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "extend.md").read_text(encoding="utf-8")
+FILES = dict(re.findall(r'```(?:python|toml) title="([^"]+)"\n(.*?)```', PAGE, re.DOTALL))
+(COMMANDS,) = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the package stands, as installed, and the commands have run."""
+    import cv2
+
+    folder = tmp_path_factory.mktemp("my-spatial")
+    (folder / "my_spatial").mkdir()
+    for name, text in FILES.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    _install(folder)
+    (folder / "photos").mkdir()
+    for number in range(12):
+        cv2.imwrite(str(folder / "photos" / f"{number:02}.png"), texture(number))
+    (folder / "items.jsonl").write_text(json.dumps({"id": "1", "answer": "Left"}))
+    (folder / "responses.jsonl").write_text(json.dumps({"id": "1", "text": "left "}))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])}
+    for line in COMMANDS.splitlines():
+        words = [sys.executable, "-m", "spatial_engine", *shlex.split(line)[1:]]
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, env=environment)
+        assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+        (folder / f"{words[3]}.txt").write_text(done.stdout)
+    return folder
+
+
+def _install(folder: Path) -> None:
+    """What an installer writes beside a package: its name and its entry points."""
+    project = tomllib.loads(FILES["pyproject.toml"])["project"]
+    info = folder / "my_spatial-0.1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    groups = project["entry-points"].items()
+    lines = [line for group, names in groups for line in (f"[{group}]", *(f"{k} = {v}" for k, v in names.items()))]
+    (info / "entry_points.txt").write_text("\n".join(lines))
+
+
+def test_expert_and_template_make_questions(tried: Path) -> None:
+    lines = (tried / "dataset" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    questions = [json.loads(line) for line in lines]
+    rolled = [question for question in questions if question["template"] == "roll_side"]
+    assert len(rolled) == 2 and all(question["answer"] == "yes" for question in rolled)
+    assert all(question["provenance"][0]["expert"] == "mounted_camera" for question in questions)
+    assert rolled[0]["margin"] == pytest.approx(0.2 / (0.01 / 0.995), rel=0.01)
+
+
+def test_the_exporter_writes_its_table(tried: Path) -> None:
+    with (tried / "table" / "questions.csv").open(encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == ["id", "prompt", "answer"]
+    assert len(rows) == 1 + len((tried / "dataset" / "questions.jsonl").read_text(encoding="utf-8").splitlines())
+
+
+def test_the_scorer_scores(tried: Path) -> None:
+    assert re.search(r"\b(1\.0+|100(\.0+)?)\b", (tried / "score.txt").read_text())
