@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from experts.clip import Clip
 from experts.sigma_calibration import NotCalibrated, SigmaCalibration, SigmaFactor
 from experts.sigma_calibration.fitting import ErrorSample, FitSettings, fit
 from spatial_engine.annotation.annotate_all import prepared
@@ -79,6 +80,14 @@ class MeasureSet:
             raise SpatialEngineError(f"its truth is unsound in every frame: {what}", "see: spatial-engine sequence")
         clip = sequence.clip.with_options(intrinsics=None)
         store = Store(self.annotating.store_path)
+        record = store.record(clip.id) if clip.id in store.clip_ids() else None
+        try:
+            return self._measured(clip, store, sequence)
+        finally:
+            if record is not None:  # a store of the user's own keeps the clip as its footage was opened
+                store.write_record(clip.id, record)
+
+    def _measured(self, clip: Clip, store: Store, sequence: OpenedSequence) -> list[SignalErrors]:
         store.write_failures(clip.id, {})  # what failed is tried again
         (annotated,) = self.annotating([clip])
         if annotated.lacking or any(entry.state == "failed" for entry in annotated.entries):

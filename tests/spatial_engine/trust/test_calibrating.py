@@ -14,6 +14,7 @@ import spatial_engine.trust.calibrating as calibrating
 from experts.sigma_calibration import packaged_calibration, read_calibration
 from spatial_engine.cli.main import main
 from spatial_engine.errors import UsageError
+from spatial_engine.store.store import FootageRecord, open_store
 from spatial_engine.trust.calibrating import calibrate, fitted_maps
 from spatial_engine.trust.shown import sigma_table
 from tests.spatial_engine.fake_experts import FakeSettings
@@ -120,6 +121,17 @@ def test_a_second_run_measures_nothing_anew(sets, witness, tmp_path):
     assert len(witness.shown) == 3
     assert calibrate(sets, tmp_path / "store", experts=[witness]).maps == first.maps
     assert len(witness.shown) == 3
+
+
+def test_a_store_of_the_users_own_keeps_its_clips(sets, witness, tmp_path):
+    calibrate(sets, tmp_path / "store", experts=[witness])
+    store = open_store(tmp_path / "store")
+    id = opened(sets[0]).clip.id
+    mine = replace(store.record(id), clip={**store.record(id).clip, "name": "holiday"}, signals={})
+    store.write_record(id, mine)
+    store.write_footage(FootageRecord(path="/footage/holiday", name="holiday", clips=(id,)))
+    assert len(calibrate(sets, tmp_path / "store", experts=[witness]).errors) == 3
+    assert open_store(tmp_path / "store").record(id) == mine
 
 
 def test_experts_are_shown_pictures_alone(sets, witness, tmp_path, room):
