@@ -169,7 +169,7 @@ GATES: tuple[Gate, ...] = (
     ),
     *_gates(
         "tracks (occlusion)",
-        tracks_return={"klt.round_trip_px": 1e6},
+        tracks_return={"klt.forward_backward_px": 1e6},
         static_tracks_keep_to_a_point={"track_geometry.static_share": 0.0},
         static_tracks_have_parallax={"track_geometry.parallax_px": 0.0},
         a_move_would_have_shown={"track_geometry.shown_px": 0.0, "track_geometry.shown_ratio": 0.0},
@@ -180,8 +180,8 @@ GATES: tuple[Gate, ...] = (
     *_gates(
         "moving points",
         most_tracks_rest={"track_geometry.moving.explained_share": 0.0},
-        movers_have_company={"track_geometry.moving.company": 0, "track_geometry.moving.company_share": 0.0},
-        movers_are_surrounded={"track_geometry.moving.open_side_rad": 2 * pi},
+        movers_have_company={"track_geometry.moving.neighbours": 0, "track_geometry.moving.neighbour_share": 0.0},
+        movers_are_surrounded={"track_geometry.moving.open_angle_rad": 2 * pi},
         movers_depart_all_the_time={"track_geometry.moving.third_px": 0.0, "track_geometry.moving.half_px": 0.0},
         movers_do_not_move_like_static_neighbours={"track_geometry.moving.like_static_px": 0.0},
         marks_away_from_the_outline_of_movers={

@@ -1,8 +1,9 @@
-"""CoTracker 3 (Karaev et al. 2024): points followed through the picture, many at once, through short occlusions.
+"""CoTracker 3 (Karaev et al. 2024): tracks many points jointly through the image, also through short occlusions.
 
-Code and weights are CC BY-NC 4.0; TAPIR is the permissive substitute. Bad at: long occlusions, textureless surfaces,
-repeated patterns. Upstream's public predictor drops the confidence and thresholds the visibility: the network inside
-it is asked instead. Its pixels are ours (feature maps are sampled with aligned corners: 0 is a pixel's centre).
+Code and weights are CC BY-NC 4.0; TAPIR is the permissive substitute. Weak points: long occlusions, textureless
+surfaces, repeated patterns. Upstream's public predictor drops the confidence and thresholds the visibility, so the
+network inside it is called instead. Its pixel convention is ours (feature maps are sampled with aligned corners: 0 is a
+pixel's centre).
 """
 
 from collections.abc import Mapping
@@ -26,7 +27,7 @@ _WINDOW = {"offline": 60, "online": 16}
 
 @dataclass(frozen=True, kw_only=True)
 class CoTrackerSettings:
-    """How the network is asked, and what of its answer is believed."""
+    """Inputs of the network, and selection of its predictions."""
 
     following: FollowSettings = field(default_factory=FollowSettings)
     """Windows and starts."""
@@ -34,12 +35,12 @@ class CoTrackerSettings:
     """Width and height of the network's pictures: its training resolution. Multiples of 4."""
     iterations: int = 6
     """Rounds of refinement (upstream's predictor)."""
-    least_confidence: float = 0.6
-    """A point is seen where visibility times confidence is at least this (upstream's online predictor); raw."""
+    min_confidence: float = 0.6
+    """A point is visible where visibility times confidence is at least this (upstream's online predictor); raw."""
 
 
 class CoTrackerExpert(ImageTracker):
-    """Expert "cotracker": 2-D tracks with CoTracker 3, "offline" (sees a window whole) or "online" (16 frames)."""
+    """Expert "cotracker": 2-D tracks with CoTracker 3, "offline" (whole windows) or "online" (16 frames at a time)."""
 
     name: ClassVar[str] = "cotracker"
     version: ClassVar[str] = "1"
@@ -73,7 +74,7 @@ class CoTrackerExpert(ImageTracker):
         return model.to(placement.device).eval()
 
     def follow(self, video: UInt8[np.ndarray, "n h w 3"], queries: Float32[np.ndarray, "m 3"]) -> RawTracks:
-        """In float32: half precision has no room for pixels."""
+        """Runs in float32: half precision is too coarse for pixels."""
         import torch
 
         device = self.placement.device
@@ -87,5 +88,6 @@ class CoTrackerExpert(ImageTracker):
 def decoded(
     xy: Float32[np.ndarray, "n m 2"], visible: Float32[np.ndarray, "n m"], confidence: Float32[np.ndarray, "n m"]
 ) -> RawTracks:
-    """Upstream's tracks, frame by frame, as ours. Both numbers are probabilities; as online, they are multiplied."""
+    """Converts upstream's frame-by-frame tracks. Both inputs are probabilities; as in the online predictor they are
+    multiplied."""
     return RawTracks(xy=xy.swapaxes(0, 1).copy(), confidence=(visible * confidence).T.copy())

@@ -1,4 +1,4 @@
-"""What learned trackers of the picture plane share: windows over the clip, starts, memory. Adapters add the network."""
+"""Base of learned trackers in the image: windows over the clip, query points, memory. Subclasses add the network."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -18,89 +18,89 @@ from experts.tracking.learned_tracks import (
     FollowSettings,
     RawTracks,
     TrackChain,
-    believed,
     frames_to_follow,
     new_points,
+    reliable,
 )
 
 
-class Seen(NamedTuple):
-    """One frame on its way through a window."""
+class NetworkFrame(NamedTuple):
+    """One frame at network size."""
 
     row: int
-    """Which of the followed frames it is."""
+    """Row among the tracked frames."""
     picture: Picture
     """RGB at network size."""
 
 
 class ImageTracker(ModelExpert):
-    """Base of trackers that provide "image_tracks". A subclass defines `follow`, and its settings have `following`
-    (`FollowSettings`), `size_px` (width, height of the network's pictures) and `least_confidence`."""
+    """Base of trackers that provide "image_tracks". A subclass defines `follow`. Its settings have `following`
+    (`FollowSettings`), `size_px` (width, height of the network's input) and `min_confidence`."""
 
     provides: ClassVar[frozenset[str]] = frozenset({"image_tracks"})
     needs: ClassVar[frozenset[str]] = frozenset()
     may_use: ClassVar[frozenset[str]] = frozenset({"valid_area"})
     options: ClassVar[frozenset[str]] = frozenset({"times_s"})
     both_ways: ClassVar[bool] = False
-    """Whether frames before a point's start are followed as well as those after it."""
+    """Whether the network also tracks backwards from the query frame."""
     bytes_per_frame: ClassVar[float]
-    """Memory that a frame of a window takes, without its tracks: estimated from the network's shapes."""
+    """Memory per frame of a window, without its tracks: estimated from the network's tensor shapes."""
     bytes_per_point: ClassVar[float]
-    """Memory that a track takes in each frame of a window: likewise."""
+    """Memory per track and frame of a window: likewise."""
 
     def follow(self, video: UInt8[np.ndarray, "n h w 3"], queries: Float32[np.ndarray, "m 3"]) -> RawTracks:
-        """Asks the network. `queries` are (frame of the window, x, y) in network pixels."""
+        """Runs the network. `queries` are (frame of the window, x, y) in network pixels."""
         raise NotImplementedError
 
     def __call__(self, clip: Clip, signals: Signals) -> dict[str, ImageTracks | NoEstimate]:
-        """Follows points through the clip, window by window."""
+        """Tracks points through the clip, window by window."""
         following: FollowSettings = self.settings.following
         frames = frames_to_follow(clip, following)
         if len(frames) < 2:
             return {"image_tracks": NoEstimate(reason="fewer than two frames")}
         chain = TrackChain(count=len(frames), settings=following)
         valid = self._valid(clip, signals)
-        seen = (Seen(row, self._small(rgb)) for row, (_, rgb) in enumerate(clip.read(frames.tolist())))
+        seen = (NetworkFrame(row, self._small(rgb)) for row, (_, rgb) in enumerate(clip.read(frames.tolist())))
         with closing(ahead(seen, depth=following.window_frames)) as pictures:
             self._through(pictures, chain, valid)
         xy = chain.longest()
         if not len(xy):
-            detail = "no point held for as long as it must" if len(chain.xy) else "no point to start from held"
+            detail = "all tracks are too short" if len(chain.xy) else "no query point was tracked"
             return {"image_tracks": NoEstimate(reason="no texture to follow", detail=detail)}
         xy_px = self._full_from_network(xy.astype(np.float64), clip).astype(np.float32)
         return {"image_tracks": ImageTracks(frames=frames, xy_px=xy_px, provenance=self.provenance())}
 
-    def _through(self, pictures: Iterator[Seen], chain: TrackChain, valid: Bool[np.ndarray, "h w"]) -> None:
+    def _through(self, pictures: Iterator[NetworkFrame], chain: TrackChain, valid: Bool[np.ndarray, "h w"]) -> None:
         following: FollowSettings = self.settings.following
 
-        def window(items: Sequence[Seen]) -> Any:
+        def window(items: Sequence[NetworkFrame]) -> Any:
             return self._window(items, chain, valid)
 
-        size, overlap, least = self._fitting_size(), following.overlap_frames, following.least_frames
+        size, overlap, min_frames = self._fitting_size(), following.overlap_frames, following.min_window_frames
         try:
-            for first, _, (rows, going_on, new) in rolling(pictures, window, size, overlap, least):
-                chain.add(first, rows, going_on, new)
+            for first, _, (rows, continued, new) in rolling(pictures, window, size, overlap, min_frames):
+                chain.add(first, rows, continued, new)
         except Exception as error:
             if not is_out_of_memory(error):
                 raise
-            remedy = "free the GPU, take --device cpu, or leave this expert out"
-            raise SetupProblem(f"{self.name}: memory does not hold {least} frames", remedy) from error
+            remedy = "free the GPU, use --device cpu, or omit this expert"
+            raise SetupProblem(f"{self.name}: memory does not hold {min_frames} frames", remedy) from error
 
-    def _window(self, items: Sequence[Seen], chain: TrackChain, valid: Bool[np.ndarray, "h w"]) -> Any:
-        """(rows of tracks that go on, what the window says of them, its new tracks)."""
+    def _window(self, items: Sequence[NetworkFrame], chain: TrackChain, valid: Bool[np.ndarray, "h w"]) -> Any:
+        """(rows of continued tracks, their predictions, the new tracks)."""
         rows, known = chain.continuing(items[0].row)
-        fresh = self._starts(items, known, valid)
-        queries = np.concatenate([known, fresh])
+        new = self._starts(items, known, valid)
+        queries = np.concatenate([known, new])
         if not len(queries):
             return rows, *(np.zeros((0, len(items), 2), np.float32) for _ in range(2))
         raw = self.follow(np.stack([item.picture for item in items]), queries)
-        xy = believed(raw, queries, valid, self.settings.least_confidence, self.both_ways, self.settings.following)
+        xy = reliable(raw, queries, valid, self.settings.min_confidence, self.both_ways, self.settings.following)
         return rows, xy[: len(rows)], xy[len(rows) :]
 
     def _starts(
-        self, items: Sequence[Seen], known: Float32[np.ndarray, "k 3"], valid: Bool[np.ndarray, "h w"]
+        self, items: Sequence[NetworkFrame], known: Float32[np.ndarray, "k 3"], valid: Bool[np.ndarray, "h w"]
     ) -> Float32[np.ndarray, "p 3"]:
-        """New points in a few frames of the window. What goes on is kept clear only where it was asked for."""
+        """Query points in a few frames of the window, away from the queries of continued tracks."""
         import cv2
 
         following: FollowSettings = self.settings.following
@@ -113,17 +113,18 @@ class ImageTracker(ModelExpert):
         return np.concatenate(found).astype(np.float32).reshape(-1, 3)
 
     def _fitting_size(self) -> int:
-        """Frames of a window: the setting, halved until it fits. (Small changes of what is free change nothing.)"""
+        """Frames per window: the setting, halved until it fits. Halving makes the result insensitive to small memory
+        changes."""
         following: FollowSettings = self.settings.following
         points = 2 * following.starts * following.points
         each = self.bytes_per_frame + points * self.bytes_per_point
         size, free = following.window_frames, following.memory_share * self.placement.free_bytes
-        while size > following.least_frames and size * each > free:
+        while size > following.min_window_frames and size * each > free:
             size //= 2
-        return max(size, following.least_frames)
+        return max(size, following.min_window_frames)
 
     def _valid(self, clip: Clip, signals: Signals) -> Bool[np.ndarray, "h w"]:
-        """The valid area at network size: only where all that is behind a pixel is valid."""
+        """The valid area at network size: only pixels whose full-size area is entirely valid."""
         import cv2
 
         area, (width, height) = signals.get("valid_area"), self.settings.size_px

@@ -1,6 +1,6 @@
-"""Where learned trackers are asked to start, what of their answers is believed, and how windows become long tracks.
+"""Query points of learned trackers, selection of reliable predictions, and the joining of windows into long tracks.
 
-numpy and OpenCV only. "Network pixels" are those of the resized pictures, (0, 0) the centre of the top-left one.
+numpy and OpenCV only. "Network pixels" are those of the resized pictures; (0, 0) is the centre of the top-left one.
 """
 
 from dataclasses import dataclass, field
@@ -14,54 +14,54 @@ from experts.clip import Clip, GreyPicture
 
 @dataclass(frozen=True, kw_only=True)
 class FollowSettings:
-    """Lengths are network pixels. Values without a source are ours: no weights were at hand to measure them."""
+    """Lengths are network pixels. Values without a source are chosen: no weights were available to measure them."""
 
     frames_per_s: float = 30.0
-    """Frames are thinned to about this rate; all are taken where the clip has no clock ..."""
+    """Frames are subsampled to about this rate; without a clock all are used ..."""
     max_frames: int = 1800
-    """... and to at most so many, evenly: one minute at that rate."""
+    """... and at most this many, evenly spaced: one minute at that rate."""
     window_frames: int = 60
-    """Frames seen at once: what CoTracker 3 was trained on; halved until memory holds them."""
+    """Frames per window: CoTracker 3's training length; halved until they fit into memory."""
     overlap_frames: int = 8
-    """Frames that a window shares with the one before."""
-    least_frames: int = 8
-    """A window of fewer is not worth joining: then memory is too small."""
+    """Frames that a window shares with the previous one."""
+    min_window_frames: int = 8
+    """Smallest window; if it does not fit, memory is too small."""
     starts: int = 3
-    """Frames of a window, spread evenly, in which new points are taken up."""
+    """Frames of a window, evenly spaced, in which new points start."""
     points: int = 200
-    """New points in each of them: half of them corners, half on a grid."""
+    """New points in each of these frames: half of them corners, half on a grid."""
     corner_quality: float = 0.01
-    """Weakest corner taken, as a share of the strongest one."""
-    least_contrast: float = 2.0
-    """Standard deviation of the grey levels around a point (9 x 9): below it there is nothing to follow."""
+    """Weakest corner used, as a share of the strongest one."""
+    min_contrast: float = 2.0
+    """Smallest standard deviation of the grey levels around a point (9 x 9)."""
     spacing_share: float = 0.02
-    """Least distance between new points, and to those that are followed already, as a share of the diagonal."""
+    """Smallest distance between new points, and to tracked ones, as a share of the diagonal."""
     start_px: float = 2.0
-    """At its own start a track lies at most this far from the point that was asked for."""
+    """Largest distance between a track and its query point in the start frame."""
     agree_px: float = 1.5
-    """Two windows follow the same point if they are never further apart over the frames that they share ..."""
+    """Two windows track the same point if their distance never exceeds this in the shared frames ..."""
     agree_frames: int = 3
-    """... of which so many show it in both."""
+    """... and at least this many shared frames have both."""
     min_frames: int = 3
     """Shorter tracks are dropped (2 in clips of two frames)."""
     max_tracks: int = 6000
-    """The longest are kept."""
+    """The longest tracks are kept."""
     memory_share: float = 0.7
-    """Of the free memory that a window may take."""
+    """Share of the free memory that a window may use."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RawTracks:
-    """What a tracker says of one window."""
+    """Prediction of a tracker for one window."""
 
     xy: Float32[np.ndarray, "m n 2"]
-    """Network pixels; may be NaN or outside of the picture."""
+    """Network pixels; may be NaN or outside the picture."""
     confidence: Float32[np.ndarray, "m n"]
-    """That the point is seen, and there: the network's own number, 0 to 1, raw."""
+    """The network's own confidence that the point is visible at that pixel, 0 to 1, raw."""
 
 
 def frames_to_follow(clip: Clip, settings: FollowSettings) -> Int64[np.ndarray, "n"]:
-    """Frame indices, thinned evenly."""
+    """Evenly subsampled frame indices."""
     count = min(len(clip.frames), settings.max_frames)
     if clip.times_s is not None and len(clip.frames) > 1:
         lasts_s = float(clip.times_s[-1] - clip.times_s[0])
@@ -73,14 +73,14 @@ def frames_to_follow(clip: Clip, settings: FollowSettings) -> Int64[np.ndarray, 
 def new_points(
     grey: GreyPicture, valid: Bool[np.ndarray, "h w"], taken: Float64[np.ndarray, "k 2"], settings: FollowSettings
 ) -> Float64[np.ndarray, "p 2"]:
-    """Corners, then a grid, where there is texture, inside the valid area and away from points already taken."""
+    """Corners, then grid points, with texture, inside the valid area, and away from the points `taken`."""
     import cv2
 
     height, width = grey.shape
     spacing = max(2.0, settings.spacing_share * float(np.hypot(height, width)))
     mean = cv2.blur(grey.astype(np.float32), (9, 9))
-    spread = np.sqrt(np.maximum(cv2.blur(grey.astype(np.float32) ** 2, (9, 9)) - mean**2, 0))
-    usable = valid & (spread >= settings.least_contrast)
+    contrast = np.sqrt(np.maximum(cv2.blur(grey.astype(np.float32) ** 2, (9, 9)) - mean**2, 0))
+    usable = valid & (contrast >= settings.min_contrast)
     mask = usable.astype(np.uint8) * 255
     found = cv2.goodFeaturesToTrack(grey, settings.points // 2, settings.corner_quality, spacing, mask=mask)
     corners = np.zeros((0, 2)) if found is None else found[:, 0].astype(np.float64)
@@ -88,13 +88,13 @@ def new_points(
     grid = np.stack(np.meshgrid(np.arange(step / 2, width, step), np.arange(step / 2, height, step)), -1).reshape(-1, 2)
     grid = np.floor(grid)
     grid = grid[usable[grid[:, 1].astype(int), grid[:, 0].astype(int)]]
-    return _apart(np.concatenate([corners, grid]), taken, spacing)[: settings.points]
+    return _spaced(np.concatenate([corners, grid]), taken, spacing)[: settings.points]
 
 
-def _apart(
+def _spaced(
     xy: Float64[np.ndarray, "p 2"], taken: Float64[np.ndarray, "k 2"], spacing: float
 ) -> Float64[np.ndarray, "q 2"]:
-    """The points, first come first served, that keep their distance from those taken and from each other."""
+    """The points, in order, that keep the distance `spacing` from `taken` and from each other."""
     if len(taken) and len(xy):
         xy = xy[cKDTree(taken).query(xy)[0] >= spacing]
     kept = np.ones(len(xy), dtype=bool)
@@ -103,18 +103,18 @@ def _apart(
     return xy[kept]
 
 
-def believed(
+def reliable(
     raw: RawTracks,
     queries: Float32[np.ndarray, "m 3"],
     valid: Bool[np.ndarray, "h w"],
-    least_confidence: float,
+    min_confidence: float,
     both_ways: bool,
     settings: FollowSettings,
 ) -> Float32[np.ndarray, "m n 2"]:
-    """Network pixels; NaN where the point is not followed.
+    """Network pixels of reliable predictions; NaN elsewhere.
 
-    Queries are (frame of the window, x, y). A track that misses its own start is dropped whole; before its start a
-    track counts only if the network looks `both_ways`.
+    Queries are (frame of the window, x, y). A track that misses its own query point is dropped entirely. Predictions
+    before the query frame count only if the network tracks `both_ways`.
     """
     height, width = valid.shape
     count = raw.xy.shape[1]
@@ -123,12 +123,12 @@ def believed(
     inside = (x >= 0) & (y >= 0) & (x < width) & (y < height)
     inside &= valid[np.clip(y, 0, height - 1), np.clip(x, 0, width - 1)]
     with np.errstate(invalid="ignore"):
-        good = known & inside & (raw.confidence >= least_confidence)
+        good = known & inside & (raw.confidence >= min_confidence)
     start = queries[:, 0].astype(np.int64)
     row = np.arange(len(queries))
     good &= both_ways | (np.arange(count)[None] >= start[:, None])
-    off = np.linalg.norm(raw.xy[row, start] - queries[:, 1:], axis=-1)
-    good &= (np.nan_to_num(off, nan=np.inf) <= settings.start_px)[:, None]
+    start_error = np.linalg.norm(raw.xy[row, start] - queries[:, 1:], axis=-1)
+    good &= (np.nan_to_num(start_error, nan=np.inf) <= settings.start_px)[:, None]
     xy = np.where(good[..., None], raw.xy, np.float32("nan"))
     held = good[row, start]
     xy[row[held], start[held]] = queries[held, 1:]
@@ -137,23 +137,23 @@ def believed(
 
 @dataclass
 class TrackChain:
-    """Tracks over all frames, window by window. A track goes on where the next window, asked for the same point,
-    agrees with the last one over the frames that both see."""
+    """Tracks over all frames, window by window. A track is continued if the next window, queried with the same point,
+    agrees with the previous one over the shared frames."""
 
     count: int
-    """Frames in all."""
+    """Total number of frames."""
     settings: FollowSettings
     xy: Float32[np.ndarray, "t n 2"] = field(init=False)
     """Network pixels; NaN where a track is not followed."""
     done: int = 0
-    """Frames that have been seen."""
+    """Number of frames processed."""
 
     def __post_init__(self) -> None:
         self.xy = np.full((0, self.count, 2), np.nan, np.float32)
 
     def continuing(self, first: int) -> tuple[Int64[np.ndarray, "k"], Float32[np.ndarray, "k 3"]]:
-        """Rows of the tracks that are followed into a window from frame `first` on, and where to ask for them: at
-        the first shared frame that shows them."""
+        """Rows of the tracks that continue into a window from frame `first` on, and their queries: the first shared
+        frame that has them."""
         shared = self.xy[:, first : self.done]
         seen = np.isfinite(shared[..., 0])
         rows = np.flatnonzero(seen.sum(axis=1) >= self.settings.agree_frames)
@@ -163,17 +163,17 @@ class TrackChain:
         return rows, np.column_stack([start, shared[rows, start]]).astype(np.float32)
 
     def add(
-        self, first: int, rows: Int64[np.ndarray, "k"], going_on: Float32[np.ndarray, "k n 2"],
+        self, first: int, rows: Int64[np.ndarray, "k"], continued: Float32[np.ndarray, "k n 2"],
         new: Float32[np.ndarray, "p n 2"],
     ) -> None:  # fmt: skip
-        """A window from frame `first` on: what it says of the tracks `rows`, and its new ones."""
+        """Adds a window from frame `first` on: its predictions for the tracks `rows`, and its new tracks."""
         last, shared = first + new.shape[1], self.done - first
-        apart = np.linalg.norm(going_on[:, :shared] - self.xy[rows, first : self.done], axis=-1)
-        both = np.isfinite(apart)
+        distance = np.linalg.norm(continued[:, :shared] - self.xy[rows, first : self.done], axis=-1)
+        both = np.isfinite(distance)
         agrees = (both.sum(axis=1) >= self.settings.agree_frames) & (
-            np.where(both, apart, 0).max(axis=1, initial=0) <= self.settings.agree_px
+            np.where(both, distance, 0).max(axis=1, initial=0) <= self.settings.agree_px
         )
-        self.xy[rows[agrees], self.done : last] = going_on[agrees, shared:]
+        self.xy[rows[agrees], self.done : last] = continued[agrees, shared:]
         held = np.isfinite(new[..., 0]).sum(axis=1) >= 2
         born = np.full((int(held.sum()), self.count, 2), np.nan, np.float32)
         born[:, first:last] = new[held]
@@ -181,7 +181,7 @@ class TrackChain:
         self.done = last
 
     def longest(self) -> Float32[np.ndarray, "t n 2"]:
-        """The longest tracks, in order of birth."""
+        """The longest tracks, in order of their start."""
         length = np.isfinite(self.xy[..., 0]).sum(axis=1)
         order = np.argsort(-length, kind="stable")[: self.settings.max_tracks]
         return self.xy[np.sort(order[length[order] >= min(self.settings.min_frames, self.count)])]

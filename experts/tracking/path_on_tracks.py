@@ -1,8 +1,8 @@
-"""A camera path fitted to 2-D tracks: poses, one focal factor and the tracks' static points in one robust estimate.
+"""Fits a camera path to 2-D tracks: poses, one focal factor and the static points of the tracks in a robust estimate.
 
-Learned poses are right to some tenths of a degree: several pixels, where tracks are right to less than one. Whether a
-point moves in the world is a matter of pixels, so it is asked of poses that explain the tracks which can be explained.
-The poses stay near the given ones by their σ, which also fixes world and unit.
+Learned poses are accurate to some tenths of a degree, which is several pixels; tracks are accurate to less than one
+pixel. Motion in the world is detected from pixels, so it is tested with poses that fit the tracks. The poses stay near
+the input poses according to their σ, which also fixes world and unit.
 """
 
 from dataclasses import dataclass, replace
@@ -12,31 +12,32 @@ from jaxtyping import Float64, Int64
 from scipy.spatial.transform import Rotation
 
 from experts.signals import CameraPath, ImageTracks, PointTracks
-from experts.tracking.static_fit import REFERENCE_WIDTH_PX, Sightings, fit_consensus, sightings
+from experts.tracking.static_fit import REFERENCE_WIDTH_PX, Observations, fit_consensus, observations
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitSettings:
-    """How the estimate is made; "px" are those of a 640 px wide picture."""
+    """Settings of the estimate; "px" refer to a picture of 640 px width."""
 
     tracks: int = 400
-    """At most so many tracks take part, the longest first: more say the same. Twice as many judge the outcome."""
+    """Largest number of tracks used, the longest first; twice as many test the result."""
     frames: int = 120
-    """At most so many frames, evenly spread, are estimated together with the points; the others on the points alone."""
+    """Largest number of frames, evenly spaced, estimated jointly with the points; the others are estimated from the
+    points."""
     rounds_px: tuple[float, ...] = (12.0, 12.0, 12.0, 8.0, 8.0, 5.0, 5.0, 3.0, 3.0, 2.0, 2.0, 1.5, 1.5, 1.5)
-    """Residual at which a sighting counts a quarter (Geman and McClure), round by round: wide first, so that wrong
-    starts are not taken for moving points (graduated non-convexity)."""
+    """Residual at which an observation has a quarter of its weight (Geman-McClure), per iteration: large first, so that
+    wrong initial poses are not mistaken for moving points (graduated non-convexity)."""
     damping: float = 1e-3
-    """Added to each diagonal element of the normal equations, relative to it (Levenberg and Marquardt)."""
+    """Relative increase of the diagonal of the normal equations (Levenberg-Marquardt)."""
     explained_px: float = 6.0
-    """A static point explains a track that departs from it by at most this in nine of ten frames: what a moving one
-    must exceed (`MovingSettings.departure_px`). Trackers at network size err by some pixels, wrong paths by tens."""
+    """A static point explains a track whose residual is at most this in nine of ten frames; a moving one must exceed it
+    (`MovingSettings.departure_px`). Trackers at network size err by a few pixels, wrong paths by tens."""
     explained_share: float = 0.5
-    """A path that explains fewer of the tracks is contradicted: as in `MovingSettings`."""
+    """A path that explains a smaller share of the tracks is contradicted, as in `MovingSettings`."""
     focal_sigmas: float = 4.0
-    """So is one that does so only at a focal length further off than this many of its σ ..."""
-    least_focal_sigma: float = 0.03
-    """... which count as this at least: short ways and far points leave it open."""
+    """A path that explains them only at a focal length more than this many σ away is contradicted too ..."""
+    min_focal_sigma: float = 0.03
+    """... with at least this σ: short translations and far points leave the focal length undetermined."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,31 +45,31 @@ class FittedPath:
     """A path that explains the tracks."""
 
     path: CameraPath
-    """In the given path's world and unit. Its σ are the given ones: tracks do not tell of slow drift."""
+    """In the world and unit of the input path, with its σ: tracks do not show slow drift."""
     residual_px: float
-    """σ per axis of what is left, at 640 px width."""
+    """Remaining σ per axis, at 640 px width."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Linear:
-    """Residuals in px and their derivatives, weighted by the square root of each sighting's weight."""
+    """Residuals in px and their derivatives, multiplied by the square root of each observation's weight."""
 
     residual: Float64[np.ndarray, "t n 2"]
     by_pose: Float64[np.ndarray, "t n 2 6"]
-    """Turn in camera axes, then move of the centre."""
+    """Rotation in camera axes, then translation of the centre."""
     by_focal: Float64[np.ndarray, "t n 2"]
     by_point: Float64[np.ndarray, "t n 2 3"]
 
 
 def path_by_tracks(tracks: PointTracks, path: CameraPath, settings: FitSettings) -> FittedPath | None:
-    """The path fitted to the longest tracks that are not known to move; None where even so it explains too few of
-    them, or only through another lens."""
-    rests = np.flatnonzero(tracks.motion != 1)
-    followed = np.isfinite(tracks.xy_px[rests, :, 0]).sum(axis=1)
-    chosen = rests[np.argsort(-followed, kind="stable")[: 2 * settings.tracks]]
+    """The path fitted to the longest tracks that are not known to move. None if it still explains too few of them, or
+    does so only with another focal length."""
+    candidates = np.flatnonzero(tracks.motion != 1)
+    followed = np.isfinite(tracks.xy_px[candidates, :, 0]).sum(axis=1)
+    chosen = candidates[np.argsort(-followed, kind="stable")[: 2 * settings.tracks]]
     xy_px = tracks.xy_px[chosen].astype(np.float32)
     images = ImageTracks(frames=tracks.frames, xy_px=xy_px, provenance=tracks.provenance)
-    s = fitted_to_tracks(sightings(images, path), path, tracks.frames, settings)
+    s = fitted_to_tracks(observations(images, path), path, tracks.frames, settings)
     fit = fit_consensus(s, settings.explained_px)
     near = np.nan_to_num(fit.residual_px, nan=np.inf) < settings.explained_px
     long = s.seen.sum(axis=1) >= 3
@@ -77,20 +78,20 @@ def path_by_tracks(tracks: PointTracks, path: CameraPath, settings: FitSettings)
     zoom = abs(np.log(fitted.intrinsics.fx_px / path.intrinsics.fx_px))
     if explained.sum() < settings.explained_share * max(long.sum(), 1):
         return None
-    if zoom > settings.focal_sigmas * max(path.focal_relative_sigma, settings.least_focal_sigma):
+    if zoom > settings.focal_sigmas * max(path.focal_relative_sigma, settings.min_focal_sigma):
         return None
     residual = float(np.nanmedian(fit.residual_px[explained])) / 1.18  # median of a Rayleigh distribution
     return FittedPath(path=fitted, residual_px=residual)
 
 
-def _as_path(s: Sightings, path: CameraPath, frames: Int64[np.ndarray, "n"]) -> CameraPath:
-    """The path with the poses and the focal length of sightings, where they have any."""
+def _as_path(s: Observations, path: CameraPath, frames: Int64[np.ndarray, "n"]) -> CameraPath:
+    """The path with the fitted poses and focal length, where they exist."""
     world_from_cam = path.world_from_cam.copy()
     _, rows, at = np.intersect1d(path.frames, frames, return_indices=True)
     known = np.isfinite(world_from_cam[rows, 0, 0])
     rows, at = rows[known], at[known]
     world_from_cam[rows, :3, :3] = s.cam_from_world[at].swapaxes(1, 2)
-    if not s.turning:
+    if not s.rotation_only:
         world_from_cam[rows, :3, 3] = s.centre[at]
     camera = path.intrinsics
     factor = s.focal_px * camera.width_px / REFERENCE_WIDTH_PX / camera.fx_px
@@ -99,89 +100,93 @@ def _as_path(s: Sightings, path: CameraPath, frames: Int64[np.ndarray, "n"]) -> 
 
 
 def fitted_to_tracks(
-    s: Sightings, path: CameraPath, frames: Int64[np.ndarray, "n"], settings: FitSettings
-) -> Sightings:
-    """The same sightings of `frames` under cameras that explain more of them. Frames without a camera stay without."""
+    s: Observations, path: CameraPath, frames: Int64[np.ndarray, "n"], settings: FitSettings
+) -> Observations:
+    """The same observations of `frames` under cameras that explain more of them. Frames without a pose stay without."""
     rows = np.argsort(-s.seen.sum(axis=1), kind="stable")[: settings.tracks]
     chosen = s.of(rows[s.seen[rows].sum(axis=1) >= 3])
     xyz = fit_consensus(chosen, settings.rounds_px[0]).xyz_world
-    placed = np.flatnonzero(np.isfinite(xyz).all(axis=1))
-    if not len(placed):
+    located = np.flatnonzero(np.isfinite(xyz).all(axis=1))
+    if not len(located):
         return s
     count = len(frames)
     at = np.unique(np.linspace(0, count - 1, min(settings.frames, count)).round().astype(np.int64))
-    tight, tight_focal = _prior(s, path, frames), 1 / max(path.focal_relative_sigma, 1e-4)
-    chosen, xyz = chosen.of(placed), xyz[placed]
-    fitted, xyz = _adjusted(_columns(chosen, at), xyz, np.append(tight[at].ravel(), tight_focal), settings)
+    inverse_sigma, inverse_focal_sigma = _prior(s, path, frames), 1 / max(path.focal_relative_sigma, 1e-4)
+    chosen, xyz = chosen.of(located), xyz[located]
+    fitted, xyz = _adjusted(
+        _columns(chosen, at), xyz, np.append(inverse_sigma[at].ravel(), inverse_focal_sigma), settings
+    )
     factor = fitted.focal_px / s.focal_px
-    carried = _carried(replace(chosen, u=chosen.u / factor, focal_px=fitted.focal_px), at, fitted)
-    placed_all = _resected(carried, chosen, xyz, tight, settings) if len(at) < count else carried
+    interpolated = _interpolated(replace(chosen, u=chosen.u / factor, focal_px=fitted.focal_px), at, fitted)
+    all_frames = _resected(interpolated, chosen, xyz, inverse_sigma, settings) if len(at) < count else interpolated
     return replace(
         s,
         u=s.u / factor,
         focal_px=fitted.focal_px,
-        cam_from_world=placed_all.cam_from_world,
-        centre=placed_all.centre,
+        cam_from_world=all_frames.cam_from_world,
+        centre=all_frames.centre,
     )
 
 
-def _columns(s: Sightings, at: Int64[np.ndarray, "k"]) -> Sightings:
-    """Fewer frames."""
+def _columns(s: Observations, at: Int64[np.ndarray, "k"]) -> Observations:
+    """The observations restricted to some frames."""
     return replace(s, u=s.u[:, at], cam_from_world=s.cam_from_world[at], centre=s.centre[at])
 
 
 def _adjusted(
-    start: Sightings, xyz: Float64[np.ndarray, "t 3"], tight: Float64[np.ndarray, "c"], settings: FitSettings
-) -> tuple[Sightings, Float64[np.ndarray, "t 3"]]:
-    """Cameras and points together (bundle adjustment)."""
+    start: Observations, xyz: Float64[np.ndarray, "t 3"], inverse_sigma: Float64[np.ndarray, "c"], settings: FitSettings
+) -> tuple[Observations, Float64[np.ndarray, "t 3"]]:
+    """Bundle adjustment of cameras and points."""
     s = start
     for scale_px in settings.rounds_px:
         linear = _linearised(s, xyz, scale_px)
-        off = np.append(_off(s, start).ravel(), np.log(s.focal_px / start.focal_px))
-        step, moved = _solved(linear, tight, off, settings.damping)
-        xyz, s = xyz + moved, _stepped(s, step[:-1].reshape(-1, 6), float(np.exp(step[-1])))
+        deviation = np.append(_deviation(s, start).ravel(), np.log(s.focal_px / start.focal_px))
+        step, point_step = _solved(linear, inverse_sigma, deviation, settings.damping)
+        xyz, s = xyz + point_step, _stepped(s, step[:-1].reshape(-1, 6), float(np.exp(step[-1])))
     return s, xyz
 
 
-def _carried(s: Sightings, at: Int64[np.ndarray, "k"], fitted: Sightings) -> Sightings:
-    """All frames, each corrected like the nearest of the fitted ones."""
+def _interpolated(s: Observations, at: Int64[np.ndarray, "k"], fitted: Observations) -> Observations:
+    """All frames, each corrected like the nearest fitted frame."""
     nearest = np.abs(np.arange(len(s.centre))[:, None] - at).argmin(axis=1)
-    turn = fitted.cam_from_world @ s.cam_from_world[at].swapaxes(1, 2)
+    rotation = fitted.cam_from_world @ s.cam_from_world[at].swapaxes(1, 2)
     return replace(
         s,
-        cam_from_world=turn[nearest] @ s.cam_from_world,
+        cam_from_world=rotation[nearest] @ s.cam_from_world,
         centre=s.centre + (fitted.centre - s.centre[at])[nearest],
     )
 
 
 def _resected(
-    s: Sightings,
-    start: Sightings,
+    s: Observations,
+    start: Observations,
     xyz: Float64[np.ndarray, "t 3"],
-    tight: Float64[np.ndarray, "n 6"],
+    inverse_sigma: Float64[np.ndarray, "n 6"],
     settings: FitSettings,
-) -> Sightings:
-    """Cameras alone, each on its own, points held."""
+) -> Observations:
+    """Each camera on its own, with fixed points."""
     for scale_px in settings.rounds_px[len(settings.rounds_px) // 2 :]:
         linear = _linearised(s, xyz, scale_px)
         normal = np.einsum("tnij,tnik->njk", linear.by_pose, linear.by_pose)
-        normal[:, np.arange(6), np.arange(6)] += tight**2
-        moment = np.einsum("tnij,tni->nj", linear.by_pose, linear.residual) + tight**2 * _off(s, start)
+        normal[:, np.arange(6), np.arange(6)] += inverse_sigma**2
+        moment = np.einsum("tnij,tni->nj", linear.by_pose, linear.residual) + inverse_sigma**2 * _deviation(s, start)
         s = _stepped(s, -np.linalg.solve(normal, moment[..., None])[..., 0])
     return s
 
 
-def _prior(s: Sightings, path: CameraPath, frames: Int64[np.ndarray, "n"]) -> Float64[np.ndarray, "n 6"]:
-    """1/σ of each pose's six numbers: turn in camera axes, move of the centre."""
+def _prior(s: Observations, path: CameraPath, frames: Int64[np.ndarray, "n"]) -> Float64[np.ndarray, "n 6"]:
+    """1/σ of the six pose parameters: rotation in camera axes, translation of the centre."""
     row = np.searchsorted(path.frames, frames).clip(0, len(path.frames) - 1)
-    turn, way = path.rotation_sigma_rad[row], path.position_sigma[row]
+    rotation, translation = path.rotation_sigma_rad[row], path.position_sigma[row]
     extent = float(np.ptp(s.centre, axis=0).max()) or 1.0
-    turn = np.where(np.isfinite(turn), np.maximum(turn, 1e-4), 1e-4)
-    way = np.where(np.isfinite(way), np.maximum(way, 1e-4 * extent), 1e-4 * extent)
-    return np.concatenate([np.repeat(1 / turn[:, None], 3, axis=1), np.repeat(1 / way[:, None], 3, axis=1)], axis=1)
+    rotation = np.where(np.isfinite(rotation), np.maximum(rotation, 1e-4), 1e-4)
+    translation = np.where(np.isfinite(translation), np.maximum(translation, 1e-4 * extent), 1e-4 * extent)
+    return np.concatenate(
+        [np.repeat(1 / rotation[:, None], 3, axis=1), np.repeat(1 / translation[:, None], 3, axis=1)], axis=1
+    )
 
 
-def _linearised(s: Sightings, xyz: Float64[np.ndarray, "t 3"], scale_px: float) -> _Linear:
+def _linearised(s: Observations, xyz: Float64[np.ndarray, "t 3"], scale_px: float) -> _Linear:
     cam = (s.cam_from_world @ (xyz[:, None] - s.centre[None])[..., None])[..., 0]
     z = cam[..., 2]
     good = s.seen & (z > 1e-9)
@@ -194,19 +199,20 @@ def _linearised(s: Sightings, xyz: Float64[np.ndarray, "t 3"], scale_px: float) 
     slope = -slope * s.focal_px * weight[..., None]
     cross = np.stack([np.stack([zero, z, -y], -1), np.stack([-z, zero, x], -1), np.stack([y, -x, zero], -1)], axis=-2)
     by_point = slope @ s.cam_from_world
-    still = np.zeros_like(by_point) if s.turning else -by_point
+    by_centre = np.zeros_like(by_point) if s.rotation_only else -by_point
     return _Linear(
         residual=residual * weight,
-        by_pose=np.concatenate([slope @ cross, still], axis=-1),
+        by_pose=np.concatenate([slope @ cross, by_centre], axis=-1),
         by_focal=-predicted * s.focal_px * weight,
         by_point=by_point,
     )
 
 
 def _solved(
-    linear: _Linear, tight: Float64[np.ndarray, "c"], off: Float64[np.ndarray, "c"], damping: float
+    linear: _Linear, inverse_sigma: Float64[np.ndarray, "c"], deviation: Float64[np.ndarray, "c"], damping: float
 ) -> tuple[Float64[np.ndarray, "c"], Float64[np.ndarray, "t 3"]]:
-    """Steps of cameras (and focal) and of points: normal equations with the points eliminated (Schur)."""
+    """Steps of cameras (and focal length) and of points: normal equations with the points eliminated (Schur
+    complement)."""
     t, n = linear.by_pose.shape[:2]
     a, b, g, r = linear.by_pose, linear.by_point, linear.by_focal, linear.residual
     normal = np.zeros((6 * n + 1, 6 * n + 1))
@@ -225,9 +231,9 @@ def _solved(
     inverse = np.linalg.inv(points)
     point_moment = _summed(b, r)
     reduced = (mixed.reshape(-1, t, 3).swapaxes(0, 1) @ inverse).swapaxes(0, 1).reshape(-1, 3 * t)
-    normal = normal - reduced @ mixed.T + np.diag(tight**2)
+    normal = normal - reduced @ mixed.T + np.diag(inverse_sigma**2)
     normal[np.diag_indices_from(normal)] *= 1 + damping
-    step = np.linalg.solve(normal, -(moment - reduced @ point_moment.ravel()) - tight**2 * off)
+    step = np.linalg.solve(normal, -(moment - reduced @ point_moment.ravel()) - inverse_sigma**2 * deviation)
     back = point_moment + (step @ mixed).reshape(t, 3)
     return step, -(inverse @ back[..., None])[..., 0]
 
@@ -235,23 +241,23 @@ def _solved(
 def _summed(
     by_point: Float64[np.ndarray, "t n 2 3"], with_px: Float64[np.ndarray, "t n 2"]
 ) -> Float64[np.ndarray, "t 3"]:
-    """Per point, over its sightings."""
+    """Sum over the observations of each point."""
     t = len(by_point)
     return (with_px.reshape(t, 1, -1) @ by_point.reshape(t, -1, 3))[:, 0]
 
 
-def _off(s: Sightings, start: Sightings) -> Float64[np.ndarray, "n 6"]:
-    """How far the cameras are from the given ones, as a step."""
-    turn = Rotation.from_matrix(s.cam_from_world @ start.cam_from_world.swapaxes(1, 2)).as_rotvec()
-    return np.concatenate([turn, s.centre - start.centre], axis=1)
+def _deviation(s: Observations, start: Observations) -> Float64[np.ndarray, "n 6"]:
+    """Difference of the cameras from the initial ones, as a step."""
+    rotation = Rotation.from_matrix(s.cam_from_world @ start.cam_from_world.swapaxes(1, 2)).as_rotvec()
+    return np.concatenate([rotation, s.centre - start.centre], axis=1)
 
 
-def _stepped(s: Sightings, by_pose: Float64[np.ndarray, "n 6"], factor: float = 1.0) -> Sightings:
-    turn = Rotation.from_rotvec(by_pose[:, :3]).as_matrix()
+def _stepped(s: Observations, by_pose: Float64[np.ndarray, "n 6"], factor: float = 1.0) -> Observations:
+    rotation = Rotation.from_rotvec(by_pose[:, :3]).as_matrix()
     return replace(
         s,
         u=s.u / factor,
         focal_px=s.focal_px * factor,
-        cam_from_world=turn @ s.cam_from_world,
-        centre=s.centre if s.turning else s.centre + by_pose[:, 3:],
+        cam_from_world=rotation @ s.cam_from_world,
+        centre=s.centre if s.rotation_only else s.centre + by_pose[:, 3:],
     )

@@ -1,9 +1,9 @@
-"""SpatialTracker V2 (Xiao et al. 2025): points followed in three dimensions, over given depth and cameras.
+"""SpatialTracker V2 (Xiao et al. 2025): points tracked in three dimensions, given depth and camera poses.
 
-Code and weights are CC BY-NC 4.0; TAPIR is the permissive substitute in the picture plane. It runs in a Python
-environment of its own, on a GPU only. It sees the frames that have depth, so what changes quickly between them is
-lost. Bad at: borders of depth, thin things. Its units are absolute (it cuts depth below 0.1 and above 200), so depth
-and cameras go in with a usual median depth, and come back in ours.
+Code and weights are CC BY-NC 4.0; TAPIR is the permissive substitute in the image plane. It runs in a Python
+environment of its own, on a GPU only. It processes only frames with depth, so fast changes between them are lost. Weak
+points: depth borders, thin objects. Its units are absolute (it clips depth below 0.1 and above 200), so depth and
+cameras are scaled to a typical median depth, and back.
 """
 
 import os
@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float32, Float64
 
-import experts.runtime.workers.spatial_tracker_v2 as child
+import experts.runtime.workers.spatial_tracker_v2 as worker_script
 from experts.checkpoints.weights import RANDOM, located
 from experts.clip import Clip
 from experts.expert import SetupProblem
@@ -26,7 +26,7 @@ from experts.tracking.learned_tracks import FollowSettings
 from experts.tracking.spatial_tracker_input import TrackerInput
 from experts.tracking.static_fit import REFERENCE_WIDTH_PX
 from experts.tracking.track_geometry import TrackGeometryExpert, TrackGeometrySettings
-from experts.tracking.world_tracks import PosedDepth, WorldTracks, displaced, placed, posed_depth
+from experts.tracking.world_tracks import PosedDepth, WorldTracks, displaced, posed_depth, tracks_in_world
 
 _COMMIT = "16732307966fbc05beb822b70b1c2d77d89810ce"
 _CHECKOUT = (
@@ -37,61 +37,60 @@ _PACKAGES = "conda env create -f environment-spatialtracker.yml"
 
 @dataclass(frozen=True, kw_only=True)
 class SpatialTrackerSettings:
-    """How the network is asked, and what of its answer is believed. Values without a source are ours, unmeasured."""
+    """Inputs of the network, and selection of its predictions. Values without a source are chosen, not measured."""
 
     geometry: TrackGeometrySettings = field(default_factory=TrackGeometrySettings)
-    """How 2-D tracks are held against the camera path."""
+    """How 2-D tracks are compared with the camera path."""
     max_frames: int = 60
-    """Frames at once, evenly: upstream's users ran out of 40 GB at 150."""
+    """Frames per call, evenly spaced: upstream's users ran out of 40 GB at 150."""
     short_side_px: int = 336
-    """Of the network's pictures (upstream's configuration)."""
+    """Short side of the network's input (upstream's configuration)."""
     starts: int = 4
-    """Frames, spread evenly, in which points are taken up."""
+    """Frames, evenly spaced, in which points start."""
     points: int = 200
-    """Points in each; halved while memory runs out. What moves is believed in company: six others within 70 px."""
-    least_points: int = 20
-    """With fewer it is not worth it: then memory is too small."""
+    """Points per start frame; halved while memory runs out. A moving track needs six neighbours within 70 px."""
+    min_points: int = 20
+    """With fewer points memory is too small."""
     support_points: int = 256
-    """Points that upstream adds for its own sake (its default is 756, for refining cameras, which is not done here)."""
+    """Points that upstream adds internally (its default is 756, for refining cameras, which is not done here)."""
     iterations: int = 4
-    """Rounds of refinement (upstream)."""
+    """Refinement iterations (upstream)."""
     replace_ratio: float = 0.2
-    """Share of depths taken from the map as they are (upstream)."""
+    """Share of depths used from the map unchanged (upstream)."""
     dtype: str = "bfloat16"
-    """Of its inner products (upstream)."""
+    """Precision of its matrix products (upstream)."""
     median_depth: float = 3.0
-    """The median of depth as the network gets it: metres in a room. Upstream cuts below 0.1 and beyond ten times the
+    """Median of the depth at the network's input: metres in a room. Upstream clips below 0.1 and beyond ten times the
     lower quartile."""
-    least_depth_share: float = 0.2
-    """Share of pixels whose depth must be known."""
-    least_confidence: float = 0.5
-    """A point is followed where visibility times confidence is at least this; raw."""
+    min_depth_share: float = 0.2
+    """Smallest share of pixels with known depth."""
+    min_confidence: float = 0.5
+    """A point is tracked where visibility times confidence is at least this; raw."""
     start_px: float = 4.0
-    """At its own start a track lies at most this far from the point that was asked for (640 px wide picture)."""
+    """Largest distance between a track and its query point in the start frame (640 px wide picture)."""
     fits_depth: float = 0.15
-    """Depth of a track and of the map at its start differ, in the median, by less than this share: else nothing is
-    said."""
+    """Largest median relative difference between the depth of the tracks and of the map in their start frames."""
     sigma_px: float = 1.0
-    """σ of a track at least (640 px wide picture); raw."""
+    """Floor of the σ of a track (640 px wide picture); raw."""
     hidden_sigmas: float = 3.0
-    """Hidden: something nearer is seen at its pixel by so many σ of depth ..."""
+    """A track is hidden if the surface at its pixel is nearer by this many σ of depth ..."""
     hidden_share: float = 0.1
     """... and by at least this share."""
     moved_sigmas: float = 3.0
-    """Moves in the world: displaced by at least so many σ, and no static point explains its pixels (as for tracks of
-    the picture alone, company included). Rests: a static point explains its pixels, and it stays below, where a move
-    of `geometry.move_share` of its range would have shown."""
-    sure_confidence: float = 0.8
-    """Median confidence from which on geometry's own probability of a gross error counts. Below, the raw map
-    outlier_probability = 1 - confidence counts where it is larger."""
+    """A track moves if it is displaced by at least this many σ and no static point explains its pixels (as for image
+    tracks, with rigid neighbours). It is static if a static point explains its pixels, its displacement is smaller, and
+    a motion of `geometry.move_share` of its range would have been visible."""
+    reliable_confidence: float = 0.8
+    """From this median confidence on, the outlier probability of geometry applies. Below, the larger of it and the raw
+    value 1 - confidence applies."""
     timeout_s: float = 900.0
-    """Limit of one call."""
+    """Time limit of one call."""
     load_timeout_s: float = 900.0
-    """Limit of model_options."""
+    """Time limit of loading."""
 
 
 class SpatialTrackerExpert(ModelExpert):
-    """Expert "spatial_tracker": tracks in the world from SpatialTracker V2 over our depth and cameras."""
+    """Expert "spatial_tracker": tracks in the world from SpatialTracker V2, given our depth and camera poses."""
 
     name: ClassVar[str] = "spatial_tracker"
     version: ClassVar[str] = "1"
@@ -108,13 +107,13 @@ class SpatialTrackerExpert(ModelExpert):
         self._loaded_with: dict[str, Any] = {}
 
     def environment(self) -> Environment:
-        """Where it runs. Raises `SetupProblem` with what is still to do."""
+        """Its Python environment. Raises `SetupProblem` with the remaining steps."""
         return environment(self.name, packages=_PACKAGES, checkout=_CHECKOUT)
 
     def load(self, weights: str | None = None, device: str = "auto", dtype: str | None = None) -> None:
-        """Starts the other process and loads there. `dtype` is upstream's own."""
+        """Starts the other process and loads the network there. `dtype` is upstream's own."""
         if device.partition(":")[0] not in ("auto", "cuda"):
-            raise SetupProblem("SpatialTracker V2 runs on a GPU only", "leave it out, or take tapir")
+            raise SetupProblem("SpatialTracker V2 runs on a GPU only", "omit it, or use tapir")
         where = self.environment()
         folder = None if weights == RANDOM else str(located(self.weight_names[0], weights))
         self.close()
@@ -125,7 +124,7 @@ class SpatialTrackerExpert(ModelExpert):
         }
         self.model = Worker(
             where.python,
-            Path(child.__file__),
+            Path(worker_script.__file__),
             self.settings.timeout_s,
             {"PYTHONPATH": str(where.upstream), "HF_HUB_OFFLINE": "1", **_one_device(device)},
             load_timeout_s=self.settings.load_timeout_s,
@@ -141,100 +140,105 @@ class SpatialTrackerExpert(ModelExpert):
         self.model = None
 
     def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
-        """`{"tracks": PointTracks}` on the frames that have depth and a camera. Raises `WorkerError`."""
+        """`{"tracks": PointTracks}` on the frames that have depth and a pose. Raises `WorkerError`."""
         depth, path = signals["depth"], signals["camera_path"]
         if not isinstance(depth, Depth):
             return _none("no depth", getattr(depth, "reason", ""))
         if not isinstance(path, CameraPath):
             return _none("no camera path", getattr(path, "reason", ""))
         if path.motion == "unresolved":
-            return _none("camera path unresolved", "where the camera travels is not known")
+            return _none("camera path unresolved", "the translation of the camera is not known")
         known = posed_depth(depth, path, clip.frames.tolist())
         count = min(self.settings.max_frames, len(known.frames))
         known = known.of(np.unique(np.round(np.linspace(0, len(known.frames) - 1, count)).astype(np.int64)))
         if len(known.frames) < 2:
             return _none("fewer than two frames with depth and camera")
-        asked = self._input(clip, known, signals.get("valid_area"))
-        if asked.known_share < self.settings.least_depth_share:
-            return _none("too little depth", f"known for {asked.known_share:.0%} of the pixels")
-        return {"tracks": self._tracked(clip, asked)}
+        tracker_input = self._input(clip, known, signals.get("valid_area"))
+        if tracker_input.known_share < self.settings.min_depth_share:
+            return _none("too little depth", f"known for {tracker_input.known_share:.0%} of the pixels")
+        return {"tracks": self._tracked(clip, tracker_input)}
 
     def _input(self, clip: Clip, known: PosedDepth, area: Signal | NoEstimate | None) -> TrackerInput:
         valid = area if isinstance(area, ValidArea) else None
         return TrackerInput.of(clip, known, valid, self.settings.short_side_px, self.settings.median_depth)
 
-    def _tracked(self, clip: Clip, asked: TrackerInput) -> PointTracks | NoEstimate:
+    def _tracked(self, clip: Clip, tracker_input: TrackerInput) -> PointTracks | NoEstimate:
         points = self.settings.points
         while True:
-            queries = asked.queries(FollowSettings(points=points, starts=self.settings.starts))
+            queries = tracker_input.queries(FollowSettings(points=points, starts=self.settings.starts))
             if not len(queries):
                 return NoEstimate(reason="no texture to follow", detail="no point with texture and depth to start from")
             try:
-                return self._decided(clip, asked, queries, self._asked(asked, queries))
+                return self._decided(clip, tracker_input, queries, self._predicted(tracker_input, queries))
             except OutOfMemoryError as error:
                 points //= 2
-                if points < self.settings.least_points:
-                    remedy = "free the GPU, or leave this expert out"
+                if points < self.settings.min_points:
+                    remedy = "free the GPU, or omit this expert"
                     raise SetupProblem(f"{self.name}: memory does not hold {2 * points} points", remedy) from error
 
-    def _asked(self, asked: TrackerInput, queries: Float32[np.ndarray, "m 3"]) -> Mapping[str, np.ndarray]:
+    def _predicted(self, tracker_input: TrackerInput, queries: Float32[np.ndarray, "m 3"]) -> Mapping[str, np.ndarray]:
         s = self.settings
         request = {"dtype": s.dtype, "iterations": s.iterations, "replace_ratio": s.replace_ratio}
-        return self.model.call({**self._loaded_with, **request}, asked.arrays(queries))[1]
+        return self.model.call({**self._loaded_with, **request}, tracker_input.arrays(queries))[1]
 
     def _decided(
-        self, clip: Clip, asked: TrackerInput, queries: Float32[np.ndarray, "m 3"], answer: Mapping[str, np.ndarray]
+        self,
+        clip: Clip,
+        tracker_input: TrackerInput,
+        queries: Float32[np.ndarray, "m 3"],
+        prediction: Mapping[str, np.ndarray],
     ) -> PointTracks | NoEstimate:
         s, scale = self.settings, clip.width_px / REFERENCE_WIDTH_PX
-        xy, z, sure = asked.decoded(answer, queries, s.least_confidence, s.start_px * scale)
-        world = placed(xy, z, asked.known, s.sigma_px * scale)
-        off = _off_at_start(world, queries)
-        if not off < s.fits_depth:
-            return NoEstimate(reason="3-D tracks do not fit the depth", detail=f"off by {off:.0%} at their starts")
-        flat = ImageTracks(frames=asked.known.frames, xy_px=xy.astype(np.float32), provenance=self.provenance())
-        signals: Signals = {"image_tracks": flat, "camera_path": asked.known.path}
-        seen = TrackGeometryExpert(s.geometry)(clip, signals)["tracks"]
-        assert isinstance(seen, PointTracks)
-        return self._joined(seen, world, sure, scale)
+        xy, z, confidence = tracker_input.decoded(prediction, queries, s.min_confidence, s.start_px * scale)
+        world = tracks_in_world(xy, z, tracker_input.known, s.sigma_px * scale)
+        error = _depth_error_at_start(world, queries)
+        if not error < s.fits_depth:
+            return NoEstimate(reason="3-D tracks do not fit the depth", detail=f"error by {error:.0%} at their starts")
+        flat = ImageTracks(frames=tracker_input.known.frames, xy_px=xy.astype(np.float32), provenance=self.provenance())
+        signals: Signals = {"image_tracks": flat, "camera_path": tracker_input.known.path}
+        in_image = TrackGeometryExpert(s.geometry)(clip, signals)["tracks"]
+        assert isinstance(in_image, PointTracks)
+        return self._joined(in_image, world, confidence, scale)
 
     def _joined(
-        self, seen: PointTracks, world: WorldTracks, sure: Float64[np.ndarray, "t"], scale: float
+        self, in_image: PointTracks, world: WorldTracks, confidence: Float64[np.ndarray, "t"], scale: float
     ) -> PointTracks:
-        """What the picture says of a track and what its depth says: only what both allow."""
+        """Combines image and depth: a track is visible, moving or static only where both allow it."""
         s = self.settings
-        afloat = world.afloat(s.hidden_sigmas, s.hidden_share)
-        fits = ~world.hidden(s.hidden_sigmas, s.hidden_share) & ~afloat
+        in_front = world.in_front(s.hidden_sigmas, s.hidden_share)
+        fits = ~world.hidden(s.hidden_sigmas, s.hidden_share) & ~in_front
         followed = np.isfinite(world.z)
         moved = displaced(world, followed & fits, s.geometry.static_frames)
-        explained = seen.visible.any(axis=1)  # of what does not move: only where a static point explains the track
-        explained &= afloat.sum(axis=1) <= (1 - s.geometry.static_share) * followed.sum(axis=1)
+        explained = in_image.visible.any(axis=1)  # static candidates: a static point must explain the track
+        explained &= in_front.sum(axis=1) <= (1 - s.geometry.static_share) * followed.sum(axis=1)
         with np.errstate(invalid="ignore"):
-            shown = s.moved_sigmas * moved.blind <= s.geometry.move_share * moved.away
-            moves = (seen.motion == 1) & (moved.in_sigma >= s.moved_sigmas)
-            rests = (seen.motion != 1) & explained & shown & (moved.in_sigma < s.moved_sigmas)
-        doubtful = np.maximum(seen.outlier_probability, 1 - sure)
+            shown = s.moved_sigmas * moved.max_sigma <= s.geometry.move_share * moved.distance
+            moving = (in_image.motion == 1) & (moved.in_sigma >= s.moved_sigmas)
+            static = (in_image.motion != 1) & explained & shown & (moved.in_sigma < s.moved_sigmas)
+        raw_probability = np.maximum(in_image.outlier_probability, 1 - confidence)
         return replace(
-            seen,
-            visible=seen.visible & fits & followed,
-            sigma_px=np.where(followed, np.fmax(seen.sigma_px, s.sigma_px * scale), np.nan),
+            in_image,
+            visible=in_image.visible & fits & followed,
+            sigma_px=np.where(followed, np.fmax(in_image.sigma_px, s.sigma_px * scale), np.nan),
             outlier_probability=np.where(
-                (sure >= s.sure_confidence) & (moves | rests), seen.outlier_probability, doubtful
+                (confidence >= s.reliable_confidence) & (moving | static), in_image.outlier_probability, raw_probability
             ),
-            motion=np.where(moves, 1, np.where(rests, 0, -1)).astype(np.int32),
+            motion=np.where(moving, 1, np.where(static, 0, -1)).astype(np.int32),
             xyz_world=world.xyz_world.astype(np.float32),
             provenance=self.provenance(),
         )
 
 
-def _off_at_start(world: WorldTracks, queries: Float32[np.ndarray, "m 3"]) -> float:
-    """Median relative difference of the tracks' depth and the map's at their starts; infinite if none is followed."""
+def _depth_error_at_start(world: WorldTracks, queries: Float32[np.ndarray, "m 3"]) -> float:
+    """Median relative difference between the depth of the tracks and of the map in their start frames; infinite if none
+    is followed."""
     row, start = np.arange(len(queries)), queries[:, 0].astype(np.int64)
-    off = np.abs(world.z[row, start] / world.z_seen[row, start] - 1)
-    return float(np.nanmedian(off)) if np.isfinite(off).any() else np.inf
+    error = np.abs(world.z[row, start] / world.z_seen[row, start] - 1)
+    return float(np.nanmedian(error)) if np.isfinite(error).any() else np.inf
 
 
 def _one_device(device: str) -> dict[str, str]:
-    """Upstream takes the first GPU that it sees: it is shown the wanted one."""
+    """Upstream uses the first visible GPU, so only the wanted one is made visible."""
     number = device.partition(":")[2]
     if not number:
         return {}

@@ -1,4 +1,4 @@
-"""What goes to SpatialTracker V2, in its sizes and units, and the way back into ours."""
+"""Converts inputs of SpatialTracker V2 to its sizes and units, and its predictions back to ours."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,13 +27,13 @@ class TrackerInput:
     """Depth in the network's unit; 0 unknown."""
     valid: Bool[np.ndarray, "h w"]
     unit: float
-    """Path units in one of the network's."""
+    """Path units per unit of the network."""
 
     @classmethod
     def of(
         cls, clip: Clip, known: PosedDepth, area: ValidArea | None, short_side_px: int, median_depth: float
     ) -> "TrackerInput":
-        """Reads the frames. `median_depth`: what the median becomes in the network's unit."""
+        """Reads the frames. `median_depth` is the median depth in the network's unit."""
         import cv2
 
         size = network_size(clip.width_px, clip.height_px, short_side_px)
@@ -53,11 +53,11 @@ class TrackerInput:
 
     @property
     def camera(self) -> Intrinsics:
-        """At the network's size."""
+        """Intrinsics at the network's size."""
         return self.known.path.intrinsics.scaled(self.video.shape[2], self.video.shape[1])
 
     def queries(self, following: FollowSettings) -> Float32[np.ndarray, "m 3"]:
-        """(frame, x, y): points with texture, inside the valid area, where the network believes the depth."""
+        """(frame, x, y): points with texture, inside the valid area, whose depth the network accepts."""
         import cv2
 
         far = 10 * float(np.quantile(self.z[self.z > 0], 0.25))
@@ -70,7 +70,7 @@ class TrackerInput:
         return np.concatenate(found).astype(np.float32)
 
     def arrays(self, queries: Float32[np.ndarray, "m 3"]) -> dict[str, np.ndarray]:
-        """As `experts.runtime.workers.spatial_tracker_v2.run` wants them."""
+        """Arrays for `experts.runtime.workers.spatial_tracker_v2.run`."""
         poses = self.known.world_from_cam
         poses = np.linalg.inv(poses[0]) @ poses
         poses[:, :3, 3] /= self.unit
@@ -85,37 +85,37 @@ class TrackerInput:
 
     def decoded(
         self,
-        answer: Mapping[str, np.ndarray],
+        prediction: Mapping[str, np.ndarray],
         queries: Float32[np.ndarray, "m 3"],
-        least_confidence: float,
+        min_confidence: float,
         start_px: float,
     ) -> tuple[Float64[np.ndarray, "m n 2"], Float64[np.ndarray, "m n"], Float64[np.ndarray, "m"]]:
-        """Full-size pixels and depth in path units, NaN where not followed; and the median confidence where it is."""
+        """Full-size pixels and depth in path units, NaN where not tracked; and the median confidence of each track."""
         height, width = self.valid.shape
         intrinsics = self.known.path.intrinsics
         factor = np.array([intrinsics.width_px / width, intrinsics.height_px / height])
-        xyz = answer["xyz"].astype(np.float64).swapaxes(0, 1)
-        confidence = (answer["visibility"] * answer["confidence"]).T.astype(np.float64)
+        xyz = prediction["xyz"].astype(np.float64).swapaxes(0, 1)
+        confidence = (prediction["visibility"] * prediction["confidence"]).T.astype(np.float64)
         xy, z = (xyz[..., :2] + 0.5) * factor - 0.5, xyz[..., 2] * self.unit
         row, start = np.arange(len(queries)), queries[:, 0].astype(np.int64)
-        off = np.linalg.norm(xy[row, start] - ((queries[:, 1:] + 0.5) * factor - 0.5), axis=1)
+        start_error = np.linalg.norm(xy[row, start] - ((queries[:, 1:] + 0.5) * factor - 0.5), axis=1)
         with np.errstate(invalid="ignore"):
-            good = np.isfinite(xyz).all(axis=-1) & (z > 0) & (confidence >= least_confidence)
-            good &= intrinsics.contains(xy) & (off <= start_px)[:, None]
-        good &= np.arange(z.shape[1])[None] >= start[:, None]  # what came before its start the network only guesses
+            good = np.isfinite(xyz).all(axis=-1) & (z > 0) & (confidence >= min_confidence)
+            good &= intrinsics.contains(xy) & (start_error <= start_px)[:, None]
+        good &= np.arange(z.shape[1])[None] >= start[:, None]  # the network does not track backwards
         sure = np.array([np.median(c[g]) if g.any() else 0.0 for c, g in zip(confidence, good, strict=True)])
         return np.where(good[..., None], xy, np.nan), np.where(good, z, np.nan), np.clip(sure, 0.0, 1.0)
 
 
 def network_size(width_px: int, height_px: int, short_side_px: int) -> tuple[int, int]:
-    """(width, height) at which upstream resizes nothing: the short side as it wants it, multiples of its patch."""
+    """(width, height) that upstream does not resize: its short side, in multiples of its patch size."""
     factor = short_side_px / min(width_px, height_px)
     width, height = (max(1, round(side * factor / _PATCH_PX)) * _PATCH_PX for side in (width_px, height_px))
     return width, height
 
 
 def nearest(z: Float32[np.ndarray, "h w"], size: tuple[int, int]) -> Float32[np.ndarray, "net_h net_w"]:
-    """Another size of a depth map, (width, height), without mixing surfaces."""
+    """Nearest-neighbour resampling of a depth map to (width, height): interpolation would mix surfaces."""
     rows = np.floor((np.arange(size[1]) + 0.5) * z.shape[0] / size[1]).astype(int)
     columns = np.floor((np.arange(size[0]) + 0.5) * z.shape[1] / size[0]).astype(int)
     return z[np.ix_(rows, columns)]

@@ -1,8 +1,8 @@
 """BootsTAPIR (Doersch et al. 2023, 2024): points matched in every frame, then refined. Code and weights Apache-2.0.
 
-Bad at: frames of another shape than square (it sees them squeezed), fast turns, repeated patterns. Upstream's PyTorch
-port is imported without jax. Its pixels are raster coordinates: 0 is the picture's edge, the first pixel's centre 0.5;
-its queries are (frame, y, x). It must be fed squares: it divides both coordinates by the height.
+Weak points: frames that are not square (they are squeezed), fast rotation, repeated patterns. Upstream's PyTorch port
+is imported without jax. Its pixels are raster coordinates: 0 is the picture's edge, 0.5 the centre of the first pixel;
+its queries are (frame, y, x). Its input must be square: it divides both coordinates by the height.
 """
 
 from collections.abc import Mapping
@@ -26,24 +26,24 @@ _RASTER = 0.5  # raster coordinates of the first pixel's centre
 
 @dataclass(frozen=True, kw_only=True)
 class TapirSettings:
-    """How the network is asked, and what of its answer is believed."""
+    """Inputs of the network, and selection of its predictions."""
 
     following: FollowSettings = field(default_factory=FollowSettings)
     """Windows and starts."""
     side_px: int = 512
-    """Side of the network's square pictures, a multiple of 8 (upstream's README: 256 and 512)."""
+    """Side of the square input, a multiple of 8 (upstream's README: 256 and 512)."""
     initial_px: int = 256
-    """Side at which points are first matched: what the network was trained on."""
+    """Side at which points are first matched: the training resolution."""
     pyramid_level: int = 1
     """Of the BootsTAPIR checkpoint (upstream's demo)."""
     chunk: int = 64
-    """Points matched at once (upstream)."""
-    least_confidence: float = 0.5
-    """A point is seen where P(not occluded) times P(close) is at least this (upstream's rule); raw."""
+    """Points processed at a time (upstream)."""
+    min_confidence: float = 0.5
+    """A point is visible where P(not occluded) times P(close) is at least this (upstream's rule); raw."""
 
     @property
     def size_px(self) -> tuple[int, int]:
-        """Width and height of the network's pictures."""
+        """Width and height of the network's input."""
         return self.side_px, self.side_px
 
 
@@ -78,7 +78,7 @@ class TapirExpert(ImageTracker):
         return model.to(placement.device).eval()
 
     def follow(self, video: UInt8[np.ndarray, "n h w 3"], queries: Float32[np.ndarray, "m 3"]) -> RawTracks:
-        """In float32: half precision has no room for pixels."""
+        """Runs in float32: half precision is too coarse for pixels."""
         import torch
 
         device = self.placement.device
@@ -91,14 +91,14 @@ class TapirExpert(ImageTracker):
 
 
 def encoded(queries: Float32[np.ndarray, "m 3"]) -> Float32[np.ndarray, "m 3"]:
-    """(frame, x, y) with pixel centres at integers as (frame, y, x) in raster coordinates."""
+    """Converts (frame, x, y) with pixel centres at integers to (frame, y, x) in raster coordinates."""
     return np.ascontiguousarray(queries[:, [0, 2, 1]] + np.array([0, _RASTER, _RASTER], dtype=np.float32))
 
 
 def decoded(
     xy: Float32[np.ndarray, "m n 2"], occlusion: Float32[np.ndarray, "m n"], distance: Float32[np.ndarray, "m n"]
 ) -> RawTracks:
-    """Upstream's raster coordinates and logits (of being hidden, of being far off) as ours."""
+    """Converts upstream's raster coordinates and logits (of occlusion, of a large error) to ours."""
     with np.errstate(over="ignore"):
         seen, close = 1 / (1 + np.exp(occlusion)), 1 / (1 + np.exp(distance))
     return RawTracks(xy=xy - np.float32(_RASTER), confidence=(seen * close).astype(np.float32))

@@ -1,8 +1,8 @@
-"""Says of every 2-D track where it is truly visible and whether its point moves in the world.
+"""Decides for every 2-D track in which frames its point is visible, and whether the point moves in the world.
 
-Forward-backward agreement keeps 23-75 % of occluded points, so a track counts as visible only where it agrees
-with the reprojection of one static 3-D point, or moves together with its neighbours. Where the camera path
-cannot predict a static point (unresolved), nothing is said: motion -1, visible nowhere.
+A forward-backward check keeps 23-75 % of occluded points. So a track counts as visible only where it agrees with the
+reprojection of one static 3-D point, or moves rigidly with its neighbours. Where the camera path cannot predict static
+points (unresolved), motion is -1 and no frame counts as visible.
 """
 
 from collections.abc import Mapping
@@ -17,62 +17,62 @@ from experts.clip import Clip
 from experts.expert import WeightFreeExpert
 from experts.provenance import Provenance
 from experts.signals import CameraPath, ImageTracks, NoEstimate, PointTracks, Signal, Signals
-from experts.tracking.moving_tracks import MovingSettings, find_moving, moves_along, near_border, spread
+from experts.tracking.moving_tracks import MovingSettings, evenly_spaced, find_moving, keeps_formation, near_border
 from experts.tracking.path_on_tracks import FitSettings, fitted_to_tracks
 from experts.tracking.static_fit import (
     REFERENCE_WIDTH_PX,
-    Sightings,
+    Observations,
     StaticFit,
     fit_consensus,
+    observations,
     parallax_rad,
     shown_px,
-    sightings,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrackGeometrySettings:
-    """Thresholds; "px" are those of a 640 px wide picture."""
+    """Thresholds; "px" refer to a picture of 640 px width."""
 
     moving: MovingSettings = field(default_factory=MovingSettings)
-    """What counts as moving in the world."""
+    """When a track moves in the world."""
     fit: FitSettings = field(default_factory=FitSettings)
-    """How a path that explains fewer of the tracks than `moving.explained_share` is fitted to them first: a learned
-    path is right to some tenths of a degree, which is pixels."""
+    """A path that explains a smaller share of the tracks than `moving.explained_share` is first fitted to them: a
+    learned path is accurate to some tenths of a degree, which is several pixels."""
     inlier_px: float = 1.5
-    """A static track departs by less (drift of tracking 0.6 px at 89 frames, camera path about 0.5 px)."""
+    """Largest residual of a static track (tracking drift 0.6 px at 89 frames, camera path about 0.5 px) ..."""
     static_share: float = 0.9
     """... in at least this share of its frames."""
     static_frames: int = 8
-    """... of which there are at least so many."""
+    """... with at least this many frames."""
     parallax_px: float = 8.0
-    """Least parallax of a static track (only where the camera travels)."""
+    """Smallest parallax of a static track (only where the camera translates)."""
     shown_px: float = 2.0
-    """A steady move would have left at least this RMS departure, whatever its direction ..."""
+    """A steady motion would have caused at least this RMS residual, in any direction ..."""
     shown_ratio: float = 3.0
-    """... and at least this many times what was seen."""
+    """... and at least this many times the observed residual."""
     move_share: float = 0.25
-    """The move over a track's life, as a share of the range, that "static" excludes."""
-    still_px: float = 1.0
-    """For a camera that does not travel, a static track departs by less (issue 2)."""
+    """Motion over a track's frames, as a share of the range, that "static" excludes."""
+    static_px: float = 1.0
+    """Largest residual of a static track if the camera does not translate."""
     occluder_radius_px: float = 10.0
-    """Half a tracking window: a nearer static point within this may hide the track's own."""
+    """Half a tracking window: a nearer static point within this may occlude the point."""
     occluder_depth_ratio: float = 1.15
-    """Nearer by more than this factor."""
+    """A point is nearer if its depth is smaller by more than this factor."""
     guard_frames: int = 2
-    """Frames on either side of a departure that are not trusted either."""
+    """Frames before and after a large residual that do not count as visible either."""
     outlier_probability_confirmed: float = 0.003
-    """Probability of a plain error where geometry confirms the track (DESIGN §6: below 0.5 %)."""
+    """Outlier probability where geometry confirms the track: below 0.5 %."""
     outlier_probability_unconfirmed: float = 0.05
-    """... and where it does not, or where an occlusion border is near."""
+    """... and where it does not, or near an occlusion border."""
     sigma_px_by_age: tuple[tuple[int, float], ...] = ((0, 0.1), (10, 0.11), (30, 0.26), (60, 0.43), (89, 0.6))
-    """σ of a track so many frames after its first (measured on rendered scenes; grows on linearly) ..."""
+    """σ of a track this many frames after its first (measured on rendered scenes; extrapolated linearly) ..."""
     sigma_per_step: float = 0.02
-    """... ⊕ this share of each step from frame to frame (steps of 24 px: 1.4 px after 8, on hololens_indoor)."""
+    """... ⊕ this share of each step from frame to frame (steps of 24 px: 1.4 px after 8 frames, on hololens_indoor)."""
 
 
 class TrackGeometryExpert(WeightFreeExpert):
-    """Expert "track_geometry": 2-D tracks and the camera path into tracks with visibility and motion."""
+    """Expert "track_geometry": adds visibility and motion to 2-D tracks, given a camera path."""
 
     name: ClassVar[str] = "track_geometry"
     version: ClassVar[str] = "4"
@@ -85,7 +85,7 @@ class TrackGeometryExpert(WeightFreeExpert):
         self.settings = settings or TrackGeometrySettings()
 
     def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
-        """`{"tracks": PointTracks}`; abstains without 2-D tracks or camera path."""
+        """`{"tracks": PointTracks}`; `NoEstimate` without 2-D tracks or camera path."""
         tracks, path = signals["image_tracks"], signals["camera_path"]
         if not isinstance(tracks, ImageTracks):
             return {"tracks": NoEstimate(reason="no tracks", detail=getattr(tracks, "reason", ""))}
@@ -111,96 +111,97 @@ class TrackGeometryExpert(WeightFreeExpert):
         )
 
     def _decided(self, clip: Clip, tracks: ImageTracks, path: CameraPath) -> PointTracks:
-        s, consensus = self._fitted(tracks, path)
+        s, consensus = self._observations(tracks, path)
         fits = np.nan_to_num(consensus.residual_px, nan=np.inf) < self.settings.inlier_px
         parallax = parallax_rad(s, consensus, fits) * s.focal_px
         static = self._static(s, consensus, fits, parallax)
         explained = self._explained(s, fits)
-        placed = explained & (parallax >= self.settings.parallax_px)
-        found = find_moving(s, consensus, static, explained, placed, self.settings.moving)
-        visible = self._visible(s, consensus, fits, placed) & (explained & ~found.moving)[:, None]
-        visible |= moves_along(s, found.moving, self.settings.moving)
+        located = explained & (parallax >= self.settings.parallax_px)
+        found = find_moving(s, consensus, static, explained, located, self.settings.moving)
+        visible = self._visible(s, consensus, fits, located) & (explained & ~found.moving)[:, None]
+        visible |= keeps_formation(s, found.moving, self.settings.moving)
         scale = clip.width_px / REFERENCE_WIDTH_PX
         return PointTracks(
             frames=tracks.frames,
             xy_px=tracks.xy_px.astype(np.float64),
             visible=visible,
             sigma_px=self._sigma_px(clip, tracks),
-            outlier_probability=self._outlier_probability(s, consensus, placed, static, found.moving),
+            outlier_probability=self._outlier_probability(s, consensus, located, static, found.moving),
             motion=np.where(found.moving, 1, np.where(static, 0, -1)).astype(np.int32),
             residual_px=found.residual_px * scale,
             moving_pairs=found.pairs,
-            parallax_px=np.full(len(static), float(clip.width_px)) if s.turning else parallax * scale,
+            parallax_px=np.full(len(static), float(clip.width_px)) if s.rotation_only else parallax * scale,
             provenance=self._provenance(),
         )
 
-    def _fitted(self, tracks: ImageTracks, path: CameraPath) -> tuple[Sightings, StaticFit]:
-        """The tracks under the given path; under one fitted to them where that explains many and the given one few."""
-        given = sightings(tracks, path)
-        fit = fit_consensus(given, self.settings.inlier_px)
-        if self._share(given, fit) >= self.settings.moving.explained_share:
-            return given, fit
-        nearer = fitted_to_tracks(given, path, tracks.frames, self.settings.fit)
-        nearer_fit = fit_consensus(nearer, self.settings.inlier_px)
-        if self._share(nearer, nearer_fit) < self.settings.moving.explained_share:
-            return given, fit
-        return nearer, nearer_fit
+    def _observations(self, tracks: ImageTracks, path: CameraPath) -> tuple[Observations, StaticFit]:
+        """Observations under the input path; under the path fitted to the tracks if only that one explains enough of
+        them."""
+        direct = observations(tracks, path)
+        fit = fit_consensus(direct, self.settings.inlier_px)
+        if self._share(direct, fit) >= self.settings.moving.explained_share:
+            return direct, fit
+        adjusted = fitted_to_tracks(direct, path, tracks.frames, self.settings.fit)
+        adjusted_fit = fit_consensus(adjusted, self.settings.inlier_px)
+        if self._share(adjusted, adjusted_fit) < self.settings.moving.explained_share:
+            return direct, fit
+        return adjusted, adjusted_fit
 
-    def _share(self, s: Sightings, fit: StaticFit) -> float:
-        """Of the tracks that are long enough to judge: those that one static point explains."""
+    def _share(self, s: Observations, fit: StaticFit) -> float:
+        """Share of the sufficiently long tracks that one static point explains."""
         fits = np.nan_to_num(fit.residual_px, nan=np.inf) < self.settings.inlier_px
         judged = s.seen.sum(axis=1) >= self.settings.moving.frames
         return float(self._explained(s, fits)[judged].mean()) if judged.any() else 1.0
 
-    def _explained(self, s: Sightings, fits: Bool[np.ndarray, "t n"]) -> Bool[np.ndarray, "t"]:
+    def _explained(self, s: Observations, fits: Bool[np.ndarray, "t n"]) -> Bool[np.ndarray, "t"]:
         return np.asarray(fits.sum(axis=1) >= np.maximum(3, self.settings.static_share * s.seen.sum(axis=1)))
 
     def _outlier_probability(
         self,
-        s: Sightings,
+        s: Observations,
         fit: StaticFit,
-        placed: Bool[np.ndarray, "t"],
+        located: Bool[np.ndarray, "t"],
         static: Bool[np.ndarray, "t"],
         moving: Bool[np.ndarray, "t"],
     ) -> Float64[np.ndarray, "t"]:
-        """Low where a static point or the company of other movers confirms the track, away from borders."""
-        stations = spread(s.u.shape[1], self.settings.moving.stations)
-        border = near_border(s, fit, placed, static, stations, self.settings.moving)
+        """Small where a static point or rigid neighbours confirm the track, away from borders."""
+        samples = evenly_spaced(s.u.shape[1], self.settings.moving.samples)
+        border = near_border(s, fit, located, static, samples, self.settings.moving)
         confirmed = moving | (static & (border <= self.settings.moving.border_share))
         return np.where(
             confirmed, self.settings.outlier_probability_confirmed, self.settings.outlier_probability_unconfirmed
         )
 
     def _static(
-        self, s: Sightings, fit: StaticFit, fits: Bool[np.ndarray, "t n"], parallax: Float64[np.ndarray, "t"]
+        self, s: Observations, fit: StaticFit, fits: Bool[np.ndarray, "t n"], parallax: Float64[np.ndarray, "t"]
     ) -> Bool[np.ndarray, "t"]:
-        """Tracks that a static point explains, and that would have shown a move."""
+        """Tracks that a static point explains, and in which a motion would have been visible."""
         seen = s.seen.sum(axis=1)
-        limit = self.settings.still_px if s.turning else self.settings.inlier_px
+        limit = self.settings.static_px if s.rotation_only else self.settings.inlier_px
         near = (np.nan_to_num(fit.residual_px, nan=np.inf) < limit).sum(axis=1)
         static = (near >= self.settings.static_share * seen) & (seen >= self.settings.static_frames)
         squares = np.where(fits, np.nan_to_num(fit.residual_px), 0) ** 2
         rms = np.sqrt(squares.sum(axis=1) / np.maximum(fits.sum(axis=1), 1))
-        if not s.turning:
+        if not s.rotation_only:
             static &= parallax >= self.settings.parallax_px
         shown = np.zeros(len(static))
         shown[static] = shown_px(s.of(np.flatnonzero(static)), _of(fit, static), fits[static], self.settings.move_share)
         return static & (shown >= np.maximum(self.settings.shown_px, self.settings.shown_ratio * rms))
 
     def _visible(
-        self, s: Sightings, fit: StaticFit, fits: Bool[np.ndarray, "t n"], placed: Bool[np.ndarray, "t"]
+        self, s: Observations, fit: StaticFit, fits: Bool[np.ndarray, "t n"], located: Bool[np.ndarray, "t"]
     ) -> Bool[np.ndarray, "t n"]:
-        """Where a static track is at its point, away from departures and from nearer points that may hide it."""
+        """Frames in which a static track agrees with its point, away from large residuals and from nearer points."""
         bad = s.seen & ~fits
-        guarded = bad.copy()
+        suspect = bad.copy()
         for k in range(1, self.settings.guard_frames + 1):
-            guarded[:, k:] |= bad[:, :-k]
-            guarded[:, :-k] |= bad[:, k:]
-        visible = fits & ~guarded
-        if s.turning:
+            suspect[:, k:] |= bad[:, :-k]
+            suspect[:, :-k] |= bad[:, k:]
+        visible = fits & ~suspect
+        if s.rotation_only:
             return visible
         for n in range(s.u.shape[1]):
-            known, here = np.flatnonzero(placed & visible[:, n]), np.flatnonzero(visible[:, n])
+            known, here = np.flatnonzero(located & visible[:, n]), np.flatnonzero(visible[:, n])
             if not len(known) or not len(here):
                 continue
             tree = cKDTree(fit.predicted_u[known, n] * s.focal_px)
@@ -218,8 +219,8 @@ class TrackGeometryExpert(WeightFreeExpert):
         frames_on = np.maximum(tracks.frames[None] - first[:, None], 0)
         growth = np.where(frames_on <= age[-1], np.interp(frames_on, age, sigma), sigma[-1] * frames_on / age[-1])
         step = np.linalg.norm(np.diff(tracks.xy_px.astype(np.float64), axis=1, prepend=np.nan), axis=-1)
-        walked = self.settings.sigma_per_step**2 * np.cumsum(np.nan_to_num(step) ** 2, axis=1)
-        return np.where(followed, np.hypot(growth * clip.width_px / REFERENCE_WIDTH_PX, np.sqrt(walked)), np.nan)
+        path_variance = self.settings.sigma_per_step**2 * np.cumsum(np.nan_to_num(step) ** 2, axis=1)
+        return np.where(followed, np.hypot(growth * clip.width_px / REFERENCE_WIDTH_PX, np.sqrt(path_variance)), np.nan)
 
     def _provenance(self) -> Provenance:
         return Provenance(expert=self.name, version=self.version, settings=asdict(self.settings))

@@ -24,9 +24,9 @@ pytestmark = [
 
 Checkout = Callable[[str], Path]
 CREDULOUS = FollowSettings(
-    window_frames=8, overlap_frames=4, least_frames=4, starts=2, points=12, start_px=np.inf, agree_px=np.inf
+    window_frames=8, overlap_frames=4, min_window_frames=4, starts=2, points=12, start_px=np.inf, agree_px=np.inf
 )
-TINY = CoTrackerSettings(following=CREDULOUS, size_px=(128, 96), iterations=2, least_confidence=0.0)
+TINY = CoTrackerSettings(following=CREDULOUS, size_px=(128, 96), iterations=2, min_confidence=0.0)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_random_weights_run(checkout: Checkout, world: RenderedOnce, variant: st
 def test_noise_of_random_weights_is_not_believed(checkout: Checkout, world: RenderedOnce) -> None:
     checkout("co-tracker")
     following = replace(CREDULOUS, start_px=FollowSettings().start_px, agree_px=FollowSettings().agree_px)
-    expert = CoTrackerExpert(replace(TINY, following=following, least_confidence=0.6))
+    expert = CoTrackerExpert(replace(TINY, following=following, min_confidence=0.6))
     expert.load("random", "cpu")
     assert isinstance(expert(world.clip, {})["image_tracks"], NoEstimate)
 

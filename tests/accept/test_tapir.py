@@ -24,9 +24,9 @@ pytestmark = [
 
 Checkout = Callable[[str], Path]
 CREDULOUS = FollowSettings(
-    window_frames=6, overlap_frames=3, least_frames=3, starts=2, points=10, start_px=np.inf, agree_px=np.inf
+    window_frames=6, overlap_frames=3, min_window_frames=3, starts=2, points=10, start_px=np.inf, agree_px=np.inf
 )
-TINY = TapirSettings(following=CREDULOUS, side_px=64, initial_px=64, least_confidence=0.0)
+TINY = TapirSettings(following=CREDULOUS, side_px=64, initial_px=64, min_confidence=0.0)
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_two_resolutions_run(upstream: None) -> None:
 
 def test_noise_of_random_weights_is_not_believed(upstream: None, world: RenderedOnce) -> None:
     following = replace(CREDULOUS, start_px=FollowSettings().start_px, agree_px=FollowSettings().agree_px)
-    expert = TapirExpert(replace(TINY, following=following, least_confidence=0.9))
+    expert = TapirExpert(replace(TINY, following=following, min_confidence=0.9))
     expert.load("random", "cpu")
     assert isinstance(expert(world.clip, {})["image_tracks"], NoEstimate)
 

@@ -17,15 +17,15 @@ from experts.tracking.learned_tracks import (
     FollowSettings,
     RawTracks,
     TrackChain,
-    believed,
     frames_to_follow,
     new_points,
+    reliable,
 )
 from spatial_engine.rendering.rooms import random_room
 from tests.experts.exact_tracks import ExactTracker, RenderedOnce, truth
 
 SIZE = (128, 64)
-SHORT = FollowSettings(window_frames=12, overlap_frames=6, least_frames=6, points=40)
+SHORT = FollowSettings(window_frames=12, overlap_frames=6, min_window_frames=6, points=40)
 WORLD = RenderedOnce(random_room(np.random.default_rng(5), frames=30, width_px=160, height_px=120))
 CLIP = WORLD.clip
 
@@ -38,7 +38,7 @@ class NoMemoryError(MemoryError):
 class FakeSettings:
     following: FollowSettings = SHORT
     size_px: tuple[int, int] = SIZE
-    least_confidence: float = 0.5
+    min_confidence: float = 0.5
 
 
 class Fake(ImageTracker):
@@ -210,7 +210,7 @@ def test_the_first_window_is_what_memory_holds(monkeypatch: pytest.MonkeyPatch) 
     settings = FakeSettings(following=replace(SHORT, window_frames=32, points=100, memory_share=1.0))
     assert Fake(Exact(), settings)._fitting_size() == 16  # 601 bytes a frame
     monkeypatch.setattr(Placement, "free_bytes", property(lambda self: 0))
-    assert Fake(Exact(), settings)._fitting_size() == SHORT.least_frames
+    assert Fake(Exact(), settings)._fitting_size() == SHORT.min_window_frames
 
 
 def test_same_bytes_twice() -> None:
@@ -245,7 +245,7 @@ def test_both_ways_believes_what_came_before_the_start() -> None:
     raw = RawTracks(xy=np.full((1, 5, 2), 10.0, np.float32), confidence=np.ones((1, 5), np.float32))
     queries = np.array([[2, 10.5, 10.0]], np.float32)
     valid = np.ones((20, 20), bool)
-    one, both = (believed(raw, queries, valid, 0.5, way, FollowSettings()) for way in (False, True))
+    one, both = (reliable(raw, queries, valid, 0.5, both_ways, FollowSettings()) for both_ways in (False, True))
     assert np.isnan(one[0, :2]).all() and np.isfinite(one[0, 2:]).all() and np.isfinite(both).all()
     np.testing.assert_array_equal(one[0, 2], [10.5, 10.0])  # its start is the point that was asked for
 

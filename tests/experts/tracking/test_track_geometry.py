@@ -11,7 +11,7 @@ from experts.clip import Clip
 from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
 from experts.signals import CameraPath, ImageTracks, MotionKind, NoEstimate, PointTracks, Scale
-from experts.tracking.static_fit import fit_consensus, fit_whole, parallax_rad, shown_px, sightings
+from experts.tracking.static_fit import fit_consensus, fit_whole, observations, parallax_rad, shown_px
 from experts.tracking.track_geometry import TrackGeometryExpert
 
 SOURCE = Provenance(expert="test", version="0")
@@ -120,7 +120,7 @@ def test_static_points_are_found_exactly(seed: int) -> None:
     tracks = ImageTracks(
         frames=np.arange(FRAMES), xy_px=seen_by(pose, still(xyz)).astype(np.float32), provenance=SOURCE
     )
-    s = sightings(tracks, camera_path(pose))
+    s = observations(tracks, camera_path(pose))
     for fit in (fit_whole(s), fit_consensus(s, 1.5)):
         np.testing.assert_allclose(fit.xyz_world, xyz, rtol=1e-3, atol=1e-3)
         assert np.nanmax(fit.residual_px) < 1e-2
@@ -146,7 +146,7 @@ def test_motion_that_a_steady_camera_cannot_see_is_not_called_static() -> None:
 def test_shown_px_predicts_what_a_move_leaves() -> None:
     rng = np.random.default_rng(1)
     pose, xyz = curved_path(), wall(rng, 5)
-    reference = sightings(
+    reference = observations(
         ImageTracks(frames=np.arange(FRAMES), xy_px=seen_by(pose, still(xyz)).astype(np.float32), provenance=SOURCE),
         camera_path(pose),
     )
@@ -157,7 +157,7 @@ def test_shown_px_predicts_what_a_move_leaves() -> None:
         way *= 0.05 * 4.0 / np.linalg.norm(way)
         moved = still(xyz) + np.linspace(-0.5, 0.5, FRAMES)[:, None] * way
         tracks = ImageTracks(frames=np.arange(FRAMES), xy_px=seen_by(pose, moved).astype(np.float32), provenance=SOURCE)
-        residual = fit_whole(sightings(tracks, camera_path(pose))).residual_px
+        residual = fit_whole(observations(tracks, camera_path(pose))).residual_px
         assert (np.sqrt((residual**2).mean(axis=1)) > 0.8 * least).all()
 
 
@@ -200,7 +200,7 @@ def test_a_camera_that_does_not_travel(motion: MotionKind) -> None:
     assert (out.motion[20:] == 0).all()
 
 
-def test_a_single_mover_has_no_company_and_is_not_believed() -> None:
+def test_a_single_moving_track_without_neighbours_is_not_called_moving() -> None:
     rng = np.random.default_rng(5)
     xyz = np.concatenate([crowd(rng, np.array([0.5, 0.3, 0.0]))[:1], still(wall(rng, 100))])
     pose = np.tile(np.eye(4), (FRAMES, 1, 1))
