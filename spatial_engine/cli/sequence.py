@@ -50,7 +50,7 @@ def _show(opened: "Sequence", quick: bool) -> bool:
     if quick:
         return True
     for finding in opened.findings:
-        word = "GRAVE" if finding.severe else "finding"
+        word = "SEVERE" if finding.severe else "finding"
         print(f"  {word:12} {finding.what}\n{'':15}{finding.number}\n{'':15}try: {finding.remedy}")
     if not opened.findings:
         print(f"  {'findings':12} none")

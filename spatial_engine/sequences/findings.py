@@ -1,29 +1,61 @@
-"""The usual mistakes in ground truth, named with the number that shows them.
+"""Common mistakes in ground truth, each reported with the measurement that shows it.
 
-Truth is held against pixels that were matched without it: they must lie on each other's epipolar lines, and with depth
-on each other. A mistake is named only where correcting it makes the numbers much better.
+Truth is compared with pixels that were matched without it: they must lie on the epipolar lines of the poses, and, with
+depth, on their reprojection. A mistake is reported only if correcting it improves the numbers clearly.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from experts.clip import Clip
 from experts.intrinsics import Intrinsics
 from experts.signals import CameraPath
-from spatial_engine.sequences import partly
-from spatial_engine.sequences.depth_findings import of_depth
-from spatial_engine.sequences.epipolar import NEAR_PX, share_on_lines
-from spatial_engine.sequences.finding import Finding
+from spatial_engine.sequences.depth_images import DepthSource
+from spatial_engine.sequences.inconsistent_frames import (
+    FramePair,
+    Tolerance,
+    contradicting_depth,
+    contradicting_poses,
+    frames_beside,
+    inconsistent,
+    sampled_pairs,
+    samples,
+    smallest_cover,
+)
 from spatial_engine.sequences.manifest import Manifest, Poses
-from spatial_engine.sequences.part_findings import of_some, sound_frames
-from spatial_engine.sequences.seen_twice import Pair, pairs
+from spatial_engine.sequences.matched_pixels import (
+    NEAR_PX,
+    Pair,
+    Unprojected,
+    epipolar_inlier_share,
+    pairs,
+    reprojection_errors_px,
+    unprojected,
+)
 from spatial_engine.sequences.truth import Truth
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A mistake in ground truth and the measurement that shows it."""
+
+    what: str
+    """Short and countable: "poses look inverted"."""
+    number: str
+    """The measurement."""
+    remedy: str
+    """What to change in the manifest."""
+    severe: bool
+    """Whether the truth counts neither for nor against a label because of it."""
+    frames: tuple[int, ...] = ()
+    """The frames concerned, ascending; empty: all."""
+
 
 _PAIRS = 10
 _BETTER = 0.2
-"""A share this much larger is no chance."""
+"""A variant is better if its inlier share is larger by this."""
 _GOOD = 0.6
 _POOR = 0.5
 _FLIP = np.diag([1.0, -1.0, -1.0, 1.0])
@@ -31,14 +63,14 @@ _FOCALS = (0.5, 0.8, 0.9, 1.1, 1.25, 2.0)
 _SIZES = (0.5, 2.0)
 """Cameras are stated for pictures of half or twice the size."""
 _SHAPE = 0.02
-"""Widths over heights of depth and colour that differ by more are two views."""
+"""Largest |ln| of the ratio of the aspect ratios of depth and colour of one view."""
 _UPRIGHT_DEG = 60.0
 _NEAR, _FAR = 4, 8
-"""Frames between the pictures of a pair: for the poses, and for depth, which wants more parallax."""
+"""Frames between the two of a pair: for poses, and for depth, which needs more parallax."""
 
 
 def examine(clip: Clip, truth: Truth, manifest: Manifest) -> tuple[Finding, ...]:
-    """What is wrong with the ground truth of a clip. Reads some fifty pictures."""
+    """The mistakes in the ground truth of a clip. Reads about fifty frames."""
     camera = truth.camera
     if camera is not None and min(camera.fx, camera.fy) <= 0:
         number = f"fx = {camera.fx:g}, fy = {camera.fy:g}"
@@ -48,25 +80,25 @@ def examine(clip: Clip, truth: Truth, manifest: Manifest) -> tuple[Finding, ...]
     path = truth.signals(clip).get("camera_path")
     if not isinstance(path, CameraPath) or not path.registered.any():
         return tuple(found)
-    near, far, chain = _spread(path, _NEAR), _spread(path, _FAR), partly.sampled_pairs(partly.samples(path))
+    near, far, chain = _spread(path, _NEAR), _spread(path, _FAR), sampled_pairs(samples(path))
     seen = {(pair.a, pair.b): pair for pair in pairs(clip, sorted({*near, *far, *chain}))}
     found += [*_of_poses(path, [seen[pair] for pair in near if pair in seen]), *_of_up(manifest, path)]
     if path.motion != "general" or any(finding.severe for finding in found):
         return tuple(found)
     allowed = _allowed(truth, manifest)
-    bad, good = partly.off_their_lines(path, [seen[pair] for pair in chain if pair in seen], allowed)
-    apart = partly.apart(partly.samples(path), bad, good)
-    found += of_some(path, bad, good, "poses of some frames do not go with the others", apart)
-    depth, sound = truth.depth, sound_frames(path, found)
+    bad, good = contradicting_poses(path, [seen[pair] for pair in chain if pair in seen], allowed)
+    wrong = inconsistent(samples(path), bad, good)
+    found += _of_some_frames(path, bad, good, "poses of some frames contradict the others", wrong)
+    depth, sound = truth.depth, _sound_frames(path, found)
     if depth is None or not depth.stated.registered or not sound:
         return tuple(found)
     kept = [pair for pair in seen.values() if {pair.a, pair.b} <= sound]
-    return (*found, *of_depth(path, depth, kept, set(far), allowed))
+    return (*found, *_of_depth(path, depth, kept, set(far), allowed))
 
 
-def _allowed(truth: Truth, manifest: Manifest) -> partly.Allowed:
+def _allowed(truth: Truth, manifest: Manifest) -> Tolerance:
     stated, depth = manifest.poses or Poses(), truth.depth
-    return partly.Allowed(
+    return Tolerance(
         rotation_rad=float(np.radians(stated.rotation_sigma_deg)),
         direction_rad=float(np.radians(stated.direction_sigma_deg)),
         depth_relative=0.0 if depth is None else depth.stated.relative_sigma,
@@ -82,7 +114,7 @@ def _spread(path: CameraPath, gap: int) -> list[tuple[int, int]]:
 
 
 def _of_shape(clip: Clip, truth: Truth) -> Iterator[Finding]:
-    """Depth of another width over height."""
+    """Depth whose aspect ratio is not that of the colour images."""
     depth = truth.depth
     first = next((int(frame) for frame in clip.frames if depth is not None and depth.has(int(frame))), None)
     if depth is None or first is None or not depth.stated.registered:
@@ -105,8 +137,8 @@ def _of_poses(path: CameraPath, seen: list[Pair]) -> Iterator[Finding]:
     )
     remedies = {
         "inverted": ("poses look inverted", "direction: w2c if c2w was stated, and the other way round"),
-        "with y and z turned": ("camera axes look like OpenGL's", "axes: opengl (opencv, if opengl was stated)"),
-        "inverted, with y and z turned": ("poses look inverted, in OpenGL's axes", "change direction and axes"),
+        "with y and z flipped": ("camera axes look like OpenGL's", "axes: opengl (opencv, if opengl was stated)"),
+        "inverted, with y and z flipped": ("poses look inverted, in OpenGL's axes", "change direction and axes"),
     }
     if best != "as stated" and shares[best] > stated + _BETTER and shares[best] > _GOOD:
         what, remedy = remedies.get(best, (f"the {best} fits better", "state the camera for pictures of this size"))
@@ -117,14 +149,14 @@ def _of_poses(path: CameraPath, seen: list[Pair]) -> Iterator[Finding]:
 
 
 def _variants(path: CameraPath) -> dict[str, CameraPath]:
-    """The path as it would be without the usual mistakes."""
+    """The path with each common mistake corrected."""
     known = np.where(path.registered[:, None, None], path.world_from_cam, np.eye(4))
     inverted = np.linalg.inv(known)
     poses = {
         "as stated": known,
         "inverted": inverted,
-        "with y and z turned": known @ _FLIP,
-        "inverted, with y and z turned": inverted @ _FLIP,
+        "with y and z flipped": known @ _FLIP,
+        "inverted, with y and z flipped": inverted @ _FLIP,
     }
     camera = path.intrinsics
     focals = {
@@ -143,7 +175,7 @@ def _of_size(camera: Intrinsics, factor: float) -> Intrinsics:
 
 def _share(path: CameraPath, seen: list[Pair]) -> float:
     weights = [len(pair.xy_a_px) for pair in seen]
-    return float(np.average([share_on_lines(path, pair) for pair in seen], weights=weights))
+    return float(np.average([epipolar_inlier_share(path, pair) for pair in seen], weights=weights))
 
 
 def _of_up(manifest: Manifest, path: CameraPath) -> Iterator[Finding]:
@@ -157,3 +189,104 @@ def _of_up(manifest: Manifest, path: CameraPath) -> Iterator[Finding]:
         number = f"{off_deg:.0f} degrees between up and the pictures' upper edge (median)"
         what, remedy = "up points elsewhere, and the footage is said to be upright", "check gravity.up_world and axes"
         yield Finding(what=what, number=number, remedy=remedy, severe=True)
+
+
+def _of_some_frames(
+    path: CameraPath,
+    bad: set[FramePair],
+    good: set[FramePair],
+    what: str,
+    wrong: set[int],
+) -> Iterator[Finding]:
+    """A severe finding about the inconsistent frames; about all frames if more than half are inconsistent."""
+    frames = samples(path)
+    if not wrong:
+        return
+    named = frames_beside(path, frames, wrong)
+    number = f"{len(bad)} of {len(bad) + len(good)} pairs contradict the pictures by more than three of their sigmas"
+    yield Finding(
+        what=what,
+        number=f"{number}: {_ranges(named)}",
+        remedy="mend their poses or depth, or leave them out",
+        severe=True,
+        frames=() if 2 * len(wrong) > len(frames) else named,
+    )
+
+
+def _ranges(frames: tuple[int, ...]) -> str:
+    """ "frames 3-7, 12"."""
+    parts: list[list[int]] = []
+    for frame in frames:
+        if parts and parts[-1][1] == frame - 1:
+            parts[-1][1] = frame
+        else:
+            parts.append([frame, frame])
+    return "frames " + ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in parts)
+
+
+def _sound_frames(path: CameraPath, found: Sequence[Finding]) -> set[int]:
+    """Frames without a severe finding."""
+    severe = [finding for finding in found if finding.severe]
+    if any(not finding.frames for finding in severe):
+        return set()
+    return {int(frame) for frame in path.frames} - {frame for finding in severe for frame in finding.frames}
+
+
+_SCALES = (0.001, 0.01, 0.1, 0.2, 0.5, 0.8, 0.9, 1.0, 1.1, 1.25, 2.0, 5.0, 10.0, 100.0, 1000.0)
+_CLEARLY = 0.7
+"""z and range: the other is right if its error is smaller by this factor ..."""
+_BY_HALF = 0.5
+"""... and a scale factor, of which several are tried, by this one."""
+_OFF_SHARE = 0.004
+"""Median reprojection error, as a share of the frame's width, above which depth does not belong to the colour pixels.
+Over eight frames a registered sensor shows 0.0023 (HoloLens), colour and depth of two cameras 0.0054 (7-Scenes)."""
+
+
+def _of_depth(
+    path: CameraPath,
+    depth: DepthSource,
+    seen: list[Pair],
+    far: set[FramePair],
+    allowed: Tolerance,
+) -> list[Finding]:
+    """Findings about depth: one mistake in all images, some wrong images, or an error of unknown cause."""
+    distant = [pair for pair in seen if (pair.a, pair.b) in far]
+    points = [one for pair in distant if (one := unprojected(path, depth, pair)) is not None]
+    if points and (mistaken := list(_mistaken_depth(path, depth, points))):
+        return mistaken
+    bad, good = contradicting_depth(path, depth, seen, allowed)
+    what = "depth of some frames does not belong to them"
+    some = list(_of_some_frames(path, bad, good, what, smallest_cover(bad)))
+    sound = _sound_frames(path, some)
+    rest = [one for one in points if {one.pair.a, one.pair.b} <= sound]
+    return some + (list(_foreign_depth(path, rest)) if rest else [])
+
+
+def _mistaken_depth(path: CameraPath, depth: DepthSource, points: list[Unprojected]) -> Iterator[Finding]:
+    """A unit, or range instead of z, that makes depth fit."""
+    errors = {scale: _median_offset(path, points, scale) for scale in _SCALES}
+    stated, best = errors[1.0], min(errors, key=lambda scale: errors[scale])
+    fits_px = 2 * _OFF_SHARE * path.intrinsics.width_px
+    is_range = depth.stated.along == "range"
+    other = _median_offset(path, [one.with_other_length(is_range) for one in points], 1.0)
+    if best != 1.0 and errors[best] < min(_BY_HALF * stated, fits_px):
+        number = f"matched pixels lie {stated:.1f} px off as stated, {errors[best]:.1f} px with depth times {best:g}"
+        remedy = f"unit_m: {depth.stated.unit_m * best:g}, or the scale of the poses"
+        yield Finding(what="depth and poses have different scales", number=number, remedy=remedy, severe=True)
+    elif other < min(_CLEARLY * stated, fits_px):
+        number = f"matched pixels lie {stated:.2f} px off as stated, {other:.2f} px as {'z' if is_range else 'range'}"
+        what = "depth looks like z, not range" if is_range else "depth looks like range, not z"
+        yield Finding(what=what, number=number, remedy=f"depth.along: {'z' if is_range else 'range'}", severe=True)
+
+
+def _foreign_depth(path: CameraPath, points: list[Unprojected]) -> Iterator[Finding]:
+    """Depth that no correction makes fit."""
+    stated, limit_px = _median_offset(path, points, 1.0), _OFF_SHARE * path.intrinsics.width_px
+    if stated > limit_px:
+        number = f"matched pixels lie {stated:.1f} px off (limit {limit_px:.1f})"
+        remedy = "depth.registered: false, if it comes from another camera; else check camera and match"
+        yield Finding(what="depth does not belong to the colour pixels", number=number, remedy=remedy, severe=True)
+
+
+def _median_offset(path: CameraPath, points: list[Unprojected], scale: float) -> float:
+    return float(np.median(np.concatenate([reprojection_errors_px(path, one, scale) for one in points])))

@@ -13,7 +13,7 @@ from experts.provenance import Provenance
 from experts.signals import Objects
 from spatial_engine.errors import UsageError
 from spatial_engine.sequences import manifest
-from spatial_engine.sequences.matching import NONE, matched
+from spatial_engine.sequences.association import NONE, matched
 from spatial_engine.sources.image_groups import natural_key
 
 

@@ -132,7 +132,7 @@ class Objects(_Stated):
     """Known objects with oriented boxes in the world of the poses."""
 
     file: str
-    """JSON: [{"label", "world_from_object": 4x4, "size": [x, y, z]}]; a moving thing: one 4x4, or null, per image."""
+    """JSON: [{"label", "world_from_object": 4x4, "size": [x, y, z]}]; a moving object: one 4x4, or null, per image."""
     masks: str = ""
     """Pattern of instance images whose values are places in that list, from 1; 0 is nothing. With masks the list counts
     as complete: whatever is not in it stands still."""

@@ -13,15 +13,13 @@ from jaxtyping import Float64
 from spatial_engine.errors import UsageError
 from spatial_engine.options import OpenOptions
 from spatial_engine.sequences import presets
+from spatial_engine.sequences.association import NONE, matched, time_in, times_s
 from spatial_engine.sequences.cameras import one_camera, read_camera
 from spatial_engine.sequences.depth_images import DepthFiles
-from spatial_engine.sequences.given import Given
-from spatial_engine.sequences.image_times import time_in, times_s
 from spatial_engine.sequences.known_objects import read_objects
 from spatial_engine.sequences.manifest import FILE, Camera, DepthImages, Manifest, read_manifest
-from spatial_engine.sequences.matching import NONE, matched
-from spatial_engine.sequences.posed import world_from_cam
-from spatial_engine.sequences.presets import Layout
+from spatial_engine.sequences.poses import world_from_cam
+from spatial_engine.sequences.presets import Layout, Overrides
 from spatial_engine.sequences.sequence import Sequence
 from spatial_engine.sequences.truth import Truth
 from spatial_engine.sources import ImageFolder, find_footage, open_clips, open_photo
@@ -89,20 +87,20 @@ def _opened(folder: Path, layout: Layout) -> Iterator[Sequence]:
     stated = layout.manifest
     paths, footage = _images(folder, stated)
     with _as_laid_out(stated.name):
-        given = Given() if layout.given is None else layout.given(paths)
-    images_s = given.times_s
+        overrides = Overrides() if layout.overrides is None else layout.overrides(paths)
+    images_s = overrides.times_s
     if images_s is None and stated.times is not None:
         images_s = times_s(folder, stated.times, paths)
-    cameras = _cameras(folder, stated, given, len(paths))
-    poses = given.world_from_cam
+    cameras = _cameras(folder, stated, overrides, len(paths))
+    poses = overrides.world_from_cam
     if poses is None and stated.poses is not None:
         poses = world_from_cam(folder, stated.poses, paths, images_s)
     if poses is not None and not cameras:
         raise UsageError(f"{stated.name}: poses without a camera", "state camera: fx, fy, cx, cy, or cameras: files")
-    depth = given.depth
+    depth = overrides.depth
     if depth is None and stated.depth is not None:
         depth = _depth_files(folder, stated, stated.depth, paths, images_s, cameras)
-    objects = given.objects
+    objects = overrides.objects
     if objects is None and stated.objects is not None:
         objects = read_objects(folder, stated.objects, paths)
     truth = Truth(
@@ -151,12 +149,12 @@ def _found(folder: Path, name: str, pattern: str) -> ImageFolder:
     return found[0]
 
 
-def _cameras(folder: Path, manifest: Manifest, given: Given, count: int) -> tuple[Camera, ...]:
+def _cameras(folder: Path, manifest: Manifest, overrides: Overrides, count: int) -> tuple[Camera, ...]:
     """One per image; empty where none is stated."""
     if manifest.camera is not None and manifest.cameras is not None:
         raise UsageError(f"{manifest.name}: both camera and cameras", "state one of them")
-    if given.cameras:
-        return given.cameras
+    if overrides.cameras:
+        return overrides.cameras
     camera = manifest.camera if manifest.cameras is None else read_camera(folder, manifest.cameras)
     return () if camera is None else (camera,) * count
 

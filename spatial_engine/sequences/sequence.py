@@ -6,8 +6,7 @@ from functools import cached_property
 
 from experts.clip import Clip
 from experts.signals import CameraPath
-from spatial_engine.sequences.finding import Finding
-from spatial_engine.sequences.findings import examine
+from spatial_engine.sequences.findings import Finding, examine
 from spatial_engine.sequences.manifest import Manifest
 from spatial_engine.sequences.truth import Truth
 from templates.scene.scene import Scene, scenes_of

@@ -1,14 +1,33 @@
 """Manifests of known layouts, by name. A preset is `checked` only where it was run on real data of that layout."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+import numpy as np
+from jaxtyping import Float64
+
 from experts.registry import Registry, UnknownNameError
 from spatial_engine.errors import UsageError
-from spatial_engine.sequences.given import Given, Images
-from spatial_engine.sequences.manifest import Manifest
+from spatial_engine.sequences.depth_images import DepthSource
+from spatial_engine.sequences.known_objects import KnownObjects
+from spatial_engine.sequences.manifest import Camera, Manifest
+
+Images = Sequence[Path]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overrides:
+    """What a preset's own code reads of a data set, one entry per image; the rest is read as the manifest says."""
+
+    cameras: tuple[Camera, ...] = ()
+    """One per image."""
+    world_from_cam: Float64[np.ndarray, "n 4 4"] | None = None
+    """With OpenCV axes; NaN where an image has no pose."""
+    times_s: Float64[np.ndarray, "n"] | None = None
+    depth: DepthSource | None = None
+    objects: KnownObjects | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,8 +35,8 @@ class Layout:
     """One sequence of a folder."""
 
     manifest: Manifest
-    given: Callable[[Images], Given] | None = None
-    """What no manifest can point at, for the images in their order. Raises `UsageError`."""
+    overrides: Callable[[Images], Overrides] | None = None
+    """Reads what no manifest can describe, for the images in their order. Raises `UsageError`."""
 
 
 @dataclass(frozen=True, kw_only=True)

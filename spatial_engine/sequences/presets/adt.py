@@ -13,11 +13,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from spatial_engine.errors import UsageError
-from spatial_engine.sequences.fisheye import Fisheye624
-from spatial_engine.sequences.given import Given, Images
+from spatial_engine.sequences.cameras import Fisheye624
 from spatial_engine.sequences.known_objects import KnownObjects, box, read_mask
 from spatial_engine.sequences.manifest import Camera, DepthImages, Gravity, Manifest, Poses, Scale, Times
-from spatial_engine.sequences.presets import Layout, Preset
+from spatial_engine.sequences.presets import Images, Layout, Overrides, Preset
 from spatial_engine.sources.image_groups import read_header
 
 _STILL = -1
@@ -51,14 +50,16 @@ def _layouts(folder: Path) -> tuple[Layout, ...]:
         scale=Scale(kind="metric", relative_sigma=0.005, source="motion capture"),
         notes=("the sensor stands on its side: up is to the picture's left",),
     )
-    return (Layout(manifest=manifest, given=lambda images: _given(folder, exported["frames"], manifest, images)),)
+    return (
+        Layout(manifest=manifest, overrides=lambda images: _overrides(folder, exported["frames"], manifest, images)),
+    )
 
 
-def _given(folder: Path, frames: list[dict[str, Any]], manifest: Manifest, images: Images) -> Given:
+def _overrides(folder: Path, frames: list[dict[str, Any]], manifest: Manifest, images: Images) -> Overrides:
     stamps = [int(image.name.split(".")[0]) for image in images]
     known = {int(one["timestamp_ns"]): np.array(one["T_world_camera_rgb"], dtype=np.float64) for one in frames}
     none = np.full((4, 4), np.nan)
-    return Given(
+    return Overrides(
         world_from_cam=np.stack([known.get(stamp, none) for stamp in stamps]),
         objects=_objects(folder, stamps, manifest, images),
     )
@@ -95,7 +96,7 @@ def _objects(folder: Path, stamps: list[int], manifest: Manifest, images: Images
 
 
 def _at(timed: dict[int, np.ndarray], stamp: int) -> np.ndarray | None:
-    """A thing that stands still has one pose, at no time."""
+    """The pose nearest in time, None if it is too far; a static object has one pose without a time."""
     if _STILL in timed:
         return timed[_STILL]
     nearest = min(timed, key=lambda time: abs(time - stamp))
@@ -105,13 +106,13 @@ def _at(timed: dict[int, np.ndarray], stamp: int) -> np.ndarray | None:
 def _poses(path: Path) -> dict[str, dict[int, np.ndarray]]:
     found: dict[str, dict[int, np.ndarray]] = {}
     for uid, stamp, tx, ty, tz, w, x, y, z in _rows(path):
-        turn = Rotation.from_quat([float(x), float(y), float(z), float(w)]).as_matrix()
-        found.setdefault(uid, {})[int(stamp)] = box(turn, [float(tx), float(ty), float(tz)])
+        rotation = Rotation.from_quat([float(x), float(y), float(z), float(w)]).as_matrix()
+        found.setdefault(uid, {})[int(stamp)] = box(rotation, [float(tx), float(ty), float(tz)])
     return found
 
 
 def _boxes(path: Path) -> dict[str, np.ndarray]:
-    """Lower and upper corner of each box in the thing's own axes."""
+    """Lower and upper corner of each box in the object's own axes."""
     return {uid: np.array([float(one) for one in ends]).reshape(3, 2).T for uid, _, *ends in _rows(path)}
 
 

@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from spatial_engine.errors import UsageError
-from spatial_engine.sequences.given import Given, Images
 from spatial_engine.sequences.known_objects import KnownObjects, box
 from spatial_engine.sequences.manifest import CameraFiles, DepthImages, Gravity, Manifest, Poses, Scale, Times
-from spatial_engine.sequences.presets import Layout, Preset
+from spatial_engine.sequences.presets import Images, Layout, Overrides, Preset
 
 _BOXES = "*_3dod_annotation.json"
 
@@ -20,7 +19,8 @@ def _fits(folder: Path) -> bool:
 
 def _layouts(folder: Path) -> tuple[Layout, ...]:
     has_boxes = any(folder.glob(_BOXES))
-    return (Layout(manifest=_manifest(folder), given=(lambda images: _given(folder, images)) if has_boxes else None),)
+    read = (lambda images: _overrides(folder, images)) if has_boxes else None
+    return (Layout(manifest=_manifest(folder), overrides=read),)
 
 
 def _manifest(folder: Path) -> Manifest:
@@ -44,7 +44,7 @@ def _manifest(folder: Path) -> Manifest:
     )  # fmt: skip
 
 
-def _given(folder: Path, images: Images) -> Given:
+def _overrides(folder: Path, images: Images) -> Overrides:
     """Boxes of furniture, which stands still."""
     path = next(folder.glob(_BOXES))
     try:
@@ -61,7 +61,7 @@ def _given(folder: Path, images: Images) -> Given:
     objects = KnownObjects(
         labels=labels, world_from_object=np.tile(standing, (len(images), 1, 1, 1)), size=size, sigma=0.1
     )
-    return Given(objects=objects)
+    return Overrides(objects=objects)
 
 
 ARKITSCENES = Preset(

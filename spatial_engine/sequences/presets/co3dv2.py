@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from spatial_engine.errors import UsageError
-from spatial_engine.sequences.given import Given, Images
 from spatial_engine.sequences.manifest import Camera, DepthImages, Manifest, Poses, Scale
-from spatial_engine.sequences.presets import Layout, Preset
+from spatial_engine.sequences.presets import Images, Layout, Overrides, Preset
 
 _FRAMES = "frame_annotations.jgz"
 _OPENCV_FROM_PYTORCH3D = np.diag([-1.0, -1.0, 1.0])
@@ -31,7 +30,7 @@ def _layouts(folder: Path) -> tuple[Layout, ...]:
             frames = [one for one in json.load(file) if one["sequence_name"] == folder.resolve().name]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(f"{path} cannot be read: {error!r}", "it is the gzipped JSON of the category") from error
-    return (Layout(manifest=_manifest(folder, frames), given=lambda images: _given(path, frames, images)),)
+    return (Layout(manifest=_manifest(folder, frames), overrides=lambda images: _overrides(path, frames, images)),)
 
 
 def _manifest(folder: Path, frames: list[dict[str, Any]]) -> Manifest:
@@ -54,13 +53,13 @@ def _manifest(folder: Path, frames: list[dict[str, Any]]) -> Manifest:
     )
 
 
-def _given(path: Path, frames: list[dict[str, Any]], images: Images) -> Given:
+def _overrides(path: Path, frames: list[dict[str, Any]], images: Images) -> Overrides:
     known = {Path(str(one["image"]["path"])).name: one for one in frames if one.get("viewpoint")}
     missing = [image.name for image in images if image.name not in known]
     if missing:
         raise UsageError(f"{path} says nothing of {len(missing)} images ({missing[0]})", "leave those images out")
     rows = [known[image.name] for image in images]
-    return Given(
+    return Overrides(
         cameras=tuple(_camera(one["viewpoint"], *one["image"]["size"]) for one in rows),
         world_from_cam=np.stack([_world_from_cam(one["viewpoint"]) for one in rows]),
         times_s=_times(rows),

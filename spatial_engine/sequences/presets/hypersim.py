@@ -7,12 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from spatial_engine.errors import UsageError
+from spatial_engine.sequences.association import NONE, by_row
 from spatial_engine.sequences.depth_images import read_hdf5
-from spatial_engine.sequences.given import Given, Images
 from spatial_engine.sequences.manifest import Camera, DepthImages, Gravity, Manifest, Poses, Scale
-from spatial_engine.sequences.matching import NONE, by_row
-from spatial_engine.sequences.posed import in_our_axes
-from spatial_engine.sequences.presets import Layout, Preset
+from spatial_engine.sequences.poses import in_opencv_axes
+from spatial_engine.sequences.presets import Images, Layout, Overrides, Preset
 
 _FOCAL = 512 / float(np.tan(np.pi / 6))
 _CAMERA = Camera(fx=_FOCAL, fy=_FOCAL, cx=511.5, cy=383.5, focal_relative_sigma=1e-4)
@@ -32,7 +31,7 @@ def _layouts(folder: Path) -> Iterator[Layout]:
         if any(folder.glob(f"images/scene_{camera.name}_final_preview/*.tonemap.jpg")):
             yield Layout(
                 manifest=_manifest(folder.resolve().name, camera.name),
-                given=lambda images, camera=camera: _given(camera, metres, images),  # type: ignore[misc]
+                overrides=lambda images, camera=camera: _overrides(camera, metres, images),  # type: ignore[misc]
             )
 
 
@@ -53,13 +52,15 @@ def _manifest(name: str, camera: str) -> Manifest:
     )  # fmt: skip
 
 
-def _given(camera: Path, metres: float, images: Images) -> Given:
+def _overrides(camera: Path, metres: float, images: Images) -> Overrides:
     turns = read_hdf5(camera / "camera_keyframe_orientations.hdf5")
     matrices = np.tile(np.eye(4), (len(turns), 1, 1))
     matrices[:, :3, :3] = turns
     matrices[:, :3, 3] = metres * read_hdf5(camera / "camera_keyframe_positions.hdf5")
     rows = by_row(images, len(turns), "poses")
-    return Given(world_from_cam=np.where((rows == NONE)[:, None, None], np.nan, in_our_axes(matrices, _POSES)[rows]))
+    return Overrides(
+        world_from_cam=np.where((rows == NONE)[:, None, None], np.nan, in_opencv_axes(matrices, _POSES)[rows])
+    )
 
 
 def _metres_per_unit(path: Path) -> float:

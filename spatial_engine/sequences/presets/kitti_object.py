@@ -12,10 +12,9 @@ from jaxtyping import Float32, Float64
 
 from spatial_engine.errors import UsageError
 from spatial_engine.sequences.cameras import of_matrix
-from spatial_engine.sequences.given import Given, Images
 from spatial_engine.sequences.known_objects import KnownObjects, box
 from spatial_engine.sequences.manifest import DepthImages, Gravity, Manifest, Scale
-from spatial_engine.sequences.presets import Layout, Preset
+from spatial_engine.sequences.presets import Images, Layout, Overrides, Preset
 from spatial_engine.sources.image_groups import read_header
 
 _HIDDEN_PX = (9, 5)
@@ -42,15 +41,15 @@ def _layouts(folder: Path) -> tuple[Layout, ...]:
         scale=Scale(kind="metric", relative_sigma=0.005, source="laser scanner"),
         notes=("up is the camera's own: the road lay within 1.6 degrees of level in three images",),
     )
-    return (Layout(manifest=manifest, given=lambda images: _given(inside, images)),)
+    return (Layout(manifest=manifest, overrides=lambda images: _overrides(inside, images)),)
 
 
-def _given(inside: Path, images: Images) -> Given:
+def _overrides(inside: Path, images: Images) -> Overrides:
     calibrations = [_calibration(inside / "calib" / f"{image.stem}.txt") for image in images]
     boxes = [_boxes(inside / "label_2" / f"{image.stem}.txt") for image in images]
     scans = [inside / "velodyne" / f"{image.stem}.bin" for image in images]
     sizes = [(header.height_px, header.width_px) for header in map(read_header, images)]
-    return Given(
+    return Overrides(
         cameras=tuple(of_matrix(rows["P2"].reshape(3, 4)) for rows in calibrations),
         world_from_cam=np.stack([_world_from_cam(rows["P2"].reshape(3, 4)) for rows in calibrations]),
         depth=LaserDepth(scans=scans, calibrations=calibrations, sizes=sizes),
@@ -87,12 +86,12 @@ def _boxes(path: Path) -> list[_Box]:
         label, *rest = line.split()
         try:
             values = [float(value) for value in rest]
-            height, width, length, x, y, z, turn = values[7:14]
+            height, width, length, x, y, z, yaw_rad = values[7:14]
         except ValueError as error:
             raise UsageError(f"{path}, line {number}: {error}", "a class and fourteen numbers") from error
         if label == "DontCare":
             continue
-        cos, sin = np.cos(turn), np.sin(turn)
+        cos, sin = np.cos(yaw_rad), np.sin(yaw_rad)
         axes = np.array([[cos, 0, sin], [0, 1, 0], [-sin, 0, cos]])
         found.append((label, box(axes, (x, y - height / 2, z)), (length, height, width)))
     return found

@@ -13,10 +13,9 @@ import numpy as np
 
 from spatial_engine.errors import UsageError
 from spatial_engine.sequences.cameras import of_matrix
-from spatial_engine.sequences.given import Given, Images
 from spatial_engine.sequences.manifest import Camera, DepthImages, Gravity, Manifest, Poses, Scale
-from spatial_engine.sequences.posed import in_our_axes
-from spatial_engine.sequences.presets import Layout, Preset
+from spatial_engine.sequences.poses import in_opencv_axes
+from spatial_engine.sequences.presets import Images, Layout, Overrides, Preset
 from spatial_engine.sources.image_groups import read_header
 
 _NAME = re.compile(r"(?P<panorama>.+)_i(?P<camera>\d)_(?P<turn>\d)\.jpg")
@@ -47,7 +46,7 @@ def _layouts(folder: Path) -> Iterator[Layout]:
             scans.sort(key=lambda scan: scan.image)
             yield Layout(
                 manifest=_manifest(f"{folder.resolve().name}/{stand}", folder, scans),
-                given=lambda images, scans=scans: _given(scans, images),  # type: ignore[misc]
+                overrides=lambda images, scans=scans: _overrides(scans, images),  # type: ignore[misc]
             )
 
 
@@ -79,9 +78,9 @@ def _camera(matrix: np.ndarray, height_px: int) -> Camera:
     return of_matrix(upside, corner=True)
 
 
-def _given(scans: list[_Scan], images: Images) -> Given:
+def _overrides(scans: list[_Scan], images: Images) -> Overrides:
     poses = {scan.image: scan.world_from_cam for scan in scans}
-    return Given(world_from_cam=in_our_axes(np.stack([poses[image.name] for image in images]), _POSES))
+    return Overrides(world_from_cam=in_opencv_axes(np.stack([poses[image.name] for image in images]), _POSES))
 
 
 def _scans(path: Path) -> Iterator[_Scan]:

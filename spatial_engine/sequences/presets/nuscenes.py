@@ -15,10 +15,9 @@ from scipy.spatial.transform import Rotation
 
 from spatial_engine.errors import UsageError
 from spatial_engine.sequences.cameras import of_matrix
-from spatial_engine.sequences.given import Given, Images
 from spatial_engine.sequences.known_objects import KnownObjects, box
 from spatial_engine.sequences.manifest import Gravity, Manifest, Poses, Scale
-from spatial_engine.sequences.presets import Layout, Preset
+from spatial_engine.sequences.presets import Images, Layout, Overrides, Preset
 
 _SIGMA_M = 0.1
 _Row = dict[str, Any]
@@ -94,13 +93,13 @@ def _layouts(folder: Path) -> Iterator[Layout]:
             scale=Scale(kind="metric", relative_sigma=0.01, source="GPS/IMU"),
             notes=("the height of the car is not measured: its positions lie in one plane",),
         )
-        yield Layout(manifest=manifest, given=lambda images, rows=rows: _given(tables, rows, images))  # type: ignore[misc]
+        yield Layout(manifest=manifest, overrides=lambda images, rows=rows: _overrides(tables, rows, images))  # type: ignore[misc]
 
 
-def _given(tables: _Tables, rows: list[_Row], images: Images) -> Given:
+def _overrides(tables: _Tables, rows: list[_Row], images: Images) -> Overrides:
     mounts = [tables.mounts[row["calibrated_sensor_token"]] for row in rows]
     poses = [_pose(tables.egos[row["ego_pose_token"]]) @ _pose(mount) for row, mount in zip(rows, mounts, strict=True)]
-    return Given(
+    return Overrides(
         cameras=tuple(of_matrix(np.array(mount["camera_intrinsic"], dtype=np.float64)) for mount in mounts),
         world_from_cam=np.stack(poses),
         times_s=np.array([(int(row["timestamp"]) - int(rows[0]["timestamp"])) / 1e6 for row in rows]),

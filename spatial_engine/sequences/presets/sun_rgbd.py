@@ -11,10 +11,9 @@ import numpy as np
 
 from spatial_engine.errors import UsageError
 from spatial_engine.sequences.cameras import of_matrix, read_numbers
-from spatial_engine.sequences.given import Given, Images
 from spatial_engine.sequences.known_objects import KnownObjects, box
 from spatial_engine.sequences.manifest import DepthImages, Gravity, Manifest, Scale
-from spatial_engine.sequences.presets import Layout, Preset
+from spatial_engine.sequences.presets import Images, Layout, Overrides, Preset
 
 _BOXES = "annotation3Dfinal/index.json"
 _FARTHEST_M = 8.0
@@ -38,16 +37,16 @@ def _layouts(folder: Path) -> tuple[Layout, ...]:
         scale=Scale(kind="metric", relative_sigma=0.02, source="depth camera"),
         notes=(f"what lies beyond {_FARTHEST_M:g} m is cut by the data set's own tools, not here",),
     )
-    return (Layout(manifest=manifest, given=lambda images: _given(folder, images)),)
+    return (Layout(manifest=manifest, overrides=lambda images: _overrides(folder, images)),)
 
 
-def _given(folder: Path, images: Images) -> Given:
+def _overrides(folder: Path, images: Images) -> Overrides:
     levels = sorted((folder / "extrinsics").glob("*.txt"))
     if not levels or len(images) != 1:
         raise UsageError(f"{folder} has {len(images)} images and {len(levels)} extrinsics", "one folder a photo")
     pose = np.eye(4)
     pose[:3, :3] = read_numbers(levels[-1])[:3, :3]
-    return Given(world_from_cam=pose[None], objects=_objects(folder / _BOXES))
+    return Overrides(world_from_cam=pose[None], objects=_objects(folder / _BOXES))
 
 
 def _objects(path: Path) -> KnownObjects | None:

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from spatial_engine.errors import UsageError
-from spatial_engine.sequences.cameras import intrinsics_of, read_camera
-from spatial_engine.sequences.fisheye import Fisheye624
+from spatial_engine.sequences.cameras import Fisheye624, intrinsics_of, read_camera
 from spatial_engine.sequences.manifest import Camera, CameraFiles
 from tests.spatial_engine.sequences.layouts import write
 

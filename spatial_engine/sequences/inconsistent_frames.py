@@ -1,7 +1,8 @@
-"""Frames whose truth does not go with that of the others: a drift, one shifted block, one wrong depth image.
+"""Frames whose ground truth is inconsistent with that of the others: a drift, a shifted block, one wrong depth image.
 
-Pairs all over the clip are held against the pictures, within what the truth's own σ allows. Frames are taken out
-until no two that are left contradict each other; of what then falls apart the largest part counts.
+Pairs of frames over the whole clip are compared with matched pixels, within the tolerance that the σ of the truth
+allows. Frames are removed until no two of the rest contradict each other. The largest connected part of the rest
+counts as consistent.
 """
 
 from collections import Counter
@@ -14,84 +15,91 @@ from jaxtyping import Int64
 
 from experts.signals import CameraPath
 from spatial_engine.sequences.depth_images import DepthSource
-from spatial_engine.sequences.epipolar import NEAR_PX, off_lines_px, parallax_px
-from spatial_engine.sequences.seen_twice import Pair
-from spatial_engine.sequences.unprojected import offsets_px, unprojected
+from spatial_engine.sequences.matched_pixels import (
+    NEAR_PX,
+    Pair,
+    epipolar_errors_px,
+    parallax_px,
+    reprojection_errors_px,
+    unprojected,
+)
 
-Pair2 = tuple[int, int]
-"""Frames."""
+FramePair = tuple[int, int]
+"""Two frame numbers."""
 
 _SAMPLES = 48
 _GAPS = {1: 1, 2: 1, 4: 1, 8: 1, 16: 2}
-"""Samples between the frames of a pair, and of how many pairs one is looked at."""
+"""Distance of the frames of a pair, in samples, and of how many such pairs one is used."""
 _SIGMAS = 3.0
 _LEAST = 0.6
 """Share of the matched pixels of a pair that must lie within the tolerance. Sound truth of HoloLens, MobileBrick and
 Strecha's fountain shows at least 0.73, and at the median 0.97."""
 _LEAST_POINTS = 40
-"""Pairs with fewer matched pixels witness nothing: what looks alike is matched too (fox_ngp has such pairs)."""
-_WITNESSES = 3
-"""So many pairs that agree outweigh a single one that does not."""
+"""Pairs with fewer matched pixels are ignored: repeated structure gives wrong matches (fox_ngp has such pairs)."""
+_AGREEING = 3
+"""A frame with this many agreeing pairs is kept although a single pair contradicts it."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Allowed:
-    """How far off pixels may be by the σ that are stated."""
+class Tolerance:
+    """The pixel error that the stated σ explain."""
 
     rotation_rad: float
     direction_rad: float
     depth_relative: float = 0.0
 
     def px(self, path: CameraPath, pair: Pair) -> float:
-        """Three σ, and the precision of a match."""
-        turned = self.rotation_rad * path.intrinsics.fx_px
-        moved = np.hypot(self.direction_rad, self.depth_relative) * parallax_px(path, pair)
-        return float(np.hypot(NEAR_PX * pair.grain_px, _SIGMAS * np.hypot(turned, moved)))
+        """Three σ of the truth, combined with the precision of a match."""
+        rotation_px = self.rotation_rad * path.intrinsics.fx_px
+        translation_px = np.hypot(self.direction_rad, self.depth_relative) * parallax_px(path, pair)
+        return float(np.hypot(NEAR_PX * pair.grain_px, _SIGMAS * np.hypot(rotation_px, translation_px)))
 
 
 def samples(path: CameraPath) -> Int64[np.ndarray, "s"]:
-    """Registered frames all over the clip, evenly."""
+    """At most 48 registered frames, evenly over the clip."""
     frames = path.frames[path.registered]
     return frames[np.unique(np.linspace(0, len(frames) - 1, min(len(frames), _SAMPLES)).astype(int))]
 
 
 def sampled_pairs(frames: Int64[np.ndarray, "s"]) -> list[tuple[int, int]]:
-    """Near and far pairs of samples."""
+    """Pairs of samples at several distances."""
     return [
         (int(frames[k]), int(frames[k + gap])) for gap, step in _GAPS.items() for k in range(0, len(frames) - gap, step)
     ]
 
 
-def off_their_lines(path: CameraPath, seen: Sequence[Pair], allowed: Allowed) -> tuple[set[Pair2], set[Pair2]]:
-    """Pairs most of whose pixels lie off the lines of the poses, and the other pairs."""
+def contradicting_poses(
+    path: CameraPath, seen: Sequence[Pair], allowed: Tolerance
+) -> tuple[set[FramePair], set[FramePair]]:
+    """Pairs whose matched pixels lie too far from the epipolar lines of the poses, and the other pairs."""
     shares = {
-        pair: float(np.mean(off_lines_px(path, pair) < allowed.px(path, pair)))
+        pair: float(np.mean(epipolar_errors_px(path, pair) < allowed.px(path, pair)))
         for pair in seen
         if len(pair.xy_a_px) >= _LEAST_POINTS
     }
     return _divided(shares)
 
 
-def off_their_places(
-    path: CameraPath, depth: DepthSource, seen: Sequence[Pair], allowed: Allowed
-) -> tuple[set[Pair2], set[Pair2]]:
-    """Pairs most of whose pixels the first frame's depth brings elsewhere, and the other pairs."""
+def contradicting_depth(
+    path: CameraPath, depth: DepthSource, seen: Sequence[Pair], allowed: Tolerance
+) -> tuple[set[FramePair], set[FramePair]]:
+    """Pairs whose pixels, unprojected by the first frame's depth, miss their matches, and the other pairs."""
     points = [one for pair in seen if (one := unprojected(path, depth, pair)) is not None]
     shares = {
-        one.pair: float(np.mean(offsets_px(path, one) < allowed.px(path, one.pair)))
+        one.pair: float(np.mean(reprojection_errors_px(path, one) < allowed.px(path, one.pair)))
         for one in points
         if len(one.xy_b_px) >= _LEAST_POINTS
     }
     return _divided(shares)
 
 
-def _divided(shares: Mapping[Pair, float]) -> tuple[set[Pair2], set[Pair2]]:
+def _divided(shares: Mapping[Pair, float]) -> tuple[set[FramePair], set[FramePair]]:
     bad = {(pair.a, pair.b) for pair, share in shares.items() if share < _LEAST}
     return bad, {(pair.a, pair.b) for pair in shares} - bad
 
 
-def apart(frames: Int64[np.ndarray, "s"], bad: set[Pair2], good: set[Pair2]) -> set[int]:
-    """Samples outside of the largest part in which no two contradict each other."""
+def inconsistent(frames: Int64[np.ndarray, "s"], bad: set[FramePair], good: set[FramePair]) -> set[int]:
+    """Samples outside the largest connected part in which no two contradict each other."""
     every = {int(frame) for frame in frames}
     left, disputed = set(every), set(bad)
     agreeing = Counter(frame for pair in good for frame in pair)
@@ -99,7 +107,7 @@ def apart(frames: Int64[np.ndarray, "s"], bad: set[Pair2], good: set[Pair2]) -> 
         counts = Counter(frame for pair in disputed for frame in pair)
         worst = max(counts, key=lambda frame: (counts[frame], -agreeing[frame], frame))
         if counts[worst] == 1:  # what is left are single pairs: matches go wrong too
-            disputed = {pair for pair in disputed if min(agreeing[frame] for frame in pair) < _WITNESSES}
+            disputed = {pair for pair in disputed if min(agreeing[frame] for frame in pair) < _AGREEING}
             if not disputed:
                 break
             worst = min((frame for pair in disputed for frame in pair), key=lambda frame: (agreeing[frame], frame))
@@ -108,8 +116,8 @@ def apart(frames: Int64[np.ndarray, "s"], bad: set[Pair2], good: set[Pair2]) -> 
     return every - max(_parts(frames, left, good), key=len, default=set())
 
 
-def to_blame(bad: set[Pair2]) -> set[int]:
-    """Few frames that take part in every bad pair; of the two of a pair rather the first, whose depth was used."""
+def smallest_cover(bad: set[FramePair]) -> set[int]:
+    """Few frames that cover all bad pairs (greedy). The first frame of a pair is preferred: its depth was used."""
     blamed, left = set[int](), set(bad)
     while left:
         first, counts = Counter(a for a, _ in left), Counter(frame for pair in left for frame in pair)
@@ -118,8 +126,8 @@ def to_blame(bad: set[Pair2]) -> set[int]:
     return blamed
 
 
-def _parts(frames: Int64[np.ndarray, "s"], left: set[int], good: set[Pair2]) -> list[set[int]]:
-    """Frames that hang together: neighbours that are both left, and pairs that agree."""
+def _parts(frames: Int64[np.ndarray, "s"], left: set[int], good: set[FramePair]) -> list[set[int]]:
+    """Connected parts: links are neighbours that both remain, and pairs that agree."""
     links = [pair for pair in good if set(pair) <= left]
     links += [(int(a), int(b)) for a, b in pairwise(frames) if int(a) in left and int(b) in left]
     part_of = {frame: {frame} for frame in left}
@@ -131,8 +139,8 @@ def _parts(frames: Int64[np.ndarray, "s"], left: set[int], good: set[Pair2]) -> 
     return list({id(part): part for part in part_of.values()}.values())
 
 
-def between(path: CameraPath, frames: Int64[np.ndarray, "s"], unsound: set[int]) -> tuple[int, ...]:
-    """All frames of the path next to an unsound sample, up to the sound ones."""
+def frames_beside(path: CameraPath, frames: Int64[np.ndarray, "s"], unsound: set[int]) -> tuple[int, ...]:
+    """All frames of the path between an unsound sample and the next sound ones."""
     wrong = np.array([int(frame) in unsound for frame in frames])
     after = np.minimum(np.searchsorted(frames, path.frames), len(frames) - 1)
     exact = frames[after] == path.frames

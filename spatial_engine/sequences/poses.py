@@ -10,9 +10,9 @@ from scipy.spatial.transform import Rotation
 from action_mapping import PoseError
 from action_mapping.rigid import checked_poses
 from spatial_engine.errors import UsageError
+from spatial_engine.sequences.association import NONE, matched
 from spatial_engine.sequences.cameras import read_numbers
 from spatial_engine.sequences.manifest import Poses
-from spatial_engine.sequences.matching import NONE, matched
 from spatial_engine.sources.image_groups import natural_key
 from spatial_engine.sources.trajectories import read_trajectory
 
@@ -34,20 +34,20 @@ def world_from_cam(
     if bool(poses.file) == bool(poses.files):
         raise UsageError("poses: state either file or files", "file: one for all images; files: a pattern, one each")
     if poses.files:
-        given, names, times_s = _of_files(folder, poses)
+        stated, names, times_s = _of_files(folder, poses)
     elif poses.form in _ROWS:
-        given, times_s = _of_rows(folder / poses.file, poses)
+        stated, times_s = _of_rows(folder / poses.file, poses)
         names = ()
     else:
         if poses.axes == "ned":
             raise UsageError("axes: ned is for rows of matrices or quaternions", "form: matrices | quaternions")
         path = read_trajectory(folder / poses.file, form=poses.form, poses=poses.direction, axes=poses.axes)
-        given, names, times_s = path.world_from_cam, path.names, path.times_s if path.is_timed else None
+        stated, names, times_s = path.world_from_cam, path.names, path.times_s if path.is_timed else None
     rows = matched(
-        images, images_s, match=poses.match, count=len(given), names=names, times_s=times_s,
+        images, images_s, match=poses.match, count=len(stated), names=names, times_s=times_s,
         tolerance_s=poses.tolerance_s, what="poses",
     )  # fmt: skip
-    return np.where((rows == NONE)[:, None, None], np.nan, given[rows])
+    return np.where((rows == NONE)[:, None, None], np.nan, stated[rows])
 
 
 def _of_files(folder: Path, poses: Poses) -> tuple[Float64[np.ndarray, "n 4 4"], tuple[str, ...], None]:
@@ -56,7 +56,7 @@ def _of_files(folder: Path, poses: Poses) -> tuple[Float64[np.ndarray, "n 4 4"],
         raise UsageError(f"poses: no file matches {poses.files!r} in {folder}", "correct the pattern")
     read = _strecha if poses.form == "strecha" else _matrix
     matrices = np.stack([read(path) for path in paths])
-    return in_our_axes(matrices, poses), tuple(path.name for path in paths), None
+    return in_opencv_axes(matrices, poses), tuple(path.name for path in paths), None
 
 
 def _of_rows(path: Path, poses: Poses) -> tuple[Float64[np.ndarray, "n 4 4"], Float64[np.ndarray, "n"] | None]:
@@ -66,18 +66,18 @@ def _of_rows(path: Path, poses: Poses) -> tuple[Float64[np.ndarray, "n 4 4"], Fl
         raise UsageError(f"{path}: {numbers.size} numbers are no rows of {columns}", "state its form")
     rows = numbers.reshape(-1, columns)
     if poses.form == "matrices":
-        return in_our_axes(_checked(rows.reshape(-1, 4, 4), path), poses), None
+        return in_opencv_axes(_checked(rows.reshape(-1, 4, 4), path), poses), None
     if poses.form == "axis-angle":
         rows = rows[np.argsort(rows[:, 0], kind="stable")]
         turned = _assembled(Rotation.from_rotvec(rows[:, 1:4]).as_matrix(), rows[:, 4:])
-        return in_our_axes(turned, poses), rows[:, 0]
+        return in_opencv_axes(turned, poses), rows[:, 0]
     lengths = np.linalg.norm(rows[:, 3:], axis=1)
     if not np.all(np.abs(lengths - 1) < 0.01):
         raise UsageError(
             f"{path}: a quaternion of length {lengths[np.argmax(np.abs(lengths - 1))]:g}", "x y z qx qy qz qw"
         )
     matrices = _assembled(Rotation.from_quat(rows[:, 3:]).as_matrix(), rows[:, :3])
-    return in_our_axes(matrices, poses), None
+    return in_opencv_axes(matrices, poses), None
 
 
 def _assembled(
@@ -116,7 +116,7 @@ def _checked(matrices: Float64[np.ndarray, "n 4 4"], path: Path) -> Float64[np.n
     return matrices
 
 
-def in_our_axes(matrices: Float64[np.ndarray, "n 4 4"], poses: Poses) -> Float64[np.ndarray, "n 4 4"]:
+def in_opencv_axes(matrices: Float64[np.ndarray, "n 4 4"], poses: Poses) -> Float64[np.ndarray, "n 4 4"]:
     """World from camera with OpenCV axes, of matrices as the manifest describes them."""
     own = matrices if poses.direction == "c2w" else np.linalg.inv(matrices)
     return own @ _AXES[poses.axes]
