@@ -18,7 +18,8 @@ from experts.runtime.device import forget_cached, is_lost, is_out_of_memory
 from experts.runtime.per_image import PerImageExpert, call_many
 from experts.signals import Signals
 from spatial_engine.annotation.clip_work import ClipWork, Results, check_results
-from spatial_engine.annotation.executor import leave_worker, one_line
+from spatial_engine.annotation.executor import leave_worker
+from spatial_engine.annotation.plugin_errors import expert_error
 from spatial_engine.annotation.workbench import Workbench
 from spatial_engine.errors import BusyError
 from spatial_engine.options import ModelOptions
@@ -263,7 +264,7 @@ def _failure(expert: Expert, error: BaseException | str) -> Failure:
     return Failure(
         expert=expert.name,
         signals=signals,
-        error=one_line(error),
+        error=expert_error(expert, error),
         remedy=_TOO_BIG if is_out_of_memory(error) else "",
         traceback="".join(traceback.format_exception(error)),
     )

@@ -8,6 +8,7 @@ from experts.expert import Expert, SetupProblem, joins, needs_weights, weights_i
 from experts.runtime.device import is_out_of_memory, place, worker_device
 from experts.runtime.model_expert import hindrance
 from spatial_engine.annotation.executor import one_line, worker_number
+from spatial_engine.annotation.plugin_errors import expert_error
 from spatial_engine.errors import SetupError, UsageError
 from spatial_engine.options import ModelOptions
 
@@ -50,7 +51,7 @@ class Workbench:
             raise hindrance(expert, self.model_options.weights) or problem from problem
         except (Exception, SystemExit) as error:  # no clip was looked at: whatever it is, it concerns this machine
             remedy = _TOO_BIG if is_out_of_memory(error) else _DOCTOR
-            raise SetupProblem(f"{expert.name} cannot be loaded: {one_line(error)}", remedy) from error
+            raise SetupProblem(f"{expert.name} cannot be loaded: {expert_error(expert, error)}", remedy) from error
 
     def weights_identity(self, expert: Expert) -> str | None:
         """Names the weights that `load` would load; None also where they cannot be named yet: loading says why."""

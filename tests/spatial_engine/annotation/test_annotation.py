@@ -52,9 +52,13 @@ def by_name(store: Store, signal: str) -> dict[str, Signal | NoEstimate]:
 
 
 def failed(store: Store) -> dict[str, list[tuple[str, str]]]:
-    """(expert, error) by name of clip."""
+    """(expert, error without the place in the plug-in) by name of clip."""
     present = {store.record(clip).clip["name"]: store.present_failures(clip) for clip in store.clip_ids()}
-    return {name: sorted((f.expert, f.error) for f in failures) for name, failures in present.items() if failures}
+    return {
+        name: sorted((f.expert, f.error.rpartition("): ")[2]) for f in failures)
+        for name, failures in present.items()
+        if failures
+    }
 
 
 def summary(store: Store) -> tuple[bool, str]:
@@ -269,7 +273,8 @@ def test_trouble_in_loading_concerns_the_machine(
     first.load_error = error
     _, text = summary(annotate(videos, tmp_path / "store", experts=[first, looks, last]))
     assert first.notes() == ["load on auto"]
-    assert f"5 clips: first cannot run here: first cannot be loaded: {type(error).__name__}: {error}\n" in text
+    assert "5 clips: first cannot run here: first cannot be loaded: plug-in first (tests/" in text
+    assert f"): {type(error).__name__}: {error}\n" in text
     assert f"  try: {remedy}" in text
 
 

@@ -1,0 +1,58 @@
+"""Errors of plug-ins name the plug-in and the line; ours keep their traceback in the store."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from experts.tracking.klt import KltExpert
+from spatial_engine.annotation.plugin_errors import expert_error
+from spatial_engine.pipeline import annotate
+from tests.spatial_engine.fake_footage import write_folders
+
+PLUGIN = """
+from experts.registry import create_expert
+
+
+def measure(picture):
+    raise ValueError("no lens of this kind")
+
+
+class Plugin:
+    name, version, settings = "my_depth", "1", None
+    provides, needs, options = frozenset({"gravity"}), frozenset(), frozenset()
+
+    def load(self, weights=None, device="auto", dtype=None):
+        pass
+
+    def close(self):
+        pass
+
+    def __call__(self, clip, signals):
+        return {"gravity": measure(next(clip.read()))}
+"""
+
+
+@pytest.fixture
+def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
+    folder = tmp_path / "site" / "my_package"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").touch()
+    (folder / "depth.py").write_text(PLUGIN)
+    monkeypatch.syspath_prepend(folder.parent)
+    yield importlib.import_module("my_package.depth").Plugin()
+    for name in ("my_package", "my_package.depth"):
+        sys.modules.pop(name, None)
+
+
+def test_a_plug_in_is_named_with_its_line(plugin: object, tmp_path: Path) -> None:
+    line = PLUGIN.splitlines().index('    raise ValueError("no lens of this kind")') + 1
+    store = annotate(write_folders(tmp_path / "videos", 1), tmp_path / "store", experts=[plugin])
+    (failure,) = store.present_failures(store.clip_ids()[0])
+    assert failure.error == f"plug-in my_depth (my_package/depth.py:{line}): ValueError: no lens of this kind"
+    assert str(tmp_path) not in failure.error
+
+
+def test_ours_say_what_happened_alone() -> None:
+    assert expert_error(KltExpert(), ValueError("odd")) == "ValueError: odd"
