@@ -31,6 +31,7 @@ _PACKAGES = {
     "openai": "openai",
     "pydantic": "pydantic",
     "yaml": "pyyaml",
+    "sklearn": "scikit-learn",
     "json_repair": "json-repair",
     "filelock": "filelock",
     "matplotlib": "matplotlib",
