@@ -85,7 +85,7 @@ def asked(known: Known, signals: Signals, setup: Setup, templates: Iterable[str]
             decided=sum(part.decided for part in yields),
             wrong=tuple(
                 f"{v.format} {params[v.id]}: said {v.label or v.answer}, margin {v.margin}, error {dict(v.error)}, "
-                f"σ {dict(v.sigma)}, true {v.true}"
+                f"σ {dict(v.sigma)}, target {v.target}"
                 for v in verdicts
                 if v.word == "wrong"
             ),

@@ -16,8 +16,7 @@ from benchmarks.trust.verdicts import ROOT
 from experts.sigma_calibration.sigma_calibration import PACKAGED
 from spatial_engine.atomic_file import write_json
 from spatial_engine.progress import for_terminal
-from spatial_engine.trust.calibrating import calibrate
-from spatial_engine.trust.shown import sigma_table
+from spatial_engine.trust.calibrating import calibrate, sigma_table
 
 WORKERS = 2
 PAGE = ROOT / "docs/sigma_calibration.md"

@@ -8,8 +8,8 @@ from importlib.metadata import version
 from benchmarks.trust.aims import LEAST_PER_MINUTE, aims, metrics_of, percent
 from benchmarks.trust.signal_table import signal_rows
 from benchmarks.trust.verdicts import ClipVerdicts
+from spatial_engine.trust.audit_summary import cells
 from spatial_engine.trust.metrics import AuditMetrics, LabelMetrics, in_sigmas
-from spatial_engine.trust.shown import cells
 from spatial_engine.trust.verdict import Verdict
 from spatial_engine.trust.yield_share import together
 

@@ -32,8 +32,7 @@ def calibrate(
     from spatial_engine.atomic_file import write_json
     from spatial_engine.errors import UsageError
     from spatial_engine.progress import counted, for_terminal
-    from spatial_engine.trust.calibrating import calibrate
-    from spatial_engine.trust.shown import sigma_table
+    from spatial_engine.trust.calibrating import calibrate, sigma_table
 
     if out.is_dir():
         raise UsageError(f"{out} is a folder", "name the file to write, as in -o sigma_calibration.json")

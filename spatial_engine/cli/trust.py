@@ -28,8 +28,8 @@ def audit_labels(dataset: Data, truth: Truth, more: More = None, out: AuditOut =
     """Hold every label against ground truth. Pictures go to OUT; counts also to the data set's audit and card."""
     from spatial_engine.progress import for_terminal
     from spatial_engine.trust.audit_dataset import audit_labels as audit_dataset
-    from spatial_engine.trust.pages import default_out
-    from spatial_engine.trust.shown import show_audit
+    from spatial_engine.trust.audit_pages import default_out
+    from spatial_engine.trust.audit_summary import show_audit
 
     target = default_out(dataset) if out is None else out
     with for_terminal() as progress:

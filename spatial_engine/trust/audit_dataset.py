@@ -1,4 +1,4 @@
-"""`spatial-engine audit-labels`: a data set on disk, sequences on disk, one record of how its labels stand."""
+"""`spatial-engine audit-labels`: a data set on disk, sequences on disk, one record of how right its labels are."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,13 +18,12 @@ from spatial_engine.progress import Progress, Silent
 from spatial_engine.sequences.sequence import Sequence as OpenedSequence
 from spatial_engine.sources import clip_from_json
 from spatial_engine.store.store import Store, open_store
-from spatial_engine.trust.audited import LabelAudit
+from spatial_engine.trust.audit_pages import check_out, default_out, write_audit
+from spatial_engine.trust.audited import LabelAudit, worst
 from spatial_engine.trust.label_audit import compare_labels
 from spatial_engine.trust.metrics import AuditMetrics, Extent, audit_metrics
-from spatial_engine.trust.pages import check_out, default_out, write_audit
 from spatial_engine.trust.true_sequence import TrueSequence, described, open_truth
 from spatial_engine.trust.verdict import Verdict
-from spatial_engine.trust.worst import worst
 from spatial_engine.trust.yield_share import ClipYield, clip_yield
 from templates.measured import Json
 from templates.question import Question
@@ -50,7 +49,7 @@ class _Clip:
 def audit_dataset(
     dataset: Dataset, truth: Sequence[str | Path], *, store: Store | None = None, progress: Progress | None = None
 ) -> LabelAudit:
-    """Holds every question against the sequences of its clip, and draws what the yield is a share of.
+    """Compares every question with the sequences of its clip, and measures the yield.
 
     Args:
         dataset: the data set; nothing of it is changed.
@@ -90,7 +89,7 @@ def audit_dataset(
         agreement=_metrics(agreeing, store),
         worst=tuple(worst(_verdicts(true or agreeing))),
         sequences=tuple(each.said for each in looked_at),
-        strangers=opened.strangers,
+        not_in_dataset=opened.not_in_dataset,
         errors=tuple(errors),
         without={"clips": len(clips - known), "facts": len({(q.clip, q.fact_id) for q in left})},
         store=store is not None,
@@ -173,7 +172,7 @@ def audit_labels(
     store: Store | str | Path | None = None,
     progress: Progress | None = None,
 ) -> LabelAudit:
-    """Holds every label against sequences with ground truth (docs/audit_labels.md).
+    """Compares every label with sequences with ground truth (docs/audit_labels.md).
 
     Args:
         dataset: one that `generate` wrote; its audit.json and card get the counts.

@@ -1,16 +1,28 @@
-"""A data set held against ground truth: the record that is written and shown."""
+"""A data set compared with ground truth: the record that is written and shown, and its worst labels."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from spatial_engine.dataset.question_line import plain
-from spatial_engine.trust.metrics import AuditMetrics
+from spatial_engine.trust.metrics import AuditMetrics, in_sigmas
 from spatial_engine.trust.true_sequence import TrueSequence
 from spatial_engine.trust.verdict import Verdict
-from spatial_engine.trust.worst import Bad
 from templates.measured import Json
+from templates.question import Question
 
 FORMAT_VERSION = 2
+WORST_SHOWN = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorstLabel:
+    """One fact whose label is far from the truth."""
+
+    verdict: Verdict
+    """Of the format with the largest error."""
+    sigmas: float | None
+    """Largest |error| / σ of its numbers; None for labels."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,17 +34,17 @@ class LabelAudit:
     truth: AuditMetrics | None
     """Against truth; None where no sequence is."""
     agreement: AuditMetrics | None
-    """Against sequences that were made from the images: they can agree, they cannot prove."""
-    worst: tuple[Bad, ...]
+    """Against sequences that were made from the images: they can agree with labels, but prove nothing."""
+    worst: tuple[WorstLabel, ...]
     sequences: tuple[TrueSequence, ...]
-    strangers: tuple[str, ...]
-    """Sequences that were given whose clips are not in the data set."""
+    not_in_dataset: tuple[str, ...]
+    """Names of the given sequences whose clips are not in the data set."""
     errors: tuple[tuple[str, str, str], ...]
     """(name, cause, remedy) of what could not be read."""
     without: Mapping[str, int]
-    """Clips of the data set of which nothing is known, and facts about them."""
+    """Clips of the data set without ground truth, and facts about them."""
     store: bool
-    """Whether a store was at hand, so that yield is known."""
+    """Whether there is a store, so that yield is known."""
 
     @property
     def undecided(self) -> bool:
@@ -64,3 +76,44 @@ def _with_rates(value: Json) -> Json:
     if {"drawn", "decided"} <= found.keys():
         found["share"] = found["decided"] / found["drawn"] if found["drawn"] else None
     return found
+
+
+def worst(verdicts: Iterable[Verdict]) -> list[WorstLabel]:
+    """At most `WORST_SHOWN` facts that truth decides, wrong ones first, then by error in σ; each fact once."""
+    found: dict[tuple[str, str], WorstLabel] = {}
+    for verdict in verdicts:
+        if verdict.word == "undecidable":
+            continue
+        label = WorstLabel(verdict=verdict, sigmas=max(in_sigmas(verdict).values(), default=None))
+        key = (verdict.clip, verdict.fact_id)
+        if key not in found or _rank(label) < _rank(found[key]):
+            found[key] = label
+    numbered = (label for label in found.values() if label.verdict.word == "wrong" or label.sigmas is not None)
+    return sorted(numbered, key=_rank)[:WORST_SHOWN]
+
+
+def entries(labels: Sequence[WorstLabel], questions: Mapping[str, Question]) -> list[dict[str, Json]]:
+    """As `audit.json` and the page show them. `questions` by id."""
+    return [
+        {
+            "fact_id": each.verdict.fact_id,
+            "id": each.verdict.id,
+            "clip": each.verdict.clip,
+            "ability": each.verdict.ability,
+            "template": each.verdict.template,
+            "format": each.verdict.format,
+            "word": each.verdict.word,
+            "sigmas": plain(each.sigmas),
+            "error": plain(each.verdict.error),
+            "prompt": questions[each.verdict.id].prompt,
+            "answer": plain(each.verdict.answer),
+            "target": each.verdict.target,
+            "media": [medium["path"] for medium in questions[each.verdict.id].media],
+        }
+        for each in labels
+    ]
+
+
+def _rank(label: WorstLabel) -> tuple[bool, float, str, str]:
+    sigmas = -math.inf if label.sigmas is None else label.sigmas
+    return label.verdict.word != "wrong", -sigmas, label.verdict.id, label.verdict.format

@@ -1,7 +1,7 @@
 """Sequences with ground truth into maps of σ: annotate their pictures, measure the errors, fit leave-one-set-out."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -182,3 +182,46 @@ def _set_name(given: str) -> str:
     """The folder's: clips of one folder are one set."""
     path = Path(given if Path(given).exists() or "=" not in given else given.rpartition("=")[0])
     return (path.parent if path.is_file() else path).resolve().name
+
+
+_HEAD = ("σ of", "times", "set left out", "samples", "fit of the others", "within 1 σ %", "within 2 σ %")
+_HEAD_WITHOUT = ("σ of", "samples", "would be times", "within 1 σ %", "within 2 σ %", "sets", "not calibrated because")
+
+
+def sigma_table(calibration: SigmaCalibration) -> str:
+    """What was fitted, a row per set that was left out; then what was measured and not fitted."""
+    tables = [_markdown(_HEAD, list(_fitted(calibration)))] if calibration.factors else []
+    tables += [_markdown(_HEAD_WITHOUT, list(_not_fitted(calibration)))] if calibration.not_calibrated else []
+    return "\n\n".join(tables)
+
+
+def _fitted(calibration: SigmaCalibration) -> Iterator[Sequence[str]]:
+    for each in calibration.factors:
+        of, factor = f"{each.expert} {each.version}: {each.signal}, {each.quantity}", f"{each.factor:.2f}"
+        for one in each.held_out:
+            yield (
+                of,
+                factor,
+                one.set,
+                str(one.samples),
+                f"{one.fitted:.2f}",
+                _percent(one.within_1),
+                _percent(one.within_2),
+            )
+            of = factor = ""
+
+
+def _not_fitted(calibration: SigmaCalibration) -> Iterator[Sequence[str]]:
+    for each in calibration.not_calibrated:
+        of = f"{each.expert} {each.version}: {each.signal}, {each.quantity}"
+        numbers = (f"{each.fitted:.2f}", _percent(each.within_1), _percent(each.within_2))
+        yield of, str(each.samples), *(numbers if each.samples else ("–", "–", "–")), ", ".join(each.sets), each.why
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}"
+
+
+def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -137,6 +137,6 @@ def _verdict(question: Question, found: Comparison, answer: Answer | None) -> Ve
         error=error,
         sigma=sigma,
         answer=question.answer,
-        true=None if found.true is None else plain(asdict(found.true)),
+        target=None if found.true is None else plain(asdict(found.true)),
         label=question.value if isinstance(question.value, str) else "",
     )

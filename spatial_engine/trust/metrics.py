@@ -142,7 +142,7 @@ def coverage(verdicts: Iterable[Verdict]) -> Coverage | None:
     not."""
     found: dict[tuple[str, str, str], float] = {}
     for verdict in verdicts:
-        if verdict.word == "undecidable" and verdict.true is not None and "within a few pixels" in verdict.reason:
+        if verdict.word == "undecidable" and verdict.target is not None and "within a few pixels" in verdict.reason:
             continue
         for name, share in in_sigmas(verdict).items():
             found[verdict.clip, verdict.fact_id, name] = share

@@ -48,7 +48,7 @@ class OpenedTruth:
 
     sequences: tuple[Sequence, ...]
     """Of clips of the data set, one per clip: of two the first that was given."""
-    strangers: tuple[str, ...]
+    not_in_dataset: tuple[str, ...]
     """Names of sequences whose clips are not in the data set."""
     errors: tuple[tuple[str, str, str], ...]
     """(what was given, cause, remedy) of what could not be opened."""
@@ -60,7 +60,7 @@ def open_truth(given: Items[str | Path], clips: frozenset[str]) -> OpenedTruth:
     Raises `UsageError` if nothing of it belongs to the data set's `clips`.
     """
     found: dict[str, Sequence] = {}
-    strangers, errors = [], []
+    not_in_dataset, errors = [], []
     for each in given:
         try:
             opened = open_sequence(Path(each))
@@ -73,14 +73,14 @@ def open_truth(given: Items[str | Path], clips: frozenset[str]) -> OpenedTruth:
             if sequence.clip.id in clips:
                 found.setdefault(sequence.clip.id, sequence)
             else:
-                strangers.append(_name(sequence))
+                not_in_dataset.append(_name(sequence))
     if not found:
-        said = "; ".join(cause for _, cause, _ in errors) or f"not in it: {_some(strangers)}"
+        said = "; ".join(cause for _, cause, _ in errors) or f"not in it: {_some(not_in_dataset)}"
         raise UsageError(
             f"no sequence is of a clip of the data set ({said})",
             "give the footage that the data set was made from: the same files, frames and rate",
         )
-    return OpenedTruth(sequences=tuple(found.values()), strangers=tuple(strangers), errors=tuple(errors))
+    return OpenedTruth(sequences=tuple(found.values()), not_in_dataset=tuple(not_in_dataset), errors=tuple(errors))
 
 
 def described(sequence: Sequence) -> TrueSequence:

@@ -31,7 +31,7 @@ class Verdict:
     sigma: Mapping[str, float]
     """σ of the same numbers, the truth's own included."""
     answer: Json
-    true: Json
+    target: Json
     """The answer that would have been written on the true scene; None where there is none."""
     label: str = ""
     """Of an answer that is a word: what its value says."""

@@ -15,7 +15,7 @@ def verdict(clip: str, number: int, word: str = "right", off: float = 0.5) -> Ve
     return Verdict(
         id=f"{clip} {number}", fact_id=f"{clip} fact {number}", ability="L1/Motion/Ego", template="camera_turn",
         format="numeric", clip=clip, experts="colmap", word=word, reason="" if word != "undecidable" else "no depth",
-        margin=None, error={"angle": off}, sigma={"angle": 1.0}, answer=10, true=None,
+        margin=None, error={"angle": off}, sigma={"angle": 1.0}, answer=10, target=None,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import pytest
 import spatial_engine as se
 from spatial_engine.cli.main import main
 from spatial_engine.dataset.dataset import Dataset
-from spatial_engine.trust.pages import default_out
+from spatial_engine.trust.audit_pages import default_out
 from tests.spatial_engine.report.pages_in_a_browser import Links
 from tests.spatial_engine.trust.known_room import read_poses, write_poses
 

@@ -15,8 +15,7 @@ from experts.sigma_calibration import packaged_calibration, read_calibration
 from spatial_engine.cli.main import main
 from spatial_engine.errors import UsageError
 from spatial_engine.store.store import FootageRecord, open_store
-from spatial_engine.trust.calibrating import calibrate, fitted_maps
-from spatial_engine.trust.shown import sigma_table
+from spatial_engine.trust.calibrating import calibrate, fitted_maps, sigma_table
 from tests.spatial_engine.fake_experts import FakeSettings
 from tests.spatial_engine.trust.known_room import EXPERT, opened, read_poses, write_poses
 from tests.spatial_engine.trust.known_signals import noisy

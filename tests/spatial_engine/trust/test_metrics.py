@@ -14,7 +14,8 @@ RNG = np.random.default_rng
 def verdict(clip: int, fact: int, word: str = "right", **changes) -> Verdict:
     plain = Verdict(
         id=f"{clip}/{fact}", fact_id=str(fact), ability="L1/Motion/Ego", template="camera_turn", format="numeric",
-        clip=str(clip), experts="colmap", word=word, reason="", margin=None, error={}, sigma={}, answer=3.0, true=None,
+        clip=str(clip), experts="colmap", word=word, reason="", margin=None, error={}, sigma={},
+        answer=3.0, target=None,
     )  # fmt: skip
     return replace(plain, **changes)
 
@@ -64,7 +65,7 @@ def test_a_number_counts_once_however_often_it_is_asked():
     assert coverage(both).numbers == 1
     assert coverage([verdict(0, 0), verdict(0, 1, error={"x": 1.0}, sigma={"x": 0.0})]) is None
     blurred = verdict(
-        0, 0, "undecidable", error={"x": 1.0}, sigma={"x": 2.0}, true={}, reason="truth differs within a few pixels"
+        0, 0, "undecidable", error={"x": 1.0}, sigma={"x": 2.0}, target={}, reason="truth differs within a few pixels"
     )
     assert coverage([blurred]) is None
 

@@ -12,10 +12,9 @@ from spatial_engine.dataset.question_line import plain
 from spatial_engine.errors import UsageError
 from spatial_engine.output_folder import atomic_folder, check_free, place_file
 from spatial_engine.report.page import write_page
-from spatial_engine.trust.audited import LabelAudit
+from spatial_engine.trust.audited import LabelAudit, entries
 from spatial_engine.trust.metrics import AuditMetrics, LabelMetrics
 from spatial_engine.trust.reliability_chart import reliability_chart
-from spatial_engine.trust.worst import entries
 from templates.measured import Json
 
 _OURS = ("truth.json", "labels.jsonl", "index.html", "media")
@@ -37,7 +36,7 @@ def check_out(out: Path) -> None:
 
 def write_audit(audit: LabelAudit, dataset: Dataset, out: Path) -> list[dict[str, Json]]:
     """Writes the folder, pictures of the worst labels with it; returns those labels. Equal audits, equal bytes."""
-    wanted = {bad.verdict.id for bad in audit.worst}
+    wanted = {label.verdict.id for label in audit.worst}
     worst = entries(audit.worst, {question.id: question for question in dataset.questions if question.id in wanted})
     with atomic_folder(out, _OURS, _check) as folder:
         (folder / "media").mkdir()
