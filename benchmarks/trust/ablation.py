@@ -16,11 +16,9 @@ from pathlib import Path
 
 import spatial_engine as se
 from benchmarks.trust.asked import Known, Setup, asked, count
-from benchmarks.trust.clips import RoomClip
-from benchmarks.trust.gate_result import Result
-from benchmarks.trust.gate_table import table
+from benchmarks.trust.clips import HardClip, RoomClip
+from benchmarks.trust.gate_table import Result, table
 from benchmarks.trust.gates import GATES, Gate
-from benchmarks.trust.hard_clips import HardClip
 from benchmarks.trust.hard_rooms import KINDS
 from benchmarks.trust.remembered_maps import Memory, remembered
 from benchmarks.trust.switch import concerned, signals_without, switched_setup

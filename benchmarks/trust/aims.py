@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarks.trust.verdicts import ClipVerdicts
+from spatial_engine.report import page
 from spatial_engine.trust.metrics import AuditMetrics, Extent, LabelMetrics, audit_metrics
 
 LEAST_PER_MINUTE = 10.0
@@ -25,7 +26,7 @@ class Aim:
 
 def percent(share: float | None, digits: int = 1) -> str:
     """A share with its sign; a dash for none."""
-    return "–" if share is None else f"{100 * share:.{digits}f} %"
+    return page.percent(share, digits) + ("" if share is None else " %")
 
 
 def metrics_of(clips: Sequence[ClipVerdicts]) -> AuditMetrics:

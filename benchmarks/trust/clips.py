@@ -9,7 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from benchmarks.trust.rooms import RenderedTruth, Room, room
+from benchmarks.trust.hard_rooms import hard_room
+from benchmarks.trust.rooms import RenderedTruth, Room, ZoomedTruth, room
 from experts.clip import Clip
 from experts.footage.decoding import ImageReader
 from experts.signals import CameraPath
@@ -54,12 +55,7 @@ class RoomClip:
 
     def footage(self, folder: Path) -> tuple[Path, OpenOptions]:
         """The video, made if it is not there, and how to open it."""
-        video = folder / "room.mp4"
-        if not video.exists():
-            drawn = _room(self.seed)
-            with atomic_file(video) as temporary:
-                write_video(drawn.scene, temporary, crf=drawn.crf)
-        return video, OpenOptions(upright=True, licence="Apache-2.0")
+        return _video(folder, _room(self.seed))
 
     def truths(self, clips: Sequence[Clip]) -> dict[str, TrueClip]:
         """By clip id."""
@@ -70,6 +66,29 @@ class RoomClip:
         drawn = _room(self.seed)
         moves = motion_kind(drawn.scene.world_from_cam) == "general"
         return {"moves": moves, "conditions": drawn.conditions, "findings": []}
+
+
+@dataclass(frozen=True, kw_only=True)
+class HardClip:
+    """A room of one of `hard_rooms.KINDS`."""
+
+    kind: str
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """Of its folder."""
+        return f"{self.kind.replace(',', '').replace(' ', '_')}_{self.seed:04d}"
+
+    def footage(self, folder: Path) -> tuple[Path, OpenOptions]:
+        """The video, made if it is not there, and how to open it."""
+        return _video(folder, _hard_room(self.kind, self.seed))
+
+    def truths(self, clips: Sequence[Clip]) -> dict[str, TrueClip]:
+        """By clip id."""
+        scene = _hard_room(self.kind, self.seed).scene
+        truth = RenderedTruth if scene.effects.zoom == 1 else ZoomedTruth
+        return {clip.id: truth(of=scene, clip=clip) for clip in clips}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +142,20 @@ AnyClip = RoomClip | RealClip
 @cache
 def _room(seed: int) -> Room:
     return room(seed)
+
+
+@cache
+def _hard_room(kind: str, seed: int) -> Room:
+    return hard_room(kind, seed)
+
+
+def _video(folder: Path, drawn: Room) -> tuple[Path, OpenOptions]:
+    """The room's video, made if it is not there, and how to open it."""
+    video = folder / "room.mp4"
+    if not video.exists():
+        with atomic_file(video) as temporary:
+            write_video(drawn.scene, temporary, crf=drawn.crf)
+    return video, OpenOptions(upright=True, licence="Apache-2.0")
 
 
 @cache

@@ -1,11 +1,12 @@
 """Rooms whose furniture, camera, path, mover and flaws of the picture are drawn by seed; their truth is exact."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from experts.clip import Clip
+from experts.signals import CameraPath
 from spatial_engine.rendering import Effects, RenderedScene, camera_paths, true_signals
 from spatial_engine.rendering.camera_paths import Poses, Stance
 from spatial_engine.rendering.rooms import random_room
@@ -17,6 +18,8 @@ VFOV_DEG = (35.0, 65.0)
 _READOUT = 0.35
 """Largest share of the time between frames that a rolling shutter takes: 29 ms, as slow as phones are."""
 _ATTEMPTS = 20
+_ANY_FOCAL = 0.5
+"""σ of ln focal that stands for "not one number": a zoom."""
 
 Path = Callable[[int, Stance], Poses]
 
@@ -141,4 +144,28 @@ class RenderedTruth:
         """Everything, exactly."""
         frames = list(dense) or [int(self.clip.frames[0])]
         (found,) = scenes_of(self.clip, true_signals(self.of, self.clip, frames))
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZoomedTruth:
+    """Where the camera was and how it was held while its lens zoomed: no pixel is compared, for `CameraPath` has one
+    lens for all frames."""
+
+    of: RenderedScene
+    clip: Clip
+
+    @property
+    def unsound(self) -> frozenset[int]:
+        """Never."""
+        return frozenset()
+
+    def scene(self, dense: Sequence[int] = ()) -> Scene:
+        """Path and gravity, exactly."""
+        steady = replace(self.of, effects=Effects())
+        known = true_signals(steady, self.clip, [int(self.clip.frames[0])])
+        path = known["camera_path"]
+        assert isinstance(path, CameraPath)
+        signals = {"camera_path": replace(path, focal_relative_sigma=_ANY_FOCAL), "gravity": known["gravity"]}
+        (found,) = scenes_of(self.clip, signals)
         return found

@@ -5,11 +5,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 
+import numpy as np
+
 from benchmarks.trust.aims import LEAST_PER_MINUTE, aims, metrics_of, percent
-from benchmarks.trust.signal_table import signal_rows
 from benchmarks.trust.verdicts import ClipVerdicts
 from spatial_engine.trust.audit_summary import cells
 from spatial_engine.trust.metrics import AuditMetrics, LabelMetrics, in_sigmas
+from spatial_engine.trust.signal_errors_record import SignalErrors, joined_counts
 from spatial_engine.trust.verdict import Verdict
 from spatial_engine.trust.yield_share import together
 
@@ -66,7 +68,7 @@ def _sections(kept: Sequence[ClipVerdicts]) -> Iterator[str]:
                 yield from ("### Clips whose camera translates", "", *_of_leaves(metrics_of(moving)))
         else:
             yield from ("### By set", "", *_of_groups(own), *_findings(own), "", *_kept_back(own))
-        yield from signal_rows([each for clip in own for each in clip.signals])
+        yield from _signal_rows([each for clip in own for each in clip.signals])
 
 
 def _verdicts(clips: Sequence[ClipVerdicts]) -> list[Verdict]:
@@ -142,3 +144,28 @@ def _findings(clips: Sequence[ClipVerdicts]) -> Iterator[str]:
         for finding in clip.about["findings"]:
             word = f"unsound: {clip.about['unsound']} frames are not counted" if finding["severe"] else "note"
             yield f"- {clip.about['name']}: {word}: {finding['what']}: {finding['number']}"
+
+
+def _signal_rows(errors: Sequence[SignalErrors]) -> Iterator[str]:
+    """Two tables, each with its heading; nothing where nothing was measured. Clips with many errors count for more."""
+    kinds = sorted({(each.expert, each.signal, each.quantity) for each in errors})
+    of = {kind: [each for each in errors if (each.expert, each.signal, each.quantity) == kind] for kind in kinds}
+    known = {kind: own for kind, own in of.items() if sum(len(each.off) for each in own)}
+    if known:
+        yield from ("", "### Signals: errors in σ as stated", "")
+        yield from (
+            "| expert | signal | quantity | clips | errors | 1 σ % | 2 σ % |",
+            "|---|---|---" + "|--:" * 4 + "|",
+        )
+        for kind, own in known.items():
+            reach = np.concatenate([each.off / np.hypot(1, each.other) for each in own])
+            within = [f"{100 * np.mean(reach <= sigmas):.0f}" for sigmas in (1, 2)]
+            yield f"| {' | '.join(kind)} | {len(own)} | {len(reach)} | {' | '.join(within)} |"
+    doubted = {kind: counts for kind, own in of.items() if (counts := joined_counts(each.gross for each in own))}
+    if doubted:
+        yield from ("", "### Signals: outliers (outlier_probability)", "")
+        yield from ("| expert | signal | quantity | claimed | measured | of |", "|---|---|---" + "|--:" * 3 + "|")
+        for kind, counts in doubted.items():
+            for each in counts:
+                measured = percent(each.gross / each.samples, 2)
+                yield f"| {' | '.join(kind)} | {percent(each.claimed, 2)} | {measured} | {each.samples} |"

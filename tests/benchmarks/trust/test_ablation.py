@@ -7,7 +7,7 @@ from benchmarks.trust import ablation
 from benchmarks.trust.ablation import NOTHING, Ablate, tasks_of
 from benchmarks.trust.asked import Asked
 from benchmarks.trust.clips import RoomClip
-from benchmarks.trust.gate_result import Result
+from benchmarks.trust.gate_table import Result
 from benchmarks.trust.gates import GATES, Gate
 from benchmarks.trust.hard_rooms import KINDS
 

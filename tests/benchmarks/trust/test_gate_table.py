@@ -1,8 +1,7 @@
 from dataclasses import asdict
 
 from benchmarks.trust.asked import Asked
-from benchmarks.trust.gate_result import Result
-from benchmarks.trust.gate_table import FREE, Effect, effect, table, word
+from benchmarks.trust.gate_table import FREE, Effect, Result, effect, table, word
 from benchmarks.trust.gates import Gate
 from spatial_engine.dataset.question_line import plain
 

@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.trust.hard_clips import ZoomedTruth
 from benchmarks.trust.hard_rooms import KINDS, hard_room
+from benchmarks.trust.rooms import ZoomedTruth
 from spatial_engine.rendering import as_clip
 from spatial_engine.rendering.truth import motion_kind
 
