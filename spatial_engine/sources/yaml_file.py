@@ -20,11 +20,11 @@ DEEPEST = 20
 _OPENCV_HEAD = "%YAML:1.0"  # what OpenCV and EuRoC write is no YAML directive
 
 
-class _RefusedError(yaml.YAMLError):
+class _RefusedError(yaml.YAMLError):  # type: ignore[misc]
     """What the file holds is YAML that we do not read."""
 
 
-class _PlainLoader(yaml.SafeLoader):
+class _PlainLoader(yaml.SafeLoader):  # type: ignore[misc]
     """`yaml.SafeLoader` without aliases and without too much depth."""
 
     depth = 0
