@@ -1,18 +1,21 @@
 """Folders that appear whole, with one writer at a time, whatever moment a process is killed at."""
 
+import errno
 import json
 import multiprocessing
 import os
 import subprocess
 import sys
 import threading
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from spatial_engine import output_folder
 from spatial_engine.atomic_file import one_writer
-from spatial_engine.errors import BusyError, UsageError
+from spatial_engine.errors import BusyError, SetupError, UsageError
 from spatial_engine.output_folder import atomic_folder, recover
 from tests.spatial_engine import killed_swaps
 
@@ -127,6 +130,42 @@ def test_waiting_writers_have_it_one_after_the_other(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert most == 1
+
+
+def flock_that_raises(number: int) -> Callable[..., None]:
+    def flock(file: int, operation: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    return flock
+
+
+def test_without_flock_a_lock_file_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lustre without its option answers ENOSYS."""
+    monkeypatch.setattr("fcntl.flock", flock_that_raises(errno.ENOSYS))
+    seen: list[str] = []
+
+    def try_it() -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                with one_writer(tmp_path / "a"):
+                    seen.append("taken")
+            except BusyError:
+                seen.append("busy")
+
+    with pytest.warns(UserWarning, match="flock not supported"), one_writer(tmp_path / "a"):
+        thread = threading.Thread(target=try_it)
+        thread.start()
+        thread.join()
+    try_it()
+    assert seen == ["busy", "taken"]
+    assert names(tmp_path) == []
+
+
+def test_a_file_system_without_locks_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fcntl.flock", flock_that_raises(errno.ENOLCK))
+    with pytest.raises(SetupError, match="file system without locks"), one_writer(tmp_path / "a"):
+        pass
 
 
 def test_what_is_not_ours_is_refused(tmp_path: Path) -> None:
