@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from templates.measured import Json
 
@@ -21,3 +21,27 @@ class Fact:
         """Stable identity of this fact about that clip: 16 hex digits."""
         text = json.dumps([clip_id, self.template, self.params], sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def with_pixels(self, moved: Callable[[list[float]], list[float]]) -> "Fact":
+        """The same fact with every pixel replaced."""
+        return replace(self, params={name: _with_pixels(part, moved) for name, part in self.params.items()})
+
+
+def names_pixels(params: Mapping[str, Json]) -> bool:
+    """Whether a fact speaks of places in pictures, and not of whole pictures alone."""
+    return any(map(_holds_pixels, params.values()))
+
+
+def is_pixel(part: Json) -> bool:
+    """Pixels are pairs of numbers with a fraction; frames and sizes are whole numbers."""
+    return isinstance(part, list | tuple) and len(part) == 2 and all(isinstance(number, float) for number in part)
+
+
+def _holds_pixels(part: Json) -> bool:
+    return is_pixel(part) or (isinstance(part, list | tuple) and any(map(_holds_pixels, part)))
+
+
+def _with_pixels(part: Json, moved: Callable[[list[float]], list[float]]) -> Json:
+    if is_pixel(part):
+        return moved(list(part))
+    return [_with_pixels(each, moved) for each in part] if isinstance(part, list | tuple) else part

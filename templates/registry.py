@@ -64,5 +64,9 @@ def node_called(name: str, leaves: Sequence[str]) -> str:
 
 def _created(cls: type, unanswerable: bool) -> Template:
     takes_it = is_dataclass(cls) and "unanswerable" in {field.name for field in fields(cls)}
-    template: Template = cls(unanswerable=unanswerable) if takes_it else cls()
+    template = cls(unanswerable=unanswerable) if takes_it else cls()
+    if not isinstance(template, Template):
+        raise TypeError(
+            f"{cls.__module__}:{cls.__qualname__} is no template: derive it from templates.template.Template"
+        )
     return template

@@ -1,7 +1,8 @@
 """Answers held against a scene that knows better: ground truth, another set of experts, a later version."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from jaxtyping import Float64
@@ -9,8 +10,8 @@ from jaxtyping import Float64
 from templates.answers import RIGHT, WRONG, Answer
 from templates.answers.format import Denied
 from templates.answers.registry import recorded_answer
-from templates.fact import Fact
-from templates.measured import Json, Measured, Undecided
+from templates.fact import Fact, names_pixels
+from templates.measured import Measured, Undecided
 from templates.question import FormatName, Question
 from templates.scene.scene import Scene
 from templates.template import Template
@@ -99,27 +100,11 @@ def _nudged(fact: Fact, slack_px: float) -> list[Fact]:
     if not names_pixels(fact.params) or slack_px <= 0:
         return []
     steps = slack_px * _ROUND / np.linalg.norm(_ROUND, axis=1, keepdims=True)
-    return [replace(fact, params={name: _moved(part, step) for name, part in fact.params.items()}) for step in steps]
+    return [fact.with_pixels(partial(_added, step)) for step in steps]
 
 
-def names_pixels(params: Mapping[str, Json]) -> bool:
-    """Whether a fact speaks of places in pictures, and not of whole pictures alone."""
-    return any(map(_holds_pixels, params.values()))
-
-
-def _holds_pixels(part: Json) -> bool:
-    return is_pixel(part) or (isinstance(part, list | tuple) and any(map(_holds_pixels, part)))
-
-
-def _moved(part: Json, step: Float64[np.ndarray, "2"]) -> Json:
-    if is_pixel(part):
-        return (np.array(part) + step).tolist()
-    return [_moved(each, step) for each in part] if isinstance(part, list | tuple) else part
-
-
-def is_pixel(part: Json) -> bool:
-    """Pixels are pairs of numbers with a fraction; frames and sizes are whole numbers."""
-    return isinstance(part, list | tuple) and len(part) == 2 and all(isinstance(number, float) for number in part)
+def _added(step: Float64[np.ndarray, "2"], pixel: list[float]) -> list[float]:
+    return (np.array(pixel) + step).tolist()
 
 
 def verdict(template: Template, format: FormatName, fact: Fact, answer: Answer, truth: Scene) -> bool | None:

@@ -9,7 +9,7 @@ from experts.sigma_calibration import packaged_calibration, with_sigma_calibrati
 from experts.signals import Signals
 from spatial_engine.dataset.balance import Arranged
 from spatial_engine.dataset.question_line import question_of
-from spatial_engine.trust.candidates import Pictures, pictures_of
+from spatial_engine.trust.candidates import pictures_of
 from spatial_engine.trust.label_audit import compare_labels
 from spatial_engine.trust.true_sequence import TrueClip
 from spatial_engine.trust.yield_share import scene_yield
@@ -17,6 +17,7 @@ from templates.draft import Draft
 from templates.generate import Reasons, ask
 from templates.question import Question
 from templates.registry import create_templates
+from templates.scene.pictures import Pictures
 from templates.scene.scene import scenes_of
 from templates.scene.surface import DoubtSettings
 from templates.settings import AskSettings

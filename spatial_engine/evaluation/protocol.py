@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from spatial_engine.errors import UsageError
-from spatial_engine.evaluation.hints import Cue, cues
+from spatial_engine.evaluation.hints import cues
 from templates.answers.registry import format_of
+from templates.cue import Cue
 from templates.measured import Json
 from templates.question import LETTERS, Question
 
@@ -86,7 +87,7 @@ def prompt(
     """Text and pictures in order.
 
     `rotation` is a presentation of circular evaluation: position p shows option (p + rotation) mod k. `blind` leaves
-    the pictures out. `hints` are kinds of low-level cues (`hints.KINDS`), taken from the question's evidence and from
+    the pictures out. `hints` are kinds of low-level cues (`hints.kinds`), taken from
     what `others`, questions about the same clip, have measured. Raises `UsageError` for a rotation that the question
     does not have, and for an unknown kind of hint.
     """

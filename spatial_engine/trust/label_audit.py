@@ -12,12 +12,12 @@ from spatial_engine.trust.true_sequence import TrueClip
 from spatial_engine.trust.verdict import Verdict
 from templates.answers import Answer
 from templates.answers.registry import format_of, recorded_answer
-from templates.fact import Fact
+from templates.fact import Fact, names_pixels
 from templates.question import Question
 from templates.registry import create_templates
 from templates.scene.scene import Scene
 from templates.template import Template
-from templates.truth import Claim, Comparison, compare_all, names_pixels
+from templates.truth import Claim, Comparison, compare_all
 
 SLACK_PX = 3.0
 """Truth that changes its mind within so many pixels is no evidence."""

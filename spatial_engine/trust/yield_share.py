@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from experts.clip import Clip
 from experts.sigma_calibration import SigmaCalibration, packaged_calibration, with_sigma_calibration
 from experts.signals import Signals
-from spatial_engine.trust.candidates import Pictures, candidates, pictures_of
-from spatial_engine.trust.placing import placed
+from spatial_engine.trust.candidates import candidates, pictures_of
 from templates.generate import Reasons, ask_about, why_missing
+from templates.scene.pictures import Pictures
 from templates.scene.scene import Scene, scenes_of
 from templates.settings import AskSettings
 from templates.template import Template
+
+NOT_DRAWN = "its template does not say how to draw facts before any signal: its yield is not known"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,15 +68,17 @@ def scene_yield(
     unlimited = AskSettings(min_confidence=settings.min_confidence, facts_per_template=10**9)
     found = []
     for template in templates:
-        facts = candidates(pictures, template.name, seed)
-        if facts is None:
-            continue
         reasons: Reasons = Counter()
+        try:
+            facts = candidates(pictures, template, seed)
+        except NotImplementedError:
+            facts = []
+            reasons[None, NOT_DRAWN] += 1
         if missing := sorted(template.needs - scenes[0].signals.keys()):
             reasons[None, why_missing(scenes[0], missing[0])] += len(facts)
             drafts = []
         else:
-            drafts = ask_about(template, placed(facts, scenes[0]), scenes, unlimited, seed, reasons)
+            drafts = ask_about(template, template.placed(facts, scenes[0]), scenes, unlimited, seed, reasons)
         found.append(
             ClipYield(
                 clip=pictures.clip.id,

@@ -19,8 +19,10 @@ from templates.fact import Fact
 from templates.measured import Measured, Undecided
 from templates.question import FormatName, Mark, Option, Photo, Phrasing
 from templates.scene.marks import askable_pixels, listed, spread_frames, sure
+from templates.scene.pictures import Params, Pictures
 from templates.scene.scene import Scene
 from templates.scene.shared_view import lies_in, shared_views
+from templates.template import Template
 
 _PLACES = 14
 _PAIRS = 24
@@ -67,7 +69,7 @@ _EXAMPLE = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Navigate:
+class Navigate(Template):
     """A plan from photo to photo. Measures the six amounts of the one from the other (rad; ways in metres, or in
     distances from photo 1 to the marked point), and the names of the largest way and turn."""
 
@@ -145,6 +147,15 @@ class Navigate:
             )
         assert isinstance(answer, Plan)
         return _asked_for(answer, fact)
+
+    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
+        """Two frames, with or without a corner that measures the steps."""
+        drawn = pictures.points(rng, 1)
+        if drawn is None or len(pictures.clip.frames) < 2:
+            return None
+        point = drawn[1][0] if rng.integers(2) else None
+        to, counts = pictures.other_frame(drawn[0], rng), rng.integers(_FEWEST_STEPS, MAX_STEPS + 1, size=2).tolist()
+        return {"from": drawn[0], "to": to, "point": point, "counts": counts}
 
 
 def _asked_for(answer: Plan, fact: Fact) -> Phrasing:

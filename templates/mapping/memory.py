@@ -12,8 +12,10 @@ from templates.distractors import shape_distractors
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
 from templates.question import Drawing, FormatName, Option, Photo, Phrasing
+from templates.scene.pictures import Params, Pictures
 from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
+from templates.template import Template
 
 _PLACES = 8
 _INTERVALS = 24
@@ -27,7 +29,7 @@ Plane = Literal["floor", "camera"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class PathMap:
+class PathMap(Template):
     """The path seen from above, from the first photo on. Measures x, y of each place, largest radius 1."""
 
     name: str = "path_map"
@@ -118,6 +120,13 @@ class PathMap:
             media=(*photos, _drawing(answer.points if true_map else wrong[0])),
             answer="yes" if true_map else "no",
         )
+
+    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
+        """An interval of at least three places, on either plane."""
+        frames = pictures.interval(rng, _PLACES)
+        if frames is None or len(frames) < 3:
+            return None
+        return {"frames": frames, "plane": str(rng.choice(["floor", "camera"]))}
 
 
 def _map_axes(

@@ -1,6 +1,6 @@
 """L1/Motion/Allo: does a marked point move in the world, whatever the camera does?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +11,11 @@ from templates.fact import Fact
 from templates.measured import Measured, Undecided
 from templates.question import FormatName, Mark, Option, Photo, Phrasing
 from templates.scene.marks import listed
+from templates.scene.pictures import Params, Pictures
+from templates.scene.placing import at_tracks
 from templates.scene.point_motion import INSIDE_PX, point_motion
 from templates.scene.scene import Scene, inside
+from templates.template import Template
 
 _PHOTOS = 4
 _TRACKS = 16
@@ -20,18 +23,33 @@ _MIN_FRAMES = 6
 _BORDER = 0.06
 _MARKS = "123"
 """Four points, each sure to 99.7 %, would not be sure to 99 % together."""
+_SETTING = "These photos were taken one after another; the camera may move. "
+
+
+class _Motion(Template):
+    """What both templates share: photos over which points are followed, and their motion for an answer."""
+
+    version: str = "1"
+    ability: str = "L1/Motion/Allo"
+    needs: frozenset[str] = frozenset({"tracks"})
+    reads: frozenset[str] = frozenset({"tracks", "camera_path", "sparse_points", "image_tracks"})
+
+    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
+        """The label."""
+        assert measured.label is not None and measured.margin is not None
+        return Label(text=measured.label, margin=measured.margin, outlier_probability=measured.outlier_probability)
+
+    def placed(self, facts: Sequence[Fact], scene: Scene) -> list[Fact]:
+        """At tracks."""
+        return at_tracks(facts, scene)
 
 
 @dataclass(frozen=True, kw_only=True)
-class PointMoves:
+class PointMoves(_Motion):
     """Whether one marked point moves."""
 
     name: str = "point_moves"
-    version: str = "1"
-    ability: str = "L1/Motion/Allo"
     formats: tuple[FormatName, ...] = ("yes_no",)
-    needs: frozenset[str] = frozenset({"tracks"})
-    reads: frozenset[str] = frozenset({"tracks", "camera_path", "sparse_points", "image_tracks"})
     inside_px: float = INSIDE_PX
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
@@ -49,42 +67,28 @@ class PointMoves:
 
     def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
         """ "yes" or "no", with the residual against the static world."""
-        return [
-            point_motion(
-                scene, f.params["frame"], np.array(f.params["xy"], dtype=float), f.params["frames"], self.inside_px
-            )
-            for f in facts
-        ]
-
-    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
-        """The label."""
-        assert measured.label is not None and measured.margin is not None
-        return Label(text=measured.label, margin=measured.margin, outlier_probability=measured.outlier_probability)
+        return [_motion(fact, fact.params["xy"], scene, self.inside_px) for fact in facts]
 
     def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
         """The point is marked in the first photo."""
-        assert isinstance(answer, Label)
-        mark = Mark(text="A", xy_px=tuple(fact.params["xy"]))
-        first, *rest = fact.params["frames"]
         return Phrasing(
-            prompt=(
-                "These photos were taken one after another; the camera may move. Does the thing marked A in photo 1 "
-                "move in the world (not merely in the picture) while the photos are taken? Answer yes or no."
-            ),
-            media=(Photo(frame=first, marks=(mark,)), *(Photo(frame=f) for f in rest)),
+            prompt=_SETTING + "Does the thing marked A in photo 1 move in the world (not merely in the picture) while "
+            "the photos are taken? Answer yes or no.",
+            media=_photos(fact, {"A": fact.params["xy"]}),
         )
+
+    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
+        """A corner, and frames from its own on."""
+        drawn = pictures.points(rng, 1)
+        return drawn and {"frame": drawn[0], "xy": drawn[1][0], "frames": pictures.from_frame(drawn[0], rng)}
 
 
 @dataclass(frozen=True, kw_only=True)
-class WhichMoves:
+class WhichMoves(_Motion):
     """Which one of three marked points moves."""
 
     name: str = "which_moves"
-    version: str = "1"
-    ability: str = "L1/Motion/Allo"
     formats: tuple[FormatName, ...] = ("choice",)
-    needs: frozenset[str] = frozenset({"tracks"})
-    reads: frozenset[str] = frozenset({"tracks", "camera_path", "sparse_points", "image_tracks"})
     inside_px: float = INSIDE_PX
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
@@ -109,9 +113,7 @@ class WhichMoves:
         return [self._measure(fact, scene) for fact in facts]
 
     def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
-        p = fact.params
-        marks = [np.array(xy, dtype=float) for xy in p["points"]]
-        each = [point_motion(scene, p["frame"], xy, p["frames"], self.inside_px) for xy in marks]
+        each = [_motion(fact, xy, scene, self.inside_px) for xy in fact.params["points"]]
         known = [m for m in each if isinstance(m, Measured)]
         if len(known) < len(each):
             return next(m for m in each if isinstance(m, Undecided))
@@ -127,25 +129,34 @@ class WhichMoves:
             evidence={"points": [dict(m.evidence) for m in known]},
         )
 
-    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
-        """The mark of the moving point."""
-        assert measured.label is not None and measured.margin is not None
-        return Label(text=measured.label, margin=measured.margin, outlier_probability=measured.outlier_probability)
-
     def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
         """Numbered points in the first photo."""
         assert isinstance(answer, Label)
-        marks = tuple(Mark(text=t, xy_px=tuple(xy)) for t, xy in zip(_MARKS, fact.params["points"], strict=True))
-        first, *rest = fact.params["frames"]
         return Phrasing(
-            prompt=(
-                "These photos were taken one after another; the camera may move. Which of the things marked in photo 1 "
-                "moves in the world (not merely in the picture) while the photos are taken?"
-            ),
-            media=(Photo(frame=first, marks=marks), *(Photo(frame=f) for f in rest)),
+            prompt=_SETTING + "Which of the things marked in photo 1 moves in the world (not merely in the picture) "
+            "while the photos are taken?",
+            media=_photos(fact, dict(zip(_MARKS, fact.params["points"], strict=True))),
             options=tuple(Option(shown=f"Point {mark}", value=mark) for mark in _MARKS),
             answer=_MARKS.index(str(answer.text)),
         )
+
+    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
+        """Three corners of a picture, and frames from its own on."""
+        drawn = pictures.points(rng, len(_MARKS))
+        return drawn and {"frame": drawn[0], "points": drawn[1], "frames": pictures.from_frame(drawn[0], rng)}
+
+
+def _motion(fact: Fact, xy_px: Sequence[float], scene: Scene, inside_px: float) -> Measured | Undecided:
+    params = fact.params
+    return point_motion(scene, params["frame"], np.array(xy_px, dtype=float), params["frames"], inside_px)
+
+
+def _photos(fact: Fact, marks: Mapping[str, Sequence[float]]) -> tuple[Photo, ...]:
+    """In order of time, the first one marked."""
+    x_y = {text: (float(x), float(y)) for text, (x, y) in marks.items()}
+    first, *rest = fact.params["frames"]
+    marked = Photo(frame=first, marks=tuple(Mark(text=text, xy_px=xy) for text, xy in x_y.items()))
+    return (marked, *(Photo(frame=frame) for frame in rest))
 
 
 def _alternating(a: np.ndarray, b: np.ndarray) -> list[int]:

@@ -15,8 +15,10 @@ from templates.answers import Answer, Label, Numbers
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
 from templates.question import FormatName, Option, Photo, Phrasing
+from templates.scene.pictures import Params, Pictures
 from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
+from templates.template import Template
 
 _INTERVALS = 48
 _PHOTOS = 4
@@ -47,7 +49,7 @@ _TURNS, _WAYS = [*IN_WORDS][:6], [*IN_WORDS][6:]
 
 
 @dataclass(frozen=True, kw_only=True)
-class CameraTurn:
+class CameraTurn(Template):
     """How the camera turned. Measures the angle between first and last photo in degrees, and its name."""
 
     name: str = "camera_turn"
@@ -127,9 +129,14 @@ class CameraTurn:
             media=media,
         )
 
+    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
+        """An interval."""
+        frames = pictures.interval(rng, _PHOTOS)
+        return None if frames is None else {"frames": frames}
+
 
 @dataclass(frozen=True, kw_only=True)
-class CameraTravel:
+class CameraTravel(Template):
     """Where the camera moved. Measures the unit direction in the first photo's axes, and its name."""
 
     name: str = "camera_travel"
@@ -193,6 +200,11 @@ class CameraTravel:
             _WAYS,
             rng,
         )
+
+    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
+        """An interval."""
+        frames = pictures.interval(rng, _PHOTOS)
+        return None if frames is None else {"frames": frames}
 
 
 def _intervals(scene: Scene, template: str, rng: np.random.Generator) -> list[Fact]:

@@ -1,17 +1,20 @@
 """L1/Geometry/Distance: which of two marked points is closer, how many times as far, and how many metres."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from templates.answers import Answer, Label, Numbers
+from templates.cue import Cue, marked, photos, place
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
-from templates.question import FormatName, Mark, Option, Photo, Phrasing
+from templates.question import FormatName, Mark, Option, Photo, Phrasing, Question
 from templates.scene.marks import listed, markable, spread_frames
+from templates.scene.pictures import Params, Pictures
 from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
+from templates.template import Template
 
 _FRAMES = 8
 _PAIRS_PER_FRAME = 4
@@ -23,13 +26,14 @@ _TOLD_APART = 0.15
 
 
 @dataclass(frozen=True, kw_only=True)
-class RangeRatio:
+class RangeRatio(Template):
     """Ranges of two points from the camera. Measures ln(range B / range A) and ln(depth B / depth A)."""
 
     name: str = "range_ratio"
     version: str = "1"
     ability: str = "L1/Geometry/Distance"
     formats: tuple[FormatName, ...] = ("choice", "numeric")
+    cue_formats: tuple[FormatName, ...] = ("numeric",)
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "tracks", "image_tracks"})
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
@@ -103,15 +107,29 @@ class RangeRatio:
             media=media,
         )
 
+    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
+        """Two corners of one picture."""
+        drawn = pictures.points(rng, 2)
+        return drawn and {"frame": drawn[0], "a": drawn[1][0], "b": drawn[1][1]}
+
+    def cue(self, question: Question, numbers: Mapping[int, int]) -> Cue | None:
+        """The ratio."""
+        if (len(photos(question)), len(marked(question))) != (1, 2):
+            return None
+        a, b = marked(question)
+        text = f"{place(b, numbers)} is {question.answer:g} times as far from the camera as {place(a, numbers)}."
+        return Cue(text=text, values=(float(question.answer),), pixels=(a, b))
+
 
 @dataclass(frozen=True, kw_only=True)
-class RangeMetres:
+class RangeMetres(Template):
     """Range of one point in metres. Asked of metric clips only. Measures ln(range in metres)."""
 
     name: str = "range_metres"
     version: str = "1"
     ability: str = "L1/Geometry/Distance"
     formats: tuple[FormatName, ...] = ("numeric",)
+    cue_formats: tuple[FormatName, ...] = ("numeric",)
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "tracks", "image_tracks"})
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
@@ -165,6 +183,19 @@ class RangeMetres:
             ),
             media=(Photo(frame=fact.params["frame"], marks=(Mark(text="A", xy_px=tuple(fact.params["a"])),)),),
         )
+
+    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
+        """One corner."""
+        drawn = pictures.points(rng, 1)
+        return drawn and {"frame": drawn[0], "a": drawn[1][0]}
+
+    def cue(self, question: Question, numbers: Mapping[int, int]) -> Cue | None:
+        """The distance."""
+        if (len(photos(question)), len(marked(question))) != (1, 1):
+            return None
+        (a,) = marked(question)
+        text = f"{place(a, numbers)} is {question.answer:g} m from the camera."
+        return Cue(text=text, values=(float(question.answer),), pixels=(a,))
 
 
 def frames_with_surface(scene: Scene) -> np.ndarray:

@@ -10,8 +10,10 @@ from templates.fact import Fact
 from templates.measured import Measured, Undecided
 from templates.question import FormatName, Option, Photo, Phrasing
 from templates.scene.marks import spread_frames
+from templates.scene.pictures import Params, Pictures
 from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
+from templates.template import Template
 
 _FRAMES = 12
 _MAX_PITCH_DEG = 75.0
@@ -21,7 +23,7 @@ _VFOV_CONFIDENCE = 0.99
 
 
 @dataclass(frozen=True, kw_only=True)
-class CameraTilt:
+class CameraTilt(Template):
     """Roll, pitch and vertical field of view of one frame. Measures them in degrees."""
 
     name: str = "camera_tilt"
@@ -104,3 +106,7 @@ class CameraTilt:
             ),
             media=media,
         )
+
+    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
+        """One frame."""
+        return {"frame": int(rng.choice(pictures.clip.frames))}

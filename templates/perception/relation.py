@@ -10,8 +10,10 @@ from templates.fact import Fact
 from templates.measured import Measured, Undecided
 from templates.question import FormatName, Option, Photo, Phrasing
 from templates.scene.marks import spread_frames
+from templates.scene.pictures import Params, Pictures
 from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
+from templates.template import Template
 
 _PLACES = 14
 _MAX_ELEVATION_RAD = np.radians(35)
@@ -30,7 +32,7 @@ DIRECTIONS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlaceDirection:
+class PlaceDirection(Template):
     """Where photo 1 was taken, seen from photo 2. Measures the unit direction in photo 2's camera axes."""
 
     name: str = "place_direction"
@@ -122,3 +124,8 @@ class PlaceDirection:
             ),
             media=media,
         )
+
+    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
+        """Two frames."""
+        drawn = pictures.distinct_frames(rng, 2)
+        return None if drawn is None else {"from": drawn[0], "seen_from": drawn[1]}

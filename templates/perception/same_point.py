@@ -1,20 +1,24 @@
 """L1/Relation/Correspondence: the same point in another photo; with `unanswerable`, also photos without it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from templates.answers import Answer, Label, Point
+from templates.cue import Cue, Pixel, marked, photos, place
 from templates.distractors import point_distractors
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
-from templates.question import FormatName, Mark, Option, Photo, Phrasing
+from templates.question import FormatName, Mark, Option, Photo, Phrasing, Question
 from templates.scene.correspondence import corresponding_point
 from templates.scene.marks import listed
 from templates.scene.out_of_view import pixels_left_out
+from templates.scene.pictures import Params, Pictures
+from templates.scene.placing import at_matches
 from templates.scene.scene import Scene, inside
 from templates.settings import MaxTolerances
+from templates.template import Template
 from templates.unanswerable import is_unanswerable, undetermined_option
 
 _MATCHES_PER_PAIR = 3
@@ -28,13 +32,14 @@ _NOT_SHOWN = undetermined_option("photo 2 does not show it")
 
 
 @dataclass(frozen=True, kw_only=True)
-class SamePoint:
+class SamePoint(Template):
     """Where a marked point of photo 1 lies in photo 2. Measures its pixel there, or that it lies outside."""
 
     name: str = "same_point"
     version: str = "2"
     ability: str = "L1/Relation/Correspondence"
     formats: tuple[FormatName, ...] = ("choice", "point")
+    cue_formats: tuple[FormatName, ...] = ("point",)
     needs: frozenset[str] = frozenset({"matches"})
     reads: frozenset[str] = frozenset({"matches", "camera_path", "sparse_points", "depth", "tracks", "image_tracks"})
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
@@ -138,6 +143,29 @@ class SamePoint:
             options=(*(Option(shown=f"Point {mark.text}", value=list(mark.xy_px)) for mark in marks), *one_more),
             answer=4 if is_unanswerable(answer) else int(np.flatnonzero(order == 0)[0]),
         )
+
+    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
+        """A corner of one picture, and another picture."""
+        drawn = pictures.points(rng, 1)
+        other = drawn and pictures.other_frame(drawn[0], rng)
+        if drawn is None or other is None:
+            return None
+        size = [pictures.clip.width_px, pictures.clip.height_px]
+        return {"frame_a": drawn[0], "xy_a": drawn[1][0], "frame_b": other, "size": size}
+
+    def placed(self, facts: Sequence[Fact], scene: Scene) -> list[Fact]:
+        """At matches, of frames near the drawn ones."""
+        return at_matches(facts, scene)
+
+    def cue(self, question: Question, numbers: Mapping[int, int]) -> Cue | None:
+        """The match. By number of the photo: the order of the frames may be what another question asks for."""
+        if (len(photos(question)), len(marked(question))) != (2, 1):
+            return None
+        _, second = photos(question)
+        pixels: list[Pixel] = [*marked(question), (second["frames"][0], *question.answer)]
+        a, b = sorted(pixels, key=lambda pixel: numbers[pixel[0]])
+        text = f"{place(a, numbers)} and {place(b, numbers)} are the same point of the scene."
+        return Cue(text=text, pixels=(a, b))
 
 
 def _pixel(xy: np.ndarray) -> tuple[float, float]:

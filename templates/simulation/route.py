@@ -12,8 +12,10 @@ from templates.fact import Fact
 from templates.measured import Measured, Undecided
 from templates.question import FormatName, Option, Photo, Phrasing
 from templates.scene.marks import spread_frames
+from templates.scene.pictures import Params, Pictures
 from templates.scene.scene import Scene
 from templates.scene.shared_view import shared_views
+from templates.template import Template
 
 _SHUFFLED = 4
 _PLACES = 14
@@ -26,7 +28,7 @@ _MIN_MARGIN = 3.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class RouteOrder:
+class RouteOrder(Template):
     """Order of four shuffled photos after the first. Measures the length of the way by every order, over the
     shortest one; the label is the shortest, as numbers of the shuffled photos ("3 2 5 4")."""
 
@@ -119,6 +121,14 @@ class RouteOrder:
             ),
             answer=0,
         )
+
+    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
+        """Five frames, the first in its place."""
+        drawn = pictures.distinct_frames(rng, _SHUFFLED + 1)
+        if drawn is None:
+            return None
+        first, *rest = sorted(drawn)
+        return {"first": first, "shuffled": rng.permutation(rest).tolist()}
 
 
 def _stretches(order: Sequence[int], count: int) -> np.ndarray:

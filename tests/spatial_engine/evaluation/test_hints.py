@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from spatial_engine.errors import UsageError
-from spatial_engine.evaluation.hints import KINDS, MOST, NOTHING, STATES, cues
+from spatial_engine.evaluation.hints import LEAVES as KINDS
+from spatial_engine.evaluation.hints import MOST, NOTHING, STATES, cues, kinds
 from spatial_engine.evaluation.protocol import prompt
 from templates.ability import LEAVES
 from templates.question import Question
@@ -50,7 +51,7 @@ def test_what_is_not_shown_not_of_the_clip_or_the_question_itself_is_no_cue() ->
 
 @pytest.mark.parametrize(("kind", "other"), [("correspondence", MATCH), ("depth", RATIO)])
 def test_a_question_gets_no_cue_of_the_kind_that_it_asks_for(kind: str, other: Question) -> None:
-    asked = replace(ROUTE, ability=KINDS[kind])  # type: ignore[index]
+    asked = replace(ROUTE, ability=KINDS[kind])
     assert cues(asked, [kind], [other]) == ({}, {kind: STATES})
     assert cues(asked, [kind], []) == ({}, {kind: STATES})
 
@@ -77,17 +78,9 @@ def test_no_cue_with_a_number_that_would_count_as_right() -> None:
     assert cues(both, ["depth"], [RATIO])[1] == {"depth": STATES}
 
 
-def test_a_template_may_put_cues_into_its_evidence() -> None:
-    size = {"text": "The table is 0.8 m high.", "values": [0.8]}
-    listed: dict[str, Any] = {"size": [size, {"words": 1}, 7, {"text": 5}], "depth": "far"}
-    asked = replace(ROUTE, evidence={"cues": listed})
-    assert [cue.text for cue in cues(asked, ["size", "depth"])[0]["size"]] == ["The table is 0.8 m high."]
-    assert cues(replace(asked, evidence={"cues": 3}), ["size"])[1] == {"size": NOTHING}
-
-
 def test_the_prompt_holds_what_was_given_and_says_what_was_not() -> None:
-    made = prompt(ROUTE, hints=("depth", "size", "correspondence"), others=[MATCH, RATIO])
-    assert made.hints_given == ("depth", "correspondence") and made.hints_withheld == {"size": NOTHING}
+    made = prompt(ROUTE, hints=("depth", "correspondence"), others=[MATCH, RATIO])
+    assert made.hints_given == ("depth", "correspondence") and not made.hints_withheld
     (known,) = [part for part in made.parts if isinstance(part, str) and part.startswith("Known")]
     assert "of 320 x 240" in known and known.count("\n- Pixel") == 2
     assert made.parts.index(known) < made.parts.index(ROUTE.prompt)
@@ -101,7 +94,7 @@ def test_few_cues_in_an_order_of_their_own() -> None:
 
 
 def test_unknown_kinds_list_the_known_ones() -> None:
-    with pytest.raises(UsageError, match="there is: correspondence, depth, size"):
+    with pytest.raises(UsageError, match=r"there is: correspondence, depth$"):
         prompt(ROUTE, hints=("colour",))
 
 
@@ -110,5 +103,7 @@ def test_a_template_of_the_same_name_with_other_marks_is_left_alone() -> None:
     assert cues(ROUTE, ["depth", "correspondence"], others)[0] == {}
 
 
-def test_kinds_name_leaves() -> None:
-    assert set(KINDS.values()) <= set(LEAVES)
+def test_kinds_name_leaves_and_only_those_are_offered_of_which_a_template_gives_cues() -> None:
+    assert set(KINDS.values()) <= set(LEAVES) and list(kinds()) == ["correspondence", "depth"]
+    with pytest.raises(UsageError, match="no hints of the kind size"):
+        cues(ROUTE, ["size"])

@@ -7,11 +7,13 @@ import pytest
 
 from experts.signals import NoEstimate
 from spatial_engine.trust.candidates import DRAWN, candidates, pictures_of
-from spatial_engine.trust.placing import NEAR, placed
-from spatial_engine.trust.yield_share import clip_yield, together
+from spatial_engine.trust.yield_share import NOT_DRAWN, clip_yield, together
+from templates.perception.geometry import RangeRatio
 from templates.registry import create_templates
+from templates.scene.placing import NEAR
 from templates.scene.scene import scenes_of
 from templates.settings import AskSettings
+from templates.template import Template
 from tests.spatial_engine.trust.known_room import measured, opened
 from tests.templates import worlds
 
@@ -29,16 +31,15 @@ def pictures(sequence):
 
 
 def test_facts_are_drawn_for_every_template_that_we_have(pictures):
-    drawn = {name: candidates(pictures, name, 0) for name in TEMPLATES}
+    drawn = {name: candidates(pictures, TEMPLATES[name], 0) for name in TEMPLATES}
     assert all(drawn.values()) and max(map(len, drawn.values())) == DRAWN
-    assert candidates(pictures, "of a third party", 0) is None
-    again = {name: candidates(pictures, name, 0) for name in TEMPLATES}
-    assert again == drawn != {name: candidates(pictures, name, 1) for name in TEMPLATES}
+    again = {name: candidates(pictures, TEMPLATES[name], 0) for name in TEMPLATES}
+    assert again == drawn != {name: candidates(pictures, TEMPLATES[name], 1) for name in TEMPLATES}
 
 
 def test_marks_lie_inside_and_apart(pictures):
     clip = pictures.clip
-    for fact in candidates(pictures, "range_ratio", 0):
+    for fact in candidates(pictures, TEMPLATES["range_ratio"], 0):
         a, b = (np.array(fact.params[name]) for name in "ab")
         assert np.linalg.norm(a - b) >= 0.15 * np.hypot(clip.width_px, clip.height_px) - 0.2
         assert (a > 0).all() and (a < [clip.width_px, clip.height_px]).all() and fact.params["frame"] in clip.frames
@@ -76,12 +77,25 @@ def test_a_fact_moves_to_the_nearest_known_place_and_no_farther():
     near, far = (
         replace(known, params={**known.params, "a": (at + off).tolist()}) for off in ([0.3, 0.2], [4000.0, 0.0])
     )
-    assert placed([known, near], scene)[0] == known
-    moved, unmoved = placed([near, far], scene)
+    metres = TEMPLATES["range_metres"]
+    assert metres.placed([known, near], scene)[0] == known
+    moved, unmoved = metres.placed([near, far], scene)
     assert np.linalg.norm(np.array(moved.params["a"]) - at) <= NEAR * scene.diagonal_px
     assert unmoved == far
     (track,) = TEMPLATES["point_moves"].propose(scene, np.random.default_rng(0))[:1]
     off = replace(track, params={**track.params, "xy": [track.params["xy"][0] + 1.0, track.params["xy"][1]]})
-    assert placed([off], scene)[0].params["frames"] == track.params["frames"]
+    assert TEMPLATES["point_moves"].placed([off], scene)[0].params["frames"] == track.params["frames"]
     (pair,) = TEMPLATES["same_point"].propose(scene, np.random.default_rng(0))[:1]
-    assert placed([replace(pair, params={**pair.params, "frame_b": pair.params["frame_b"] + 1})], scene) == [pair]
+    later = replace(pair, params={**pair.params, "frame_b": pair.params["frame_b"] + 1})
+    assert TEMPLATES["same_point"].placed([later], scene) == [pair]
+
+
+class _Undrawn(RangeRatio):
+    """Of a third party that says nothing of draws."""
+
+    draw = Template.draw
+
+
+def test_a_template_without_draws_is_named_and_not_left_out(sequence):
+    (found,) = clip_yield(sequence.clip, measured(sequence), [_Undrawn()], AskSettings(), 0)
+    assert found.drawn == found.decided == 0 and found.reasons[NOT_DRAWN] == 1

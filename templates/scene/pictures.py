@@ -1,0 +1,63 @@
+"""What is known of a clip before any signal, and what can be drawn from it: frames, and corners of pictures."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float64
+
+from experts.clip import Clip
+from templates.measured import Json
+from templates.scene.marks import listed, spread_frames
+
+Params = dict[str, Json]
+"""Of a fact."""
+MIN_DISTANCE = 0.15
+"""Marks in one picture lie at least this share of the diagonal from one another."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pictures:
+    """A clip and its corners. Every draw gives None where it finds nothing."""
+
+    clip: Clip
+    corners: Mapping[int, Float64[np.ndarray, "k 2"]]
+    """By frame: pixels at full size, rounded to 0.1; frames with at least three of them."""
+
+    def points(self, rng: np.random.Generator, count: int) -> tuple[int, list[list[float]]] | None:
+        """A frame and as many of its corners, at a distance from one another."""
+        if not self.corners:
+            return None
+        frame = int(rng.choice(sorted(self.corners)))
+        distance_px = MIN_DISTANCE * float(np.hypot(self.clip.width_px, self.clip.height_px))
+        kept: list[Float64[np.ndarray, "2"]] = []
+        for xy in rng.permutation(self.corners[frame]):
+            if all(np.linalg.norm(xy - other) >= distance_px for other in kept):
+                kept.append(xy)
+            if len(kept) == count:
+                return frame, [listed(each) for each in kept]
+        return None
+
+    def interval(self, rng: np.random.Generator, count: int) -> list[int] | None:
+        """At most `count` frames, spread from a first to a last one."""
+        frames = self.clip.frames
+        if len(frames) < 2:
+            return None
+        a, b = np.sort(rng.choice(len(frames), 2, replace=False))
+        return [int(frame) for frame in frames[np.unique(np.linspace(a, b, count).round().astype(int))]]
+
+    def from_frame(self, frame: int, rng: np.random.Generator) -> list[int]:
+        """At most four frames, `frame` the first."""
+        later = self.clip.frames[self.clip.frames >= frame]
+        return spread_frames(later[: int(rng.integers(1, len(later) + 1))], 4)
+
+    def other_frame(self, frame: int, rng: np.random.Generator) -> int | None:
+        """Another frame."""
+        others = self.clip.frames[self.clip.frames != frame]
+        return int(rng.choice(others)) if len(others) else None
+
+    def distinct_frames(self, rng: np.random.Generator, count: int) -> Sequence[int] | None:
+        """As many different frames, in any order."""
+        if len(self.clip.frames) < count:
+            return None
+        return [int(frame) for frame in rng.choice(self.clip.frames, count, replace=False)]
