@@ -47,7 +47,11 @@ _CODE = (
     "benchmarks/trust/remembered_maps.py",
 )
 """What results depend on, beside the gate itself: with other code they are made again."""
-_QUICK_GATES = ("plausible focal length", "lone points doubted", "every fact measured on two maps")
+_QUICK_GATES = (
+    "plausible focal length",
+    "isolated points are suspected outliers",
+    "every fact measured on two reconstructions",
+)
 
 AnyClip = RoomClip | HardClip
 

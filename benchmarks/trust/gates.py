@@ -100,7 +100,7 @@ GATES: tuple[Gate, ...] = (
         plausible_distortion={"colmap.trust.max_k1": inf},
         no_zoom={"colmap.trust.max_focal_slope": inf, "colmap.trust.max_focal_spread": inf},
         focal_length_known_to_15_percent={"colmap.focal.max_relative_sigma": inf},
-        no_rival_focal_length={"colmap.focal.max_rival_share": inf},
+        no_alternative_focal_length={"colmap.focal.max_rival_share": inf},
         both_ends_keep_what_was_seen={"colmap.focal.max_extreme_loss": inf},
         ends_lie_far_apart={"colmap.focal.extreme_ratio": 1.0},
         keyframes_enough_for_two_ends={"colmap.focal.extreme_keyframes": 0},
@@ -118,19 +118,22 @@ GATES: tuple[Gate, ...] = (
     ),
     *_gates(
         "planar scenes",
-        homographies_of_a_turning_camera={"colmap.pure_rotation.fitting_pairs": 0.0},
-        turning_told_from_sliding={"colmap.pure_rotation.flat_factor": 0.0},
-        turning_shown={"colmap.pure_rotation.shown_turn_rad": 0.0, "colmap.pure_rotation.shown_share": 0.0},
+        homographies_of_a_pure_rotation={"colmap.pure_rotation.fitting_pairs": 0.0},
+        rotation_told_from_translation={"colmap.pure_rotation.flat_factor": 0.0},
+        rotation_is_large_enough={"colmap.pure_rotation.shown_turn_rad": 0.0, "colmap.pure_rotation.shown_share": 0.0},
     ),
     *_gates(
         "moving foreground",
-        the_map_explains_its_matches={"colmap.trust.min_explained_share": 0.0, "colmap.trust.drop_share": 0.0},
+        the_reconstruction_explains_its_matches={
+            "colmap.trust.min_explained_share": 0.0,
+            "colmap.trust.drop_share": 0.0,
+        },
         frames_placed_on_most_tracks={"colmap.registration.min_inlier_share": 0.0},
         tracks_meet_in_points={"colmap.registration.track_error_px": inf},
     ),
-    *_gates("static camera", a_camera_that_stands_is_not_mapped={"colmap.motion.still_cells": 2.0}),
+    *_gates("static camera", a_static_camera_is_not_reconstructed={"colmap.motion.still_cells": 2.0}),
     *_gates(
-        "weak maps",
+        "weak reconstructions",
         enough_keyframes_registered={"colmap.trust.min_registered_share": 0.0},
         enough_points={"colmap.trust.min_points_per_keyframe": 0.0},
         small_residual={"colmap.trust.max_error_px": inf},
@@ -138,13 +141,13 @@ GATES: tuple[Gate, ...] = (
     ),
     *_gates(
         "agreement",
-        maps_and_lines_have_one_focal_length={"colmap.focal.witness_sigmas": inf},
-        two_maps_have_one_focal_length={"colmap.focal.max_disagreement": inf},
-        two_maps_put_frames_at_one_place={"colmap.floors.agree_share": inf, "colmap.floors.agree_rad": inf},
-        points_confirmed_by_the_other_map={"colmap.trust.outlier_probability_other": 0.003},
+        reconstructions_and_lines_agree_on_the_focal_length={"colmap.focal.witness_sigmas": inf},
+        two_reconstructions_agree_on_the_focal_length={"colmap.focal.max_disagreement": inf},
+        two_reconstructions_agree_on_positions={"colmap.floors.agree_share": inf, "colmap.floors.agree_rad": inf},
+        points_confirmed_by_the_other_reconstruction={"colmap.trust.outlier_probability_other": 0.003},
     ),
-    Gate(name="every fact measured on two maps", guards="agreement", signals=one_map),
-    Gate(name="confirmed by a second way (outlier_probability)", guards="agreement", signals=never_gross),
+    Gate(name="every fact measured on two reconstructions", guards="agreement", signals=one_map),
+    Gate(name="confirmed independently (outlier_probability)", guards="agreement", signals=never_gross),
     *_gates(
         "gravity",
         lines_share_three_directions={
@@ -152,7 +155,7 @@ GATES: tuple[Gate, ...] = (
             "vanishing_points.up_share": 0.0,
             "vanishing_points.level_share": 0.0,
         },
-        no_rival_directions={"vanishing_points.rival_share": inf},
+        no_alternative_directions={"vanishing_points.rival_share": inf},
         one_axis_is_clearly_upright={
             "vanishing_points.image_up_rad": pi,
             "vanishing_points.others_rad": 0.0,
@@ -161,7 +164,7 @@ GATES: tuple[Gate, ...] = (
         the_footage_confirms_upright={"vanishing_points.upright": None},
         lines_confirm_a_given_focal_length={"vanishing_points.focal_sigmas": inf},
         frames_agree_on_gravity={"vanishing_points.supporting_frames": 0, "vanishing_points.frame_rad": pi},
-        halves_agree_on_gravity={"vanishing_points.halves_rad": inf},
+        both_halves_agree_on_gravity={"vanishing_points.halves_rad": inf},
         gravity_does_not_rest_on_the_focal_length={
             "vanishing_points.focal_rad": inf,
             "vanishing_points.max_focal_sigma": inf,
@@ -179,22 +182,25 @@ GATES: tuple[Gate, ...] = (
     ),
     *_gates(
         "moving points",
-        most_tracks_rest={"track_geometry.moving.explained_share": 0.0},
-        movers_have_company={"track_geometry.moving.neighbours": 0, "track_geometry.moving.neighbour_share": 0.0},
-        movers_are_surrounded={"track_geometry.moving.open_angle_rad": 2 * pi},
-        movers_depart_all_the_time={"track_geometry.moving.third_px": 0.0, "track_geometry.moving.half_px": 0.0},
-        movers_do_not_move_like_static_neighbours={"track_geometry.moving.like_static_px": 0.0},
-        marks_away_from_the_outline_of_movers={
+        most_tracks_are_static={"track_geometry.moving.explained_share": 0.0},
+        moving_tracks_have_moving_neighbours={
+            "track_geometry.moving.neighbours": 0,
+            "track_geometry.moving.neighbour_share": 0.0,
+        },
+        moving_tracks_are_surrounded={"track_geometry.moving.open_angle_rad": 2 * pi},
+        moving_tracks_depart_all_the_time={"track_geometry.moving.third_px": 0.0, "track_geometry.moving.half_px": 0.0},
+        moving_tracks_differ_from_static_neighbours={"track_geometry.moving.like_static_px": 0.0},
+        marks_away_from_the_outline_of_moving_objects={
             "templates.point_moves.inside_px": -inf,
             "templates.which_moves.inside_px": -inf,
         },
-        points_near_movers_doubted={"doubts.mover_radius_px": 0.0},
-        tracks_around_a_point_rest={"doubts.restless_px": inf},
-        lone_points_doubted={"doubts.min_neighbours": 0, "doubts.alike_share": 0.0},
+        points_near_moving_objects_are_suspected_outliers={"doubts.mover_radius_px": 0.0},
+        tracks_around_a_point_are_static={"doubts.restless_px": inf},
+        isolated_points_are_suspected_outliers={"doubts.min_neighbours": 0, "doubts.alike_share": 0.0},
     ),
     *_gates(
         "matches",
-        no_look_alikes={"sift.unambiguous_ratio": inf},
+        no_similar_keypoints={"sift.unambiguous_ratio": inf},
         one_two_view_geometry={"sift.epipolar_px": 1e6},
         matches_away_from_occlusion_borders={
             "sift.border_depth_ratio": inf,
@@ -203,8 +209,8 @@ GATES: tuple[Gate, ...] = (
         },
         matches_confirmed={"sift.outlier_probability_unconfirmed": 0.003},
     ),
-    Gate(name="the way is shorter by 3 σ", guards="frame order", templates={"route_order": _NearlyAsShort()}),
-    Gate(name="the way taken is the shortest", guards="frame order", templates={"route_order": _ShortestOfAll()}),
+    Gate(name="the route is shorter by 3 σ", guards="frame order", templates={"route_order": _NearlyAsShort()}),
+    Gate(name="the route taken is the shortest", guards="frame order", templates={"route_order": _ShortestOfAll()}),
     *_gates("everything", P_right_of_99_percent={"ask.min_confidence": 0.5}),
 )
 """Those of one expert in the order in which it asks them."""

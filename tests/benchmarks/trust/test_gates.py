@@ -74,17 +74,17 @@ def test_signals_without_the_second_map_and_without_doubt() -> None:
 def test_a_nearly_as_short_way_is_asked_without_its_gate() -> None:
     near = measured("2 3 4 5", 2.5)
     assert isinstance(RouteOrder().answer("order", ROUTE, near), Undecided)
-    assert without("the way is shorter by 3 σ").answer("order", ROUTE, near) == Label(text="2 3 4 5", margin=2.5)
+    assert without("the route is shorter by 3 σ").answer("order", ROUTE, near) == Label(text="2 3 4 5", margin=2.5)
 
 
 def test_the_shortest_way_is_asked_against_the_clock_without_its_gate() -> None:
     against = Label(text="2 3 4 5", margin=9.0)  # by the clock: 3 5 2 4
     rng = np.random.default_rng
     assert isinstance(RouteOrder().phrase("order", ROUTE, against, rng(0)), Undecided)
-    asked = without("the way taken is the shortest").phrase("order", ROUTE, against, rng(0))
+    asked = without("the route taken is the shortest").phrase("order", ROUTE, against, rng(0))
     assert isinstance(asked, Phrasing) and asked.answer == [2, 3, 4, 5]
     assert [photo.frame for photo in asked.media] == [0, 30, 10, 40, 20]
     in_time = replace(against, text="3 5 2 4")
-    assert without("the way taken is the shortest").phrase("order", ROUTE, in_time, rng(0)) == RouteOrder().phrase(
+    assert without("the route taken is the shortest").phrase("order", ROUTE, in_time, rng(0)) == RouteOrder().phrase(
         "order", ROUTE, in_time, rng(0)
     )
