@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -38,6 +39,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (folder / "examples").symlink_to(ROOT / "examples")
     printed = run(folder, sys.executable, "-m", "examples.demo")
     (folder / "printed.txt").write_text(printed, encoding="utf-8")
+    shutil.copy(folder / "demo/dataset/questions.jsonl", folder / "questions.jsonl")
     yield folder
 
 
@@ -145,7 +147,7 @@ def free_port() -> int:
 def test_workers_change_no_byte(demo: Path) -> None:
     """The demo worked in its own process."""
     run(demo, sys.executable, "-m", "spatial_engine", "generate", "demo/store", "-o", "again", "--workers", "2")
-    assert (demo / "again/questions.jsonl").read_bytes() == (demo / "demo/dataset/questions.jsonl").read_bytes()
+    assert (demo / "again/questions.jsonl").read_bytes() == (demo / "questions.jsonl").read_bytes()
 
 
 def test_folder_docstrings_stand_in_the_readme() -> None:
