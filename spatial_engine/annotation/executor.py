@@ -51,7 +51,7 @@ def run(task: Callable[[Item], Result], items: Iterable[Item], workers: int) -> 
     twice is lost. `UsageError` and `SetupError` of the task pass through: they concern every item.
     """
     if workers == 0:
-        yield from ((item, attempt(task, item)) for item in items)
+        yield from ((item, _single_threaded(task, item)) for item in items)
         return
     waiting, suspects = deque(items), deque[Item]()
     while waiting:
@@ -60,6 +60,14 @@ def run(task: Callable[[Item], Result], items: Iterable[Item], workers: int) -> 
             alone, dead = deque([suspects.popleft()]), deque[Item]()
             yield from _until_death(task, alone, dead, 1)
             yield from ((item, Crashed(error="the worker process died (killed, or out of memory)")) for item in dead)
+
+
+def _single_threaded(task: Callable[[Item], Result], item: Item) -> Result | Crashed:
+    """In this process, with as many threads as a worker has: sums that threads share differ in their last bits."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        return attempt(task, item)
 
 
 def attempt(task: Callable[[Item], Result], item: Item) -> Result | Crashed:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import threadpoolctl
 
 from spatial_engine.annotation.executor import WORKER_ENVIRONMENT, Crashed, leave_worker, run, worker_number
 from spatial_engine.errors import StoreError, UsageError
@@ -127,3 +128,15 @@ def _lives(pid: int) -> bool:
     except FileNotFoundError:
         return False
     return state != "Z"
+
+
+def threads_of(_: int) -> list[int]:
+    import scipy.linalg  # noqa: F401 - loads its own BLAS
+
+    return [pool["num_threads"] for pool in threadpoolctl.threadpool_info()]
+
+
+def test_this_process_uses_one_thread_like_a_worker() -> None:
+    threads_of(0)
+    ((_, inside),) = run(threads_of, [0], 0)
+    assert isinstance(inside, list) and inside and set(inside) == {1}
