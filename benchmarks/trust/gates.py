@@ -100,7 +100,7 @@ GATES: tuple[Gate, ...] = (
         plausible_distortion={"colmap.trust.max_k1": inf},
         no_zoom={"colmap.trust.max_focal_slope": inf, "colmap.trust.max_focal_spread": inf},
         focal_length_known_to_15_percent={"colmap.focal.max_relative_sigma": inf},
-        no_alternative_focal_length={"colmap.focal.max_rival_share": inf},
+        no_alternative_focal_length={"colmap.focal.max_alternative_share": inf},
         both_ends_keep_what_was_seen={"colmap.focal.max_extreme_loss": inf},
         ends_lie_far_apart={"colmap.focal.extreme_ratio": 1.0},
         keyframes_enough_for_two_ends={"colmap.focal.extreme_keyframes": 0},
@@ -108,7 +108,7 @@ GATES: tuple[Gate, ...] = (
         lines_are_straight={"straight_lines.max_bent_gain": inf},
         lines_tell_it_to_12_percent={
             "straight_lines.max_relative_sigma": inf,
-            "colmap.focal.max_witness_sigma": inf,
+            "colmap.focal.max_independent_sigma": inf,
         },
     ),
     *_gates(
@@ -120,7 +120,10 @@ GATES: tuple[Gate, ...] = (
         "planar scenes",
         homographies_of_a_pure_rotation={"colmap.pure_rotation.fitting_pairs": 0.0},
         rotation_told_from_translation={"colmap.pure_rotation.flat_factor": 0.0},
-        rotation_is_large_enough={"colmap.pure_rotation.shown_turn_rad": 0.0, "colmap.pure_rotation.shown_share": 0.0},
+        rotation_is_large_enough={
+            "colmap.pure_rotation.shown_rotation_rad": 0.0,
+            "colmap.pure_rotation.shown_share": 0.0,
+        },
     ),
     *_gates(
         "moving foreground",
@@ -131,7 +134,7 @@ GATES: tuple[Gate, ...] = (
         frames_placed_on_most_tracks={"colmap.registration.min_inlier_share": 0.0},
         tracks_meet_in_points={"colmap.registration.track_error_px": inf},
     ),
-    *_gates("static camera", a_static_camera_is_not_reconstructed={"colmap.motion.still_cells": 2.0}),
+    *_gates("static camera", a_static_camera_is_not_reconstructed={"colmap.motion.static_cells": 2.0}),
     *_gates(
         "weak reconstructions",
         enough_keyframes_registered={"colmap.trust.min_registered_share": 0.0},
@@ -141,7 +144,7 @@ GATES: tuple[Gate, ...] = (
     ),
     *_gates(
         "agreement",
-        reconstructions_and_lines_agree_on_the_focal_length={"colmap.focal.witness_sigmas": inf},
+        reconstructions_and_lines_agree_on_the_focal_length={"colmap.focal.independent_sigmas": inf},
         two_reconstructions_agree_on_the_focal_length={"colmap.focal.max_disagreement": inf},
         two_reconstructions_agree_on_positions={"colmap.floors.agree_share": inf, "colmap.floors.agree_rad": inf},
         points_confirmed_by_the_other_reconstruction={"colmap.trust.outlier_probability_other": 0.003},

@@ -11,9 +11,10 @@ import numpy as np
 
 from experts.clip import Clip
 from experts.intrinsics import Intrinsics
-from experts.mapping import colmap, two_maps
+from experts.mapping import colmap
+from experts.mapping import two_reconstructions as two_reconstructions
 from experts.mapping.colmap_features import FeatureSettings
-from experts.mapping.colmap_mapping import SparseMap
+from experts.mapping.colmap_mapping import SparseReconstruction
 
 
 @dataclass(frozen=True)
@@ -22,13 +23,13 @@ class Memory:
 
     databases: dict[object, bytes] = field(default_factory=dict)
     """Described and matched keyframes."""
-    maps: dict[object, SparseMap | None] = field(default_factory=dict)
+    maps: dict[object, SparseReconstruction | None] = field(default_factory=dict)
 
 
 @contextmanager
 def remembered(memory: Memory) -> Iterator[None]:
     """While inside, what `memory` holds is not made again."""
-    describe, verify, make = colmap.build_database, two_maps.verified_copy, two_maps.map_globally
+    describe, verify, make = colmap.build_database, two_reconstructions.verified_copy, two_reconstructions.map_globally
     starts: dict[Path, tuple[Path, Intrinsics, bool, int]] = {}
 
     def described(folder: Path, clip: Clip, frames: np.ndarray, valid: np.ndarray | None, how: FeatureSettings) -> Path:
@@ -44,7 +45,7 @@ def remembered(memory: Memory) -> Iterator[None]:
     def later(database: Path, target: Path, camera: Intrinsics, fixed: bool, seed: int) -> None:
         starts[target] = (database, camera, fixed, seed)
 
-    def once(verified: Path, folder: Path, fixed: bool, seed: int) -> SparseMap | None:
+    def once(verified: Path, folder: Path, fixed: bool, seed: int) -> SparseReconstruction | None:
         database, camera, *rest = starts[verified]
         key = (hashlib.sha256(database.read_bytes()).hexdigest(), camera, *rest)
         if key not in memory.maps:
@@ -54,6 +55,6 @@ def remembered(memory: Memory) -> Iterator[None]:
 
     with (
         patch.object(colmap, "build_database", described),
-        patch.multiple(two_maps, verified_copy=later, map_globally=once),
+        patch.multiple(two_reconstructions, verified_copy=later, map_globally=once),
     ):
         yield

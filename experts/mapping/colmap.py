@@ -1,8 +1,9 @@
-"""The camera's path and sparse points from pixels alone: gates before mapping, two maps, gates after.
+"""Camera path and sparse points by structure from motion: checks before, two independent reconstructions, checks after.
 
-Static, turning and flat footage never reaches the mapper: SfM would invent a path for it. Where it does, two maps from
-different starts go out side by side (`camera_path`, `camera_path_check`); what rests on them must hold on both. Where
-the footage does not tell the focal length, both are made with one that was measured without a path, if there is one.
+Footage from a static or purely rotating camera, or of a plane, is not reconstructed: SfM would invent a path. Otherwise
+two reconstructions from different initial focal lengths are returned (`camera_path`, `camera_path_check`); a label must
+hold on both. If the footage does not determine the focal length, both use one that was measured without a path, if
+there is one.
 """
 
 import tempfile
@@ -16,38 +17,45 @@ from jaxtyping import Float32, Int64
 from experts.clip import Clip
 from experts.expert import WeightFreeExpert
 from experts.mapping.colmap_features import FeatureSettings, build_database, read_pairs
-from experts.mapping.colmap_mapping import SparseMap
-from experts.mapping.focal import FocalSettings, KnownCamera, guessed_camera, users_camera, witness
+from experts.mapping.colmap_mapping import SparseReconstruction
+from experts.mapping.focal import FocalSettings, KnownCamera, independent, unknown_camera, users_camera
 from experts.mapping.keyframes import KeyframeSettings, choose_keyframes
-from experts.mapping.map_signals import MapPair, PathFloors, agreeing, focal_sigma, path_of, points_of
-from experts.mapping.map_trust import TrustSettings, triangulation_angles
-from experts.mapping.motion_kind import MotionSettings, PairGeometry, is_static, look_at_pairs, shows_parallax
+from experts.mapping.motion_kind import MotionSettings, PairGeometry, is_static, pair_geometries, shows_parallax
 from experts.mapping.pure_rotation import PureRotationSettings, pure_rotation
+from experts.mapping.reconstruction_checks import TrustSettings, triangulation_angles
+from experts.mapping.reconstruction_signals import (
+    PathFloors,
+    ReconstructionPair,
+    agreeing,
+    focal_sigma,
+    path_of,
+    points_of,
+)
 from experts.mapping.registration import RegistrationSettings, place_all_frames
-from experts.mapping.two_maps import Attempt, MapMaker, attempts
+from experts.mapping.two_reconstructions import Attempt, Reconstructor, attempts
 from experts.provenance import Provenance
 from experts.signals import CameraPath, ImageTracks, MotionKind, NoEstimate, Scale, Signal, Signals, ValidArea
 
 _NAMES = ("camera_path", "sparse_points", "camera_path_check", "sparse_points_check")
 
-_NO_STRUCTURE = ("few points", "no map")
-"""Refusals that a camera which only turns earns too: nothing triangulates."""
+_NO_STRUCTURE = ("few points", "no reconstruction")
+"""Refusals that also occur with a purely rotating camera, where nothing can be triangulated."""
 
 _UNKNOWN_FOCAL = (
     "implausible distortion",
     "implausible focal length",
     "focal length undecided",
-    "the second map failed",
-    "the two maps disagree",
+    "the second reconstruction failed",
+    "the two reconstructions disagree",
     "one rigid camera does not fit",
-    "no map",
+    "no reconstruction",
 )
-"""Refusals that maps with a free focal length earn where the footage does not tell it."""
+"""Refusals of reconstructions with a free focal length that occur if the footage does not determine it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ColmapSettings:
-    """All thresholds and floors, by stage."""
+    """All thresholds and noise floors, by stage."""
 
     keyframes: KeyframeSettings = field(default_factory=KeyframeSettings)
     motion: MotionSettings = field(default_factory=MotionSettings)
@@ -60,8 +68,8 @@ class ColmapSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Look:
-    """A clip and what was seen of it before any map."""
+class _Input:
+    """A clip and what is known of it before the reconstruction."""
 
     clip: Clip
     keyframes: Int64[np.ndarray, "k"]
@@ -72,7 +80,7 @@ class _Look:
 
 
 class ColmapExpert(WeightFreeExpert):
-    """Provides the camera path and sparse points, twice."""
+    """Expert "colmap": provides the camera path and sparse points, twice."""
 
     name = "colmap"
     version = "3"
@@ -93,90 +101,95 @@ class ColmapExpert(WeightFreeExpert):
         )
 
     def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
-        """What the footage allows: two maps; or rotations; or a camera that stands still; or reasons."""
+        """Depending on the footage: two reconstructions, or rotations, or a static camera, or reasons."""
         tracks, area = signals.get("image_tracks"), signals.get("valid_area")
         if not isinstance(tracks, ImageTracks):
             return _all(tracks if isinstance(tracks, NoEstimate) else NoEstimate(reason="no image tracks"))
         s, size = self.settings, clip.working_size
-        given = users_camera(clip, s.focal)
-        known = given or witness(signals, s.focal)
+        user = users_camera(clip, s.focal)
+        known = user or independent(signals, s.focal)
         xy_px = clip.working_from_full(tracks.xy_px.astype(np.float64)).astype(np.float32)
         if is_static(xy_px, *size, s.motion):
             return self._still(clip, known)
         keyframes = choose_keyframes(xy_px, float(np.hypot(*size)), clip.options.max_keyframes, s.keyframes)
-        look = _Look(clip=clip, keyframes=keyframes, xy_px=xy_px, known=known)
+        look = _Input(clip=clip, keyframes=keyframes, xy_px=xy_px, known=known)
         with tempfile.TemporaryDirectory() as folder:
             valid = area.valid if isinstance(area, ValidArea) else None
             database = build_database(Path(folder), clip, clip.frames[keyframes], valid, s.features)
-            pairs = look_at_pairs(read_pairs(database), max(size), s.motion)
+            pairs = pair_geometries(read_pairs(database), max(size), s.motion)
             if len(keyframes) < 3 or not shows_parallax(pairs, s.motion):
-                return self._turning(look, pairs)
-            maker = MapMaker(
-                database=database, pairs=pairs, keyframes=len(keyframes), witness=None if given else known,
+                return self._rotating(look, pairs)
+            maker = Reconstructor(
+                database=database, pairs=pairs, keyframes=len(keyframes), independent=None if user else known,
                 trust=s.trust, focal=s.focal,
             )  # fmt: skip
-            return self._travelling(look, maker, attempts(clip, len(keyframes), given, maker.witness, s.focal))
+            return self._reconstructed(look, maker, attempts(clip, len(keyframes), user, maker.independent, s.focal))
 
-    def _travelling(self, look: _Look, maker: MapMaker, tries: Sequence[Attempt]) -> Mapping[str, Signal | NoEstimate]:
-        """The first attempt that gives two maps; a further one only where the focal length was in the way."""
-        found: Mapping[str, Signal | NoEstimate] | NoEstimate = NoEstimate(reason="no map")
+    def _reconstructed(
+        self, look: _Input, maker: Reconstructor, tries: Sequence[Attempt]
+    ) -> Mapping[str, Signal | NoEstimate]:
+        """The first attempt that gives two reconstructions. A further one is tried only if the focal length was the
+        problem."""
+        found: Mapping[str, Signal | NoEstimate] | NoEstimate = NoEstimate(reason="no reconstruction")
         for attempt in tries:
             found = self._attempted(look, maker, attempt)
             if not isinstance(found, NoEstimate) or found.reason not in _UNKNOWN_FOCAL:
                 break
         if not isinstance(found, NoEstimate):
             return found
-        turned = self._turning(look, maker.pairs) if found.reason in _NO_STRUCTURE else {}
-        return turned if isinstance(turned.get("camera_path"), CameraPath) else _all(found)
+        rotation_rad = self._rotating(look, maker.pairs) if found.reason in _NO_STRUCTURE else {}
+        return rotation_rad if isinstance(rotation_rad.get("camera_path"), CameraPath) else _all(found)
 
     def _attempted(
-        self, look: _Look, maker: MapMaker, attempt: Attempt
+        self, look: _Input, maker: Reconstructor, attempt: Attempt
     ) -> Mapping[str, Signal | NoEstimate] | NoEstimate:
-        maps = maker.two_maps(attempt)
+        maps = maker.two_reconstructions(attempt)
         if isinstance(maps, NoEstimate):
             return maps
         if min(float(np.median(triangulation_angles(m))) for m in maps) < self.settings.trust.min_angle_rad:
-            return self._turning(look, maker.pairs)
-        return self._mapped(look, maps, attempt)
+            return self._rotating(look, maker.pairs)
+        return self._signals(look, maps, attempt)
 
-    def _mapped(
-        self, look: _Look, maps: tuple[SparseMap, SparseMap], attempt: Attempt
+    def _signals(
+        self, look: _Input, maps: tuple[SparseReconstruction, SparseReconstruction], attempt: Attempt
     ) -> Mapping[str, Signal | NoEstimate] | NoEstimate:
         s = self.settings
-        placed = [place_all_frames(m, look.keyframes, look.xy_px, s.registration) for m in maps]
+        registered = [place_all_frames(m, look.keyframes, look.xy_px, s.registration) for m in maps]
         results: dict[str, Signal | NoEstimate] = {}
         for suffix, this, other in (("", 0, 1), ("_check", 1, 0)):
-            pair = MapPair(
-                clip=look.clip, keyframes=look.keyframes, sparse=maps[this], placed=placed[this],
-                other=maps[other], other_placed=placed[other], known_focal_sigma=attempt.known_sigma,
+            pair = ReconstructionPair(
+                clip=look.clip, keyframes=look.keyframes, sparse=maps[this], placed=registered[this],
+                other=maps[other], other_placed=registered[other], known_focal_sigma=attempt.known_sigma,
             )  # fmt: skip
             if not agreeing(pair, s.floors):
-                return NoEstimate(reason="the two maps disagree", detail="no similarity joins their cameras")
+                return NoEstimate(reason="the two reconstructions disagree", detail="no similarity joins their cameras")
             if attempt.known_sigma is None and focal_sigma(pair, s.focal) > s.focal.max_relative_sigma:
-                return NoEstimate(reason="focal length undecided", remedy="give --intrinsics, or turn while moving")
+                return NoEstimate(
+                    reason="focal length undecided", remedy="give --intrinsics, or rotate the camera while moving"
+                )
             path = path_of(pair, s.focal, s.floors, self.provenance)
             results[f"camera_path{suffix}"] = path
             results[f"sparse_points{suffix}"] = points_of(pair, path, s.trust, self.provenance)
         return results
 
-    def _turning(self, look: _Look, pairs: Sequence[PairGeometry]) -> Mapping[str, Signal | NoEstimate]:
-        clip, known = look.clip, look.known or guessed_camera(look.clip, self.settings.focal)
+    def _rotating(self, look: _Input, pairs: Sequence[PairGeometry]) -> Mapping[str, Signal | NoEstimate]:
+        clip, known = look.clip, look.known or unknown_camera(look.clip, self.settings.focal)
         camera = known.camera.scaled(*clip.working_size)
-        given = clip.options.intrinsics is not None
-        turned = pure_rotation(pairs, look.keyframes, look.xy_px, camera, given, self.settings.pure_rotation)
-        if isinstance(turned, NoEstimate):
-            return _all(turned)
+        user = clip.options.intrinsics is not None
+        rotation_rad = pure_rotation(pairs, look.keyframes, look.xy_px, camera, user, self.settings.pure_rotation)
+        if isinstance(rotation_rad, NoEstimate):
+            return _all(rotation_rad)
         world_from_cam = np.tile(np.eye(4), (len(clip.frames), 1, 1))
-        world_from_cam[:, :3, :3] = turned.world_from_cam
+        world_from_cam[:, :3, :3] = rotation_rad.world_from_cam
         world_from_cam[:, :3, 3] = np.nan
-        world_from_cam[np.isnan(turned.sigma_rad)] = np.nan
-        kind: MotionKind = "rotation_only" if turned.turns_only else "unresolved"
-        return self._without_map(clip, known, world_from_cam, turned.sigma_rad, look.keyframes, kind)
+        world_from_cam[np.isnan(rotation_rad.sigma_rad)] = np.nan
+        kind: MotionKind = "rotation_only" if rotation_rad.rotation_only else "unresolved"
+        return self._without_map(clip, known, world_from_cam, rotation_rad.sigma_rad, look.keyframes, kind)
 
     def _still(self, clip: Clip, known: KnownCamera | None) -> Mapping[str, Signal | NoEstimate]:
-        """A camera that stands: σ of its rotation is the pixel below which points count as still."""
-        known = known or guessed_camera(clip, self.settings.focal)
-        sigma = self.settings.motion.still_px / known.camera.scaled(*clip.working_size).fx_px
+        """A static camera: σ of its rotation is the displacement below which points count as static."""
+        known = known or unknown_camera(clip, self.settings.focal)
+        sigma = self.settings.motion.static_px / known.camera.scaled(*clip.working_size).fx_px
         count = len(clip.frames)
         everywhere = np.tile(np.eye(4), (count, 1, 1))
         return self._without_map(clip, known, everywhere, np.full(count, sigma), np.arange(count), "static")
@@ -204,13 +217,11 @@ class ColmapExpert(WeightFreeExpert):
             scale=Scale(kind="relative"),
             provenance=self.provenance,
         )
-        reason = {"static": "camera does not move", "rotation_only": "camera only turns"}.get(
+        reason = {"static": "camera does not move", "rotation_only": "camera only rotates"}.get(
             kind, "too little parallax"
         )
         none = NoEstimate(reason=reason, remedy="film with more sideways motion")
-        no_check = NoEstimate(
-            reason="no second map", detail="without a map there is one estimate; its focal σ says how far"
-        )
+        no_check = NoEstimate(reason="no second reconstruction", detail="there is one estimate only; see its focal σ")
         return {**_all(none), "camera_path": path, "camera_path_check": no_check}
 
 

@@ -1,7 +1,7 @@
-"""COLMAP's database of a clip's keyframes: pictures out, SIFT points and matches in. One thread, fixed seeds.
+"""COLMAP's database of a clip's keyframes: SIFT keypoints and matches. One thread, fixed seeds.
 
-The border between our pixels (0 at a pixel's centre, any size) and COLMAP's (0.5 at a pixel's centre, working size)
-lies in this file and in `experts.mapping.colmap_mapping`.
+Our pixels (0 at a pixel's centre, any size) and COLMAP's (0.5 at a pixel's centre, working size) are converted only in
+this file and in `experts.mapping.colmap_mapping`.
 """
 
 import shutil
@@ -25,24 +25,24 @@ class FeatureSettings:
     max_features: int = 1500
     """SIFT points per keyframe, the strongest."""
     min_contrast: float = 0.02
-    """OpenCV's threshold on a SIFT point's contrast; its default 0.04 leaves smooth rooms empty."""
+    """OpenCV's contrast threshold of SIFT; its default 0.04 finds too little in smooth rooms."""
     ratio: float = 0.8
-    """Largest ratio of best to second-best descriptor distance (Lowe 2004); best both ways."""
+    """Largest ratio of best to second-best descriptor distance (Lowe 2004), for mutual nearest neighbours."""
     min_matches: int = 15
     """Pairs with fewer are dropped (COLMAP's own threshold)."""
     exhaustive_up_to: int = 20
     """With at most this many keyframes every pair is matched."""
     overlap: int = 5
-    """Else each keyframe with as many that follow ..."""
+    """Otherwise each keyframe is matched with this many following ones ..."""
     far_steps: tuple[int, ...] = (8, 16, 32)
-    """... and with those so many keyframes on, against drift."""
+    """... and with those at these distances, against drift."""
     seed: int = 0
-    """Of RANSAC in the verification of matches."""
+    """RANSAC seed of the geometric verification."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MatchedPair:
-    """Putative matches of two keyframes, before any geometry."""
+    """Putative matches of two keyframes, before geometric verification."""
 
     first: int
     """Place of the first keyframe in the list of keyframes."""
@@ -61,7 +61,8 @@ def build_database(
     valid: Bool[np.ndarray, "h w"] | None,
     settings: FeatureSettings,
 ) -> Path:
-    """Describes and matches keyframes into a database in `folder`; its path. No geometry yet."""
+    """Detects and matches SIFT features of the keyframes into a database in `folder`; returns its path. No geometry
+    yet."""
     import cv2
     import pycolmap
 
@@ -88,7 +89,7 @@ def build_database(
 
 
 def _describe(sift: Any, grey: GreyPicture, mask: UInt8[np.ndarray, "h w"] | None) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct SIFT points (n, 2) and their rootSIFT descriptors (n, 128), the strongest orientation of each point."""
+    """Distinct SIFT points (n, 2) and their RootSIFT descriptors (n, 128); one orientation per point."""
     keypoints, descriptors = sift.detectAndCompute(grey, mask)
     if not keypoints:
         return np.zeros((0, 2), np.float32), np.zeros((0, 128), np.float32)
@@ -98,7 +99,7 @@ def _describe(sift: Any, grey: GreyPicture, mask: UInt8[np.ndarray, "h w"] | Non
 
 
 def _write_image(database: Any, camera: Any, place: int, xy: Float32[np.ndarray, "n 2"]) -> int:
-    """One keyframe with its points; its image id. COLMAP wants a rig and a frame of one camera each."""
+    """Writes one keyframe with its keypoints; returns its image id. COLMAP requires a rig and a frame for each."""
     import pycolmap
 
     if not place:
@@ -122,7 +123,7 @@ def _pairs(keyframes: int, settings: FeatureSettings) -> list[tuple[int, int]]:
 
 
 def _match(a: Float32[np.ndarray, "n d"], b: Float32[np.ndarray, "m d"], ratio: float) -> Int64[np.ndarray, "k 2"]:
-    """Rows of `a` and `b` that are each other's best, clearly better than the second best of `b`."""
+    """Mutual nearest neighbours (rows of `a` and `b`) that pass the ratio test."""
     if len(a) < 2 or len(b) < 2:
         return np.zeros((0, 2), np.int64)
     alike = a @ b.T
@@ -162,9 +163,9 @@ def read_pairs(database: Path) -> list[MatchedPair]:
 
 
 def verified_copy(database: Path, target: Path, camera: Intrinsics, fixed: bool, seed: int) -> None:
-    """The database under another camera (working size), with two-view geometry estimated anew.
+    """A copy of the database with another camera (working size) and new two-view geometries.
 
-    `fixed`: the camera is the user's (all of it enters); else only its focal length does, as a start.
+    `fixed`: the whole camera is used unchanged; otherwise only its focal length, as an initial value.
     """
     import pycolmap
 
@@ -190,7 +191,7 @@ def verified_copy(database: Path, target: Path, camera: Intrinsics, fixed: bool,
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """COLMAP says nothing but fatal errors while inside."""
+    """Suppresses COLMAP's messages except fatal errors."""
     import pycolmap
 
     level = pycolmap.logging.minloglevel

@@ -1,4 +1,4 @@
-"""One map of the keyframes by COLMAP, as plain arrays in our conventions."""
+"""One reconstruction of the keyframes by COLMAP, as plain arrays in our conventions."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,19 +11,20 @@ from experts.intrinsics import Intrinsics
 from experts.mapping.colmap_features import quiet
 
 _TRACKS_PER_VIEW = 60
-"""Tracks per keyframe that bear the first, global solution; retriangulation brings the others back (measured on
-7-Scenes: the same camera, and 1.6 s instead of 5.3)."""
+"""Tracks per keyframe in the first, global solution; retriangulation restores the others (measured on 7-Scenes: the
+same camera, and 1.6 s instead of 5.3)."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SparseMap:
-    """Keyframe poses and points. Pixels at working size, centres at integers; lengths in the map's own unit."""
+class SparseReconstruction:
+    """Keyframe poses and points. Pixels at working size, centres at integers; lengths in the reconstruction's own
+    unit."""
 
     camera: Intrinsics
     """At working size."""
     focal_formal_px: float
-    """Formal σ of the focal length for 1 px of noise: large where footage hardly tells it (a straight drive). 0 where
-    it was given."""
+    """Formal σ of the focal length for 1 px of noise: large where the footage hardly determines it (a straight drive).
+    0 if it was fixed."""
     places: Int64[np.ndarray, "k"]
     """Places (in the list of keyframes) of the registered keyframes, ascending."""
     cam_from_world: Float64[np.ndarray, "k 4 4"]
@@ -37,16 +38,16 @@ class SparseMap:
     place: Int64[np.ndarray, "o"]
     """Keyframe of each observation (as in `places`)."""
     keypoint: Int64[np.ndarray, "o"]
-    """Keypoint of that keyframe: the same number in every map made from one database."""
+    """Keypoint of that keyframe: the same number in every reconstruction from one database."""
     xy_px: Float64[np.ndarray, "o 2"]
-    """Where it was seen."""
+    """Observed pixel."""
 
     def row(self, place: Int64[np.ndarray, "*n"]) -> Int64[np.ndarray, "*n"]:
         """Rows of `cam_from_world` of registered places."""
         return np.searchsorted(self.places, place)
 
-    def without(self, place: int) -> "SparseMap":
-        """The same map without one keyframe and what it saw."""
+    def without(self, place: int) -> "SparseReconstruction":
+        """The reconstruction without one keyframe and its observations."""
         kept, seen = self.places != place, self.place != place
         return replace(
             self,
@@ -58,15 +59,15 @@ class SparseMap:
             xy_px=self.xy_px[seen],
         )
 
-    def centred(self) -> "SparseMap":
-        """The same map in the frame of its first registered keyframe."""
+    def centred(self) -> "SparseReconstruction":
+        """The reconstruction in the camera axes of its first registered keyframe."""
         first = self.cam_from_world[0]
         world_from_first = np.linalg.inv(first)
         xyz = self.xyz_world @ first[:3, :3].T + first[:3, 3]
         return replace(self, cam_from_world=self.cam_from_world @ world_from_first, xyz_world=xyz)
 
 
-def map_globally(database: Path, folder: Path, fixed: bool, seed: int) -> SparseMap | None:
+def map_globally(database: Path, folder: Path, fixed: bool, seed: int) -> SparseReconstruction | None:
     """GLOMAP's mapper. None if it finds nothing."""
     import pycolmap
 
@@ -85,7 +86,7 @@ def map_globally(database: Path, folder: Path, fixed: bool, seed: int) -> Sparse
         return _largest(pycolmap.global_mapping(database, folder, folder, options), fixed)
 
 
-def _largest(reconstructions: dict[int, Any], fixed: bool) -> SparseMap | None:
+def _largest(reconstructions: dict[int, Any], fixed: bool) -> SparseReconstruction | None:
     found = [r for _, r in sorted(reconstructions.items()) if r.num_reg_images() >= 2 and r.num_points3D()]
     if not found:
         return None
@@ -93,7 +94,7 @@ def _largest(reconstructions: dict[int, Any], fixed: bool) -> SparseMap | None:
 
 
 def _focal_formal_px(reconstruction: Any) -> float:
-    """From the bundle adjustment's covariance, first camera and one length held."""
+    """From the covariance of the bundle adjustment, with the first camera and one length fixed."""
     import pycolmap
 
     options, config = pycolmap.BundleAdjustmentOptions(), pycolmap.BundleAdjustmentConfig()
@@ -111,7 +112,7 @@ def _focal_formal_px(reconstruction: Any) -> float:
     return float("inf") if block is None else float(np.sqrt(max(0.0, block[0, 0])))
 
 
-def _as_arrays(reconstruction: Any, fixed: bool) -> SparseMap:
+def _as_arrays(reconstruction: Any, fixed: bool) -> SparseReconstruction:
     [camera] = reconstruction.cameras.values()
     images = sorted((i for i in reconstruction.images.values() if i.has_pose), key=lambda image: image.name)
     ids = sorted(reconstruction.point3D_ids())
@@ -125,7 +126,7 @@ def _as_arrays(reconstruction: Any, fixed: bool) -> SparseMap:
     table = np.array(observed, dtype=np.float64).reshape(-1, 5)
     poses = np.tile(np.eye(4), (len(images), 1, 1))
     poses[:, :3] = [image.cam_from_world().matrix() for image in images]
-    return SparseMap(
+    return SparseReconstruction(
         camera=_intrinsics(camera),
         focal_formal_px=0.0 if fixed else _focal_formal_px(reconstruction),
         places=np.array([int(image.name) for image in images], dtype=np.int64),

@@ -1,4 +1,4 @@
-"""Keyframes: frames far enough apart in the picture to be worth matching, few enough to be matched."""
+"""Keyframes: frames with enough displacement to be worth matching, and few enough to be matched."""
 
 from dataclasses import dataclass
 
@@ -11,18 +11,18 @@ class KeyframeSettings:
     """When the picture has changed enough."""
 
     step_share: float = 0.035
-    """Median displacement of the tracks that ends a step, as a share of the diagonal (measured on 1000 frames of
+    """Median displacement of the tracks between keyframes, as a share of the diagonal (measured on 1000 frames of
     7-Scenes: all frames register)."""
     min_tracks: int = 20
-    """With fewer shared tracks nothing is known about the displacement: a step ends."""
+    """With fewer shared tracks the displacement is unknown: a new keyframe starts."""
     min_survival: float = 0.4
-    """A step ends when fewer of the keyframe's tracks than this are left: the view has changed."""
+    """A new keyframe starts when a smaller share of the last keyframe's tracks survives: the view has changed."""
     growth: float = 1.25
-    """Factor on the step while there are more keyframes than allowed."""
+    """Factor on the displacement while there are too many keyframes."""
     enough: int = 12
-    """With fewer keyframes the step shrinks, so that points are seen from three (a forward drive: 5 frames 6 m apart
-    do not join) ..."""
-    least_step_share: float = 0.01
+    """With fewer keyframes the displacement shrinks, so that points are seen from three (on a forward drive, 5 frames 6
+    m apart do not connect) ..."""
+    min_step_share: float = 0.01
     """... down to this."""
 
 
@@ -35,7 +35,7 @@ def choose_keyframes(
     """
     share = settings.step_share
     chosen = _walk(xy_px, share * diagonal_px, settings)
-    while len(chosen) < min(settings.enough, max_keyframes) and share > settings.least_step_share:
+    while len(chosen) < min(settings.enough, max_keyframes) and share > settings.min_step_share:
         share /= settings.growth
         chosen = _walk(xy_px, share * diagonal_px, settings)
     for _ in range(60):

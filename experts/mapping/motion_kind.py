@@ -1,4 +1,4 @@
-"""What moves before anything is mapped: is the camera still, does it travel, or can that not be told?"""
+"""Kind of camera motion before any reconstruction: static, with parallax, or undecided."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,37 +14,37 @@ from experts.matching.frame_pairs import epipolar_inliers, find_homography
 class MotionSettings:
     """Pixels are those of the working size."""
 
-    still_px: float = 1.0
-    """A point is still if it moves less (on static renders the displacement is 0.0)."""
-    still_samples: int = 16
-    """Frames, spread evenly, that are compared with each other for stillness."""
+    static_px: float = 1.0
+    """A point is static if it moves less (on static renders the displacement is 0.0)."""
+    static_samples: int = 16
+    """Evenly spaced frames that are compared with each other."""
     grid: tuple[int, int] = (8, 6)
-    """Cells across and down: stillness is counted in cells, so that texture does not outvote area."""
-    still_cells: float = 0.5
-    """Two frames are still if at least this share of the cells is: something may move in front."""
-    still_frames: float = 0.5
-    """A clip is static if every sampled frame is still against at least this share of the others."""
+    """Cells across and down: cells are counted, so that textured areas do not dominate."""
+    static_cells: float = 0.5
+    """Two frames agree if at least this share of the cells is static: objects may move in front."""
+    static_frames: float = 0.5
+    """A clip is static if every sampled frame agrees with at least this share of the others."""
     inlier_px: float = 2.0
     """RANSAC threshold of homographies and fundamental matrices, in pictures of `inlier_side_px` or more ..."""
     inlier_side_px: float = 640.0
-    """... and in proportion in smaller ones, where parallax is smaller too."""
+    """... and proportionally less in smaller ones, where parallax is smaller too."""
     min_matches: int = 30
-    """Pairs with fewer say nothing."""
+    """Smallest number of matches of a pair."""
     steps: tuple[int, ...] = (1, 2, 3, 5, 8, 13)
-    """Distances, in keyframes, of the pairs that are looked at."""
+    """Distances, in keyframes, of the pairs."""
     homography_share: float = 0.94
-    """A homography that explains more than this share of F's inliers: plane, weak parallax or rotation (measured, as
-    the median of a clip: 0.33 to 0.61 on 7-Scenes, 0.99 to 1.0 on weak parallax; rendered rooms without movers 0.97 to
-    0.99 where the camera turns, 0.84 to 0.93 where it walks up to a furnished wall)."""
+    """A homography that explains more than this share of F's inliers means a plane, weak parallax or rotation (median
+    of a clip: 0.33 to 0.61 on 7-Scenes, 0.99 to 1.0 on weak parallax; rendered rooms without moving objects 0.97 to
+    0.99 with a rotating camera, 0.84 to 0.93 when it walks up to a furnished wall)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairGeometry:
-    """What one pair of keyframes says."""
+    """Two-view geometry of one pair of keyframes."""
 
     pair: MatchedPair
     homography: Float64[np.ndarray, "3 3"]
-    """Second from first, working pixels."""
+    """Maps working pixels of the first keyframe to the second."""
     inlier: Bool[np.ndarray, "m"]
     """Matches that agree with the homography."""
     epipolar: Bool[np.ndarray, "m"]
@@ -54,29 +54,29 @@ class PairGeometry:
 
 
 def is_static(xy_px: Float32[np.ndarray, "t n 2"], width_px: int, height_px: int, settings: MotionSettings) -> bool:
-    """Whether the camera stands still, from tracks at working size. What moves in front may cover half the cells."""
-    columns = np.unique(np.linspace(0, xy_px.shape[1] - 1, settings.still_samples).round().astype(int))
+    """Whether the camera is static, from tracks at working size. Moving objects may cover half the cells."""
+    columns = np.unique(np.linspace(0, xy_px.shape[1] - 1, settings.static_samples).round().astype(int))
     still = np.array(
         [[_still(xy_px[:, a], xy_px[:, b], width_px, height_px, settings) for b in columns] for a in columns]
     )
     others = (still.sum(axis=1) - 1) / (len(columns) - 1)
-    return bool(np.all(still.diagonal()) and np.all(others >= settings.still_frames))
+    return bool(np.all(still.diagonal()) and np.all(others >= settings.static_frames))
 
 
 def _still(
     a: Float32[np.ndarray, "t 2"], b: Float32[np.ndarray, "t 2"], width_px: int, height_px: int, s: MotionSettings
 ) -> bool:
-    """Whether most cells that hold points in `a` hold points that `b` has at the same pixel."""
+    """Whether most cells with points in `a` have points at the same pixel in `b`."""
     seen = np.isfinite(a[:, 0])
     with np.errstate(invalid="ignore"):
-        still = seen & (np.linalg.norm(b - a, axis=-1) < s.still_px)
+        still = seen & (np.linalg.norm(b - a, axis=-1) < s.static_px)
     cell = np.floor(np.nan_to_num(a) / [width_px, height_px] * s.grid).astype(int) @ [1, s.grid[0]]
     occupied = np.unique(cell[seen])
-    return len(occupied) > 0 and len(np.unique(cell[still])) >= s.still_cells * len(occupied)
+    return len(occupied) > 0 and len(np.unique(cell[still])) >= s.static_cells * len(occupied)
 
 
-def look_at_pairs(pairs: Sequence[MatchedPair], side_px: int, settings: MotionSettings) -> list[PairGeometry]:
-    """Homography against fundamental matrix, for pairs of keyframes at several distances. `side_px`: the longer."""
+def pair_geometries(pairs: Sequence[MatchedPair], side_px: int, settings: MotionSettings) -> list[PairGeometry]:
+    """Homography and fundamental matrix of keyframe pairs at several distances. `side_px`: the longer side."""
     within = settings.inlier_px * min(1.0, side_px / settings.inlier_side_px)
     seen = []
     for pair in pairs:
@@ -93,5 +93,5 @@ def look_at_pairs(pairs: Sequence[MatchedPair], side_px: int, settings: MotionSe
 
 
 def shows_parallax(pairs: Sequence[PairGeometry], settings: MotionSettings) -> bool:
-    """Whether most pairs hold more than one homography explains: the camera travels through a scene with depth."""
+    """Whether one homography does not explain most pairs: the camera translates through a scene with depth."""
     return bool(pairs) and float(np.median([p.share for p in pairs])) <= settings.homography_share

@@ -1,7 +1,7 @@
-"""Rotation of a camera that only turns, or hardly travels: from homographies between frames, without a map.
+"""Rotations of a camera that only rotates, or hardly translates, from homographies between frames.
 
-A turning camera's homography is K R K⁻¹. Whether that form fits is tested at any plausible focal length; the
-rotations that are given out are read at the user's focal length, or at a broad guess whose σ goes with them.
+The homography of a rotating camera is K R K⁻¹. Whether it fits is tested at all plausible focal lengths. The returned
+rotations use the user's focal length, or a broad prior whose σ is added.
 """
 
 from collections.abc import Sequence
@@ -21,39 +21,39 @@ class PureRotationSettings:
     """Pixels are those of the working size."""
 
     focal_shares: tuple[float, ...] = (0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5, 1.8)
-    """Focal lengths, of the longer side, at which K R K⁻¹ is tried."""
+    """Focal lengths, as shares of the longer side, at which K R K⁻¹ is tested."""
     noise_px: float = 1.0
-    """Median residual that counts as noise: SIFT points and homographies have 0.3 to 0.7."""
+    """Largest median residual of a fit: SIFT points and homographies have 0.3 to 0.7."""
     fitting_pairs: float = 0.8
-    """Share of the pairs that must fit: one planar stretch is enough to spoil a chain."""
+    """Smallest share of fitting pairs: one planar segment is enough to spoil a chain."""
     flat_factor: float = 2.0
-    """A flat picture that slides (similarity) must fit so many times worse than turning, ..."""
-    flat_turn_rad: float = np.deg2rad(2.0)
-    """... unless no pair pans or tilts by more than this: then what it reads joins σ."""
+    """A shifting plane (similarity) must fit this many times worse than a rotation, ..."""
+    flat_rotation_rad: float = np.deg2rad(2.0)
+    """... unless no pair pans or tilts by more than this: then that angle is added to σ."""
     zoom_step: float = 0.02
-    """Scale change between keyframes, about the middle, that is called a zoom."""
-    shown_turn_rad: float = np.deg2rad(10.0)
-    """"rotation_only" is said only of clips that turn by this much."""
+    """Scale change between keyframes, about the centre, that counts as a zoom."""
+    shown_rotation_rad: float = np.deg2rad(10.0)
+    """The motion is "rotation_only" only if the clip rotates by at least this angle ..."""
     shown_share: float = 0.95
-    """... and where homographies explain this share of F's inliers in nearly all pairs."""
+    """... and homographies explain this share of F's inliers in nearly all pairs."""
     rotation_floor_rad: float = np.deg2rad(0.7)
     """Systematic σ of a relative rotation."""
     min_tracks: int = 20
-    """Tracks shared with a keyframe that place a frame between."""
+    """Smallest number of tracks shared with a keyframe, for a frame between keyframes."""
     rounds: int = 10
-    """Of re-weighted least squares, in fits and in averaging."""
+    """Iterations of re-weighted least squares, in fits and in averaging."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Turning:
+class RotationEstimate:
     """Rotations of all frames of a clip."""
 
     world_from_cam: Float64[np.ndarray, "n 3 3"]
-    """NaN where not known; the first known frame is the world."""
+    """NaN where unknown; the first known frame is the world."""
     sigma_rad: Float64[np.ndarray, "n"]
     """Per axis; NaN where not known."""
-    turns_only: bool
-    """Whether it was shown that the camera does not travel."""
+    rotation_only: bool
+    """Whether the camera certainly does not translate."""
 
 
 def pure_rotation(
@@ -63,8 +63,8 @@ def pure_rotation(
     camera: Intrinsics,
     focal_known: bool,
     settings: PureRotationSettings,
-) -> Turning | NoEstimate:
-    """Rotations by keyframe pairs, averaged over their graph, then frame by frame by tracks. `camera`: working size."""
+) -> RotationEstimate | NoEstimate:
+    """Rotations of keyframe pairs, averaged over their graph; then of each frame by tracks. `camera`: working size."""
     if not pairs:
         return NoEstimate(reason="keyframes do not match", detail="too little overlap or texture")
     best = camera if focal_known else _best_camera(pairs, camera, settings)
@@ -74,13 +74,13 @@ def pure_rotation(
     residuals = np.array([residual for _, residual in fits])
     fitting = residuals <= settings.noise_px
     if fitting.mean() < settings.fitting_pairs:
-        return _not_turning(pairs, camera, settings, float(np.median(residuals)))
-    swings = np.array([np.linalg.norm(rotation.as_rotvec()[:2]) for rotation, _ in fits])  # without roll
-    told = _told_from_sliding(pairs, residuals, swings, settings)
-    if not told and swings.max() >= settings.flat_turn_rad:
+        return _not_rotation(pairs, camera, settings, float(np.median(residuals)))
+    pan_tilt_rad = np.array([np.linalg.norm(rotation.as_rotvec()[:2]) for rotation, _ in fits])  # without roll
+    distinguished = _distinguished_from_translation(pairs, residuals, pan_tilt_rad, settings)
+    if not distinguished and pan_tilt_rad.max() >= settings.flat_rotation_rad:
         return NoEstimate(
-            reason="turning and travelling look alike here",
-            detail=f"largest pan or tilt between keyframes {np.degrees(swings.max()):.1f} degrees",
+            reason="rotation and translation cannot be distinguished",
+            detail=f"largest pan or tilt between keyframes {np.degrees(pan_tilt_rad.max()):.1f} degrees",
             remedy="film with more motion, or give --intrinsics",
         )
     measured = {
@@ -89,10 +89,10 @@ def pure_rotation(
         if fits_well
     }
     averaged, spread = average_rotations(measured, len(keyframes), settings.rounds)
-    doubt = float(np.hypot(spread, 0.0 if told else swings.max()))
-    turned = _all_frames(averaged, doubt, keyframes, xy_px, camera, settings)
-    shown = doubt <= settings.rotation_floor_rad and _only_turns(turned, pairs, settings)
-    return replace(turned, turns_only=shown)
+    sigma = float(np.hypot(spread, 0.0 if distinguished else pan_tilt_rad.max()))
+    turned = _all_frames(averaged, sigma, keyframes, xy_px, camera, settings)
+    shown = sigma <= settings.rotation_floor_rad and _rotates_only(turned, pairs, settings)
+    return replace(turned, rotation_only=shown)
 
 
 def fit_rotation(
@@ -129,14 +129,14 @@ def _best_camera(pairs: Sequence[PairGeometry], camera: Intrinsics, settings: Pu
     return min(cameras, key=residual)
 
 
-def _told_from_sliding(
+def _distinguished_from_translation(
     pairs: Sequence[PairGeometry],
     residuals: Float64[np.ndarray, "p"],
-    swings: Float64[np.ndarray, "p"],
+    pan_tilt_rad: Float64[np.ndarray, "p"],
     settings: PureRotationSettings,
 ) -> bool:
     """Whether a flat picture that slides, turns and scales is a clearly worse reading than a turning camera."""
-    widest = np.argsort(-swings, kind="stable")[: max(1, len(pairs) // 4)]
+    widest = np.argsort(-pan_tilt_rad, kind="stable")[: max(1, len(pairs) // 4)]
     sliding = [_similarity(pairs[k])[1] for k in widest]
     return bool(np.median(sliding) >= settings.flat_factor * np.median(residuals[widest]))
 
@@ -151,7 +151,7 @@ def _similarity(geometry: PairGeometry) -> tuple[Float64[np.ndarray, "2 3"], flo
     return matrix, float(np.median(np.abs(design @ [scale, shift] - b)))
 
 
-def _not_turning(
+def _not_rotation(
     pairs: Sequence[PairGeometry], camera: Intrinsics, settings: PureRotationSettings, residual_px: float
 ) -> NoEstimate:
     """Names what else one homography a pair can be."""
@@ -212,7 +212,7 @@ def _all_frames(
     xy_px: Float32[np.ndarray, "t n 2"],
     camera: Intrinsics,
     settings: PureRotationSettings,
-) -> Turning:
+) -> RotationEstimate:
     """Frames between keyframes, each from the tracks it shares with the keyframe before it (or after)."""
     count = xy_px.shape[1]
     matrices, sigma = np.full((count, 3, 3), np.nan), np.full(count, np.nan)
@@ -233,11 +233,13 @@ def _all_frames(
                 sigma[column] = np.hypot(floor, residual / camera.fx_px)
                 break
     first = matrices[np.flatnonzero(np.isfinite(sigma))[0]]
-    return Turning(world_from_cam=np.einsum("ji,njk->nik", first, matrices), sigma_rad=sigma, turns_only=False)
+    return RotationEstimate(
+        world_from_cam=np.einsum("ji,njk->nik", first, matrices), sigma_rad=sigma, rotation_only=False
+    )
 
 
-def _only_turns(turned: Turning, pairs: Sequence[PairGeometry], settings: PureRotationSettings) -> bool:
+def _rotates_only(turned: RotationEstimate, pairs: Sequence[PairGeometry], settings: PureRotationSettings) -> bool:
     """Whether the clip turns far, and nowhere shows more than its homographies explain."""
     known = Rotation.from_matrix(turned.world_from_cam[np.isfinite(turned.sigma_rad)])
-    far = known.magnitude().max() >= settings.shown_turn_rad
+    far = known.magnitude().max() >= settings.shown_rotation_rad
     return bool(far and np.mean([p.share >= settings.shown_share for p in pairs]) >= 0.9)

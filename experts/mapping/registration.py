@@ -1,4 +1,4 @@
-"""Frames between keyframes: tracks become 3-D points, and each frame is placed by those it sees (PnP)."""
+"""Poses of the frames between keyframes: tracks are triangulated, and PnP registers each frame to their points."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, Float64, Int64
 
 from experts.intrinsics import Intrinsics
-from experts.mapping.colmap_mapping import SparseMap
+from experts.mapping.colmap_mapping import SparseReconstruction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,25 +15,25 @@ class RegistrationSettings:
     """Pixels are those of the working size."""
 
     min_angle_rad: float = np.deg2rad(1.5)
-    """Least angle between two rays of a track: below it the depth is noise (COLMAP's own filter)."""
+    """Smallest triangulation angle of a track; below it the depth is noise (COLMAP's own filter)."""
     track_error_px: float = 2.0
-    """Largest distance of a track to its point's projection in any keyframe: tracks drift 0.3 px in 30 frames."""
+    """Largest reprojection error of a track in any keyframe: tracks drift 0.3 px in 30 frames."""
     ransac_px: float = 3.0
     """PnP's inlier threshold."""
     min_inliers: int = 20
-    """Fewer do not place a frame."""
+    """Smallest number of PnP inliers."""
     min_inlier_share: float = 0.6
-    """A frame is not placed on fewer of its tracks: the rest would have to move."""
+    """Smallest inlier share of a frame's tracks: the others would have to move."""
     min_residual_px: float = 0.3
-    """Floor of the pixel noise behind formal σ: no tracker is better over a clip."""
+    """Floor of the pixel noise behind the formal σ: no tracker is more accurate over a clip."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlacedFrames:
-    """Camera poses for all frames of a clip, in a map's world."""
+    """Camera poses of all frames of a clip, in the world of a reconstruction."""
 
     cam_from_world: Float64[np.ndarray, "n 4 4"]
-    """NaN where not placed."""
+    """NaN where not registered."""
     rotation_sigma_rad: Float64[np.ndarray, "n"]
     """Formal, per axis, largest axis; points taken as exact."""
     position_sigma: Float64[np.ndarray, "n"]
@@ -41,12 +41,12 @@ class PlacedFrames:
 
 
 def place_all_frames(
-    sparse: SparseMap,
+    sparse: SparseReconstruction,
     keyframes: Int64[np.ndarray, "k"],
     xy_px: Float32[np.ndarray, "t n 2"],
     settings: RegistrationSettings,
 ) -> PlacedFrames:
-    """Poses of the map's keyframes (`keyframes`: column of each place) and, by PnP on tracks, of all other frames."""
+    """Poses of the keyframes (`keyframes`: column of each place) and, by PnP on tracks, of all other frames."""
     count = xy_px.shape[1]
     columns = keyframes[sparse.places]
     poses = np.full((count, 4, 4), np.nan)
@@ -69,9 +69,9 @@ def place_all_frames(
 
 
 def triangulate_tracks(
-    sparse: SparseMap, xy_px: Float64[np.ndarray, "t k 2"], settings: RegistrationSettings
+    sparse: SparseReconstruction, xy_px: Float64[np.ndarray, "t k 2"], settings: RegistrationSettings
 ) -> Float64[np.ndarray, "t 3"]:
-    """Points of tracks seen in the map's keyframes: least squares over rays; NaN unless all rays meet there."""
+    """Points of tracks seen in the keyframes: least squares over rays; NaN unless all rays meet."""
     seen = np.isfinite(xy_px[..., 0])
     world_from_cam = np.linalg.inv(sparse.cam_from_world)
     ray = np.einsum("kij,tkj->tki", world_from_cam[:, :3, :3], sparse.camera.rays(np.nan_to_num(xy_px)))
@@ -119,7 +119,7 @@ def _place(
 
 
 def colmap_camera(camera: Intrinsics) -> Any:
-    """The same camera in COLMAP's words (pixel centres at 0.5)."""
+    """The same camera in COLMAP's convention (pixel centres at 0.5)."""
     import pycolmap
 
     params = [camera.fx_px, camera.fy_px, camera.cx_px + 0.5, camera.cy_px + 0.5, camera.k1, 0.0, 0.0, 0.0]

@@ -5,7 +5,7 @@ from scipy.spatial.transform import Rotation
 
 from experts.intrinsics import Intrinsics
 from experts.mapping.colmap_features import MatchedPair
-from experts.mapping.colmap_mapping import SparseMap
+from experts.mapping.colmap_mapping import SparseReconstruction
 
 CAMERA = Intrinsics.centred(640, 480, 520.0)
 
@@ -47,13 +47,13 @@ def matches(xy: np.ndarray) -> list[MatchedPair]:
     return pairs
 
 
-def exact_map(xyz: np.ndarray, cam_from_world: np.ndarray, camera: Intrinsics = CAMERA) -> SparseMap:
+def exact_map(xyz: np.ndarray, cam_from_world: np.ndarray, camera: Intrinsics = CAMERA) -> SparseReconstruction:
     """A map without error."""
     xy = seen(xyz, cam_from_world, camera)
     xyz = xyz[np.isfinite(xy[..., 0]).sum(axis=1) >= 3]
     xy = seen(xyz, cam_from_world, camera)
     point, place = np.nonzero(np.isfinite(xy[..., 0]))
-    return SparseMap(
+    return SparseReconstruction(
         camera=camera,
         focal_formal_px=1.0,
         places=np.arange(len(cam_from_world)),

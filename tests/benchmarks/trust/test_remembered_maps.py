@@ -6,7 +6,8 @@ import pytest
 
 from benchmarks.trust.remembered_maps import Memory, remembered
 from experts.intrinsics import Intrinsics
-from experts.mapping import colmap, two_maps
+from experts.mapping import colmap
+from experts.mapping import two_reconstructions as two_reconstructions
 from experts.mapping.colmap_features import FeatureSettings
 from spatial_engine.rendering import as_clip, demo_scene
 
@@ -16,15 +17,15 @@ CAMERA, OTHER = (Intrinsics.centred(64, 48, focal_px) for focal_px in (60.0, 70.
 def test_a_map_is_made_once_of_the_same_keyframes_and_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     verified: list[tuple[Any, ...]] = []
     made: list[Path] = []
-    monkeypatch.setattr(two_maps, "verified_copy", lambda *start: verified.append(start))
-    monkeypatch.setattr(two_maps, "map_globally", lambda path, *_: made.append(path))
+    monkeypatch.setattr(two_reconstructions, "verified_copy", lambda *start: verified.append(start))
+    monkeypatch.setattr(two_reconstructions, "map_globally", lambda path, *_: made.append(path))
     memory = Memory()
     for turn, (contents, camera) in enumerate([(b"a", CAMERA), (b"a", CAMERA), (b"a", OTHER), (b"b", CAMERA)]):
         database, target = tmp_path / f"{turn}.db", tmp_path / f"start{turn}.db"
         database.write_bytes(contents)
         with remembered(memory):
-            two_maps.verified_copy(database, target, camera, False, 0)
-            assert two_maps.map_globally(target, tmp_path / "map", False, 0) is None
+            two_reconstructions.verified_copy(database, target, camera, False, 0)
+            assert two_reconstructions.map_globally(target, tmp_path / "map", False, 0) is None
     assert [path.name for path in made] == ["start0.db", "start2.db", "start3.db"]
     assert [start[1] for start in verified] == made and len(memory.maps) == 3
 
@@ -49,8 +50,8 @@ def test_keyframes_are_described_once_with_the_same_settings(tmp_path: Path, mon
 
 
 def test_the_mapper_is_the_real_one_again_afterwards() -> None:
-    real = two_maps.map_globally
+    real = two_reconstructions.map_globally
     with pytest.raises(RuntimeError), remembered(Memory()):
-        assert two_maps.map_globally is not real
+        assert two_reconstructions.map_globally is not real
         raise RuntimeError
-    assert two_maps.map_globally is real
+    assert two_reconstructions.map_globally is real

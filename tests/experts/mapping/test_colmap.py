@@ -73,8 +73,8 @@ def path_in(found: Found) -> CameraPath:
 def rotation_errors(path: CameraPath, true: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(error, turn) in radians, from the first frame."""
     here, there = Rotation.from_matrix(path.world_from_cam[:, :3, :3]), Rotation.from_matrix(true[:, :3, :3])
-    turned = there[0].inv() * there
-    return ((here[0].inv() * here).inv() * turned).magnitude(), turned.magnitude()
+    rotation = there[0].inv() * there
+    return ((here[0].inv() * here).inv() * rotation).magnitude(), rotation.magnitude()
 
 
 def test_a_walk_is_mapped_twice_within_sigma() -> None:

@@ -11,10 +11,10 @@ from experts.mapping.focal import (
     KnownCamera,
     disagreement,
     estimated_relative_sigma,
-    guessed_camera,
+    independent,
     plausible_shares,
+    unknown_camera,
     users_camera,
-    witness,
 )
 from experts.provenance import Provenance
 from experts.signals import Calibration, NoEstimate
@@ -52,23 +52,23 @@ def test_the_users_camera_is_kept_at_full_size() -> None:
 
 
 def test_an_unknown_camera_is_broad() -> None:
-    guess = guessed_camera(clip(), SETTINGS)
+    guess = unknown_camera(clip(), SETTINGS)
     assert guess.camera.fx_px == 0.85 * 640 and guess.relative_sigma == 0.20
 
 
 def test_a_calibration_counts_only_with_a_small_measured_sigma() -> None:
-    known = witness({"calibration": calibration(0.7, 0.06)}, SETTINGS)
+    known = independent({"calibration": calibration(0.7, 0.06)}, SETTINGS)
     assert known is not None and (known.camera.fx_px, known.relative_sigma) == (448.0, 0.06)
-    assert witness({"calibration": calibration(0.7, 0.06, sigma="raw")}, SETTINGS) is None
-    assert witness({"calibration": calibration(0.7, 0.13)}, SETTINGS) is None
-    assert witness({"calibration": NoEstimate(reason="too few straight lines")}, SETTINGS) is None
-    assert witness({}, SETTINGS) is None
+    assert independent({"calibration": calibration(0.7, 0.06, sigma="raw")}, SETTINGS) is None
+    assert independent({"calibration": calibration(0.7, 0.13)}, SETTINGS) is None
+    assert independent({"calibration": NoEstimate(reason="too few straight lines")}, SETTINGS) is None
+    assert independent({}, SETTINGS) is None
 
 
 def test_a_known_camera_tells_how_far_off_another_is() -> None:
     known = KnownCamera(camera=Intrinsics.centred(640, 480, 500.0), relative_sigma=0.03)
-    assert known.sigmas_off(Intrinsics.centred(320, 240, 250.0), 0.04) == 0
-    assert np.isclose(known.sigmas_off(Intrinsics.centred(320, 240, 250.0 * np.exp(0.1)), 0.04), 2.0)
+    assert known.error_in_sigmas(Intrinsics.centred(320, 240, 250.0), 0.04) == 0
+    assert np.isclose(known.error_in_sigmas(Intrinsics.centred(320, 240, 250.0 * np.exp(0.1)), 0.04), 2.0)
     assert [round(known.shifted(by).fy_px) for by in (-1.0, 1.0)] == [485, 515]
 
 

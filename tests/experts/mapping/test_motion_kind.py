@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from experts.mapping.motion_kind import MotionSettings, is_static, look_at_pairs, shows_parallax
+from experts.mapping.motion_kind import MotionSettings, is_static, pair_geometries, shows_parallax
 from tests.experts.scenes import cloud, matches, moved, seen, turned
 
 SETTINGS = MotionSettings()
@@ -42,7 +42,7 @@ def test_parallax_needs_depth_and_travel() -> None:
     travelling = seen(cloud(RNG), moved(steps, turns)) + noise
     wall = seen(cloud(RNG, near=4, far=4), moved(steps, turns)) + noise
     turning = seen(cloud(RNG), turned([(0.0, 6.0 * k, 0.0) for k in range(4)])) + noise
-    assert shows_parallax(look_at_pairs(matches(travelling), 640, SETTINGS), SETTINGS)
-    assert not shows_parallax(look_at_pairs(matches(wall), 640, SETTINGS), SETTINGS)
-    assert not shows_parallax(look_at_pairs(matches(turning), 640, SETTINGS), SETTINGS)
+    assert shows_parallax(pair_geometries(matches(travelling), 640, SETTINGS), SETTINGS)
+    assert not shows_parallax(pair_geometries(matches(wall), 640, SETTINGS), SETTINGS)
+    assert not shows_parallax(pair_geometries(matches(turning), 640, SETTINGS), SETTINGS)
     assert not shows_parallax([], SETTINGS)

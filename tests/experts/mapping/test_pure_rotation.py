@@ -1,4 +1,4 @@
-"""Turning is told from travelling past a wall and from zooming; its rotations are right."""
+"""Pure rotation is distinguished from translation past a wall and from zooming; its rotations are right."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from experts.intrinsics import Intrinsics
-from experts.mapping.motion_kind import MotionSettings, look_at_pairs
-from experts.mapping.pure_rotation import PureRotationSettings, Turning, average_rotations, pure_rotation
+from experts.mapping.motion_kind import MotionSettings, pair_geometries
+from experts.mapping.pure_rotation import PureRotationSettings, RotationEstimate, average_rotations, pure_rotation
 from experts.signals import NoEstimate
 from tests.experts.scenes import CAMERA, cloud, matches, moved, seen, turned
 
@@ -16,14 +16,14 @@ SETTINGS = PureRotationSettings()
 RNG = np.random.default_rng(0)
 
 
-def judge(xy: np.ndarray, camera: Intrinsics = CAMERA, known: bool = True) -> Turning | NoEstimate:
+def judge(xy: np.ndarray, camera: Intrinsics = CAMERA, known: bool = True) -> RotationEstimate | NoEstimate:
     xy = xy + np.random.default_rng(1).normal(scale=0.3, size=xy.shape)
     keyframes = np.arange(0, xy.shape[1], 2)
-    pairs = look_at_pairs(matches(xy[:, keyframes]), 640, MotionSettings())
+    pairs = pair_geometries(matches(xy[:, keyframes]), 640, MotionSettings())
     return pure_rotation(pairs, keyframes, xy.astype(np.float32), camera, known, SETTINGS)
 
 
-def errors_deg(found: Turning, cam_from_world: np.ndarray) -> np.ndarray:
+def errors_deg(found: RotationEstimate, cam_from_world: np.ndarray) -> np.ndarray:
     true = Rotation.from_matrix(cam_from_world[:, :3, :3]).inv()
     return np.degrees(((true[0].inv() * true).inv() * Rotation.from_matrix(found.world_from_cam)).magnitude())
 
@@ -31,21 +31,21 @@ def errors_deg(found: Turning, cam_from_world: np.ndarray) -> np.ndarray:
 def test_a_pan_is_read_frame_by_frame() -> None:
     poses = turned([(0.5 * k, 3.0 * k, 1.0 * k) for k in range(9)])
     found = judge(seen(cloud(RNG, 1500), poses))
-    assert isinstance(found, Turning) and found.turns_only
+    assert isinstance(found, RotationEstimate) and found.rotation_only
     assert errors_deg(found, poses).max() < 0.2
 
 
 def test_a_guessed_focal_length_scales_the_turn_and_no_more() -> None:
     poses = turned([(0.0, 3.0 * k, 0.0) for k in range(9)])
     found = judge(seen(cloud(RNG, 1500), poses), Intrinsics.centred(640, 480, 600.0), known=False)
-    assert isinstance(found, Turning)
+    assert isinstance(found, RotationEstimate)
     assert errors_deg(found, poses)[-1] < 24 * 0.2
 
 
 def test_a_roll_needs_no_focal_length() -> None:
     poses = turned([(0.0, 0.0, 5.0 * k) for k in range(9)])
     found = judge(seen(cloud(RNG, 1500), poses), Intrinsics.centred(640, 480, 700.0), known=False)
-    assert isinstance(found, Turning)
+    assert isinstance(found, RotationEstimate)
     assert errors_deg(found, poses).max() < 0.3
 
 
@@ -67,8 +67,8 @@ def test_a_zoom_is_not_travel() -> None:
 def test_a_short_slide_stays_within_its_sigma() -> None:
     poses = moved([(0.008 * k, 0.0, 0.0) for k in range(9)], [(0.0, 0.0, 0.0)] * 9)
     found = judge(seen(cloud(RNG, 1500, near=4, far=4), poses))
-    if isinstance(found, Turning):
-        assert not found.turns_only
+    if isinstance(found, RotationEstimate):
+        assert not found.rotation_only
         assert np.all(errors_deg(found, poses) <= 2.5 * np.degrees(found.sigma_rad))
 
 

@@ -13,7 +13,7 @@ from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_
 from spatial_engine.rendering.boxes import sliding
 from spatial_engine.rendering.camera_paths import Stance
 from spatial_engine.rendering.rooms import random_room
-from tests.experts.rendered_things import Thing, box, noisy, staged, thing_ids, things
+from tests.experts.rendered_objects import Thing, box, noisy, staged, thing_ids, things
 
 LIFT, SETTINGS = UnprojectionSettings(), BoxSettings()
 UP = np.array([0.0, 0.0, 1.0])

@@ -12,7 +12,7 @@ from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_
 from spatial_engine.rendering.boxes import sliding
 from spatial_engine.rendering.camera_paths import Stance
 from spatial_engine.rendering.rooms import random_room
-from tests.experts.rendered_things import as_seen, box, noisy, staged, thing_ids, things
+from tests.experts.rendered_objects import as_seen, box, noisy, staged, thing_ids, things
 
 LIFT = UnprojectionSettings()
 CHAIR = (0.45, 0.45, 0.8)

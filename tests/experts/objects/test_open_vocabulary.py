@@ -20,7 +20,7 @@ from experts.signals import NoEstimate, Objects, Scale, Signal, ValidArea
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.boxes import sliding
 from tests.experts.objects.test_object_boxes import orbit
-from tests.experts.rendered_things import IdealNetworks, box, staged, thing_ids
+from tests.experts.rendered_objects import IdealNetworks, box, staged, thing_ids
 
 LABELS = ("cupboard", "crate", "box", "unicorn")
 SETTINGS = OpenVocabularySettings(labels=LABELS, frames=6)

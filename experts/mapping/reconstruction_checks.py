@@ -1,83 +1,136 @@
-"""Whether a map may be believed, and how far. Registered share, reprojection error, PnP inliers and agreement of two
-maps are no evidence of accuracy; they only refuse."""
+"""Checks of a reconstruction, and σ of its points.
+
+Registered share, reprojection error, PnP inliers and agreement of two reconstructions do not prove accuracy; they only
+refuse.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float64
+from scipy.stats import theilslopes
 
-from experts.mapping.colmap_mapping import SparseMap
+from experts.mapping.colmap_mapping import SparseReconstruction
 from experts.mapping.motion_kind import PairGeometry
 from experts.mapping.registration import widest_angle
-from experts.mapping.zoom import focal_drift
 from experts.signals import NoEstimate
+
+_MIN_POINTS = 20
+_MIN_KEYFRAMES = 5
+_HUBER_PX = 1.0
+
+
+def focal_drift(sparse: SparseReconstruction) -> tuple[float, float]:
+    """(slope over the clip, 10-90 % range) of the change of ln focal that fits each keyframe best, with its pose free.
+
+    A reconstruction mistakes a zoom for a translation, which hides most of it; depth reveals the rest. (0, 0) if fewer
+    than five keyframes see 20 points.
+    """
+    asked = [_asked_for(sparse, row) for row in range(len(sparse.places))]
+    known = np.isfinite(asked)
+    if known.sum() < _MIN_KEYFRAMES:
+        return 0.0, 0.0
+    values = np.array(asked)[known]
+    along = np.linspace(0.0, 1.0, len(sparse.places))[known]
+    return float(theilslopes(values, along).slope), float(np.subtract(*np.percentile(values, [90, 10])))
+
+
+def _asked_for(sparse: SparseReconstruction, row: int) -> float:
+    """Change of ln focal that minimises the residuals of one keyframe, pose free (one robust Gauss-Newton step)."""
+    seen = sparse.place == sparse.places[row]
+    cam_from_world = sparse.cam_from_world[row]
+    xyz_cam = sparse.xyz_world[sparse.point[seen]] @ cam_from_world[:3, :3].T + cam_from_world[:3, 3]
+    predicted = sparse.camera.project(xyz_cam)
+    front = np.isfinite(predicted).all(axis=1)
+    if front.sum() < _MIN_POINTS:
+        return np.nan
+    residual = sparse.xy_px[seen][front] - predicted[front]
+    centre = [sparse.camera.cx_px, sparse.camera.cy_px]
+    jacobian = _jacobian(xyz_cam[front], predicted[front] - centre, sparse.camera.fx_px)
+    weight = np.sqrt(1 / np.maximum(1.0, np.linalg.norm(residual, axis=1) / _HUBER_PX))
+    rows = (jacobian * weight[:, None, None]).reshape(-1, 7)
+    step = np.linalg.lstsq(rows / np.linalg.norm(rows, axis=0), (residual * weight[:, None]).ravel(), rcond=None)[0]
+    return float(step[6] / np.linalg.norm(rows[:, 6]))
+
+
+def _jacobian(
+    xyz_cam: Float64[np.ndarray, "n 3"], from_centre_px: Float64[np.ndarray, "n 2"], focal_px: float
+) -> Float64[np.ndarray, "n 2 7"]:
+    """Pixels by rotation vector, translation and ln focal, distortion neglected."""
+    x, y, z = xyz_cam.T
+    zero = np.zeros_like(x)
+    by_place = np.stack([[focal_px / z, zero, -focal_px * x / z**2], [zero, focal_px / z, -focal_px * y / z**2]])
+    by_place = by_place.transpose(2, 0, 1)
+    rotation_rad = np.stack([[zero, z, -y], [-z, zero, x], [y, -x, zero]]).transpose(2, 0, 1)
+    return np.concatenate([by_place @ rotation_rad, by_place, from_centre_px[:, :, None]], axis=2)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrustSettings:
-    """Gates after mapping, and σ. Pixels are those of the working size."""
+    """Limits of a reconstruction, and σ. Pixels are those of the working size."""
 
     min_points_per_keyframe: float = 20.0
-    """Fewer: every such map measured was wrong (a 174-frame clip mapped on none)."""
+    """With fewer points every measured reconstruction was wrong."""
     max_k1: float = 0.12
-    """Larger distortion is a wrong focal length in disguise: right maps of nine clips have 0.05 at most; a 1.2x start
-    on 7-Scenes made 0.30, a truck without a turn made 0.21 with f 21 % off. A wide lens: give `--intrinsics`."""
+    """A larger distortion indicates a wrong focal length: correct reconstructions of nine clips have 0.05 at most; a
+    1.2x initial value on 7-Scenes gave 0.30, a sideways translation without rotation gave 0.21 with f 21 % wrong. For a
+    wide lens use `--intrinsics`."""
     max_focal_slope: float = 0.004
-    """Of ln focal over the clip: 0.0024 at most on eight right maps; zooms of 1.15 and 1.3 while walking left 0.006 and
-    0.010."""
+    """Largest slope of ln focal over the clip: at most 0.0024 on eight correct reconstructions; zooms of 1.15 and 1.3
+    while walking gave 0.006 and 0.010."""
     max_focal_spread: float = 0.012
-    """Likewise 0.008 at most; zooms that go back and forth have no slope."""
+    """Largest 10-90 % range, at most 0.008 on these; a zoom back and forth has no slope."""
     min_registered_share: float = 0.5
     """Of the keyframes."""
     max_error_px: float = 1.0
-    """Mean reprojection error above what SIFT points have (0.2 to 0.9 on nine clips): one rigid camera does not fit."""
+    """Largest mean reprojection error (0.2 to 0.9 on nine clips): above it one rigid scene and camera do not fit."""
     epipolar_px: float = 2.0
-    """A match is explained if it lies so near the epipolar line that the map gives it."""
+    """A match is explained if it is this close to its epipolar line in the reconstruction."""
     epipolar_matches: int = 40
-    """Pairs with fewer epipolar inliers are not asked: a fundamental matrix explains a few matches by chance."""
+    """Smallest number of epipolar inliers of a tested pair: a fundamental matrix explains a few matches by chance."""
     epipolar_baseline: float = 0.02
-    """Nor are pairs that are nearer to each other than this share of the median range: there some epipolar geometry
-    explains everything, things that move included (measured on the demo clip's tilt: 14 % of the matches)."""
+    """Smallest baseline of a tested pair, as a share of the median range: below it some epipolar geometry explains
+    everything, moving objects included (the demo clip's tilt: 14 % of the matches)."""
     drop_share: float = 0.7
-    """A keyframe whose matches are explained to a smaller share is misplaced: it is left out (measured: 0.0 for
-    keyframes 26 degrees off)."""
+    """A keyframe whose matches are explained to a smaller share is misplaced and removed (0.0 for keyframes 26 degrees
+    off)."""
     min_explained_share: float = 0.9
-    """If any other keyframe's share is smaller, the map is bent somewhere: refused (measured: right maps have 0.91 and
-    more in all keyframes, maps folded by 12 degrees 0.82 to 0.88 in some, at the same reprojection error)."""
+    """If the share of any other keyframe is smaller, the reconstruction is bent and refused (correct ones have at least
+    0.91 in all keyframes, ones folded by 12 degrees 0.82 to 0.88 in some, at the same reprojection error)."""
     min_angle_rad: float = np.deg2rad(1.5)
-    """Median triangulation angle below which positions rest on too little parallax."""
+    """Smallest median triangulation angle."""
     range_relative_floor: float = 0.03
     """σ of range / range, systematic: measured 2.2 to 3.4 % on sparse points of 7-Scenes against its depth."""
     point_sigma_px: float = 1.0
     """Pixel σ behind the triangulation term σ_px / (f · angle)."""
     sure_observations: int = 4
-    """A point is sure only if so many keyframes see it, ..."""
+    """A point is reliable only if at least this many keyframes see it, ..."""
     sure_error_px: float = 1.5
-    """... it reprojects within this, ..."""
+    """... its reprojection error is below this, ..."""
     sure_angle_rad: float = np.deg2rad(2.0)
-    """... its rays meet at this angle at least, ..."""
+    """... its triangulation angle is at least this, ..."""
     sure_sigmas: float = 3.0
-    """... and the other map has it, at the same relative range within so many σ."""
+    """... and the other reconstruction has it at the same relative range within this many σ."""
     outlier_probability_sure: float = 0.003
-    """Probability of a gross error of a sure point (DESIGN §6: two independent ways agree)."""
+    """Outlier probability of a reliable point."""
     outlier_probability_other: float = 0.05
-    """Of any other."""
+    """Outlier probability of any other point."""
 
 
 def refusal(
-    sparse: SparseMap | None,
+    sparse: SparseReconstruction | None,
     pairs: Sequence[PairGeometry],
     keyframes: int,
     settings: TrustSettings,
     plausible_shares: tuple[float, float] | None,
 ) -> NoEstimate | None:
-    """Why a single map must not be used; None if it passes.
+    """Why a reconstruction must not be used; None if it passes.
 
-    `plausible_shares`: of the focal length, as a share of the longer side; None: the camera was given to the map.
+    `plausible_shares`: of the focal length, as a share of the longer side; None: the camera was fixed.
     """
     if sparse is None or len(sparse.places) < 2:
-        return NoEstimate(reason="no map", detail="keyframes do not join into one map")
+        return NoEstimate(reason="no reconstruction", detail="the keyframes are not connected")
     explained = min(explained_shares(sparse, pairs, settings).values())
     registered = len(sparse.places) / keyframes
     share = sparse.camera.fx_px / max(sparse.camera.width_px, sparse.camera.height_px)
@@ -97,7 +150,11 @@ def refusal(
             "focal length changes",
             f"ln focal drifts by {slope:.4f}, spreads by {spread:.4f}",
         ),
-        (explained < settings.min_explained_share, "matches contradict the map", f"only {explained:.2f} explained"),
+        (
+            explained < settings.min_explained_share,
+            "matches contradict the reconstruction",
+            f"only {explained:.2f} explained",
+        ),
     ]
     for failed, reason, detail in gates:
         if failed:
@@ -107,8 +164,10 @@ def refusal(
     return None
 
 
-def without_misplaced(sparse: SparseMap, pairs: Sequence[PairGeometry], settings: TrustSettings) -> SparseMap:
-    """The map without keyframes that their own matches contradict, the worst first."""
+def without_misplaced(
+    sparse: SparseReconstruction, pairs: Sequence[PairGeometry], settings: TrustSettings
+) -> SparseReconstruction:
+    """The reconstruction without keyframes that their own matches contradict, the worst first."""
     while len(sparse.places) > 1:
         shares = explained_shares(sparse, pairs, settings)
         worst = min(shares, key=lambda place: (shares[place], place))
@@ -118,11 +177,13 @@ def without_misplaced(sparse: SparseMap, pairs: Sequence[PairGeometry], settings
     return sparse
 
 
-def explained_shares(sparse: SparseMap, pairs: Sequence[PairGeometry], settings: TrustSettings) -> dict[int, float]:
-    """Per keyframe: of the matches that some epipolar geometry explains, the share that the map's explains.
+def explained_shares(
+    sparse: SparseReconstruction, pairs: Sequence[PairGeometry], settings: TrustSettings
+) -> dict[int, float]:
+    """Per keyframe: share of its epipolar inliers that the geometry of the reconstruction explains.
 
-    Over all pairs with other registered keyframes; 0 without any, 1 if all its pairs have too short a baseline.
-    Unlike reprojection errors, which only count what the mapper kept, this counts what it threw away.
+    Over all pairs with other registered keyframes; 0 without any, 1 if all baselines are too short. Unlike reprojection
+    errors, this includes the matches that the mapper rejected.
     """
     least = settings.epipolar_baseline * float(np.median(ranges(sparse)))
     centre = np.linalg.inv(sparse.cam_from_world)[:, :3, 3]
@@ -144,8 +205,8 @@ def explained_shares(sparse: SparseMap, pairs: Sequence[PairGeometry], settings:
     }
 
 
-def _epipolar_error_px(sparse: SparseMap, seen: PairGeometry) -> Float64[np.ndarray, "m"]:
-    """Sampson distance of the epipolar inliers of a pair to the map's geometry."""
+def _epipolar_error_px(sparse: SparseReconstruction, seen: PairGeometry) -> Float64[np.ndarray, "m"]:
+    """Sampson distance of the epipolar inliers of a pair to the reconstruction's geometry."""
     a, b = sparse.cam_from_world[sparse.row(np.array([seen.pair.first, seen.pair.second]))]
     second_from_first = b @ np.linalg.inv(a)
     x, y, z = second_from_first[:3, 3]
@@ -158,7 +219,7 @@ def _epipolar_error_px(sparse: SparseMap, seen: PairGeometry) -> Float64[np.ndar
     return np.asarray(error * sparse.camera.fx_px)
 
 
-def triangulation_angles(sparse: SparseMap) -> Float64[np.ndarray, "p"]:
+def triangulation_angles(sparse: SparseReconstruction) -> Float64[np.ndarray, "p"]:
     """Largest angle between two rays of each point."""
     world_from_cam = np.linalg.inv(sparse.cam_from_world)
     ray = sparse.xyz_world[sparse.point] - world_from_cam[sparse.row(sparse.place), :3, 3]
@@ -174,7 +235,7 @@ def triangulation_angles(sparse: SparseMap) -> Float64[np.ndarray, "p"]:
 
 
 def range_sigmas(
-    sparse: SparseMap, angle: Float64[np.ndarray, "p"], settings: TrustSettings
+    sparse: SparseReconstruction, angle: Float64[np.ndarray, "p"], settings: TrustSettings
 ) -> Float64[np.ndarray, "p"]:
     """σ of range / range: systematic floor ⊕ σ_px / (f · angle)."""
     with np.errstate(divide="ignore"):
@@ -182,8 +243,8 @@ def range_sigmas(
     return np.asarray(np.hypot(settings.range_relative_floor, triangulation))
 
 
-def gross_errors(
-    sparse: SparseMap, other: SparseMap, angle: Float64[np.ndarray, "p"], settings: TrustSettings
+def outlier_probabilities(
+    sparse: SparseReconstruction, other: SparseReconstruction, angle: Float64[np.ndarray, "p"], settings: TrustSettings
 ) -> Float64[np.ndarray, "p"]:
     """Outlier probability of each point of `sparse`: small only where both reconstructions triangulate the same
     keypoints to the same point."""
@@ -194,9 +255,9 @@ def gross_errors(
 
 
 def _confirmed(
-    sparse: SparseMap, other: SparseMap, sigma: Float64[np.ndarray, "p"], sigmas: float
+    sparse: SparseReconstruction, other: SparseReconstruction, sigma: Float64[np.ndarray, "p"], sigmas: float
 ) -> Bool[np.ndarray, "p"]:
-    """Points whose keypoints the other map places at the same range, up to one scale between the maps."""
+    """Points whose keypoints the other reconstruction places at the same range, up to one scale."""
     key, other_key = ((m.place << 32) + m.keypoint for m in (sparse, other))
     _, here, there = np.intersect1d(key, other_key, return_indices=True)
     if not len(here):
@@ -209,7 +270,7 @@ def _confirmed(
     return np.asarray((votes >= 2) & (np.bincount(point[agreeing], minlength=len(sigma)) == votes))
 
 
-def ranges(sparse: SparseMap) -> Float64[np.ndarray, "o"]:
+def ranges(sparse: SparseReconstruction) -> Float64[np.ndarray, "o"]:
     """Distance of each observation's point from its camera."""
     world_from_cam = np.linalg.inv(sparse.cam_from_world)
     away = sparse.xyz_world[sparse.point] - world_from_cam[sparse.row(sparse.place), :3, 3]

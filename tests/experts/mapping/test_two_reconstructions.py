@@ -9,20 +9,20 @@ import pytest
 
 from experts.clip import Clip, Picture
 from experts.intrinsics import Intrinsics
-from experts.mapping import two_maps
-from experts.mapping.colmap_mapping import SparseMap
+from experts.mapping import two_reconstructions as two_reconstructions
+from experts.mapping.colmap_mapping import SparseReconstruction
 from experts.mapping.focal import FocalSettings, KnownCamera
-from experts.mapping.map_trust import TrustSettings
-from experts.mapping.two_maps import Attempt, MapMaker, attempts
+from experts.mapping.reconstruction_checks import TrustSettings
+from experts.mapping.two_reconstructions import Attempt, Reconstructor, attempts
 from experts.signals import NoEstimate
 
 FOCAL = FocalSettings()
 
 
-def made(share: float, observations: int) -> SparseMap:
+def made(share: float, observations: int) -> SparseReconstruction:
     """As much of a map as is asked for."""
     zeros = np.zeros(observations, dtype=np.int64)
-    return SparseMap(
+    return SparseReconstruction(
         camera=Intrinsics.centred(640, 480, share * 640), focal_formal_px=1.0, places=np.arange(2),
         cam_from_world=np.tile(np.eye(4), (2, 1, 1)), xyz_world=np.zeros((100, 3)), error_px=np.full(100, 0.3),
         point=zeros, place=zeros, keypoint=zeros, xy_px=np.zeros((observations, 2)),
@@ -35,25 +35,25 @@ class Maps:
     def __init__(self, kept: dict[float, int], found: float | None = None, refused: tuple[float, ...] = ()) -> None:
         self.kept, self.found, self.refused, self.made = kept, found, refused, 0
 
-    def make(self, _: MapMaker, camera: Intrinsics, fixed: bool, seed: int) -> SparseMap:
+    def make(self, _: Reconstructor, camera: Intrinsics, fixed: bool, seed: int) -> SparseReconstruction:
         self.made += 1
         share = round(camera.fx_px / 640 if fixed or self.found is None else self.found, 2)
         return made(share, self.kept.get(share, 0))
 
-    def refuse(self, sparse: SparseMap, *_: Any) -> NoEstimate | None:
+    def refuse(self, sparse: SparseReconstruction, *_: Any) -> NoEstimate | None:
         share = round(sparse.camera.fx_px / 640, 2)
         return NoEstimate(reason="focal length changes") if share in self.refused else None
 
 
 @pytest.fixture
 def two(monkeypatch: pytest.MonkeyPatch):
-    def chosen(maps: Maps, attempt: Attempt, witness: KnownCamera | None = None):
-        monkeypatch.setattr(MapMaker, "_map", lambda *given: maps.make(*given))
-        monkeypatch.setattr(two_maps, "refusal", maps.refuse)
-        maker = MapMaker(
-            database=Path("x"), pairs=[], keyframes=8, witness=witness, trust=TrustSettings(), focal=FOCAL
+    def chosen(maps: Maps, attempt: Attempt, independent: KnownCamera | None = None):
+        monkeypatch.setattr(Reconstructor, "_map", lambda *given: maps.make(*given))
+        monkeypatch.setattr(two_reconstructions, "refusal", maps.refuse)
+        maker = Reconstructor(
+            database=Path("x"), pairs=[], keyframes=8, independent=independent, trust=TrustSettings(), focal=FOCAL
         )  # fmt: skip
-        found = maker.two_maps(attempt)
+        found = maker.two_reconstructions(attempt)
         return found if isinstance(found, NoEstimate) else tuple(round(m.camera.fx_px / 640, 2) for m in found)
 
     return chosen
@@ -69,9 +69,9 @@ class Nothing:
 CLIP = Clip(id="x", name="x", frames=np.arange(9), times_s=None, width_px=640, height_px=480, reader=Nothing())
 
 
-def tries(keyframes: int = 8, witness: KnownCamera | None = None, **options: object) -> list[Attempt]:
+def tries(keyframes: int = 8, independent: KnownCamera | None = None, **options: object) -> list[Attempt]:
     given = KnownCamera(camera=Intrinsics.centred(640, 480, 500.0), relative_sigma=0.005) if options else None
-    return attempts(CLIP, keyframes, given, witness, FOCAL)
+    return attempts(CLIP, keyframes, given, independent, FOCAL)
 
 
 def test_a_focal_length_without_rival_is_believed(two):
@@ -80,18 +80,18 @@ def test_a_focal_length_without_rival_is_believed(two):
     assert maps.made == 4  # two starts, two rivals
 
 
-@pytest.mark.parametrize("rival", [1.04, 0.62])
-def test_one_that_explains_less_than_another_is_not(two, rival):
-    found = two(Maps({0.8: 1000, rival: 1300}, found=0.8), tries()[0])
+@pytest.mark.parametrize("alternative", [1.04, 0.62])
+def test_one_that_explains_less_than_another_is_not(two, alternative):
+    found = two(Maps({0.8: 1000, alternative: 1300}, found=0.8), tries()[0])
     assert isinstance(found, NoEstimate) and found.reason == "focal length undecided"
 
 
 def test_with_a_witness_nobody_looks_for_rivals(two):
-    witness = KnownCamera(camera=Intrinsics.centred(640, 480, 0.8 * 640), relative_sigma=0.05)
+    independent = KnownCamera(camera=Intrinsics.centred(640, 480, 0.8 * 640), relative_sigma=0.05)
     maps = Maps({0.8: 1000, 1.04: 5000}, found=0.8)
-    assert two(maps, tries(witness=witness)[0], witness) == (0.8, 0.8) and maps.made == 2
+    assert two(maps, tries(independent=independent)[0], independent) == (0.8, 0.8) and maps.made == 2
     far = KnownCamera(camera=Intrinsics.centred(640, 480, 1.4 * 640), relative_sigma=0.05)
-    found = two(Maps({0.8: 1000}, found=0.8), tries(witness=far)[0], far)
+    found = two(Maps({0.8: 1000}, found=0.8), tries(independent=far)[0], far)
     assert isinstance(found, NoEstimate) and found.reason == "two focal lengths disagree"
 
 
@@ -120,8 +120,8 @@ def test_one_end_alone_says_nothing(two, maps):
 def test_ends_need_keyframes_and_nothing_better():
     assert [attempt.ends for attempt in tries()] == [False, True]
     assert [attempt.ends for attempt in tries(keyframes=5)] == [False]
-    witness = KnownCamera(camera=Intrinsics.centred(640, 480, 500.0), relative_sigma=0.1)
-    _, shifted = tries(witness=witness)
+    independent = KnownCamera(camera=Intrinsics.centred(640, 480, 500.0), relative_sigma=0.1)
+    _, shifted = tries(independent=independent)
     assert [round(camera.fx_px) for camera in shifted.cameras] == [450, 550] and not shifted.ends
     (users,) = tries(intrinsics=True)
     assert users.known_sigma == 0.005 and {camera.fx_px for camera in users.cameras} == {500.0}

@@ -1,0 +1,177 @@
+"""Converts a pair of reconstructions to signals: full-size pixels, world = first registered camera."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float64, Int64
+from scipy.spatial.distance import pdist
+from scipy.spatial.transform import Rotation
+
+from experts.clip import Clip
+from experts.mapping.colmap_mapping import SparseReconstruction
+from experts.mapping.focal import FocalSettings, estimated_relative_sigma
+from experts.mapping.reconstruction_checks import (
+    TrustSettings,
+    outlier_probabilities,
+    range_sigmas,
+    ranges,
+    triangulation_angles,
+)
+from experts.mapping.registration import PlacedFrames
+from experts.provenance import Provenance
+from experts.signals import CameraPath, Scale, SparsePoints
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReconstructionPair:
+    """A reconstruction, its frames, and the other reconstruction of the same keyframes."""
+
+    clip: Clip
+    keyframes: Int64[np.ndarray, "k"]
+    """Position in the clip of each keyframe."""
+    sparse: SparseReconstruction
+    placed: PlacedFrames
+    other: SparseReconstruction
+    other_placed: PlacedFrames
+    known_focal_sigma: float | None
+    """σ_f/f of the fixed camera of both; None: they estimated it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathFloors:
+    """Systematic σ of a camera path, which an optimiser cannot estimate."""
+
+    rotation_rad: float = np.deg2rad(0.7)
+    """Of a relative rotation, per axis."""
+    direction_rad: float = np.deg2rad(3.0)
+    """Of a direction between two positions."""
+    position_share: float = 0.005
+    """Of a position, per axis, as a share of the median range of the scene. Measured on hololens_indoor, where short
+    baselines err by up to 90 degrees: with 0.3 % some directions are beyond 2.5 σ, with 0.5 % none is."""
+    loose_share: float = 0.02
+    """A frame whose formal position σ is a larger share of the median range has too few points: it is not
+    registered."""
+    agree_share: float = 0.05
+    """Two reconstructions agree on a frame's position within this share of the median range ..."""
+    agree_rad: float = np.deg2rad(3.0)
+    """... and on its rotation within this (about four floors). A frame on which they disagree is not registered."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Difference:
+    """Per frame: half the difference of two reconstructions per axis; 0 where one lacks the frame."""
+
+    rotation_rad: Float64[np.ndarray, "n"]
+    """Radians."""
+    position: Float64[np.ndarray, "n"]
+    """In the first map's unit."""
+    compared: int
+    """Number of frames registered in both."""
+    inconsistent: Bool[np.ndarray, "n"]
+    """The reconstructions disagree on this frame."""
+
+
+def path_of(pair: ReconstructionPair, focal: FocalSettings, floors: PathFloors, provenance: Provenance) -> CameraPath:
+    """The camera path. σ = formal (points assumed exact) ⊕ half the difference of the two ⊕ systematic floor."""
+    clip, camera = pair.clip, pair.sparse.camera
+    spread = _difference(pair, floors)
+    assert spread is not None, "ask `agreeing` first"
+    scene = float(np.median(ranges(pair.sparse)))
+    registered = np.isfinite(pair.placed.cam_from_world[:, 0, 0]) & ~spread.inconsistent
+    registered &= np.nan_to_num(pair.placed.position_sigma, nan=np.inf) <= floors.loose_share * scene
+    first = pair.placed.cam_from_world[registered][0]
+    world_from_cam = np.full_like(pair.placed.cam_from_world, np.nan)
+    world_from_cam[registered] = first @ np.linalg.inv(pair.placed.cam_from_world[registered])
+    floor = np.where(registered, 1.0, np.nan)
+    return CameraPath(
+        frames=clip.frames,
+        world_from_cam=world_from_cam,
+        registered=registered,
+        keyframe=np.isin(np.arange(len(registered)), pair.keyframes[pair.sparse.places]) & registered,
+        intrinsics=camera.scaled(clip.width_px, clip.height_px),
+        focal_relative_sigma=focal_sigma(pair, focal),
+        motion="general",
+        rotation_sigma_rad=np.sqrt(
+            pair.placed.rotation_sigma_rad**2 + spread.rotation_rad**2 + (floors.rotation_rad * floor) ** 2
+        ),
+        position_sigma=np.sqrt(
+            pair.placed.position_sigma**2 + spread.position**2 + (floors.position_share * scene * floor) ** 2
+        ),
+        direction_sigma_rad=floors.direction_rad,
+        scale=Scale(kind="relative"),
+        provenance=provenance,
+    )
+
+
+def focal_sigma(pair: ReconstructionPair, focal: FocalSettings) -> float:
+    """σ_f/f: that of the fixed camera, or formal ⊕ difference of the two reconstructions ⊕ floor."""
+    if pair.known_focal_sigma is not None:
+        return pair.known_focal_sigma
+    return estimated_focal_sigma(pair.sparse, pair.other, focal)
+
+
+def estimated_focal_sigma(sparse: SparseReconstruction, other: SparseReconstruction, focal: FocalSettings) -> float:
+    """σ_f/f of a reconstruction that estimated it."""
+    noise_px = max(focal.min_noise_px, 0.8 * float(sparse.error_px.mean()))  # σ per axis of a mean distance
+    formal_px = sparse.focal_formal_px * noise_px
+    return estimated_relative_sigma(sparse.camera.fx_px, formal_px, other.camera.fx_px, focal)
+
+
+def points_of(pair: ReconstructionPair, path: CameraPath, trust: TrustSettings, provenance: Provenance) -> SparsePoints:
+    """Sparse points. σ of the range = 3 % ⊕ triangulation. The difference of the two reconstructions is not included,
+    as questions are measured on both. Observations in unregistered frames are dropped, and their points are suspect."""
+    sparse, clip = pair.sparse, pair.clip
+    angle = triangulation_angles(sparse)
+    registered_view = path.registered[pair.keyframes[sparse.place]]
+    outlier_probability = outlier_probabilities(sparse, pair.other, angle, trust)
+    outlier_probability[sparse.point[~registered_view]] = trust.outlier_probability_other
+    first = pair.placed.cam_from_world[path.registered][0]
+    return SparsePoints(
+        xyz_world=sparse.xyz_world @ first[:3, :3].T + first[:3, 3],
+        range_relative_sigma=range_sigmas(sparse, angle, trust),
+        triangulation_angle_rad=angle,
+        outlier_probability=outlier_probability,
+        observation_point=sparse.point[registered_view],
+        observation_frame=clip.frames[pair.keyframes[sparse.place[registered_view]]],
+        observation_xy_px=clip.full_from_working(sparse.xy_px[registered_view]),
+        provenance=provenance,
+    )
+
+
+def agreeing(pair: ReconstructionPair, floors: PathFloors) -> bool:
+    """Whether one similarity aligns at least half of the common frames, rotations included."""
+    spread = _difference(pair, floors)
+    return spread is not None and bool(spread.inconsistent.sum() <= spread.compared / 2)
+
+
+def _difference(pair: ReconstructionPair, floors: PathFloors) -> _Difference | None:
+    """Differences of the two reconstructions after the similarity that aligns their cameras.
+
+    Its rotation comes from the camera rotations (centres on a line leave one rotation undetermined). Scale and shift
+    are medians, so that a few misplaced frames do not bias them.
+    """
+    here, there = pair.placed.cam_from_world, pair.other_placed.cam_from_world
+    both = np.flatnonzero(np.isfinite(here[:, 0, 0]) & np.isfinite(there[:, 0, 0]))
+    if len(both) < 2:
+        return None
+    a, b = np.linalg.inv(here[both]), np.linalg.inv(there[both])
+    relative = Rotation.from_matrix(a[:, :3, :3] @ b[:, :3, :3].swapaxes(1, 2))
+    middle = min(range(len(both)), key=lambda k: float(np.median((relative[k].inv() * relative).magnitude())))
+    near = (relative[middle].inv() * relative).magnitude() <= floors.agree_rad
+    joint = relative[near].mean()
+    turn = (joint.inv() * relative).magnitude()
+    centre, other = a[:, :3, 3], joint.apply(b[:, :3, 3])
+    scale = float(np.median(pdist(centre) / np.maximum(pdist(other), 1e-12)))
+    inconsistent = centre - scale * other
+    distance = np.linalg.norm(inconsistent - np.median(inconsistent, axis=0), axis=1)
+    within = floors.agree_share * float(np.median(ranges(pair.sparse)))
+    count = len(here)
+    spread = _Difference(
+        rotation_rad=np.zeros(count),
+        position=np.zeros(count),
+        compared=len(both),
+        inconsistent=np.zeros(count, dtype=bool),
+    )
+    spread.rotation_rad[both], spread.position[both] = turn / 2 / np.sqrt(3), distance / 2 / np.sqrt(3)
+    spread.inconsistent[both] = (distance > within) | (turn > floors.agree_rad)
+    return spread

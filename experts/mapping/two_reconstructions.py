@@ -1,0 +1,174 @@
+"""Two reconstructions of the same keyframes that pass all checks: with a free focal length on which they agree, with a
+fixed camera, or with the shortest and the longest possible focal length."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from experts.clip import Clip
+from experts.intrinsics import Intrinsics
+from experts.mapping.colmap_features import verified_copy
+from experts.mapping.colmap_mapping import SparseReconstruction, map_globally
+from experts.mapping.focal import FocalSettings, KnownCamera, disagreement, plausible_shares
+from experts.mapping.motion_kind import PairGeometry
+from experts.mapping.reconstruction_checks import TrustSettings, refusal, without_misplaced
+from experts.mapping.reconstruction_signals import estimated_focal_sigma
+from experts.signals import NoEstimate
+
+Reconstructions = tuple[SparseReconstruction, SparseReconstruction] | NoEstimate
+
+_ALTERNATIVES = 10
+"""Reconstructions with this number or a larger one are alternatives."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """Cameras to reconstruct with, one after the other, until two reconstructions agree."""
+
+    cameras: tuple[Intrinsics, ...]
+    """Working size."""
+    known_sigma: float | None = None
+    """σ_f/f of the cameras, which stay fixed; None: they are initial values."""
+    ends: bool = False
+    """The cameras are extremes of the possible range: the two focal lengths must differ strongly."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reconstructor:
+    """Reconstructs from one database."""
+
+    database: Path
+    pairs: Sequence[PairGeometry]
+    keyframes: int
+    independent: KnownCamera | None
+    """The camera as estimated without a path."""
+    trust: TrustSettings
+    focal: FocalSettings
+
+    def two_reconstructions(self, attempt: Attempt) -> Reconstructions:
+        """Two reconstructions that pass all checks and agree on the focal length, the one with more points first.
+
+        If one is refused, the next initial value is tried. A fixed camera is never changed; repeated, it differs by its
+        seed only.
+        """
+        maps: list[SparseReconstruction | None] = []
+        chosen: Reconstructions = NoEstimate(reason="no reconstruction")
+        for seed, camera in enumerate(attempt.cameras):
+            maps.append(self._map(camera, attempt.known_sigma is not None, seed))
+            chosen = self._agreeing(maps, attempt)
+            if not isinstance(chosen, NoEstimate):
+                break
+        told = attempt.known_sigma is not None or self.independent is not None
+        return chosen if told or isinstance(chosen, NoEstimate) else self._without_alternative(*chosen)
+
+    def _map(self, camera: Intrinsics, fixed: bool, seed: int) -> SparseReconstruction | None:
+        name = f"{'given' if fixed else 'start'}{seed}"
+        verified = self.database.with_name(f"{name}.db")
+        verified_copy(self.database, verified, camera, fixed, seed)
+        found = map_globally(verified, self.database.with_name(name), fixed, seed)
+        return found and without_misplaced(found, self.pairs, self.trust)
+
+    def _agreeing(self, maps: Sequence[SparseReconstruction | None], attempt: Attempt) -> Reconstructions:
+        """The best two reconstructions that pass the checks, if their focal lengths agree.
+
+        A third one with another focal length must have fewer points and a larger residual than both; otherwise the
+        focal length is undecided.
+        """
+        shares = None if attempt.known_sigma is not None else plausible_shares(self.independent, self.focal)
+        refusals = [refusal(m, self.pairs, self.keyframes, self.trust, shares) for m in maps]
+        passed = [m for m, refused in zip(maps, refusals, strict=True) if m is not None and refused is None]
+        if attempt.known_sigma is None and passed and all(self._contradicted(m, m) for m in passed):
+            return self._contradiction(passed)
+        if len(passed) < 2:
+            first = next((r for r in refusals if r is not None), None)
+            detail = first.reason if first is not None else ""
+            return (
+                first if first and not passed else NoEstimate(reason="the second reconstruction failed", detail=detail)
+            )
+        if attempt.ends:
+            return self._ends(maps, passed)
+        by_points = sorted(passed, key=lambda m: -len(m.xyz_world))
+        for a, b in combinations(by_points, 2):
+            if self._disagree(a, b):
+                continue
+            odd = [m for m in passed if self._disagree(a, m)]
+            fewest, worst = len(b.xyz_world), max(a.error_px.mean(), b.error_px.mean())
+            if all(len(m.xyz_world) < fewest and m.error_px.mean() > worst for m in odd):
+                if self._contradicted(a, b):
+                    return self._contradiction([a, b])
+                return a, b
+        focal = [m.camera.fx_px for m in passed]
+        detail = f"reconstructions: {min(focal):.0f} to {max(focal):.0f} px"
+        return NoEstimate(reason="focal length undecided", detail=detail, remedy="give --intrinsics")
+
+    def _ends(self, maps: Sequence[SparseReconstruction | None], passed: list[SparseReconstruction]) -> Reconstructions:
+        """The shortest and the longest focal length that keep about as many observations as any."""
+        most = max(len(m.point) for m in maps if m is not None)
+        kept = [m for m in passed if len(m.point) * self.focal.max_extreme_loss >= most]
+        by_focal = sorted(kept, key=lambda m: m.camera.fx_px)
+        if by_focal and by_focal[-1].camera.fx_px >= self.focal.extreme_ratio * by_focal[0].camera.fx_px:
+            return by_focal[0], by_focal[-1]
+        return NoEstimate(
+            reason="focal length undecided", remedy="give --intrinsics, or rotate the camera while moving"
+        )
+
+    def _without_alternative(self, a: SparseReconstruction, b: SparseReconstruction) -> Reconstructions:
+        """The reconstructions, unless one with a clearly different focal length has clearly more observations."""
+        most = self.focal.max_alternative_share * max(len(a.point), len(b.point))
+        for number, factor in enumerate((self.focal.alternative_factor, 1 / self.focal.alternative_factor)):
+            width, height = a.camera.width_px, a.camera.height_px
+            alternative = self._map(
+                Intrinsics.centred(width, height, a.camera.fx_px * factor), True, _ALTERNATIVES + number
+            )
+            if alternative is not None and len(alternative.point) > most:
+                focal = f"{a.camera.fx_px:.0f} px explain less than {alternative.camera.fx_px:.0f}"
+                return NoEstimate(reason="focal length undecided", detail=focal, remedy="give --intrinsics")
+        return a, b
+
+    def _disagree(self, one: SparseReconstruction, other: SparseReconstruction) -> bool:
+        return disagreement(one.camera.fx_px, other.camera.fx_px) > self.focal.max_disagreement
+
+    def _contradicted(self, one: SparseReconstruction, other: SparseReconstruction) -> bool:
+        """Whether the independent estimate contradicts the focal length of a reconstruction."""
+        if self.independent is None:
+            return False
+        sigma = estimated_focal_sigma(one, other, self.focal)
+        return self.independent.error_in_sigmas(one.camera, sigma) > self.focal.independent_sigmas
+
+    def _contradiction(self, maps: Sequence[SparseReconstruction]) -> NoEstimate:
+        assert self.independent is not None
+        here = self.independent.camera.scaled(maps[0].camera.width_px, maps[0].camera.height_px)
+        said = ", ".join(f"{m.camera.fx_px:.0f}" for m in maps)
+        detail = f"reconstructions: {said} px, straight lines {here.fx_px:.0f} px"
+        return NoEstimate(reason="two focal lengths disagree", detail=detail, remedy="give --intrinsics")
+
+
+def attempts(
+    clip: Clip, keyframes: int, given: KnownCamera | None, independent: KnownCamera | None, focal: FocalSettings
+) -> list[Attempt]:
+    """What to try. With the user's camera: that one. Otherwise first a free focal length, then the independent estimate
+    ± 1 σ, or the extremes of the possible range: the difference of these two shows what is unknown."""
+    width, height = clip.working_size
+    starts = (*focal.start_shares, *focal.spare_shares)
+    if given is not None:
+        return [Attempt(cameras=(given.camera.scaled(width, height),) * len(starts), known_sigma=given.relative_sigma)]
+    free = Attempt(cameras=_centred(clip, starts))
+    if independent is not None:
+        shifted = tuple(independent.shifted(by).scaled(width, height) for by in (-1.0, 1.0))
+        return [free, Attempt(cameras=shifted, known_sigma=independent.relative_sigma)]
+    if keyframes < focal.extreme_keyframes:
+        return [free]
+    shares = focal.extreme_shares
+    return [
+        free,
+        Attempt(cameras=_centred(clip, shares), known_sigma=float(np.log(max(shares) / min(shares))), ends=True),
+    ]
+
+
+def _centred(clip: Clip, shares: Sequence[float]) -> tuple[Intrinsics, ...]:
+    """Cameras by their focal length as a share of the longer side."""
+    width, height = clip.working_size
+    return tuple(Intrinsics.centred(width, height, share * max(width, height)) for share in shares)
