@@ -1,5 +1,6 @@
 """Footage into clips: all of it is opened, each clip counts once, and what was left out is said and recorded."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from spatial_engine.sources import (
     find_footage,
     open_footage,
 )
+from spatial_engine.sources.clip_options import ClipOptions, clip_options
 from spatial_engine.sources.finding import VIDEO_ENDINGS
 from spatial_engine.store.store import FootageRecord, Store
 
@@ -33,11 +35,14 @@ class OpenFootage:
 
     store_path: Path
     options: OpenOptions
+    clip_options: ClipOptions
+    """Options of single clips."""
 
     def __call__(self, footage: Footage) -> Opened | ClipError:
         """Its clips, or why there are none."""
         try:
-            return open_footage(footage, self.options, cache=Store(self.store_path))
+            named, options = self.clip_options.apply(footage, self.options)
+            return open_footage(named, options, cache=Store(self.store_path))
         except ClipError as error:
             return error
 
@@ -54,14 +59,18 @@ def find(path: Path, options: OpenOptions, progress: Progress) -> Found:
         why = "; ".join(sorted({left.reason for left in found.left})) or "it is empty"
         kind = SpatialEngineError if any(map(_is_broken_video, found.left)) else UsageError
         raise kind(f"no footage at {path}: {why}", "give a video, or a folder of videos or of images")
-    _check_times(found, options)
+    of_clips = clip_options(path, options)
+    of_clips.check(found.taken, path)
+    _check_times([of_clips.apply(footage, options) for footage in found.taken])
     return found
 
 
-def _check_times(found: Found, options: OpenOptions) -> None:
-    """Raises `UsageError` where a range in seconds is given and no footage has times."""
-    ranged = options.start is not None or options.end is not None
-    if ranged and options.fps is None and all(isinstance(footage, ImageFolder) for footage in found.taken):
+def _check_times(taken: Sequence[tuple[Footage, OpenOptions]]) -> None:
+    """Raises `UsageError` where a range in seconds is given for all footage, and none has times."""
+    if all(
+        isinstance(footage, ImageFolder) and options.fps is None and (options.start, options.end) != (None, None)
+        for footage, options in taken
+    ):
         raise UsageError("--start/--end: images have no times", "give their rate with --fps")
 
 
@@ -77,7 +86,8 @@ def _is_broken_video(left: Left) -> bool:
 
 def open_all(found: Found, root: Path, store: Store, options: AnnotateOptions, progress: Progress) -> list[Clip]:
     """The clips of all footage, each once, by id. What cannot be opened is recorded."""
-    task = OpenFootage(store_path=store.path, options=chosen(OpenOptions, options))
+    opening = chosen(OpenOptions, options)
+    task = OpenFootage(store_path=store.path, options=opening, clip_options=clip_options(root, opening))
     progress.begin("opening", len(found.taken))
     results: dict[str, Opened | ClipError | Crashed] = {}
     for footage, result in run(task, found.taken, options.workers):

@@ -62,6 +62,8 @@ _LAST = ("workers", "retry_failed")
 """What stands last in the help."""
 _SHOWN = {
     "abilities": "NAME,...",
+    "clips": "FILE",
+    "crop": "LEFT,TOP,WIDTH,HEIGHT",
     "device": "DEVICE",
     "end": "SECONDS",
     "experts": "NAME,...",
@@ -139,8 +141,9 @@ def _value(field: Field[Any], given: Any) -> Any:
     from spatial_engine.errors import UsageError
 
     form = _SHOWN[field.name]
+    kind = int if "tuple[int" in str(field.type) else float
     try:
-        numbers = tuple(float(part) for part in given.split(","))
+        numbers = tuple(kind(part) for part in given.split(","))
     except ValueError:
         numbers = ()
     if len(numbers) != len(form.split(",")):

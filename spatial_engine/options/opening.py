@@ -7,7 +7,7 @@ from typing import Annotated
 from annotated_doc import Doc
 
 from spatial_engine.errors import UsageError
-from spatial_engine.options.checked import Checked
+from spatial_engine.options.checked import Checked, StrPath
 
 MIN_SIDE_PX = 32
 """Below this nothing can be measured: the smallest window of a tracker is 21 px."""
@@ -26,6 +26,17 @@ class OpenOptions(Checked):
     ] = None
     start: Annotated[float | None, Doc("Leave out the footage before this time, in seconds.")] = None
     end: Annotated[float | None, Doc("Leave out the footage from this time on, in seconds.")] = None
+    clips: Annotated[
+        StrPath | None,
+        Doc("YAML file with options of single clips (docs/clips.md); by default clips.yaml beside the footage."),
+    ] = None
+    crop: Annotated[
+        tuple[int, int, int, int] | None,
+        Doc(
+            "Keep this rectangle of every frame: left, top, width and height in pixels of the upright full-size frame. "
+            "Intrinsics are those of the whole frame: they are shifted with the crop."
+        ),
+    ] = None
     intrinsics: Annotated[
         tuple[float, float, float, float] | None,
         Doc(
@@ -51,6 +62,13 @@ class OpenOptions(Checked):
             raise UsageError(given, "give seconds, 0 ≤ start < end")
         if self.fps is not None and not 0 < self.fps < 10_000:
             raise UsageError(f"--fps {self.fps:g}", "give frames per second, above 0")
+        if self.crop is not None and not (
+            len(self.crop) == 4 and min(self.crop[:2]) >= 0 and min(self.crop[2:]) >= MIN_SIDE_PX
+        ):
+            given = ",".join(map(str, self.crop))
+            raise UsageError(
+                f"--crop {given}", f"give LEFT,TOP,WIDTH,HEIGHT in pixels; each side needs {MIN_SIDE_PX} at least"
+            )
         if self.intrinsics is not None and not (
             len(self.intrinsics) == 4 and all(0 < number < math.inf for number in self.intrinsics)
         ):

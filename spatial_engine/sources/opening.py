@@ -1,7 +1,7 @@
 """Footage becomes clips: one per shot, with an id that only its content decides."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -9,11 +9,12 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float64, Int64
 
-from experts.clip import Clip, OpeningOptions
+from experts.clip import Clip, FrameReader, OpeningOptions
 from experts.footage.decoding import DecodingError, ImageReader
 from experts.footage.shots import Shot, windows
 from spatial_engine.options import MIN_SIDE_PX, OpenOptions
 from spatial_engine.sources.camera_file import camera_of
+from spatial_engine.sources.cropping import Crop, CroppedReader, check_crop, cropped_camera
 from spatial_engine.sources.footage import ClipError, Footage, ImageFolder, VideoFile
 from spatial_engine.sources.image_groups import read_header
 from spatial_engine.sources.survey import SURVEY_VERSION, ImageSurvey, Survey, survey_images, survey_video
@@ -75,24 +76,59 @@ def open_photo(path: Path, name: str, options: OpenOptions | None = None) -> Cli
         raise ClipError(f"{path.name} is not a readable image", "check that it is whole") from error
     _check_size(header.width_px, header.height_px)
     folder = ImageFolder(paths=(path,), name=name, width_px=header.width_px, height_px=header.height_px)
-    reader = ImageReader(
-        paths=folder.paths,
-        width_px=header.width_px,
-        height_px=header.height_px,
-        file_bytes=(path.stat().st_size,),
+    reader = _image_reader(folder)
+    source = _Source(footage=folder, sha256=survey_images(reader).sha256, times_s=None, reader=lambda _: reader)
+    (clip,) = _clips(source, [np.zeros(1, dtype=np.int64)], options)
+    return clip
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Source:
+    """Footage whose frames are known."""
+
+    footage: Footage
+    sha256: str
+    """Of its contents."""
+    times_s: Float64[np.ndarray, "n"] | None
+    """Time stamp of every frame."""
+    reader: Callable[[Int64[np.ndarray, "_"]], FrameReader]
+    """Of the frames of one clip."""
+    width_px: int = 0
+    """Upright width; 0: that of the image folder."""
+    height_px: int = 0
+    rotation_deg: int = 0
+
+
+def _clips(source: _Source, parts: Sequence[Int64[np.ndarray, "_"]], options: OpenOptions) -> tuple[Clip, ...]:
+    """A clip of each list of frames."""
+    footage, crop = source.footage, options.crop
+    video = isinstance(footage, VideoFile)
+    width, height = (source.width_px, source.height_px) if video else (footage.width_px, footage.height_px)  # type: ignore[union-attr]
+    camera = camera_of(footage, width, height, options.intrinsics)
+    if crop is not None:
+        check_crop(crop, width, height, camera_is_stated=camera is not None)
+        camera = None if camera is None else cropped_camera(camera, crop)
+    setting = OpeningOptions(
+        max_side_px=options.max_side, max_keyframes=options.max_keyframes, intrinsics=camera, upright=options.upright
     )
-    frames = np.zeros(1, dtype=np.int64)
-    return Clip(
-        id=_clip_id(survey_images(reader).sha256, frames),
-        name=name,
-        frames=frames,
-        times_s=None,
-        width_px=header.width_px,
-        height_px=header.height_px,
-        licence=options.licence,
-        options=_opening_options(folder, header.width_px, header.height_px, options),
-        reader=reader,
-    )
+    clips = []
+    for number, frames in enumerate(parts, start=1):
+        reader = source.reader(frames)
+        clips.append(
+            Clip(
+                id=_clip_id(source.sha256, frames, crop),
+                name=footage.name if len(parts) == 1 else f"{footage.name} {'shot' if video else 'part'} {number}",
+                frames=frames,
+                times_s=None if source.times_s is None else source.times_s[frames],
+                width_px=width if crop is None else crop[2],
+                height_px=height if crop is None else crop[3],
+                rotation_deg=source.rotation_deg,
+                licence=options.licence,
+                options=setting,
+                reader=reader if crop is None else CroppedReader(reader=reader, crop=crop),
+            )
+        )
+    return tuple(clips)
 
 
 def _open_video(video: VideoFile, options: OpenOptions, cache: Cache | None) -> Opened:
@@ -106,22 +142,16 @@ def _open_video(video: VideoFile, options: OpenOptions, cache: Cache | None) -> 
     chosen = [(shot, frames) for shot, frames in chosen if len(frames) >= MIN_FRAMES]
     if not chosen:
         raise ClipError(_too_few(len(index.pts), len(kept)), "a clip needs two frames of one shot")
-    setting = _opening_options(video, index.width_px, index.height_px, options)
-    clips = tuple(
-        Clip(
-            id=_clip_id(survey.sha256, frames),
-            name=video.name if len(chosen) == 1 else f"{video.name} shot {number}",
-            frames=frames,
-            times_s=None if times_s is None else times_s[frames],
-            width_px=index.width_px,
-            height_px=index.height_px,
-            rotation_deg=index.rotation_deg,
-            licence=options.licence,
-            options=setting,
-            reader=index.reader(video.path, int(frames[0]), int(frames[-1]) + 1),
-        )
-        for number, (_, frames) in enumerate(chosen, start=1)
+    source = _Source(
+        footage=video,
+        sha256=survey.sha256,
+        times_s=times_s,
+        reader=lambda frames: index.reader(video.path, int(frames[0]), int(frames[-1]) + 1),
+        width_px=index.width_px,
+        height_px=index.height_px,
+        rotation_deg=index.rotation_deg,
     )
+    clips = _clips(source, [frames for _, frames in chosen], options)
     return Opened(clips=clips, notes=tuple(_notes(survey, [shot for shot, _ in chosen])))
 
 
@@ -131,12 +161,7 @@ def _open_images(folder: ImageFolder, options: OpenOptions, cache: Cache | None)
     _check_size(folder.width_px, folder.height_px)
     count = len(folder.paths)
     times_s = None if options.fps is None else np.arange(count) / options.fps
-    reader = ImageReader(
-        paths=folder.paths,
-        width_px=folder.width_px,
-        height_px=folder.height_px,
-        file_bytes=tuple(path.stat().st_size for path in folder.paths),
-    )
+    reader = _image_reader(folder)
     survey = _surveyed_images(reader, cache)
     # the rate is the images' own: nothing is thinned
     frames = _between(times_s, np.arange(count, dtype=np.int64), options)
@@ -146,23 +171,18 @@ def _open_images(folder: ImageFolder, options: OpenOptions, cache: Cache | None)
     chosen = [part for part in chosen if len(part) >= MIN_FRAMES]
     if not chosen:
         raise ClipError(_too_few(count - len(survey.damaged), len(frames)), "a clip needs two frames")
-    setting = _opening_options(folder, folder.width_px, folder.height_px, options)
-    clips = tuple(
-        Clip(
-            id=_clip_id(survey.sha256, part),
-            name=folder.name if len(chosen) == 1 else f"{folder.name} part {number}",
-            frames=part,
-            times_s=None if times_s is None else times_s[part],
-            width_px=folder.width_px,
-            height_px=folder.height_px,
-            licence=options.licence,
-            options=setting,
-            reader=reader,
-        )
-        for number, part in enumerate(chosen, start=1)
-    )
+    source = _Source(footage=folder, sha256=survey.sha256, times_s=times_s, reader=lambda _: reader)
     damaged = [f"{folder.paths[k].name} does not decode and is left out" for k in survey.damaged]
-    return Opened(clips=clips, notes=tuple(damaged))
+    return Opened(clips=_clips(source, chosen, options), notes=tuple(damaged))
+
+
+def _image_reader(folder: ImageFolder) -> ImageReader:
+    return ImageReader(
+        paths=folder.paths,
+        width_px=folder.width_px,
+        height_px=folder.height_px,
+        file_bytes=tuple(path.stat().st_size for path in folder.paths),
+    )
 
 
 def _shots(
@@ -194,15 +214,6 @@ def _between(
         raise ClipError("--start/--end: this video has no time stamps", "give its rate with --fps")
     end = np.inf if options.end is None else options.end
     return frames[(times_s >= (options.start or 0.0)) & (times_s < end)]
-
-
-def _opening_options(footage: Footage, width_px: int, height_px: int, options: OpenOptions) -> OpeningOptions:
-    return OpeningOptions(
-        max_side_px=options.max_side,
-        max_keyframes=options.max_keyframes,
-        intrinsics=camera_of(footage, width_px, height_px, options.intrinsics),
-        upright=options.upright,
-    )
 
 
 def _check_size(width_px: int, height_px: int) -> None:
@@ -266,6 +277,7 @@ def _state(paths: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
-def _clip_id(content_sha256: str, frames: Int64[np.ndarray, "n"]) -> str:
-    """The same footage and frames have the same id wherever they lie and whatever they are called."""
-    return hashlib.sha256(content_sha256.encode() + frames.astype("<i8").tobytes()).hexdigest()[:16]
+def _clip_id(content_sha256: str, frames: Int64[np.ndarray, "n"], crop: Crop | None) -> str:
+    """The same footage, frames and crop have the same id wherever they lie and whatever they are called."""
+    cut = b"" if crop is None else f"crop {crop}".encode()
+    return hashlib.sha256(content_sha256.encode() + frames.astype("<i8").tobytes() + cut).hexdigest()[:16]

@@ -13,6 +13,7 @@ from experts.clip import Clip, OpeningOptions
 from experts.footage.decoding import ImageReader
 from experts.footage.video import VideoReader
 from experts.intrinsics import Intrinsics
+from spatial_engine.sources.cropping import CroppedReader
 
 
 def clip_to_json(clip: Clip, base: Path | None = None) -> dict[str, Any]:
@@ -55,6 +56,15 @@ def clip_from_json(record: dict[str, Any], base: Path | None = None) -> Clip:
 
 def _source(reader: Any, base: Path | None) -> dict[str, Any]:
     match reader:
+        case CroppedReader():
+            whole = reader.reader
+            return {
+                "kind": "crop",
+                "crop": list(reader.crop),
+                "width_px": getattr(whole, "width_px", None),
+                "height_px": getattr(whole, "height_px", None),
+                "source": _source(whole, base),
+            }
         case VideoReader():
             return {
                 "kind": "video",
@@ -71,8 +81,11 @@ def _source(reader: Any, base: Path | None) -> dict[str, Any]:
     raise TypeError(f"no record for clips read by {type(reader).__name__}: VideoReader and ImageReader have one")
 
 
-def _reader(record: dict[str, Any], base: Path | None) -> VideoReader | ImageReader:
+def _reader(record: dict[str, Any], base: Path | None) -> VideoReader | ImageReader | CroppedReader:
     source, width, height = record["source"], record["width_px"], record["height_px"]
+    if source["kind"] == "crop":
+        left, top, wide, high = source["crop"]
+        return CroppedReader(reader=_reader({**record, **source}, base), crop=(left, top, wide, high))
     if source["kind"] == "images":
         paths = tuple(_found(path, base) for path in source["paths"])
         return ImageReader(paths=paths, width_px=width, height_px=height, file_bytes=tuple(source["file_bytes"]))
