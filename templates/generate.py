@@ -105,7 +105,7 @@ def _drafts_of(
     for format in template.formats:
         answer = template.answer(format, fact, measured)
         if not isinstance(answer, Undecided):
-            answer = _gated(answer, settings.min_confidence)
+            answer = gated(answer, settings.min_confidence)
         if isinstance(answer, Undecided):
             reasons[format, answer.reason] += 1
             continue
@@ -129,7 +129,7 @@ def _drafts_of(
         )
 
 
-def _gated(answer: Answer, min_confidence: float) -> Answer | Undecided:
+def gated(answer: Answer, min_confidence: float) -> Answer | Undecided:
     if answer.p_right() >= min_confidence:
         return answer
     if 1 - answer.outlier_probability < min_confidence:

@@ -1,0 +1,159 @@
+"""A new answer type and its format, in one file of a package of its own: from the gate to the reward."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from importlib import invalidate_caches
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spatial_engine.dataset.balance import Arranged
+from spatial_engine.dataset.question_line import from_line, question_of, to_line
+from spatial_engine.evaluation import baselines, protocol
+from spatial_engine.export.lmms_eval import row
+from spatial_engine.export.scorer_archive import write_scorer
+from spatial_engine.scoring import own
+from spatial_engine.scoring.reward import reward
+from templates.answers.registry import answer_type, format_of, recorded_answer
+from templates.generate import gated
+from templates.measured import Undecided
+from templates.question import Photo, Phrasing
+from templates.truth import Claim
+from tests.spatial_engine import drafts
+
+CODE = '''
+"""Boxes in a picture. Right: intersection over union of at least a half."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.stats import norm
+
+from templates.answers.answer import Answer, Recorded
+from templates.answers.format import Format
+
+SIDES = ("left", "top", "right", "bottom")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Box(Answer):
+    name = "box"
+    sides: np.ndarray
+    sigma_iou: float
+
+    def p_within(self):
+        return norm.cdf(0.5 / self.sigma_iou)
+
+    @property
+    def limits(self):
+        return np.array([0.5])
+
+    def error(self, truth):
+        both = np.concatenate([np.maximum(self.sides, truth.sides)[:2], np.minimum(self.sides, truth.sides)[2:]])
+        area, own, true = (np.prod(np.maximum(b[2:] - b[:2], 0)) for b in (both, self.sides, truth.sides))
+        return np.array([1 - area / (own + true - area)]), np.array([truth.sigma_iou])
+
+    def to_json(self):
+        value = dict(zip(SIDES, self.sides.tolist()))
+        return Recorded(value=value, answer=value, sigma=self.sigma_iou, tolerance=0.5, unit="px")
+
+    @classmethod
+    def from_json(cls, question):
+        return cls(sides=np.array([question.value[side] for side in SIDES]), sigma_iou=question.sigma)
+
+    def predicted(self, value):
+        if not isinstance(value, dict) or not all(isinstance(value.get(side), int | float) for side in SIDES):
+            return None
+        return replace(self, sides=np.array([float(value[side]) for side in SIDES]))
+
+
+class BoxInPixels(Format):
+    name = "box"
+    reader = "numbers"
+
+    def form(self, question):
+        return f"one JSON object with {', '.join(SIDES)} in pixels"
+'''
+
+
+@pytest.fixture
+def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """An installed package: a module and the names that it registers."""
+    (tmp_path / "box_answers.py").write_text(CODE, encoding="utf-8")
+    (tmp_path / "box-1.dist-info").mkdir()
+    (tmp_path / "box-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: box\nVersion: 1\n")
+    (tmp_path / "box-1.dist-info" / "entry_points.txt").write_text(
+        "[spatial_engine.answers]\nbox = box_answers:Box\n[spatial_engine.formats]\nbox = box_answers:BoxInPixels\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    invalidate_caches()
+    yield answer_type("box")(sides=np.array([40.0, 30.0, 140.0, 130.0]), sigma_iou=0.05)
+    sys.modules.pop("box_answers", None)
+    answer_type.cache_clear()
+    format_of.cache_clear()
+
+
+def asked(box):
+    draft = drafts.draft(
+        "box", box, Phrasing(prompt="Where is the chair?", media=(Photo(frame=3),)), template="where",
+        ability="L1/Localization/3D Detection", params={"frame": 3}, clip_id="c" * 16,
+    )  # fmt: skip
+    return from_line(to_line(question_of(Arranged(draft=draft), drafts.clip())))
+
+
+def moved(box, by: float) -> str:
+    """The right answer, so many pixels to the right."""
+    value = {side: v + by * (side in ("left", "right")) for side, v in box.to_json().value.items()}
+    return f"<answer>{json.dumps(value)}</answer>"
+
+
+def test_the_file_is_short() -> None:
+    code = [line for line in CODE.split("class Box(Answer)")[1].splitlines() if line.strip()]
+    assert len(code) <= 40
+
+
+def test_the_gate_asks_it_where_sigma_allows(box) -> None:
+    assert gated(box, 0.99) is box
+    vague = type(box)(sides=box.sides, sigma_iou=0.4)
+    assert gated(vague, 0.99) == Undecided(reason="σ too large for the tolerance")
+
+
+def test_its_line_is_read_back_and_audited(box) -> None:
+    question = asked(box)
+    assert question.format == question.scorer == "box" and question.answer == question.value
+    recorded = recorded_answer(question)
+    stated = format_of("box").stated(question, recorded)
+    claim = Claim(format="box", fact=drafts.closer(3).fact, said=(recorded, stated))
+    for by, verdict in ((0.0, True), (90.0, False), (33.3, None)):
+        assert claim.right(type(box)(sides=box.sides + np.array([by, 0, by, 0]), sigma_iou=0.05)) is verdict
+
+
+def test_it_is_asked_scored_and_rewarded(box) -> None:
+    question = asked(box)
+    assert "one JSON object with left" in protocol.prompt(question).parts[-1]
+    scores = [own.score(question, moved(box, by)).value for by in (0.0, 10.0, 90.0)]
+    assert scores == [1.0, 1.0, 0.0] and own.score(question, "left of the table").value == 0.0
+    assert own.score(question, baselines.oracle_text(question)).value == 1.0
+    earned = reward([moved(box, by) for by in (0.0, 45.0, 90.0)], question=[to_line(question)] * 3)
+    assert earned[0] == 1.0 > 0.3 > earned[1] > earned[2] > 0
+
+
+def test_an_export_holds_it_and_the_code_that_scores_it(box, tmp_path: Path) -> None:
+    question = asked(box)
+    exported = row(replace(question, media=[]), tmp_path)
+    assert exported["format"] == "box" and exported["target"] == baselines.oracle_text(question)
+    write_scorer(archive := tmp_path / "scorer.zip")
+    (tmp_path / "line.json").write_text(to_line(question), encoding="utf-8")
+    program = (
+        f"import sys; sys.path.insert(0, {str(archive)!r})\n"
+        "import json; from templates.question import Question; from spatial_engine.scoring import own\n"
+        f"question = Question(**json.load(open({str(tmp_path / 'line.json')!r}, encoding='utf-8')))\n"
+        f"assert {str(archive)!r} in own.__file__\n"
+        f"print(own.score(question, {moved(box, 10.0)!r}).value)"
+    )
+    elsewhere = {"cwd": archive.anchor, "env": {}, "capture_output": True, "text": True, "check": True}
+    done = subprocess.run([sys.executable, "-P", "-c", program], **elsewhere)
+    assert done.stdout.strip() == "1.0"
