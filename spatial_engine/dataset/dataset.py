@@ -90,11 +90,13 @@ def _check(path: Path) -> None:
             f"{path} is not a data set: it has no audit.json that names a format version",
             "name a data set made by `spatial-engine generate`, or a folder that does not exist yet",
         ) from None
-    if version != FORMAT_VERSION or not (path / "questions.jsonl").is_file():
+    anew = "make it again into a new folder: spatial-engine generate STORE -o NEW_DATASET"
+    if version != FORMAT_VERSION:
         raise UsageError(
-            f"{path} is a data set of format {version}; this version reads and replaces format {FORMAT_VERSION}",
-            "make it again into a new folder: spatial-engine generate STORE -o NEW_DATASET",
+            f"{path} is a data set of format {version}; this version reads and replaces format {FORMAT_VERSION}", anew
         )
+    if not (path / "questions.jsonl").is_file():
+        raise UsageError(f"{path} is a damaged data set: its questions.jsonl is missing", anew)
 
 
 def scenes_of(record: Mapping[str, Json], questions: Sequence[Question]) -> dict[str, str]:

@@ -28,6 +28,7 @@ from spatial_engine.store.checksums import is_undamaged, write_checksum
 from spatial_engine.store.signal_file import file_name, read_signal, write_signal
 
 FORMAT_VERSION = 2
+_ANEW = "annotate the footage again into a new folder: spatial-engine annotate VIDEOS -o NEW_STORE"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,12 +240,11 @@ def open_store(path: str | Path) -> Store:
     try:
         version = int(read_json(marker)["format_version"])
     except (ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"{marker} is damaged", f'write {{"format_version": {FORMAT_VERSION}}} into it') from error
+        raise StoreError(f"{marker} is damaged: it names no format version", _ANEW) from error
     if version != FORMAT_VERSION:
         age = "a newer" if version > FORMAT_VERSION else "an older"
         raise StoreError(
-            f"{path} was written by {age} version: its format is {version}, this program reads {FORMAT_VERSION}",
-            "annotate the footage again into a new folder: spatial-engine annotate VIDEOS -o NEW_STORE",
+            f"{path} was written by {age} version: its format is {version}, this program reads {FORMAT_VERSION}", _ANEW
         )
     return Store(path)
 

@@ -134,8 +134,17 @@ def test_another_format_version_is_neither_read_nor_replaced(tmp_path):
     dataset = write(tmp_path / "d", ids=IDS[:1])
     (dataset.path / "audit.json").write_text(json.dumps(dataset.audit | {"format_version": 999}))
     for use in (Dataset.open, write):
-        with pytest.raises(UsageError, match="999"):
+        with pytest.raises(UsageError, match="999") as caught:
             use(dataset.path)
+        assert "spatial-engine generate STORE -o NEW_DATASET" in caught.value.remedy
+
+
+def test_a_data_set_without_questions_is_damaged(tmp_path):
+    dataset = write(tmp_path / "d", ids=IDS[:1])
+    (dataset.path / "questions.jsonl").unlink()
+    with pytest.raises(UsageError, match=r"questions\.jsonl is missing") as caught:
+        Dataset.open(dataset.path)
+    assert "spatial-engine generate STORE -o NEW_DATASET" in caught.value.remedy
 
 
 def test_a_fault_leaves_the_old_data_set(tmp_path, monkeypatch):

@@ -27,14 +27,16 @@ def add_clip(store: Store, clip_id: str, *names: str) -> None:
 def test_another_format_says_so(store: Store, version: int, age: str) -> None:
     write_json(store.path / "store.json", {"format_version": version})
     for opening in (open_store, create_store):
-        with pytest.raises(StoreError, match=f"{age} version: its format is {version}, this program reads 2"):
+        with pytest.raises(StoreError, match=f"{age} version: its format is {version}, this program reads 2") as caught:
             opening(store.path)
+        assert "spatial-engine annotate VIDEOS -o NEW_STORE" in caught.value.remedy
 
 
 def test_damaged_marker(store: Store) -> None:
     (store.path / "store.json").write_text("{")
-    with pytest.raises(StoreError, match="damaged"):
+    with pytest.raises(StoreError, match="damaged") as caught:
         open_store(store.path)
+    assert "spatial-engine annotate VIDEOS -o NEW_STORE" in caught.value.remedy, "it may be of any format"
 
 
 def test_no_store(tmp_path: Path) -> None:
