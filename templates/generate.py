@@ -17,7 +17,7 @@ from templates.measured import Json, Measured, Undecided, joined
 from templates.question import FormatName
 from templates.scene.scene import Scene, scenes_of
 from templates.settings import AskSettings
-from templates.template import Template
+from templates.template import Template, TemplateError
 
 Reasons = Counter[tuple[FormatName | None, str]]
 
@@ -28,13 +28,19 @@ _BATCH = 16
 def ask_clip(
     clip: Clip, signals: Signals, templates: Sequence[Template], settings: AskSettings, seed: int
 ) -> ClipQuestions:
-    """Everything that the signals of one clip decide, template by template. Same inputs and seed, same result."""
+    """Everything that the signals of one clip decide, template by template. Same inputs and seed, same result.
+
+    Raises `TemplateError` from whatever a template raises.
+    """
     scenes = scenes_of(clip, signals)
     drafts: list[Draft] = []
     refusals: list[Refusal] = []
     for template in templates:
         reasons: Reasons = Counter()
-        drafts += ask(template, scenes, settings, seed, reasons)
+        try:
+            drafts += ask(template, scenes, settings, seed, reasons)
+        except Exception as error:
+            raise TemplateError(template) from error
         refusals += [
             Refusal(clip_id=clip.id, template=template.name, ability=template.ability, format=f, reason=reason, count=n)
             for (f, reason), n in sorted(reasons.items(), key=str)

@@ -15,6 +15,14 @@ from templates.scene.placing import at_marks
 from templates.scene.scene import Scene
 
 
+class TemplateError(Exception):
+    """A template failed on a clip; its cause is what it raised."""
+
+    def __init__(self, template: "Template") -> None:
+        super().__init__(f"the template {template.name} failed")
+        self.template = template
+
+
 class Template(ABC):
     """One kind of question about scenes. Four methods make it; the others have defaults."""
 

@@ -1,4 +1,4 @@
-"""Errors of experts that come from elsewhere: which plug-in, and where in its code."""
+"""Errors of experts and templates: which one failed and, if it is a plug-in, where in its code."""
 
 import sys
 import traceback
@@ -6,16 +6,26 @@ from pathlib import Path
 
 from experts.expert import Expert, original
 from spatial_engine.annotation.executor import one_line
+from templates.template import Template
 
 
 def expert_error(expert: Expert, error: BaseException) -> str:
     """One line: kind and message of the error; of an expert that is not ours also its module and the line that raised,
     as "plug-in my_depth (my_package/depth.py:41): ValueError: ..."."""
     module = type(original(expert)).__module__
-    package = module.partition(".")[0]
-    if package == "experts":
-        return one_line(error)
-    return f"plug-in {expert.name} ({_raised_at(package, module, error)}): {one_line(error)}"
+    return _of_plugin(expert.name, module, error) if module.partition(".")[0] != "experts" else one_line(error)
+
+
+def template_error(template: Template, error: BaseException) -> str:
+    """The same of a template; one of ours is named without a line."""
+    module = type(template).__module__
+    if module.partition(".")[0] == "templates":
+        return f"template {template.name}: {one_line(error)}"
+    return _of_plugin(template.name, module, error)
+
+
+def _of_plugin(name: str, module: str, error: BaseException) -> str:
+    return f"plug-in {name} ({_raised_at(module.partition('.')[0], module, error)}): {one_line(error)}"
 
 
 def _raised_at(package: str, module: str, error: BaseException) -> str:

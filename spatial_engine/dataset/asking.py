@@ -7,7 +7,8 @@ from typing import Any
 
 from experts.sigma_calibration import SigmaCalibration, packaged_calibration, read_calibration, with_sigma_calibration
 from spatial_engine.annotation.executor import Crashed, run
-from spatial_engine.errors import UsageError
+from spatial_engine.annotation.plugin_errors import template_error
+from spatial_engine.errors import SpatialEngineError, UsageError
 from spatial_engine.options import GenerateOptions, words
 from spatial_engine.progress import Progress
 from spatial_engine.sources import clip_from_json
@@ -16,7 +17,7 @@ from templates.draft import ClipQuestions, Refusal
 from templates.generate import ask_clip
 from templates.registry import UnknownAbilityError, create_templates
 from templates.settings import AskSettings
-from templates.template import Template
+from templates.template import Template, TemplateError
 
 _GOOD_CALIBRATION = (
     "give a JSON file with at least one factor, as `spatial-engine calibrate SEQUENCE... -o FILE` writes it; "
@@ -62,7 +63,10 @@ class AskClip:
         store = Store(self.store_path)
         clip = clip_from_json(store.record(clip_id).clip)
         signals = with_sigma_calibration(store.signals(clip_id), self.calibration)
-        return ask_clip(clip, signals, self.templates, self.settings, self.seed)
+        try:
+            return ask_clip(clip, signals, self.templates, self.settings, self.seed)
+        except TemplateError as error:
+            raise SpatialEngineError(template_error(error.template, error.__cause__ or error)) from error
 
 
 def ask_all(task: AskClip, store: Store, workers: int, progress: Progress) -> list[ClipQuestions]:

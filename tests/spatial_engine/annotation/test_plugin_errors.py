@@ -7,9 +7,14 @@ from pathlib import Path
 import pytest
 
 from experts.tracking.klt import KltExpert
-from spatial_engine.annotation.plugin_errors import expert_error
+from spatial_engine.annotation.plugin_errors import expert_error, template_error
 from spatial_engine.pipeline import annotate
+from templates.generate import ask_clip
+from templates.perception.orientation import CameraTilt
+from templates.settings import AskSettings
+from templates.template import TemplateError
 from tests.spatial_engine.fake_footage import write_folders
+from tests.templates import worlds
 
 PLUGIN = """
 from experts.registry import create_expert
@@ -52,6 +57,29 @@ def test_a_plug_in_is_named_with_its_line(plugin: object, tmp_path: Path) -> Non
     (failure,) = store.present_failures(store.clip_ids()[0])
     assert failure.error == f"plug-in my_depth (my_package/depth.py:{line}): ValueError: no lens of this kind"
     assert str(tmp_path) not in failure.error
+
+
+TEMPLATE = """
+from templates.perception.orientation import CameraTilt
+
+
+class Crooked(CameraTilt):
+    def measure(self, facts, scene):
+        return [fact.params["tilt"] for fact in facts]
+"""
+
+
+def test_a_template_is_named_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "crooked_template.py").write_text(TEMPLATE)
+    monkeypatch.syspath_prepend(tmp_path)
+    template = importlib.import_module("crooked_template").Crooked()
+    with pytest.raises(TemplateError, match="the template camera_tilt failed") as raised:
+        ask_clip(worlds.clip(), worlds.signals(), [template], AskSettings(), 0)
+    line = TEMPLATE.splitlines().index('        return [fact.params["tilt"] for fact in facts]') + 1
+    said = template_error(raised.value.template, raised.value.__cause__)
+    assert said == f"plug-in camera_tilt (crooked_template.py:{line}): KeyError: 'tilt'"
+    assert template_error(CameraTilt(), ValueError("odd")) == "template camera_tilt: ValueError: odd"
+    sys.modules.pop("crooked_template")
 
 
 def test_ours_say_what_happened_alone() -> None:
