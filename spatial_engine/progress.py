@@ -1,8 +1,16 @@
 """How a long run shows itself: a bar with rate and time left on a terminal, plain lines elsewhere."""
 
-from typing import Protocol, runtime_checkable
+import time
+from datetime import timedelta
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from rich.console import Console
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+_HEARTBEAT_S = 30.0
+"""Without a finished piece, a line after that long."""
 
 
 def console() -> Console:
@@ -26,6 +34,14 @@ class Progress(Protocol):
         """One piece is finished."""
         ...
 
+    def stage(self, name: str, doing: str, done: int, total: int) -> None:
+        """What is being done to a piece ("colmap"), and how many of its frames are read."""
+        ...
+
+    def left(self, seconds: float) -> None:
+        """How long all pieces that remain will take."""
+        ...
+
 
 class Silent:
     """Shows nothing."""
@@ -39,12 +55,20 @@ class Silent:
     def step(self, name: str, outcome: str) -> None:
         """Ignored."""
 
+    def stage(self, name: str, doing: str, done: int, total: int) -> None:
+        """Ignored."""
 
-class Lines:
-    """One line per finished piece, for logs and pipes."""
+    def left(self, seconds: float) -> None:
+        """Ignored."""
+
+
+class Lines(Silent):
+    """One line per finished piece with the time since the start, and one every half minute in between: for logs."""
 
     def __init__(self) -> None:
         self._what, self._total, self._done = "", 0, 0
+        self._began_s = self._said_s = time.monotonic()
+        self._left = ""
 
     def say(self, line: str) -> None:
         """Prints it."""
@@ -52,12 +76,27 @@ class Lines:
 
     def begin(self, what: str, total: int) -> None:
         """Starts counting."""
-        self._what, self._total, self._done = what, total, 0
+        self._what, self._total, self._done, self._left = what, total, 0, ""
 
     def step(self, name: str, outcome: str) -> None:
-        """Prints "annotating 3/12: name: outcome"."""
+        """Prints "0:01:40 annotating 3/12: name: outcome; about 2 min left"."""
         self._done += 1
-        self.say(f"{self._what} {self._done}/{self._total}: {name}: {outcome}")
+        self._say_now(f"{self._done}/{self._total}: {name}: {outcome}", self._left if self._done < self._total else "")
+
+    def stage(self, name: str, doing: str, done: int, total: int) -> None:
+        """Prints "0:02:10 annotating 3/12: name: colmap, frame 120 of 900; about 2 min left" now and then."""
+        if time.monotonic() - self._said_s >= _HEARTBEAT_S:
+            frames = f", frame {done} of {total}" if done else ""
+            self._say_now(f"{self._done}/{self._total}: {name}: {doing}{frames}", self._left)
+
+    def left(self, seconds: float) -> None:
+        """For the next line."""
+        self._left = f"; about {duration(seconds)} left"
+
+    def _say_now(self, line: str, left: str) -> None:
+        self._said_s = time.monotonic()
+        since = timedelta(seconds=int(self._said_s - self._began_s))
+        self.say(f"{since} {self._what} {line}{left}")
 
     def __enter__(self) -> "Lines":
         return self
@@ -66,7 +105,7 @@ class Lines:
         """Nothing to close."""
 
 
-class Shares:
+class Shares(Silent):
     """Few lines on standard error: one for each twentieth of the work, however many pieces it has."""
 
     def __init__(self) -> None:
@@ -98,8 +137,8 @@ class Shares:
         """Nothing to close."""
 
 
-class Bar:
-    """A rich bar with rate and time left, on standard output or standard error."""
+class Bar(Silent):
+    """A rich bar with rate and time left, and one bar of frames for each clip at work."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         from rich.console import Console
@@ -109,15 +148,17 @@ class Bar:
             SpinnerColumn,
             TextColumn,
             TimeElapsedColumn,
-            TimeRemainingColumn,
         )
         from rich.progress import Progress as RichProgress
 
         columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
         rate = TextColumn("{task.fields[rate]}")
-        timing = (rate, TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+        timing = (rate, TimeElapsedColumn(), TextColumn("{task.fields[left]}"))
         self._bar = RichProgress(*columns, *timing, console=Console(stderr=True) if stderr else None)
-        self._task = self._bar.add_task("", total=None, visible=False, rate="")
+        self._task = self._bar.add_task("", total=None, visible=False, rate="", left="")
+        self._rich_task = {task.id: task for task in self._bar.tasks}[self._task]
+        self._by_rate = True
+        self._stages: dict[str, TaskID] = {}
 
     def say(self, line: str) -> None:
         """Prints above the bar. Markup in user's names stays text."""
@@ -125,16 +166,40 @@ class Bar:
 
     def begin(self, what: str, total: int) -> None:
         """Resets the bar."""
-        self._bar.reset(self._task, description=what, total=total, visible=total > 0, rate="")
+        for name in list(self._stages):
+            self._bar.remove_task(self._stages.pop(name))
+        self._by_rate = True
+        self._bar.reset(self._task, description=what, total=total, visible=total > 0, rate="", left="")
 
     def step(self, name: str, outcome: str) -> None:
         """Advances the bar; prints what is not plain success."""
         self._bar.advance(self._task)
-        task = self._bar.tasks[0]
+        task = self._rich_task
         per_minute = 60 * task.completed / task.elapsed if task.elapsed else 0.0
         self._bar.update(self._task, rate=f"{per_minute:.1f}/min")
+        if self._by_rate and per_minute and task.total:  # nobody forecasts: pieces are alike
+            self._show_left(60 * (task.total - task.completed) / per_minute)
+        if name in self._stages:
+            self._bar.remove_task(self._stages.pop(name))
         if _in_trouble(outcome):
             self.say(f"{name}: {outcome}")
+
+    def stage(self, name: str, doing: str, done: int, total: int) -> None:
+        """Shows a bar of frames below."""
+        from rich.markup import escape
+
+        what = escape(printable(f"  {name}: {doing}"))
+        if name not in self._stages:
+            self._stages[name] = self._bar.add_task(what, total=total, rate="", left="")
+        self._bar.update(self._stages[name], description=what, completed=done, total=total)
+
+    def left(self, seconds: float) -> None:
+        """Shows what the work itself forecasts."""
+        self._by_rate = False
+        self._show_left(seconds)
+
+    def _show_left(self, seconds: float) -> None:
+        self._bar.update(self._task, left=f"about {duration(seconds)} left" if seconds >= 1 else "")
 
     def __enter__(self) -> "Bar":
         self._bar.start()
@@ -157,6 +222,14 @@ def for_thousands() -> Bar | Shares:
     import sys
 
     return Bar(stderr=True) if sys.stderr.isatty() else Shares()
+
+
+def duration(seconds: float) -> str:
+    """For people: "40 s", "12 min", "3 h 20 min"."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def _in_trouble(outcome: str) -> bool:

@@ -10,8 +10,10 @@ from experts.expert import needs_weights
 from experts.runtime.per_image import PerImageExpert
 from spatial_engine.annotation.annotation import AnnotateClips, AnnotatedClip
 from spatial_engine.annotation.executor import Crashed, run
+from spatial_engine.annotation.forecast import Forecast
 from spatial_engine.annotation.licences import check_licences
 from spatial_engine.annotation.plan import choose_experts
+from spatial_engine.annotation.watching import Watcher
 from spatial_engine.annotation.workbench import check_able, check_sendable, obstacles
 from spatial_engine.errors import BusyError, SpatialEngineError
 from spatial_engine.options import AnnotateOptions, ExpertOptions, ModelOptions, StrPath, chosen
@@ -57,14 +59,17 @@ def _annotate(clips: Sequence[Clip], task: AnnotateClips, store: Store, workers:
     task.wait = False
     progress.begin("annotating", len(clips))
     ledger = Ledger.open(store)
-    missing = [clip for clip in clips if not task.is_done(clip)]
+    due = {clip.id: experts for clip in clips if (experts := task.due(clip))}
+    missing = [clip for clip in clips if clip.id in due]
     if missing:
         check_able(task.experts, task.model_options)
-    lacking = {clip.id for clip in missing}
-    present: list[tuple[Clip, ...]] = [(clip,) for clip in clips if clip.id not in lacking]
+    forecast = Forecast(measured_calls(store, ledger))
+    watcher = Watcher(missing, due, task.experts, forecast, workers, progress)
+    task.stages = watcher.stages
+    present: list[tuple[Clip, ...]] = [(clip,) for clip in clips if clip.id not in due]
     already, waiting = 0, _groups(missing, task, workers)
     # no process needs to start for those that are present
-    results: Iterable[_Annotated] = chain(run(task, present, 0), run(task, waiting, workers))
+    results: Iterable[_Annotated] = chain(run(task, present, 0), run(task, waiting, workers, watcher))
     while True:
         suspects: list[tuple[Clip, str]] = []
         busy: list[Clip] = []
@@ -79,6 +84,7 @@ def _annotate(clips: Sequence[Clip], task: AnnotateClips, store: Store, workers:
                     continue
                 ledger.write(done.entries)
                 already += not done.computed
+                watcher.finish(clip, done)
                 progress.step(clip.name, done.outcome)
         if not suspects and not busy:
             break
@@ -88,8 +94,15 @@ def _annotate(clips: Sequence[Clip], task: AnnotateClips, store: Store, workers:
         task.careful |= bool(suspects)
         task.wait |= bool(busy)
         waiting = [(clip,) for clip in [*(clip for clip, _ in suspects), *busy]]  # from now on clip by clip
-        results = run(task, waiting, workers)
+        results = run(task, waiting, workers, watcher)
     progress.say(f"{counted(len(clips), 'clip')}: {already} already done")
+
+
+def measured_calls(store: Store, ledger: Ledger) -> list[tuple[str, float, int]]:
+    """Expert, seconds and frames of every call of this store that was measured."""
+    frames = {clip: len(store.record(clip).clip["frames"]) for clip in store.clip_ids()}
+    calls = {(entry.clip, entry.expert): entry.seconds for entry in ledger.entries() if entry.state == "done"}
+    return [(expert, s, frames[clip]) for (clip, expert), s in calls.items() if s is not None and clip in frames]
 
 
 def _groups(clips: Sequence[Clip], task: AnnotateClips, workers: int) -> list[tuple[Clip, ...]]:

@@ -20,6 +20,7 @@ from experts.signals import Signals
 from spatial_engine.annotation.clip_work import ClipWork, Results, check_results
 from spatial_engine.annotation.executor import leave_worker
 from spatial_engine.annotation.plugin_errors import expert_error
+from spatial_engine.annotation.stages import Stages
 from spatial_engine.annotation.workbench import Workbench
 from spatial_engine.errors import BusyError
 from spatial_engine.options import ModelOptions
@@ -73,6 +74,8 @@ class AnnotateClips:
     process died (`blame`)."""
     wait: bool = True
     """Whether to wait for a clip that another process writes; else it is left, and the result says so."""
+    stages: Stages = field(default_factory=Stages)
+    """Where it says what it is doing."""
     bench: Workbench = field(init=False)
     """Where the experts are loaded."""
 
@@ -93,14 +96,15 @@ class AnnotateClips:
                 while self._pass(files, work):
                     pass  # a signal could not be written: once more, for what rests on it
             done = {one.clip.id: self._concluded(store, one) for one in work}
+        self.stages.end()
         return tuple(done.get(clip.id) or AnnotatedClip(entries=(), computed=0, busy=busy[clip.id]) for clip in clips)
 
-    def is_done(self, clip: Clip) -> bool:
-        """Whether nothing has to run. What this machine lacked last time has to be tried again."""
-        failures = Store(self.store_path).failures(clip.id)
-        return (
-            self._first_missing(clip, {key: failure for key, failure in failures.items() if not failure.setup}) is None
-        )
+    def due(self, clip: Clip) -> list[Expert]:
+        """The experts that have to run. What this machine lacked last time has to be tried again."""
+        store = Store(self.store_path)
+        failures = {key: failure for key, failure in store.failures(clip.id).items() if not failure.setup}
+        one = ClipWork(clip=clip, failures=failures)
+        return [expert for expert in self.experts if self._key_if_due(store, one, expert) is not None]
 
     def blame(self, clip: Clip, error: str) -> bool:
         """Records that a process died in the first expert that is not done; False if all are."""
@@ -177,7 +181,7 @@ class AnnotateClips:
         finished, started = 0, time.perf_counter()
         try:
             self.bench.load(expert)
-            calls = ((declared_view(one.clip, expert), _inputs(files, one, expert)) for one in group)
+            calls = ((self._view(one, expert), _inputs(files, one, expert)) for one in group)
             for one, results in zip(group, call_many(expert, calls), strict=True):
                 _file(files, one, expert, results)
                 one.seconds[expert.name] = time.perf_counter() - started
@@ -196,7 +200,7 @@ class AnnotateClips:
             results = one.refusal(expert)
             if results is None:
                 self.bench.load(expert)
-                results = expert(declared_view(one.clip, expert), _inputs(files, one, expert))
+                results = expert(self._view(one, expert), _inputs(files, one, expert))
             _file(files, one, expert, results)
         except (Exception, SystemExit) as error:  # a fault of one expert on one clip is recorded, never the run's
             failure, lost = _failure(expert, error), error if is_lost(error) else None
@@ -207,6 +211,12 @@ class AnnotateClips:
             forget_cached()
         if lost is not None:
             self._lose_gpu(files, lost)
+
+    def _view(self, one: ClipWork, expert: Expert) -> Clip:
+        """The clip as the expert may see it; its frames are counted as they are read."""
+        number = next(number for number, other in enumerate(self.experts) if other is expert)
+        self.stages.begin(one.clip.id, number)
+        return self.stages.counted(declared_view(one.clip, expert), number)
 
     def _lose_gpu(self, files: WriteBehind, error: BaseException) -> None:
         """A fresh process takes over: this one cannot use the GPU again."""

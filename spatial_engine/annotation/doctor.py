@@ -31,6 +31,7 @@ _PACKAGES = {
     "openai": "openai",
     "pydantic": "pydantic",
     "yaml": "pyyaml",
+    "threadpoolctl": "threadpoolctl",
     "sklearn": "scikit-learn",
     "json_repair": "json-repair",
     "filelock": "filelock",

@@ -18,6 +18,8 @@ from spatial_engine.errors import SetupError, SpatialEngineError, UsageError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+_WATCH_S = 0.5
+"""Between two calls of `watch`."""
 WORKER_ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
@@ -41,12 +43,15 @@ class Crashed:
     traceback: str = ""
 
 
-def run(task: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[tuple[Item, Result | Crashed]]:
+def run(
+    task: Callable[[Item], Result], items: Iterable[Item], workers: int, watch: Callable[[], None] | None = None
+) -> Iterator[tuple[Item, Result | Crashed]]:
     """(item, what `task` returned or `Crashed`) as they finish.
 
     `workers` processes are spawned, so `task` and items must be picklable and a script that calls this needs
     `if __name__ == "__main__":`; 0 works in this process, where a crash of native code ends everything.
-    A process unpickles `task` once: what it keeps lasts for the items that follow.
+    A process unpickles `task` once: what it keeps lasts for the items that follow. `watch` is called every half second
+    in this process while it waits for workers.
     When a process dies, the items then in work are tried again, one at a time: only one that kills its process
     twice is lost. `UsageError` and `SetupError` of the task pass through: they concern every item.
     """
@@ -55,10 +60,10 @@ def run(task: Callable[[Item], Result], items: Iterable[Item], workers: int) -> 
         return
     waiting, suspects = deque(items), deque[Item]()
     while waiting:
-        yield from _until_death(task, waiting, suspects, workers)
+        yield from _until_death(task, waiting, suspects, workers, watch)
         while suspects:
             alone, dead = deque([suspects.popleft()]), deque[Item]()
-            yield from _until_death(task, alone, dead, 1)
+            yield from _until_death(task, alone, dead, 1, watch)
             yield from ((item, Crashed(error="the worker process died (killed, or out of memory)")) for item in dead)
 
 
@@ -100,7 +105,11 @@ def one_line(error: BaseException) -> str:
 
 
 def _until_death(
-    task: Callable[[Item], Result], waiting: deque[Item], suspects: deque[Item], workers: int
+    task: Callable[[Item], Result],
+    waiting: deque[Item],
+    suspects: deque[Item],
+    workers: int,
+    watch: Callable[[], None] | None,
 ) -> Iterator[tuple[Item, Result | Crashed]]:
     """Works through `waiting` until it is empty or a process dies; items in work at that moment become `suspects`."""
     running: dict[Future[Result | Crashed], Item] = {}
@@ -114,7 +123,9 @@ def _until_death(
                 except BrokenProcessPool:
                     suspects.extend([*running.values(), item])
                     return
-            finished = wait(running, return_when=FIRST_COMPLETED).done
+            while not (finished := wait(running, _WATCH_S if watch else None, FIRST_COMPLETED).done):
+                if watch is not None:
+                    watch()
             for future in [future for future in finished if not isinstance(future.exception(), BrokenProcessPool)]:
                 yield running.pop(future), future.result()
             if not finished.isdisjoint(running):
