@@ -5,16 +5,15 @@ from typing import Any
 
 from spatial_engine.annotation.annotate_all import annotate_all, prepared
 from spatial_engine.annotation.opening import find, open_all
-from spatial_engine.annotation.plan import Step, choose_experts, registered_experts, steps
+from spatial_engine.annotation.overview import Plan, overview
 from spatial_engine.atomic_file import one_writer
-from spatial_engine.dataset.asking import AskClip, ask_all, templates_for
+from spatial_engine.dataset.asking import AskClip, ask_all
 from spatial_engine.dataset.dataset import Dataset, check_target
 from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.errors import interruptible
 from spatial_engine.options import AnnotateOptions, GenerateOptions, RunOptions, StrPath, chosen
 from spatial_engine.progress import Progress, Silent
 from spatial_engine.sources import clip_from_json
-from spatial_engine.store.ledger import Ledger
 from spatial_engine.store.store import Store, create_store, open_store
 
 
@@ -115,13 +114,12 @@ def run(
         return dataset
 
 
-def plan(store: StrPath, options: AnnotateOptions) -> list[Step]:
-    """What `annotate` (or `run`: for the abilities of its options) would run, with licences, expected cost and what is
-    in the way; runs nothing."""
-    wanted = None
-    if isinstance(options, RunOptions) and options.abilities is not None:
-        provided = {name for expert in registered_experts().values() for name in expert.provides}
-        wanted = {name for template in templates_for(options) for name in template.reads} & provided
-    known = (Path(store) / "store.json").is_file()
-    measured_s = Ledger.open(open_store(store)).seconds_per_clip() if known else {}
-    return steps(choose_experts(options.experts, wanted), measured_s, options)
+def plan(
+    footage: StrPath, store: StrPath, options: AnnotateOptions | None = None, *, progress: Progress | None = None
+) -> Plan:
+    """What `annotate` (or, with `RunOptions`, `run`) would do: footage, experts, time, disk, and what is missing. Runs
+    and writes nothing. Raises `UsageError` for what the run would refuse."""
+    options = options or AnnotateOptions()
+    if isinstance(options, RunOptions):
+        AskClip.of(Store(store), options)
+    return overview(Path(footage), Path(store), options, progress or Silent())

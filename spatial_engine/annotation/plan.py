@@ -60,21 +60,20 @@ class Step:
     """Why it cannot run here, each with a remedy; empty if it can."""
 
 
-def choose_experts(experts: str | Sequence[str | Expert] | None, wanted: Iterable[str] | None = None) -> list[Expert]:
+def choose_experts(experts: str | Sequence[str | Expert] | None) -> list[Expert]:
     """The experts to run, needs first.
 
     Args:
         experts: None or "default": all registered ones without weights. Names and experts: these, which must all be
             able to run, and those that join them. "+NAME" adds to them (to the default where nothing else is named),
             "-NAME" takes away.
-        wanted: signals to which the default is cut down; None: everything.
 
     Raises:
         UsageError: a name is not known, or a need is not met.
     """
     asked = _asked(experts)
     available = {name: e for name, e in registered_experts().items() if not needs_weights(e)}
-    default = choose(wanted, {e.name: e for e in _able(available.values())})
+    default = choose(None, {e.name: e for e in _able(available.values())})
     given: dict[str, Expert] = {}
     named: set[str] = set()
     for word in asked.added:

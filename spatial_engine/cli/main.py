@@ -49,7 +49,7 @@ def _options(
 def run(videos: o.Videos, out: o.Out, options: RunOptions, plan: o.PlanOnly = False) -> None:
     """Annotate, generate and report: OUT/store, OUT/dataset, OUT/report."""
     if plan:
-        _show_plan(out / "store", options)
+        _show_plan(videos, out / "store", options)
         return
     from spatial_engine import pipeline
     from spatial_engine.cli import summary
@@ -69,7 +69,7 @@ def run(videos: o.Videos, out: o.Out, options: RunOptions, plan: o.PlanOnly = Fa
 def annotate(videos: o.Videos, store: o.StoreOut, options: AnnotateOptions, plan: o.PlanOnly = False) -> None:
     """Measure the signals of every clip, into a store. Stopped? Run it again: it goes on."""
     if plan:
-        _show_plan(store, options)
+        _show_plan(videos, store, options)
         return
     from spatial_engine import pipeline
     from spatial_engine.cli import summary
@@ -182,9 +182,9 @@ def _fail(error: Exception) -> None:
     sys.exit(known.exit_code)
 
 
-def _show_plan(store: Path, options: AnnotateOptions) -> None:
+def _show_plan(videos: Path, store: Path, options: AnnotateOptions) -> None:
     from spatial_engine import pipeline
     from spatial_engine.cli import summary
-    from spatial_engine.progress import console
+    from spatial_engine.progress import Lines, console
 
-    summary.show_plan(pipeline.plan(store, options), console())
+    summary.show_plan(pipeline.plan(videos, store, options, progress=Lines()), console())

@@ -9,13 +9,15 @@ from rich.markup import escape
 from rich.table import Column, Table
 
 from experts.checkpoints.weight_files import Fault, Weights
+from experts.expert import needs_weights
+from spatial_engine.annotation.overview import Plan
 from spatial_engine.annotation.plan import Step
 from spatial_engine.atomic_file import read_json
 from spatial_engine.dataset.asking import CRASHED
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.writing import MOVED, UNREADABLE
 from spatial_engine.export.exporter import REPORT
-from spatial_engine.progress import counted, printable
+from spatial_engine.progress import counted, duration, printable
 from spatial_engine.store.ledger import Ledger
 from spatial_engine.store.store import Store
 
@@ -78,8 +80,32 @@ def show_dataset(dataset: Dataset, to: Console) -> bool:
     return not lost and not any(reason.startswith(CRASHED) for reason in crashed)
 
 
-def show_plan(steps: Sequence[Step], to: Console) -> None:
-    """The experts in their order, with licences, expected cost and what is missing; in the end, what cannot run."""
+def show_plan(plan: Plan, to: Console) -> None:
+    """Footage and its options, the experts in their order with licences and what is missing, then time and disk."""
+    unknown = sum(not each.extent.frames for each in plan.footage)
+    silent = f", {counted(unknown, 'file')} of unknown length" if unknown else ""
+    pieces = counted(len(plan.footage), "piece")
+    to.print(
+        f"footage: {pieces}, {plan.frames} frames: {counted(plan.clips, 'clip')} or more (a cut begins another){silent}"
+    )
+    for each in plan.footage:
+        if each.said:
+            said = ", ".join(f"{key} {value}" for key, value in each.said.items())
+            to.print(f"   {_safe(each.name)}: {_safe(said)} ({_safe(str(plan.clip_file))})", soft_wrap=True)
+    _show_steps(plan.steps, to)
+    workers = f" on {counted(plan.workers, 'worker')}" if plan.workers > 1 else ""
+    guessed = [step.expert.name for step in plan.steps if step.seconds is None]
+    rough = f"; nobody measured {', '.join(guessed)}" if guessed else ""
+    to.print(f"in all: about {duration(plan.seconds)}{workers}{_safe(rough)}", soft_wrap=True)
+    more = "; experts with models need more" if any(needs_weights(step.expert) for step in plan.steps) else ""
+    disk = f"about {_size(plan.bytes)} for the store{more}; {_size(plan.free_bytes)} are free"
+    to.print(f"disk: {disk} at {_safe(str(plan.store))}", soft_wrap=True)
+    if plan.bytes > plan.free_bytes:
+        to.print("[red]the disk is too small[/]\n  try: write elsewhere with -o, or free some", soft_wrap=True)
+    _show_stopped(plan.steps, to)
+
+
+def _show_steps(steps: Sequence[Step], to: Console) -> None:
     for number, step in enumerate(steps, start=1):
         expert = step.expert
         head = f"{number}. {_safe(expert.name)} {_safe(expert.version)}: {_cost(step)}; {_safe(step.licence)}"
@@ -90,14 +116,18 @@ def show_plan(steps: Sequence[Step], to: Console) -> None:
         for obstacle in step.obstacles:
             to.print(f"   [red]in the way:[/] {_safe(obstacle.cause)}", soft_wrap=True)
             to.print(f"     try: {_safe(obstacle.remedy)}", soft_wrap=True)
-    known = [step.seconds for step in steps if step.seconds is not None]
-    unknown = f", and {counted(len(steps) - len(known), 'expert')} of unknown cost" if len(known) < len(steps) else ""
-    to.print(f"in all: {sum(known):.0f} s a clip on one core{unknown}")
+
+
+def _show_stopped(steps: Sequence[Step], to: Console) -> None:
     stopped = [step.expert for step in steps if step.obstacles]
     if stopped:
         signals = sorted({signal for expert in stopped for signal in expert.provides})
         to.print(f"cannot run here: {_safe(', '.join(expert.name for expert in stopped))}", soft_wrap=True)
         to.print(f"  so nothing will provide {_safe(', '.join(signals))}", soft_wrap=True)
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{max(1, round(size / 1e6))} MB"
 
 
 def _cost(step: Step) -> str:

@@ -160,7 +160,27 @@ def test_plan_runs_nothing(command: Run, tmp_path: Path, videos: Path) -> None:
     assert code == 0
     assert "Apache" in out
     assert "estimate" in out
+    assert "footage: 2 pieces, 6 frames: 2 clips or more" in out
+    assert "in all: about " in out
+    assert "disk: about 1 MB for the store; " in out and str(tmp_path / "store") in out.replace("\n", "")
     assert not (tmp_path / "store").exists()
+
+
+def test_plan_shows_the_options_of_single_clips(command: Run, tmp_path: Path, videos: Path) -> None:
+    (videos / "clips.yaml").write_text('"clip 1": {upright: true, licence: CC0-1.0}')
+    code, out, _ = command("annotate", videos, "-o", tmp_path / "store", "--plan", "--experts", "valid_area")
+    assert code == 0
+    (line,) = [line for line in out.splitlines() if "CC0-1.0" in line]
+    assert line.strip().startswith("clip 1: upright True, licence CC0-1.0 (") and "clips.yaml" in line
+
+
+def test_plan_names_what_is_missing(command: Run, tmp_path: Path, videos: Path) -> None:
+    code, _, err = command("annotate", tmp_path / "nowhere", "-o", tmp_path / "store", "--plan")
+    assert code == 2 and "nowhere" in err
+    line = ("run", videos, "-o", tmp_path / "out", "--plan", "--sigma-calibration", tmp_path / "none.json")
+    code, _, err = command(*line)
+    assert code == 2 and "none.json: No such file" in err
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.fixture

@@ -173,7 +173,7 @@ def test_an_expert_that_fails_costs_its_clip_and_is_named(sets, witness, tmp_pat
     witness.said[opened(sets[1]).clip.id] = {}
     found = calibrate(sets, tmp_path / "store", experts=[witness])
     ((name, cause, _),) = found.skipped
-    assert name == "barn (images)" and "): KeyError: 'gravity'" in cause
+    assert name == "barn (images)" and "): KeyError: " in cause
     witness.said[opened(sets[1]).clip.id] = noisy(opened(sets[1]), 1.0)
     assert calibrate(sets, tmp_path / "store", experts=[witness]).skipped == (), "it is tried again"
     assert "barn" not in found.errors and all(each.sets == ["attic", "cellar"] for each in found.maps.factors)

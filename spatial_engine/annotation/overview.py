@@ -1,0 +1,87 @@
+"""What a run would do, before it is done: which footage, under which options, for how long, on how much disk."""
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spatial_engine.annotation.annotate_all import measured_calls
+from spatial_engine.annotation.forecast import Forecast
+from spatial_engine.annotation.opening import find
+from spatial_engine.annotation.plan import Step, choose_experts, steps
+from spatial_engine.options import AnnotateOptions, OpenOptions, chosen
+from spatial_engine.progress import Progress
+from spatial_engine.sources.clip_options import clip_options
+from spatial_engine.sources.extent import Extent, extent
+from spatial_engine.store.ledger import Ledger
+from spatial_engine.store.store import open_store
+
+BYTES_PER_FRAME = 15_000
+"""Of a store, of the default experts on frames of 640x480: 12 to 15 kB in the demo, HoloLens and KITTI clips."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedFootage:
+    """One file or folder of footage."""
+
+    name: str
+    extent: Extent
+    said: Mapping[str, Any]
+    """What clips.yaml says of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What `annotate` would do."""
+
+    footage: tuple[PlannedFootage, ...]
+    clip_file: Path | None
+    """The clips.yaml that was read."""
+    steps: tuple[Step, ...]
+    """Experts in their order."""
+    seconds: float
+    """Expected for all clips, on the workers that were asked for; nothing is subtracted for what is done already."""
+    workers: int
+    bytes: int
+    """Expected size of the store, of the default experts alone."""
+    free_bytes: int
+    """On the disk of the store."""
+    store: Path
+
+    @property
+    def clips(self) -> int:
+        """At least so many."""
+        return sum(each.extent.clips for each in self.footage)
+
+    @property
+    def frames(self) -> int:
+        """Of all footage, as far as files say."""
+        return sum(each.extent.frames for each in self.footage)
+
+
+def overview(footage: Path, store: Path, options: AnnotateOptions, progress: Progress) -> Plan:
+    """The plan of a run. Decodes nothing, writes nothing. Raises `UsageError` for what the run would refuse."""
+    found, opening = find(footage, options, progress), chosen(OpenOptions, options)
+    of_clips = clip_options(footage, opening)
+    planned = []
+    for each in found.taken:
+        named, its_options = of_clips.apply(each, opening)
+        planned.append(PlannedFootage(name=named.name, extent=extent(each, its_options), said=of_clips.of(each)))
+    known = open_store(store) if (store / "store.json").is_file() else None
+    ledger = Ledger.open(known) if known else None
+    forecast = Forecast(measured_calls(known, ledger) if known and ledger else ())
+    experts = choose_experts(options.experts)
+    parts = [round(each.extent.frames / each.extent.clips) for each in planned for _ in range(each.extent.clips)]
+    frames = {str(number): part for number, part in enumerate(parts)}
+    place = next(parent for parent in (store.absolute(), *store.absolute().parents) if parent.exists())
+    return Plan(
+        footage=tuple(planned),
+        clip_file=of_clips.path,
+        steps=tuple(steps(experts, ledger.seconds_per_clip() if ledger else {}, options)),
+        seconds=forecast.total_s(dict.fromkeys(frames, experts), frames, options.workers),
+        workers=options.workers,
+        bytes=BYTES_PER_FRAME * sum(parts),
+        free_bytes=shutil.disk_usage(place).free,
+        store=store,
+    )
