@@ -11,13 +11,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spatial_engine.dataset.dataset import Dataset
     from spatial_engine.errors import SpatialEngineError
-    from spatial_engine.evaluation.cost import Prices
-    from spatial_engine.evaluation.evaluate import RequestOptions, evaluate
+    from spatial_engine.evaluation.evaluate import evaluate
     from spatial_engine.evaluation.judge import Judge
-    from spatial_engine.evaluation.request import Server
     from spatial_engine.evaluation.score import score
     from spatial_engine.export import export
-    from spatial_engine.options import AnnotateOptions, GenerateOptions, ModelOptions, OpenOptions, RunOptions
+    from spatial_engine.options import (
+        AnnotateOptions,
+        ExpertOptions,
+        GenerateOptions,
+        JudgeOptions,
+        ModelOptions,
+        OpenOptions,
+        Prices,
+        RequestOptions,
+        RunOptions,
+        Server,
+    )
     from spatial_engine.pipeline import annotate, generate, run
     from spatial_engine.report import report
     from spatial_engine.store.store import Store, open_store
@@ -27,15 +36,17 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "AnnotateOptions": "options",
-    "RequestOptions": "evaluation.evaluate",
+    "RequestOptions": "options",
     "Dataset": "dataset.dataset",
+    "ExpertOptions": "options",
     "GenerateOptions": "options",
     "Judge": "evaluation.judge",
+    "JudgeOptions": "options",
     "ModelOptions": "options",
     "OpenOptions": "options",
-    "Prices": "evaluation.cost",
+    "Prices": "options",
     "RunOptions": "options",
-    "Server": "evaluation.request",
+    "Server": "options",
     "SpatialEngineError": "errors",
     "Store": "store.store",
     "annotate": "pipeline",
@@ -52,8 +63,10 @@ _HOMES = {
 __all__ = [
     "AnnotateOptions",
     "Dataset",
+    "ExpertOptions",
     "GenerateOptions",
     "Judge",
+    "JudgeOptions",
     "ModelOptions",
     "OpenOptions",
     "Prices",

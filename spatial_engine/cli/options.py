@@ -5,13 +5,16 @@ The name of an option is the name of the field, its help the field's `Doc`, its 
 
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import Field, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
 from annotated_doc import Doc
+
+from spatial_engine.errors import UsageError
+from spatial_engine.options import words
 
 Videos = Annotated[Path, typer.Argument(metavar="VIDEOS", help="A video, a folder of images, or a folder of such.")]
 Data = Annotated[Path, typer.Argument(metavar="DATASET", help="A data set that generate wrote.")]
@@ -62,6 +65,17 @@ _LAST = ("workers", "retry_failed")
 """What stands last in the help."""
 _SHOWN = {
     "abilities": "NAME,...",
+    "api_key_env": "VARIABLE",
+    "base_url": "URL",
+    "hints": "NAME,...",
+    "judge_api_key_env": "VARIABLE",
+    "judge_base_url": "URL",
+    "judge_model": "NAME",
+    "model": "NAME",
+    "price_in": "PRICE",
+    "price_out": "PRICE",
+    "temperature": "NUMBER|default",
+    "timeout": "SECONDS",
     "clips": "FILE",
     "crop": "LEFT,TOP,WIDTH,HEIGHT",
     "device": "DEVICE",
@@ -122,24 +136,51 @@ def _parameter(field: Field[Any]) -> inspect.Parameter:
     option = typer.Option(flag(field.name), help="".join(docs), metavar=_SHOWN.get(field.name))
     annotation = Annotated[_typed(hint), option] if docs else field.type
     default = _DEFAULTS.get(field.name, field.default)
+    if default is MISSING:
+        default = inspect.Parameter.empty
+    elif isinstance(default, tuple):
+        default = ",".join(map(str, default)) or None
+    elif default is not None and _is_number_or_word(hint):
+        default = f"{default:g}"
     return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+
+
+def _is_number_or_word(hint: Any) -> bool:
+    """Whether it is a number or one of a few words: float | Literal["default"]."""
+    members = get_args(hint) if get_origin(hint) in (Union, UnionType) else ()
+    return float in members and any(get_origin(member) is Literal for member in members)
+
+
+def _number_or_word(name: str, hint: Any, given: str) -> Any:
+    known = [word for member in get_args(hint) if get_origin(member) is Literal for word in get_args(member)]
+    try:
+        return given if given in known else float(given)
+    except ValueError as error:
+        raise UsageError(f"{flag(name)} {given}", f"give a number, or {', '.join(known)}") from error
 
 
 def _typed(hint: Any) -> Any:
     """The type as typer reads it from one word of the command line: paths as paths, lists and tuples as text."""
     members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    optional = type(None) in members or isinstance(hint, str)
+    optional = type(None) in members or isinstance(hint, str) or get_origin(hint) is tuple
+    if _is_number_or_word(hint):
+        return str
     simple = [m for m in members if get_origin(m) is Literal or m in (bool, int, float)]
     kind = Path if Path in members else (simple[0] if simple else str)
     return kind | None if optional else kind
 
 
 def _value(field: Field[Any], given: Any) -> Any:
-    """What the field takes: the numbers of "1,2,3,4" where it holds a tuple."""
-    if not (isinstance(given, str) and "tuple[" in str(field.type)):
+    """What the field takes: the parts of "1,2,3,4" or "a,b" where it holds a tuple, a number where it may be one."""
+    hint = get_args(field.type)[0]
+    if given is None and get_origin(hint) is tuple:
+        return field.default
+    if isinstance(given, str) and "tuple[str" in str(hint):
+        return tuple(words(given) or ())
+    if isinstance(given, str) and _is_number_or_word(hint):
+        return _number_or_word(field.name, hint, given)
+    if not (isinstance(given, str) and "tuple[" in str(hint)):
         return given
-    from spatial_engine.errors import UsageError
-
     form = _SHOWN[field.name]
     kind = int if "tuple[int" in str(field.type) else float
     try:

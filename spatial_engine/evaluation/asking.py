@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spatial_engine.errors import Interrupted, SetupError, UsageError
-from spatial_engine.evaluation.request import Failed, Outcome, Reply, Request, Server, TimedOut
+from spatial_engine.evaluation.request import Failed, Outcome, Reply, Request, TimedOut
+from spatial_engine.options import Server
 from spatial_engine.progress import counted
 
 _PATIENCE_S = 30.0  # how long a writer waits for another process's transaction

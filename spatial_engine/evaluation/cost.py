@@ -58,18 +58,6 @@ REPLY_TOKENS = 300
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prices:
-    """Per million tokens, in one currency."""
-
-    input: float
-    output: float
-
-    def amount(self, input_tokens: float, output_tokens: float) -> float:
-        """What tokens cost."""
-        return (self.input * input_tokens + self.output * output_tokens) / 1e6
-
-
-@dataclass(frozen=True, kw_only=True)
 class Estimate:
     """What is to be asked."""
 

@@ -9,44 +9,18 @@ from pathlib import Path
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.evaluation import protocol
 from spatial_engine.evaluation.asking import Cache, ask_all, opened_cache, replay_all
-from spatial_engine.evaluation.cost import Estimate, Prices, estimate
+from spatial_engine.evaluation.cost import Estimate, estimate
 from spatial_engine.evaluation.item import check_unchanged, dataset_digest, item_hashes
 from spatial_engine.evaluation.judge import Judge
 from spatial_engine.evaluation.protocol import Presentation, presentations, sample
-from spatial_engine.evaluation.request import Outcome, Reply, Request, Server, TimedOut
+from spatial_engine.evaluation.request import Outcome, Reply, Request, TimedOut
 from spatial_engine.evaluation.responses import Key, Response
 from spatial_engine.evaluation.run_scores import finish, write_baselines
 from spatial_engine.evaluation.runs import RunFolder, check_place, open_run, run_name
+from spatial_engine.options import Prices, RequestOptions, Server
 from spatial_engine.progress import Progress, Silent
 from templates.measured import Json
 from templates.question import Question
-
-
-@dataclass(frozen=True, kw_only=True)
-class RequestOptions:
-    """What a model is asked, and how: all that an answer depends on."""
-
-    model: str
-    temperature: float | None = 0.0
-    """None: the server's own; some models take no other."""
-    max_tokens: int | None = None
-    """Of a reply; None: the server's own limit."""
-    circular: bool = False
-    """Show every choice once for each rotation of its options."""
-    blind: bool = False
-    """Show no picture: what can be guessed from the words alone."""
-    hints: tuple[str, ...] = ()
-    """Low-level cues to add, by name: correspondence, depth, size."""
-    limit: int | None = None
-    """Ask this many questions, drawn by chance; None: all."""
-    seed: int = 0
-    """Of that draw."""
-
-    @property
-    def parameters(self) -> dict[str, Json]:
-        """As the server takes them."""
-        chosen = {"temperature": self.temperature, "max_tokens": self.max_tokens}
-        return {name: value for name, value in chosen.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -206,7 +180,7 @@ def _ask(work: Work, run: RunFolder, server: Server, cache: Cache | None, replay
         jobs = ((presentation, work.request(presentation)) for presentation in _left(work, found, server))
 
         def done(presentation: Presentation, outcome: Outcome) -> None:
-            response = response_of(presentation, outcome, work.hashes[presentation.question.id], server.timeout_s)
+            response = response_of(presentation, outcome, work.hashes[presentation.question.id], server.timeout)
             lines.append(response)
             progress.step(response.id, _word(response))
 
@@ -244,7 +218,7 @@ def _left(work: Work, found: Mapping[Key, Response], server: Server) -> Iterator
 def _settled(response: Response | None, server: Server) -> bool:
     if response is None or response.outcome == "failed":
         return False
-    return response.outcome == "answered" or (response.seconds or 0.0) >= server.timeout_s
+    return response.outcome == "answered" or (response.seconds or 0.0) >= server.timeout
 
 
 def _word(response: Response) -> str:
@@ -256,9 +230,11 @@ def _told(server: Server, judge: Judge | None, prices: Prices | None) -> dict[st
     return {
         "source": "evaluate",
         "base_url": server.base_url,
-        "timeout_s": server.timeout_s,
+        "timeout_s": server.timeout,
         "judge": judge.record if judge else None,
-        "prices": {"input": prices.input, "output": prices.output} if prices else None,
+        "prices": {"input": prices.price_in, "output": prices.price_out}
+        if prices and prices.price_in is not None
+        else None,
     }
 
 

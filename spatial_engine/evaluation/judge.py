@@ -11,10 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.asking import Cache, ask_all, replay_all
 from spatial_engine.evaluation.protocol import Presentation
-from spatial_engine.evaluation.request import Outcome, Reply, Request, Server, TimedOut
+from spatial_engine.evaluation.request import Outcome, Reply, Request, TimedOut
 from spatial_engine.evaluation.responses import Response, ResponseFile
+from spatial_engine.options import JudgeOptions, Server
 from spatial_engine.progress import Progress
 from spatial_engine.scoring import own
 from spatial_engine.scoring.reading import Unreadable
@@ -160,6 +162,27 @@ class Judge:
 
     model: str
     server: Server
+
+    @classmethod
+    def of(cls, options: JudgeOptions, server: Server | None = None, *, replay: bool = False) -> "Judge | None":
+        """The judge that the options name; None if they name none.
+
+        Args:
+            options: the user's.
+            server: where it is asked unless the options say so.
+            replay: replies come from a cache: no server is needed.
+
+        Raises:
+            UsageError: there is nowhere to ask it.
+        """
+        if options.judge_model is None:
+            return None
+        if options.judge_base_url is None:
+            if server is None and not replay:
+                raise UsageError("--judge-model without a server", "say where it is asked: --judge-base-url URL")
+            return cls(model=options.judge_model, server=server or Server())
+        own = {"base_url": options.judge_base_url, "api_key_env": options.judge_api_key_env}
+        return cls(model=options.judge_model, server=replace(server or Server(), **own))
 
     @property
     def record(self) -> dict[str, Json]:

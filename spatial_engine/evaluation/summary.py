@@ -6,25 +6,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spatial_engine.atomic_file import read_json
-from spatial_engine.evaluation.cost import Prices
 from spatial_engine.evaluation.evaluate import Plan
 from spatial_engine.evaluation.responses import ResponseFile
 from spatial_engine.evaluation.result import result
 from spatial_engine.evaluation.runs import RESULT, FinishedRun, RunFolder, finished_runs
+from spatial_engine.options import Prices
 from spatial_engine.progress import counted, printable
 
 _SHOWN = 3  # reasons of failures
 _ROWS = 12
 
 
-def show_plan(plan: Plan, prices: Prices | None) -> None:
+def show_plan(plan: Plan, prices: Prices) -> None:
     """What asking would take."""
     left = plan.left
     print(f"answered already: {plan.answered}; in the cache: {plan.cached}; to be asked: {left.requests}")
     print(f"pictures: {left.pictures}")
     print(f"tokens, estimated: {left.input_tokens} in, {left.output_tokens} out")
-    if prices is not None:
-        print(f"cost, estimated: {prices.amount(left.input_tokens, left.output_tokens):.2f}")
+    if (amount := prices.amount(left.input_tokens, left.output_tokens)) is not None:
+        print(f"cost, estimated: {amount:.2f}")
 
 
 def show_run(path: Path) -> bool:

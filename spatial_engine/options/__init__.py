@@ -11,11 +11,14 @@
     └── GenerateOptions           what is asked
         └── WorkerOptions
 
+`evaluate` and `score` take RequestOptions, Server, JudgeOptions and Prices.
+
 Imports nothing heavy: the help of the command line is made from it.
 """
 
 from spatial_engine.options.checked import StrPath, WorkerOptions, chosen, words
 from spatial_engine.options.commands import AnnotateOptions, GenerateOptions, RunOptions
+from spatial_engine.options.evaluation import JudgeOptions, Prices, RequestOptions, Server
 from spatial_engine.options.models import ExpertOptions, FetchOptions, ModelOptions, WeightsFolder
 from spatial_engine.options.opening import MIN_SIDE_PX, OpenOptions
 
@@ -25,9 +28,13 @@ __all__ = [
     "ExpertOptions",
     "FetchOptions",
     "GenerateOptions",
+    "JudgeOptions",
     "ModelOptions",
     "OpenOptions",
+    "Prices",
+    "RequestOptions",
     "RunOptions",
+    "Server",
     "StrPath",
     "WeightsFolder",
     "WorkerOptions",

@@ -18,7 +18,7 @@ import openai._base_client
 
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.writing import write_dataset
-from spatial_engine.evaluation.request import Server
+from spatial_engine.options import Server
 from tests.spatial_engine.drafts import clip, clip_questions
 
 
@@ -53,7 +53,7 @@ def _drawn(count: int) -> Path:
 
 def patient(url: str, **changes: Any) -> Server:
     """A server, as `evaluate` takes it."""
-    return Server(**{"base_url": url, "concurrency": 2, "timeout_s": 10.0, "max_retries": 4} | changes)
+    return Server(**{"base_url": url, "concurrency": 2, "timeout": 10.0, "max_retries": 4} | changes)
 
 
 @contextmanager

@@ -14,12 +14,12 @@ import pytest
 from spatial_engine.atomic_file import read_json
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import SetupError, UsageError
-from spatial_engine.evaluation.cost import Prices
-from spatial_engine.evaluation.evaluate import RequestOptions, evaluate, plan
+from spatial_engine.evaluation.evaluate import evaluate, plan
 from spatial_engine.evaluation.fake_server import FakeServer
 from spatial_engine.evaluation.responses import ResponseFile
 from spatial_engine.evaluation.runs import FinishedRun
 from spatial_engine.evaluation.scored import ScoredItem
+from spatial_engine.options import Prices, RequestOptions
 from tests.spatial_engine.evaluation.chat_server import Does, patient, quick_retries, serving, small_dataset
 
 MODEL = RequestOptions(model="org/some-model")
@@ -56,7 +56,7 @@ def test_an_oracle_is_right_and_a_liar_is_not(dataset: Dataset, tmp_path: Path, 
     for behaviour, right in (("oracle", 1.0), ("wrong", 0.0)):
         with FakeServer(dataset, behaviour) as fake:
             asking = RequestOptions(model=behaviour, circular=True)
-            run = evaluate(dataset, tmp_path, asking, patient(fake.base_url), prices=Prices(input=1, output=2))
+            run = evaluate(dataset, tmp_path, asking, patient(fake.base_url), prices=Prices(price_in=1, price_out=2))
         assert run.name == f"{behaviour}-circular"
         items = scores(run)
         assert len(items) > count(dataset) and fake.counts == {"answered": len(items)}
@@ -124,14 +124,14 @@ def test_time_outs_are_wrong_shown_apart_and_not_retried(dataset: Dataset, tmp_p
         return Does(wait_s=0.3 if number == 1 else 0.0)
 
     with serving(late) as (url, requests):
-        run = evaluate(dataset, tmp_path, MODEL, patient(url, concurrency=1, timeout_s=0.15))
+        run = evaluate(dataset, tmp_path, MODEL, patient(url, concurrency=1, timeout=0.15))
         assert len(requests) == count(dataset)
         (late_item,) = [item for item in scores(run) if item.status == "timed_out"]
         assert late_item.score == 0.0 and late_item.seconds == 0.15
         assert "no reply within 0.15 s" in late_item.detail["error"]
-        evaluate(dataset, tmp_path, MODEL, patient(url, timeout_s=0.15))
+        evaluate(dataset, tmp_path, MODEL, patient(url, timeout=0.15))
         assert len(requests) == count(dataset), "a time-out is a result"
-        evaluate(dataset, tmp_path, MODEL, patient(url, timeout_s=5.0))
+        evaluate(dataset, tmp_path, MODEL, patient(url, timeout=5.0))
         assert len(requests) == count(dataset) + 1, "unless more time is allowed"
     assert "timed_out" not in {item.status for item in scores(run)}
 
@@ -330,7 +330,7 @@ def test_killed_runs_go_on_and_pay_nothing_twice(tmp_path: Path) -> None:
         program = (
             "from tests.spatial_engine.evaluation.chat_server import patient\n"
             "from spatial_engine.evaluation.evaluate import evaluate\n"
-            "from spatial_engine.evaluation.evaluate import RequestOptions\n"
+            "from spatial_engine.options import RequestOptions\n"
             f"evaluate({str(dataset.path)!r}, {str(tmp_path / 'out')!r}, RequestOptions(model='m'), patient({url!r}))"
         )
         file = ResponseFile(tmp_path / "out" / "m" / "responses.jsonl")

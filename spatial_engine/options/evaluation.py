@@ -1,0 +1,118 @@
+"""The options of `evaluate` and `score`."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from annotated_doc import Doc
+
+from spatial_engine.errors import UsageError
+from spatial_engine.options.checked import Checked
+
+_SUCH = "a URL such as http://127.0.0.1:8000/v1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestOptions(Checked):
+    """What a model is asked, and how: all that an answer depends on. Raises `UsageError`."""
+
+    model: Annotated[str, Doc("Name of the model, as the server knows it.")]
+    temperature: Annotated[
+        float | Literal["default"], Doc("Sampling temperature; `default` leaves it to the server.")
+    ] = 0.0
+    max_tokens: Annotated[int | None, Doc("Longest reply, in tokens; by default the server's limit.")] = None
+    circular: Annotated[bool, Doc("Ask every choice once for each rotation of its options.")] = False
+    blind: Annotated[bool, Doc("Show no pictures: the blind baseline, which has the words alone.")] = False
+    hints: Annotated[
+        tuple[str, ...], Doc("Low-level cues to add to the question, by name, such as correspondence,depth.")
+    ] = ()
+    limit: Annotated[int | None, Doc("Ask only this many questions, drawn at random.")] = None
+    seed: Annotated[int, Doc("Seed of the draw of --limit.")] = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.temperature != "default" and not isinstance(self.temperature, int | float):
+            raise UsageError(f"--temperature {self.temperature}", "give a number, or default for the server's own")
+        for name in ("max_tokens", "limit"):
+            if (number := getattr(self, name)) is not None and number < 1:
+                raise UsageError(f"--{name.replace('_', '-')} {number}", "give at least 1")
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """As the server takes them."""
+        temperature = None if self.temperature == "default" else self.temperature
+        chosen = {"temperature": temperature, "max_tokens": self.max_tokens}
+        return {name: value for name, value in chosen.items() if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Server(Checked):
+    """A chat server that speaks OpenAI's protocol. Nothing here changes an answer. Raises `UsageError`."""
+
+    base_url: Annotated[str, Doc("The server, as http://127.0.0.1:8000/v1: what stands before /chat/completions.")] = ""
+    api_key_env: Annotated[str, Doc("Environment variable that holds the server's key.")] = "OPENAI_API_KEY"
+    concurrency: Annotated[int, Doc("Requests under way at once.")] = 8
+    requests_per_minute: Annotated[float | None, Doc("At most so many requests, retries included.")] = None
+    timeout: Annotated[
+        float, Doc("Seconds for one reply, to its last byte. A slower answer counts as wrong, and is shown apart.")
+    ] = 120.0
+    max_retries: Annotated[
+        int, Doc("Retries after 429, 5xx and cut connections, with growing pauses, or as the server asks.")
+    ] = 6
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        parts = urlsplit(self.base_url)
+        if self.base_url and (parts.scheme not in ("http", "https") or not parts.hostname):
+            raise UsageError(f"--base-url {self.base_url!r}", f"give {_SUCH}")
+        if self.concurrency < 1 or self.max_retries < 0:
+            raise UsageError(
+                f"concurrency {self.concurrency}, retries {self.max_retries}",
+                "allow one request, and no retry, at least",
+            )
+        if self.timeout <= 0 or (self.requests_per_minute is not None and self.requests_per_minute <= 0):
+            raise UsageError("time-outs and rates are positive", "leave the option out for the default")
+
+    def check_address(self) -> None:
+        """Raises `UsageError` if there is none to ask at."""
+        if not self.base_url:
+            raise UsageError("no server is named", f"--base-url takes {_SUCH}; --replay with --cache needs none")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeOptions(Checked):
+    """The language model that reads what rules cannot (`spatial_engine.evaluation.judge.Judge.of`)."""
+
+    judge_model: Annotated[str | None, Doc("Language model that finds the answer where rules cannot read it.")] = None
+    judge_base_url: Annotated[str | None, Doc("Its server; by default the model's.")] = None
+    judge_api_key_env: Annotated[str, Doc("Environment variable that holds its key.")] = "OPENAI_API_KEY"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.judge_model is None and self.judge_base_url is not None:
+            raise UsageError("--judge-base-url without a judge", "name the model too: --judge-model NAME")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prices(Checked):
+    """Of a million tokens, in one currency. Raises `UsageError`."""
+
+    price_in: Annotated[float | None, Doc("Price of a million input tokens.")] = None
+    price_out: Annotated[float | None, Doc("Price of a million output tokens.")] = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given = {"--price-in": self.price_in, "--price-out": self.price_out}
+        known = [name for name, price in given.items() if price is not None]
+        if len(known) == 1:
+            (lacking,) = given.keys() - set(known)
+            raise UsageError(f"{known[0]} without {lacking}: half of the cost", f"give both; {lacking} 0 if it is free")
+        for name, price in given.items():
+            if price is not None and price < 0:
+                raise UsageError(f"{name} {price:g}", "give 0 or more")
+
+    def amount(self, input_tokens: float, output_tokens: float) -> float | None:
+        """What tokens cost; None where no price is known."""
+        if self.price_in is None or self.price_out is None:
+            return None
+        return (self.price_in * input_tokens + self.price_out * output_tokens) / 1e6
