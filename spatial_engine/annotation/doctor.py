@@ -33,7 +33,6 @@ _PACKAGES = {
     "yaml": "pyyaml",
     "threadpoolctl": "threadpoolctl",
     "sklearn": "scikit-learn",
-    "threadpoolctl": "threadpoolctl",
     "json_repair": "json-repair",
     "filelock": "filelock",
     "matplotlib": "matplotlib",

@@ -87,7 +87,7 @@ def test_the_report_draws_what_was_asked_about(datasets, store, tmp_path):
     for dataset, name in zip(datasets, ("without", "with"), strict=True):
         report(dataset, tmp_path / name, store=store)
         pages.append((tmp_path / name / "clips" / f"{clip}.html").read_text())
-    assert ['<h2>Camera path</h2>' in page for page in pages] == [False, True]
+    assert ["<h2>Camera path</h2>" in page for page in pages] == [False, True]
 
 
 def test_yield_is_that_of_the_data_set(datasets, store, room, monkeypatch):
