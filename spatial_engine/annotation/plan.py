@@ -60,6 +60,11 @@ class Step:
     """Why it cannot run here, each with a remedy; empty if it can."""
 
 
+def guessed_seconds(expert: Expert) -> float | None:
+    """Seconds per clip before any was measured: the expert's own `seconds_per_clip`, or ours of the built-in ones."""
+    return getattr(expert, "seconds_per_clip", SECONDS_PER_CLIP.get(expert.name))
+
+
 def choose_experts(experts: str | Sequence[str | Expert] | None) -> list[Expert]:
     """The experts to run, needs first.
 
@@ -215,7 +220,7 @@ def steps(
         Step(
             expert=expert,
             licence=licence_of(expert),
-            seconds=measured_s.get(expert.name, SECONDS_PER_CLIP.get(expert.name)),
+            seconds=measured_s.get(expert.name, guessed_seconds(expert)),
             measured=expert.name in measured_s,
             memory_gb=_memory_gb(expert),
             obstacles=tuple(_obstacles(expert, model_options)),

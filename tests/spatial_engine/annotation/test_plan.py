@@ -96,6 +96,13 @@ def test_measured_seconds_replace_guesses() -> None:
     assert unknown.seconds is None
 
 
+def test_an_expert_brings_its_own_guess() -> None:
+    expert = named_expert("klt")
+    assert steps([expert], {}, ModelOptions())[0].seconds == 4.0
+    expert.seconds_per_clip = 7.0  # type: ignore[attr-defined]
+    assert steps([expert], {}, ModelOptions())[0].seconds == 7.0
+
+
 def test_memory_of_a_model_is_that_of_its_weights_at_least() -> None:
     [known], [unknown], [core] = (
         steps([FakeAdapter()], {}),
