@@ -181,8 +181,8 @@ class Judge:
             if server is None and not replay:
                 raise UsageError("--judge-model without a server", "say where it is asked: --judge-base-url URL")
             return cls(model=options.judge_model, server=server or Server())
-        own = {"base_url": options.judge_base_url, "api_key_env": options.judge_api_key_env}
-        return cls(model=options.judge_model, server=replace(server or Server(), **own))
+        place = replace(server or Server(), base_url=options.judge_base_url, api_key_env=options.judge_api_key_env)
+        return cls(model=options.judge_model, server=place)
 
     @property
     def record(self) -> dict[str, Json]:
