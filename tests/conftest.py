@@ -33,13 +33,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Keeps the short tests, or of the long ones what `--long` names."""
     which, long = config.getoption("--long"), [item for item in items if item.get_closest_marker("long")]
     if which == "none":
-        kept = [item for item in items if item not in long]
+        kept = [item for item in items if not item.get_closest_marker("long")]
     elif which == "sample":
         kept = [item for item in long if any(mark.kwargs.get("sample") for mark in item.iter_markers("long"))]
     else:
         passed, sources = config.cache.get(PASSED, {}), _sources()
         kept = [item for item in long if passed.get(item.nodeid) != sources]
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    config.hook.pytest_deselected(items=list(set(items) - set(kept)))
     items[:] = kept
 
 

@@ -236,13 +236,13 @@ def test_weight_files_fill_the_branches(experts: dict[str, DepthAnything3Expert]
         ours, theirs = loaded.model.get_submodule(branch).state_dict(), model.model.state_dict()
         assert ours.keys() == theirs.keys()
         assert all(torch.equal(ours[k], theirs[k] + 1) for k in ours)
-    with pytest.raises(SetupProblem, match="not of this network"):
+    with pytest.raises(SetupProblem, match="do not fit this network"):
         da3_upstream.build_model("da3-small", None, [("", folders[1][1])], Placement())
 
 
 FRESH = """
 import sys
-from experts.runtime.torchvision_on_cpu import import_torchvision
+from experts.runtime.model_expert import import_torchvision
 import_torchvision()
 import numpy as np, torch
 torch.set_num_threads(1)

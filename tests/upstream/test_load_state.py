@@ -56,7 +56,7 @@ def test_code_is_not_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["model.pt", "model.safetensors"])
 def test_what_is_no_weight_file(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"<html>not found</html>" * 10)
-    with pytest.raises(SetupProblem, match="no weight file"):
+    with pytest.raises(SetupProblem, match="is not a weight file"):
         load_state(tmp_path / name)
 
 
@@ -64,7 +64,7 @@ def test_half_a_file(tmp_path: Path) -> None:
     torch.save(STATE, tmp_path / "model.pt")
     whole = (tmp_path / "model.pt").read_bytes()
     (tmp_path / "model.pt").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(SetupProblem, match="no weight file"):
+    with pytest.raises(SetupProblem, match="is not a weight file"):
         load_state(tmp_path / "model.pt")
 
 

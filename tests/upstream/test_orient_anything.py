@@ -80,7 +80,7 @@ def test_a_file_that_is_no_checkpoint_is_named(tmp_path: Path, damage: str) -> N
         torch.save({"down_sampler.net1.0.weight": Path("code")}, path)  # an object that is no array
     else:
         torch.save({"weight": torch.zeros(3)}, path)
-    with pytest.raises(SetupProblem, match="take another file"):
+    with pytest.raises(SetupProblem, match="use another file"):
         placed(OrientAnythingExpert(SMALL), folder)
 
 
