@@ -117,7 +117,7 @@ def _checked(checkpoint: Path) -> Path:
     """The checkpoint, once it is known to hold arrays only: upstream reads it as the torch at hand does by default."""
     state = load_state(checkpoint)
     if not isinstance(state, Mapping) or not isinstance(state.get("model"), Mapping):
-        raise SetupProblem(f"{checkpoint} holds no weights of GeoCalib", "it is not loaded: take another file")
+        raise SetupProblem(f"{checkpoint} holds no weights of GeoCalib", "it is not loaded: use another file")
     return checkpoint
 
 

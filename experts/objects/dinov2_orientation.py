@@ -62,7 +62,7 @@ def load_network(checkpoint: Path) -> Any:
         network.load_state_dict(with_names_of(network.state_dict(), state))
     except (KeyError, ValueError, TypeError, AttributeError, RuntimeError) as error:  # other names, other shapes
         cause = f"{checkpoint} holds no weights of Orient Anything V1"
-        raise SetupProblem(cause, "it is not loaded: take another file") from error
+        raise SetupProblem(cause, "it is not loaded: use another file") from error
     return network
 
 

@@ -73,5 +73,5 @@ def test_other_weights_are_refused(checkout: Checkout, tmp_path: Path) -> None:
     checkout("co-tracker")
     expert = CoTrackerExpert(TINY)
     (tmp_path / "scaled_offline.pth").write_bytes(b"no checkpoint")
-    with pytest.raises(SetupProblem, match="take another file"):
+    with pytest.raises(SetupProblem, match="use another file"):
         expert.build({"cotracker3-offline": tmp_path}, expert.placement)

@@ -174,5 +174,5 @@ def test_a_file_that_is_no_checkpoint_is_named(checkout: Checkout, tmp_path: Pat
     else:
         torch.save({"model": Path("code")} if damage == "pickle" else {"weights": torch.zeros(2)}, path)
     expert = GeoCalibExpert()
-    with pytest.raises(SetupProblem, match="take another file"):
+    with pytest.raises(SetupProblem, match="use another file"):
         expert.build({"geocalib-pinhole": tmp_path}, expert.placement)

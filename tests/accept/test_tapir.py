@@ -94,5 +94,5 @@ def test_jax_is_not_imported(upstream: None) -> None:
 def test_other_weights_are_refused(upstream: None, tmp_path: Path) -> None:
     expert = TapirExpert(TINY)
     (tmp_path / "bootstapir_checkpoint_v2.pt").write_bytes(b"no checkpoint")
-    with pytest.raises(SetupProblem, match="take another file"):
+    with pytest.raises(SetupProblem, match="use another file"):
         expert.build({"bootstapir": tmp_path}, expert.placement)
