@@ -30,7 +30,6 @@ class Cache:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
             self._db = sqlite3.connect(self.path, timeout=_PATIENCE_S, check_same_thread=False)
-            self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT, seconds REAL)")
         except sqlite3.DatabaseError as error:
             raise UsageError(

@@ -34,12 +34,12 @@ class Entry:
 
 
 class Ledger:
-    """The table of a store. Several processes may write (sqlite's WAL)."""
+    """The table of a store. Several processes may write. No write-ahead log: switching it on fails while another process
+    opens the file, and it works on no network file system."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         with closing(self._connect()) as db:
-            db.execute("PRAGMA journal_mode=WAL")
             db.execute(_TABLE)
 
     @classmethod

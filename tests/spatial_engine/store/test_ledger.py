@@ -1,6 +1,8 @@
 """The table can go at any time, and take many writers."""
 
 import multiprocessing
+import sqlite3
+import threading
 from pathlib import Path
 
 import pytest
@@ -61,3 +63,14 @@ def test_two_processes_write_at_once(store: Store) -> None:
         writer.join()
     assert [writer.exitcode for writer in writers] == [0, 0]
     assert len(Ledger.open(store).entries()) == 2 + 200
+
+
+def test_whoever_opens_it_waits_for_its_maker(tmp_path: Path) -> None:
+    maker = sqlite3.connect(tmp_path / "ledger.sqlite", check_same_thread=False)
+    maker.execute("BEGIN IMMEDIATE")
+    maker.execute("CREATE TABLE half (made TEXT)")
+    done = threading.Timer(0.3, maker.commit)
+    done.start()
+    assert Ledger(tmp_path / "ledger.sqlite").entries() == []
+    done.join()
+    maker.close()
