@@ -13,7 +13,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from spatial_engine.adjudication.agreement import disagreements, fold_in
+from spatial_engine.adjudication.agreement import disagreements as disagreed
+from spatial_engine.adjudication.agreement import fold_in
 from spatial_engine.adjudication.session import Clock, OutOfStep, Session
 from spatial_engine.adjudication.showing import PICTURES, picture_file
 from spatial_engine.adjudication.steps import holding
@@ -190,20 +191,20 @@ def adjudicate(
     sample: int | None = None,
     seed: int = 0,
     leaf: Sequence[str] | None = None,
-    third: bool = False,
+    disagreements: bool = False,
 ) -> None:
-    """Serves until Ctrl-C, and says where. `third`: only what others disagree on. Raises `UsageError`."""
+    """Serves until Ctrl-C, and says where. `disagreements`: only what others disagree on. Raises `UsageError`."""
     verdicts = Verdicts(Dataset.open(dataset))
     chosen = verdicts.chosen(leaf=leaf, sample=sample, seed=seed)
-    if third:
-        disputed = {one.question.id for one in disagreements(verdicts) if annotator not in one.said}
+    if disagreements:
+        disputed = {one.question.id for one in disagreed(verdicts) if annotator not in one.said}
         already = verdicts.history(annotator).judgements()
         mine = {id for id, one in already.items() if one.verdict is not None and one.verdict.third}
         chosen = [question for question in chosen if question.id in disputed | mine]
         if not disputed & {question.id for question in chosen}:
             raise UsageError("nothing left that others disagree on", "see --summary")
     with holding(verdicts.file(annotator)) as file:
-        session = Session(chosen, verdicts.history(annotator), file, system_clock(), third=third)
+        session = Session(chosen, verdicts.history(annotator), file, system_clock(), third=disagreements)
         server = AdjudicationServer(verdicts.dataset.path, session, token=secrets.token_urlsafe(16), port=port)
         print(f"{annotator}: {counted(len(chosen), 'question')}; open {server.url}", flush=True)
         print("Ctrl-C ends it; every key is saved as it is pressed", flush=True)

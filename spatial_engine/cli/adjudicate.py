@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
+from spatial_engine.cli.options import Data
 from spatial_engine.options import words
 
-Data = Annotated[Path, typer.Argument(metavar="DATASET", help="A data set that generate wrote.")]
 Annotator = Annotated[str | None, typer.Option(metavar="NAME", help='Whose verdicts; by default "me".')]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Of this machine alone; 0: any that is free.")]
 Sample = Annotated[int | None, typer.Option(min=1, metavar="N", help="Judge this many, drawn by chance.")]
@@ -45,7 +45,7 @@ def adjudicate(
     if serve:
         adjudication.adjudicate(
             dataset, annotator=annotator or "me", port=port, sample=sample, seed=seed, leaf=words(leaf),
-            third=disagreements,
+            disagreements=disagreements,
         )  # fmt: skip
     verdicts, to = adjudication.Verdicts(Dataset.open(dataset)), Console(highlight=False)
     if from_label_studio is not None:

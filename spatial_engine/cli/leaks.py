@@ -5,24 +5,25 @@ from typing import Annotated, Literal
 
 import typer
 
-Data = Annotated[Path, typer.Argument(metavar="DATASET", help="A data set that generate wrote.")]
+from spatial_engine.cli.options import Data
+
 BlindRun = Annotated[
     Path | None, typer.Option("--blind-run", metavar="OUT/RUN", help="A run of evaluate --blind, as one more baseline.")
 ]
-NoPictures = Annotated[bool, typer.Option("--no-pictures", help="Do not look for near-duplicate pictures.")]
+Pictures = Annotated[bool, typer.Option("--pictures/--no-pictures", help="Also look for near-duplicate pictures.")]
 Share = Annotated[float, typer.Option(min=0, help="Share of the questions, about.")]
 CommercialOk = Annotated[
     bool, typer.Option("--commercial-ok", help="Leave out what may not be used commercially, or of unknown licence.")
 ]
 
 
-def leaks(dataset: Data, blind_run: BlindRun = None, no_pictures: NoPictures = False) -> None:
+def leaks(dataset: Data, blind_run: BlindRun = None, pictures: Pictures = True) -> None:
     """Find what can be answered without the pictures, and what more than one split has. Written to audit.json."""
     from spatial_engine.cli.leaks_shown import show_leaks
     from spatial_engine.progress import console
     from spatial_engine.trust.audit_leaks import audit_leaks
 
-    show_leaks(audit_leaks(dataset, model=blind_run, pictures=not no_pictures), console())
+    show_leaks(audit_leaks(dataset, blind_run=blind_run, pictures=pictures), console())
 
 
 def split(

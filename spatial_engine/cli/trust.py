@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
+from spatial_engine.cli.options import Data
 from spatial_engine.cli.sequence import sequence
 
-Data = Annotated[Path, typer.Argument(metavar="DATASET", help="A data set that generate wrote.")]
 Truth = Annotated[
     list[str],
     typer.Option(

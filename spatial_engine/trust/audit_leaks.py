@@ -16,14 +16,14 @@ from templates.measured import Json
 from templates.question import Question
 
 
-def audit_leaks(path: str | Path, *, model: str | Path | None = None, pictures: bool = True) -> dict[str, Json]:
+def audit_leaks(path: str | Path, *, blind_run: str | Path | None = None, pictures: bool = True) -> dict[str, Json]:
     """Writes "leaks" of a data set anew, with near-duplicate pictures, to its `audit.json`; returns what it wrote.
 
-    Raises `UsageError` if `path` is no data set, or `model` no blind run on it.
+    Raises `UsageError` if `path` is no data set, or `blind_run` no blind run on it.
     """
     dataset = Dataset.open(path)
     with one_writer(dataset.path):
-        return _audit_leaks(dataset, model, pictures)
+        return _audit_leaks(dataset, blind_run, pictures)
 
 
 def _audit_leaks(dataset: Dataset, model: str | Path | None, pictures: bool) -> dict[str, Json]:
