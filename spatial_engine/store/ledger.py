@@ -34,8 +34,11 @@ class Entry:
 
 
 class Ledger:
-    """The table of a store. Several processes may write. No write-ahead log: switching it on fails while another process
-    opens the file, and it works on no network file system."""
+    """The table of a store. Several processes may write.
+
+    It has no write-ahead log: switching that on fails while another process opens the file, and it does not work on
+    network file systems.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
