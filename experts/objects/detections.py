@@ -1,7 +1,8 @@
-"""What a detector and a segmenter say of one picture, in our pixels: boxes, names, scores, one thing per pixel.
+"""Converts the output of a detector and a segmenter for one picture to our pixels: boxes, names, scores, one object per
+pixel.
 
-Detectors of the DETR family (Grounding DINO, OWLv2) answer with boxes (centre x, centre y, width, height) as shares of
-the picture from edge to edge; segmenters of the SAM family with logits on a coarse grid over the whole picture.
+Detectors of the DETR family (Grounding DINO, OWLv2) return boxes (centre x, centre y, width, height) as shares of the
+picture; segmenters of the SAM family return logits on a coarse grid over the whole picture.
 """
 
 from collections.abc import Sequence
@@ -13,28 +14,31 @@ from jaxtyping import Bool, Float, Float32, Float64, Int32, Int64
 
 @dataclass(frozen=True, kw_only=True)
 class DetectionSettings:
-    """What counts as seen. Upstream's defaults where they have one; no rate was measured with trained weights."""
+    """Which detections are used. Defaults are upstream's where it has one; no rate was measured with trained
+    weights."""
 
     score: float = 0.35
-    """Least score (Grounding DINO's own box threshold; its post-processing in transformers takes 0.25)."""
+    """Smallest score (Grounding DINO's own box threshold; its post-processing in transformers uses 0.25)."""
     box_iou: float = 0.6
-    """Boxes of one name that overlap more are one thing (choice; torchvision's detectors take 0.5, chairs touch)."""
+    """Boxes of one name with a larger overlap are one object (chosen; torchvision's detectors use 0.5, but chairs
+    touch)."""
     mask_iou: float = 0.7
-    """Masks that overlap more are one thing, whatever its names (the segmenter's automatic mode takes 0.7 of boxes)."""
+    """Masks with a larger overlap are one object, whatever the names (the segmenter's automatic mode uses 0.7 of
+    boxes)."""
     box_px: float = 8.0
-    """Least side of a box, at working size (choice)."""
-    most: int = 40
-    """At most so many boxes of one picture go to the segmenter, the best first (cost)."""
+    """Smallest side of a box, at working size (chosen)."""
+    max_boxes: int = 40
+    """Largest number of boxes per picture that are segmented, the best first (cost)."""
     mask_confidence: float = 0.5
-    """Least overlap with the truth that the segmenter expects of its mask (choice; its automatic mode takes 0.8)."""
+    """Smallest IoU that the segmenter predicts for its mask (chosen; its automatic mode uses 0.8)."""
     agreement_iou: float = 0.5
-    """The mask's own box overlaps the detector's at least so much (choice)."""
+    """Smallest IoU of the mask's bounding box with the detector's box (chosen)."""
     inside: float = 0.9
-    """Least share of the mask that lies in the box (choice)."""
+    """Smallest share of the mask inside the box (chosen)."""
     fill: float = 0.15
-    """Least share of the box that the mask fills (choice; a chair's frame fills about 0.3)."""
+    """Smallest share of the box that the mask fills (chosen; a chair's frame fills about 0.3)."""
     visible: float = 0.3
-    """Least share of the mask that smaller things before it leave (choice)."""
+    """Smallest share of the mask that smaller objects in front of it leave visible (chosen)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,21 +46,21 @@ class Detections:
     """Boxes with names, the best first."""
 
     boxes_px: Float64[np.ndarray, "k 4"]
-    """Left, top, right, bottom edge in pixels of the picture that was looked at: a thing in columns 10 to 19 has edges
-    9.5 and 19.5."""
+    """Left, top, right, bottom edge in pixels of the input picture: an object in columns 10 to 19 has edges 9.5 and
+    19.5."""
     scores: Float32[np.ndarray, "k"]
     """0 to 1."""
     label: Int64[np.ndarray, "k"]
-    """Row of the names that were asked for."""
+    """Row of the queried names."""
 
     def of(self, rows: Int64[np.ndarray, "r"] | Bool[np.ndarray, "k"]) -> "Detections":
-        """Some of them."""
+        """The given rows."""
         return Detections(boxes_px=self.boxes_px[rows], scores=self.scores[rows], label=self.label[rows])
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
-    """Things in one picture, each pixel given to at most one."""
+class SegmentedFrame:
+    """Objects in one picture; each pixel belongs to at most one."""
 
     detections: Detections
     ids: Int32[np.ndarray, "h w"]
@@ -67,7 +71,7 @@ def label_scores(
     token_logits: Float32[np.ndarray, "q t"], spans: Sequence[tuple[int, int]]
 ) -> Float32[np.ndarray, "q l"]:
     """Score of each name from the logits of its tokens (first, after last): that of its best token, as upstream's box
-    score. Tokens that are padding have -inf; a row with a NaN scores NaN."""
+    score. Padding tokens have -inf; a row with a NaN scores NaN."""
     best = [token_logits[:, a:b].max(axis=1) for a, b in spans]
     with np.errstate(over="ignore"):
         return (1 / (1 + np.exp(-np.stack(best, axis=1)))).astype(np.float32)
@@ -82,16 +86,16 @@ def detected(
     padded_to_square: bool = False,
     smallest_px: float = 0.0,
 ) -> Detections:
-    """Boxes of confident queries in pixels, one per thing and name. Rows with NaN are no detections.
+    """Boxes of confident queries in pixels, one per object and name. Rows with NaN are dropped.
 
     Args:
-        boxes: (centre x, centre y, width, height), shares of the picture, or of the square that it was padded to at
+        boxes: (centre x, centre y, width, height), shares of the picture, or of the square to which it was padded at
             the right and at the bottom.
         scores: of each name, 0 to 1.
         shape: (height, width) of the picture.
         settings: thresholds.
         padded_to_square: see `boxes`.
-        smallest_px: least side of a box, in pixels of the picture.
+        smallest_px: smallest side of a box, in pixels of the picture.
     """
     height, width = shape
     unit = np.full(2, max(height, width)) if padded_to_square else np.array([width, height])
@@ -108,22 +112,22 @@ def detected(
         scores=scores[order].max(axis=1).astype(np.float32),
         label=scores[order].argmax(axis=1).astype(np.int64),
     )
-    return found.of(once(found, settings.box_iou)[: settings.most])
+    return found.of(once(found, settings.box_iou)[: settings.max_boxes])
 
 
 def once(detections: Detections, iou: float) -> Int64[np.ndarray, "r"]:
-    """Rows that are left when, of boxes of one name that overlap by more than `iou`, only the best is kept."""
+    """Rows after non-maximum suppression per name: of boxes that overlap by more than `iou`, only the best is kept."""
     same = detections.label[:, None] == detections.label[None]
-    rival = same & (box_iou(detections.boxes_px, detections.boxes_px) > iou)
+    overlapping = same & (box_iou(detections.boxes_px, detections.boxes_px) > iou)
     kept: list[int] = []
-    for k in range(len(rival)):
-        if not rival[k, kept].any():
+    for k in range(len(overlapping)):
+        if not overlapping[k, kept].any():
             kept.append(k)
     return np.array(kept, dtype=np.int64)
 
 
 def box_iou(a: Float64[np.ndarray, "a 4"], b: Float64[np.ndarray, "b 4"]) -> Float64[np.ndarray, "a b"]:
-    """Area in common over area of both."""
+    """Intersection over union."""
     corner = np.maximum(a[:, None, :2], b[None, :, :2]), np.minimum(a[:, None, 2:], b[None, :, 2:])
     common = np.prod(np.clip(corner[1] - corner[0], 0, None), axis=2)
     area_a, area_b = np.prod(a[:, 2:] - a[:, :2], axis=1), np.prod(b[:, 2:] - b[:, :2], axis=1)
@@ -133,13 +137,14 @@ def box_iou(a: Float64[np.ndarray, "a 4"], b: Float64[np.ndarray, "b 4"]) -> Flo
 def boxes_at(
     boxes_px: Float64[np.ndarray, "k 4"], of: tuple[int, int], at: tuple[int, int]
 ) -> Float64[np.ndarray, "k 4"]:
-    """The same edges when the picture is resampled from (height, width) `of` to `at`."""
+    """The same edges after resampling the picture from (height, width) `of` to `at`."""
     factor = np.tile([at[1] / of[1], at[0] / of[0]], 2)
     return (boxes_px + 0.5) * factor - 0.5
 
 
 def masks_at(logits: Float32[np.ndarray, "k a b"], size: tuple[int, int]) -> Bool[np.ndarray, "k h w"]:
-    """Masks on a grid of (height, width) `size` from logits on a coarser grid over the same picture; NaN is not in."""
+    """Masks on a grid of (height, width) `size` from logits on a coarser grid over the same picture; NaN counts as
+    outside."""
     import cv2
 
     known = np.nan_to_num(logits, nan=-1.0, posinf=1e4, neginf=-1e4)
@@ -147,20 +152,20 @@ def masks_at(logits: Float32[np.ndarray, "k a b"], size: tuple[int, int]) -> Boo
     return np.stack(fine) > 0 if fine else np.zeros((0, *size), dtype=bool)
 
 
-def seen(
+def segmented(
     detections: Detections,
     masks: Bool[np.ndarray, "k h w"],
     confidence: Float[np.ndarray, "k"],
     shape: tuple[int, int],
     settings: DetectionSettings,
-) -> Seen:
-    """One thing per pixel: masks that do not agree with their box, or say the same as a better one, are refused; where
-    two share a pixel it goes to the smaller, which stands before (or on) the larger.
+) -> SegmentedFrame:
+    """One object per pixel. Masks that disagree with their box, or duplicate a better one, are dropped. A shared pixel
+    belongs to the smaller object, which is in front of (or on) the larger.
 
     Args:
         detections: the best first.
         masks: of each, at working size.
-        confidence: the segmenter's own word on each mask, 0 to 1.
+        confidence: IoU of each mask as predicted by the segmenter, 0 to 1.
         shape: (height, width) of the picture.
         settings: thresholds.
     """
@@ -168,7 +173,7 @@ def seen(
     kept: list[int] = []
     for k in range(len(masks)):
         sure = confidence[k] >= settings.mask_confidence  # False for NaN
-        if sure and agrees(masks[k], boxes[k], settings) and not _said(masks, k, kept, settings.mask_iou):
+        if sure and agrees(masks[k], boxes[k], settings) and not _is_duplicate(masks, k, kept, settings.mask_iou):
             kept.append(k)
     by_area = sorted(kept, key=lambda k: -int(masks[k].sum()))
     owner = np.full(masks.shape[1:], -1, dtype=np.int32)
@@ -178,11 +183,11 @@ def seen(
     rows = [k for k in kept if left[k] >= settings.visible * masks[k].sum()]
     number = np.full(len(masks) + 1, -1, dtype=np.int32)  # the last is for -1
     number[rows] = np.arange(len(rows))
-    return Seen(detections=detections.of(np.array(rows, dtype=np.int64)), ids=number[owner])
+    return SegmentedFrame(detections=detections.of(np.array(rows, dtype=np.int64)), ids=number[owner])
 
 
 def agrees(mask: Bool[np.ndarray, "h w"], box_px: Float64[np.ndarray, "4"], settings: DetectionSettings) -> bool:
-    """Whether a mask is of the thing in the box (both at the mask's size)."""
+    """Whether a mask shows the object in the box (both at the mask's size)."""
     row, column = np.nonzero(mask)
     if not len(row):
         return False
@@ -194,8 +199,8 @@ def agrees(mask: Bool[np.ndarray, "h w"], box_px: Float64[np.ndarray, "4"], sett
     return bool(overlap >= settings.agreement_iou and inside.mean() >= settings.inside and fill >= settings.fill)
 
 
-def _said(masks: Bool[np.ndarray, "k h w"], k: int, kept: list[int], iou: float) -> bool:
-    """Whether a better detection has this mask already."""
+def _is_duplicate(masks: Bool[np.ndarray, "k h w"], k: int, kept: list[int], iou: float) -> bool:
+    """Whether a better detection has the same mask."""
     for other in kept:
         common = np.count_nonzero(masks[k] & masks[other])
         if common > iou * (np.count_nonzero(masks[k]) + np.count_nonzero(masks[other]) - common):
@@ -203,8 +208,9 @@ def _said(masks: Bool[np.ndarray, "k h w"], k: int, kept: list[int], iou: float)
     return False
 
 
-def within(found: Seen, valid: Bool[np.ndarray, "a b"] | None) -> Seen:
-    """Without pixels that do not show the scene (`valid`, at any size, over the whole picture), and what lay there."""
+def within(found: SegmentedFrame, valid: Bool[np.ndarray, "a b"] | None) -> SegmentedFrame:
+    """Without pixels outside the valid area (`valid`, at any size, over the whole picture), and without objects
+    there."""
     if valid is None:
         return found
     import cv2
@@ -215,4 +221,4 @@ def within(found: Seen, valid: Bool[np.ndarray, "a b"] | None) -> Seen:
     rows = np.unique(ids[ids >= 0]).astype(np.int64)
     number = np.full(len(found.detections.scores) + 1, -1, dtype=np.int32)  # the last is for -1
     number[rows] = np.arange(len(rows))
-    return Seen(detections=found.detections.of(rows), ids=number[ids])
+    return SegmentedFrame(detections=found.detections.of(rows), ids=number[ids])

@@ -1,7 +1,8 @@
-"""The network of Orient Anything V1, ours: DINOv2's class token through two linear layers. Needs torch, transformers.
+"""The network of Orient Anything V1, reimplemented: DINOv2's class token through two linear layers. Needs torch and
+transformers.
 
-The layout is the checkpoint's (Orient Anything, CC BY 4.0); parameters are named as there, DINOv2's as in the
-transformers at hand.
+The layout is the checkpoint's (Orient Anything, CC BY 4.0); parameters are named as there, DINOv2's as in the installed
+transformers.
 """
 
 from collections.abc import Mapping
@@ -54,7 +55,7 @@ def make_network(width: int, outputs: int) -> Any:
 
 
 def load_network(checkpoint: Path) -> Any:
-    """The network of a checkpoint, whatever its size. Raises `SetupProblem` where the file is not one."""
+    """The network of a checkpoint of any size. Raises `SetupProblem` for another file."""
     state = load_state(checkpoint)
     try:
         outputs, width = state["down_sampler.net1.0.weight"].shape
@@ -67,7 +68,7 @@ def load_network(checkpoint: Path) -> Any:
 
 
 def with_names_of(wanted: Mapping[str, Any], state: Mapping[str, Any]) -> dict[str, Any]:
-    """A checkpoint's parameters under the names that this transformers gives them: old ones, or those of version 5."""
+    """Parameters of a checkpoint under the names of the installed transformers: old ones, or those of version 5."""
     renamed = {}
     for name, value in state.items():
         if name not in wanted:

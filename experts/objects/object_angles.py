@@ -1,8 +1,8 @@
-"""Orient Anything's numbers in our terms: logits to angles, σ and the number of fronts, angles to rotations.
+"""Converts Orient Anything's outputs: logits to angles, σ and number of fronts; angles to rotations.
 
-The model's frame F is (towards the viewer, picture's right, picture's up), seen along the ray to the object;
-Rx(rotation) · Ry(polar) · Rz(-azimuth) turns object axes (x front, y left, z up) into it. Azimuth 0 faces the viewer,
-at 90° the front points to the picture's left; polar > 0: seen from above; rotation > 0: counter-clockwise.
+The model's frame F is (towards the viewer, picture's right, picture's up), along the ray to the object. Rx(rotation) ·
+Ry(polar) · Rz(-azimuth) rotates object axes (x front, y left, z up) into it. Azimuth 0 faces the viewer, at 90° the
+front points to the picture's left; polar > 0: seen from above; rotation > 0: counter-clockwise.
 """
 
 from dataclasses import dataclass
@@ -21,40 +21,41 @@ _KAPPA_MAX = 20.0
 
 @dataclass(frozen=True, kw_only=True)
 class AngleSettings:
-    """Gates. Fits are upstream's own (V2, utils/app_utils.py); no accuracy per angle is published: σ counts as raw."""
+    """Thresholds. Fits are upstream's own (V2, utils/app_utils.py). No accuracy per angle is published: σ is raw."""
 
     min_front: float = 0.5
-    """V1: an object whose P(has a front) is at least this has one (upstream's demo)."""
+    """V1: an object with at least this P(has a front) has one (upstream's demo)."""
     max_frontless: float = 0.1
-    """V1: one with at most this has none; between the two nobody knows. Chosen, not calibrated."""
+    """V1: an object with at most this has none; in between it is unknown. Chosen, not calibrated."""
     fronts: tuple[int, ...] = (1, 2, 4)
-    """V2: numbers of fronts that are tried, in this order."""
+    """V2: numbers of fronts that are tested, in this order."""
     min_kappa: tuple[float, ...] = (0.6, 0.5, 0.25)
-    """... the least concentration of each ..."""
+    """... the smallest concentration of each ..."""
     min_fit: float = 0.45
-    """... the least share of the variance that the fit explains ..."""
+    """... the smallest share of the variance that the fit explains ..."""
     good_fit: float = 0.8
-    """... and the share from which on no further number is tried."""
+    """... and the share from which on no further number is tested."""
     floor_rad: float = float(np.deg2rad(1.0))
-    """σ of any angle: the model's bin."""
+    """Floor of σ: the model's bin."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectAngles:
-    """How one object is turned in one picture, radians; NaN where not known, with σ inf."""
+    """Orientation of one object in one picture, radians; NaN where unknown, with σ inf."""
 
     azimuth_rad: float
-    """One of `fronts` equally good ones."""
+    """One of `fronts` equivalent ones."""
     polar_rad: float
     rotation_rad: float
     sigma_rad: Float64[np.ndarray, "3"]
     """Of azimuth, polar, rotation."""
     fronts: int
-    """1; 2 or 4 where it looks alike after a half or a quarter turn; 0 none; -1 unknown."""
+    """1; 2 or 4 if the object looks the same after a half or quarter rotation; 0 none; -1 unknown."""
 
     @property
     def rotation(self) -> Float64[np.ndarray, "3 3"]:
-        """Object axes to OpenCV axes of a camera that looks along the ray to the object; NaN without azimuth."""
+        """Rotates object axes into OpenCV axes of a camera that looks along the ray to the object; NaN without
+        azimuth."""
         if not np.isfinite([self.azimuth_rad, self.polar_rad, self.rotation_rad]).all():
             return np.full((3, 3), np.nan)
         return rotation_of(self.azimuth_rad, self.polar_rad, self.rotation_rad)
@@ -66,7 +67,8 @@ _UNKNOWN = ObjectAngles(
 
 
 def angles_from_logits(logits: Float[np.ndarray, "d"], settings: AngleSettings) -> ObjectAngles:
-    """Of any of the three heads, told by size: 722 and 902 (V1), 900 (V2). Raises ValueError for others."""
+    """Angles from any of the three heads, identified by size: 722 and 902 (V1), 900 (V2). Raises ValueError for
+    others."""
     if logits.size not in _ROTATIONS:
         raise ValueError(f"no head of Orient Anything has {logits.size} outputs; known: {sorted(_ROTATIONS)}")
     if not np.isfinite(logits).all():
@@ -87,27 +89,31 @@ def angles_from_logits(logits: Float[np.ndarray, "d"], settings: AngleSettings) 
     polar, polar_sigma = circular_mean(_softmax(polars), -_POLARS // 2)
     rotation, rotation_sigma = circular_mean(_softmax(rotations), -rotations.size // 2)
     sigma = np.hypot([azimuth_sigma, polar_sigma, rotation_sigma], settings.floor_rad)
-    turn = 2 * np.pi
+    full_circle = 2 * np.pi
     return ObjectAngles(
-        azimuth_rad=azimuth % turn % turn, polar_rad=polar, rotation_rad=rotation, sigma_rad=sigma, fronts=fronts
+        azimuth_rad=azimuth % full_circle % full_circle,
+        polar_rad=polar,
+        rotation_rad=rotation,
+        sigma_rad=sigma,
+        fronts=fronts,
     )
 
 
 def circular_mean(density: Float64[np.ndarray, "b"], first_deg: int, fold: int = 1) -> tuple[float, float]:
-    """Mean and σ = √(-2 ln R) of bins of one degree, that repeat after 1 / `fold` of a turn.
+    """Mean and σ = √(-2 ln R) of bins of one degree that repeat `fold` times per revolution.
 
-    The model is trained towards wide distributions: σ holds that width too.
+    The model is trained towards wide distributions, and σ includes that width.
     """
-    turned = fold * np.deg2rad(first_deg + np.arange(density.size))
-    moment = np.sum(density * np.exp(1j * turned))
+    rotated = fold * np.deg2rad(first_deg + np.arange(density.size))
+    moment = np.sum(density * np.exp(1j * rotated))
     length = min(float(np.abs(moment)), 1.0)
     return float(np.angle(moment)) / fold, float(np.sqrt(-2 * np.log(length))) / fold if length > 0 else np.inf
 
 
 def count_fronts(density: Float64[np.ndarray, "360"], settings: AngleSettings) -> int:
-    """How many azimuths are fronts: the best fit of exp(κ·cos(n·(x - μ))) / 2π, and 0 where none is good enough.
+    """Number of fronts: the best fit of exp(κ·cos(n·(x - μ))) / 2π, and 0 if none is good enough.
 
-    The idea and the gates are Orient Anything V2's; here μ comes from the n-th circular moment, κ from least squares.
+    Idea and thresholds are Orient Anything V2's; here μ comes from the n-th circular moment, κ from least squares.
     """
     fits = []
     for fronts, min_kappa in zip(settings.fronts, settings.min_kappa, strict=True):
@@ -133,22 +139,22 @@ def _fitted(density: Float64[np.ndarray, "360"], fronts: int) -> tuple[float, fl
 
 
 def rotation_of(azimuth_rad: float, polar_rad: float, rotation_rad: float) -> Float64[np.ndarray, "3 3"]:
-    """Object axes (x front, y left, z up) to OpenCV axes of a camera that looks at the object."""
-    turned = Rotation.from_euler("XYZ", [rotation_rad, polar_rad, -azimuth_rad]).as_matrix()
-    return np.asarray(_CAM_FROM_F @ turned)
+    """Rotates object axes (x front, y left, z up) into OpenCV axes of a camera that looks at the object."""
+    rotated = Rotation.from_euler("XYZ", [rotation_rad, polar_rad, -azimuth_rad]).as_matrix()
+    return np.asarray(_CAM_FROM_F @ rotated)
 
 
 def angles_of(cam_from_object: Float64[np.ndarray, "3 3"]) -> tuple[float, float, float]:
-    """Azimuth in [0, 2π), polar, rotation: the inverse of `rotation_of` (seen from straight above, one of many)."""
-    turned = _CAM_FROM_F.T @ cam_from_object
-    polar = float(np.arcsin(np.clip(turned[0, 2], -1, 1)))
-    azimuth = float(np.arctan2(turned[0, 1], turned[0, 0])) % (2 * np.pi)
-    return azimuth, polar, float(np.arctan2(-turned[1, 2], turned[2, 2]))
+    """Azimuth in [0, 2π), polar, rotation: the inverse of `rotation_of` (ambiguous from straight above)."""
+    rotated = _CAM_FROM_F.T @ cam_from_object
+    polar = float(np.arcsin(np.clip(rotated[0, 2], -1, 1)))
+    azimuth = float(np.arctan2(rotated[0, 1], rotated[0, 0])) % (2 * np.pi)
+    return azimuth, polar, float(np.arctan2(-rotated[1, 2], rotated[2, 2]))
 
 
 def look_along(ray: Float64[np.ndarray, "3"]) -> Float64[np.ndarray, "3 3"]:
-    """Axes of a camera that looks along `ray` to those of the camera: the smallest turn. A crop around a pixel is, to
-    first order, what that camera sees, stretched but not turned."""
+    """The smallest rotation from a camera that looks along `ray` to the camera. To first order, a crop around a pixel
+    is the picture of the former, stretched but not rotated."""
     axis = np.cross([0.0, 0.0, 1.0], ray)
     sine = np.linalg.norm(axis)
     if sine == 0:

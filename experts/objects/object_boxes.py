@@ -1,10 +1,10 @@
-"""The visible surface of a thing in several frames into one oriented box, with σ.
+"""Fits one oriented box, with σ, to the visible surface of an object in several frames.
 
-Seen from a few places only, most things show a part of their faces. An end of the box is *known* where a frame sees
-the face itself (the camera stands beyond it), or sees the surface run out there without piling up on a face that
-turns to the camera, without the picture's border and without anything nearer in the way. Other ends lie anywhere
-behind: the side has σ = inf, and σ of the middle takes the unseen part into account. Bad at: round things seen from
-one side, things of several parts whose hidden part is larger than the seen one.
+From a few viewpoints most objects show only part of their faces. An end of the box is *known* where a frame sees the
+face itself (the camera is beyond it), or sees the surface end there: not accumulating on a face turned to the camera,
+not at the picture's border, and not behind a nearer surface. Other ends are unknown: the side has σ = inf, and σ of the
+centre includes the unseen part. Weak points: round objects seen from one side, objects whose hidden part is larger than
+the visible one.
 """
 
 from collections.abc import Sequence
@@ -13,33 +13,91 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Float64
 from scipy import ndimage
+from scipy.spatial.transform import Rotation
 
 from experts.depth.depth_views import UnprojectionSettings, View, looked_up
 from experts.objects.mask_points import MaskPoints
-from experts.objects.object_axes import AxesSettings, axes_of
 from experts.objects.object_ends import End, EndSettings, end_of
 
 
 @dataclass(frozen=True, kw_only=True)
+class AxesSettings:
+    """Chosen; checked on rendered rooms."""
+
+    cells: int = 60
+    """Cells along a footprint, which determine its direction."""
+    symmetric_ratio: float = 1.15
+    """A footprint whose box area varies by less than this factor with its direction has no direction; without gravity,
+    a point cloud whose largest variance is less than this many times the smallest."""
+
+
+def axes_of(
+    xyz: Float64[np.ndarray, "p 3"], up_world: Float64[np.ndarray, "3"] | None, settings: AxesSettings
+) -> tuple[Float64[np.ndarray, "3 3"], bool]:
+    """Columns: directions of the sides; and whether they are arbitrary because the object is symmetric."""
+    if up_world is None:
+        spread = np.linalg.eigh(np.cov((xyz - xyz.mean(axis=0)).T))
+        axes = spread[1][:, ::-1] * np.where(np.take_along_axis(
+            spread[1][:, ::-1], np.abs(spread[1][:, ::-1]).argmax(axis=0)[None], axis=0) < 0, -1, 1)  # fmt: skip
+        axes[:, 2] *= np.sign(np.linalg.det(axes))
+        variance = spread[0][::-1]
+        return axes, bool(variance[0] < settings.symmetric_ratio * variance[2])
+    level = Rotation.align_vectors(up_world[None], [[0, 0, 1]])[0].as_matrix()
+    flat = _cells((xyz @ level)[:, :2], settings.cells)
+    angle = np.deg2rad(np.arange(0, 90, 1.0))
+    edged, sides = _footprint(flat, angle)
+    near = angle[np.argmax(edged)] + np.deg2rad(np.arange(-1, 1.01, 0.1))
+    fine, _ = _footprint(flat, near)
+    yaw = near[np.argmax(fine)]
+    length = _footprint(flat, np.array([yaw]))[1][0]
+    yaw += np.pi / 2 if length[1] > length[0] else 0
+    yaw = (yaw + np.pi / 2) % np.pi - np.pi / 2  # of the two directions along the longer side, that nearer to x
+    yaw_rotation = np.array([[np.cos(yaw), -np.sin(yaw), 0], [np.sin(yaw), np.cos(yaw), 0], [0, 0, 1]])
+    area = sides.prod(axis=1)
+    return level @ yaw_rotation, bool(area.max() < settings.symmetric_ratio * area.min())
+
+
+def _cells(flat: Float64[np.ndarray, "p 2"], count: int) -> Float64[np.ndarray, "c 2"]:
+    """Centres of the occupied cells: a face counts by its area, not by its pixels."""
+    low, high = flat.min(axis=0), flat.max(axis=0)
+    cell = max(float((high - low).max()) / count, 1e-9)
+    taken, points = np.unique(np.floor((flat - low) / cell), axis=0, return_counts=True)
+    return (taken[points > 1] + 0.5) * cell + low if (points > 1).sum() > 10 else flat
+
+
+def _footprint(
+    flat: Float64[np.ndarray, "p 2"], angle: Float64[np.ndarray, "g"]
+) -> tuple[Float64[np.ndarray, "g"], Float64[np.ndarray, "g 2"]]:
+    """How close the points are to the edges of the box around most of them, per direction, and its sides: the closeness
+    criterion (Zhang et al., "Efficient L-shape fitting", IV 2017)."""
+    directions = np.stack([np.cos(angle), np.sin(angle), -np.sin(angle), np.cos(angle)]).reshape(2, 2, -1)
+    at = np.einsum("pi,jig->pgj", flat, directions)
+    low, high = np.percentile(at, [1, 99], axis=0)
+    distance = np.minimum(np.abs(at - low), np.abs(high - at)).min(axis=2)
+    least = 0.02 * float(np.ptp(flat, axis=0).max())
+    return (1 / np.maximum(distance, least)).sum(axis=0), high - low
+
+
+@dataclass(frozen=True, kw_only=True)
 class BoxSettings:
-    """Choices, held against rendered rooms (`tests/experts/objects/test_object_boxes.py`)."""
+    """Chosen; checked on rendered rooms (`tests/experts/objects/test_object_boxes.py`)."""
 
     points: int = 1500
-    """At most so many points of a frame (cost)."""
-    least_points: int = 60
-    """With fewer there is no box."""
-    bent: float = 0.7
-    """A face that depth errors bend sticks out at both ends, by about this share of σ each."""
+    """Largest number of points per frame (cost)."""
+    min_points: int = 60
+    """Smallest number of points of a box."""
+    bending: float = 0.7
+    """A face bent by depth errors protrudes at both ends, by about this share of σ each."""
     axes: AxesSettings = field(default_factory=AxesSettings)
     ends: EndSettings = field(default_factory=EndSettings)
-    moved: float = 0.25
-    """It has moved if each of two frames looks through more than this share of its places in the other."""
-    gone: float = 0.6
-    """... or if a frame in which it was not found looks through more than this share of them."""
+    moved_share: float = 0.25
+    """The object has moved if each of two frames sees through more than this share of its points in the other."""
+    absent_share: float = 0.6
+    """... or if a frame without its detection sees through more than this share of them."""
     moved_frames: int = 5
-    """Frames that are compared for it."""
+    """Number of frames compared for that."""
     cluster: float = 0.02
-    """Parts that are smaller than this share of the largest and stand apart are no part of the thing."""
+    """Separate parts smaller than this share of the largest are not part of the object."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,45 +105,49 @@ class ObjectBox:
     """A box in the world of the camera path."""
 
     world_from_object: Float64[np.ndarray, "4 4"]
-    """Its middle and axes: with gravity known z up and x along the longer side; the rotation is NaN where the thing
-    looks alike from all sides."""
+    """Its centre and axes: with known gravity z is up and x along the longer side. The rotation is NaN for a symmetric
+    object."""
     size: Float64[np.ndarray, "3"]
-    """Sides along the axes; what is seen of them where σ is inf."""
+    """Side lengths along the axes; the visible length where σ is inf."""
     size_sigma: Float64[np.ndarray, "3"]
     centre_sigma: float
     """Per axis."""
 
 
-def stands_still(
+def is_static(
     parts: Sequence[MaskPoints],
     views: Sequence[View],
     settings: BoxSettings,
-    lift: UnprojectionSettings,
+    unprojection: UnprojectionSettings,
     unseen: Sequence[View] = (),
 ) -> bool:
-    """Whether the thing is at one place in all frames.
+    """Whether the object is at one position in all frames.
 
     Args:
-        parts: its visible surface, frame by frame.
-        views: of the same frames: no two of them look through each other's surface.
+        parts: its visible surface per frame.
+        views: of the same frames: no two of them see through each other's surface.
         settings: thresholds.
-        lift: thresholds of depth.
-        unseen: views of frames in which it was not found: they do not look through its place either.
+        unprojection: thresholds of depth.
+        unseen: views of frames without its detection: they do not see through its position either.
     """
     chosen = np.unique(np.linspace(0, len(parts) - 1, settings.moved_frames).round().astype(int))
     inside = {i: parts[i].of(parts[i].inner_px > views[i].rim_px + 2).at_most(300) for i in chosen}
-    through = {(i, j): _through(inside[i], views[j], settings, lift) for i in chosen for j in chosen if i != j}
-    if any(min(through[i, j], through[j, i]) > settings.moved for i, j in through):
+    through = {(i, j): _through(inside[i], views[j], settings, unprojection) for i in chosen for j in chosen if i != j}
+    if any(min(through[i, j], through[j, i]) > settings.moved_share for i, j in through):
         return False
-    return not any(_through(part, view, settings, lift) > settings.gone for part in inside.values() for view in unseen)
+    return not any(
+        _through(part, view, settings, unprojection) > settings.absent_share
+        for part in inside.values()
+        for view in unseen
+    )
 
 
-def _through(part: MaskPoints, view: View, settings: BoxSettings, lift: UnprojectionSettings) -> float:
-    """Share of a thing's places that a view looks through; 0 where it cannot tell of most."""
-    place = looked_up(part.xyz, view, lift)
-    told = place.seen | place.through
-    enough = told.sum() >= max(settings.least_points // 2, len(part) // 2)
-    return float(place.through.sum() / told.sum()) if enough else 0.0
+def _through(part: MaskPoints, view: View, settings: BoxSettings, unprojection: UnprojectionSettings) -> float:
+    """Share of an object's points that a view sees through; 0 where most are undecided."""
+    place = looked_up(part.xyz, view, unprojection)
+    decided = place.seen | place.through
+    enough = decided.sum() >= max(settings.min_points // 2, len(part) // 2)
+    return float(place.through.sum() / decided.sum()) if enough else 0.0
 
 
 def fitted(
@@ -97,26 +159,26 @@ def fitted(
     focal_relative_sigma: float = 0.0,
     tilt_sigma_rad: float = 0.0,
 ) -> ObjectBox | None:
-    """The box of a thing that stands still; None where it cannot be told.
+    """The box of a static object; None if it is undetermined.
 
     Args:
-        parts: its visible surface, frame by frame.
+        parts: its visible surface per frame.
         views: of the same frames.
-        up_world: unit vector upwards; None: axes by the spread of the points.
+        up_world: unit vector upwards; None: principal axes of the points.
         settings: thresholds and σ.
         focal_relative_sigma: σ_f / f of the cameras.
         tilt_sigma_rad: σ per axis of `up_world`.
     """
     thinned = [part.at_most(settings.points) for part in parts]
-    kept, apart = _largest(thinned, settings)
-    seen = [(part, view) for part, view in zip(kept, views, strict=True) if len(part) >= settings.least_points // 2]
-    if sum(len(part) for part, _ in seen) < settings.least_points:
+    kept, separate = _largest(thinned, settings)
+    seen = [(part, view) for part, view in zip(kept, views, strict=True) if len(part) >= settings.min_points // 2]
+    if sum(len(part) for part, _ in seen) < settings.min_points:
         return None
     xyz = np.concatenate([part.xyz for part, _ in seen])
     below = (2, -1) if up_world is not None else None
-    axes, alike = axes_of(xyz, up_world, settings.axes)
+    axes, symmetric_ratio = axes_of(xyz, up_world, settings.axes)
     ends = [
-        [end_of(seen, apart, sign * axes[:, a], (a, sign) == below, settings.ends) for sign in (-1, 1)]
+        [end_of(seen, separate, sign * axes[:, a], (a, sign) == below, settings.ends) for sign in (-1, 1)]
         for a in range(3)
     ]
     if any(not low.known and not high.known for low, high in ends):
@@ -132,12 +194,12 @@ def fitted(
     )
     size_sigma = np.sqrt(
         [low.depth_sigma**2 + high.depth_sigma**2 + low.edge_sigma**2 + high.edge_sigma**2 for low, high in ends]
-        + (settings.bent * np.array([low.depth_sigma + high.depth_sigma for low, high in ends])) ** 2
+        + (settings.bending * np.array([low.depth_sigma + high.depth_sigma for low, high in ends])) ** 2
         + turn_sigma**2
         + (focal_relative_sigma * size) ** 2
     )
     return ObjectBox(
-        world_from_object=_pose(np.full((3, 3), np.nan) if alike else axes, middle),
+        world_from_object=_pose(np.full((3, 3), np.nan) if symmetric_ratio else axes, middle),
         size=size,
         size_sigma=np.where(known, size_sigma, np.inf),
         centre_sigma=_centre_sigma(seen, middle, ends, size, known, focal_relative_sigma),
@@ -151,7 +213,8 @@ def _pose(axes: Float64[np.ndarray, "3 3"], middle: Float64[np.ndarray, "3"]) ->
 
 
 def _largest(parts: Sequence[MaskPoints], settings: BoxSettings) -> tuple[list[MaskPoints], Float64[np.ndarray, "d 3"]]:
-    """Without what stands apart, and that: cells of 5 % of the whole (at least four pixels) that hang together."""
+    """The points without separate parts, and those parts: connected cells of 5 % of the extent (at least four
+    pixels)."""
     xyz = np.concatenate([part.xyz for part in parts])
     if not len(xyz):
         return list(parts), xyz
@@ -178,7 +241,7 @@ def _centre_sigma(
     known: np.ndarray,
     focal_relative_sigma: float,
 ) -> float:
-    """The worst axis: depth (it moves both ends together), borders, the unseen part, the camera's own σ."""
+    """σ of the worst axis: depth (it shifts both ends together), borders, the unseen part, the camera's own σ."""
     worst = 0.0
     largest = float(size[known].max()) if known.any() else float(size.max())
     for a, (low, high) in enumerate(ends):
@@ -188,8 +251,14 @@ def _centre_sigma(
         # An unseen part as long as the largest side seen, uniformly: half of it shifts the middle.
         unseen = 0.0 if known[a] else largest / (2 * np.sqrt(3)) * (2 if unknown.hidden_by_others else 1)
         worst = max(worst, float(np.sqrt(depth**2 + edges**2 + unseen**2)))
-    away = [middle - view.world_from_cam[:3, 3] for _, view in seen]
-    across = [float(np.linalg.norm(np.cross(v.world_from_cam[:3, 2], d))) for d, (_, v) in zip(away, seen, strict=True)]
-    turn = [view.rotation_sigma_rad * float(np.linalg.norm(d)) for d, (_, view) in zip(away, seen, strict=True)]
+    distance = [middle - view.world_from_cam[:3, 3] for _, view in seen]
+    across = [
+        float(np.linalg.norm(np.cross(v.world_from_cam[:3, 2], d))) for d, (_, v) in zip(distance, seen, strict=True)
+    ]
+    yaw_rotation = [
+        view.rotation_sigma_rad * float(np.linalg.norm(d)) for d, (_, view) in zip(distance, seen, strict=True)
+    ]
     camera = float(np.median([view.position_sigma for _, view in seen]))
-    return float(np.sqrt(worst**2 + camera**2 + np.median(turn) ** 2 + (focal_relative_sigma * np.median(across)) ** 2))
+    return float(
+        np.sqrt(worst**2 + camera**2 + np.median(yaw_rotation) ** 2 + (focal_relative_sigma * np.median(across)) ** 2)
+    )

@@ -1,4 +1,5 @@
-"""Pictures of one object each, cut out along its mask, where it is seen whole and large enough."""
+"""Square pictures of single objects, cut out along the mask, from frames that show the object whole and large
+enough."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,77 +16,77 @@ Square = UInt8[np.ndarray, "side side 3"]
 
 @dataclass(frozen=True, kw_only=True)
 class CropSettings:
-    """What is looked at."""
+    """Which views of an object are used."""
 
     views: int = 6
-    """Frames per object: the largest mask in each of so many stretches of the frames that show it whole."""
+    """Frames per object: the largest mask in each of this many segments of the frames that show it whole."""
     min_side_px: int = 56
-    """Longer side of the object, in full-size pixels: with less the model's 224 px are blown up more than four times
-    (chosen)."""
+    """Smallest longer side of the object, in full-size pixels: below it the model's 224 px are magnified more than four
+    times (chosen)."""
     fill: float = 0.85
     """The object's longer side as a share of the crop's (upstream's `resize_foreground`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sighting:
+class ObjectView:
     """One object in one frame."""
 
     frame: int
     """Frame index."""
-    thing: int
-    """Object k of `Objects`."""
+    item: int
+    """Row k of `Objects`."""
     x_px: tuple[int, int]
     """Columns of the mask, end exclusive, in pixels of `Objects.ids`."""
     y_px: tuple[int, int]
     """Rows."""
 
     def middle_px(self, clip: Clip, objects: Objects) -> Float64[np.ndarray, "2"]:
-        """Middle of the box, in full-size pixels (centres at integers)."""
+        """Centre of the mask's bounding box, in full-size pixels (centres at integers)."""
         height, width = objects.ids.shape[1:]
         middle = np.array([sum(self.x_px), sum(self.y_px)]) / 2
         return np.asarray(middle * [clip.width_px / width, clip.height_px / height] - 0.5)
 
 
-def sightings(clip: Clip, objects: Objects, settings: CropSettings) -> list[Sighting]:
-    """What to look at, by frame and object."""
+def object_views(clip: Clip, objects: Objects, settings: CropSettings) -> list[ObjectView]:
+    """The views to use, by frame and object."""
     height, width = objects.ids.shape[1:]
     scale = np.array([clip.width_px / width, clip.height_px / height])
-    seen: dict[int, list[tuple[int, Sighting]]] = {}
+    seen: dict[int, list[tuple[int, ObjectView]]] = {}
     for frame, ids in zip(objects.frames, objects.ids, strict=True):
         area = np.bincount(ids[ids >= 0].ravel(), minlength=len(objects.labels))
-        for thing, place in enumerate(find_objects(ids + 1, max_label=len(objects.labels))):
+        for item, place in enumerate(find_objects(ids + 1, max_label=len(objects.labels))):
             if place is None:
                 continue
             (y0, y1), (x0, x1) = ((edge.start, edge.stop) for edge in place)
             whole = min(y0, x0) > 0 and y1 < height and x1 < width
             if whole and max([x1 - x0, y1 - y0] * scale) >= settings.min_side_px:
-                sighting = Sighting(frame=int(frame), thing=thing, x_px=(x0, x1), y_px=(y0, y1))
-                seen.setdefault(thing, []).append((int(area[thing]), sighting))
+                view = ObjectView(frame=int(frame), item=item, x_px=(x0, x1), y_px=(y0, y1))
+                seen.setdefault(item, []).append((int(area[item]), view))
     best = [
-        max((own[i] for i in stretch), key=lambda candidate: candidate[0])[1]
+        max((own[i] for i in segment), key=lambda candidate: candidate[0])[1]
         for own in seen.values()
-        for stretch in np.array_split(np.arange(len(own)), min(settings.views, len(own)))
+        for segment in np.array_split(np.arange(len(own)), min(settings.views, len(own)))
     ]
-    return sorted(best, key=lambda sighting: (sighting.frame, sighting.thing))
+    return sorted(best, key=lambda view: (view.frame, view.item))
 
 
 def crops(
-    clip: Clip, objects: Objects, chosen: Sequence[Sighting], settings: CropSettings, background: int
-) -> Iterator[tuple[Sighting, Square]]:
-    """(sighting, square picture), in order of frames: the object alone, in the middle, on a grey of that value."""
-    frames = sorted({sighting.frame for sighting in chosen})
+    clip: Clip, objects: Objects, chosen: Sequence[ObjectView], settings: CropSettings, background: int
+) -> Iterator[tuple[ObjectView, Square]]:
+    """(view, square picture), in order of frames: the object alone, centred, on a background of that grey value."""
+    frames = sorted({view.frame for view in chosen})
     row = {int(frame): row for row, frame in enumerate(objects.frames)}
     for frame, rgb in clip.read(frames):
-        for sighting in chosen:
-            if sighting.frame == frame:
-                mask = objects.ids[row[frame]] == sighting.thing
-                yield sighting, _cut(rgb, mask, sighting, settings.fill, background)
+        for view in chosen:
+            if view.frame == frame:
+                mask = objects.ids[row[frame]] == view.item
+                yield view, _cut(rgb, mask, view, settings.fill, background)
 
 
-def _cut(rgb: Picture, mask: np.ndarray, sighting: Sighting, fill: float, background: int) -> Square:
-    """The pixels of the mask in a square whose side is the longer one's over `fill`."""
-    rows = _span(sighting.y_px, mask.shape[0], rgb.shape[0])
-    columns = _span(sighting.x_px, mask.shape[1], rgb.shape[1])
+def _cut(rgb: Picture, mask: np.ndarray, view: ObjectView, fill: float, background: int) -> Square:
+    """The pixels of the mask in a square with side = longer side / `fill`."""
+    rows = _span(view.y_px, mask.shape[0], rgb.shape[0])
+    columns = _span(view.x_px, mask.shape[1], rgb.shape[1])
     inside = mask[_nearest(rows, mask.shape[0], rgb.shape[0])][:, _nearest(columns, mask.shape[1], rgb.shape[1])]
     side = round(max(len(rows), len(columns)) / fill)
     square = np.full((side, side, 3), background, dtype=np.uint8)
@@ -96,10 +97,10 @@ def _cut(rgb: Picture, mask: np.ndarray, sighting: Sighting, fill: float, backgr
 
 
 def _span(edges: tuple[int, int], small: int, full: int) -> np.ndarray:
-    """Full-size pixels that a range of the mask's pixels covers, at least in part."""
+    """Full-size pixels that a range of mask pixels covers, at least in part."""
     return np.arange(edges[0] * full // small, -(-edges[1] * full // small))
 
 
 def _nearest(pixels: np.ndarray, small: int, full: int) -> np.ndarray:
-    """The mask's pixel under the middle of each full-size pixel."""
+    """The mask pixel at the centre of each full-size pixel."""
     return ((pixels + 0.5) * small / full).astype(int)

@@ -1,9 +1,10 @@
-"""Things by name: a text detector and a segmenter (transformers), followed over the clip, unprojected to boxes with σ.
+"""Objects by name: a text detector and a segmenter (transformers), tracked over the clip, with boxes in the world and
+σ.
 
-Grounding DINO or OWLv2 finds named things in single pictures, SAM 2.1 outlines them; what is one thing in several
-frames, and where it stands, is decided by geometry here. Bad at: names that mean alike (a thing keeps the better one),
-many like things close together (they are dropped rather than mixed up), thin parts, round things seen from one side.
-The score is the detector's own word: nobody has calibrated it.
+Grounding DINO or OWLv2 detects named objects in single pictures, SAM 2.1 segments them. Geometry decides here which
+detections are one object, and where it is. Weak points: names of similar meaning (an object keeps the better one), many
+equal objects close together (they are dropped rather than confused), thin parts, round objects seen from one side. The
+score is the detector's own and is not calibrated.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,11 +17,11 @@ from jaxtyping import Float64, Int64
 
 from experts.clip import Clip, Picture
 from experts.depth.depth_views import UnprojectionSettings, View, views_of
-from experts.objects.detections import DetectionSettings, Seen, detected, masks_at, seen, within
+from experts.objects.detections import DetectionSettings, SegmentedFrame, detected, masks_at, segmented, within
 from experts.objects.mask_points import MaskPoints, unprojected
 from experts.objects.named_networks import Networks, networks
-from experts.objects.object_boxes import BoxSettings, ObjectBox, fitted, stands_still
-from experts.objects.object_following import Follower, FollowingSettings, Track, flow_at, numbered
+from experts.objects.object_boxes import BoxSettings, ObjectBox, fitted, is_static
+from experts.objects.object_following import Follower, FollowingSettings, Track, numbered, tracks_at
 from experts.runtime.device import Placement
 from experts.runtime.model_expert import ModelExpert, Package
 from experts.runtime.per_image import PerImageExpert, call_one
@@ -32,35 +33,36 @@ NAMES = (
     "clock", "television", "monitor", "laptop", "keyboard", "refrigerator", "oven", "sink", "toilet", "bathtub",
     "person", "dog", "cat", "car", "truck", "bus", "bicycle", "motorcycle", "bench", "traffic light", "trash can",
 )  # fmt: skip
-"""What is asked for unless the user says otherwise: things of homes, offices and streets (choice)."""
+"""Default names: objects of homes, offices and streets (chosen)."""
 _SCORES = {"grounding_dino": 0.35, "owlv2": 0.2}
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenVocabularySettings:
-    """What is asked for, where it is looked for. Where no source is named the value was chosen, not measured."""
+    """What is searched for, and where. Values without a source were chosen, not measured."""
 
     variant: str = "grounding_dino"
-    """Which detector. The constructor sets it."""
+    """The detector. The constructor sets it."""
     labels: tuple[str, ...] = NAMES
     """Names to look for, in English, without full stops."""
     frames: int = 24
-    """At most so many, evenly spread; of those that have depth where there is any."""
+    """Largest number of frames, evenly spaced; frames with depth, if there are any."""
     batch: int = 4
-    """Pictures at once on a GPU; halved where memory runs out."""
+    """Pictures per batch on a GPU; halved when memory runs out."""
     sides_px: tuple[int, int] = (800, 1333)
-    """Grounding DINO: the shorter side, unless the longer one would exceed the other (upstream's)."""
+    """Grounding DINO: target of the shorter side, and limit of the longer one (upstream's)."""
     mask_side_px: int = 480
-    """Longer side of the masks that are kept."""
-    least_frames: int = 2
-    """Things seen in fewer frames are dropped, unless the clip has no more."""
-    up_spread_rad: float = float(np.deg2rad(5.0))
-    """Boxes stand upright only where the frames' ups agree within this (root mean square), and their σ is less."""
+    """Longer side of the stored masks."""
+    min_frames: int = 2
+    """Objects in fewer frames are dropped, unless the clip has no more."""
+    up_disagreement_rad: float = float(np.deg2rad(5.0))
+    """Boxes are upright only if the up directions of the frames agree within this (root mean square), and their σ is
+    less."""
     detection: DetectionSettings | None = None
-    """None: the defaults, with the score of the variant: 0.35 (Grounding DINO's own), 0.2 (choice; OWLv2's
-    post-processing takes 0.1)."""
+    """None: the defaults, with the score of the variant: 0.35 (Grounding DINO's own), 0.2 (chosen; OWLv2's
+    post-processing uses 0.1)."""
     following: FollowingSettings = field(default_factory=FollowingSettings)
-    lift: UnprojectionSettings = field(default_factory=UnprojectionSettings)
+    unprojection: UnprojectionSettings = field(default_factory=UnprojectionSettings)
     box: BoxSettings = field(default_factory=BoxSettings)
 
 
@@ -80,15 +82,15 @@ class OpenVocabularyExpert(ModelExpert):
     )
 
     def __init__(self, settings: OpenVocabularySettings | None = None, variant: str | None = None) -> None:
-        given = settings or OpenVocabularySettings()
-        variant = variant or given.variant
+        chosen = settings or OpenVocabularySettings()
+        variant = variant or chosen.variant
         if variant not in self.variants:
             raise ValueError(f"no detector is called {variant!r}; there are: {', '.join(self.variants)}")
-        detection = given.detection or DetectionSettings(score=_SCORES[variant])
-        self.settings: OpenVocabularySettings = replace(given, variant=variant, detection=detection)
+        detection = chosen.detection or DetectionSettings(score=_SCORES[variant])
+        self.settings: OpenVocabularySettings = replace(chosen, variant=variant, detection=detection)
         self.detection = detection
-        if not given.labels or any(not name.strip() or set(name) & set(".?") for name in given.labels):
-            raise ValueError("labels must be names without full stops and question marks, at least one")
+        if not chosen.labels or any(not name.strip() or set(name) & set(".?") for name in chosen.labels):
+            raise ValueError("labels must be names without full stops and question marks, at min_frames one")
         detector = {"grounding_dino": "grounding-dino-base", "owlv2": "owlv2-base"}[variant]
         self.weight_names = (detector, "sam2.1-hiera-small")
 
@@ -103,11 +105,11 @@ class OpenVocabularyExpert(ModelExpert):
         return networks(self.settings.variant, self.settings.labels, self.settings.sides_px, folders, placement)
 
     def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
-        """`{"objects": Objects}`; abstains where nothing is found."""
+        """`{"objects": Objects}`; `NoEstimate` if nothing is found."""
         return call_one(cast(PerImageExpert, self), clip, signals)
 
     def pictures(self, clip: Clip, signals: Signals) -> Iterator[tuple[int, Picture]]:
-        """(frame index, picture) of at most `settings.frames` frames, no larger than the detector takes."""
+        """(frame index, picture) of at most `settings.frames` frames, no larger than the detector's input."""
         for frame, rgb in clip.read(self._frames(clip, signals).tolist()):
             yield frame, _shrunk(rgb, self.settings.sides_px[1])
 
@@ -118,8 +120,8 @@ class OpenVocabularyExpert(ModelExpert):
         at = np.linspace(0, len(frames) - 1, min(self.settings.frames, len(frames)))
         return frames[np.unique(at.round().astype(np.int64))]
 
-    def infer(self, pictures: Sequence[Picture]) -> list[Seen]:
-        """Things in each picture, with masks."""
+    def infer(self, pictures: Sequence[Picture]) -> list[SegmentedFrame]:
+        """Objects in each picture, with masks."""
         shape = pictures[0].shape[0], pictures[0].shape[1]
         factor = min(1.0, self.settings.mask_side_px / max(shape))
         size = max(1, round(shape[0] * factor)), max(1, round(shape[1] * factor))
@@ -132,12 +134,14 @@ class OpenVocabularyExpert(ModelExpert):
         ]  # fmt: skip
         masks = self.model.segmenter(pictures, [one.boxes_px for one in found])
         return [
-            seen(one, masks_at(logits, size), confidence, shape, self.detection)
+            segmented(one, masks_at(logits, size), confidence, shape, self.detection)
             for one, (logits, confidence) in zip(found, masks, strict=True)
         ]
 
-    def finish(self, clip: Clip, signals: Signals, raw: Mapping[int, Seen]) -> Mapping[str, Signal | NoEstimate]:
-        """Follows and lifts what was seen."""
+    def finish(
+        self, clip: Clip, signals: Signals, raw: Mapping[int, SegmentedFrame]
+    ) -> Mapping[str, Signal | NoEstimate]:
+        """Tracks the detections and computes their boxes."""
         if not raw:
             return {"objects": NoEstimate(reason="no frames")}
         frames = np.array(sorted(raw), dtype=np.int64)
@@ -145,37 +149,37 @@ class OpenVocabularyExpert(ModelExpert):
         found = [within(raw[int(f)], valid.valid if isinstance(valid, ValidArea) else None) for f in frames]
         views = self._views(frames, found[0].ids.shape, signals)
         parts = [self._parts(one, view) for one, view in zip(found, views, strict=True)]
-        flow = signals.get("image_tracks")
+        image_tracks = signals.get("image_tracks")
         size = found[0].ids.shape[0], found[0].ids.shape[1]
         shape = clip.height_px, clip.width_px
-        flow_px = flow_at(flow, frames, shape, size) if isinstance(flow, ImageTracks) else None
+        tracks_px = tracks_at(image_tracks, frames, shape, size) if isinstance(image_tracks, ImageTracks) else None
         follower = Follower(
-            frames=found, views=views, parts=parts, flow_px=flow_px,
-            settings=self.settings.following, lift=self.settings.lift,
+            frames=found, views=views, parts=parts, tracks_px=tracks_px,
+            settings=self.settings.following, unprojection=self.settings.unprojection,
         )  # fmt: skip
-        least = min(self.settings.least_frames, len(frames))
-        tracks = [track for track in follower.follow() if len(track.seen) >= least]
+        min_frames = min(self.settings.min_frames, len(frames))
+        tracks = [track for track in follower.follow() if len(track.seen) >= min_frames]
         if not tracks:
             return {"objects": self._nothing(found)}
         boxes = [self._box(track, views, parts, signals) for track in tracks]
         return {"objects": self._objects(frames, found, tracks, boxes)}
 
     def _views(self, frames: Int64[np.ndarray, "n"], size: tuple[int, ...], signals: Signals) -> list[View | None]:
-        """None for all where depth and camera do not share a unit, or the camera's place is not known."""
+        """All None if depth and camera do not share a unit, or the camera's position is unknown."""
         depth, path = signals.get("depth"), signals.get("camera_path")
         if not isinstance(depth, Depth) or not isinstance(path, CameraPath):
             return [None] * len(frames)
         if depth.scale.kind == "per_frame" or path.motion == "unresolved":
             return [None] * len(frames)
-        return views_of(frames, (size[0], size[1]), depth, path, self.settings.lift)
+        return views_of(frames, (size[0], size[1]), depth, path, self.settings.unprojection)
 
-    def _parts(self, found: Seen, view: View | None) -> list[MaskPoints | None]:
+    def _parts(self, found: SegmentedFrame, view: View | None) -> list[MaskPoints | None]:
         rows = range(len(found.detections.scores))
         if view is None:
             return [None for _ in rows]
-        things, most = found.ids >= 0, self.settings.box.points
+        objects, most = found.ids >= 0, self.settings.box.points
         masks = (found.ids == k for k in rows)
-        return [unprojected(mask, view, self.settings.lift, things & ~mask).at_most(most) for mask in masks]
+        return [unprojected(mask, view, self.settings.unprojection, objects & ~mask).at_most(most) for mask in masks]
 
     def _box(
         self,
@@ -184,20 +188,20 @@ class OpenVocabularyExpert(ModelExpert):
         parts: Sequence[Sequence[MaskPoints | None]],
         signals: Signals,
     ) -> ObjectBox | None:
-        """None for what moves, is too small, or is seen too little of."""
-        path, seen_in = signals.get("camera_path"), sorted(track.seen.items())
+        """None for objects that move, are too small, or are hardly visible."""
+        path, detections = signals.get("camera_path"), sorted(track.seen.items())
         pairs = [
             (part, view)
-            for part, view in ((parts[n][d], views[n]) for n, d in seen_in)
+            for part, view in ((parts[n][d], views[n]) for n, d in detections)
             if part is not None and view is not None and len(part)
         ]
         if track.moved or not pairs or not isinstance(path, CameraPath):
             return None
         surface, cameras = [part for part, _ in pairs], [view for _, view in pairs]
         unseen = [view for n, view in enumerate(views) if view is not None and n not in track.seen]
-        if not stands_still(surface, cameras, self.settings.box, self.settings.lift, unseen):
+        if not is_static(surface, cameras, self.settings.box, self.settings.unprojection, unseen):
             return None
-        up, tilt_sigma_rad = _up(signals.get("gravity"), path, self.settings.up_spread_rad)
+        up, tilt_sigma_rad = _up(signals.get("gravity"), path, self.settings.up_disagreement_rad)
         return fitted(
             surface, cameras, up, self.settings.box,
             focal_relative_sigma=path.focal_relative_sigma, tilt_sigma_rad=tilt_sigma_rad,
@@ -206,7 +210,7 @@ class OpenVocabularyExpert(ModelExpert):
     def _objects(
         self,
         frames: Int64[np.ndarray, "n"],
-        found: Sequence[Seen],
+        found: Sequence[SegmentedFrame],
         tracks: Sequence[Track],
         boxes: Sequence[ObjectBox | None],
     ) -> Objects:
@@ -228,15 +232,15 @@ class OpenVocabularyExpert(ModelExpert):
             provenance=self.provenance(sigma_is_raw=True),
         )
 
-    def _nothing(self, found: Sequence[Seen]) -> NoEstimate:
+    def _nothing(self, found: Sequence[SegmentedFrame]) -> NoEstimate:
         lost = sum(len(one.detections.scores) for one in found)
         names = ", ".join(self.settings.labels[:8])
         more = len(self.settings.labels) - 8
         return NoEstimate(
             reason="no objects found",
-            detail=f"asked {len(found)} frames for {names}{f' and {more} more' if more > 0 else ''} "
-            f"(score ≥ {self.detection.score}); {lost} sightings could not be followed",
-            remedy="name what the clip shows: OpenVocabularySettings(labels=...)",
+            detail=f"searched {len(found)} frames for {names}{f' and {more} more' if more > 0 else ''} "
+            f"(score ≥ {self.detection.score}); {lost} detections could not be tracked",
+            remedy="name objects of the clip: OpenVocabularySettings(labels=...)",
         )
 
 
@@ -252,9 +256,9 @@ def _shrunk(rgb: Picture, side_px: int) -> Picture:
 
 
 def _up(
-    gravity: Signal | NoEstimate | None, path: CameraPath, most_rad: float
+    gravity: Signal | NoEstimate | None, path: CameraPath, max_rad: float
 ) -> tuple[Float64[np.ndarray, "3"] | None, float]:
-    """Upwards in the world, and its σ per axis; None where it is not known or the frames do not agree."""
+    """The up direction in the world and its σ per axis; None if it is unknown or the frames disagree."""
     if not isinstance(gravity, Gravity):
         return None, 0.0
     _, a, b = np.intersect1d(gravity.frames, path.frames, return_indices=True)
@@ -264,6 +268,6 @@ def _up(
         return None, 0.0
     mean = up[known].mean(axis=0)
     mean /= max(float(np.linalg.norm(mean)), 1e-12)
-    apart = float(np.sqrt(np.mean(np.arccos(np.clip(up[known] @ mean, -1, 1)) ** 2)))
+    disagreement = float(np.sqrt(np.mean(np.arccos(np.clip(up[known] @ mean, -1, 1)) ** 2)))
     sigma = float(np.median(gravity.sigma_rad[a][known]))
-    return (mean, sigma) if max(apart, sigma) <= most_rad else (None, 0.0)
+    return (mean, sigma) if max(disagreement, sigma) <= max_rad else (None, 0.0)

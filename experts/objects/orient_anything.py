@@ -1,7 +1,7 @@
-"""Which way objects face, by a network on crops (Orient Anything V1; V2 in a worker process; both CC BY 4.0).
+"""Facing direction of objects, by a network on crops (Orient Anything V1; V2 in a worker process; both CC BY 4.0).
 
-V1 also says whether an object has a front at all, V2 how many. Their distributions are wide by design, and no accuracy
-per angle is published: σ goes out raw. Both want one whole object, and know nothing of what is around it.
+V1 also predicts whether an object has a front, V2 how many. Their distributions are wide by design, and no accuracy per
+angle is published: σ is raw. Both need one whole object and ignore its surroundings.
 """
 
 import sys
@@ -13,12 +13,12 @@ from typing import Any, ClassVar, Literal, cast
 import numpy as np
 from jaxtyping import Float32, Float64
 
-import experts.runtime.workers.orient_anything_v2 as v2_child
+import experts.runtime.workers.orient_anything_v2 as worker_script
 from experts.checkpoints.weights import WEIGHTS
 from experts.clip import Clip, Picture
 from experts.intrinsics import Intrinsics
 from experts.objects.object_angles import AngleSettings, ObjectAngles, angles_from_logits, look_along
-from experts.objects.object_crops import CropSettings, Sighting, Square, crops, sightings
+from experts.objects.object_crops import CropSettings, ObjectView, Square, crops, object_views
 from experts.runtime.device import Placement
 from experts.runtime.model_expert import ModelExpert, Package
 from experts.runtime.per_image import PerImageExpert, call_one
@@ -40,24 +40,24 @@ _MEAN, _STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet, as DI
 
 @dataclass(frozen=True, kw_only=True)
 class OrientAnythingSettings:
-    """What is looked at, and when to believe it."""
+    """Which crops are used, and when a prediction is used."""
 
     variant: Variant = "v1"
-    """v1 runs here; v2 in another process, from a checkout of its code. The constructor sets it."""
+    """v1 runs in this process; v2 in another one, from a checkout of its code. The constructor sets it."""
     size: Literal["small", "base", "large"] = "large"
-    """Of V1's network with random weights; a checkpoint brings its own."""
+    """Size of V1's network with random weights; a checkpoint has its own."""
     batch: int = 16
-    """Crops at once on a GPU; halved where memory runs out."""
+    """Crops per batch on a GPU; halved when memory runs out."""
     timeout_s: float = 300.0
-    """V2: no answer to a batch within this counts as a hang."""
+    """V2: time limit of a batch."""
     crops: CropSettings = field(default_factory=CropSettings)
-    """Which views."""
+    """Selection of views."""
     angles: AngleSettings = field(default_factory=AngleSettings)
-    """Gates and floor."""
+    """Thresholds and floor."""
 
 
 class OrientAnythingExpert(ModelExpert):
-    """Expert "orient_anything": provides "object_orientation" for the objects that somebody else found."""
+    """Expert "orient_anything": provides "object_orientation" for the objects of another expert."""
 
     name: ClassVar[str] = "orient_anything"
     version: ClassVar[str] = "1"
@@ -79,7 +79,7 @@ class OrientAnythingExpert(ModelExpert):
         self._where: dict[str, Any] = {}
 
     def environment(self) -> Environment | None:
-        """Interpreter (this one, unless another is named) and checkout of V2. Raises `SetupProblem`."""
+        """Interpreter (this one, unless another is set) and checkout of V2. Raises `SetupProblem`."""
         if self.settings.variant == "v1":
             return None
         return environment(_V2, packages=_V2_PACKAGES, checkout=_V2_CHECKOUT, python=sys.executable)
@@ -99,7 +99,7 @@ class OrientAnythingExpert(ModelExpert):
     def _worker(self, checkpoint: Path | None, placement: Placement) -> Worker:
         other = self.environment()
         assert other is not None
-        script, variable = Path(v2_child.__file__), f"SPATIAL_ENGINE_PYTHON_{_V2.upper()}"
+        script, variable = Path(worker_script.__file__), f"SPATIAL_ENGINE_PYTHON_{_V2.upper()}"
         worker = Worker(other.python, script, self.settings.timeout_s, variable=variable)
         self._where = {
             "upstream": str(other.upstream),
@@ -123,21 +123,21 @@ class OrientAnythingExpert(ModelExpert):
         return self.settings.batch
 
     def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
-        """`{"object_orientation": ObjectOrientation}`; abstains without objects that are seen whole and large."""
+        """`{"object_orientation": ObjectOrientation}`; `NoEstimate` without objects that are whole and large enough."""
         return call_one(cast(PerImageExpert, self), clip, signals)
 
-    def pictures(self, clip: Clip, signals: Signals) -> Iterator[tuple[Sighting, Picture]]:
-        """(what is seen, crop at the model's size); nothing where there are no objects.
+    def pictures(self, clip: Clip, signals: Signals) -> Iterator[tuple[ObjectView, Picture]]:
+        """(view, crop at the model's size); empty if there are no objects.
 
-        As upstream's demos have it: V1 on black at 256, of which the middle 224 are kept, V2 on white at 518.
+        As in upstream's demos: V1 on black at 256, cropped to the central 224; V2 on white at 518.
         """
         objects = signals["objects"]
         if not isinstance(objects, Objects):
             return
         first = self.settings.variant == "v1"
-        chosen = sightings(clip, objects, self.settings.crops)
-        for sighting, square in crops(clip, objects, chosen, self.settings.crops, background=0 if first else 255):
-            yield sighting, _resized(square, 256)[16:240, 16:240] if first else _resized(square, 518)
+        chosen = object_views(clip, objects, self.settings.crops)
+        for view, square in crops(clip, objects, chosen, self.settings.crops, background=0 if first else 255):
+            yield view, _resized(square, 256)[16:240, 16:240] if first else _resized(square, 518)
 
     def infer(self, pictures: Sequence[Picture]) -> list[Logits]:
         """The head's outputs for each crop."""
@@ -153,58 +153,60 @@ class OrientAnythingExpert(ModelExpert):
             logits = self.model(normal.permute(0, 3, 1, 2))
         return list(logits.float().cpu().numpy())
 
-    def finish(self, clip: Clip, signals: Signals, raw: Mapping[Sighting, Logits]) -> Mapping[str, Signal | NoEstimate]:
+    def finish(
+        self, clip: Clip, signals: Signals, raw: Mapping[ObjectView, Logits]
+    ) -> Mapping[str, Signal | NoEstimate]:
         """The signal, or why there is none."""
         return {"object_orientation": self._orientation(clip, signals, raw)}
 
     def _orientation(
-        self, clip: Clip, signals: Signals, raw: Mapping[Sighting, Logits]
+        self, clip: Clip, signals: Signals, raw: Mapping[ObjectView, Logits]
     ) -> ObjectOrientation | NoEstimate:
         objects = signals["objects"]
         if not isinstance(objects, Objects):
             return NoEstimate(reason="no objects", detail=getattr(objects, "reason", ""))
         if not raw:
             detail = f"{len(objects.labels)} objects in {len(objects.frames)} frames"
-            return NoEstimate(reason="no object is seen whole and large enough", detail=detail)
-        angles = {sighting: angles_from_logits(logits, self.settings.angles) for sighting, logits in raw.items()}
+            return NoEstimate(reason="no object is visible whole and large enough", detail=detail)
+        angles = {view: angles_from_logits(logits, self.settings.angles) for view, logits in raw.items()}
         if all(own.fronts == -1 for own in angles.values()):
-            return NoEstimate(reason="no object's front is decided", detail=f"{len(raw)} views")
+            return NoEstimate(reason="front is unknown for every object", detail=f"{len(raw)} views")
         return self._signal(clip, objects, angles, _camera(clip, signals))
 
     def _signal(
-        self, clip: Clip, objects: Objects, angles: Mapping[Sighting, ObjectAngles], camera: Intrinsics | None
+        self, clip: Clip, objects: Objects, angles: Mapping[ObjectView, ObjectAngles], camera: Intrinsics | None
     ) -> ObjectOrientation:
-        frames = np.unique([sighting.frame for sighting in angles]).astype(np.int64)
+        frames = np.unique([view.frame for view in angles]).astype(np.int64)
         shape = len(frames), len(objects.labels)
         azimuth, polar, rotation = (np.full(shape, np.nan) for _ in range(3))
         sigma = np.full((*shape, 3), np.inf)
-        turned = np.full((*shape, 3, 3), np.nan)
+        cam_from_object = np.full((*shape, 3, 3), np.nan)
         fronts = np.full(shape, -1, dtype=np.int32)
-        for sighting, own in angles.items():
-            at = int(np.searchsorted(frames, sighting.frame)), sighting.thing
+        for view, own in angles.items():
+            at = int(np.searchsorted(frames, view.frame)), view.item
             azimuth[at], polar[at], rotation[at] = own.azimuth_rad, own.polar_rad, own.rotation_rad
             sigma[at], fronts[at] = own.sigma_rad, own.fronts
             if camera is not None:
-                turned[at] = _seen_along(camera, sighting.middle_px(clip, objects)) @ own.rotation
+                cam_from_object[at] = _seen_along(camera, view.middle_px(clip, objects)) @ own.rotation
         return ObjectOrientation(
             frames=frames,
             azimuth_rad=azimuth,
             polar_rad=polar,
             rotation_rad=rotation,
             sigma_rad=sigma,
-            cam_from_object=turned,
+            cam_from_object=cam_from_object,
             fronts=fronts,
             provenance=self.provenance(sigma_is_raw=True),
         )
 
 
 def _camera(clip: Clip, signals: Signals) -> Intrinsics | None:
-    """The path's camera, or the user's; None: rays are not known, and rotations in camera axes neither."""
+    """The camera of the path, or the user's. None: rays are unknown, and so are rotations in camera axes."""
     path = signals.get("camera_path")
     if isinstance(path, CameraPath):
         return path.intrinsics
-    given = clip.options.intrinsics
-    return None if given is None else given.scaled(clip.width_px, clip.height_px)
+    user = clip.options.intrinsics
+    return None if user is None else user.scaled(clip.width_px, clip.height_px)
 
 
 def _seen_along(camera: Intrinsics, xy_px: Float64[np.ndarray, "2"]) -> Float64[np.ndarray, "3 3"]:

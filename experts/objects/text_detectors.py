@@ -1,7 +1,7 @@
-"""Detectors of transformers that take names: Grounding DINO and OWLv2 (code and weights Apache-2.0).
+"""Detectors of transformers that take names as text: Grounding DINO and OWLv2 (code and weights Apache-2.0).
 
-Pictures are resized and normalised here as upstream's processors do (these need torchvision); names are tokenised by
-the checkpoint's own tokenizer. Answers are boxes as shares of the picture and a score per name, on the host.
+Pictures are resized and normalised as by upstream's processors (which need torchvision); names are tokenised by the
+checkpoint's own tokenizer. Outputs are boxes as shares of the picture and a score per name, on the host.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,48 +18,48 @@ from experts.objects.detections import label_scores
 from experts.runtime.device import Placement
 
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
-"""Mean and σ of the channels, of pictures in 0 to 1."""
+"""Mean and σ of the channels, for pictures in 0 to 1."""
 CLIP = ((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
-Answer = tuple[Float32[np.ndarray, "_ 4"], Float32[np.ndarray, "_ l"]]
+Output = tuple[Float32[np.ndarray, "_ 4"], Float32[np.ndarray, "_ l"]]
 """Boxes (centre x, centre y, width, height; shares) and the score of each name."""
 
 
 @runtime_checkable
 class TextDetector(Protocol):
-    """Finds named things."""
+    """Detects named objects."""
 
     padded_to_square: bool
-    """Whether boxes are shares of the square that the picture was padded to at the right and at the bottom."""
+    """Whether boxes are shares of the square to which the picture was padded at the right and at the bottom."""
 
-    def __call__(self, pictures: Sequence[Picture]) -> list[Answer]:
-        """Of pictures of one size."""
+    def __call__(self, pictures: Sequence[Picture]) -> list[Output]:
+        """Detections in pictures of one size."""
         ...
 
 
 def loaded(
-    upstream: Any, config: Any, folder: Path | None, placement: Placement, alike: Mapping[str, str] | None = None
+    upstream: Any, config: Any, folder: Path | None, placement: Placement, aliases: Mapping[str, str] | None = None
 ) -> Any:
     """A model of transformers from a local checkpoint, or with random weights; never from the network or a pickle.
 
-    Upstream leaves what a checkpoint lacks at random, with a warning: here it is refused. `alike`: parameters that are
-    the same as others, where a checkpoint has one of the two.
+    Upstream initialises missing weights at random, with a warning; here they are an error. `aliases`: parameters that
+    equal others, of which a checkpoint has only one.
     """
     if folder is None:
         return upstream(config).eval().to(placement.device)
     remedy = f"spatial-engine weights fetch {folder.name}"
     try:
-        model, told = upstream.from_pretrained(
+        model, report = upstream.from_pretrained(
             folder, local_files_only=True, use_safetensors=True, output_loading_info=True
         )
     except Exception as error:  # OSError, SafetensorError, RuntimeError, ...: whatever a bad file leads to
         raise SetupProblem(f"{folder.name} cannot be read: {str(error).splitlines()[0]}", remedy) from error
-    lacking = set(told["missing_keys"])
-    for one, other in (alike or {}).items():
-        if one in lacking and other not in lacking:
+    missing = set(report["missing_keys"])
+    for one, other in (aliases or {}).items():
+        if one in missing and other not in missing:
             model.get_buffer(one).copy_(model.get_buffer(other))
-            lacking.remove(one)
-    if lacking or told["mismatched_keys"]:
-        named = sorted({*lacking, *(str(key) for key, *_ in told["mismatched_keys"])})
+            missing.remove(one)
+    if missing or report["mismatched_keys"]:
+        named = sorted({*missing, *(str(key) for key, *_ in report["mismatched_keys"])})
         raise SetupProblem(f"{folder.name} lacks {len(named)} weights, {named[0]} first", remedy)
     return model.eval().to(placement.device)
 
@@ -73,7 +73,7 @@ def pixels(pictures: Sequence[Picture], placement: Placement) -> Any:
 
 
 def resized(values: Any, height: int, width: int) -> Any:
-    """Bilinear, averaging where it shrinks; pixel centres map by (x + 0.5) · s - 0.5."""
+    """Bilinear resampling, with averaging where it shrinks; pixel centres map by (x + 0.5) · s - 0.5."""
     import torch
 
     return torch.nn.functional.interpolate(
@@ -82,13 +82,13 @@ def resized(values: Any, height: int, width: int) -> Any:
 
 
 def normalised(values: Any, mean_and_sigma: tuple[tuple[float, ...], tuple[float, ...]]) -> Any:
-    """Channels as the network was trained on them."""
+    """Channels normalised as in training."""
     mean, sigma = (values.new_tensor(part).view(1, 3, 1, 1) for part in mean_and_sigma)
     return (values - mean) / sigma
 
 
 def running(placement: Placement) -> Any:
-    """Without gradients; inner products in the placement's precision."""
+    """Context without gradients, with matrix products in the placement's precision."""
     import contextlib
 
     import torch
@@ -116,7 +116,7 @@ class GroundingDino:
         tokenizer = bert_words(names) if folder is None else _tokenizer(folder)
         self.texts = texts_of(names, tokenizer, self.model.config.max_text_len)
 
-    def __call__(self, pictures: Sequence[Picture]) -> list[Answer]:
+    def __call__(self, pictures: Sequence[Picture]) -> list[Output]:
         """See `TextDetector`."""
         height, width = fitting(pictures[0].shape[0], pictures[0].shape[1], *self.sides_px)
         values = normalised(resized(pixels(pictures, self.placement), height, width), IMAGENET)
@@ -132,7 +132,7 @@ class GroundingDino:
             merged.append((np.concatenate([boxes for boxes, _ in parts]), scores))
         return merged
 
-    def _answers(self, values: Any, ids: Sequence[int], spans: Sequence[tuple[int, int]]) -> list[Answer]:
+    def _answers(self, values: Any, ids: Sequence[int], spans: Sequence[tuple[int, int]]) -> list[Output]:
         import torch
 
         tokens = torch.tensor([ids] * len(values), device=values.device)
@@ -184,7 +184,7 @@ class Owlv2:
             padding="max_length", truncation=True, max_length=text.max_position_embeddings, return_tensors="pt",
         )  # fmt: skip
 
-    def __call__(self, pictures: Sequence[Picture]) -> list[Answer]:
+    def __call__(self, pictures: Sequence[Picture]) -> list[Output]:
         """See `TextDetector`."""
         import torch
 

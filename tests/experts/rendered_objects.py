@@ -7,7 +7,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter, zoom
 
 from experts.clip import Clip, Picture
-from experts.objects.detections import Detections, Seen, label_scores
+from experts.objects.detections import Detections, SegmentedFrame, label_scores
 from experts.objects.named_networks import Networks
 from experts.signals import Depth
 from spatial_engine.rendering import RenderedScene
@@ -62,7 +62,9 @@ def thing_ids(scene: RenderedScene, frame: int, named: Sequence[Thing]) -> np.nd
     return number[scene.ids(frame)]
 
 
-def as_seen(ids: np.ndarray, label: Sequence[int], score: float = 0.9, least_px: int = 80) -> tuple[Seen, list[int]]:
+def as_seen(
+    ids: np.ndarray, label: Sequence[int], score: float = 0.9, least_px: int = 80
+) -> tuple[SegmentedFrame, list[int]]:
     """Ids of one frame as detections, and which thing each is."""
     rows = [k for k in np.unique(ids[ids >= 0]) if (ids == k).sum() >= least_px]
     number = np.full(len(label) + 1, -1, dtype=np.int32)
@@ -72,7 +74,7 @@ def as_seen(ids: np.ndarray, label: Sequence[int], score: float = 0.9, least_px:
         scores=np.full(len(rows), score, dtype=np.float32),
         label=np.array([label[k] for k in rows], dtype=np.int64),
     )
-    return Seen(detections=detections, ids=number[ids]), [int(k) for k in rows]
+    return SegmentedFrame(detections=detections, ids=number[ids]), [int(k) for k in rows]
 
 
 def box_of(mask: np.ndarray) -> list[float]:

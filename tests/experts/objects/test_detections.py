@@ -12,7 +12,7 @@ from experts.objects.detections import (
     label_scores,
     masks_at,
     once,
-    seen,
+    segmented,
 )
 
 SETTINGS = DetectionSettings()
@@ -79,7 +79,7 @@ def test_nan_and_low_scores_are_no_detections() -> None:
 def test_nothing_at_all() -> None:
     none = detected(np.zeros((0, 4), np.float32), np.zeros((0, 3), np.float32), (100, 200), SETTINGS)
     assert none.boxes_px.shape == (0, 4)
-    empty = seen(none, np.zeros((0, 50, 100), dtype=bool), np.zeros(0), (100, 200), SETTINGS)
+    empty = segmented(none, np.zeros((0, 50, 100), dtype=bool), np.zeros(0), (100, 200), SETTINGS)
     assert empty.ids.shape == (50, 100) and (empty.ids == -1).all()
 
 
@@ -121,14 +121,14 @@ def test_masks_that_do_not_agree_with_their_box_are_refused() -> None:
 def test_the_smaller_thing_lies_before_the_larger() -> None:
     two = found([9.5, 9.5, 49.5, 39.5], [19.5, 19.5, 29.5, 29.5], label=[0, 1])
     masks = np.stack([block(60, 80, slice(10, 40), slice(10, 50)), block(60, 80, slice(20, 30), slice(20, 30))])
-    both = seen(two, masks, np.array([0.9, 0.9]), (60, 80), SETTINGS)
+    both = segmented(two, masks, np.array([0.9, 0.9]), (60, 80), SETTINGS)
     assert both.ids[25, 25] == 1 and both.ids[12, 12] == 0 and both.ids[0, 0] == -1
 
 
 def test_one_thing_under_two_names_keeps_the_better() -> None:
     two = found([9.5, 9.5, 49.5, 39.5], [9.5, 9.5, 48.5, 39.5], label=[0, 1])
     masks = np.stack([block(60, 80, slice(10, 40), slice(10, 50)), block(60, 80, slice(10, 40), slice(10, 49))])
-    one = seen(two, masks, np.array([0.9, 0.9]), (60, 80), SETTINGS)
+    one = segmented(two, masks, np.array([0.9, 0.9]), (60, 80), SETTINGS)
     assert one.detections.label.tolist() == [0]
-    doubtful = seen(two, masks, np.array([np.nan, 0.2]), (60, 80), SETTINGS)
+    doubtful = segmented(two, masks, np.array([np.nan, 0.2]), (60, 80), SETTINGS)
     assert not len(doubtful.detections.scores) and (doubtful.ids == -1).all()

@@ -7,8 +7,7 @@ import pytest
 
 from experts.depth.depth_views import UnprojectionSettings, View, views_of
 from experts.objects.mask_points import MaskPoints, unprojected
-from experts.objects.object_axes import AxesSettings, axes_of
-from experts.objects.object_boxes import BoxSettings, ObjectBox, fitted, stands_still
+from experts.objects.object_boxes import AxesSettings, BoxSettings, ObjectBox, axes_of, fitted, is_static
 from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
 from spatial_engine.rendering.boxes import sliding
 from spatial_engine.rendering.camera_paths import Stance
@@ -142,11 +141,11 @@ def test_what_moves_does_not_stand_still() -> None:
     mover = sliding(box("crate", (0.5, 0.5, 0.5), (0, 0)), along, np.zeros(8))
     scene = staged([box("table", (0.6, 0.6, 0.6), (3.0, 4.4))], orbit(8), [mover])
     surfaces = Surfaces(scene, range(8))
-    assert stands_still(*surfaces.of(0), SETTINGS, LIFT)
+    assert is_static(*surfaces.of(0), SETTINGS, LIFT)
     parts, views = surfaces.of(1)
-    assert not stands_still(parts, views, SETTINGS, LIFT)
-    assert stands_still(parts[:1], views[:1], SETTINGS, LIFT)
-    assert not stands_still(parts[:1], views[:1], SETTINGS, LIFT, views[5:])  # its place is empty later
+    assert not is_static(parts, views, SETTINGS, LIFT)
+    assert is_static(parts[:1], views[:1], SETTINGS, LIFT)
+    assert not is_static(parts[:1], views[:1], SETTINGS, LIFT, views[5:])  # its place is empty later
 
 
 @pytest.mark.parametrize(

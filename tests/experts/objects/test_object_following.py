@@ -24,7 +24,7 @@ def follow(
     *,
     missed: dict[int, set[int]] | None = None,
     placed: bool = True,
-    flow_px: np.ndarray | None = None,
+    tracks_px: np.ndarray | None = None,
     names: Sequence[int] | None = None,
     noise: float = 0.0,
 ) -> tuple[list[Track], list[set[int]], np.ndarray]:
@@ -45,7 +45,7 @@ def follow(
         for one, view in zip(seen, views, strict=True)
     ]
     follower = Follower(
-        frames=seen, views=views, parts=parts, flow_px=flow_px, settings=FollowingSettings(), lift=LIFT
+        frames=seen, views=views, parts=parts, tracks_px=tracks_px, settings=FollowingSettings(), unprojection=LIFT
     )  # fmt: skip
     tracks = follower.follow()
     return tracks, [{rows[n][d] for n, d in track.seen.items()} for track in tracks], numbered(tracks, seen)
@@ -138,10 +138,10 @@ def test_a_mover_that_jumps_too_far_becomes_another_thing() -> None:
 
 def test_followed_points_tell_where_cameras_do_not() -> None:
     scene = chairs(truck(8, 0.6))
-    tracks, true, _ = follow(scene, range(8), placed=False, flow_px=true_flow(scene, range(8)))
+    tracks, true, _ = follow(scene, range(8), placed=False, tracks_px=true_flow(scene, range(8)))
     assert len(tracks) == 2 and all(len(which) == 1 for which in true)
     moving = crossing()
-    tracks, true, _ = follow(moving, range(10), placed=False, flow_px=true_flow(moving, range(10)))
+    tracks, true, _ = follow(moving, range(10), placed=False, tracks_px=true_flow(moving, range(10)))
     assert all(len(which) == 1 for which in true) and not any(t.moved for t in tracks)
 
 

@@ -11,7 +11,7 @@ import pytest
 from experts.clip import Clip, OpeningOptions, Picture
 from experts.expert import SetupProblem
 from experts.objects.object_angles import angles_of, look_along
-from experts.objects.object_crops import CropSettings, Sighting, sightings
+from experts.objects.object_crops import CropSettings, ObjectView, object_views
 from experts.objects.orient_anything import OrientAnythingExpert, OrientAnythingSettings, Variant
 from experts.provenance import Provenance
 from experts.runtime.device import Placement
@@ -92,14 +92,14 @@ class Ideal(OrientAnythingExpert):
     memory: int = 100
     says: dict[str, Any]
 
-    def pictures(self, clip: Clip, signals: Signals) -> Iterator[tuple[Sighting, Picture]]:
+    def pictures(self, clip: Clip, signals: Signals) -> Iterator[tuple[ObjectView, Picture]]:
         self.known: dict[bytes, np.ndarray] = {}
         self.shapes: set[tuple[int, ...]] = set()
         for sighting, picture in super().pictures(clip, signals):
             objects = signals["objects"]
             assert isinstance(objects, Objects)
             ray = self.world.intrinsics.rays(sighting.middle_px(clip, objects))
-            seen = look_along(ray).T @ cam_from_thing(self.world, sighting.frame, sighting.thing)
+            seen = look_along(ray).T @ cam_from_thing(self.world, sighting.frame, sighting.item)
             self.known[picture.tobytes()] = ideal_logits(self.head, *angles_of(seen), **self.says)
             self.shapes.add(picture.shape)
             yield sighting, picture
@@ -143,7 +143,7 @@ def test_what_faces_the_camera_points_back_along_its_ray() -> None:
     assert isinstance(signal, ObjectOrientation)
     for sighting in raw:
         ray = world.intrinsics.rays(sighting.middle_px(clip, signals["objects"]))
-        np.testing.assert_allclose(signal.cam_from_object[0, sighting.thing, :, 0], -ray, atol=1e-3)
+        np.testing.assert_allclose(signal.cam_from_object[0, sighting.item, :, 0], -ray, atol=1e-3)
     middles = [sighting.middle_px(clip, signals["objects"]) for sighting in raw if sighting.frame == 0]
     truth = [
         world.intrinsics.project(np.linalg.inv(world.world_from_cam[0])[:3] @ p[:, 3])
@@ -155,7 +155,7 @@ def test_what_faces_the_camera_points_back_along_its_ray() -> None:
 def test_masks_may_be_smaller_than_the_frame() -> None:
     world = scene()
     full, small = (
-        [s.middle_px(as_clip(world), own["objects"]) for s in sightings(as_clip(world), own["objects"], SMALL.crops)]
+        [s.middle_px(as_clip(world), own["objects"]) for s in object_views(as_clip(world), own["objects"], SMALL.crops)]
         for own in (signals_of(world), signals_of(world, shrink=2))
     )
     np.testing.assert_allclose(small, full, atol=1.5)
@@ -215,7 +215,7 @@ def test_views_that_say_nothing() -> None:
     clip, signals = as_clip(world), signals_of(world)
     raw = {sighting: np.full(902, np.nan, np.float32) for sighting, _ in adapter.pictures(clip, signals)}
     result = adapter.finish(clip, signals, raw)["object_orientation"]
-    assert isinstance(result, NoEstimate) and result.reason == "no object's front is decided"
+    assert isinstance(result, NoEstimate) and result.reason == "front is unknown for every object"
     first = next(iter(raw))
     some = adapter.finish(clip, signals, raw | {first: ideal_logits(902, 1, 0, 0)})["object_orientation"]
     assert isinstance(some, ObjectOrientation) and (some.fronts == 1).sum() == 1  # the others stay unknown
@@ -252,7 +252,7 @@ def test_the_largest_whole_view_of_each_stretch_is_taken() -> None:
     for frame in range(12):
         size = 20 + (frame * 7) % 12
         ids[frame, 10 : 10 + size, 20:40] = 0
-    chosen = sightings(grey_clip(), objects_of(ids, 1), CropSettings(views=3, min_side_px=16))
+    chosen = object_views(grey_clip(), objects_of(ids, 1), CropSettings(views=3, min_side_px=16))
     sizes = [20 + (frame * 7) % 12 for frame in range(12)]
     assert [s.frame // 3 for s in chosen] == [4 * k + int(np.argmax(sizes[4 * k : 4 * k + 4])) for k in range(3)]
 
@@ -263,9 +263,9 @@ def test_cut_off_and_tiny_ones_are_not_looked_at() -> None:
     ids[0, 100:180, 270:320] = 1  # touches the right
     ids[0, 100:120, 10:30] = 2  # 20 px
     objects = objects_of(ids, 4)  # the fourth is not seen at all
-    assert sightings(grey_clip(), objects, CropSettings()) == []
+    assert object_views(grey_clip(), objects, CropSettings()) == []
     result = OrientAnythingExpert()(grey_clip(), {"objects": objects})["object_orientation"]
-    assert isinstance(result, NoEstimate) and result.reason == "no object is seen whole and large enough"
+    assert isinstance(result, NoEstimate) and result.reason == "no object is visible whole and large enough"
 
 
 def test_no_objects() -> None:
