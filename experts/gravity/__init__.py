@@ -1,1 +1,1 @@
-"""Which way is up, and the field of view."""
+"""The up direction and the focal length, from straight lines or a network."""

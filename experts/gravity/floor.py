@@ -1,4 +1,4 @@
-"""The floor of a scene: its lowest large plane that is about level."""
+"""Finds the floor of a scene: its lowest large plane that is about level."""
 
 from dataclasses import dataclass
 
@@ -14,11 +14,11 @@ class Floor:
     """A plane."""
 
     normal: Float64[np.ndarray, "3"]
-    """Unit vector, on the side of up."""
+    """Unit vector that points up."""
     point: Float64[np.ndarray, "3"]
-    """The middle of its points."""
+    """Mean of its points."""
     share: float
-    """Of all points."""
+    """Its share of all points."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,13 +26,13 @@ class FloorSettings:
     """What counts as a floor."""
 
     cone_rad: float = np.deg2rad(20.0)
-    """Its normal lies this near to up; what leans more is something else."""
+    """Largest angle between its normal and up."""
     thickness: float = 0.02
-    """Its points lie within this share of their distance from its plane."""
+    """Largest distance of its points from the plane, as a share of their distance from the camera."""
     share: float = 0.08
-    """At least this share of all points belongs to it ..."""
+    """Smallest share of all points that belong to it ..."""
     below_share: float = 0.02
-    """... and at most this share lies beneath it."""
+    """... and largest share below it."""
     planes: int = 2000
     """Number of RANSAC planes through three points."""
 
@@ -43,10 +43,7 @@ def floor_plane(
     up: Float64[np.ndarray, "3"],
     settings: FloorSettings,
 ) -> Floor | None:
-    """The floor; None where there is none.
-
-    `thickness`: how far each point of the floor may lie from its plane.
-    """
+    """The floor, by RANSAC; None where there is none. `thickness`: largest distance of each point from the plane."""
     if len(xyz) < 3:
         return None
     rng = np.random.default_rng(0)
@@ -58,18 +55,18 @@ def floor_plane(
     level = (length > 0) & (normal @ up >= np.cos(settings.cone_rad))
     a, normal = a[level], normal[level]
     height = xyz @ normal.T - np.sum(a * normal, axis=1)
-    on, beneath = np.abs(height) <= thickness[:, None], height < -thickness[:, None]
-    support = np.where(beneath.mean(axis=0) <= settings.below_share, on.mean(axis=0), 0.0)
+    inlier, below = np.abs(height) <= thickness[:, None], height < -thickness[:, None]
+    support = np.where(below.mean(axis=0) <= settings.below_share, inlier.mean(axis=0), 0.0)
     if not len(support) or support.max() < settings.share:
         return None
-    floor = xyz[on[:, support.argmax()]]
+    floor = xyz[inlier[:, support.argmax()]]
     middle = floor.mean(axis=0)
     fitted = np.linalg.svd(floor - middle, full_matrices=False)[2][2]
     return Floor(normal=fitted * np.sign(fitted @ up), point=middle, share=float(support.max()))
 
 
 def depth_cloud(depth: Depth, path: CameraPath, count: int) -> Float64[np.ndarray, "p 3"]:
-    """About `count` points of the depth in the path's world, evenly spread over frames and pictures."""
+    """About `count` points of the depth in the path's world, evenly spaced over frames and pixels."""
     _, rows, at = np.intersect1d(depth.frames, path.frames, return_indices=True)
     placed = np.isfinite(path.world_from_cam[at]).all(axis=(1, 2))
     rows, at = rows[placed], at[placed]

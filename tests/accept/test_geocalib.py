@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed: make test-e
 
 from experts.expert import SetupProblem  # noqa: E402
 from experts.gravity.geocalib import GeoCalibExpert, GeoCalibSettings, Variant, View  # noqa: E402
-from experts.gravity.tilt import Tilt, doubt  # noqa: E402
+from experts.gravity.tilt import Tilt, refusal_reason  # noqa: E402
 from experts.intrinsics import Intrinsics  # noqa: E402
 from experts.signals import Calibration, Gravity, NoEstimate  # noqa: E402
 from tests.experts.gravity.test_geocalib import clip, upstream_up  # noqa: E402
@@ -76,7 +76,7 @@ def test_random_weights_run_and_are_refused(make: Callable[..., GeoCalibExpert],
         assert isinstance(tilt, Tilt)
         assert tilt.covariance.shape == (size, size)
         assert np.linalg.norm(tilt.up_cam) == pytest.approx(1, abs=1e-5)
-        assert doubt(tilt, expert.settings.tilt) is not None
+        assert refusal_reason(tilt, expert.settings.tilt) is not None
     known = expert.infer([View(rgb=view.rgb, focal_px=100.0) for view in PICTURES])
     assert all(t.covariance.shape == (2, 2) and t.focal_px == pytest.approx(100, rel=1e-4) for t in known)
     result = expert(clip(2), {})
@@ -135,7 +135,7 @@ def test_a_distorted_lens(make: Callable[..., GeoCalibExpert]) -> None:
     camera = Intrinsics.centred(640, 480, 480.0)
     show(expert, 0.1, 0.25, camera, k1=-0.15)
     (tilt,) = expert.infer([View(rgb=np.zeros((480, 640, 3), np.uint8))])
-    assert doubt(tilt, expert.settings.tilt) is None
+    assert refusal_reason(tilt, expert.settings.tilt) is None
     assert tilt.k1 == pytest.approx(-0.15, abs=0.03)
     np.testing.assert_allclose(tilt.up_cam, upstream_up(0.1, 0.25), atol=0.01)
 
@@ -145,14 +145,14 @@ def test_fields_of_a_limit_are_refused(make: Callable[..., GeoCalibExpert]) -> N
     show(expert, 0.0, 0.2, Intrinsics.centred(640, 480, 240 / np.tan(np.deg2rad(3) / 2)))
     (tilt,) = expert.infer([View(rgb=np.zeros((480, 640, 3), np.uint8))])
     assert np.rad2deg(tilt.vfov_rad) == pytest.approx(5, abs=0.1)
-    assert doubt(tilt, expert.settings.tilt) == "field of view at the model's limit"
+    assert refusal_reason(tilt, expert.settings.tilt) == "field of view at the model's limit"
 
 
 def test_too_few_steps_are_noticed(make: Callable[..., GeoCalibExpert]) -> None:
     expert = make(steps=1)
     show(expert, 0.5, 0.4, Intrinsics.centred(640, 480, 300.0))
     (tilt,) = expert.infer([View(rgb=np.zeros((480, 640, 3), np.uint8))])
-    assert doubt(tilt, expert.settings.tilt) == "calibration did not converge"
+    assert refusal_reason(tilt, expert.settings.tilt) == "calibration did not converge"
 
 
 def test_a_known_focal_length_is_kept(make: Callable[..., GeoCalibExpert]) -> None:

@@ -1,4 +1,4 @@
-"""Worlds of straight bars, drawn exactly."""
+"""Scenes of straight bars, drawn exactly."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ CAMERA = Intrinsics.centred(480, 360, 420.0)
 
 @dataclass(frozen=True, kw_only=True)
 class DrawnReader:
-    """Bars of a world as one camera per frame sees them."""
+    """Draws bars as one camera per frame sees them."""
 
     ends: Float64[np.ndarray, "b 2 3"]
     world_from_cam: Float64[np.ndarray, "n 4 4"]
@@ -37,20 +37,21 @@ class Untouched:
     """A reader that must not be used."""
 
     def read(self, frames: Sequence[int]) -> Iterator[Picture]:
-        raise AssertionError("no picture is needed to abstain")
+        raise AssertionError("the expert reads a picture although it needs none")
 
 
-def built_world(rng: np.random.Generator, spread: float = 0.0) -> Float64[np.ndarray, "b 2 3"]:
-    """Bars along three axes (z up), each turned at random by `spread` radians, around the origin."""
+def built_world(rng: np.random.Generator, tilt_sigma_rad: float = 0.0) -> Float64[np.ndarray, "b 2 3"]:
+    """Bars along three axes (z up) in front of the origin, each rotated at random with a σ of `tilt_sigma_rad` per
+    axis."""
     middle = rng.uniform(-1, 1, (90, 3)) * [5, 5, 3] + [0, 7, 0]
-    way = np.repeat(np.eye(3), [20, 15, 55], axis=0)
-    way = Rotation.from_rotvec(spread * rng.normal(size=(90, 3))).apply(way)
-    half = rng.uniform(0.5, 1.2, (90, 1)) * way
+    direction = np.repeat(np.eye(3), [20, 15, 55], axis=0)
+    direction = Rotation.from_rotvec(tilt_sigma_rad * rng.normal(size=(90, 3))).apply(direction)
+    half = rng.uniform(0.5, 1.2, (90, 1)) * direction
     return np.stack([middle - half, middle + half], axis=1)
 
 
 def walk(roll_deg: float, pitch_deg: float, frames: int = 8, *, yaw_deg: float = 0.0) -> Float64[np.ndarray, "n 4 4"]:
-    """World z up, looking along y (turned by yaw), walking to the right and panning a little."""
+    """Poses of a camera that looks along y (rotated by yaw), moves to the right and pans slightly; z is up."""
     pose = np.tile(np.eye(4), (frames, 1, 1))
     level = np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])  # columns: camera axes in the world
     for k in range(frames):
@@ -62,8 +63,8 @@ def walk(roll_deg: float, pitch_deg: float, frames: int = 8, *, yaw_deg: float =
 
 
 def around(yaw_deg: float) -> Float64[np.ndarray, "4 4"]:
-    """Turns about the vertical through the middle of the bars."""
-    turn, middle = np.eye(4), np.array([0.0, 7.0, 0.0])
-    turn[:3, :3] = Rotation.from_euler("z", yaw_deg, degrees=True).as_matrix()
-    turn[:3, 3] = middle - turn[:3, :3] @ middle
-    return turn
+    """Rotation about the vertical axis through the centre of the bars."""
+    rotation, middle = np.eye(4), np.array([0.0, 7.0, 0.0])
+    rotation[:3, :3] = Rotation.from_euler("z", yaw_deg, degrees=True).as_matrix()
+    rotation[:3, 3] = middle - rotation[:3, :3] @ middle
+    return rotation

@@ -1,4 +1,4 @@
-"""Floors of made-up point clouds."""
+"""Floors of synthetic point clouds."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ SETTINGS = FloorSettings()
 
 
 def cloud(floor: int, above: int, below: int = 0, lean_deg: float = 0.0) -> Float64[np.ndarray, "p 3"]:
-    """Points of a floor at height 0 that leans, of what stands on it and of what lies beneath."""
+    """Points of a leaning floor at height 0, above it and below it."""
     rng = np.random.default_rng(0)
     counts, heights = (floor, above, below), ((0.0, 0.0), (0.3, 2.5), (-2.0, -1.0))
     parts = [
@@ -29,15 +29,15 @@ def lean_deg(xyz: Float64[np.ndarray, "p 3"], settings: FloorSettings = SETTINGS
 
 
 @pytest.mark.parametrize("lean", [0.0, 11.0])
-def test_a_floor_is_found_as_it_leans(lean: float) -> None:
+def test_the_normal_of_a_leaning_floor_is_found(lean: float) -> None:
     assert lean_deg(cloud(200, 600, lean_deg=lean)) == pytest.approx(lean, abs=0.5)
 
 
-def test_what_leans_too_much_is_no_floor() -> None:
+def test_a_plane_that_leans_too_much_is_no_floor() -> None:
     assert lean_deg(cloud(200, 600, lean_deg=11.0), replace(SETTINGS, cone_rad=np.deg2rad(5.0))) is None
 
 
-def test_a_table_is_no_floor() -> None:
+def test_a_plane_with_points_below_is_no_floor() -> None:
     assert lean_deg(cloud(200, 600, below=100)) is None
 
 

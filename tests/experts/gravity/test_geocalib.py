@@ -1,4 +1,4 @@
-"""GeoCalib's numbers in our terms, its refusals, and what becomes of pictures on the way to it."""
+"""GeoCalib: conversion of its predictions, its refusals, and the preparation of its pictures."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from experts.clip import Clip, OpeningOptions, Picture
 from experts.expert import SetupProblem
 from experts.gravity.geocalib import GeoCalibExpert, GeoCalibSettings
-from experts.gravity.tilt import Tilt, TiltSettings, doubt, pooled_focal, up_sigma_rad
+from experts.gravity.tilt import Tilt, TiltSettings, pooled_focal, refusal_reason, up_sigma_rad
 from experts.intrinsics import Intrinsics
 from experts.runtime.device import Placement
 from experts.signals import Calibration, Gravity, NoEstimate
@@ -31,7 +31,7 @@ def upstream_up(roll_rad: float, pitch_rad: float) -> np.ndarray:
 
 
 def tilt(roll_deg: float = 2.0, pitch_deg: float = -7.0, vfov_deg: float = 50.0, **changes: object) -> Tilt:
-    """What upstream would say of a 640x480 picture; its network sees 427x320."""
+    """A prediction for a 640x480 picture; the network's input has 427x320."""
     known = Tilt(
         up_cam=upstream_up(np.deg2rad(roll_deg), np.deg2rad(pitch_deg)),
         width_px=640,
@@ -40,9 +40,9 @@ def tilt(roll_deg: float = 2.0, pitch_deg: float = -7.0, vfov_deg: float = 50.0,
         k1=0.0,
         covariance=np.diag([1e-4, 1e-4, 25.0]),
         scale=320 / 480,
-        focal_given=False,
+        focal_known=False,
         confidence=0.6,
-        moved_rad=1e-5,
+        step_rad=1e-5,
     )
     return replace(known, **changes)  # type: ignore[arg-type]
 
@@ -52,7 +52,7 @@ def tilt(roll_deg: float = 2.0, pitch_deg: float = -7.0, vfov_deg: float = 50.0,
 
 @given(ROLL, PITCH, VFOV)
 def test_angles_are_those_of_the_design(roll: float, pitch: float, vfov: float) -> None:
-    """Against a camera that is turned by the motion conventions, not by upstream's formula."""
+    """The camera is rotated by the motion conventions, not by upstream's formula."""
     (pose,) = camera_paths.poses(np.zeros((1, 3)), np.array([0.7]), np.array([pitch]), np.array([roll]))
     up_cam = pose[:3, :3].T @ [0, 0, 1]
     np.testing.assert_allclose(up_cam, upstream_up(roll, pitch), atol=1e-12)
@@ -61,55 +61,55 @@ def test_angles_are_those_of_the_design(roll: float, pitch: float, vfov: float) 
     assert seen.vfov_rad == pytest.approx(vfov)
 
 
-@pytest.mark.parametrize("turns", [0, 1, 2, 3])
-def test_a_turned_picture_is_turned_back(turns: int) -> None:
-    """up as a picture direction turns with np.rot90."""
+@pytest.mark.parametrize("quarters", [0, 1, 2, 3])
+def test_the_tilt_of_a_rotated_picture_is_rotated_back(quarters: int) -> None:
+    """The direction of up in the picture rotates with np.rot90."""
     up_px = np.array([0.3, -0.9])
     picture = np.zeros((21, 31, 3), np.uint8)
     picture[10, 15] = picture[tuple(np.array([10, 15]) + np.round(10 * up_px[::-1]).astype(int))] = 255
-    turned = np.rot90(picture, turns)
-    middle = (np.array(turned.shape[:2]) - 1) // 2
-    (end,) = [p for p in np.argwhere(turned[..., 0]) if (p != middle).any()]
+    rotated = np.rot90(picture, quarters)
+    middle = (np.array(rotated.shape[:2]) - 1) // 2
+    (end,) = [p for p in np.argwhere(rotated[..., 0]) if (p != middle).any()]
     x, y = (end - middle)[::-1] / np.linalg.norm(end - middle)
-    seen = tilt(up_cam=np.array([x, y, 0.0]), width_px=turned.shape[1], height_px=turned.shape[0])
-    back = seen.turned_back(turns)
+    seen = tilt(up_cam=np.array([x, y, 0.0]), width_px=rotated.shape[1], height_px=rotated.shape[0])
+    back = seen.before_rot90(quarters)
     np.testing.assert_allclose(back.up_cam[:2], [3 / np.sqrt(90), -9 / np.sqrt(90)], atol=1e-12)
     assert (back.width_px, back.height_px) == (31, 21)
 
 
 @given(st.floats(-0.6, 0.6), st.floats(30, 90).map(np.deg2rad))
-def test_k1_bends_rays_as_upstream_does(k1: float, vfov: float) -> None:
-    """Upstream undistorts by a polynomial that only to first order is the inverse of ours."""
+def test_k1_distorts_rays_like_upstream(k1: float, vfov: float) -> None:
+    """Upstream undistorts by a polynomial that is the inverse of ours to first order only."""
     camera = Intrinsics.centred(640, 480, 240 / np.tan(vfov / 2))
     seen = tilt(focal_px=camera.fy_px, k1=k1)
     pixels = np.stack(np.meshgrid(np.linspace(0, 639, 9), np.linspace(0, 479, 7)), axis=-1).reshape(-1, 2)
     distorted = (pixels - [camera.cx_px, camera.cy_px]) / camera.fx_px
     r2 = (distorted**2).sum(axis=1, keepdims=True)
     if seen.our_k1 is None:
-        assert abs(k1) * r2.max() > 0.05  # what bends little is always followed
+        assert abs(k1) * r2.max() > 0.05  # small distortions always fit
         return
     upstream = np.concatenate([distorted * (1 - k1 * r2), np.ones((len(pixels), 1))], axis=1)
     upstream /= np.linalg.norm(upstream, axis=1, keepdims=True)
     ours = replace(camera, k1=seen.our_k1).rays(pixels)
     worst = np.arccos(np.clip((ours * upstream).sum(axis=1), -1, 1)).max()
-    assert worst <= 0.03 * np.sqrt(r2.max())  # most lenses: a tenth of the bend
+    assert worst <= 0.03 * np.sqrt(r2.max())  # for most lenses a tenth of the distortion
     assert seen.our_k1 * k1 >= 0
 
 
-def test_sigmas_are_those_of_the_covariance_not_upstreams_halves() -> None:
+def test_sigmas_come_from_the_covariance_and_not_from_upstreams_halved_uncertainties() -> None:
     seen = tilt(pitch_deg=60.0, covariance=np.diag([4e-4, 1e-4, 25.0]))
     assert seen.raw_up_sigma_rad == pytest.approx(max(2e-2 * np.cos(np.pi / 3), 1e-2))
     assert seen.raw_focal_relative_sigma == pytest.approx(5.0 / (seen.focal_px * seen.scale))
     assert up_sigma_rad(seen, SETTINGS) == pytest.approx(np.hypot(1e-2, SETTINGS.up_floor_rad))
-    given_focal = replace(seen, focal_given=True, covariance=np.diag([4e-4, 1e-4]))
-    assert given_focal.raw_focal_relative_sigma == 0
-    assert doubt(given_focal, SETTINGS) is None
+    known_focal = replace(seen, focal_known=True, covariance=np.diag([4e-4, 1e-4]))
+    assert known_focal.raw_focal_relative_sigma == 0
+    assert refusal_reason(known_focal, SETTINGS) is None
 
 
-def test_one_focal_length_for_the_clip_in_full_size_pixels() -> None:
+def test_the_focal_length_of_a_clip_is_a_robust_median_in_full_size_pixels() -> None:
     tilts = [tilt(vfov_deg=v) for v in (49.0, 50.0, 51.0, 80.0)]
     focal_px, each_px, sigma = pooled_focal(tilts, 960, SETTINGS)
-    assert np.rad2deg(2 * np.arctan(480 / focal_px)) == pytest.approx(50.5, abs=0.05)  # the outlier does not matter
+    assert np.rad2deg(2 * np.arctan(480 / focal_px)) == pytest.approx(50.5, abs=0.05)  # not affected by the outlier
     assert len(each_px) == 4
     assert sigma >= SETTINGS.vfov_floor_rad / np.sin(np.deg2rad(50.5)) * 0.999
     assert sigma < 0.15
@@ -125,21 +125,21 @@ def test_one_focal_length_for_the_clip_in_full_size_pixels() -> None:
         (tilt(vfov_deg=150.0), "field of view at the model's limit"),
         (tilt(k1=-0.7), "distortion at the model's limit"),
         (tilt(k1=0.6, vfov_deg=90.0), "distortion at the model's limit"),
-        (tilt(moved_rad=0.01), "calibration did not converge"),
+        (tilt(step_rad=0.01), "calibration did not converge"),
         (tilt(confidence=0.01), "low confidence in the calibration"),
         (tilt(covariance=np.diag([1e-2, 1e-4, 25.0])), "tilt too uncertain"),
     ],
 )
-def test_refusals(seen: Tilt, reason: str | None) -> None:
-    assert doubt(seen, SETTINGS) == reason
+def test_implausible_predictions_are_refused_with_a_reason(seen: Tilt, reason: str | None) -> None:
+    assert refusal_reason(seen, SETTINGS) == reason
 
 
-# --- the adapter, on a fake upstream --------------------------------------------------------------------------------
+# --- the adapter with a fake upstream -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pictures:
-    """Frames: brightness rises towards up; the first pixel's blue is the frame."""
+    """Frames whose brightness increases towards up. The blue value of the first pixel is the frame index."""
 
     width_px: int
     height_px: int
@@ -157,7 +157,7 @@ class Pictures:
 
 @dataclass(frozen=True, kw_only=True)
 class Still:
-    """One picture, whatever the frame."""
+    """The same picture for every frame."""
 
     rgb: Picture
 
@@ -180,9 +180,10 @@ def clip(frames: int = 30, size: tuple[int, int] = (640, 480), roll_deg: float =
 
 @dataclass
 class FakeModel:
-    """Finds up by the slope of brightness, is surest where the picture stands, and says the rest as told."""
+    """Takes up from the gradient of brightness. Its variance is smallest for upright pictures. `overrides` replaces
+    other fields of the tilt."""
 
-    says: dict[str, object] = field(default_factory=dict)
+    overrides: dict[str, object] = field(default_factory=dict)
     memory: int = 100
     batches: list[tuple[int, tuple[int, ...], list[float] | None]] = field(default_factory=list)
 
@@ -201,7 +202,7 @@ class FakeModel:
         seen = tilt(up_cam=up, width_px=width, height_px=height, focal_px=focal_px or 1.1 * height)
         number = 2 if focal_px else 3
         covariance = np.diag([variance, variance, 25.0])[:number, :number]
-        return replace(seen, covariance=covariance, focal_given=focal_px is not None, **self.says)  # type: ignore[arg-type]
+        return replace(seen, covariance=covariance, focal_known=focal_px is not None, **self.overrides)  # type: ignore[arg-type]
 
 
 def expert(model: FakeModel, device: str = "cuda", **settings: object) -> GeoCalibExpert:
@@ -223,7 +224,7 @@ def test_signals_of_a_level_clip() -> None:
     assert (calibration.intrinsics.cx_px, calibration.intrinsics.cy_px) == (319.5, 239.5)
 
 
-def test_large_frames_are_shrunk_and_the_focal_length_is_scaled_back() -> None:
+def test_large_frames_are_reduced_and_the_focal_length_is_scaled_back() -> None:
     model = FakeModel()
     calibration = expert(model)(clip(4, (1920, 1440)), {})["calibration"]
     assert {shape for _, shape, _ in model.batches} == {(640, 853, 3)}
@@ -232,8 +233,8 @@ def test_large_frames_are_shrunk_and_the_focal_length_is_scaled_back() -> None:
 
 
 @pytest.mark.parametrize("roll_deg", [90.0, -90.0, 180.0, 60.0, 20.0])
-def test_a_camera_on_its_side_is_calibrated_upright(roll_deg: float) -> None:
-    """The turn with the least variance is the one that stands; up is that of the picture as it was."""
+def test_a_picture_on_its_side_is_rotated_before_calibration(roll_deg: float) -> None:
+    """The rotation with the smallest variance is the upright one. The returned up refers to the original picture."""
     gravity = expert(FakeModel())(clip(3, roll_deg=roll_deg), {})["gravity"]
     assert isinstance(gravity, Gravity)
     roll = np.arctan2(-gravity.up_cam[:, 0], -gravity.up_cam[:, 1])
@@ -244,14 +245,14 @@ def test_a_known_camera_is_not_estimated_again() -> None:
     camera = Intrinsics.centred(640, 480, 500.0)
     model = FakeModel()
     result = expert(model)(clip(3, intrinsics=camera), {})
-    assert model.batches == [(8, (480, 640, 3), [500.0] * 8)]  # filled up: the network always sees one shape
+    assert model.batches == [(8, (480, 640, 3), [500.0] * 8)]  # padded: the batch has always the same size
     assert isinstance(result["gravity"], Gravity)
     assert isinstance(result["calibration"], NoEstimate)
-    assert result["calibration"].reason == "the camera is given"
+    assert result["calibration"].reason == "the user provides the camera"
 
 
-def test_a_known_distortion_is_taken_out_first() -> None:
-    """A point seen through the real lens lands where an ideal, centred camera of the same fy sees it."""
+def test_pictures_of_a_known_camera_are_undistorted_first() -> None:
+    """A point appears where an undistorted, centred camera of the same fy sees it."""
     camera = Intrinsics(width_px=640, height_px=480, fx_px=410, fy_px=400, cx_px=330, cy_px=230, k1=-0.15)
     ray = np.array([0.35, -0.25, 1.0])
     x, y = np.round(camera.project(ray)).astype(int)
@@ -271,15 +272,15 @@ def test_one_frame_is_enough() -> None:
     assert isinstance(result["calibration"], Calibration)
 
 
-def test_doubtful_frames_are_left_out_and_counted() -> None:
-    result = expert(FakeModel(says={"confidence": 0.0}))(clip(5), {})
+def test_refused_frames_are_skipped_and_counted() -> None:
+    result = expert(FakeModel(overrides={"confidence": 0.0}))(clip(5), {})
     for signal in result.values():
         assert isinstance(signal, NoEstimate)
         assert signal.reason == "low confidence in the calibration"
         assert "5 frames" in signal.detail
 
 
-def test_frames_of_other_cameras_give_no_focal_length() -> None:
+def test_frames_with_different_focal_lengths_give_no_calibration() -> None:
     adapter = expert(FakeModel())
     raw = {k: tilt(vfov_deg=v) for k, v in enumerate((20.0, 40.0, 70.0, 110.0))}
     result = adapter.finish(clip(), {}, raw)
@@ -288,17 +289,17 @@ def test_frames_of_other_cameras_give_no_focal_length() -> None:
     assert result["calibration"].reason == "frames disagree on the focal length"
 
 
-def test_a_lens_that_our_model_cannot_follow_gives_no_calibration() -> None:
+def test_a_distortion_that_our_model_does_not_fit_gives_no_calibration() -> None:
     result = expert(FakeModel()).finish(clip(), {}, {0: tilt(vfov_deg=70.0, k1=-0.5)})
     assert isinstance(result["gravity"], Gravity)
     assert isinstance(result["calibration"], NoEstimate)
 
 
-def test_nothing_to_look_at() -> None:
+def test_without_frames_there_is_no_estimate() -> None:
     assert expert(FakeModel()).finish(clip(), {}, {})["gravity"] == NoEstimate(reason="no frames")
 
 
-def test_memory_that_runs_out_halves_the_batch() -> None:
+def test_the_batch_is_halved_when_memory_runs_out() -> None:
     model = FakeModel(memory=3)
     gravity = expert(model)(clip(12), {})["gravity"]
     assert isinstance(gravity, Gravity) and len(gravity.frames) == 12

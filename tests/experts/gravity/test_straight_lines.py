@@ -1,4 +1,4 @@
-"""The focal length of drawn line worlds and rendered rooms, where it is exact."""
+"""The focal length from drawn lines and rendered rooms with exactly known cameras."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ Poses = Float64[np.ndarray, "n 4 4"]
 
 @dataclass(frozen=True)
 class Pictures:
-    """In memory."""
+    """Reads frames from memory."""
 
     pictures: list[Picture]
 
@@ -37,94 +37,94 @@ def clip_of(reader: object, frames: int = 4, intrinsics: Intrinsics | None = Non
     )  # fmt: skip
 
 
-def asked(clip: Clip) -> Calibration | NoEstimate:
-    found = StraightLinesExpert()(clip, {"valid_area": NoEstimate(reason="not asked for")})["calibration"]
+def estimate(clip: Clip) -> Calibration | NoEstimate:
+    found = StraightLinesExpert()(clip, {"valid_area": NoEstimate(reason="not needed")})["calibration"]
     assert isinstance(found, Calibration | NoEstimate)
     return found
 
 
-def drawn(pose: Poses, camera: Intrinsics = CAMERA, spread: float = 0.0) -> Clip:
-    world = built_world(np.random.default_rng(0), spread)
+def drawn(pose: Poses, camera: Intrinsics = CAMERA, tilt_sigma_rad: float = 0.0) -> Clip:
+    world = built_world(np.random.default_rng(0), tilt_sigma_rad)
     return clip_of(DrawnReader(ends=world, world_from_cam=pose, camera=camera), len(pose))
 
 
-def turned(yaw_deg: float, pitch_deg: float) -> Poses:
-    """The world stands around where the camera looks."""
+def rotated(yaw_deg: float, pitch_deg: float) -> Poses:
+    """Cameras that look at the bars in a direction `yaw_deg` from their axis."""
     return np.stack([around(yaw_deg) @ pose for pose in walk(0.0, pitch_deg, 4)])
 
 
-def off(found: Calibration, camera: Intrinsics) -> float:
+def log_error(found: Calibration, camera: Intrinsics) -> float:
     return abs(float(np.log(found.intrinsics.fx_px / camera.fx_px)))
 
 
 @pytest.mark.parametrize(
     ("focal_px", "yaw_deg", "pitch_deg"), [(260.0, 30.0, 0.0), (420.0, 40.0, -15.0), (640.0, 30.0, 0.0)]
 )
-def test_two_vanishing_points_tell_the_focal_length(focal_px: float, yaw_deg: float, pitch_deg: float) -> None:
+def test_two_vanishing_points_determine_the_focal_length(focal_px: float, yaw_deg: float, pitch_deg: float) -> None:
     camera = Intrinsics.centred(480, 360, focal_px)
-    found = asked(drawn(turned(yaw_deg, pitch_deg), camera))
+    found = estimate(drawn(rotated(yaw_deg, pitch_deg), camera))
     assert isinstance(found, Calibration), found
-    assert off(found, camera) < 1.5 * found.focal_relative_sigma
+    assert log_error(found, camera) < 1.5 * found.focal_relative_sigma
     assert 0.05 <= found.focal_relative_sigma <= 0.12
     assert found.intrinsics.fx_px == found.intrinsics.fy_px and found.intrinsics.k1 == 0
 
 
-def test_a_level_look_along_an_axis_does_not() -> None:
-    """One vanishing point in the picture, the others at infinity: any focal length will do."""
+def test_a_view_along_one_axis_does_not() -> None:
+    """With one vanishing point in the picture and two at infinity, every focal length fits."""
     pose = np.repeat(walk(0.0, 0.0, 1), 4, axis=0)
     pose[:, :3, :3] = [[1, 0, 0], [0, 0, 1], [0, -1, 0]]
     pose[:, 0, 3] = 0.2 * np.arange(4)
-    assert isinstance(asked(drawn(pose)), NoEstimate)
+    assert isinstance(estimate(drawn(pose)), NoEstimate)
 
 
 def test_lines_in_all_directions_do_not() -> None:
-    assert isinstance(asked(drawn(turned(30.0, -10.0), spread=1.0)), NoEstimate)
+    assert isinstance(estimate(drawn(rotated(30.0, -10.0), tilt_sigma_rad=1.0)), NoEstimate)
 
 
 def test_a_plane_seen_from_the_front_does_not() -> None:
-    """A page of text, a facade: two directions, both at infinity."""
+    """Both vanishing points are at infinity, as for a page of text or a facade."""
     world = built_world(np.random.default_rng(0))
     world[..., 1] = 7.0
     pose = np.repeat(walk(0.0, 0.0, 1), 4, axis=0)
     pose[:, :3, :3] = [[1, 0, 0], [0, 0, 1], [0, -1, 0]]
-    assert isinstance(asked(clip_of(DrawnReader(ends=world, world_from_cam=pose))), NoEstimate)
+    assert isinstance(estimate(clip_of(DrawnReader(ends=world, world_from_cam=pose))), NoEstimate)
 
 
 @pytest.mark.parametrize("k1", [-0.1, 0.1])
-def test_a_bent_lens_is_within_sigma_or_refused(k1: float) -> None:
-    """Bars are drawn straight between bent ends: their middles lie off, as those of short edges do."""
+def test_with_lens_distortion_the_error_is_within_sigma_or_there_is_no_estimate(k1: float) -> None:
+    """Bars are drawn straight between distorted ends, like short edges."""
     camera = replace(CAMERA, k1=k1)
-    found = asked(drawn(turned(35.0, -10.0), camera))
-    assert isinstance(found, NoEstimate) or off(found, camera) < 3 * found.focal_relative_sigma
+    found = estimate(drawn(rotated(35.0, -10.0), camera))
+    assert isinstance(found, NoEstimate) or log_error(found, camera) < 3 * found.focal_relative_sigma
 
 
 @pytest.mark.parametrize("k1", [-0.08, 0.08])
-def test_lines_that_bend_are_seen(k1: float) -> None:
+def test_curved_lines_are_detected(k1: float) -> None:
     scene = random_room(np.random.default_rng(4), frames=3, width_px=480, height_px=360, path=camera_paths.walk)
     camera = scene.intrinsics
     xy = np.stack(np.meshgrid(np.arange(480.0), np.arange(360.0)), axis=-1)
     straight = camera.project(replace(camera, k1=k1).rays(xy)).astype(np.float32)
     bent = [cv2.remap(picture, straight, None, cv2.INTER_LINEAR) for _, picture in as_clip(scene).read()]
-    found = asked(clip_of(Pictures(bent), 3))
+    found = estimate(clip_of(Pictures(bent), 3))
     assert isinstance(found, NoEstimate) and found.reason == "the lens bends straight lines"
 
 
-def test_blank_pictures_and_single_ones_are_refused() -> None:
-    pose = turned(30.0, 0.0)
-    blank = asked(clip_of(DrawnReader(ends=np.zeros((0, 2, 3)), world_from_cam=pose)))
+def test_blank_pictures_and_too_few_pictures_give_no_estimate() -> None:
+    pose = rotated(30.0, 0.0)
+    blank = estimate(clip_of(DrawnReader(ends=np.zeros((0, 2, 3)), world_from_cam=pose)))
     assert isinstance(blank, NoEstimate) and blank.reason == "too few straight lines"
-    assert isinstance(asked(drawn(pose[:2])), NoEstimate)
+    assert isinstance(estimate(drawn(pose[:2])), NoEstimate)
 
 
-def test_the_users_camera_needs_no_look() -> None:
-    found = asked(clip_of(Untouched(), intrinsics=CAMERA))
-    assert isinstance(found, NoEstimate) and found.reason == "the camera is given"
+def test_with_the_users_camera_no_picture_is_read() -> None:
+    found = estimate(clip_of(Untouched(), intrinsics=CAMERA))
+    assert isinstance(found, NoEstimate) and found.reason == "the user provides the camera"
 
 
-def test_a_rendered_room_and_the_same_bytes_twice() -> None:
+def test_a_rendered_room_gives_the_same_focal_length_twice() -> None:
     scene = random_room(np.random.default_rng(4), frames=3, width_px=480, height_px=360, path=camera_paths.walk)
-    found, again = asked(as_clip(scene)), asked(as_clip(scene))
+    found, again = estimate(as_clip(scene)), estimate(as_clip(scene))
     assert isinstance(found, Calibration), found
-    assert off(found, scene.intrinsics) < 2 * found.focal_relative_sigma
+    assert log_error(found, scene.intrinsics) < 2 * found.focal_relative_sigma
     assert isinstance(again, Calibration) and again.intrinsics == found.intrinsics
     assert again.focal_relative_sigma == found.focal_relative_sigma

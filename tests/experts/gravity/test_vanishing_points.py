@@ -1,4 +1,4 @@
-"""Gravity of drawn line worlds, where the answer is exact; and of real footage with measured gravity."""
+"""Gravity from drawn lines with exactly known cameras, and from real footage with measured gravity."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from spatial_engine.rendering.camera_paths import Poses, Stance
 from spatial_engine.rendering.rooms import random_room
 from tests.experts.drawn_lines import CAMERA, DrawnReader, Untouched, around, built_world, walk
 
-NONE = NoEstimate(reason="not asked for")
+NONE = NoEstimate(reason="not needed")
 SOURCE = Provenance(expert="test", version="0")
 
 
@@ -43,7 +43,7 @@ def camera_path(pose: Float64[np.ndarray, "n 4 4"], motion: MotionKind = "genera
 
 
 def floor(pose: Float64[np.ndarray, "n 4 4"]) -> SparsePoints:
-    """Of the walk: 1.5 below it, running towards it."""
+    """Points of a floor 1.5 below the walk that extends towards it."""
     rng, n = np.random.default_rng(0), 300
     return SparsePoints(
         xyz_world=np.c_[rng.uniform(-3, 4, n), rng.uniform(1, 8, n), np.full(n, -1.5)],
@@ -57,7 +57,7 @@ def floor(pose: Float64[np.ndarray, "n 4 4"]) -> SparsePoints:
     )
 
 
-def asked(
+def estimate(
     reader: object,
     path: CameraPath | NoEstimate,
     points: SparsePoints | NoEstimate = NONE,
@@ -85,24 +85,24 @@ def gravity(clip: Clip, signals: Mapping[str, Signal | NoEstimate]) -> Gravity |
     return out
 
 
-def test_a_path_whose_focal_length_is_open_gives_no_gravity() -> None:
+def test_a_path_with_undetermined_focal_length_gives_no_gravity() -> None:
     path = replace(camera_path(walk(0.0, 0.0)), focal_relative_sigma=1.2)
-    out = asked(Untouched(), path)
-    assert isinstance(out, NoEstimate) and out.reason == "gravity rests on the focal length"
+    out = estimate(Untouched(), path)
+    assert isinstance(out, NoEstimate) and out.reason == "gravity depends on the focal length"
 
 
-def off_rad(out: Gravity, pose: Float64[np.ndarray, "n 4 4"], up_world: Float64[np.ndarray, "3"]) -> float:
+def error_rad(out: Gravity, pose: Float64[np.ndarray, "n 4 4"], up_world: Float64[np.ndarray, "3"]) -> float:
     true = np.einsum("nij,i->nj", pose[:, :3, :3], up_world)
     return float(np.arccos(np.clip((true * out.up_cam).sum(axis=1), -1, 1)).max())
 
 
 @pytest.mark.parametrize(("roll_deg", "pitch_deg"), [(0.0, 0.0), (3.0, -15.0), (-20.0, 10.0)])
-def test_up_of_a_built_world(roll_deg: float, pitch_deg: float) -> None:
+def test_up_of_drawn_lines(roll_deg: float, pitch_deg: float) -> None:
     pose = walk(roll_deg, pitch_deg)
     reader = DrawnReader(ends=built_world(np.random.default_rng(0)), world_from_cam=pose)
-    out = asked(reader, camera_path(pose), floor(pose))
+    out = estimate(reader, camera_path(pose), floor(pose))
     assert isinstance(out, Gravity) and out.decided_by == "--upright"
-    assert off_rad(out, pose, np.array([0, 0, 1.0])) < np.deg2rad(1.0)
+    assert error_rad(out, pose, np.array([0, 0, 1.0])) < np.deg2rad(1.0)
     assert (out.sigma_rad >= np.deg2rad(1.5)).all() and (out.sigma_rad < np.deg2rad(4)).all()
 
 
@@ -110,23 +110,23 @@ def test_rotations_are_enough() -> None:
     pose = walk(5.0, -5.0)
     pose[:, 0, 3] = 0
     reader = DrawnReader(ends=built_world(np.random.default_rng(1)), world_from_cam=pose.copy())
-    unplaced = pose.copy()
-    unplaced[:, :3, 3] = np.nan
-    out = asked(reader, camera_path(unplaced, "unresolved"))
-    assert isinstance(out, Gravity) and off_rad(out, pose, np.array([0, 0, 1.0])) < np.deg2rad(1.0)
+    without_positions = pose.copy()
+    without_positions[:, :3, 3] = np.nan
+    out = estimate(reader, camera_path(without_positions, "unresolved"))
+    assert isinstance(out, Gravity) and error_rad(out, pose, np.array([0, 0, 1.0])) < np.deg2rad(1.0)
 
 
-def test_without_the_users_word_nothing_is_read() -> None:
-    out = asked(Untouched(), camera_path(walk(0, 0)), upright=False)
+def test_without_the_flag_no_picture_is_read() -> None:
+    out = estimate(Untouched(), camera_path(walk(0, 0)), upright=False)
     assert isinstance(out, NoEstimate) and "--upright" in out.remedy
 
 
 def test_points_of_another_expert_show_no_floor() -> None:
-    """They lie in another world."""
+    """They are in another world."""
     pose = walk(-20.0, 10.0)
     reader = DrawnReader(ends=built_world(np.random.default_rng(0)), world_from_cam=pose)
     foreign = replace(floor(pose), provenance=replace(SOURCE, expert="another"))
-    out = asked(reader, camera_path(pose), foreign)
+    out = estimate(reader, camera_path(pose), foreign)
     assert isinstance(out, NoEstimate) and out.reason == "the footage does not confirm --upright"
 
 
@@ -134,8 +134,8 @@ def test_points_of_another_expert_show_no_floor() -> None:
     ("roll_deg", "pitch_deg", "detail"),
     [(0.0, 0.0, None), (90.0, 0.0, "level axis"), (180.0, 0.0, "times as far away"), (0.0, -65.0, "level axis")],
 )
-def test_a_room_confirms_a_true_word_only(roll_deg: float, pitch_deg: float, detail: str | None) -> None:
-    """Without a check, up would be 90° or 180° off in all rooms but the level one."""
+def test_a_room_confirms_only_a_true_flag(roll_deg: float, pitch_deg: float, detail: str | None) -> None:
+    """Without the check, up would have an error of 90° or 180° in all rooms but the level one."""
 
     def path(n: int, start: Stance) -> Poses:
         held = replace(start, roll_rad=np.deg2rad(roll_deg), pitch_rad=np.deg2rad(pitch_deg))
@@ -146,53 +146,53 @@ def test_a_room_confirms_a_true_word_only(roll_deg: float, pitch_deg: float, det
     signals = {**true_signals(scene, clip), "valid_area": NONE}
     out = gravity(clip, signals)
     if detail is None:
-        assert isinstance(out, Gravity) and off_rad(out, scene.world_from_cam, np.array([0, 0, 1.0])) < np.deg2rad(1)
+        assert isinstance(out, Gravity) and error_rad(out, scene.world_from_cam, np.array([0, 0, 1.0])) < np.deg2rad(1)
     else:
         assert isinstance(out, NoEstimate) and out.reason == "the footage does not confirm --upright"
         assert detail in out.detail and "--upright" in out.remedy
     assert isinstance(gravity(clip.with_options(upright=False), signals), NoEstimate)
 
 
-@pytest.mark.parametrize(("factor", "believed"), [(1.0, True), (1.5, False)])
-def test_a_given_focal_length_that_lines_contradict_is_not_believed(factor: float, believed: bool) -> None:
+@pytest.mark.parametrize(("factor", "used"), [(1.0, True), (1.5, False)])
+def test_a_user_focal_length_that_lines_contradict_is_not_used(factor: float, used: bool) -> None:
     pose = np.stack([around(40.0) @ one for one in walk(0.0, -15.0)])
     reader = DrawnReader(ends=built_world(np.random.default_rng(0)), world_from_cam=pose)
-    given = replace(CAMERA, fx_px=factor * CAMERA.fx_px, fy_px=factor * CAMERA.fy_px)
-    out = asked(reader, replace(camera_path(pose), intrinsics=given), intrinsics=given)
-    contradicted = isinstance(out, NoEstimate) and out.reason == "straight lines contradict the given focal length"
-    assert contradicted is not believed, out
+    user = replace(CAMERA, fx_px=factor * CAMERA.fx_px, fy_px=factor * CAMERA.fy_px)
+    out = estimate(reader, replace(camera_path(pose), intrinsics=user), intrinsics=user)
+    reason = "straight lines contradict the focal length of --intrinsics"
+    assert (isinstance(out, NoEstimate) and out.reason == reason) is not used, out
 
 
 @pytest.mark.parametrize("roll_deg", [38.0, -45.0])
-def test_no_axis_near_image_up_is_refused(roll_deg: float) -> None:
+def test_without_an_axis_near_image_up_there_is_no_estimate(roll_deg: float) -> None:
     pose = walk(roll_deg, 0.0)
-    out = asked(DrawnReader(ends=built_world(np.random.default_rng(2)), world_from_cam=pose), camera_path(pose))
+    out = estimate(DrawnReader(ends=built_world(np.random.default_rng(2)), world_from_cam=pose), camera_path(pose))
     assert isinstance(out, NoEstimate)
 
 
-def test_lines_in_all_directions_are_refused() -> None:
+def test_lines_in_all_directions_give_no_estimate() -> None:
     pose = walk(0, 0)
-    world = built_world(np.random.default_rng(3), spread=1.0)
-    assert isinstance(asked(DrawnReader(ends=world, world_from_cam=pose), camera_path(pose)), NoEstimate)
+    world = built_world(np.random.default_rng(3), tilt_sigma_rad=1.0)
+    assert isinstance(estimate(DrawnReader(ends=world, world_from_cam=pose), camera_path(pose)), NoEstimate)
 
 
-def test_bare_pictures_and_few_frames_are_refused() -> None:
+def test_blank_pictures_and_few_frames_give_no_estimate() -> None:
     pose = walk(0, 0)
     empty = DrawnReader(ends=np.zeros((0, 2, 3)), world_from_cam=pose)
-    assert isinstance(asked(empty, camera_path(pose)), NoEstimate)
-    assert isinstance(asked(Untouched(), camera_path(pose[:3]), frames=3), NoEstimate)
-    assert isinstance(asked(Untouched(), NONE), NoEstimate)
+    assert isinstance(estimate(empty, camera_path(pose)), NoEstimate)
+    assert isinstance(estimate(Untouched(), camera_path(pose[:3]), frames=3), NoEstimate)
+    assert isinstance(estimate(Untouched(), NONE), NoEstimate)
 
 
-def test_a_camera_turned_about_is_refused() -> None:
+def test_a_camera_that_is_upside_down_in_half_of_the_clip_gives_no_estimate() -> None:
     pose = walk(0, 0)
-    pose[4:, :3, :2] *= -1  # half of the clip upside down
-    assert isinstance(asked(Untouched(), camera_path(pose)), NoEstimate)
+    pose[4:, :3, :2] *= -1
+    assert isinstance(estimate(Untouched(), camera_path(pose)), NoEstimate)
 
 
-def test_one_view_has_the_wider_floor() -> None:
+def test_one_view_has_the_larger_floor_of_sigma() -> None:
     pose = np.repeat(walk(0, -5.0)[:1], 8, axis=0)
-    out = asked(
+    out = estimate(
         DrawnReader(ends=built_world(np.random.default_rng(4)), world_from_cam=pose), camera_path(pose, "static")
     )
     assert isinstance(out, NoEstimate) or (out.sigma_rad >= np.deg2rad(2.5)).all()
@@ -222,17 +222,17 @@ def real_clip(folder: str, pictures: str, count: int, camera: Intrinsics) -> Cli
 
 
 def test_headset_footage() -> None:
-    """Indoor head-mounted camera that turns by 32°; its world's +y is up to 0.05° (its README)."""
+    """Indoor head-mounted camera that rotates by 32°. Its world's +y axis is vertical to 0.05° (its README)."""
     camera = Intrinsics(width_px=540, height_px=360, fx_px=495.57, fy_px=495.48, cx_px=269.5, cy_px=169.19)
     clip = real_clip("hololens_indoor", "images/*.png", 28, camera)
     pose = np.loadtxt(Path(os.environ["SPATIAL_ENGINE_DATA"], "hololens_indoor/poses.txt")).reshape(-1, 4, 4)
     out = gravity(clip, {"camera_path": replace(camera_path(pose), intrinsics=camera), "valid_area": NONE})
     assert isinstance(out, Gravity)
-    assert off_rad(out, pose, np.array([0, 1.0, 0])) < 2 * out.sigma_rad.min()
+    assert error_rad(out, pose, np.array([0, 1.0, 0])) < 2 * out.sigma_rad.min()
 
 
 def test_a_table_from_above_is_not_upright() -> None:
-    """Edges of a board on the table passed for verticals."""
+    """Edges of a board on the table must not be mistaken for verticals."""
     camera = Intrinsics(width_px=1920, height_px=1440, fx_px=1459.5, fy_px=1459.5, cx_px=962.1, cy_px=724.5)
     clip = real_clip("mobilebrick", "image/*.jpg", 5, camera)
     files = sorted(Path(os.environ["SPATIAL_ENGINE_DATA"], "mobilebrick/pose").glob("*.txt"))
