@@ -74,7 +74,7 @@ def dominant_translation(
     largest, *others = sorted(values, key=lambda name: -abs(values[name]))
     length = math.hypot(*values.values())
     if length <= 3.0 * position_sigma:
-        return Unnamed(reason="no translation beyond its noise")
+        return Unnamed(reason="the translation is within its noise")
     sigma = math.hypot(direction_sigma_rad, position_sigma / length)
     second = max(abs(values[name]) for name in others)
     to_border = math.asin((abs(values[largest]) - second) / (math.sqrt(2.0) * length))

@@ -30,7 +30,7 @@ TREE: dict[str, dict[str, tuple[str, ...]]] = {
 """Level, branch, leaves."""
 
 LEVELS = {"L1": "Perception", "L2": "Mental mapping", "L3": "Mental simulation", "L4": "Agentic competence"}
-"""What the levels mean."""
+"""Names of the levels."""
 
 LEAVES: tuple[str, ...] = tuple(
     f"{level}/{branch}/{leaf}"

@@ -1,4 +1,4 @@
-"""What a measured answer tells about points of photos: a hint beside other questions about the same clip."""
+"""Measured facts about points of photos, in words: hints beside other questions about the same clip."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ class Cue:
 
     text: str
     values: tuple[float, ...] = ()
-    """Numbers that it states, pixels apart."""
+    """Numbers in the text, without pixel coordinates."""
     pixels: tuple[Pixel, ...] = ()
-    """Points that it speaks of."""
+    """Points in the text."""
 
 
 def photos(question: Question) -> list[Mapping[str, Json]]:
-    """Entries of the photos that a question shows, options apart."""
+    """Photos that a question shows, without those that are options."""
     return [medium for medium in question.media if medium.get("kind") == "frames" and not medium.get("option")]
 
 
@@ -32,6 +32,6 @@ def marked(question: Question) -> list[Pixel]:
 
 
 def place(pixel: Pixel, numbers: Mapping[int, int]) -> str:
-    """A point in words, in a photo by its number ("pixel [3, 4] of photo 2"); `numbers` by frame."""
+    """A point in words ("pixel [3, 4] of photo 2"). `numbers`: number of each photo, by frame."""
     frame, x, y = pixel
     return f"pixel [{round(x)}, {round(y)}] of photo {numbers[frame]}"

@@ -1,4 +1,4 @@
-"""Wrong options: the typical spatial mistakes, told apart by more than σ and by eye."""
+"""Wrong options: typical spatial mistakes that differ visibly from the right option and from each other."""
 
 import numpy as np
 from jaxtyping import Float64
@@ -6,7 +6,7 @@ from jaxtyping import Float64
 from templates.answers.shape import rms
 
 _POINT_SPACING = 3.0
-"""Wrong points lie at least this many tolerances from the right one and from each other."""
+"""Least distance of wrong points from the right one and from each other, in tolerances."""
 _POINT_BORDER = 0.06
 
 
@@ -17,7 +17,7 @@ def point_distractors(
     size_px: np.ndarray,
     rng: np.random.Generator,
 ) -> list[Float64[np.ndarray, "2"]]:
-    """Wrong pixels for a point that moved from `xy_a_px`: not moved, moved the other way, mirrored, elsewhere."""
+    """Wrong pixels for a point that moved from `xy_a_px`: not moved, moved the opposite way, mirrored, random."""
     flow = xy_px - xy_a_px
     width, height = size_px
     mistakes = [
@@ -30,17 +30,17 @@ def point_distractors(
     elsewhere = rng.uniform(_POINT_BORDER, 1 - _POINT_BORDER, size=(30, 2)) * size_px
     kept: list[np.ndarray] = []
     for candidate in [*mistakes, *elsewhere]:
-        apart = [float(np.linalg.norm(candidate - other)) for other in [xy_px, *kept]]
+        distances_px = [float(np.linalg.norm(candidate - other)) for other in [xy_px, *kept]]
         within = np.all((candidate >= _POINT_BORDER * size_px) & (candidate <= (1 - _POINT_BORDER) * size_px))
-        if within and min(apart) >= _POINT_SPACING * tolerance_px:
+        if within and min(distances_px) >= _POINT_SPACING * tolerance_px:
             kept.append(candidate)
     return kept
 
 
 def shape_distractors(
-    points: Float64[np.ndarray, "n 2"], min_apart: float, rng: np.random.Generator
+    points: Float64[np.ndarray, "n 2"], min_distance: float, rng: np.random.Generator
 ) -> list[Float64[np.ndarray, "n 2"]]:
-    """Wrong drawings of a path that starts at the origin: mirrored, turned, reversed, bent the other way."""
+    """Wrong drawings of a path that starts at the origin: mirrored, rotated, reversed, bent the other way."""
     end = points[-1] / max(float(np.linalg.norm(points[-1])), 1e-9)
     across = points @ np.array([-end[1], end[0]])
     bent = points - 2 * across[:, None] * np.array([-end[1], end[0]])
@@ -57,13 +57,13 @@ def shape_distractors(
     kept: list[np.ndarray] = []
     for k in rng.permutation(len(mistakes)):
         candidate = mistakes[k] / np.linalg.norm(mistakes[k], axis=1).max()
-        if min(_apart(candidate, other) for other in [points, *kept]) >= min_apart:
+        if min(_difference(candidate, other) for other in [points, *kept]) >= min_distance:
             kept.append(candidate)
     return kept
 
 
-def _apart(a: Float64[np.ndarray, "n 2"], b: Float64[np.ndarray, "n 2"]) -> float:
-    """How far two drawings differ, place by place and as bare curves: a reader sees only the curve."""
+def _difference(a: Float64[np.ndarray, "n 2"], b: Float64[np.ndarray, "n 2"]) -> float:
+    """Rms distance of two drawings, point by point or as curves, whichever is smaller: a reader sees only the curve."""
     return float(min(rms(a, b), rms(_evenly_spaced(a), _evenly_spaced(b))))
 
 

@@ -1,4 +1,4 @@
-"""What one clip yields: drafts of questions, and why the rest was not asked. Picklable."""
+"""The questions of one clip as drafts, and the reasons why other facts were not asked. Picklable."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from templates.question import FormatName, Phrasing
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """A decided fact in one format; letters, ids of media and pixels come later."""
+    """A certain fact in one format, before letters, ids of media and pictures are assigned."""
 
     clip_id: str
     template: str
@@ -21,7 +21,7 @@ class Draft:
     fact: Fact
     fact_id: str
     answer: Answer
-    """Typed, with σ and tolerance: decides what is *right*."""
+    """Typed, with σ and tolerance; defines what is *right*."""
     phrasing: Phrasing
     evidence: Mapping[str, Json]
     provenance: tuple[Mapping[str, Json], ...]
@@ -32,19 +32,19 @@ class Draft:
 
     @property
     def written(self) -> Json:
-        """The answer in the form that the format asks for; of a choice the index of the right option."""
+        """The answer in the form of the format; for a choice, the index of the right option."""
         return self.answer.to_json().answer if self.phrasing.answer is None else self.phrasing.answer
 
 
 @dataclass(frozen=True, kw_only=True)
 class Refusal:
-    """Something that was not asked."""
+    """Facts that were not asked, counted by reason."""
 
     clip_id: str
     template: str
     ability: str
     format: FormatName | None
-    """None where the fact could not be measured at all, or nothing could be proposed."""
+    """None where the fact was not measured, or none was proposed."""
     reason: str
     count: int
 

@@ -1,4 +1,4 @@
-"""What is asked, in terms of the media alone, so that any scene of the same footage can measure it again."""
+"""The subject of a question in terms of the media alone, so that any scene of the footage can measure it again."""
 
 import hashlib
 import json
@@ -10,7 +10,7 @@ from templates.measured import Json
 
 @dataclass(frozen=True, kw_only=True)
 class Fact:
-    """A template and its parameters: frames, pixels, object ids. Nothing that depends on a choice of world."""
+    """A template and its parameters: frames, pixels, object ids; nothing that depends on the choice of world."""
 
     template: str
     """Registry name of the template."""
@@ -23,12 +23,12 @@ class Fact:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def with_pixels(self, moved: Callable[[list[float]], list[float]]) -> "Fact":
-        """The same fact with every pixel replaced."""
+        """The fact with every pixel replaced by `moved(pixel)`."""
         return replace(self, params={name: _with_pixels(part, moved) for name, part in self.params.items()})
 
 
 def names_pixels(params: Mapping[str, Json]) -> bool:
-    """Whether a fact speaks of places in pictures, and not of whole pictures alone."""
+    """Whether the parameters of a fact include pixels."""
     return any(map(_holds_pixels, params.values()))
 
 

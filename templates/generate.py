@@ -1,4 +1,4 @@
-"""Scenes into drafts: propose, measure on every scene, gate, phrase. Refusals are counted, never hidden."""
+"""Makes drafts from scenes: propose, measure on every scene, gate, phrase. Counts every refusal."""
 
 import hashlib
 from collections import Counter
@@ -22,15 +22,15 @@ from templates.template import Template, TemplateError
 Reasons = Counter[tuple[FormatName | None, str]]
 
 _BATCH = 16
-"""Facts measured at once; no more are measured than are needed."""
+"""Facts measured at once."""
 
 
 def ask_clip(
     clip: Clip, signals: Signals, templates: Sequence[Template], settings: AskSettings, seed: int
 ) -> ClipQuestions:
-    """Everything that the signals of one clip decide, template by template. Same inputs and seed, same result.
+    """Drafts of all templates about one clip. Equal inputs and seed give equal results.
 
-    Raises `TemplateError` from whatever a template raises.
+    Raises `TemplateError` if a template raises; its cause is the original error.
     """
     scenes = scenes_of(clip, signals)
     drafts: list[Draft] = []
@@ -51,7 +51,7 @@ def ask_clip(
 def ask(
     template: Template, scenes: tuple[Scene, ...], settings: AskSettings, seed: int, reasons: Reasons
 ) -> list[Draft]:
-    """Drafts of one template about one clip; what was not asked goes to `reasons`."""
+    """Drafts of one template about one clip; `reasons` counts the refusals."""
     scene, clip = scenes[0], scenes[0].clip
     missing = sorted(template.needs - scene.signals.keys())
     if missing:
@@ -71,7 +71,7 @@ def ask_about(
     seed: int,
     reasons: Reasons,
 ) -> list[Draft]:
-    """Drafts of given facts, as far as the scenes decide them; facts beyond those that are wanted are not measured."""
+    """Drafts of given facts that pass the gate. Stops at `facts_per_template` facts."""
     drafts: list[Draft] = []
     asked, provenance = 0, provenance_of(template, scenes)
     origin = _Origin(provenance=provenance, licence=_licence(scenes[0].clip, provenance))
@@ -88,7 +88,7 @@ def ask_about(
 
 
 def measure_on_all(template: Template, facts: Sequence[Fact], scenes: tuple[Scene, ...]) -> list[Measured | Undecided]:
-    """Each fact on every scene, joined: numbers take the spread into their σ, labels must be the same."""
+    """Each fact measured on every scene and joined: σ includes the disagreement, and labels must be equal."""
     by_scene = [template.measure(facts, scene) for scene in scenes]
     independent = scenes[0].second is not None
     return [joined(*each, independent=independent) for each in zip(*by_scene, strict=True)]
@@ -136,27 +136,27 @@ def _drafts_of(
 
 
 def gated(answer: Answer, min_confidence: float) -> Answer | Undecided:
+    """The answer, if P(right) is at least `min_confidence`."""
     if answer.p_right() >= min_confidence:
         return answer
     if 1 - answer.outlier_probability < min_confidence:
-        return Undecided(reason="not confirmed by a second way")
+        return Undecided(reason="not confirmed by an independent measurement")
     return Undecided(reason=answer.refusal)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Origin:
-    """What the drafts of one template about one clip rest on."""
+    """Provenance and licence of the drafts of one template about one clip."""
 
     provenance: tuple[Mapping[str, Json], ...]
     licence: Mapping[str, Json]
 
 
 def provenance_of(template: Template, scenes: Sequence[Scene]) -> tuple[Mapping[str, Json], ...]:
-    """Makers of all signals that a template's answers depend on, by signal name.
+    """Provenance of all signals that a template's answers depend on, in order of signal name.
 
-    These are the signals that the template reads, in every scene in which its facts are measured, and those that
-    decided which signals count (`Scene.judged_by`). A signal of a check scene that another computation made is called
-    `<name>_check`.
+    These are the signals that the template reads in every scene, and those that decided which signals count
+    (`Scene.judged_by`). A signal of the check scene with another provenance is called `<name>_check`.
     """
     read = template.reads | {"agreement"}
     makers: dict[str, Provenance] = {}
@@ -179,7 +179,7 @@ def _licence(clip: Clip, provenance: Sequence[Mapping[str, Json]]) -> Mapping[st
 
 
 def why_missing(scene: Scene, signal: str) -> str:
-    """The reason for which nothing that needs a signal is asked."""
+    """Why the scene lacks a signal."""
     if signal in scene.no_estimates:
         return scene.no_estimates[signal].reason
     return f"{signal.replace('_', ' ')} not measured"

@@ -13,25 +13,25 @@ Json = Any
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What a scene says about a fact: numbers with σ, or a label with the margin that decides it."""
+    """The measurement of a fact on a scene: numbers with σ, or a label with its margin."""
 
     value: Float64[np.ndarray, "d"]
-    """The measured components, in the template's units (its docstring says which). A label's numbers too."""
+    """Measured components, in the units that the template's docstring states; also the numbers behind a label."""
     sigma: Float64[np.ndarray, "d"]
-    """One standard deviation of each component, systematic part included. inf: not known."""
+    """One standard deviation of each component, systematic part included; inf: unknown."""
     label: str | None = None
-    """For facts that are named rather than counted (a motion, yes / no)."""
+    """The answer to a question that asks for a name (of a motion, yes / no) rather than a number."""
     margin: float | None = None
-    """How far, in σ, the numbers lie from the nearest other label."""
+    """Distance of the numbers from the nearest other label, in σ."""
     outlier_probability: float = 0.0
-    """Probability that the measurement is plainly wrong (another point, a slid track)."""
+    """Probability that the measurement is an outlier (another point, a drifted track)."""
     evidence: Mapping[str, Json] = field(default_factory=dict)
-    """What it rests on, for people: frames, residuals, angles, counts."""
+    """Details for people: frames, residuals, angles, counts."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Undecided:
-    """A scene cannot say. Counted by `reason`."""
+    """A scene does not decide the fact. Counted by `reason`."""
 
     reason: str
     """Short and stable ("point not triangulated")."""
@@ -40,23 +40,20 @@ class Undecided:
 def joined(
     first: Measured | Undecided, *others: Measured | Undecided, independent: bool = False
 ) -> Measured | Undecided:
-    """One fact measured on several scenes: the first's value, every disagreement in σ, and labels that agree.
+    """One fact measured on several scenes: the first value, with σ that includes every disagreement.
 
-    Scenes of `independent` experts are not wrong in the same place: where they agree, the less doubtful one counts.
+    Undecided where labels differ. `independent` scenes rarely share an outlier, so that the smaller outlier probability
+    counts where they agree; otherwise the larger one does.
     """
     if isinstance(first, Undecided):
         return first
     sigma, margin, outlier_probability = first.sigma, first.margin, first.outlier_probability
     for other in others:
         if isinstance(other, Undecided):
-            return Undecided(reason=f"second map: {other.reason}")
+            return Undecided(reason=f"second reconstruction: {other.reason}")
         if other.label != first.label:
-            return Undecided(reason="the two maps name different answers")
+            return Undecided(reason="the two reconstructions give different labels")
         sigma = np.hypot(sigma, other.value - first.value)
         margin = None if margin is None or other.margin is None else min(margin, other.margin)
-        outlier_probability = (
-            min(outlier_probability, other.outlier_probability)
-            if independent
-            else max(outlier_probability, other.outlier_probability)
-        )
+        outlier_probability = (min if independent else max)(outlier_probability, other.outlier_probability)
     return replace(first, sigma=sigma, margin=margin, outlier_probability=outlier_probability)

@@ -1,4 +1,4 @@
-"""A question as it is kept: one JSON object a line (DESIGN §9)."""
+"""A question as stored: one JSON object per line (DESIGN §9)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass, field
 from templates.measured import Json
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-"""Of options, in order."""
+"""Letters of options, in order."""
 
 FormatName = str
-"""A way of asking, by its name in `templates.answers.registry.FORMATS`: choice, yes_no, numeric, json, point, order,
-plan, or that of a plug-in."""
+"""Name of a format in `templates.answers.registry.FORMATS`: choice, yes_no, numeric, json, point, order, plan, or that
+of a plug-in."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +20,7 @@ class Mark:
     text: str
     """One or two characters."""
     xy_px: tuple[float, float]
-    """Where, in pixels of the upright full-size frame."""
+    """Position in pixels of the upright full-size frame."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class Drawing:
     """A picture made of lines, in map units (x right, y up)."""
 
     polylines: tuple[tuple[tuple[float, float], ...], ...]
-    """Each a path; the first point of each is drawn as its start, the last as an arrow head."""
+    """Paths; the first point is drawn as a dot, the last as an arrow head."""
     points: tuple[Mark, ...] = ()
     """Labelled points; `xy_px` is in map units here."""
 
@@ -46,27 +46,27 @@ Medium = Photo | Drawing
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """One option of a choice: what is shown, and what that says."""
+    """One option of a choice: what is shown, and its value."""
 
     shown: str | Medium
     """A text without a letter, or a picture."""
     value: Json = None
-    """What it says, in the form of `Question.value` (a label, a pixel); None of drawings that show their own points."""
+    """Its value in the form of `Question.value` (a label, a pixel); None for drawings, whose points are the value."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Phrasing:
-    """A fact and its answer in words: what `Template.phrase` makes, by a pure function."""
+    """A fact and its answer in words, as `Template.phrase` makes them."""
 
     prompt: str
     """Text of the question. Photos are named "photo 1", "photo 2", ... in the order of `media`."""
     media: tuple[Medium, ...]
-    """What is shown with the prompt, in order."""
+    """Photos and drawings with the prompt, in order."""
     answer: Json = None
-    """The index of the right option of a choice; what a format asks for where the typed answer does not say it (yes or
-    no about a drawing, an order); None: as the typed answer says (`Answer.to_json`)."""
+    """For a choice, the index of the right option. For yes or no about a drawing and for an order, the written answer.
+    None: the typed answer gives it (`Answer.to_json`)."""
     options: tuple[Option, ...] = ()
-    """Their order is not final: letters are arranged when the data set is balanced."""
+    """In provisional order: letters are assigned when the data set is balanced."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,39 +85,39 @@ class Question:
     answer: Json
     """letter | "yes"/"no" | number | object | [x, y] | list of photo numbers | {"actions": [], "step_nums": []}."""
     value: Json
-    """The measurement behind the answer. Of a plan: where it leads, {"pan", "tilt", ..., "dolly"} in its own steps."""
+    """The measurement behind the answer. For a plan: its target, {"pan", "tilt", ..., "dolly"} in its own steps."""
     unit: str
     sigma: Json
-    """Of the shape of a numeric answer; null for labels, which carry `margin`."""
+    """In the shape of a numeric answer; null for labels, which have `margin`."""
     tolerance: Json
-    """Of the shape of a numeric answer; null for labels."""
+    """In the shape of a numeric answer; null for labels."""
     margin: float | None
-    """How decided a label is, in σ."""
+    """Distance of the measurement from the nearest other label, in σ."""
     scorer: str
-    """Type of the answer, which says what is right: label | numbers | point | shape | plan, or that of a plug-in."""
+    """Answer type, which defines what is right: label | numbers | point | shape | plan, or that of a plug-in."""
     scorer_params: Mapping[str, Json]
-    """What the score needs beside answer and tolerance: `period`, sizes of steps, `option_values` (what each option
-    says, in the form of `value`)."""
+    """Parameters of the score beside answer and tolerance: `period`, sizes of steps, `option_values` (the value of each
+    option, in the form of `value`)."""
     media: Sequence[Mapping[str, Json]]
     """{id, kind: "frames", path, frames, times_s, marks} or {id, kind: "drawing", path, polylines, points}.
-    Media that are options stand here too and carry "option": true."""
+    Includes media that are options; they have "option": true."""
     fact: Mapping[str, Json]
-    """The parameters of the template, in media terms."""
+    """Parameters of the template, in media terms."""
     fact_id: str
-    """Shared by all formats of one fact; a split never separates them."""
+    """Shared by all formats of one fact; splits keep them together."""
     evidence: Mapping[str, Json]
     clip: str
     """Clip id."""
     seed: int
     provenance: Sequence[Mapping[str, Json]]
-    """Of every signal that the answer rests on."""
+    """Of every signal that the answer depends on."""
     licence: Mapping[str, Json]
     """{"footage": ..., "signals": [...], "commercial_ok": bool}"""
     extra: Mapping[str, Json] = field(default_factory=dict)
-    """Keys of a line that this version does not know; they survive reading and writing."""
+    """Keys of the line that this version does not know; reading and writing preserve them."""
 
     def to_json(self) -> dict[str, Json]:
-        """One line's object: fields in this order, unknown keys last."""
+        """The object of one line: fields in this order, unknown keys last."""
         record = asdict(self)
         record |= record.pop("extra")
         return record

@@ -30,9 +30,9 @@ def create_templates(abilities: Sequence[str] = (), *, unanswerable: bool = Fals
     """Templates by name.
 
     Args:
-        abilities: keeps the templates below these nodes of the ability tree: a level, a branch or a leaf, by its path
-            or the end of its path ("L1", "Motion", "L1/Motion", "Gravity"), in any case.
-        unanswerable: templates that take such an argument also ask what the photos that are shown cannot tell.
+        abilities: nodes of the ability tree whose templates are kept: a level, a branch or a leaf, by its path or the
+            end of its path ("L1", "Motion", "L1/Motion", "Gravity"), in any case.
+        unanswerable: templates with this argument also ask questions that the photos do not determine.
 
     Raises:
         UnknownAbilityError: no template asks about a node of that name, or several nodes have it.
@@ -44,11 +44,11 @@ def create_templates(abilities: Sequence[str] = (), *, unanswerable: bool = Fals
 
 
 class UnknownAbilityError(LookupError):
-    """No node of the ability tree that templates ask about has that name, or several have; the message lists them."""
+    """The name matches no node, or several nodes, of the ability tree; the message lists them."""
 
 
 def node_called(name: str, leaves: Sequence[str]) -> str:
-    """Path of the one node that is called `name`, with a closing slash."""
+    """Path of the node called `name`, with a trailing slash. Raises `UnknownAbilityError`."""
     wanted = f"/{name.strip('/').lower()}"
     nodes = dict.fromkeys(
         "/".join(leaf.split("/")[:depth]) for leaf in leaves for depth in range(1, leaf.count("/") + 2)

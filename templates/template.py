@@ -1,4 +1,4 @@
-"""What every template is. Number first, words last; what to ask is kept apart from what holds."""
+"""The base class of templates. Proposing facts, measuring them and phrasing them are separate methods."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from templates.scene.scene import Scene
 
 
 class TemplateError(Exception):
-    """A template failed on a clip; its cause is what it raised."""
+    """A template failed on a clip; the cause is the original error."""
 
     def __init__(self, template: "Template") -> None:
         super().__init__(f"the template {template.name} failed")
@@ -24,51 +24,53 @@ class TemplateError(Exception):
 
 
 class Template(ABC):
-    """One kind of question about scenes. Four methods make it; the others have defaults."""
+    """One kind of question about scenes. Four methods are abstract; the others have defaults."""
 
     name: str
     """Registry name."""
     version: str
-    """Changes whenever what it asks or says can change."""
+    """Changes whenever its questions or answers can change."""
     ability: str
-    """Leaf of the tree ("L1/Geometry/Distance")."""
+    """Leaf of the ability tree ("L1/Geometry/Distance")."""
     formats: tuple[FormatName, ...]
-    """Ways of asking one fact."""
+    """Formats in which a fact is asked."""
     needs: frozenset[str]
-    """Signals without which nothing can be asked."""
+    """Signals without which no fact can be asked."""
     reads: frozenset[str]
-    """Signals that its answers may rest on, `needs` among them: their makers stand in the provenance."""
+    """Signals that its answers may depend on, including `needs`; provenance names their experts."""
     cue_formats: tuple[FormatName, ...] = ()
-    """Formats whose answers `cue` tells beside other questions; none by default."""
+    """Formats whose answers `cue` turns into hints; none by default."""
 
     @abstractmethod
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
-        """What may be worth asking: facts in media terms, drawn by `rng`. Need not be decided."""
+        """Facts that may be worth asking, drawn by `rng`; the measurement may still refuse them."""
 
     @abstractmethod
     def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
-        """What `scene` (any scene that covers those media) says about each fact."""
+        """The measurement of each fact on `scene`, which may be any scene of the same media."""
 
     @abstractmethod
     def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
-        """The typed answer that a measurement gives in a format, tolerance included. Pure."""
+        """The typed answer to a fact in a format, tolerance included. Pure."""
 
     @abstractmethod
     def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
-        """Words, distractors, marks. Pure but for `rng`."""
+        """Prompt, marks and distractors. Pure except for `rng`."""
 
     def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
-        """Parameters of a fact, drawn before any signal is seen: the yield is the share of such facts that are decided.
-        None where this draw finds none. By default it raises `NotImplementedError`, and the yield says that it is not
-        known."""
-        raise NotImplementedError
+        """Parameters of a random fact, drawn before any signal is known: the yield is the share of such facts that are
+        asked. None where this draw finds none; by default always, and the yield of the template is unknown."""
+        return None
 
     def placed(self, facts: Sequence[Fact], scene: Scene) -> list[Fact]:
-        """Drawn facts where they can be asked, near where they were drawn. By default pixels move to the nearest that
-        may carry a mark."""
+        """Drawn facts, moved to places nearby that can be measured. By default pixels move to the nearest markable
+        ones."""
         return at_marks(facts, scene)
 
     def cue(self, question: Question, numbers: Mapping[int, int]) -> Cue | None:
-        """What the answer of a question of `cue_formats` tells beside another one, in which `numbers` gives the number
-        of the photo by frame. None where the question does not show what this template shows."""
+        """The answer to a question of `cue_formats` as a hint. None where the question lacks this template's photos or
+        marks.
+
+        `numbers`: number of each photo in the question with the hint, by frame.
+        """
         return None

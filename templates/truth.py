@@ -1,4 +1,4 @@
-"""Answers held against a scene that knows better: ground truth, another set of experts, a later version."""
+"""Compares answers with a reference scene: ground truth, another set of experts, or a later version."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,40 +16,40 @@ from templates.question import FormatName, Question
 from templates.scene.scene import Scene
 from templates.template import Template
 
-_ROUND = np.array([[1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0], [-1, -1], [0, -1], [1, -1]], dtype=float)
+_EIGHT_DIRECTIONS = np.array([[1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0], [-1, -1], [0, -1], [1, -1]], dtype=float)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """An answer beside the truth."""
+    """The result of comparing an answer with the truth."""
 
     right: bool | None
     """None where the truth does not decide."""
     reason: str = ""
-    """Why it does not."""
-    true: Answer | None = None
-    """The true answer, where there is one."""
+    """Why the truth does not decide."""
+    target: Answer | None = None
+    """The true answer, where the truth gives one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """What is said about a fact."""
+    """Answers to a fact in one format: the recorded measurement, and the written answer."""
 
     format: FormatName
     fact: Fact
-    said: tuple[Answer | Denied, ...]
-    """All of it must be right."""
+    predictions: tuple[Answer | Denied, ...]
+    """The claim is right if all of them are."""
 
     def right(self, truth: Answer) -> bool | None:
-        """Whether it is right if this is the true answer; None where that does not decide."""
-        return {RIGHT: True, WRONG: False}.get(min(int(part.right(truth)) for part in self.said))
+        """Whether the claim is right if `truth` is the true answer; None where σ of the truth leaves it open."""
+        return {RIGHT: True, WRONG: False}.get(min(int(part.right(truth)) for part in self.predictions))
 
 
 def compare(
     template: Template, format: FormatName, fact: Fact, answer: Answer, truth: Scene, *, slack_px: float = 0.0
 ) -> Comparison:
-    """Holds an answer about a fact against `truth`, as `compare_all` does."""
-    claim = Claim(format=format, fact=fact, said=(answer,))
+    """Compares one answer with `truth`, as `compare_all` does."""
+    claim = Claim(format=format, fact=fact, predictions=(answer,))
     (found,) = compare_all(template, [claim], truth, slack_px=slack_px)
     return found
 
@@ -57,10 +57,10 @@ def compare(
 def compare_all(
     template: Template, claims: Sequence[Claim], truth: Scene, *, slack_px: float = 0.0
 ) -> list[Comparison]:
-    """Holds claims of one template against `truth`; each fact is measured once, whatever is said of it.
+    """Compares claims of one template with `truth`; each distinct fact is measured once.
 
-    With `slack_px` a fact's pixels are moved by so much in eight directions: where that changes the verdict, or
-    leaves the truth undecided, truth at that place is no evidence (a border, a thin thing, a depth hole).
+    With `slack_px` > 0 the fact's pixels are also moved by that distance in eight directions. Where a move changes the
+    verdict, the truth does not decide: the pixel lies at an edge, on a thin object, or near a hole in the depth.
     """
     measured = _measured(template, [claim.fact for claim in claims], truth)
     found = [_compared(template, claim, measured[_key(claim.fact)]) for claim in claims]
@@ -86,20 +86,18 @@ def _key(fact: Fact) -> str:
 def _compared(template: Template, claim: Claim, measured: Measured | Undecided) -> Comparison:
     if isinstance(measured, Undecided):
         return Comparison(right=None, reason=f"truth: {measured.reason}")
-    true_answer = template.answer(claim.format, claim.fact, measured)
-    if isinstance(true_answer, Undecided):
-        return Comparison(right=None, reason=f"truth: {true_answer.reason}")
-    decided = claim.right(true_answer)
-    return Comparison(
-        right=decided, reason="" if decided is not None else "truth is too close to call", true=true_answer
-    )
+    target = template.answer(claim.format, claim.fact, measured)
+    if isinstance(target, Undecided):
+        return Comparison(right=None, reason=f"truth: {target.reason}")
+    right = claim.right(target)
+    return Comparison(right=right, reason="truth is too close to call" if right is None else "", target=target)
 
 
 def _nudged(fact: Fact, slack_px: float) -> list[Fact]:
-    """The fact with its pixels moved, all by the same step; none if it names no pixel."""
+    """Copies of the fact with all pixels moved by one step; empty if the fact has no pixels."""
     if not names_pixels(fact.params) or slack_px <= 0:
         return []
-    steps = slack_px * _ROUND / np.linalg.norm(_ROUND, axis=1, keepdims=True)
+    steps = slack_px * _EIGHT_DIRECTIONS / np.linalg.norm(_EIGHT_DIRECTIONS, axis=1, keepdims=True)
     return [fact.with_pixels(partial(_added, step)) for step in steps]
 
 
@@ -108,11 +106,11 @@ def _added(step: Float64[np.ndarray, "2"], pixel: list[float]) -> list[float]:
 
 
 def verdict(template: Template, format: FormatName, fact: Fact, answer: Answer, truth: Scene) -> bool | None:
-    """Whether an answer about a fact is right on `truth`; None where the truth does not decide."""
+    """Whether an answer to a fact is right on `truth`; None where the truth does not decide."""
     return compare(template, format, fact, answer, truth).right
 
 
 def judge(question: Question, template: Template, truth: Scene) -> bool | None:
-    """`verdict` on a question as it was written."""
+    """`verdict` on a stored question."""
     fact = Fact(template=question.template, params=question.fact)
     return verdict(template, question.format, fact, recorded_answer(question), truth)

@@ -1,4 +1,4 @@
-"""What is said where the photos that are shown leave a question open (docs/unanswerable.md)."""
+"""Questions that the shown photos do not determine (docs/unanswerable.md)."""
 
 from dataclasses import replace
 
@@ -6,26 +6,26 @@ from templates.answers import Answer, Label
 from templates.question import Option, Phrasing, Question
 
 UNDETERMINED = "cannot be determined"
-"""The label of such a fact; stands as `value` in its question."""
+"""Label of such a fact; the `value` of its question."""
 
 
 def is_unanswerable(answer: Answer) -> bool:
-    """Whether an answer says that the photos leave the question open."""
+    """Whether an answer is the label "cannot be determined"."""
     return isinstance(answer, Label) and answer.text == UNDETERMINED
 
 
 def undetermined_option(why: str) -> Option:
-    """The option of a choice that says so, and why: choices that can be answered carry it too."""
+    """The option "cannot be determined", with the reason. Answerable choices offer it too."""
     return Option(shown=f"It {UNDETERMINED}: {why}.", value=UNDETERMINED)
 
 
 def offers_undetermined(asked: Phrasing | Question) -> bool:
-    """Whether one of the options says so."""
+    """Whether one of the options is "cannot be determined"."""
     if isinstance(asked, Phrasing):
         return any(option.value == UNDETERMINED for option in asked.options)
     return UNDETERMINED in asked.scorer_params.get("option_values", ())
 
 
 def without_undetermined(phrasing: Phrasing) -> Phrasing:
-    """A choice without that option; it must be the last one and not the right one."""
+    """The choice without that option, which must be the last one and wrong."""
     return replace(phrasing, options=phrasing.options[:-1])

@@ -19,7 +19,7 @@ from templates.question import Question
 from templates.registry import create_templates
 from templates.scene.pictures import Pictures
 from templates.scene.scene import scenes_of
-from templates.scene.surface import DoubtSettings
+from templates.scene.surface import OutlierSettings
 from templates.settings import AskSettings
 from templates.template import Template
 
@@ -32,7 +32,7 @@ class Setup:
     """All that asking rests on beside the signals."""
 
     ask: AskSettings = field(default_factory=lambda: AskSettings(facts_per_template=FACTS))
-    doubts: DoubtSettings = field(default_factory=DoubtSettings)
+    outliers: OutlierSettings = field(default_factory=OutlierSettings)
     templates: Mapping[str, Template] = field(default_factory=create_templates)
     seed: int = 0
 
@@ -68,7 +68,7 @@ class Known:
 def asked(known: Known, signals: Signals, setup: Setup, templates: Iterable[str]) -> dict[str, Asked]:
     """By name of template."""
     mapped = with_sigma_calibration(signals, packaged_calibration())
-    scenes = tuple(replace(scene, doubts=setup.doubts) for scene in scenes_of(known.clip, mapped))
+    scenes = tuple(replace(scene, outliers=setup.outliers) for scene in scenes_of(known.clip, mapped))
     found = {}
     for name in templates:
         template = setup.templates[name]

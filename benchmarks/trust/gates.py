@@ -29,7 +29,7 @@ class Gate:
     guards: str
     """Which kind of error it is there for."""
     off: Mapping[str, object] = field(default_factory=dict)
-    """Values at which it never fires, by path: "<expert>.<setting>", "ask.<setting>", "doubts.<setting>",
+    """Values at which it never fires, by path: "<expert>.<setting>", "ask.<setting>", "outliers.<setting>",
     "templates.<template>.<field>"."""
     signals: Callable[[Found], Found] | None = None
     """The signals as they would be without it."""
@@ -39,7 +39,7 @@ class Gate:
     @property
     def of_expert(self) -> bool:
         """Whether experts have to run again."""
-        return any(path.split(".")[0] not in ("ask", "doubts", "templates") for path in self.off)
+        return any(path.split(".")[0] not in ("ask", "outliers", "templates") for path in self.off)
 
     @property
     def key(self) -> str:
@@ -197,9 +197,9 @@ GATES: tuple[Gate, ...] = (
             "templates.point_moves.inside_px": -inf,
             "templates.which_moves.inside_px": -inf,
         },
-        points_near_moving_objects_are_suspected_outliers={"doubts.mover_radius_px": 0.0},
-        tracks_around_a_point_are_static={"doubts.restless_px": inf},
-        isolated_points_are_suspected_outliers={"doubts.min_neighbours": 0, "doubts.alike_share": 0.0},
+        points_near_moving_objects_are_suspected_outliers={"outliers.moving_radius_px": 0.0},
+        tracks_around_a_point_are_static={"outliers.max_residual_px": inf},
+        isolated_points_are_suspected_outliers={"outliers.min_neighbours": 0, "outliers.same_range_share": 0.0},
     ),
     *_gates(
         "matches",

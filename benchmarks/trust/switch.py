@@ -83,7 +83,7 @@ def concerned(setup: Setup, gate: Gate, changed: Iterable[str]) -> list[str]:
     """Templates whose questions may be others without the gate."""
     changed = {name.removesuffix("_check") for name in changed}
     own = [path.split(".") for path in gate.off]
-    if any(first in ("ask", "doubts") for first, *_ in own):
+    if any(first in ("ask", "outliers") for first, *_ in own):
         return list(setup.templates)
     switched = {path[1] for path in own if path[0] == "templates"} | gate.templates.keys()
     return [name for name, template in setup.templates.items() if name in switched or template.reads & changed]

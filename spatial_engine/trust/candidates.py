@@ -41,10 +41,7 @@ def pictures_of(clip: Clip) -> Pictures:
 
 
 def candidates(pictures: Pictures, template: Template, seed: int) -> list[Fact]:
-    """`DRAWN` facts of a template, fewer where the clip has not so many. Same clip and seed, same facts.
-
-    Raises `NotImplementedError` for a template that draws none.
-    """
+    """Up to `DRAWN` different facts of a template; none if it draws none. Equal clip and seed give equal facts."""
     digest = hashlib.sha256("\0".join([str(seed), pictures.clip.id, template.name, "candidates"]).encode()).digest()
     rng = np.random.default_rng(np.frombuffer(digest, dtype=np.uint32))
     facts: dict[str, Fact] = {}

@@ -112,7 +112,7 @@ def _claim(question: Question) -> tuple[Answer, Claim]:
     recorded = recorded_answer(question)
     stated = format_of(question.format).stated(question, recorded)
     fact = Fact(template=question.template, params=question.fact)
-    return recorded, Claim(format=question.format, fact=fact, said=(recorded, stated))
+    return recorded, Claim(format=question.format, fact=fact, predictions=(recorded, stated))
 
 
 def _undecidable(question: Question, reason: str) -> Verdict:
@@ -120,8 +120,8 @@ def _undecidable(question: Question, reason: str) -> Verdict:
 
 
 def _verdict(question: Question, found: Comparison, answer: Answer | None) -> Verdict:
-    comparable = type(answer) is type(found.true)
-    error, sigma = answer.difference(found.true) if answer is not None and comparable else ({}, {})
+    comparable = type(answer) is type(found.target)
+    error, sigma = answer.difference(found.target) if answer is not None and comparable else ({}, {})
     words = {True: "right", False: "wrong", None: "undecidable"}
     return Verdict(
         id=question.id,
@@ -137,6 +137,6 @@ def _verdict(question: Question, found: Comparison, answer: Answer | None) -> Ve
         error=error,
         sigma=sigma,
         answer=question.answer,
-        target=None if found.true is None else plain(asdict(found.true)),
+        target=None if found.target is None else plain(asdict(found.target)),
         label=question.value if isinstance(question.value, str) else "",
     )

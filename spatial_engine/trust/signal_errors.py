@@ -96,7 +96,7 @@ def _directions_error(mine: Scene, true: Scene, path: CameraPath, pairs: Sequenc
     direction, length = _directions(mine, pairs)
     exact, true_length = _directions(true, pairs)
     own = np.hypot(path.direction_sigma_rad, [np.hypot(*mine.position_sigma(pair)) for pair in pairs] / length)
-    turn = np.array([mine.turn_sigma_rad(pair) for pair in pairs])
+    turn = np.array([mine.relative_rotation_sigma_rad(pair) for pair in pairs])
     known = np.hypot(true.path.direction_sigma_rad, [true.rotation_sigma_rad(pair).max() for pair in pairs])
     known = np.hypot(known, [np.hypot(*true.position_sigma(pair)) for pair in pairs] / true_length)
     return errors_of(

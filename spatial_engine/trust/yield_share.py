@@ -14,7 +14,7 @@ from templates.scene.scene import Scene, scenes_of
 from templates.settings import AskSettings
 from templates.template import Template
 
-NOT_DRAWN = "its template does not say how to draw facts before any signal: its yield is not known"
+NOT_DRAWN = "the template draws no facts from this clip before any signal: its yield is not known"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,10 +69,8 @@ def scene_yield(
     found = []
     for template in templates:
         reasons: Reasons = Counter()
-        try:
-            facts = candidates(pictures, template, seed)
-        except NotImplementedError:
-            facts = []
+        facts = candidates(pictures, template, seed)
+        if not facts:
             reasons[None, NOT_DRAWN] += 1
         if missing := sorted(template.needs - scenes[0].signals.keys()):
             reasons[None, why_missing(scenes[0], missing[0])] += len(facts)

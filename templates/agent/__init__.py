@@ -1,1 +1,1 @@
-"""L4: plans that lead to a goal. One file per branch of the tree."""
+"""L4: plans that reach a goal. One file per branch of the ability tree."""

@@ -1,6 +1,6 @@
 """L4/Goal-Driven Execution/Agentic Navigation: the plan that leads from the camera of photo 1 to that of photo 2.
 
-`action_mapping` makes, names and follows plans; here it is decided which of them can be asked for.
+`action_mapping` makes, names and replays plans; this file decides which of them are asked for.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from templates.answers.plan import p_within
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
 from templates.question import FormatName, Mark, Option, Photo, Phrasing
-from templates.scene.marks import askable_pixels, listed, spread_frames, sure
+from templates.scene.marks import candidate_pixels, filter_markable, listed, spread_frames
 from templates.scene.pictures import Params, Pictures
 from templates.scene.scene import Scene
 from templates.scene.shared_view import lies_in, shared_views
@@ -28,26 +28,26 @@ _PLACES = 14
 _PAIRS = 24
 _POINTS = 64
 _MIN_SHARE = 0.4
-"""Share of photo 1's known points that photo 2 shows: with less, nothing says how the two hang together."""
+"""Least share of photo 1's points that photo 2 shows: with less, the photos do not show the motion between them."""
 _MIN_TRAVEL = 0.08
-"""Way from photo to photo over the median distance of the scene: less does not show."""
+"""Least distance between the photos over the median distance of the scene: a shorter one is not visible."""
 _FEWEST_STEPS = 3
-"""Of the largest translation: with fewer, staying where one is would nearly do."""
+"""Fewest steps of the largest translation: with fewer, staying in place would nearly be right."""
 _NOISE_SIGMAS = 3.5
-"""Amounts below this many σ are none, as in `action_mapping.pair_plan`."""
+"""Amounts below this many σ count as zero, as in `action_mapping.pair_plan`."""
 _PART_CONFIDENCE = 0.997
-"""Asked of way and turn each, so that both and the mark hold together with 0.99."""
+"""Least P(right) of translation and of rotation, so that both and the mark hold together with 0.99."""
 _MAX_ROTATION_STEP_RAD = np.radians(15.0)
-"""A step is the tolerance too: as for directions."""
+"""Largest angle of a step, which is also the tolerance: as for directions."""
 _FRACTIONS = tuple(1 / k for k in range(MAX_FRACTION, 2, -1))
-"""Steps of relative paths, in distances to the marked point."""
-_TURN_RAD = np.radians(10.0)
-"""A choice names turns from here on."""
+"""Lengths of a step on relative paths, in distances to the marked point."""
+_MIN_ROTATION_RAD = np.radians(10.0)
+"""Least rotation that a choice names."""
 _MAX_SECOND = 0.7
-"""A choice names a main motion only if no other of its kind is larger than this share of it."""
+"""Largest share of the main motion that any other motion of its kind may have, for a choice to name it."""
 
 _JOINED = ", then "
-_TURNS = np.array([name in ROTATIONS for name in COMPONENTS])
+_ROTATES = np.array([name in ROTATIONS for name in COMPONENTS])
 _SETTING = (
     "Photos 1 and 2 were taken by the same camera at different places. You steer the camera from photo 1 to photo 2. "
 )
@@ -70,8 +70,8 @@ _EXAMPLE = (
 
 @dataclass(frozen=True, kw_only=True)
 class Navigate(Template):
-    """A plan from photo to photo. Measures the six amounts of the one from the other (rad; ways in metres, or in
-    distances from photo 1 to the marked point), and the names of the largest way and turn."""
+    """A plan from photo 1 to photo 2. Measures the six components of the motion (rotations in rad; translations in
+    metres, or in distances from photo 1 to the marked point), and the names of the largest translation and rotation."""
 
     name: str = "navigate"
     version: str = "1"
@@ -81,7 +81,7 @@ class Navigate(Template):
     reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "tracks", "image_tracks"})
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
-        """Ordered pairs of places that share enough of the view and lie apart; a marked point if scale is relative."""
+        """Ordered pairs of distant frames with enough shared view; with a marked point if the scale is relative."""
         if scene.path is None or scene.path.motion != "general":
             return []
         frames = spread_frames(scene.path.frames[scene.path.registered & scene.path.keyframe], _PLACES)
@@ -98,27 +98,27 @@ class Navigate(Template):
         return facts
 
     def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
-        """Amounts; σ of ways = (systematic ⊕ rotation of photo 1) · way ⊕ positions ⊕ that of the unit."""
+        """Amounts; σ of translations = (systematic ⊕ rotation of photo 1) · length ⊕ positions ⊕ unit of length."""
         return [self._measure(fact, scene) for fact in facts]
 
     def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
         frames = [fact.params["from"], fact.params["to"]]
         first, second = scene.world_from_cam(frames)
         if scene.path is None or not (np.isfinite(first).all() and np.isfinite(second).all()):
-            return Undecided(reason="place of a photo is not known")
+            return Undecided(reason="the camera position of a photo is not known")
         try:
             exact = pair_amounts(first, second)
         except PlanError:
-            return Undecided(reason="tilted too steeply for one plan")
+            return Undecided(reason="the tilt between the photos is too steep for a plan")
         amounts = np.array([exact[name] for name in COMPONENTS])
         sigma = _sigma(amounts, scene, frames)
         label, margin = _main_motion(amounts, sigma)
         length, scale_sigma, outlier_probability = _length(fact, scene)
-        unit = np.where(_TURNS, 1.0, length)
-        of_unit = np.where(_TURNS, 0.0, scale_sigma * np.abs(amounts))
+        unit = np.where(_ROTATES, 1.0, length)
+        unit_sigma = np.where(_ROTATES, 0.0, scale_sigma * np.abs(amounts))
         return Measured(
             value=amounts / unit,
-            sigma=np.hypot(sigma, of_unit) / unit,
+            sigma=np.hypot(sigma, unit_sigma) / unit,
             label=label,
             margin=margin,
             outlier_probability=outlier_probability,
@@ -126,18 +126,18 @@ class Navigate(Template):
         )
 
     def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
-        """The names of the main motion; or whole steps of round units, as near to the drawn counts as σ allows."""
+        """The names of the main motion; or a plan in whole steps of round sizes, with counts near the drawn ones."""
         if format == "choice":
             if measured.label is None or measured.margin is None:
-                return Undecided(reason="no one way or turn prevails")
+                return Undecided(reason="no single translation or rotation dominates")
             return Label(text=measured.label, margin=measured.margin)
         if not np.isfinite([measured.value, measured.sigma]).all():
-            return Undecided(reason="length of a step is not known")
+            return Undecided(reason="the length of a step is not known")
         lengths = _FRACTIONS if fact.params["point"] else ROUND_METRES
         return _plan(measured, lengths, fact.params["counts"])
 
     def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
-        """Both photos; for steps of relative length the point that measures them is marked."""
+        """Both photos; photo 1 has the mark that defines steps of relative length."""
         if isinstance(answer, Label):
             return Phrasing(
                 prompt=_SETTING + _ACTIONS + _MAIN_MOTION,
@@ -146,10 +146,10 @@ class Navigate(Template):
                 answer=0,
             )
         assert isinstance(answer, Plan)
-        return _asked_for(answer, fact)
+        return _open_question(answer, fact)
 
     def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
-        """Two frames, with or without a corner that measures the steps."""
+        """Two frames, with or without a marked corner that defines the steps."""
         drawn = pictures.points(rng, 1)
         if drawn is None or len(pictures.clip.frames) < 2:
             return None
@@ -158,8 +158,8 @@ class Navigate(Template):
         return {"from": drawn[0], "to": to, "point": point, "counts": counts}
 
 
-def _asked_for(answer: Plan, fact: Fact) -> Phrasing:
-    """The open form."""
+def _open_question(answer: Plan, fact: Fact) -> Phrasing:
+    """The question that asks for a plan in steps."""
     marks: tuple[Mark, ...] = ()
     length = f"{answer.translation_step:g} m"
     if (point := fact.params["point"]) is not None:
@@ -174,25 +174,25 @@ def _asked_for(answer: Plan, fact: Fact) -> Phrasing:
 
 
 def _point(scene: Scene, frame_a: int, frame_b: int, rng: np.random.Generator) -> list[float] | None:
-    """A pixel of photo A that may carry a mark and whose point photo B shows too."""
-    xy = sure(scene, frame_a, rng.permutation(askable_pixels(scene, frame_a))[:_POINTS])
+    """A markable pixel of photo A whose point lies inside photo B; None if there is none."""
+    xy = filter_markable(scene, frame_a, rng.permutation(candidate_pixels(scene, frame_a))[:_POINTS])
     shared = xy[lies_in(scene, frame_a, xy, [frame_b])[0]]
     return listed(shared[0]) if len(shared) else None
 
 
 def _sigma(amounts: Float64[np.ndarray, "6"], scene: Scene, frames: Sequence[int]) -> Float64[np.ndarray, "6"]:
-    """σ of the amounts in path units, without that of the unit."""
+    """σ of the amounts (rad, path units), without that of the unit of length."""
     assert scene.path is not None
     rotation = scene.rotation_sigma_rad(frames)
-    turns = np.hypot(rotation.max(), scene.path.focal_relative_sigma * np.abs(amounts))
+    rotations = np.hypot(rotation.max(), scene.path.focal_relative_sigma * np.abs(amounts))
     direction = float(np.hypot(scene.path.direction_sigma_rad, rotation[0]))
     formal = float(np.linalg.norm(scene.position_sigma(frames)))
-    ways = np.hypot(direction * np.linalg.norm(amounts[~_TURNS]), formal)
-    return np.where(_TURNS, turns, ways)
+    translations = np.hypot(direction * np.linalg.norm(amounts[~_ROTATES]), formal)
+    return np.where(_ROTATES, rotations, translations)
 
 
 def _length(fact: Fact, scene: Scene) -> tuple[float, float, float]:
-    """Unit of ways in path units, its relative σ, and the probability that it is plainly wrong; NaN if not known."""
+    """Unit of length in path units, its relative σ, and its outlier probability; NaN where unknown."""
     assert scene.path is not None
     if fact.params["point"] is not None:
         seen = scene.surface(fact.params["from"], np.array([fact.params["point"]], dtype=float))
@@ -203,65 +203,71 @@ def _length(fact: Fact, scene: Scene) -> tuple[float, float, float]:
 
 
 def _main_motion(amounts: Float64[np.ndarray, "6"], sigma: Float64[np.ndarray, "6"]) -> tuple[str | None, float | None]:
-    """Names of the largest way and, from 10° on, of the largest turn ("Dolly In, then Pan Left"); how decided."""
-    way, way_gaps = _largest(amounts, sigma, ~_TURNS)
-    turn, turn_gaps = _largest(amounts, sigma, _TURNS)
-    beyond = (abs(amounts[turn]) - _TURN_RAD) / sigma[turn]
-    named, gaps = ([way], [*way_gaps, -beyond]) if beyond < 0 else ([way, turn], [*way_gaps, *turn_gaps, beyond])
-    if not min(gaps) > 0:
+    """Names of the largest translation and rotation ("Dolly In, then Pan Left"), and the margin in σ.
+
+    Rotations below 10° are not named. None where no component is the largest.
+    """
+    translation, margins = _largest(amounts, sigma, ~_ROTATES)
+    rotation, rotation_margins = _largest(amounts, sigma, _ROTATES)
+    excess = (abs(amounts[rotation]) - _MIN_ROTATION_RAD) / sigma[rotation]
+    named = [translation] if excess < 0 else [translation, rotation]
+    margins += [-excess] if excess < 0 else [*rotation_margins, excess]
+    if not min(margins) > 0:
         return None, None
-    together = float(norm.isf(norm.sf(gaps).sum()))  # all of them must hold
-    return _JOINED.join(primitive_of(COMPONENTS[k], amounts[k]).name for k in named), together
+    joint = float(norm.isf(norm.sf(margins).sum()))  # all of them must hold
+    return _JOINED.join(primitive_of(COMPONENTS[k], amounts[k]).name for k in named), joint
 
 
 def _largest(
     amounts: Float64[np.ndarray, "6"], sigma: Float64[np.ndarray, "6"], family: np.ndarray
 ) -> tuple[int, list[float]]:
-    """Place of the largest amount of a family, and how clearly, in σ, each other stays below 0.7 of it."""
+    """Index of the largest amount of a family, and how many σ each other amount is below 0.7 of it."""
     *others, first = np.flatnonzero(family)[np.argsort(np.abs(amounts[family]))]
-    least = _MAX_SECOND * abs(amounts[first])
-    gaps = [(least - abs(amounts[k])) / np.hypot(_MAX_SECOND * sigma[first], sigma[k]) for k in others]
-    return int(first), [float(gap) for gap in gaps]
+    limit = _MAX_SECOND * abs(amounts[first])
+    return int(first), [
+        float((limit - abs(amounts[k])) / np.hypot(_MAX_SECOND * sigma[first], sigma[k])) for k in others
+    ]
 
 
 def _plan(measured: Measured, lengths: tuple[float, ...], counts: Sequence[int]) -> Plan | Undecided:
-    """The plan in the units that come nearest to the drawn counts and leave way and turn decided."""
+    """The plan with the step sizes whose counts are nearest to the drawn ones, if σ is small enough for them."""
     angles = tuple(angle for angle in ROUND_RADIANS if angle <= _MAX_ROTATION_STEP_RAD)
     kept = np.where(np.abs(measured.value) > _NOISE_SIGMAS * measured.sigma, measured.value, 0.0)
-    length = _unit(measured, kept, ~_TURNS, lengths, counts[0])
-    angle = _unit(measured, kept, _TURNS, angles, counts[1])
+    length = _step_size(measured, kept, ~_ROTATES, lengths, counts[0])
+    angle = _step_size(measured, kept, _ROTATES, angles, counts[1])
     if length is None or angle is None:
         return Undecided(reason="σ too large for the tolerance")
-    if np.abs(kept[~_TURNS]).max() < (_FEWEST_STEPS - 0.5) * length:
-        return Undecided(reason="too few steps to be a plan")
+    if np.abs(kept[~_ROTATES]).max() < (_FEWEST_STEPS - 0.5) * length:
+        return Undecided(reason="the plan has too few steps")
     steps = in_whole_steps(dict(zip(COMPONENTS, kept.tolist(), strict=True)), length, angle)
     if lengths is _FRACTIONS:
         steps = replace(steps, point_fraction=round(1 / length))
     return Plan.of(steps, measured.value, measured.sigma, measured.outlier_probability)
 
 
-def _unit(
+def _step_size(
     measured: Measured, kept: Float64[np.ndarray, "6"], family: np.ndarray, choices: tuple[float, ...], count: int
 ) -> float | None:
-    """The unit that counts the largest amount nearest to `count` times and ends within one of it; None if none."""
+    """The step size with which the largest amount takes nearly `count` steps and the plan ends within one step of the
+    target; None if there is none."""
     amounts, kept, sigma = measured.value[family], kept[family], float(measured.sigma[family].max())
     largest = float(np.abs(kept).max())
-    units = np.array([unit for unit in choices if largest < (MAX_STEPS + 0.5) * unit])
-    off = np.linalg.norm(amounts - units[:, None] * np.round(kept / units[:, None]), axis=1)
-    decided = units[p_within(off / units, sigma / units, 1.0) >= _PART_CONFIDENCE]
+    sizes = np.array([size for size in choices if largest < (MAX_STEPS + 0.5) * size])
+    error = np.linalg.norm(amounts - sizes[:, None] * np.round(kept / sizes[:, None]), axis=1)
+    decided = sizes[p_within(error / sizes, sigma / sizes, 1.0) >= _PART_CONFIDENCE]
     return float(decided[np.abs(largest / decided - count).argmin()]) if len(decided) else None
 
 
 def _offered(text: str, rng: np.random.Generator) -> tuple[str, ...]:
-    """The right names and others, each name on as many options: no option stands out by what it shares."""
+    """Options, the right one first. Each name occurs in equally many options, so that none stands out."""
     columns = [[name, *_others(name, rng)] for name in text.split(_JOINED)]
     if len(columns) == 1:
         return tuple(columns[0])
-    return tuple(way + _JOINED + turn for way in columns[0][:2] for turn in columns[1][:2])
+    return tuple(first + _JOINED + second for first in columns[0][:2] for second in columns[1][:2])
 
 
 def _others(name: str, rng: np.random.Generator) -> list[str]:
-    """Three wrong names for one: one of another axis and its opposite, and the opposite; in any order of these two."""
+    """Three wrong names: the opposite, and both names of another axis; either of the two comes first."""
     right = primitive(name)
     family = [p for p in PRIMITIVES if p.component in COMPONENTS and p.unit == right.unit]
     opposite = [p.name for p in family if p.component == right.component and p.sign == -right.sign]

@@ -1,8 +1,8 @@
-"""Typed answers and the formats that ask for them: a file each, listed in `registry`.
+"""Answer types and the formats that ask for them: one file each, listed in `registry`.
 
-An answer type says what is *right*: its JSON, P(right), the words of its tolerance, the score of a prediction. A format
-says how it is asked for: by a letter, in words, as a number. Gate, data set, audit, scoring, exports and rewards know
-neither by name: a new one is one class, named in the registry or by an entry point.
+An answer type defines what is *right*: its JSON, P(right), the wording of its tolerance, the score of a prediction. A
+format defines how the answer is asked for: as a letter, in words, as a number. Gate, data set, audit, scoring, exports
+and rewards use both through their base classes: a new one is one class, in the registry or an entry point.
 """
 
 from templates.answers.answer import RIGHT, UNDECIDED, WRONG, Answer

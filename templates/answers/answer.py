@@ -1,4 +1,4 @@
-"""What every type of answer is, and when an answer is *right*: one definition for gate, audit, scoring and reward."""
+"""The base class of answers: defines when an answer is *right*, for gate, audit, scoring and reward alike."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -13,61 +13,61 @@ from templates.measured import Json
 from templates.question import Question
 
 TRUTH_SIGMAS = 3.0
-"""Truth counts only where it decides by this many of its own σ; else the comparison is undecidable."""
+"""Truth decides only where the error is this many σ of the truth away from the tolerance."""
 RIGHT, UNDECIDED, WRONG = 1, 0, -1
-"""Verdicts. The smaller of two says whether both hold, the negative whether the contrary holds."""
+"""Verdicts. The smaller of two is the verdict of "both", the negative that of "not"."""
 LARGEST = 1e12
-"""A predicted number beyond this measures nothing that can be seen."""
+"""Predicted numbers with a larger absolute value count as invalid."""
 
 Rows = float | Float[np.ndarray, "*n"]
-"""A number of one answer, or the column of a stack."""
+"""A number of one answer, or a column of a stack."""
 Errors = tuple[dict[str, float], dict[str, float]]
-"""Answer minus truth and the σ of that difference, by the number's name."""
+"""Answer minus truth, and the σ of that difference, by name of the number."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
-    """What a question keeps of its answer: fields of `Question`, JSON values only."""
+    """An answer as fields of `Question`: JSON values only."""
 
     value: Json
     """The measurement."""
     answer: Json = None
-    """The measurement as it is asked for: rounded, or as a plan. None where only a format can say it (a letter)."""
+    """The measurement in the form that the question asks for: rounded, or as a plan. None where it depends on the
+    format (a letter)."""
     sigma: Json = None
     tolerance: Json = None
     margin: float | None = None
     unit: str = ""
     scorer_params: Mapping[str, Json] = field(default_factory=dict)
-    """What the score needs beside these."""
+    """Further parameters of the score."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer(ABC):
     """An answer with its uncertainty: one, or a stack of them.
 
-    As scipy's `Rotation` is one rotation or many: the arrays of a stack have the same leading axes ("*n"), those of
-    one answer have none. `p_right` and `right` work on both; all else is of one answer. Where a method takes another
-    answer, that is one of the same type.
+    Like scipy's `Rotation`: the arrays of a stack have the same leading axes ("*n"), those of one answer have none.
+    `p_right` and `right` work on both; the other methods take one answer. Two answers have the same type.
     """
 
     name: ClassVar[str]
-    """Registry name; stands as `scorer` in a question."""
+    """Registry name; the `scorer` of a question."""
     refusal: ClassVar[str] = "σ too large for the tolerance"
-    """Why it is not asked where P(right) is too small."""
+    """Reason of the refusal where P(right) is too small."""
 
     outlier_probability: Rows = 0.0
-    """Probability that the measurement is plainly wrong (another point, a slid track)."""
+    """Probability that the measurement is an outlier (another point, a drifted track)."""
 
     def p_right(self) -> Float[np.ndarray, "*n"]:
-        """Probability that the answer is right: (1 - outlier_probability) · `p_within`; 0 where σ is not known."""
+        """Probability that the answer is right: (1 - outlier_probability) · `p_within`; 0 where σ is unknown."""
         p = np.asarray((1 - self.outlier_probability) * self.p_within())
         return np.where(np.isfinite(p), p, 0.0)
 
     def right(self, truth: "Answer") -> Int[np.ndarray, "*n"]:
-        """RIGHT or WRONG if `truth` holds; UNDECIDED where the truth's own σ leaves it open.
+        """RIGHT or WRONG compared with `truth`; UNDECIDED where σ of the truth leaves it open.
 
-        A label ("cannot be determined") and an answer of another type exclude each other. Raises `TypeError` for two
-        other types.
+        A label ("cannot be determined") contradicts an answer of any other type. Raises `TypeError` for other pairs of
+        different types.
         """
         if type(self) is not type(truth):
             if "label" not in (self.name, truth.name):
@@ -82,39 +82,40 @@ class Answer(ABC):
         return np.where(wrong, WRONG, np.where(right, RIGHT, UNDECIDED))
 
     def decides(self) -> np.ndarray | np.bool_:
-        """Whether it is certain enough to be a truth, before anything is compared with it."""
+        """Whether the answer is certain enough to serve as truth."""
         return np.True_
 
     @abstractmethod
     def p_within(self) -> Rows:
-        """P(right) of a measurement that is no outlier, under its σ."""
+        """P(right) of a measurement that is not an outlier, given its σ."""
 
     @property
     @abstractmethod
     def limits(self) -> Float[np.ndarray, "*n k"]:
-        """The largest errors that are right: the k tolerances."""
+        """The k tolerances: the largest errors of a right answer."""
 
     @abstractmethod
     def error(self, truth: Any) -> tuple[Float[np.ndarray, "*n k"], Float[np.ndarray, "*n k"]]:
-        """How far it is from the truth, to be compared with `limits`, and the σ of that which is the truth's."""
+        """Errors with respect to the truth, to compare with `limits`; and the σ of the truth."""
 
     @abstractmethod
     def to_json(self) -> Recorded:
-        """What a question keeps of it."""
+        """The answer as fields of a question."""
 
     @classmethod
     @abstractmethod
     def from_json(cls, question: Question) -> "Answer":
-        """The answer that a question keeps: the inverse of `to_json`. Raises `ValueError`, `KeyError`, `IndexError`,
-        `TypeError` or `AttributeError` for fields of another shape."""
+        """The answer in the fields of a question: the inverse of `to_json`.
+
+        Raises `ValueError`, `KeyError`, `IndexError`, `TypeError` or `AttributeError` for invalid fields.
+        """
 
     @abstractmethod
     def predicted(self, value: Json) -> "Answer | None":
-        """The same with `value`, in the form of `Question.answer`, for its measurement; None for what is no answer."""
+        """The answer with another value, in the form of `Question.answer`; None for an invalid value."""
 
     def score(self, value: Json) -> Score:
-        """What a prediction is worth if this answer is the target: 1 within the tolerance, else 0. Its σ counts only
-        in the detail."""
+        """Score of a prediction for this target: 1 within the tolerance, else 0. σ affects only the detail."""
         recorded = self.to_json()
         detail = {"unit": recorded.unit, "tolerance": recorded.tolerance, "sigma": recorded.sigma}
         prediction = self.predicted(value)
@@ -132,31 +133,31 @@ class Answer(ABC):
         return {}
 
     def tolerance_in_words(self) -> str:
-        """How far off still counts as right ("±5°"); "" where nothing but the answer itself does."""
+        """The tolerance as text ("±5°"); "" where the answer has none."""
         return ""
 
     def difference(self, truth: Any) -> Errors:
-        """Signed errors by name, for reports of errors over σ."""
+        """Signed errors and their σ by name, for reports of errors in σ."""
         return {}, {}
 
     def repeats(self, other: Any) -> bool:
-        """Whether two questions that ask the same of the same photos have one answer."""
+        """Whether the answers to two equal questions about the same photos agree."""
         return True
 
 
 def finite(value: Json) -> float | None:
-    """A number that measures something; None for anything else."""
+    """The value as float if it is a number of valid size; else None."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
         return None
     return float(value)
 
 
 def listed(numbers: Float[np.ndarray, "d"]) -> list[float | None]:
-    """As JSON: what is not finite is null."""
+    """Numbers as JSON; null for those that are not finite."""
     return [number if np.isfinite(number) else None for number in numbers.tolist()]
 
 
 def _nearness(error: Float[np.ndarray, "k"], limits: Float[np.ndarray, "k"]) -> float:
-    """Mean of exp(-e² / 2t²) with the tolerance t for σ: the measurement's own σ would leave no slope outside it."""
+    """Mean of exp(-e² / 2t²). The tolerance t replaces σ, with which the score of larger errors would vanish."""
     with np.errstate(all="ignore"):
         return float(np.mean(np.nan_to_num(np.exp(-0.5 * (error / limits) ** 2))))

@@ -1,4 +1,4 @@
-"""The format that offers options: a letter each, in a choice."""
+"""The format that offers lettered options."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -14,7 +14,7 @@ from templates.question import LETTERS, Question
 
 
 class Choice(Format):
-    """One of several options, by its letter. Right: the letter of the true option."""
+    """The letter of one of several options. Right: the letter of the true option."""
 
     name: ClassVar[str] = "choice"
     reader: ClassVar[str] = "letter"
@@ -29,15 +29,15 @@ class Choice(Format):
         letters = [*LETTERS[: len(question.options)]]
         if question.answer not in letters:
             raise UnscorableError("the right answer is none of the options")
-        said = value if value in letters else None
-        return Score(value=float(said == question.answer), detail={"value": said, "right": question.answer})
+        prediction = value if value in letters else None
+        return Score(value=float(prediction == question.answer), detail={"value": prediction, "right": question.answer})
 
     def chance(self, question: Question) -> float:
         """1/k of k options."""
         return 1 / max(1, len(question.options))
 
     def stated(self, question: Question, recorded: Answer) -> Answer:
-        """What the lettered option says: another answer of the same type, or a label that excludes every one."""
+        """The value of the option: an answer of the same type, or a label that contradicts every such answer."""
         value = option_value(question, [*LETTERS[: len(question.options)]].index(question.answer))
         prediction = recorded.predicted(value)
         return Label(text=str(value), margin=np.inf) if prediction is None else prediction
@@ -47,13 +47,13 @@ class Choice(Format):
         return LETTERS[rng.integers(len(question.options))]
 
     def near_misses(self, question: Question) -> Iterator[Json]:
-        """The letters that follow the right one."""
+        """The other letters, from the next one on."""
         k, at = len(question.options), LETTERS.index(question.answer)
         yield from (LETTERS[(at + step) % k] for step in range(1, k))
 
 
 def option_value(question: Question, index: int) -> Json:
-    """What an option says, in the form of `Question.value`; of one that is a drawing the line that it draws."""
+    """The value of an option, in the form of `Question.value`; for a drawing, its line."""
     if values := question.scorer_params.get("option_values"):
         return values[index]
     (drawing,) = (medium for medium in question.media if medium["id"] == question.options[index])

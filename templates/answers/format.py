@@ -1,4 +1,4 @@
-"""What every format is: a way of asking for an answer, and what a reply to it is worth."""
+"""The base class of formats: how an answer is asked for, and how a reply is scored."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -17,54 +17,54 @@ from templates.question import Question
 
 @dataclass(frozen=True)
 class Denied:
-    """What a written "no" says: that an answer is wrong."""
+    """The meaning of a written "no": an answer is wrong."""
 
     answer: Answer
 
     def right(self, truth: Answer) -> Int[np.ndarray, "*n"]:
-        """The contrary of the answer's verdict."""
+        """The negated verdict of the answer."""
         return np.asarray(-self.answer.right(truth))
 
 
 class Format(ABC):
-    """A way of asking. By default the written answer is that of the question's answer type, and is scored by it."""
+    """A way of asking. By default the question's answer type reads and scores the written answer."""
 
     name: ClassVar[str]
-    """Registry name; stands as `format` in a question."""
+    """Registry name; the `format` of a question."""
     reader: ClassVar[str]
-    """What finds the answer in a reply: a name in `spatial_engine.scoring.own.readers.READERS`."""
+    """Name of the function that finds the answer in a reply, in `spatial_engine.scoring.own.readers.READERS`."""
     closed: ClassVar[bool] = False
-    """Whether there is a closed list of answers: then chance is one by their number."""
+    """Whether the possible answers are a fixed list: then chance is one over their number."""
 
     @abstractmethod
     def form(self, question: Question) -> str:
-        """What a reply must state, in words ("one number, in degrees")."""
+        """The required form of a reply, in words ("one number, in degrees")."""
 
     def score(self, question: Question, value: Json) -> Score:
-        """What a prediction is worth, in the form of `Question.answer`; None if there is none. Raises
-        `UnscorableError`, or whatever `Answer.from_json` raises, for a question that allows no score."""
+        """Score of a prediction in the form of `Question.answer`; `value` is None for a reply without one. Raises
+        `UnscorableError`, or what `Answer.from_json` raises, for an invalid question."""
         return recorded_answer(question).score(value)
 
     def chance(self, question: Question) -> float:
-        """What someone who guesses evenly expects of `score`."""
+        """Expected `score` of a uniformly random answer."""
         return 0.0
 
     def stated(self, question: Question, recorded: Answer) -> Answer | Denied:
-        """What the written answer says: an audit holds it against the truth, beside the `recorded` measurement.
-        Raises `ValueError`, `LookupError`, `TypeError` or `AttributeError` for an answer that is none."""
+        """The written answer as a typed answer. An audit compares it with the truth, beside the `recorded` measurement.
+        Raises `ValueError`, `LookupError`, `TypeError` or `AttributeError` for an invalid answer."""
         prediction = recorded.predicted(question.answer)
         if prediction is None:
             raise ValueError(f"no answer of the format {self.name}: {question.answer!r}")
         return prediction
 
     def no_op(self, question: Question) -> Json | None:
-        """The answer that doing nothing comes to; None where there is none."""
+        """The answer that corresponds to doing nothing; None where there is none."""
         return None
 
     def guess(self, question: Question, rng: np.random.Generator) -> Json | None:
-        """An answer drawn without looking; None where none can be."""
+        """A random answer; None where none can be drawn."""
         return None
 
     def near_misses(self, question: Question) -> Iterator[Json]:
-        """Answers that may well be wrong, the most telling first."""
+        """Probably wrong answers, the most informative first."""
         return iter(())

@@ -20,7 +20,7 @@ class Label(Answer):
     refusal: ClassVar[str] = "too close to call"
 
     text: str | np.ndarray
-    """The word; of a stack an array of them."""
+    """The word; for a stack, an array of words."""
     margin: Rows
     """Distance to the nearest other label, in σ of the joint measurement."""
 
@@ -29,16 +29,16 @@ class Label(Answer):
         return norm.cdf(self.margin)
 
     def decides(self) -> np.ndarray | np.bool_:
-        """A true label counts from `TRUTH_SIGMAS` on."""
+        """True from a margin of `TRUTH_SIGMAS` on."""
         return np.asarray(self.margin) >= TRUTH_SIGMAS
 
     @property
     def limits(self) -> Float[np.ndarray, "*n 1"]:
-        """Another label is an error of 1, which is too much."""
+        """A different label has an error of 1, which is too large."""
         return np.full((*np.shape(self.margin), 1), 0.5)
 
     def error(self, truth: "Label") -> tuple[Float[np.ndarray, "*n 1"], Float[np.ndarray, "*n 1"]]:
-        """0 for the same label, 1 for another; a truth that does not decide has no σ that would."""
+        """0 for the same label, 1 for another; σ is infinite for a truth that does not decide."""
         differs = np.asarray(np.asarray(self.text) != np.asarray(truth.text), dtype=float)
         return differs[..., None], np.where(truth.decides(), 0.0, np.inf)[..., None]
 
@@ -54,5 +54,5 @@ class Label(Answer):
         return cls(text=question.value, margin=np.inf if question.margin is None else question.margin)
 
     def predicted(self, value: Json) -> "Label | None":
-        """Another word."""
+        """The label with another word."""
         return replace(self, text=value) if isinstance(value, str) else None

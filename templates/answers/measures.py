@@ -1,4 +1,4 @@
-"""Measures of a prediction against its target: errors, graded scores, rank correlation, success."""
+"""Metrics of a prediction and its target: errors, graded scores, rank correlation, success."""
 
 import math
 from collections.abc import Hashable, Sequence
@@ -8,7 +8,7 @@ import numpy as np
 LIMITS = tuple(k / 20 for k in range(1, 11))
 """Relative errors 1 - θ for θ = 0.5, 0.55, ... 0.95: 5 %, 10 %, ... 50 %."""
 HARNESS_LIMITS: tuple[float, ...] = tuple((1 - np.linspace(0.5, 0.95, 10)).tolist())
-"""What the published codes have: the floats beside them, so that an error of exactly 20 % or 45 % fails its limit."""
+"""The limits as computed by published code. Their rounding fails an error of exactly 20 % or 45 %."""
 _ROUNDING = 1e-12
 
 
@@ -38,7 +38,7 @@ def mean_relative_accuracy(prediction: float, target: float, *, inclusive: bool 
 
 
 def share_met(relative_error: float, limits: Sequence[float]) -> float:
-    """Share of the limits that an error does not exceed."""
+    """Share of the limits that the error does not exceed."""
     return sum(relative_error <= limit for limit in limits) / len(limits)
 
 
@@ -47,7 +47,7 @@ def gaussian_score(
 ) -> float:
     """exp(-d² / 2σ²), from 0 to 1, with the difference d of `signed_difference` (SpatialTree, eq. 5).
 
-    σ <= 0 gives 0, as published; with `exact_counts` it gives 1 to an exact answer. NaN and infinite answers give 0.
+    σ <= 0 gives 0, as published; with `exact_counts` an exact answer gets 1. NaN and infinite answers give 0.
     Official scorers do not wrap angles: leave `period` out to reproduce them.
     """
     difference = signed_difference(prediction, target, period)
@@ -86,7 +86,7 @@ def spl(success: bool, shortest: float, taken: float) -> float:
 
 
 def progress(at_start: float, at_end: float) -> float:
-    """Share of the initial distance to the goal that was covered: 0 is no nearer than at the start, 1 is arrived."""
+    """Share of the initial distance to the goal that was covered: 0 if no nearer than at the start, 1 at the goal."""
     if at_start <= 0:
         return float(at_end <= 0)
     return min(1.0, max(0.0, 1 - at_end / at_start))

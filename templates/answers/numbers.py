@@ -17,11 +17,11 @@ from templates.measured import Json
 from templates.question import Question
 
 UNITS = {"deg": "degrees", "m": "metres", "px": "pixels", "s": "seconds"}
-"""In words, by how a question writes them."""
+"""Units in words, by their symbol in a question."""
 _SYMBOLS = {"deg": "°"}
 _SPANS = {"deg": (0.0, 180.0), "rad": (0.0, math.pi)}
 _FACTORS = {"": (0.25, 4.0), "m": (0.3, 10.0)}
-"""Where numbers without a period are guessed: evenly, or evenly in their logarithm (other units as none)."""
+"""Ranges of random answers without a period, by unit: uniform, and log-uniform (also for all other units)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,15 +34,15 @@ class Numbers(Answer):
     value: Float[np.ndarray, "*n d"]
     sigma: Float[np.ndarray, "*n d"]
     tolerance: Float[np.ndarray, "*n d"]
-    """Never above the largest that its quantity allows (`templates.settings.MaxTolerances`)."""
+    """At most the largest tolerance of the quantity (`templates.settings.MaxTolerances`)."""
     unit: str
     period: float | None = None
-    """The numbers are angles that repeat after this much, in `unit`; None if they do not."""
+    """Period of angles, in `unit`; None for other numbers."""
     decimals: int = 1
-    """How many decimals are shown."""
+    """Number of decimals in the written answer."""
 
     def p_within(self) -> Rows:
-        """All within their tolerances, errors being normal and independent."""
+        """Probability that all are within their tolerances, for independent normal errors."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.prod(1 - 2 * norm.sf(self.tolerance / self.sigma), axis=-1)
 
@@ -52,21 +52,22 @@ class Numbers(Answer):
         return self.tolerance
 
     def error(self, truth: "Numbers") -> tuple[Float[np.ndarray, "*n d"], Float[np.ndarray, "*n d"]]:
-        """Absolute differences, the short way round; NaN where the truth lacks one of the numbers."""
+        """Absolute differences, for angles at most half a period; NaN where the truth lacks one of the numbers."""
         if not set(self.names) <= set(truth.names):
             return np.full_like(self.value, np.nan), np.full_like(self.value, np.nan)
         columns = [truth.names.index(name) for name in self.names]
-        off = np.abs(self.value - truth.value[..., columns])
-        off = np.minimum(off % self.period, -off % self.period) if self.period else off
-        return off, truth.sigma[..., columns]
+        error = np.abs(self.value - truth.value[..., columns])
+        error = np.minimum(error % self.period, -error % self.period) if self.period else error
+        return error, truth.sigma[..., columns]
 
     def difference(self, truth: "Numbers") -> Errors:
-        """Of the numbers that both have."""
+        """Differences of the numbers that both have."""
         names = [name for name in self.names if name in truth.names]
-        own, true = ([numbers.names.index(name) for name in names] for numbers in (self, truth))
-        off = [signed_difference(a, b, self.period) for a, b in zip(self.value[own], truth.value[true], strict=True)]
-        sigma = np.hypot(self.sigma[own], truth.sigma[true])
-        return dict(zip(names, map(float, off), strict=True)), dict(zip(names, sigma.tolist(), strict=True))
+        own, theirs = ([numbers.names.index(name) for name in names] for numbers in (self, truth))
+        pairs = zip(self.value[own], truth.value[theirs], strict=True)
+        error = [float(signed_difference(a, b, self.period)) for a, b in pairs]
+        sigma = np.hypot(self.sigma[own], truth.sigma[theirs])
+        return dict(zip(names, error, strict=True)), dict(zip(names, sigma.tolist(), strict=True))
 
     def repeats(self, other: "Numbers") -> bool:
         """Within the tolerances."""
@@ -81,7 +82,7 @@ class Numbers(Answer):
         return ", ".join(f"{name} {limit}" for name, limit in zip(self.names, each, strict=True))
 
     def to_json(self) -> Recorded:
-        """A number alone, or an object of numbers by name; its name and its period are parameters of the score."""
+        """One number, or an object of numbers by name; name and period are parameters of the score."""
         value, sigma, tolerance = (self._by_name(listed(part)) for part in (self.value, self.sigma, self.tolerance))
         params: dict[str, Json] = {"period": self.period} if self.period else {}
         return Recorded(
@@ -116,17 +117,17 @@ class Numbers(Answer):
         return numbers
 
     def predicted(self, value: Json) -> "Numbers | None":
-        """A number, or an object of numbers; one that it does not name is NaN."""
-        given = value if isinstance(value, Mapping) else {}
-        found = [finite(value)] if len(self.names) == 1 else [finite(given.get(name)) for name in self.names]
+        """A number, or an object of numbers; missing numbers are NaN."""
+        by_name = value if isinstance(value, Mapping) else {}
+        found = [finite(value)] if len(self.names) == 1 else [finite(by_name.get(name)) for name in self.names]
         if found == [None]:
             return None
         return replace(self, value=np.array([np.nan if number is None else number for number in found]))
 
     def detail(self, prediction: "Numbers") -> Mapping[str, Json]:
-        """`error` (prediction minus measurement), its square, Gaussian score with the measurement's σ, mean relative
-        accuracy of numbers without a period. Of several numbers errors by name, and means of the graded scores, in
-        which a number that is not there counts 0."""
+        """`error` (prediction minus measurement), its square, the Gaussian score with the measurement's σ, and the mean
+        relative accuracy of numbers without a period. For several numbers: errors by name, and means of the graded
+        scores, in which a missing number counts 0."""
         each = {
             name: self._graded(k, number)
             for k, (name, number) in enumerate(zip(self.names, prediction.value.tolist(), strict=True))
@@ -147,13 +148,13 @@ class Numbers(Answer):
         return {"value": dict(zip(self.names, listed(prediction.value), strict=True)), **by_name, **means}
 
     def _graded(self, column: int, number: float) -> dict[str, float]:
-        true, sigma = float(self.value[column]), float(self.sigma[column])
-        error = signed_difference(number, true, self.period)
+        target, sigma = float(self.value[column]), float(self.sigma[column])
+        error = signed_difference(number, target, self.period)
         graded = {"error": error, "squared_error": error**2}
         if math.isfinite(sigma):
-            graded["gaussian"] = gaussian_score(number, true, sigma, self.period, exact_counts=True)
-        if self.period is None and true != 0:
-            graded["relative_accuracy"] = mean_relative_accuracy(number, true)
+            graded["gaussian"] = gaussian_score(number, target, sigma, self.period, exact_counts=True)
+        if self.period is None and target != 0:
+            graded["relative_accuracy"] = mean_relative_accuracy(number, target)
         if self.period is not None and self.unit in ("deg", "rad"):
             graded["angular_error_deg"] = abs(error) if self.unit == "deg" else math.degrees(abs(error))
         return graded
@@ -181,11 +182,11 @@ class Numeric(Format):
         return 0
 
     def guess(self, question: Question, rng: np.random.Generator) -> Json:
-        """Somewhere in the span of its unit."""
+        """A random number in the range of its unit."""
         return _drawn(question, rng)
 
     def near_misses(self, question: Question) -> Iterator[Json]:
-        """Beyond the tolerance, or half a period away."""
+        """Numbers beyond the tolerance, and half a period away."""
         return _beside(question.answer, question.tolerance, question.scorer_params.get("period"))
 
 
@@ -204,18 +205,18 @@ class NumbersByName(Format):
         return dict.fromkeys(question.answer, 0)
 
     def guess(self, question: Question, rng: np.random.Generator) -> Json:
-        """Each somewhere in the span of its unit."""
+        """Random numbers in the range of their unit."""
         return {name: _drawn(question, rng) for name in question.answer}
 
     def near_misses(self, question: Question) -> Iterator[Json]:
-        """One of them beyond its tolerance."""
+        """One of the numbers beyond its tolerance."""
         for name, number in question.answer.items():
             for other in _beside(number, question.tolerance[name], question.scorer_params.get("period")):
                 yield {**question.answer, name: other}
 
 
 def _beside(number: float, tolerance: float, period: float | None) -> Iterator[float]:
-    """Three tolerances further; or half a period, the farthest that an angle can be off."""
+    """The number plus three tolerances; and plus half a period, the largest error of an angle."""
     yield round(number + 3 * tolerance + 0.01, 2)
     if period:
         yield round(number + period / 2, 2)

@@ -13,7 +13,7 @@ from templates.answers.score import Score, UnscorableError
 from templates.measured import Json
 from templates.question import Question
 
-_MOST_PHOTOS = 100
+_MAX_PHOTOS = 100
 
 
 class Order(Format):
@@ -29,31 +29,31 @@ class Order(Format):
     def score(self, question: Question, value: Json) -> Score:
         """1 for the right order; in the detail the share of pairs in the right order, and Kendall's tau."""
         order = _right_order(question)
-        said = value if isinstance(value, list) and all(type(number) is int for number in value) else None
-        if said is not None and len(said) > len(order) and said[0] not in order:
-            said = said[1:]  # the photo whose place was given
-        if said is None or sorted(said) != sorted(order):
+        predicted = value if isinstance(value, list) and all(type(number) is int for number in value) else None
+        if predicted is not None and len(predicted) > len(order) and predicted[0] not in order:
+            predicted = predicted[1:]  # the question states the place of the first photo
+        if predicted is None or sorted(predicted) != sorted(order):
             return Score(value=0.0, detail={"value": None, "right": order})
-        graded = {"kendall_tau": kendall_tau(said, order), "pairs_right": pairs_right(said, order)}
-        return Score(value=float(said == order), detail={"value": said, "right": order, **graded})
+        graded = {"kendall_tau": kendall_tau(predicted, order), "pairs_right": pairs_right(predicted, order)}
+        return Score(value=float(predicted == order), detail={"value": predicted, "right": order, **graded})
 
     def chance(self, question: Question) -> float:
         """1/n! of n photos."""
         return 1 / factorial(len(_right_order(question)))
 
     def stated(self, question: Question, recorded: Answer) -> Answer:
-        """The label of that order."""
+        """The order as a label."""
         prediction = recorded.predicted(order_label(question.answer))
         if prediction is None:
             raise ValueError(f"an order is measured as a label, not as {recorded.name}")
         return prediction
 
     def no_op(self, question: Question) -> Json:
-        """The photos as they lie."""
+        """The photos in the order of their numbers."""
         return sorted(question.answer)
 
     def guess(self, question: Question, rng: np.random.Generator) -> Json:
-        """Any order."""
+        """A random order."""
         return [int(number) for number in rng.permutation(sorted(question.answer))]
 
     def near_misses(self, question: Question) -> Iterator[Json]:
@@ -68,7 +68,7 @@ def order_label(photos: list[int]) -> str:
 
 def _right_order(question: Question) -> list[int]:
     order = question.answer
-    if not isinstance(order, list) or not 0 < len(order) <= _MOST_PHOTOS or any(type(n) is not int for n in order):
+    if not isinstance(order, list) or not 0 < len(order) <= _MAX_PHOTOS or any(type(n) is not int for n in order):
         raise UnscorableError("the right order is not a list of photo numbers")
     if len(set(order)) < len(order) or min(order) < 1:
         raise UnscorableError("the right order names a photo twice")

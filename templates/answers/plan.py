@@ -1,4 +1,4 @@
-"""Plans: whole steps from one place to another, and the format that asks for them."""
+"""Plans: whole steps from one camera pose to another, and the format that asks for them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -28,28 +28,28 @@ from templates.measured import Json
 from templates.question import Question
 
 MOTIONS = tuple(name.removesuffix("_rad") for name in COMPONENTS)
-"""The six components as a question writes them, in steps: pan, tilt, roll, truck, pedestal, dolly."""
+"""Names of the six components in a question: pan, tilt, roll, truck, pedestal, dolly."""
 _ROTATES = np.array([name in ROTATIONS for name in COMPONENTS])
 _IN_ORDER = [COMPONENTS.index(name) for name in (*TRANSLATIONS, *ROTATIONS)]
-_MOST_ACTIONS = 100
+_MAX_ACTIONS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(Answer):
-    """Whole steps from one place to another. Right: followed, they end within `tolerance` steps of it, in translation
-    and in rotation alike."""
+    """Whole steps from one pose to another. Right: the plan ends within `tolerance` steps of the target, in translation
+    and in rotation."""
 
     name: ClassVar[str] = "plan"
 
     counts: Float[np.ndarray, "*n 6"]
     """Signed steps of each component, in the order of `COMPONENTS`."""
     translation_step: Rows
-    """Length of a step: in metres, or in distances from the start to the marked point."""
+    """Length of a step, in metres or in distances from the start to the marked point."""
     rotation_step_rad: Rows
     point_fraction: int | None = None
-    """k where a translation step is 1/k of the distance from the start to the marked point."""
+    """k, if a translation step is 1/k of the distance from the start to the marked point."""
     amounts: Float[np.ndarray, "*n 6"]
-    """Where the other place is: rad, and the unit of `translation_step`."""
+    """The target: six signed components in rad and in the unit of `translation_step`."""
     sigma: Float[np.ndarray, "*n 6"]
     tolerance: Rows = 1.0
     """In steps; at most one."""
@@ -62,7 +62,7 @@ class Plan(Answer):
         sigma: Float[np.ndarray, "6"],
         outlier_probability: float = 0.0,
     ) -> "Plan":
-        """Of the plan that `action_mapping` makes."""
+        """From a plan of `action_mapping`."""
         plan = cls(
             counts=np.zeros(6),
             translation_step=steps.translation_step,
@@ -83,22 +83,22 @@ class Plan(Answer):
         return np.where(_ROTATES, rotation, translation).astype(float)
 
     def p_within(self) -> Rows:
-        """Translation and rotation each end within the tolerance, three normal components of the largest σ each."""
+        """Probability that both errors are within the tolerance, if all components have the largest σ of the three."""
         sigma = _of_translation_and_rotation(self.sigma / self.step)
         return np.prod(p_within(self.residual(self.amounts), sigma, self.limits), axis=-1)
 
     @property
     def limits(self) -> Float[np.ndarray, "*n 2"]:
-        """The tolerance twice: of translation and of rotation."""
+        """The tolerance of translation and that of rotation."""
         return np.repeat(np.asarray(self.tolerance, dtype=float)[..., None], 2, axis=-1)
 
     def error(self, truth: "Plan") -> tuple[Float[np.ndarray, "*n 2"], Float[np.ndarray, "*n 2"]]:
-        """How far the followed plan ends from the true place, in its own steps."""
+        """Distance of the end of the plan from the true target, in steps of the plan."""
         return self.residual(truth.amounts), _of_translation_and_rotation(truth.sigma / self.step)
 
     def residual(self, amounts: Float[np.ndarray, "*n 6"]) -> Float[np.ndarray, "*n 2"]:
-        """Translation and rotation, in steps, from where the followed plan ends to a place: the norm of the first, the
-        angle of the second. The same as `action_mapping.replay.residuals`, for stacks."""
+        """Distance and angle, in steps, from the end of the plan to a target. As `action_mapping.replay.residuals`, for
+        stacks."""
         reached = self.counts * self.step
         translation = np.linalg.norm((reached - amounts)[..., ~_ROTATES], axis=-1)
         there, here = (Rotation.from_euler("YXZ", part[..., _ROTATES].reshape(-1, 3)) for part in (amounts, reached))
@@ -106,12 +106,12 @@ class Plan(Answer):
         return np.stack([translation / self.translation_step, rotation_rad / self.rotation_step_rad], axis=-1)
 
     def difference(self, truth: "Plan") -> Errors:
-        """Of the six amounts of the measured place."""
-        off, sigma = self.amounts - truth.amounts, np.hypot(self.sigma, truth.sigma)
-        return dict(zip(MOTIONS, off.tolist(), strict=True)), dict(zip(MOTIONS, sigma.tolist(), strict=True))
+        """Differences of the six components of the target."""
+        error, sigma = self.amounts - truth.amounts, np.hypot(self.sigma, truth.sigma)
+        return dict(zip(MOTIONS, error.tolist(), strict=True)), dict(zip(MOTIONS, sigma.tolist(), strict=True))
 
     def to_json(self) -> Recorded:
-        """Where the place is, in steps; asked for as actions, translations first."""
+        """The target in steps; the answer as actions, translations first."""
         value, sigma = (
             dict(zip(MOTIONS, (part / self.step).tolist(), strict=True)) for part in (self.amounts, self.sigma)
         )
@@ -129,7 +129,7 @@ class Plan(Answer):
 
     @property
     def rotation_step_deg(self) -> float:
-        """As it is asked for: rounded to 0.01°."""
+        """As a question states it: rounded to 0.01°."""
         return round(float(np.degrees(self.rotation_step_rad)), 2)
 
     def _actions(self) -> dict[str, list[Json]]:
@@ -143,13 +143,13 @@ class Plan(Answer):
 
     @classmethod
     def from_json(cls, question: Question) -> "Plan":
-        """Raises `UnscorableError` where the sizes of the steps, the place or the tolerance are missing."""
+        """Raises `UnscorableError` where the sizes of the steps, the target or the tolerance are missing."""
         params, fraction = question.scorer_params, question.scorer_params.get("point_fraction")
         length = 1 / fraction if fraction else params.get("translation_step_m")
-        place = np.array([np.nan if (v := finite(question.value[name])) is None else v for name in MOTIONS])
+        target = np.array([np.nan if (v := finite(question.value[name])) is None else v for name in MOTIONS])
         tolerance = finite(question.tolerance)
-        if length is None or "rotation_step_deg" not in params or tolerance is None or not np.isfinite(place).all():
-            raise UnscorableError("a plan without the sizes of its steps, the place where it leads, or a tolerance")
+        if length is None or "rotation_step_deg" not in params or tolerance is None or not np.isfinite(target).all():
+            raise UnscorableError("a plan without the sizes of its steps, its target, or a tolerance")
         plan = cls(
             counts=np.zeros(6),
             translation_step=length,
@@ -160,36 +160,37 @@ class Plan(Answer):
             tolerance=tolerance,
         )
         sigma = np.array([np.nan if question.sigma is None else question.sigma[name] for name in MOTIONS], dtype=float)
-        plan = replace(plan, amounts=place * plan.step, sigma=sigma * plan.step)
+        plan = replace(plan, amounts=target * plan.step, sigma=sigma * plan.step)
         return plan._followed(plan._read(question.answer))
 
     def predicted(self, value: Json) -> "Plan | None":
-        """Actions with their counts, in steps of the same size. None for a plan that cannot be followed."""
+        """Actions with their counts, in steps of the same size; None for an invalid plan."""
         try:
             return self._followed(self._read(value))
         except (PlanError, UnknownPrimitiveError):
             return None
 
     def score(self, value: Json) -> Score:
-        """1 if the plan leads there.
+        """1 if the plan ends within the tolerance.
 
-        In the detail: what is left, in steps (`translation_steps`, `rotation_steps`), at the start and after the plan,
-        `progress` from 0 (no nearer than at the start) to 1, and `spl`, success weighted by the count of steps.
+        Detail: distance to the target in steps (`translation_steps`, `rotation_steps`) after the plan and at the start,
+        `progress` from 0 (no nearer than at the start) to 1, and `spl`, success weighted by the number of steps.
         """
         known: dict[str, Json] = {"value": value if isinstance(value, Mapping) else None, "tolerance": self.tolerance}
         try:
             steps = self._read(value)
         except (PlanError, UnknownPrimitiveError) as error:
             return Score(value=0.0, detail={**known, "value": None, "invalid": str(error)[:200]} if value else known)
-        left, at_start = (plan.residual(self.amounts) for plan in (self._followed(steps), self._standing()))
-        is_right = bool((left <= self.limits).all())
-        covered = progress(float(at_start.sum()), float(left.sum()))
+        at_end = self._followed(steps).residual(self.amounts)
+        at_start = replace(self, counts=np.zeros(6)).residual(self.amounts)
+        is_right = bool((at_end <= self.limits).all())
+        covered = progress(float(at_start.sum()), float(at_end.sum()))
         needed, taken = int(np.abs(self.counts).sum()), sum(action.steps for action in steps.actions)
         return Score(
             value=float(is_right),
             detail={
                 **known,
-                **dict(zip(("translation_steps", "rotation_steps"), left.tolist(), strict=True)),
+                **dict(zip(("translation_steps", "rotation_steps"), at_end.tolist(), strict=True)),
                 **dict(zip(("start_translation_steps", "start_rotation_steps"), at_start.tolist(), strict=True)),
                 "progress": covered,
                 "spl": spl(is_right, needed, taken),
@@ -203,12 +204,12 @@ class Plan(Answer):
         return f"within {count} of moving and {count} of turning"
 
     def _read(self, value: Json) -> Steps:
-        """A written plan in steps of this size. Raises PlanError, UnknownPrimitiveError."""
+        """Parses a written plan, in steps of this size. Raises PlanError, UnknownPrimitiveError."""
         if not isinstance(value, Mapping):
             raise PlanError("a plan is an object with actions and step_nums")
         actions, counts = value.get("actions"), value.get("step_nums")
-        if not isinstance(actions, list) or not isinstance(counts, list) or len(actions) > _MOST_ACTIONS:
-            raise PlanError(f"actions and step_nums are lists of at most {_MOST_ACTIONS}")
+        if not isinstance(actions, list) or not isinstance(counts, list) or len(actions) > _MAX_ACTIONS:
+            raise PlanError(f"actions and step_nums are lists of at most {_MAX_ACTIONS}")
         length, angle = float(self.translation_step), float(self.rotation_step_rad)
         return read_plan(actions, counts, translation_step=length, rotation_step_rad=angle)
 
@@ -218,9 +219,6 @@ class Plan(Answer):
             if action.primitive.component in counts:
                 counts[action.primitive.component] += action.primitive.sign * action.steps
         return replace(self, counts=np.array([float(counts[name]) for name in COMPONENTS]))
-
-    def _standing(self) -> "Plan":
-        return replace(self, counts=np.zeros(6))
 
 
 class PlanOfSteps(Format):
@@ -234,17 +232,17 @@ class PlanOfSteps(Format):
         return 'one JSON object with the keys "actions" and "step_nums"'
 
     def no_op(self, question: Question) -> Json:
-        """To stay."""
+        """The plan that stays."""
         return {"actions": [STAY.name], "step_nums": [0]}
 
     def guess(self, question: Question, rng: np.random.Generator) -> Json:
-        """Some steps of one translation and of one rotation."""
+        """Random steps of one translation and of one rotation."""
         families = [[p.name for p in PRIMITIVES if p.component in family] for family in (TRANSLATIONS, ROTATIONS)]
         names = [family[rng.integers(len(family))] for family in families]
         return {"actions": names, "step_nums": [int(n) for n in rng.integers(1, MAX_STEPS + 1, size=2)]}
 
     def near_misses(self, question: Question) -> Iterator[Json]:
-        """Every action the other way; then as far as steps lead."""
+        """The plan with opposite actions; then plans of maximal length."""
         answer = question.answer
         yield {"actions": [_opposite(name) for name in answer["actions"]], "step_nums": answer["step_nums"]}
         yield {"actions": ["Dolly In", "Pan Right"], "step_nums": [MAX_STEPS, MAX_STEPS]}
@@ -256,9 +254,9 @@ def p_within(
     sigma: Float[np.ndarray, "*k"] | float,
     tolerance: Float[np.ndarray, "*k"] | float,
 ) -> Float[np.ndarray, "*k"]:
-    """Probability that a point of three components, σ each, measured at a distance, lies within `tolerance`."""
+    """Probability that a 3-D point of isotropic σ, measured `distance` from a centre, lies within `tolerance` of it."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        distance = np.maximum(distance, 1e-4 * np.asarray(tolerance))  # the formula has its limit at 0, not its value
+        distance = np.maximum(distance, 1e-4 * np.asarray(tolerance))  # at 0 the formula has a limit but no value
         near, far = (tolerance - distance) / sigma, (tolerance + distance) / sigma
         tails = (norm.pdf(near) - norm.pdf(far)) / np.fmax(distance / sigma, 1e-9)
         return np.asarray(norm.cdf(far) + norm.cdf(near) - 1 - tails)

@@ -27,7 +27,7 @@ class Point(Answer):
     tolerance_px: Rows
 
     def p_within(self) -> Rows:
-        """Rayleigh: both axes have the same σ."""
+        """Rayleigh distribution: both axes have the same σ."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return 1 - np.exp(-0.5 * (np.asarray(self.tolerance_px) / self.sigma_px) ** 2)
 
@@ -42,9 +42,9 @@ class Point(Answer):
         return distance, np.asarray(truth.sigma_px, dtype=float)[..., None]
 
     def difference(self, truth: "Point") -> Errors:
-        """Along x and y."""
-        off, sigma = (self.xy_px - truth.xy_px).tolist(), float(np.hypot(self.sigma_px, truth.sigma_px))
-        return dict(zip("xy", off, strict=True)), dict.fromkeys("xy", sigma)
+        """Differences along x and y."""
+        error, sigma = (self.xy_px - truth.xy_px).tolist(), float(np.hypot(self.sigma_px, truth.sigma_px))
+        return dict(zip("xy", error, strict=True)), dict.fromkeys("xy", sigma)
 
     def repeats(self, other: "Point") -> bool:
         """Within the radius."""
@@ -55,7 +55,7 @@ class Point(Answer):
         return f"within {self.tolerance_px:g} pixels"
 
     def to_json(self) -> Recorded:
-        """[x, y]; asked for to 0.1 px."""
+        """[x, y]; the answer is rounded to 0.1 px."""
         xy = self.xy_px.tolist()
         return Recorded(
             value=xy,
@@ -98,31 +98,31 @@ class Pixel(Format):
         return "the pixel as [x, y]"
 
     def score(self, question: Question, value: Json) -> Score:
-        """1 within the tolerance. Without a photo nobody can answer."""
+        """1 within the tolerance. Raises `UnscorableError` for a question without a photo."""
         picture_size(question)
         return super().score(question, value)
 
     def no_op(self, question: Question) -> Json:
-        """Where the first mark stands, as if the camera had not moved; else the middle."""
+        """The first mark, as if the camera had not moved; without marks, the middle."""
         marks = [mark for medium in question.media for mark in medium.get("marks", ())]
         if marks:
             return [float(v) for v in marks[0]["xy_px"]]
         return [(side - 1) / 2 for side in picture_size(question)]
 
     def guess(self, question: Question, rng: np.random.Generator) -> Json:
-        """Anywhere in the photo."""
+        """A random pixel of the photo."""
         return [round(float(rng.uniform(0, side - 1)), 1) for side in picture_size(question)]
 
     def near_misses(self, question: Question) -> Iterator[Json]:
-        """The point mirrored, and the corners."""
+        """The mirrored point, and the corners."""
         (width, height), (x, y) = picture_size(question), question.answer
         yield [width - 1 - x, height - 1 - y]
         yield from ([x, y] for x in (0, width - 1) for y in (0, height - 1))
 
 
 def picture_size(question: Question) -> tuple[int, int]:
-    """Width and height, in pixels, of the last photo: the one in which a point is asked for. Raises
-    `UnscorableError` where there is none."""
+    """Width and height in pixels of the last photo, in which the point is asked for. Raises `UnscorableError` if there
+    is none."""
     photos = [medium for medium in question.media if medium.get("kind") == "frames" and not medium.get("option")]
     if not photos:
         raise UnscorableError("no photo for the point to lie in")

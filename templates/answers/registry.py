@@ -21,7 +21,7 @@ ANSWERS = Registry(
         "plan": "templates.answers.plan:Plan",
     },
 )
-"""Types of answers: what `Question.scorer` names."""
+"""Answer types, by `Question.scorer`."""
 
 FORMATS = Registry(
     "spatial_engine.formats",
@@ -35,7 +35,7 @@ FORMATS = Registry(
         "plan": "templates.answers.plan:PlanOfSteps",
     },
 )
-"""Ways of asking: what `Question.format` names."""
+"""Formats, by `Question.format`."""
 
 
 @cache
@@ -53,6 +53,6 @@ def format_of(name: str) -> "Format":
 
 
 def recorded_answer(question: Question) -> "Answer":
-    """The typed answer that stands in a question. Raises as `Answer.from_json`, and `UnknownNameError` where no
-    answer type has the name of its scorer."""
+    """The typed answer of a question. Raises what `Answer.from_json` raises, and `UnknownNameError` for an unknown
+    scorer."""
     return answer_type(question.scorer).from_json(question)

@@ -1,4 +1,4 @@
-"""The result of scoring: a number with its detail, or the reason why there is none."""
+"""The result of scoring: a number with details, or the reason why there is none."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,18 +13,18 @@ class Score:
     value: float
     """From 0 to 1."""
     detail: Mapping[str, Json] = field(default_factory=dict)
-    """What the value consists of: JSON values, all numbers finite."""
+    """Components of the value: JSON, all numbers finite."""
     nearness: float = 0.0
-    """From 0 to 1: how near the prediction comes to the target, right or wrong (for rewards); 0 of labels."""
+    """Closeness of the prediction to the target from 0 to 1, right or wrong (for rewards); 0 for labels."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unscored:
-    """No score: the question is invalid (a bad response is not; it scores 0)."""
+    """No score, because the question is invalid. An invalid response scores 0 instead."""
 
     reason: str
     """Short and countable."""
 
 
 class UnscorableError(ValueError):
-    """The fields of a question allow no score; the message is the counted reason."""
+    """A question is invalid; the message is the reason, which is counted."""

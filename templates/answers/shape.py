@@ -23,7 +23,7 @@ class Shape(Answer):
     sigma: Rows
     """σ of the root-mean-square distance to the true shape."""
     tolerance: Rows
-    """At most half the distance to the nearest option that is not this one."""
+    """At most half the distance to the nearest wrong option."""
 
     def p_within(self) -> Rows:
         """Two-sided."""
@@ -40,22 +40,22 @@ class Shape(Answer):
         return rms(self.points, truth.points)[..., None], np.asarray(truth.sigma, dtype=float)[..., None]
 
     def difference(self, truth: "Shape") -> Errors:
-        """The distance alone."""
+        """The distance as `rms`."""
         return {"rms": float(rms(self.points, truth.points))}, {"rms": float(np.hypot(self.sigma, truth.sigma))}
 
     def to_json(self) -> Recorded:
-        """Its points; no format asks for them."""
+        """The points as value; no format asks for them as an answer."""
         sigma = float(self.sigma) if np.isfinite(self.sigma) else None
         return Recorded(value=self.points.tolist(), sigma=sigma, tolerance=float(self.tolerance))
 
     @classmethod
     def from_json(cls, question: Question) -> "Shape":
-        """Two or more points."""
+        """Raises `ValueError` where the value is not a list of points."""
         sigma = np.nan if question.sigma is None else question.sigma
         return cls(points=_points(question.value), sigma=sigma, tolerance=question.tolerance)
 
     def predicted(self, value: Json) -> "Shape | None":
-        """As many points."""
+        """A list of equally many points."""
         if not isinstance(value, list) or len(value) != self.points.shape[-2]:
             return None
         return replace(self, points=_points(value))

@@ -16,7 +16,7 @@ _WORDS = ("yes", "no")
 
 
 class YesNo(Format):
-    """Yes or no. Right: the true word. The measurement is that word, or a shape that is shown as the only drawing."""
+    """Yes or no. Right: the true word. The measurement is a label, or a shape that the only drawing should show."""
 
     name: ClassVar[str] = "yes_no"
     reader: ClassVar[str] = "yes_no"
@@ -30,15 +30,15 @@ class YesNo(Format):
         """1 for the right word."""
         if question.answer not in _WORDS:
             raise UnscorableError("the right answer is neither yes nor no")
-        said = value if value in _WORDS else None
-        return Score(value=float(said == question.answer), detail={"value": said, "right": question.answer})
+        prediction = value if value in _WORDS else None
+        return Score(value=float(prediction == question.answer), detail={"value": prediction, "right": question.answer})
 
     def chance(self, question: Question) -> float:
         """1/2."""
         return 0.5
 
     def stated(self, question: Question, recorded: Answer) -> Answer | Denied:
-        """The word; or that what is drawn is right, or is not."""
+        """The word as a label; or the drawn shape, which "no" denies."""
         if question.answer not in _WORDS:
             raise ValueError(f"neither yes nor no: {question.answer!r}")
         if isinstance(recorded, Label):
@@ -51,11 +51,11 @@ class YesNo(Format):
         return drawn if question.answer == "yes" else Denied(drawn)
 
     def no_op(self, question: Question) -> Json:
-        """Nothing is so."""
+        """ "no"."""
         return "no"
 
     def guess(self, question: Question, rng: np.random.Generator) -> Json:
-        """A coin."""
+        """A random word."""
         return _WORDS[rng.integers(2)]
 
     def near_misses(self, question: Question) -> Iterator[Json]:

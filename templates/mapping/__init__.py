@@ -1,1 +1,1 @@
-"""L2: from pictures to a map in mind. One file per branch of the tree."""
+"""L2: a map of the scene built in memory. One file per branch of the ability tree."""

@@ -20,9 +20,9 @@ from templates.template import Template
 _PLACES = 8
 _INTERVALS = 24
 _MIN_SHARE = 0.25
-"""An interval covers at least this share of the registered frames."""
+"""Least length of an interval, as a share of the registered frames."""
 _MIN_IN_PLANE = 0.8
-"""Extent of the path on the map over its extent in space: a lift does not show on a floor plan."""
+"""Least extent of the path on the map over its extent in space: a floor plan does not show a lift."""
 _MAX_PITCH_FOR_HEADING = np.radians(60.0)
 
 Plane = Literal["floor", "camera"]
@@ -30,7 +30,7 @@ Plane = Literal["floor", "camera"]
 
 @dataclass(frozen=True, kw_only=True)
 class PathMap(Template):
-    """The path seen from above, from the first photo on. Measures x, y of each place, largest radius 1."""
+    """The path seen from above. Measures x, y of each position from the first one, scaled to a largest radius of 1."""
 
     name: str = "path_map"
     version: str = "1"
@@ -41,7 +41,7 @@ class PathMap(Template):
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
-        """Intervals of the path, eight places each; on the floor where up is known."""
+        """Intervals of the path, eight positions each; on the floor plane where up is known."""
         if scene.path is None or scene.path.motion != "general":
             return []
         frames = scene.path.frames[scene.path.registered]
@@ -58,26 +58,26 @@ class PathMap(Template):
         return list(facts.values())
 
     def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
-        """Normalised places; σ = (systematic direction ⊕ turns on the way) · radius ⊕ positions."""
+        """Normalised positions; σ = (systematic direction ⊕ relative rotation) · radius ⊕ positions."""
         return [self._measure(fact, scene) for fact in facts]
 
     def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
         frames = fact.params["frames"]
         poses = scene.world_from_cam(frames)
         if scene.path is None or not np.isfinite(poses).all():
-            return Undecided(reason="place of a photo is not known")
+            return Undecided(reason="the camera position of a photo is not known")
         axes = _map_axes(scene, poses[0], fact.params["plane"])
         if axes is None:
-            return Undecided(reason="the first photo has no heading on the floor")
+            return Undecided(reason="the first photo looks too steeply to have a heading")
         offsets = poses[:, :3, 3] - poses[0, :3, 3]
         places = offsets @ axes.T
         extent = float(np.linalg.norm(places, axis=1).max())
         if extent < _MIN_IN_PLANE * float(np.linalg.norm(offsets, axis=1).max()) or extent <= 0:
-            return Undecided(reason="the path does not show on a map")
+            return Undecided(reason="the path leaves the plane of the map")
         formal = float(np.sqrt(2) * np.median(scene.position_sigma(frames))) / extent
-        turned = float(np.hypot(scene.path.direction_sigma_rad, scene.turn_sigma_rad(frames)))
-        radius = float(np.sqrt(np.mean(np.sum(places**2, axis=1)))) / extent  # a turn by θ moves places by θ · radius
-        sigma = float(np.hypot(turned * radius, formal))
+        sigma_rad = float(np.hypot(scene.path.direction_sigma_rad, scene.relative_rotation_sigma_rad(frames)))
+        radius = float(np.sqrt(np.mean(np.sum(places**2, axis=1)))) / extent  # an angle θ moves positions by θ · radius
+        sigma = float(np.hypot(sigma_rad * radius, formal))
         return Measured(
             value=(places / extent).ravel(),
             sigma=np.full(2 * len(frames), sigma / np.sqrt(2)),
@@ -94,7 +94,7 @@ class PathMap(Template):
         )
 
     def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
-        """Four maps to choose from, or one to accept or refuse."""
+        """Four maps, or one map that is right or wrong."""
         assert isinstance(answer, Shape)
         wrong = shape_distractors(answer.points, 2 * float(answer.tolerance), rng)
         above = "seen from above" if fact.params["plane"] == "floor" else "seen from above the camera of photo 1"
@@ -105,7 +105,7 @@ class PathMap(Template):
         photos = tuple(Photo(frame=f) for f in fact.params["frames"])
         if format == "choice":
             if len(wrong) < 3:
-                return Undecided(reason="path too simple: wrong maps look alike")
+                return Undecided(reason="the path is too simple: wrong maps look like the right one")
             return Phrasing(
                 prompt=setting + "Which map shows the path?",
                 media=photos,
@@ -113,7 +113,7 @@ class PathMap(Template):
                 answer=0,
             )
         if not wrong:
-            return Undecided(reason="path too simple: wrong maps look alike")
+            return Undecided(reason="the path is too simple: wrong maps look like the right one")
         true_map = bool(rng.integers(2))
         return Phrasing(
             prompt=setting + "Does the map show the path? Answer yes or no.",
@@ -122,7 +122,7 @@ class PathMap(Template):
         )
 
     def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
-        """An interval of at least three places, on either plane."""
+        """An interval of at least three frames, on either plane."""
         frames = pictures.interval(rng, _PLACES)
         if frames is None or len(frames) < 3:
             return None
@@ -132,7 +132,7 @@ class PathMap(Template):
 def _map_axes(
     scene: Scene, world_from_first: Float64[np.ndarray, "4 4"], plane: str
 ) -> Float64[np.ndarray, "2 3"] | None:
-    """Directions of the map's right and up in the world; None where the first photo has no heading."""
+    """World directions of right and up on the map; None where the first photo has no heading."""
     right, _, forward = world_from_first[:3, :3].T
     if plane == "camera":
         return np.stack([right, forward])

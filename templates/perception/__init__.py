@@ -1,1 +1,1 @@
-"""L1: what the pictures show. One file per branch of the tree."""
+"""L1: what the pictures show. One file per branch of the ability tree."""

@@ -22,12 +22,12 @@ _TRACKS = 16
 _MIN_FRAMES = 6
 _BORDER = 0.06
 _MARKS = "123"
-"""Four points, each sure to 99.7 %, would not be sure to 99 % together."""
+"""Three marks: four points with 99.7 % confidence each have less than 99 % together."""
 _SETTING = "These photos were taken one after another; the camera may move. "
 
 
 class _Motion(Template):
-    """What both templates share: photos over which points are followed, and their motion for an answer."""
+    """Common base: the label of tracked points over several photos."""
 
     version: str = "1"
     ability: str = "L1/Motion/Allo"
@@ -40,7 +40,7 @@ class _Motion(Template):
         return Label(text=measured.label, margin=measured.margin, outlier_probability=measured.outlier_probability)
 
     def placed(self, facts: Sequence[Fact], scene: Scene) -> list[Fact]:
-        """At tracks."""
+        """Moves pixels to tracks that all photos show."""
         return at_tracks(facts, scene)
 
 
@@ -53,7 +53,7 @@ class PointMoves(_Motion):
     inside_px: float = INSIDE_PX
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
-        """As many moving as static tracks, over the frames where each is seen."""
+        """Moving and static tracks by turns, over the frames that show them."""
         if scene.tracks is None:
             return []
         moving, static = (rng.permutation(np.flatnonzero(scene.tracks.motion == m))[:_TRACKS] for m in (1, 0))
@@ -66,11 +66,11 @@ class PointMoves(_Motion):
         return facts
 
     def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
-        """ "yes" or "no", with the residual against the static world."""
+        """Label "yes" or "no", and the residual against the static world in px at 640 px width."""
         return [_motion(fact, fact.params["xy"], scene, self.inside_px) for fact in facts]
 
     def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
-        """The point is marked in the first photo."""
+        """Photos in order of time; the first has the mark."""
         return Phrasing(
             prompt=_SETTING + "Does the thing marked A in photo 1 move in the world (not merely in the picture) while "
             "the photos are taken? Answer yes or no.",
@@ -78,21 +78,21 @@ class PointMoves(_Motion):
         )
 
     def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
-        """A corner, and frames from its own on."""
+        """A corner of a frame, that frame and later ones."""
         drawn = pictures.points(rng, 1)
         return drawn and {"frame": drawn[0], "xy": drawn[1][0], "frames": pictures.from_frame(drawn[0], rng)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class WhichMoves(_Motion):
-    """Which one of three marked points moves."""
+    """Which of three marked points moves."""
 
     name: str = "which_moves"
     formats: tuple[FormatName, ...] = ("choice",)
     inside_px: float = INSIDE_PX
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
-        """A moving track with two static ones that are seen in the same photos."""
+        """One moving and two static tracks that the same photos show."""
         if scene.tracks is None:
             return []
         facts = []
@@ -102,14 +102,14 @@ class WhichMoves(_Motion):
             frames, _ = span
             columns = np.searchsorted(scene.tracks.frames, frames)
             seen = scene.tracks.visible[:, columns].all(axis=1) & (scene.tracks.motion == 0)
-            rows = [int(row), *_apart(scene, rng.permutation(np.flatnonzero(seen)), int(row), int(columns[0]))]
+            rows = [int(row), *_distant_rows(scene, rng.permutation(np.flatnonzero(seen)), int(row), int(columns[0]))]
             if len(rows) == len(_MARKS):
                 points = [listed(scene.tracks.xy_px[r, columns[0]]) for r in rng.permutation(rows)]
                 facts.append(Fact(template=self.name, params={"frame": frames[0], "points": points, "frames": frames}))
         return facts
 
     def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
-        """The index of the only moving point."""
+        """The number of the only moving point."""
         return [self._measure(fact, scene) for fact in facts]
 
     def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
@@ -130,7 +130,7 @@ class WhichMoves(_Motion):
         )
 
     def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
-        """Numbered points in the first photo."""
+        """Photos in order of time; the first has the numbered marks."""
         assert isinstance(answer, Label)
         return Phrasing(
             prompt=_SETTING + "Which of the things marked in photo 1 moves in the world (not merely in the picture) "
@@ -141,7 +141,7 @@ class WhichMoves(_Motion):
         )
 
     def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
-        """Three corners of a picture, and frames from its own on."""
+        """Three corners of a frame, that frame and later ones."""
         drawn = pictures.points(rng, len(_MARKS))
         return drawn and {"frame": drawn[0], "points": drawn[1], "frames": pictures.from_frame(drawn[0], rng)}
 
@@ -152,7 +152,7 @@ def _motion(fact: Fact, xy_px: Sequence[float], scene: Scene, inside_px: float) 
 
 
 def _photos(fact: Fact, marks: Mapping[str, Sequence[float]]) -> tuple[Photo, ...]:
-    """In order of time, the first one marked."""
+    """Photos in order of time; the first has the marks."""
     x_y = {text: (float(x), float(y)) for text, (x, y) in marks.items()}
     first, *rest = fact.params["frames"]
     marked = Photo(frame=first, marks=tuple(Mark(text=text, xy_px=xy) for text, xy in x_y.items()))
@@ -160,13 +160,13 @@ def _photos(fact: Fact, marks: Mapping[str, Sequence[float]]) -> tuple[Photo, ..
 
 
 def _alternating(a: np.ndarray, b: np.ndarray) -> list[int]:
-    """Rows of both in turn, so that a limit on facts keeps both kinds."""
+    """Rows of both by turns, so that a limit on facts keeps both kinds."""
     longest = max(len(a), len(b))
     return [int(rows[i]) for i in range(longest) for rows in (a, b) if i < len(rows)]
 
 
 def _span(scene: Scene, tracks: PointTracks, row: int) -> tuple[list[int], list[float]] | None:
-    """Photos spread over the frames where a track is seen, and its pixel in the first; None if too few."""
+    """Frames spread over those that show a track, and its pixel in the first; None if too few show it."""
     seen = np.flatnonzero(tracks.visible[row])
     if len(seen) < min(_MIN_FRAMES, len(tracks.frames)):
         return None
@@ -177,8 +177,8 @@ def _span(scene: Scene, tracks: PointTracks, row: int) -> tuple[list[int], list[
     return [int(tracks.frames[c]) for c in columns], listed(xy)
 
 
-def _apart(scene: Scene, rows: np.ndarray, moving: int, column: int) -> list[int]:
-    """At most two rows whose pixels keep 12 % of the diagonal from one another and from the moving one."""
+def _distant_rows(scene: Scene, rows: np.ndarray, moving: int, column: int) -> list[int]:
+    """At most two rows whose pixels are 12 % of the diagonal away from each other and from the moving track."""
     assert scene.tracks is not None
     kept: list[int] = []
     for row in rows:

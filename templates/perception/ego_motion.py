@@ -1,6 +1,6 @@
-"""L1/Motion/Ego: how the camera turned and where it moved between the first and the last photo.
+"""L1/Motion/Ego: rotation and translation of the camera between the first and the last photo.
 
-`action_mapping` names the motion; here it is only asked for.
+`action_mapping` names the motion.
 """
 
 from collections.abc import Sequence
@@ -23,11 +23,11 @@ from templates.template import Template
 _INTERVALS = 48
 _PHOTOS = 4
 _MIN_PURITY = 0.8
-"""The named component is at least this share of the whole motion: a compound has no one name."""
-_MIN_TURN_RAD = np.radians(3.0)
-"""Smaller turns have no name: a person does not see them."""
-_MAX_TURN_WHILE_MOVING_RAD = np.radians(25.0)
-"""Beyond this "right" and "forward" of the first and of the last photo are no longer the same."""
+"""Least share of the named component in the whole motion: a combination has no single name."""
+_MIN_ROTATION_RAD = np.radians(3.0)
+"""Smaller rotations have no name: a person does not see them."""
+_MAX_ROTATION_WHILE_MOVING_RAD = np.radians(25.0)
+"""Beyond this rotation "right" and "forward" differ between the first and the last photo."""
 IN_WORDS = {
     "Pan Right": "It turned to the right (pan right)",
     "Pan Left": "It turned to the left (pan left)",
@@ -45,12 +45,12 @@ IN_WORDS = {
 """Names of `action_mapping.primitives` as options."""
 _OPPOSITE = dict(zip([*IN_WORDS][::2], [*IN_WORDS][1::2], strict=True))
 _OPPOSITE |= {b: a for a, b in _OPPOSITE.items()}
-_TURNS, _WAYS = [*IN_WORDS][:6], [*IN_WORDS][6:]
+_ROTATIONS, _TRANSLATIONS = [*IN_WORDS][:6], [*IN_WORDS][6:]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CameraTurn(Template):
-    """How the camera turned. Measures the angle between first and last photo in degrees, and its name."""
+    """Rotation of the camera. Measures the angle between the first and the last photo in degrees, and its name."""
 
     name: str = "camera_turn"
     version: str = "1"
@@ -65,7 +65,7 @@ class CameraTurn(Template):
         return _intervals(scene, self.name, rng)
 
     def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
-        """Angle and name; σ = rotation ⊕ what a wrong focal does to an angle read from pixels."""
+        """Angle and name; σ = rotation ⊕ focal length, since its error scales angles estimated from pixels."""
         return [self._measure(fact, scene) for fact in facts]
 
     def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
@@ -78,7 +78,7 @@ class CameraTurn(Template):
         named = agreed_rotation(
             read_motion(first, last, scene.up_world),
             sigma_rad=sigma_rad,
-            threshold_rad=_MIN_TURN_RAD,
+            threshold_rad=_MIN_ROTATION_RAD,
             focal_relative_sigma=focal,
             up_sigma_rad=_up_sigma_rad(scene, frames),
         )
@@ -93,16 +93,16 @@ class CameraTurn(Template):
         )
 
     def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
-        """The name of the turn; or its angle within 5°."""
+        """The name of the rotation; or its angle with a tolerance of 5°."""
         if format == "choice":
             return _label(measured)
-        if measured.value[0] <= self.max_tolerances.turn_deg:
-            return Undecided(reason="turn within its tolerance of none")
+        if measured.value[0] <= self.max_tolerances.rotation_deg:
+            return Undecided(reason="the rotation is smaller than its tolerance")
         return Numbers(
             names=("angle",),
             value=measured.value,
             sigma=measured.sigma,
-            tolerance=np.array([self.max_tolerances.turn_deg]),
+            tolerance=np.array([self.max_tolerances.rotation_deg]),
             unit="deg",
             decimals=0,
         )
@@ -117,7 +117,7 @@ class CameraTurn(Template):
                 "its own axes?",
                 media,
                 answer,
-                _TURNS,
+                _ROTATIONS,
                 rng,
             )
         return Phrasing(
@@ -137,7 +137,7 @@ class CameraTurn(Template):
 
 @dataclass(frozen=True, kw_only=True)
 class CameraTravel(Template):
-    """Where the camera moved. Measures the unit direction in the first photo's axes, and its name."""
+    """Translation of the camera. Measures its unit direction in the first photo's axes, and its name."""
 
     name: str = "camera_travel"
     version: str = "1"
@@ -153,23 +153,23 @@ class CameraTravel(Template):
         return _intervals(scene, self.name, rng)
 
     def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
-        """Direction and name; σ = systematic ⊕ positions over the way."""
+        """Direction and name; σ = systematic ⊕ rotation ⊕ positions over the length of the translation."""
         return [self._measure(fact, scene) for fact in facts]
 
     def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
         frames = [fact.params["frames"][0], fact.params["frames"][-1]]
         first, last = scene.world_from_cam(frames)
         if scene.path is None or not (np.isfinite(first).all() and np.isfinite(last).all()):
-            return Undecided(reason="place of a photo is not known")
+            return Undecided(reason="the camera position of a photo is not known")
         angle = Rotation.from_matrix(first[:3, :3].T @ last[:3, :3]).magnitude()
-        if angle > _MAX_TURN_WHILE_MOVING_RAD:
-            return Undecided(reason="the camera turned too far for its way to have one name")
-        way = first[:3, :3].T @ (last[:3, 3] - first[:3, 3])
-        length = float(np.linalg.norm(way))
+        if angle > _MAX_ROTATION_WHILE_MOVING_RAD:
+            return Undecided(reason="the camera rotated too far for its translation to have one name")
+        translation = first[:3, :3].T @ (last[:3, 3] - first[:3, 3])
+        length = float(np.linalg.norm(translation))
         if length <= 0:
-            return Undecided(reason="no translation beyond its noise")
+            return Undecided(reason="the translation is within its noise")
         position_sigma = float(np.linalg.norm(scene.position_sigma(frames)))
-        sigma = float(np.hypot(scene.path.direction_sigma_rad, scene.turn_sigma_rad(frames)))
+        sigma = float(np.hypot(scene.path.direction_sigma_rad, scene.relative_rotation_sigma_rad(frames)))
         named = agreed_translation(
             read_motion(first, last, scene.up_world),
             direction_sigma_rad=sigma,
@@ -178,7 +178,7 @@ class CameraTravel(Template):
         )
         label, margin = _name_and_margin(named)
         return Measured(
-            value=way / length,
+            value=translation / length,
             sigma=np.full(3, np.hypot(sigma, position_sigma / length)),
             label=label,
             margin=margin,
@@ -186,7 +186,7 @@ class CameraTravel(Template):
         )
 
     def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
-        """The name of the way."""
+        """The name of the translation."""
         return _label(measured)
 
     def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
@@ -197,7 +197,7 @@ class CameraTravel(Template):
             "not at how it is turned: how did it mainly move from the first to the last photo, in its own axes?",
             tuple(Photo(frame=f) for f in fact.params["frames"]),
             answer,
-            _WAYS,
+            _TRANSLATIONS,
             rng,
         )
 
@@ -208,7 +208,7 @@ class CameraTravel(Template):
 
 
 def _intervals(scene: Scene, template: str, rng: np.random.Generator) -> list[Fact]:
-    """Random pairs of registered frames with frames between them, all distinct."""
+    """Random distinct intervals of registered frames, four frames each."""
     if scene.path is None or scene.path.motion == "static":
         return []
     frames = scene.path.frames[scene.path.registered]
@@ -224,7 +224,7 @@ def _intervals(scene: Scene, template: str, rng: np.random.Generator) -> list[Fa
 
 
 def _up_sigma_rad(scene: Scene, frames: Sequence[int]) -> float:
-    """σ of up where both frames have one; 0 where no levelled reading is made anyway."""
+    """Largest σ of up in the frames; 0 where up is unknown, because levelled axes are not used then."""
     sigmas = [scene.up_cam(frame)[1] for frame in frames]
     return float(np.nanmax(sigmas)) if np.isfinite(sigmas).any() else 0.0
 
@@ -243,7 +243,7 @@ def _evidence(named: object) -> dict[str, object]:
 
 def _label(measured: Measured) -> Answer | Undecided:
     if measured.label is None or measured.margin is None:
-        reason = measured.evidence.get("not_named") or "a compound of several motions has no one name"
+        reason = measured.evidence.get("not_named") or "a combination of several motions has no single name"
         return Undecided(reason=str(reason))
     return Label(text=measured.label, margin=measured.margin)
 
@@ -251,7 +251,7 @@ def _label(measured: Measured) -> Answer | Undecided:
 def _name_choice(
     prompt: str, media: tuple[Photo, ...], answer: Label, names: list[str], rng: np.random.Generator
 ) -> Phrasing:
-    """The right name, its opposite and two others of the same kind."""
+    """The right name, its opposite, and two other names of the same kind."""
     name = str(answer.text)
     others = [n for n in names if n not in (name, _OPPOSITE[name])]
     offered = [name, _OPPOSITE[name], *(others[k] for k in rng.permutation(len(others))[:2])]

@@ -18,11 +18,10 @@ from templates.template import Template
 
 _FRAMES = 8
 _PAIRS_PER_FRAME = 4
-_MIN_APART = 0.15
-"""Marks of one picture lie at least this share of the diagonal apart."""
-
-_TOLD_APART = 0.15
-"""|ln| of a ratio of ranges that σ can usually decide."""
+_MIN_DISTANCE = 0.15
+"""Least distance between marks in one picture, as a share of the diagonal."""
+_DISTINCT_RANGES = 0.15
+"""|ln| of a ratio of ranges that is usually larger than its σ."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,13 +43,13 @@ class RangeRatio(Template):
         for frame in spread_frames(frames_with_surface(scene), _FRAMES):
             xy = markable(scene, frame)
             ranges = scene.surface(frame, xy).range
-            for a, b in _apart_pairs(xy, ranges, _MIN_APART * scene.diagonal_px, rng):
+            for a, b in _distant_pairs(xy, ranges, _MIN_DISTANCE * scene.diagonal_px, rng):
                 params = {"frame": frame, "a": listed(xy[a]), "b": listed(xy[b])}
                 facts.append(Fact(template=self.name, params=params))
         return facts
 
     def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
-        """Log ratios of range and of depth along the viewing axis, first-order σ."""
+        """Log ratios of range and of depth along the viewing axis, with first-order σ."""
         return [self._measure(fact, scene) for fact in facts]
 
     def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
@@ -67,11 +66,11 @@ class RangeRatio(Template):
         )
 
     def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
-        """The closer point where range and depth agree on it; the ratio within 15 %."""
+        """The closer point, if range and depth agree on it; or the ratio with a tolerance of 15 %."""
         log_ratio, sigma = measured.value, measured.sigma
         if format == "choice":
             if log_ratio[0] * log_ratio[1] <= 0:
-                return Undecided(reason="order by range and by depth differ")
+                return Undecided(reason="the order by range differs from the order by depth")
             margin = float(np.min(np.abs(log_ratio) / sigma))
             return Label(
                 text="1" if log_ratio[0] > 0 else "2", margin=margin, outlier_probability=measured.outlier_probability
@@ -123,7 +122,7 @@ class RangeRatio(Template):
 
 @dataclass(frozen=True, kw_only=True)
 class RangeMetres(Template):
-    """Range of one point in metres. Asked of metric clips only. Measures ln(range in metres)."""
+    """Range of one point in metres, for clips with metric scale. Measures ln(range in metres)."""
 
     name: str = "range_metres"
     version: str = "1"
@@ -144,7 +143,7 @@ class RangeMetres(Template):
         return facts
 
     def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
-        """Log range in metres; σ of the scale included."""
+        """Log range in metres; σ includes that of the scale."""
         return [self._measure(fact, scene) for fact in facts]
 
     def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
@@ -162,7 +161,7 @@ class RangeMetres(Template):
         )
 
     def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
-        """Metres within 15 %."""
+        """Metres with a tolerance of 15 %."""
         metres = float(np.exp(measured.value[0]))
         return Numbers(
             names=("range",),
@@ -199,7 +198,7 @@ class RangeMetres(Template):
 
 
 def frames_with_surface(scene: Scene) -> np.ndarray:
-    """Registered frames where surface points are known."""
+    """Registered frames with surface points."""
     if scene.path is None:
         return np.empty(0, dtype=np.int64)
     registered = scene.path.frames[scene.path.registered]
@@ -210,18 +209,18 @@ def frames_with_surface(scene: Scene) -> np.ndarray:
     return np.empty(0, dtype=np.int64)
 
 
-def _apart_pairs(
-    xy: np.ndarray, ranges: np.ndarray, min_apart_px: float, rng: np.random.Generator
+def _distant_pairs(
+    xy: np.ndarray, ranges: np.ndarray, min_distance_px: float, rng: np.random.Generator
 ) -> list[tuple[int, int]]:
-    """Disjoint pairs of rows at least `min_apart_px` apart: by turns any two, and two at different ranges."""
+    """Disjoint pairs of rows at least `min_distance_px` apart: by turns two of distinct ranges, and any two."""
     pairs: list[tuple[int, int]] = []
     free = [int(row) for row in rng.permutation(len(xy))]
     while free and len(pairs) < _PAIRS_PER_FRAME:
         a = free.pop()
-        far = [b for b in free if np.linalg.norm(xy[a] - xy[b]) >= min_apart_px]
+        far = [b for b in free if np.linalg.norm(xy[a] - xy[b]) >= min_distance_px]
         if far:
-            told_apart = [b for b in far if abs(np.log(ranges[b] / ranges[a])) > _TOLD_APART]
-            b = told_apart[0] if told_apart and len(pairs) % 2 == 0 else far[0]  # never the extreme: it may be a slip
+            distinct = [b for b in far if abs(np.log(ranges[b] / ranges[a])) > _DISTINCT_RANGES]
+            b = distinct[0] if distinct and len(pairs) % 2 == 0 else far[0]  # not the extreme, which may be an outlier
             free.remove(b)
             pairs.append((a, b))
     return pairs

@@ -17,9 +17,9 @@ from templates.template import Template
 
 _FRAMES = 12
 _MAX_PITCH_DEG = 75.0
-"""Closer to straight up or down than 15° roll loses its meaning."""
+"""Beyond this pitch roll is nearly undefined."""
 _VFOV_CONFIDENCE = 0.99
-"""vFOV stands in the answer only where it passes a gate of its own."""
+"""Least P(right) with which vFOV is part of the answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class CameraTilt(Template):
             return Undecided(reason="gravity is not known in this frame")
         roll, pitch = np.degrees([np.arctan2(-up[0], -up[1]), np.arcsin(np.clip(up[2], -1, 1))])
         if abs(pitch) > _MAX_PITCH_DEG:
-            return Undecided(reason="looks straight up or down: roll has no meaning")
+            return Undecided(reason="the camera looks straight up or down, where roll is undefined")
         sigma_deg = float(np.degrees(sigma_rad))
         vfov, vfov_sigma = np.degrees(scene.vfov_rad())
         assert scene.gravity is not None
@@ -65,7 +65,7 @@ class CameraTilt(Template):
         )
 
     def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
-        """Numbers as JSON, with the field of view where it is known well enough; up / down as a choice."""
+        """Roll and pitch as JSON, with vFOV if it is reliable; or "up" / "down"."""
         if format == "choice":
             pitch, sigma = measured.value[1], measured.sigma[1]
             return Label(text="up" if pitch > 0 else "down", margin=float(abs(pitch) / sigma))

@@ -1,4 +1,4 @@
-"""L1/Relation/Relative Direction: where one photo's place lies seen from another."""
+"""L1/Relation/Relative Direction: the direction of one camera position as seen from another."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from templates.template import Template
 
 _PLACES = 14
 _MAX_ELEVATION_RAD = np.radians(35)
-"""Beyond this a place lies above or below rather than in a direction on the ground plane of the photo."""
+"""Largest elevation of a position whose horizontal direction is asked for."""
 DIRECTIONS = (
     "ahead",
     "ahead and to the right",
@@ -44,7 +44,7 @@ class PlaceDirection(Template):
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
-        """Ordered pairs of places spread over the path."""
+        """Ordered pairs of frames spread over the path."""
         if scene.path is None or scene.path.motion != "general":
             return []
         frames = spread_frames(scene.path.frames[scene.path.registered & scene.path.keyframe], _PLACES)
@@ -55,20 +55,20 @@ class PlaceDirection(Template):
         ]
 
     def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
-        """Unit directions; σ = systematic ⊕ turn between the photos ⊕ positions over the baseline."""
+        """Unit directions; σ = systematic ⊕ relative rotation ⊕ positions over the baseline."""
         return [self._measure(fact, scene) for fact in facts]
 
     def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
         frames = [fact.params["from"], fact.params["seen_from"]]
         first, second = scene.world_from_cam(frames)
         if scene.path is None or not (np.isfinite(first).all() and np.isfinite(second).all()):
-            return Undecided(reason="place of a photo is not known")
+            return Undecided(reason="the camera position of a photo is not known")
         offset = second[:3, :3].T @ (first[:3, 3] - second[:3, 3])
         baseline = float(np.linalg.norm(offset))
         if baseline < 1e-9:
             return Undecided(reason="both photos were taken at the same place")
         formal = float(np.hypot(*scene.position_sigma(frames))) / baseline
-        rotation = scene.turn_sigma_rad(frames)
+        rotation = scene.relative_rotation_sigma_rad(frames)
         sigma = float(np.linalg.norm([scene.path.direction_sigma_rad, rotation, formal]))
         return Measured(
             value=offset / baseline,
@@ -77,11 +77,11 @@ class PlaceDirection(Template):
         )
 
     def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
-        """Azimuth (clockwise from ahead) in degrees within 15°, or one of eight directions."""
+        """Azimuth in degrees (clockwise from ahead) with a tolerance of 15°, or one of eight directions."""
         x, y, z = measured.value / np.linalg.norm(measured.value)
         elevation = np.arcsin(np.clip(-y, -1, 1))
         if abs(elevation) > _MAX_ELEVATION_RAD:
-            return Undecided(reason="the place lies above or below rather than around")
+            return Undecided(reason="the place lies too far above or below the camera")
         azimuth = float(np.degrees(np.arctan2(x, z)))
         sigma = float(np.degrees(measured.sigma.max()) / np.cos(elevation))
         if format == "choice":
@@ -100,7 +100,7 @@ class PlaceDirection(Template):
         )
 
     def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
-        """Two photos; directions are those of photo 2's own axes."""
+        """Two photos; directions refer to the axes of photo 2."""
         media = (Photo(frame=fact.params["from"]), Photo(frame=fact.params["seen_from"]))
         setting = (
             "Photos 1 and 2 were taken by the same camera at different places. Seen from the camera of photo 2 "

@@ -1,4 +1,4 @@
-"""L1/Relation/Correspondence: the same point in another photo; with `unanswerable`, also photos without it."""
+"""L1/Relation/Correspondence: the same point in another photo; with `unanswerable`, also points outside that photo."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from templates.measured import Measured, Undecided
 from templates.question import FormatName, Mark, Option, Photo, Phrasing, Question
 from templates.scene.correspondence import corresponding_point
 from templates.scene.marks import listed
-from templates.scene.out_of_view import pixels_left_out
+from templates.scene.out_of_view import pixels_out_of_view
 from templates.scene.pictures import Params, Pictures
 from templates.scene.placing import at_matches
 from templates.scene.scene import Scene, inside
@@ -22,18 +22,20 @@ from templates.template import Template
 from templates.unanswerable import is_unanswerable, undetermined_option
 
 _MATCHES_PER_PAIR = 3
-_MIN_APART = 0.08
+_MIN_DISTANCE = 0.08
+"""Least distance between points of one pair of photos, as a share of the diagonal."""
 _BORDER = 0.06
 _OUTSIDE = 0.06
-"""A point that photo 2 leaves out lies so far outside, of the diagonal: as far as wrong points from the right one."""
-_ASKED_BETWEEN = 4
-"""After so many facts that can be answered one that cannot: more than the balance keeps of those that are asked."""
+"""Least distance of an unanswerable point from the edge of photo 2, as a share of the diagonal: as far as wrong points
+are from the right one."""
+_ANSWERABLE_PER_UNANSWERABLE = 4
+"""Proposed answerable facts per unanswerable one; the balance of the data set keeps fewer unanswerable ones."""
 _NOT_SHOWN = undetermined_option("photo 2 does not show it")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SamePoint(Template):
-    """Where a marked point of photo 1 lies in photo 2. Measures its pixel there, or that it lies outside."""
+    """Where a marked point of photo 1 lies in photo 2. Measures its pixel, or the label that it lies outside."""
 
     name: str = "same_point"
     version: str = "2"
@@ -44,11 +46,13 @@ class SamePoint(Template):
     reads: frozenset[str] = frozenset({"matches", "camera_path", "sparse_points", "depth", "tracks", "image_tracks"})
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
     unanswerable: bool = False
-    """Whether points that photo 2 leaves out are asked too, and choices offer to say that it cannot be determined."""
+    """Whether to ask about points outside photo 2 too; choices then offer "cannot be determined"."""
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
-        """Confirmed matches of every pair of frames, apart from each other and from the frame's edges; among them, with
-        `unanswerable`, points that photo 2 of a matched pair does not show, and a point ("decoy") that it does."""
+        """Confirmed matches of every pair of frames, away from each other and from the frame's edges.
+
+        With `unanswerable`, also points of the same pairs outside photo 2, each with a "decoy": a point inside.
+        """
         matches = scene.matches
         if matches is None:
             return []
@@ -57,12 +61,12 @@ class SamePoint(Template):
         facts = []
         for pair in rng.permutation(len(matches.pairs)):
             rows = rng.permutation(np.flatnonzero(good & (matches.pair == pair)))
-            for row in _thin(rows, matches.xy_a_px, _MIN_APART * scene.diagonal_px, _MATCHES_PER_PAIR):
+            for row in _thin(rows, matches.xy_a_px, _MIN_DISTANCE * scene.diagonal_px, _MATCHES_PER_PAIR):
                 facts.append(self._fact(scene, matches.pairs[pair], matches.xy_a_px[row]))
-        return _mixed(facts, self._left_out(scene, good, rng)) if self.unanswerable else facts
+        return _interleaved(facts, self._out_of_view(scene, good, rng)) if self.unanswerable else facts
 
-    def _left_out(self, scene: Scene, good: np.ndarray, rng: np.random.Generator) -> list[Fact]:
-        """Of photos that are matched, as those that can be answered are: the pair gives nothing away."""
+    def _out_of_view(self, scene: Scene, good: np.ndarray, rng: np.random.Generator) -> list[Fact]:
+        """Unanswerable facts of matched pairs only, so that the pair of photos does not reveal the answer."""
         assert scene.matches is not None
         matches, facts = scene.matches, []
         for pair in rng.permutation(len(matches.pairs)):
@@ -70,8 +74,8 @@ class SamePoint(Template):
             if not len(shown):
                 continue
             frame_a, frame_b = (int(f) for f in matches.pairs[pair])
-            xy = pixels_left_out(scene, frame_a, frame_b, _OUTSIDE * scene.diagonal_px)
-            for row in _thin(rng.permutation(len(xy)), xy, _MIN_APART * scene.diagonal_px, _MATCHES_PER_PAIR):
+            xy = pixels_out_of_view(scene, frame_a, frame_b, _OUTSIDE * scene.diagonal_px)
+            for row in _thin(rng.permutation(len(xy)), xy, _MIN_DISTANCE * scene.diagonal_px, _MATCHES_PER_PAIR):
                 decoy = listed(matches.xy_b_px[rng.choice(shown)])
                 facts.append(self._fact(scene, matches.pairs[pair], xy[row], decoy=decoy))
         return facts
@@ -83,7 +87,7 @@ class SamePoint(Template):
         return Fact(template=self.name, params=params)
 
     def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
-        """The pixel in photo 2, by confirmed matches or by dense geometry; a label where it is outside the photo."""
+        """The pixel in photo 2, from confirmed matches or dense depth; or the label that the point lies outside."""
         return [
             corresponding_point(
                 scene, f.params["frame_a"], np.array(f.params["xy_a"], dtype=float), f.params["frame_b"]
@@ -92,7 +96,7 @@ class SamePoint(Template):
         ]
 
     def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
-        """The pixel within 2 % of the diagonal, or that it cannot be determined."""
+        """The pixel with a tolerance of 2 % of the diagonal; or the label "cannot be determined"."""
         if measured.label is not None:
             assert measured.margin is not None
             return Label(text=measured.label, margin=measured.margin, outlier_probability=measured.outlier_probability)
@@ -131,7 +135,7 @@ class SamePoint(Template):
         )
         if len(wrong) < 3:
             return Undecided(reason="no room for distinct wrong points")
-        one_more = (_NOT_SHOWN,) if self.unanswerable or is_unanswerable(answer) else ()
+        undetermined = (_NOT_SHOWN,) if self.unanswerable or is_unanswerable(answer) else ()
         points = [shown, *wrong[:3]]
         order = rng.permutation(4)
         marks = tuple(Mark(text=str(i + 1), xy_px=_pixel(points[k])) for i, k in enumerate(order))
@@ -140,7 +144,7 @@ class SamePoint(Template):
                 "Point A is marked in photo 1. Which of the numbered points in photo 2 is the same point of the scene?"
             ),
             media=(first, Photo(frame=p["frame_b"], marks=marks)),
-            options=(*(Option(shown=f"Point {mark.text}", value=list(mark.xy_px)) for mark in marks), *one_more),
+            options=(*(Option(shown=f"Point {mark.text}", value=list(mark.xy_px)) for mark in marks), *undetermined),
             answer=4 if is_unanswerable(answer) else int(np.flatnonzero(order == 0)[0]),
         )
 
@@ -154,11 +158,11 @@ class SamePoint(Template):
         return {"frame_a": drawn[0], "xy_a": drawn[1][0], "frame_b": other, "size": size}
 
     def placed(self, facts: Sequence[Fact], scene: Scene) -> list[Fact]:
-        """At matches, of frames near the drawn ones."""
+        """Moves the pixel to a match, in frames near the drawn ones."""
         return at_matches(facts, scene)
 
     def cue(self, question: Question, numbers: Mapping[int, int]) -> Cue | None:
-        """The match. By number of the photo: the order of the frames may be what another question asks for."""
+        """The match, photos by number: the order of frames may be the answer to another question."""
         if (len(photos(question)), len(marked(question))) != (2, 1):
             return None
         _, second = photos(question)
@@ -173,21 +177,21 @@ def _pixel(xy: np.ndarray) -> tuple[float, float]:
     return x, y
 
 
-def _mixed(facts: list[Fact], left_out: list[Fact]) -> list[Fact]:
-    """Those that can be answered, in their order, and between them those that cannot, as long as there are any."""
-    mixed, rest = [], iter(left_out)
+def _interleaved(facts: list[Fact], unanswerable: list[Fact]) -> list[Fact]:
+    """Answerable facts in their order, with unanswerable ones between them."""
+    mixed, rest, every = [], iter(unanswerable), _ANSWERABLE_PER_UNANSWERABLE
     for k, fact in enumerate(facts):
         mixed.append(fact)
-        if k % _ASKED_BETWEEN == _ASKED_BETWEEN // 2 - 1 and (other := next(rest, None)) is not None:
+        if k % every == every // 2 - 1 and (other := next(rest, None)) is not None:
             mixed.append(other)
     return mixed
 
 
-def _thin(rows: np.ndarray, xy: np.ndarray, min_apart_px: float, count: int) -> list[int]:
-    """The first `count` rows whose pixels keep their distance from one another."""
+def _thin(rows: np.ndarray, xy: np.ndarray, min_distance_px: float, count: int) -> list[int]:
+    """The first `count` rows whose pixels are at least `min_distance_px` apart."""
     kept: list[int] = []
     for row in rows:
-        if all(np.linalg.norm(xy[row] - xy[k]) >= min_apart_px for k in kept):
+        if all(np.linalg.norm(xy[row] - xy[k]) >= min_distance_px for k in kept):
             kept.append(int(row))
         if len(kept) == count:
             break

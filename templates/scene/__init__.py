@@ -1,1 +1,1 @@
-"""The signals of a clip in one world, and what a template may ask of it."""
+"""The signals of a clip in one world frame, and the geometry that templates compute from them."""

@@ -1,4 +1,4 @@
-"""What several experts make of one clip: where they disagree, σ grows or a signal is left out; the second opinion."""
+"""Signals of several experts about one clip: disagreement widens σ or removes a signal; the second opinion."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -24,7 +24,7 @@ Known = Mapping[str, Signal | NoEstimate]
 
 
 def agreed(signals: Known, agreement: Agreement | None) -> Known:
-    """Without the refused signals, and with the disagreement added to every σ."""
+    """The signals without the refused ones, with the disagreement of experts added to every σ."""
     if agreement is None:
         return signals
     refused = _refused(signals, agreement)
@@ -34,7 +34,7 @@ def agreed(signals: Known, agreement: Agreement | None) -> Known:
 
 
 def _refused(signals: Known, agreement: Agreement) -> dict[str, str]:
-    """What may not be used, with all that was concluded from it."""
+    """Reasons of refused signals, by name. A refused signal takes with it the signals that were derived from it."""
     refused = dict(agreement.refused)
     if reason := refused.get("camera_path"):
         refused |= dict.fromkeys([*WORLD_BOUND, "tracks", "matches"], reason)
@@ -55,7 +55,7 @@ def _median_range(signals: Known) -> float:
 
 
 def _widened(signal: Signal | NoEstimate, disagreement: Mapping[str, float], scene_range: float) -> Signal | NoEstimate:
-    """Adds the disagreement of experts in quadrature to the σ of a signal."""
+    """Adds the disagreement of experts to the σ of a signal, in quadrature."""
     focal = disagreement.get("focal_relative", 0.0)
     match signal:
         case CameraPath():
@@ -79,10 +79,10 @@ def _widened(signal: Signal | NoEstimate, disagreement: Mapping[str, float], sce
 
 
 def second_opinion(main: Known, signals: Signals, check: CameraPath) -> Known:
-    """Signals of the second opinion: its own world, in the first one's unit where that is metres; the rest is shared.
+    """The main signals, with those of the second reconstruction in place of their counterparts.
 
-    What another expert than the check path's measured holds no position in its world, and a check that abstained says
-    nothing against what is shared.
+    Signals with positions come from the expert of the check path alone, because each expert has its own world frame.
+    Where the main path is metric, the check path is scaled to metres. A check without an estimate replaces nothing.
     """
     shared = {name: s for name, s in main.items() if name not in WORLD_BOUND}
     own: dict[str, Signal | NoEstimate] = {}
@@ -98,7 +98,7 @@ def second_opinion(main: Known, signals: Signals, check: CameraPath) -> Known:
 
 
 def _rescaled(own: Known, like: CameraPath, factor: float) -> dict[str, Signal | NoEstimate]:
-    """A world in another unit: what is metric in one is in both, and only shapes are held against each other."""
+    """The signals with their positions scaled by `factor` and the scale of `like`: only their shapes are compared."""
     out = dict(own)
     path, points, depth = out["camera_path"], out.get("sparse_points"), out.get("depth")
     if not np.isfinite(factor):

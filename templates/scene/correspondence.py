@@ -1,17 +1,16 @@
-"""Where a point of one frame lies in another: by confirmed matches, or by measured dense geometry; or that it lies
-outside."""
+"""The pixel in one frame that shows a point of another: from confirmed matches, or from measured dense depth."""
 
 import numpy as np
 from jaxtyping import Float64
 
 from templates.measured import Measured, Undecided
-from templates.scene.out_of_view import beyond_edge, left_out
+from templates.scene.out_of_view import beyond_edge, out_of_view
 from templates.scene.scene import Scene, find_rows
 
-_NEAR_PX = 1.5
-"""A match speaks for a pixel within this distance (at 640 px width)."""
-_DEPTH_AGREES = 0.03
-"""Relative difference of depth up to which a reprojected point counts as seen."""
+_MAX_DISTANCE_PX = 1.5
+"""Largest distance of a match from the pixel for which it counts (at 640 px width)."""
+_MAX_DEPTH_DIFFERENCE = 0.03
+"""Largest relative difference of depth at which a reprojected point counts as visible."""
 _CONFIRMED_BY = ("nothing", "track", "reprojection", "homography", "depth there and back")
 """In words: `Matches.confirmed_by`."""
 
@@ -19,7 +18,10 @@ _CONFIRMED_BY = ("nothing", "track", "reprojection", "homography", "depth there 
 def corresponding_point(
     scene: Scene, frame_a: int, xy_a_px: Float64[np.ndarray, "2"], frame_b: int
 ) -> Measured | Undecided:
-    """The pixel in frame b of what frame a shows at a pixel; with a label where that is surely outside the picture."""
+    """The pixel of frame b that shows the same point as a pixel of frame a.
+
+    The label "cannot be determined" where the point certainly lies outside frame b.
+    """
     if scene.measured_depth is not None:
         return _by_geometry(scene, frame_a, xy_a_px, frame_b)
     matches = scene.matches
@@ -27,10 +29,10 @@ def corresponding_point(
         return Undecided(reason="no matches")
     pair = np.flatnonzero((matches.pairs == [frame_a, frame_b]).all(axis=1))
     rows = np.flatnonzero(np.isin(matches.pair, pair))
-    apart = np.linalg.norm(matches.xy_a_px[rows] - xy_a_px, axis=1)
-    if not len(rows) or apart.min() > _NEAR_PX * scene.pixel_scale:
-        return left_out(scene, frame_a, xy_a_px, frame_b) or Undecided(reason="point is not matched")
-    row = rows[apart.argmin()]
+    distance_px = np.linalg.norm(matches.xy_a_px[rows] - xy_a_px, axis=1)
+    if not len(rows) or distance_px.min() > _MAX_DISTANCE_PX * scene.pixel_scale:
+        return out_of_view(scene, frame_a, xy_a_px, frame_b) or Undecided(reason="point is not matched")
+    row = rows[distance_px.argmin()]
     return Measured(
         value=matches.xy_b_px[row],
         sigma=np.full(2, matches.sigma_px[row]),
@@ -40,7 +42,7 @@ def corresponding_point(
 
 
 def _by_geometry(scene: Scene, frame_a: int, xy_a_px: np.ndarray, frame_b: int) -> Measured | Undecided:
-    """Unprojects, moves with the object that carries the point, projects, and looks whether it is seen there."""
+    """Unprojects the pixel, moves the point with its object, projects it, and tests whether frame b shows it."""
     seen = scene.surface(frame_a, xy_a_px[None])
     a, b = scene.world_from_cam([frame_a, frame_b])
     if scene.path is None or not (np.isfinite(seen.xyz_cam).all() and np.isfinite(a).all() and np.isfinite(b).all()):
@@ -54,16 +56,16 @@ def _by_geometry(scene: Scene, frame_a: int, xy_a_px: np.ndarray, frame_b: int) 
         return outside or Undecided(reason="point leaves the picture")
     there = scene.surface(frame_b, xy_b[None])
     z = float(there.xyz_cam[0, 2])
-    if not np.isfinite(z) or abs(z - cam_b[2]) > _DEPTH_AGREES * cam_b[2]:
+    if not np.isfinite(z) or abs(z - cam_b[2]) > _MAX_DEPTH_DIFFERENCE * cam_b[2]:
         return Undecided(reason="point is hidden")
-    parallax = a[:3, :3].T @ (b[:3, 3] - a[:3, 3])
-    reach = float(np.linalg.norm(parallax)) / max(float(seen.range[0]), 1e-9)
-    sigma = float(seen.range_relative_sigma[0]) * reach * scene.path.intrinsics.fx_px
+    baseline = a[:3, :3].T @ (b[:3, 3] - a[:3, 3])
+    parallax_rad = float(np.linalg.norm(baseline)) / max(float(seen.range[0]), 1e-9)
+    sigma = float(seen.range_relative_sigma[0]) * parallax_rad * scene.path.intrinsics.fx_px
     return Measured(value=xy_b, sigma=np.full(2, max(sigma, 0.05)), evidence={"confirmed_by": "geometry"})
 
 
 def moved_with_object(scene: Scene, frame_a: int, xy_a_px: np.ndarray, frame_b: int, world: np.ndarray) -> np.ndarray:
-    """Where a world point seen at a pixel of frame a is at frame b, if the object there is known to move."""
+    """The world position at frame b of a point that frame a shows at a pixel; moved with the object at that pixel."""
     objects = scene.objects
     if objects is None:
         return world
@@ -77,7 +79,7 @@ def moved_with_object(scene: Scene, frame_a: int, xy_a_px: np.ndarray, frame_b: 
 
 
 def object_at(scene: Scene, frame: int, xy_px: np.ndarray) -> int:
-    """Index of the object at a pixel; -1 for none or not known."""
+    """Index of the object at a pixel; -1 where there is none, or none is known."""
     objects = scene.objects
     if objects is None or (row := int(find_rows(objects.frames, [frame])[0])) < 0:
         return -1

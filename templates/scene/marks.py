@@ -1,4 +1,4 @@
-"""Which pixels may carry a mark."""
+"""The pixels on which a mark may be drawn."""
 
 import numpy as np
 from jaxtyping import Float64
@@ -6,31 +6,31 @@ from jaxtyping import Float64
 from templates.scene.scene import Scene, find_rows, inside
 
 _BORDER = 0.06
-"""Marks keep this share of the frame's size away from its edges, so that mark and letter stay inside."""
-_MAX_P_GROSS = 0.01
-"""Points more doubtful than this cannot pass the gate; they are not proposed."""
-_MOST_TRACKS = 300
-"""At most so many tracks of a frame are asked where they pass."""
+"""Least distance of a mark from the frame's edges, as a share of the frame's size: mark and letter stay inside."""
+_MAX_OUTLIER_PROBABILITY = 0.01
+"""Points with a larger outlier probability cannot pass the gate, and are not proposed."""
+_MAX_TRACKS = 300
+"""Most tracks of a frame whose pixels are candidates."""
 _GRID = 24
-"""Dense depth is sampled on a grid of this many cells a side."""
+"""Dense depth is sampled on a grid of this many cells per side."""
 
 
 def markable(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:
-    """Pixels of a frame whose surface point is known well, away from the frame's edges; rounded to 0.1 px."""
-    return sure(scene, frame, askable_pixels(scene, frame))
+    """Pixels of a frame, rounded to 0.1 px, away from its edges, whose surface point is unlikely to be an outlier."""
+    return filter_markable(scene, frame, candidate_pixels(scene, frame))
 
 
-def sure(scene: Scene, frame: int, xy_px: Float64[np.ndarray, "n 2"]) -> Float64[np.ndarray, "k 2"]:
-    """Those pixels of a frame that are markable."""
+def filter_markable(scene: Scene, frame: int, xy_px: Float64[np.ndarray, "n 2"]) -> Float64[np.ndarray, "k 2"]:
+    """Those of the given pixels that are markable."""
     xy = np.round(xy_px[inside(scene.clip, xy_px, _BORDER)], 1)
     if not len(xy):
         return xy
     with np.errstate(invalid="ignore"):
-        return xy[scene.surface(frame, xy).outlier_probability < _MAX_P_GROSS]
+        return xy[scene.surface(frame, xy).outlier_probability < _MAX_OUTLIER_PROBABILITY]
 
 
 def known_pixels(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:
-    """Pixels of a frame at which its surface is known, well or not: a grid on dense depth, or the sparse points."""
+    """Pixels of a frame with a surface point of any quality: a grid on dense depth, or the sparse points."""
     if scene.has_depth(frame):
         x = (np.arange(_GRID) + 0.5) / _GRID * scene.clip.width_px
         y = (np.arange(_GRID) + 0.5) / _GRID * scene.clip.height_px
@@ -40,8 +40,8 @@ def known_pixels(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:
     return np.empty((0, 2))
 
 
-def askable_pixels(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:
-    """Pixels of a frame whose surface may be sure: of learned depth those of which a second way tells the range."""
+def candidate_pixels(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:
+    """Pixels of a frame that may be markable. For learned depth, pixels with an independent range come first."""
     if not scene.has_depth(frame) or scene.measured_depth is not None:
         return known_pixels(scene, frame)
     second, tracks = scene.second, scene.tracks
@@ -51,11 +51,11 @@ def askable_pixels(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:
         return known_pixels(scene, frame)
     followed = tracks.xy_px[tracks.visible[:, column] & (tracks.motion != 1), column]
     followed = followed[np.isfinite(followed).all(axis=1)]
-    return np.concatenate([followed[:: 1 + len(followed) // _MOST_TRACKS], known_pixels(scene, frame)])
+    return np.concatenate([followed[:: 1 + len(followed) // _MAX_TRACKS], known_pixels(scene, frame)])
 
 
 def spread_frames(frames: np.ndarray, count: int) -> list[int]:
-    """At most `count` of the frames, evenly spread, ends included."""
+    """At most `count` evenly spaced frames, the first and the last among them."""
     if len(frames) <= count:
         return [int(f) for f in frames]
     return [int(f) for f in frames[np.linspace(0, len(frames) - 1, count).round().astype(int)]]

@@ -1,4 +1,4 @@
-"""What is known of a clip before any signal, and what can be drawn from it: frames, and corners of pictures."""
+"""The pictures of a clip before any signal is computed, and random draws of frames and corners from them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,21 +11,21 @@ from templates.measured import Json
 from templates.scene.marks import listed, spread_frames
 
 Params = dict[str, Json]
-"""Of a fact."""
+"""Parameters of a fact."""
 MIN_DISTANCE = 0.15
-"""Marks in one picture lie at least this share of the diagonal from one another."""
+"""Least distance between marks in one picture, as a share of the diagonal."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pictures:
-    """A clip and its corners. Every draw gives None where it finds nothing."""
+    """A clip and its corners. A draw returns None where the clip has too few frames or corners."""
 
     clip: Clip
     corners: Mapping[int, Float64[np.ndarray, "k 2"]]
-    """By frame: pixels at full size, rounded to 0.1; frames with at least three of them."""
+    """Full-size pixels rounded to 0.1, by frame; only frames with at least three corners."""
 
     def points(self, rng: np.random.Generator, count: int) -> tuple[int, list[list[float]]] | None:
-        """A frame and as many of its corners, at a distance from one another."""
+        """A frame and `count` of its corners, at least `MIN_DISTANCE` apart."""
         if not self.corners:
             return None
         frame = int(rng.choice(sorted(self.corners)))
@@ -39,7 +39,7 @@ class Pictures:
         return None
 
     def interval(self, rng: np.random.Generator, count: int) -> list[int] | None:
-        """At most `count` frames, spread from a first to a last one."""
+        """At most `count` evenly spaced frames of a random interval."""
         frames = self.clip.frames
         if len(frames) < 2:
             return None
@@ -47,7 +47,7 @@ class Pictures:
         return [int(frame) for frame in frames[np.unique(np.linspace(a, b, count).round().astype(int))]]
 
     def from_frame(self, frame: int, rng: np.random.Generator) -> list[int]:
-        """At most four frames, `frame` the first."""
+        """At most four frames; `frame` is the first."""
         later = self.clip.frames[self.clip.frames >= frame]
         return spread_frames(later[: int(rng.integers(1, len(later) + 1))], 4)
 
@@ -57,7 +57,7 @@ class Pictures:
         return int(rng.choice(others)) if len(others) else None
 
     def distinct_frames(self, rng: np.random.Generator, count: int) -> Sequence[int] | None:
-        """As many different frames, in any order."""
+        """`count` different frames in random order."""
         if len(self.clip.frames) < count:
             return None
         return [int(frame) for frame in rng.choice(self.clip.frames, count, replace=False)]

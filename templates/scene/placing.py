@@ -1,7 +1,6 @@
-"""Where a fact that was drawn without signals is asked: at the nearest place that carries a mark.
+"""Moves facts that were drawn without signals to the nearest pixels and photos that can be measured.
 
-A drawn pixel says where, not to the tenth of a pixel: a mark may stand anywhere near it. Photos that are matched with
-each other may be taken shortly before or after the drawn ones. Both reach only as far as stated here.
+A random pixel rarely has a measurement of its own; a pixel near it often has. The limits below bound the move.
 """
 
 from collections.abc import Sequence
@@ -14,16 +13,18 @@ from templates.fact import Fact
 from templates.scene.marks import listed, markable
 from templates.scene.scene import Scene, find_rows
 
-NEAR = 0.05
-"""Share of the diagonal: how far a mark may stand from the drawn pixel."""
-SHORTLY = 0.1
-"""Share of the clip's frames: how far the photos of a pair may lie from the drawn ones."""
+MAX_PIXEL_SHIFT = 0.05
+"""Largest distance of a mark from the drawn pixel, as a share of the diagonal."""
+MAX_FRAME_SHIFT = 0.1
+"""Largest distance of a photo from the drawn one, as a share of the clip's frames."""
 _MAX_OUTLIER_PROBABILITY = 0.01
 
 
 def at_marks(facts: Sequence[Fact], scene: Scene) -> list[Fact]:
-    """Facts with their pixels at the nearest markable ones of the frame "frame" or "from"; unchanged where none is
-    near, or where a fact names no such frame."""
+    """Facts with their pixels moved to the nearest markable ones of the frame "frame" or "from".
+
+    A fact without such a frame, or without a markable pixel near, is unchanged.
+    """
     markable_of: dict[int, Float64[np.ndarray, "k 2"]] = {}
     found = []
     for fact in facts:
@@ -35,21 +36,21 @@ def at_marks(facts: Sequence[Fact], scene: Scene) -> list[Fact]:
 
 
 def at_tracks(facts: Sequence[Fact], scene: Scene) -> list[Fact]:
-    """Facts with their pixels at the nearest tracks that all of their frames show, moving or not."""
+    """Facts with their pixels moved to the nearest static or moving tracks that are visible in all of their frames."""
     return [nearest(fact, _tracked(scene, fact.params["frames"]), scene) for fact in facts]
 
 
 def at_matches(facts: Sequence[Fact], scene: Scene) -> list[Fact]:
-    """Facts about a pixel "xy_a" of "frame_a" and its match in "frame_b", at a sure match near it."""
+    """Facts about a pixel "xy_a" of "frame_a" and its match in "frame_b", moved to the nearest reliable match."""
     return [_matched(fact, scene) for fact in facts]
 
 
 def nearest(fact: Fact, xy_px: Float64[np.ndarray, "k 2"], scene: Scene) -> Fact:
-    """The fact with each pixel moved to the nearest of these, unless that is too far."""
+    """The fact with each pixel moved to the nearest of `xy_px`, unless that exceeds `MAX_PIXEL_SHIFT`."""
 
     def moved(pixel: list[float]) -> list[float]:
         distance = np.linalg.norm(xy_px - np.array(pixel), axis=1)
-        near = len(distance) > 0 and distance.min() <= NEAR * scene.diagonal_px
+        near = len(distance) > 0 and distance.min() <= MAX_PIXEL_SHIFT * scene.diagonal_px
         return listed(xy_px[distance.argmin()]) if near else pixel
 
     return fact.with_pixels(moved)
@@ -66,10 +67,10 @@ def _matched(fact: Fact, scene: Scene) -> Fact:
     matches, params = scene.matches, fact.params
     if matches is None or not len(matches.pairs):
         return fact
-    frames_off = np.abs(matches.pairs - [params["frame_a"], params["frame_b"]]).max(axis=1)[matches.pair]
+    frame_shift = np.abs(matches.pairs - [params["frame_a"], params["frame_b"]]).max(axis=1)[matches.pair]
     distance = np.linalg.norm(matches.xy_a_px - np.array(params["xy_a"]), axis=1)
-    near = (matches.outlier_probability < _MAX_OUTLIER_PROBABILITY) & (distance <= NEAR * scene.diagonal_px)
-    near &= frames_off <= SHORTLY * float(np.ptp(scene.clip.frames))
+    near = (matches.outlier_probability < _MAX_OUTLIER_PROBABILITY) & (distance <= MAX_PIXEL_SHIFT * scene.diagonal_px)
+    near &= frame_shift <= MAX_FRAME_SHIFT * float(np.ptp(scene.clip.frames))
     if not near.any():
         return fact
     row = int(np.flatnonzero(near)[distance[near].argmin()])

@@ -1,4 +1,4 @@
-"""Whether a marked point moves in the world."""
+"""Decides whether a marked point moves in the world."""
 
 from collections.abc import Sequence
 
@@ -9,18 +9,18 @@ from templates.measured import Measured, Undecided
 from templates.scene.correspondence import object_at
 from templates.scene.scene import Scene, find_rows
 
-_NEAR_PX = 1.5
-"""A track speaks for a pixel within this distance (at 640 px width)."""
+_MAX_DISTANCE_PX = 1.5
+"""Largest distance of a track from the pixel for which it counts (at 640 px width)."""
 _SIGMA_PX = 2.0
-"""σ of a residual against the static world (at 640 px width): the 6 px that "moves" needs are 3 σ."""
+"""σ of a residual against the static world (at 640 px width): a moving track has 6 px, which is 3 σ."""
 INSIDE_PX = 6.0
-"""A mark lies this far inside the outline of the moving tracks, or outside (at 640 px width)."""
+"""Least distance of a mark from the outline of the moving tracks, inside or outside (at 640 px width)."""
 _BORDER_PX = 3
-"""Object masks count as the truth only where they are one over so many pixels around."""
-_MOVED = 0.02
-"""An object whose pose is known moves if it goes further than this share of its distance."""
-_EXACT = 1e-3
-"""... and rests if it goes less than this share."""
+"""An object mask counts where all pixels within this distance belong to the same object."""
+_MIN_MOVED_SHARE = 0.02
+"""An object of known pose moves if it travels at least this share of its distance from the camera."""
+_MAX_STATIC_SHARE = 1e-3
+"""It is static if it travels at most this share."""
 
 
 def point_motion(
@@ -38,10 +38,10 @@ def point_motion(
         return Undecided(reason="point is not seen in all photos")
     label = {1: "yes", 0: "no"}.get(int(tracks.motion[row]))
     if label is None:
-        return Undecided(reason="whether the point moves cannot be told")
-    inside = _depth_in_movers_px(scene, frame, xy_px) / scene.pixel_scale
+        return Undecided(reason="the tracks do not decide whether the point moves")
+    inside = _distance_inside_moving_px(scene, frame, xy_px) / scene.pixel_scale
     if (inside if label == "yes" else -inside) < inside_px:
-        return Undecided(reason="at the border of what moves")
+        return Undecided(reason="at the outline of a moving object")
     residual = float(tracks.residual_px[row]) / scene.pixel_scale
     parallax = float(tracks.parallax_px[row]) / scene.pixel_scale
     margin = residual / _SIGMA_PX if label == "yes" else (parallax - residual) / _SIGMA_PX
@@ -59,35 +59,36 @@ def point_motion(
     )
 
 
-def _depth_in_movers_px(scene: Scene, frame: int, xy_px: np.ndarray) -> float:
-    """How far inside the outline of the moving tracks a pixel lies; at the outline a mark shows two things at once.
+def _distance_inside_moving_px(scene: Scene, frame: int, xy_px: np.ndarray) -> float:
+    """Distance of a pixel inside the outline (convex hull) of the moving tracks; negative outside.
 
-    Negative outside; -inf where too few move to have an outline.
+    A mark on the outline covers two objects. -inf where fewer than three tracks move.
     """
     assert scene.tracks is not None
     column = int(find_rows(scene.tracks.frames, [frame])[0])
-    movers = scene.tracks.xy_px[scene.tracks.motion == 1, column]
-    movers = movers[np.isfinite(movers).all(axis=1)]
+    moving = scene.tracks.xy_px[scene.tracks.motion == 1, column]
+    moving = moving[np.isfinite(moving).all(axis=1)]
     try:
-        equations = ConvexHull(movers).equations
+        equations = ConvexHull(moving).equations
     except (QhullError, ValueError):  # fewer than three, or all on one line
         return -np.inf
     return float(-(equations[:, :2] @ xy_px + equations[:, 2]).max())
 
 
 def track_at(scene: Scene, frame: int, xy_px: np.ndarray) -> int | None:
-    """Row of the track that passes a pixel of a frame; None if none does."""
+    """Row of the track nearest to a pixel of a frame; None if none is within `_MAX_DISTANCE_PX`."""
     tracks = scene.tracks
     if tracks is None or (column := int(find_rows(tracks.frames, [frame])[0])) < 0:
         return None
-    apart = np.linalg.norm(tracks.xy_px[:, column] - xy_px, axis=1)
-    if not len(apart) or not np.isfinite(apart).any():
+    distance_px = np.linalg.norm(tracks.xy_px[:, column] - xy_px, axis=1)
+    if not np.isfinite(distance_px).any():
         return None
-    row = int(np.nanargmin(apart))
-    return row if apart[row] <= _NEAR_PX * scene.pixel_scale else None
+    row = int(np.nanargmin(distance_px))
+    return row if distance_px[row] <= _MAX_DISTANCE_PX * scene.pixel_scale else None
 
 
 def _by_pose(scene: Scene, frame: int, xy_px: np.ndarray, frames: Sequence[int]) -> Measured | Undecided:
+    """By the poses of objects, which only a data set with ground truth has."""
     objects = scene.objects
     assert objects is not None
     rows = find_rows(objects.frames, [frame, *frames])
@@ -103,14 +104,14 @@ def _by_pose(scene: Scene, frame: int, xy_px: np.ndarray, frames: Sequence[int])
         poses = objects.world_from_object[rows, k]
         moved = float(np.linalg.norm(poses[:, :3, 3] - poses[0, :3, 3], axis=1).max())
         moved = max(moved, float(np.abs(poses[:, :3, :3] - poses[0, :3, :3]).max()))
-    reach = float(scene.surface(frame, xy_px[None]).range[0])
-    share = moved / reach if np.isfinite(reach) else np.nan
-    if not (share <= _EXACT or share >= _MOVED):
-        return Undecided(reason="the object moves too little to tell")
+    distance = float(scene.surface(frame, xy_px[None]).range[0])
+    share = moved / distance if np.isfinite(distance) else np.nan
+    if not (share <= _MAX_STATIC_SHARE or share >= _MIN_MOVED_SHARE):
+        return Undecided(reason="the object moves too little to decide")
     return Measured(
         value=np.array([share]),
         sigma=np.array([0.0]),
-        label="yes" if share >= _MOVED else "no",
+        label="yes" if share >= _MIN_MOVED_SHARE else "no",
         margin=np.inf,
         evidence={"moved_share_of_range": round(share, 4)},
     )

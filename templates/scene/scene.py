@@ -1,7 +1,7 @@
-"""A clip's signals in one world, and what a template may ask of them.
+"""The signals of a clip in one world frame, and the geometry that templates compute from them.
 
-Every method takes and returns media terms (frames, pixels) or camera axes, or lengths whose unit cancels: no
-answer depends on the choice of world. What is not known is NaN, and σ says how well the rest is.
+Methods take frames and pixels, and return quantities in camera axes or path units, so that no answer depends on the
+choice of world. Unknown values are NaN.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,29 +31,29 @@ from experts.signals import (
 )
 from experts.tracking.path_on_tracks import FitSettings, FittedPath, path_by_tracks
 from templates.scene.agreed import agreed, second_opinion
-from templates.scene.second_look import confirmed_by_tracks
-from templates.scene.surface import DoubtSettings, Surface, dense_surface, sparse_surface
+from templates.scene.surface import OutlierSettings, Surface, dense_surface, sparse_surface
 from templates.scene.suspected_outliers import suspected_outliers
+from templates.scene.track_confirmation import confirmed_by_tracks
 
 REFERENCE_WIDTH_PX = 640
-"""Pixel thresholds are stated for this width and scale with the frame."""
+"""Pixel thresholds are stated for this width, and scale with the frame."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """Signals that hold together. Built by `scenes_of`."""
+    """Signals of one clip in one world frame. Built by `scenes_of`."""
 
     clip: Clip
     signals: Mapping[str, Signal]
-    """What was measured, by signal name."""
+    """Estimated signals, by name."""
     no_estimates: Mapping[str, NoEstimate]
-    """What was not, and why."""
+    """Signals without an estimate, with the reason, by name."""
     second: "Scene | None" = None
-    """What an independent expert's map says of the same clip: every fact is measured on it too."""
-    doubts: DoubtSettings = field(default_factory=DoubtSettings)
-    """When a sparse point is too doubtful to ask about."""
+    """The scene of an independent reconstruction of the same clip. Every fact is measured on it too."""
+    outliers: OutlierSettings = field(default_factory=OutlierSettings)
+    """When a sparse point is a suspected outlier."""
     judged_by: Mapping[str, Provenance] = field(default_factory=dict)
-    """Makers of the signals that decided which signals count and how large their σ is, by signal name."""
+    """Provenance of the signals that decided which signals count and how large their σ is, by signal name."""
 
     @property
     def path(self) -> CameraPath | None:
@@ -93,13 +93,13 @@ class Scene:
 
     @property
     def calibration(self) -> Calibration | None:
-        """The camera as measured without a path, if it was."""
+        """The camera parameters estimated without a path, if there are any."""
         calibration = self.signals.get("calibration")
         return calibration if isinstance(calibration, Calibration) else None
 
     @property
     def objects(self) -> Objects | None:
-        """Objects whose masks and poses a data set knows exactly, if there are any."""
+        """Objects with exact masks and poses from a data set, if there are any."""
         objects = self.signals.get("objects")
         return objects if isinstance(objects, Objects) and objects.centre_sigma is None else None
 
@@ -126,13 +126,16 @@ class Scene:
         """σ per axis of the rotation of frames; NaN where not registered."""
         return self._of_path("rotation_sigma_rad", frames)
 
-    def turn_sigma_rad(self, frames: Sequence[int]) -> float:
-        """σ per axis of the largest rotation among frames: each frame's own ⊕ what a wrong focal does to the turn."""
+    def relative_rotation_sigma_rad(self, frames: Sequence[int]) -> float:
+        """σ per axis of the rotations from the first frame to the others: the largest σ of a frame ⊕ the focal length.
+
+        An error of the focal length scales every rotation that is estimated from pixels.
+        """
         rotations = self.world_from_cam(frames)[:, :3, :3]
         if self.path is None or not np.isfinite(rotations).all():
             return np.nan
-        turns = Rotation.from_matrix(rotations[0].T @ rotations).magnitude()
-        return float(np.hypot(self.rotation_sigma_rad(frames).max(), self.path.focal_relative_sigma * turns.max()))
+        angles = Rotation.from_matrix(rotations[0].T @ rotations).magnitude()
+        return float(np.hypot(self.rotation_sigma_rad(frames).max(), self.path.focal_relative_sigma * angles.max()))
 
     def position_sigma(self, frames: Sequence[int]) -> Float64[np.ndarray, "k"]:
         """Formal σ per axis of the position of frames, in path units."""
@@ -146,47 +149,51 @@ class Scene:
         return out
 
     def vfov_rad(self) -> tuple[float, float]:
-        """Vertical field of view and its σ, by the tighter of path and calibration; where both know it, their
-        difference is in σ. NaN where neither does."""
+        """Vertical field of view and its σ, from the path or the calibration, whichever has the smaller σ.
+
+        σ includes the difference between the two. NaN where neither exists.
+        """
         known = [(each.intrinsics, each.focal_relative_sigma) for each in (self.path, self.calibration) if each]
         if not known:
             return np.nan, np.nan
         camera, sigma = min(known, key=lambda each: each[1])
-        apart = np.ptp([np.log(other.fy_px) for other, _ in known])
-        return camera.vfov_rad, float(np.sin(camera.vfov_rad) * np.hypot(sigma, apart))
+        difference = np.ptp([np.log(other.fy_px) for other, _ in known])
+        return camera.vfov_rad, float(np.sin(camera.vfov_rad) * np.hypot(sigma, difference))
 
     def has_depth(self, frame: int) -> bool:
-        """Whether dense depth of a frame is known."""
+        """Whether a frame has dense depth."""
         if self.path is None or self.depth is None:
             return False
         return bool(find_rows(self.depth.frames, [frame])[0] >= 0)
 
     @property
     def measured_depth(self) -> Depth | None:
-        """Dense depth that counts as the truth: a sensor's or a renderer's, not a model's."""
+        """Dense depth that counts as ground truth: of a sensor or a renderer, not of a model."""
         return self.depth if self.depth is not None and self.depth.outlier_probability == 0 else None
 
     @cached_property
     def fitted_path(self) -> FittedPath | None:
-        """The path fitted to the tracks, by which they tell ranges; None where it explains too few of them."""
+        """The path fitted to the tracks, from which they give ranges; None where it explains too few of them."""
         if self.tracks is None or self.path is None or self.path.motion != "general":
             return None
         return path_by_tracks(self.tracks, self.path, FitSettings())
 
     def surface(self, frame: int, xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
-        """What is seen at pixels of a frame: positions in camera axes with σ. Dense depth first, else sparse points."""
+        """Surface points at pixels of a frame: from dense depth if the frame has it, else from sparse points."""
         if self.path is not None and self.depth is not None and self.has_depth(frame):
             seen = dense_surface(self.depth, self.path.intrinsics, frame, xy_px)
-            return seen if self.measured_depth is not None else self._looked_at_again(seen, frame, xy_px)
+            return seen if self.measured_depth is not None else self._confirmed(seen, frame, xy_px)
         if self.path is not None and self.points is not None:
             (world_from_cam,) = self.world_from_cam([frame])
             radius_px = 1.5 * self.pixel_scale
-            return sparse_surface(self._suspected_outliers, world_from_cam, frame, xy_px, radius_px, self.doubts)
+            return sparse_surface(self._checked_points, world_from_cam, frame, xy_px, radius_px, self.outliers)
         return Surface.unknown(len(xy_px))
 
-    def _looked_at_again(self, seen: Surface, frame: int, xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
-        """Learned depth is sure only where a second, independent way says the same: tracks, or another expert's map,
-        on which every fact is measured too, so that here only its doubts count."""
+    def _confirmed(self, seen: Surface, frame: int, xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
+        """Learned depth with a low outlier probability only where tracks or an independent reconstruction confirm it.
+
+        Every fact is measured on that reconstruction too, so that here its outlier probabilities suffice.
+        """
         outlier_probability = seen.outlier_probability
         if self.tracks is not None and self.fitted_path is not None:
             outlier_probability = confirmed_by_tracks(
@@ -199,22 +206,22 @@ class Scene:
         )
 
     @cached_property
-    def _suspected_outliers(self) -> SparsePoints:
-        """The sparse points, with doubt in those that tracks cannot vouch for."""
+    def _checked_points(self) -> SparsePoints:
+        """The sparse points; those near moving tracks have the outlier probability of suspected outliers."""
         assert self.points is not None
         if self.tracks is None:
             return self.points
-        return suspected_outliers(self.points, self.tracks, self.pixel_scale, self.doubts)
+        return suspected_outliers(self.points, self.tracks, self.pixel_scale, self.outliers)
 
     def up_cam(self, frame: int) -> tuple[Float64[np.ndarray, "3"], float]:
-        """Direction of up in a frame's camera axes, and its σ per axis in radians; NaN where unknown."""
+        """Unit vector of up in a frame's camera axes, and its σ per axis in rad; NaN where unknown."""
         if self.gravity is None or (row := find_rows(self.gravity.frames, [frame])[0]) < 0:
             return np.full(3, np.nan), np.nan
         return self.gravity.up_cam[row], float(self.gravity.sigma_rad[row])
 
     @cached_property
     def up_world(self) -> Float64[np.ndarray, "3"] | None:
-        """Up in the path's world, pooled over the frames where gravity and rotation are known; None otherwise."""
+        """Up in the path's world: the median over frames with gravity and rotation; None where no frame has both."""
         if self.gravity is None or self.path is None:
             return None
         rotations = self.world_from_cam(self.gravity.frames.tolist())[:, :3, :3]
@@ -227,43 +234,44 @@ class Scene:
 
 
 def scenes_of(clip: Clip, signals: Signals) -> tuple[Scene, ...]:
-    """The scene to propose on, and the check scene that every label must also hold on, if the experts made one.
+    """The scene of the main signals and, if the experts made a second reconstruction, its scene.
 
-    A camera path that travels but whose second map was tried in vain counts as not known: nothing may rest on one map
-    alone. Where experts disagree (`Agreement`), signals are left out, or their σ grows.
+    Facts are proposed on the first scene and measured on both. A translating path whose second reconstruction failed
+    counts as unknown. Where experts disagree (`Agreement`), signals are refused, or their σ grows.
     """
     main = {name: s for name, s in signals.items() if not name.endswith("_check")}
     path, check = main.get("camera_path"), signals.get("camera_path_check")
     if isinstance(check, NoEstimate) and isinstance(path, CameraPath) and path.motion == "general":
-        refusal = NoEstimate(reason="no second map to hold the first against", detail=check.reason)
+        refusal = NoEstimate(reason="there is no second reconstruction to compare the first with", detail=check.reason)
         main |= {name: refusal for name in ("camera_path", "sparse_points") if name in main}
     agreement = signals.get("agreement")
     agreement = agreement if isinstance(agreement, Agreement) else None
     judges = _judges(signals, agreement)
     first = _scene(clip, agreed(main, agreement), judges)
     if not isinstance(check, CameraPath):
-        return (first if _vouched_for(first) else _scene(clip, {**main, "camera_path": _ALONE}, judges),)
+        return (first if _path_confirmed(first) else _scene(clip, {**main, "camera_path": _UNCONFIRMED}, judges),)
     second = _scene(clip, agreed(second_opinion(main, signals, check), agreement), judges)
     return (replace(first, second=second) if _independent(first, second) else first, second)
 
 
-_ALONE = NoEstimate(
+_UNCONFIRMED = NoEstimate(
     reason="nothing confirms the model's camera path",
-    detail="a path whose σ nobody has calibrated counts only where point tracks or a second map bear it out",
-    remedy="add tracks (klt or tapir) or a second map (colmap) to --experts",
+    detail="a path without σ calibration counts only where point tracks or a second reconstruction confirm it",
+    remedy="add tracks (klt or tapir) or a second reconstruction (colmap) to --experts",
 )
-"""On imitated models, broken on purpose, a path alone gave up to 109 wrong answers in 4 rooms; with tracks, none."""
+"""With simulated models that were wrong on purpose, a path alone gave up to 109 wrong answers in 4 rooms; with tracks,
+none."""
 
 
-def _vouched_for(scene: Scene) -> bool:
-    """Whether a travelling path is calibrated, or explains the tracks."""
+def _path_confirmed(scene: Scene) -> bool:
+    """False for a translating path without σ calibration that does not explain the tracks."""
     path = scene.path
     raw = path is not None and path.motion == "general" and path.provenance.sigma == "raw"
     return not raw or scene.fitted_path is not None
 
 
 def _judges(signals: Signals, agreement: Agreement | None) -> dict[str, Provenance]:
-    """What an agreement compared, and the tracks that a path of an uncalibrated model needs."""
+    """Provenance of the signals that the agreement compared, and of the tracks that confirm an uncalibrated path."""
     path = signals.get("camera_path")
     names = {"tracks"} if isinstance(path, CameraPath) and path.provenance.sigma == "raw" else set()
     if agreement is not None:
@@ -273,7 +281,7 @@ def _judges(signals: Signals, agreement: Agreement | None) -> dict[str, Provenan
 
 
 def _independent(first: Scene, second: Scene) -> bool:
-    """Whether different experts made the two maps: two maps of one expert share its wrong matches."""
+    """Whether different experts made the two reconstructions: those of one expert share its wrong matches."""
     if first.path is None or second.path is None:
         return False
     return first.path.provenance.expert != second.path.provenance.expert
@@ -289,7 +297,7 @@ def _scene(clip: Clip, signals: Signals, judges: Mapping[str, Provenance]) -> Sc
 
 
 def find_rows(frames: Int64[np.ndarray, "n"], wanted: Sequence[int]) -> Int64[np.ndarray, "k"]:
-    """Row of each wanted frame in an ascending list of frames; -1 where it is not there."""
+    """Row of each wanted frame in an ascending list of frames; -1 where it is missing."""
     if not len(frames):
         return np.full(len(wanted), -1, dtype=np.int64)
     at = np.clip(np.searchsorted(frames, wanted), 0, len(frames) - 1)
@@ -297,7 +305,7 @@ def find_rows(frames: Int64[np.ndarray, "n"], wanted: Sequence[int]) -> Int64[np
 
 
 def inside(clip: Clip, xy_px: Float64[np.ndarray, "*n 2"], border: float) -> Bool[np.ndarray, "*n"]:
-    """Whether pixels keep `border` (a fraction of the frame's size) away from the frame's edges."""
+    """Whether pixels lie at least `border` (a fraction of the frame's size) inside the frame's edges."""
     size = np.array([clip.width_px, clip.height_px])
     with np.errstate(invalid="ignore"):
         return np.asarray(np.all((xy_px >= border * size) & (xy_px <= (1 - border) * size - 1), axis=-1))

@@ -1,4 +1,4 @@
-"""What two photos show in common."""
+"""The part of the scene that two photos both show."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,23 +10,23 @@ from templates.scene.marks import known_pixels
 from templates.scene.scene import Scene
 
 _MIN_POINTS = 8
-"""With fewer known points a share says nothing."""
+"""Fewest points from which a share is computed."""
 _MAX_POINTS = 100
-"""More say the same."""
+"""Most points from which a share is computed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SharedView:
-    """How photo B hangs together with photo A."""
+    """Overlap and baseline of photo B relative to photo A."""
 
     share: float
-    """Of A's known points: those that lie inside B too. Things in between are not looked for."""
+    """Share of A's points that lie inside B. Occlusion is not tested."""
     travel: float
-    """Distance between both cameras over the median distance from A to A's known points."""
+    """Distance between the cameras over the median distance from A to A's points."""
 
 
 def shared_views(scene: Scene, frame_a: int, frames_b: Sequence[int]) -> dict[int, SharedView]:
-    """What photo A shares with each of other photos, by frame; without those of which too little is known."""
+    """Shared views of photo A with other photos, by frame; without photos of unknown pose."""
     xy = known_pixels(scene, frame_a)
     xy = xy[:: 1 + len(xy) // _MAX_POINTS]
     ranges = scene.surface(frame_a, xy).range
@@ -42,7 +42,7 @@ def shared_views(scene: Scene, frame_a: int, frames_b: Sequence[int]) -> dict[in
 def lies_in(
     scene: Scene, frame_a: int, xy_px: Float64[np.ndarray, "k 2"], frames_b: Sequence[int]
 ) -> Bool[np.ndarray, "n k"]:
-    """Whether what photo A shows at pixels lies inside other photos; False where that is not known."""
+    """Whether the points at pixels of photo A lie inside other photos; False where unknown."""
     if scene.path is None:
         return np.zeros((len(frames_b), len(xy_px)), dtype=bool)
     a, *others = scene.world_from_cam([frame_a, *frames_b])

@@ -1,1 +1,1 @@
-"""L3: what must be played through in the mind. One file per branch of the tree."""
+"""L3: mental simulation. One file per branch of the ability tree."""

@@ -22,15 +22,18 @@ _PLACES = 14
 _DRAWS = 400
 _FACTS = 48
 _MIN_SHARE = 0.3
-"""Share of a photo's known points that the next one shows: with less, the way from one to the other is anyone's."""
+"""Least share of a photo's points that the next one shows: with less, the photos do not show the route."""
 _MIN_MARGIN = 3.0
-"""The way must be shorter than every other by this many σ."""
+"""Least difference in length from every other route, in σ."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RouteOrder(Template):
-    """Order of four shuffled photos after the first. Measures the length of the way by every order, over the
-    shortest one; the label is the shortest, as numbers of the shuffled photos ("3 2 5 4")."""
+    """Order of four shuffled photos after the first.
+
+    Measures the length of the route in every order, divided by the shortest. The label is the shortest order, as
+    numbers of photos ("3 2 5 4").
+    """
 
     name: str = "route_order"
     version: str = "1"
@@ -40,7 +43,7 @@ class RouteOrder(Template):
     reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth"})
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
-        """Five places of the path of which neighbours share their view, the last four shuffled."""
+        """Five frames of the path whose neighbours share their view; the last four are shuffled."""
         if scene.path is None or scene.path.motion != "general":
             return []
         frames = spread_frames(scene.path.frames[scene.path.registered & scene.path.keyframe], _PLACES)
@@ -56,7 +59,7 @@ class RouteOrder(Template):
         return list(facts.values())[:_FACTS]
 
     def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
-        """Lengths of all ways; σ of each stretch = systematic ⊕ positions of its ends."""
+        """Lengths of all routes; σ of each leg = systematic ⊕ positions of its ends."""
         return [self._measure(fact, scene) for fact in facts]
 
     def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
@@ -65,22 +68,22 @@ class RouteOrder(Template):
         if scene.clip.times_s is None:
             return Undecided(reason="the photos have no time stamps")
         if scene.path is None or not np.isfinite(positions).all():
-            return Undecided(reason="place of a photo is not known")
-        stretch = np.linalg.norm(positions[:, None] - positions[None], axis=2)
+            return Undecided(reason="the camera position of a photo is not known")
+        leg = np.linalg.norm(positions[:, None] - positions[None], axis=2)
         formal = scene.position_sigma(frames)
-        sigma = np.hypot(scene.path.direction_sigma_rad * stretch, np.hypot(formal[:, None], formal[None]))
+        sigma = np.hypot(scene.path.direction_sigma_rad * leg, np.hypot(formal[:, None], formal[None]))
         orders = list(permutations(range(1, len(frames))))
-        ways = np.array([_stretches(order, len(frames)) for order in orders])
-        lengths = np.einsum("oij,ij->o", ways, stretch)
+        routes = np.array([_legs(order, len(frames)) for order in orders])
+        lengths = np.einsum("oij,ij->o", routes, leg)
         shortest = int(lengths.argmin())
         if not lengths[shortest] > 0:
             return Undecided(reason="the photos were taken at one place")
-        apart = np.sqrt(np.einsum("oij,ij->o", np.abs(ways - ways[shortest]), sigma**2))
+        difference_sigma = np.sqrt(np.einsum("oij,ij->o", np.abs(routes - routes[shortest]), sigma**2))
         others = np.arange(len(orders)) != shortest
-        margin = float(np.min((lengths - lengths[shortest])[others] / apart[others]))
+        margin = float(np.min((lengths - lengths[shortest])[others] / difference_sigma[others]))
         return Measured(
             value=lengths / lengths[shortest],
-            sigma=apart / lengths[shortest],
+            sigma=difference_sigma / lengths[shortest],
             label=order_label([k + 1 for k in orders[shortest]]),
             margin=margin,
             evidence={"next_shortest_over_shortest": round(float(np.sort(lengths)[1] / lengths[shortest]), 3)},
@@ -94,12 +97,12 @@ class RouteOrder(Template):
         return Label(text=measured.label, margin=measured.margin)
 
     def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
-        """Five photos, the first in its place. Refused where the way taken is not the shortest."""
+        """Five photos; photo 1 was taken first. Refused where the route taken is not the shortest."""
         assert isinstance(answer, Label)
         shuffled = fact.params["shuffled"]
         right = [shuffled.index(frame) + 2 for frame in sorted(shuffled)]
         if answer.text != order_label(right):
-            return Undecided(reason="the way taken is not the shortest through the photos")
+            return Undecided(reason="the route taken is not the shortest one through the photos")
         prompt = (
             "One moving camera took these photos. Photo 1 was taken first; photos 2 to 5 are shuffled. No other order "
             "makes a shorter way from place to place than the one in which they were taken. "
@@ -123,7 +126,7 @@ class RouteOrder(Template):
         )
 
     def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
-        """Five frames, the first in its place."""
+        """Five frames; the earliest comes first."""
         drawn = pictures.distinct_frames(rng, _SHUFFLED + 1)
         if drawn is None:
             return None
@@ -131,8 +134,8 @@ class RouteOrder(Template):
         return {"first": first, "shuffled": rng.permutation(rest).tolist()}
 
 
-def _stretches(order: Sequence[int], count: int) -> np.ndarray:
-    """Which stretches (i < j) a way from 0 through `order` takes: 1 each, as a matrix."""
+def _legs(order: Sequence[int], count: int) -> np.ndarray:
+    """Upper triangular matrix: 1 for each leg (i < j) of the route from 0 through `order`."""
     taken = np.zeros((count, count))
     for a, b in pairwise((0, *order)):
         taken[min(a, b), max(a, b)] = 1.0
@@ -140,7 +143,7 @@ def _stretches(order: Sequence[int], count: int) -> np.ndarray:
 
 
 def _orders(right: list[int], rng: np.random.Generator) -> list[list[int]]:
-    """The right order, its reverse, one with two neighbours exchanged, and that one's reverse: each looks as likely."""
+    """The right order, one with two neighbours exchanged, and the reverse of both: no option stands out."""
     at = int(rng.integers(len(right) - 1))
     exchanged = [*right[:at], right[at + 1], right[at], *right[at + 2 :]]
     return [right, right[::-1], exchanged, exchanged[::-1]]

@@ -75,8 +75,8 @@ def test_the_margin_of_a_translation_is_the_angle_to_the_border() -> None:
     ("one", "reason"),
     [
         (components(truck=math.nan, pedestal=math.nan, dolly=math.nan), "translation not known"),
-        (components(dolly=0.02), "no translation beyond its noise"),
-        (components(), "no translation beyond its noise"),
+        (components(dolly=0.02), "the translation is within its noise"),
+        (components(), "the translation is within its noise"),
     ],
 )
 def test_no_name_where_there_is_no_translation(one: MotionComponents, reason: str) -> None:

@@ -121,7 +121,7 @@ def test_two_maps_that_agree_ask_and_two_that_differ_do_not() -> None:
     found = asked({**main, "camera_path_check": backwards, "sparse_points_check": main["sparse_points"]})
     named = {d.template for d in found.drafts if d.format == "choice"}
     assert not named & {"camera_travel", "camera_turn", "path_map", "place_direction"}
-    assert "the two maps name different answers" in {r.reason for r in found.refusals}
+    assert "the two reconstructions give different labels" in {r.reason for r in found.refusals}
 
 
 def test_a_single_map_counts_as_no_map() -> None:

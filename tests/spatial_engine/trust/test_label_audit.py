@@ -67,7 +67,7 @@ def test_all_at_once_says_what_one_by_one_says(questions, scene):
         answers = [recorded_answer(question) for question in own]
         facts = [Fact(template=template, params=question.fact) for question in own]
         claims = [
-            Claim(format=q.format, fact=fact, said=(answer,))
+            Claim(format=q.format, fact=fact, predictions=(answer,))
             for q, fact, answer in zip(own, facts, answers, strict=True)
         ]
         together = compare_all(TEMPLATES[template], claims, scene, slack_px=3.0)

@@ -10,7 +10,7 @@ from spatial_engine.trust.candidates import DRAWN, candidates, pictures_of
 from spatial_engine.trust.yield_share import NOT_DRAWN, clip_yield, together
 from templates.perception.geometry import RangeRatio
 from templates.registry import create_templates
-from templates.scene.placing import NEAR
+from templates.scene.placing import MAX_PIXEL_SHIFT
 from templates.scene.scene import scenes_of
 from templates.settings import AskSettings
 from templates.template import Template
@@ -80,7 +80,7 @@ def test_a_fact_moves_to_the_nearest_known_place_and_no_farther():
     metres = TEMPLATES["range_metres"]
     assert metres.placed([known, near], scene)[0] == known
     moved, unmoved = metres.placed([near, far], scene)
-    assert np.linalg.norm(np.array(moved.params["a"]) - at) <= NEAR * scene.diagonal_px
+    assert np.linalg.norm(np.array(moved.params["a"]) - at) <= MAX_PIXEL_SHIFT * scene.diagonal_px
     assert unmoved == far
     (track,) = TEMPLATES["point_moves"].propose(scene, np.random.default_rng(0))[:1]
     off = replace(track, params={**track.params, "xy": [track.params["xy"][0] + 1.0, track.params["xy"][1]]})

@@ -181,7 +181,7 @@ def test_too_large_a_sigma_asks_for_no_plan(changes: dict[str, object]) -> None:
     found = asked(with_path(worlds.signals(), **changes))
     assert not plans(found)
     reasons = {r.reason for r in found.refusals if r.format == "plan"}
-    assert reasons & {"σ too large for the tolerance", "too few steps to be a plan"}
+    assert reasons & {"σ too large for the tolerance", "the plan has too few steps"}
 
 
 def test_a_doubtful_point_measures_no_step() -> None:

@@ -126,7 +126,7 @@ def test_its_line_is_read_back_and_audited(box) -> None:
     assert question.format == question.scorer == "box" and question.answer == question.value
     recorded = recorded_answer(question)
     stated = format_of("box").stated(question, recorded)
-    claim = Claim(format="box", fact=drafts.closer(3).fact, said=(recorded, stated))
+    claim = Claim(format="box", fact=drafts.closer(3).fact, predictions=(recorded, stated))
     for by, verdict in ((0.0, True), (90.0, False), (33.3, None)):
         assert claim.right(type(box)(sides=box.sides + np.array([by, 0, by, 0]), sigma_iou=0.05)) is verdict
 

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 from experts.intrinsics import Intrinsics
 from experts.signals import CameraPath, MotionKind, PointTracks, Signal, SparsePoints
 from templates.measured import Measured, Undecided
-from templates.scene.out_of_view import left_out, overshoots_px, pixels_left_out
+from templates.scene.out_of_view import out_of_view, overshoots_px, pixels_out_of_view
 from templates.scene.scene import Scene, scenes_of
 from templates.unanswerable import UNDETERMINED
 from tests.templates import worlds
@@ -47,7 +47,7 @@ def test_what_is_left_out_is_outside_and_nothing_else_is_said() -> None:
     exact, said, silent = scene(), 0, 0
     for a, b in PAIRS:
         for row, xy in zip(*seen(a), strict=True):
-            found = left_out(exact, a, xy, b)
+            found = out_of_view(exact, a, xy, b)
             if isinstance(found, Measured):
                 assert found.label == UNDETERMINED
                 assert all(beyond(row, b, of=a, range_factor=factor) > 0 for factor in (0.51, 1, 2, 1000))
@@ -67,7 +67,7 @@ def test_a_range_that_is_grossly_wrong_leaves_nothing_out_that_is_shown(factor: 
     measured = replace(points, xyz_world=(points.xyz_world - pose[:3, 3]) / factor + pose[:3, 3])
     made, said = scene({**signals, "sparse_points": measured}), 0
     for row, xy in zip(*seen(a), strict=True):
-        if isinstance(left_out(made, a, xy, b), Measured):
+        if isinstance(out_of_view(made, a, xy, b), Measured):
             assert beyond(row, b) > 0
             said += 1
     assert said > 2, said
@@ -76,8 +76,8 @@ def test_a_range_that_is_grossly_wrong_leaves_nothing_out_that_is_shown(factor: 
 def test_margins_shrink_with_every_sigma() -> None:
     n = len(worlds.FRAMES)
     exact = scene()
-    (a, b), xy = (6, 24), pixels_left_out(exact, 6, 24, 40.0)[0]
-    found = left_out(exact, a, xy, b)
+    (a, b), xy = (6, 24), pixels_out_of_view(exact, 6, 24, 40.0)[0]
+    found = out_of_view(exact, a, xy, b)
     assert isinstance(found, Measured) and found.margin is not None
     for changes in (
         {"rotation_sigma_rad": np.full(n, 0.05)},
@@ -85,26 +85,26 @@ def test_margins_shrink_with_every_sigma() -> None:
         {"direction_sigma_rad": 0.5},
         {"focal_relative_sigma": 0.2},
     ):
-        other = left_out(scene(**changes), a, xy, b)
+        other = out_of_view(scene(**changes), a, xy, b)
         assert isinstance(other, Measured) and other.margin is not None and other.margin < 0.8 * found.margin
 
 
 def test_pixels_lie_so_far_outside_and_away_from_the_edges() -> None:
-    near, far = (pixels_left_out(scene(), 6, 24, least) for least in (5.0, 60.0))
+    near, far = (pixels_out_of_view(scene(), 6, 24, least) for least in (5.0, 60.0))
     assert 0 < len(far) < len(near)
     assert (near >= 0.06 * 480).all() and (near[:, 0] <= 0.94 * 640).all()
 
 
 def test_a_track_that_goes_on_into_the_photo_contradicts() -> None:
     signals = worlds.signals()
-    xy = pixels_left_out(scene(), 6, 24, 40.0)[0]
+    xy = pixels_out_of_view(scene(), 6, 24, 40.0)[0]
     tracks = signals["tracks"]
     assert isinstance(tracks, PointTracks)
     pixels, visible = tracks.xy_px.copy(), tracks.visible.copy()
     pixels[-1], visible[-1] = np.nan, False
     pixels[-1, [3, 12]], visible[-1, [3, 12]] = [xy, [300.0, 200.0]], True
-    found = left_out(scene({**signals, "tracks": replace(tracks, xy_px=pixels, visible=visible)}), 6, xy, 24)
-    assert found == Undecided(reason="a track contradicts the map")
+    found = out_of_view(scene({**signals, "tracks": replace(tracks, xy_px=pixels, visible=visible)}), 6, xy, 24)
+    assert found == Undecided(reason="a track contradicts the reconstruction")
 
 
 def test_a_camera_that_turns_tells_if_its_focal_length_is_known() -> None:
@@ -117,23 +117,23 @@ def test_a_camera_that_turns_tells_if_its_focal_length_is_known() -> None:
     a, b = 0, 40
     turn = Rotation.from_euler("y", angles[b // 2] - angles[a // 2]).as_matrix()
     known = scene(signals, world_from_cam=turned, focal_relative_sigma=0.01)
-    xy = pixels_left_out(known, a, b, 20.0)
+    xy = pixels_out_of_view(known, a, b, 20.0)
     assert len(xy) and (xy[:, 0] < 320).all()
     for each in xy:
         assert not worlds.CAMERA.contains(worlds.CAMERA.project(worlds.CAMERA.rays(each) @ turn))
-        found = left_out(known, a, each, b)
+        found = out_of_view(known, a, each, b)
         assert isinstance(found, Measured) and found.outlier_probability == pytest.approx(0.003)
-    assert left_out(known, a, np.array([41.0, 41.0]), b) is None  # nothing was matched there
+    assert out_of_view(known, a, np.array([41.0, 41.0]), b) is None  # nothing was matched there
     guessed = scene(signals, world_from_cam=turned, focal_relative_sigma=0.2)
-    assert not len(pixels_left_out(guessed, a, b, 20.0)) and left_out(guessed, a, xy[0], b) is None
+    assert not len(pixels_out_of_view(guessed, a, b, 20.0)) and out_of_view(guessed, a, xy[0], b) is None
 
 
 def test_whether_the_camera_travels_must_be_known() -> None:
     kinds: list[MotionKind] = ["static", "unresolved"]
     for motion in kinds:
         made = scene(worlds.signals(motion=motion))
-        assert not len(pixels_left_out(made, 6, 24, 5.0))
-        assert all(left_out(made, 6, xy, 24) is None for xy in seen(6)[1])
+        assert not len(pixels_out_of_view(made, 6, 24, 5.0))
+        assert all(out_of_view(made, 6, xy, 24) is None for xy in seen(6)[1])
 
 
 def test_behind_the_camera_and_where_distortion_folds_nothing_is_said() -> None:

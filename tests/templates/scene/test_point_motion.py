@@ -47,7 +47,7 @@ def test_points_well_inside_and_well_outside_are_told(row: int, label: str) -> N
 @pytest.mark.parametrize("row", [0, 5, 7, 8])
 def test_points_at_the_outline_or_that_contradict_it_are_not(row: int) -> None:
     measured = point_motion(scene(), 0, np.concatenate([MOVERS, STATIC])[row], FRAMES)
-    assert measured == Undecided(reason="at the border of what moves")
+    assert measured == Undecided(reason="at the outline of a moving object")
 
 
 def test_a_point_that_is_hidden_in_one_photo_is_not_asked_about() -> None:

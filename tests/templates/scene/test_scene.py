@@ -213,7 +213,7 @@ def test_independent_scenes_vouch_for_each_other_and_dependent_ones_do_not() -> 
     assert (apart.outlier_probability, alike.outlier_probability) == (0.02, 0.003)
     assert alike.sigma[0] == pytest.approx(np.hypot(0.1, 0.05))
     against = joined(one, replace(other, label="b"), independent=True)
-    assert against == Undecided(reason="the two maps name different answers")
+    assert against == Undecided(reason="the two reconstructions give different labels")
 
 
 def test_learned_depth_is_sure_where_another_experts_map_is() -> None:

@@ -10,7 +10,7 @@ from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
 from experts.signals import Depth, PointTracks, Scale
 from templates.scene.scene import Scene, scenes_of
-from templates.scene.surface import P_GROSS_DOUBTED, dense_surface
+from templates.scene.surface import SUSPECTED_PROBABILITY, dense_surface
 from tests.templates import worlds
 
 CAMERA = Intrinsics.centred(64, 48, 60.0)
@@ -70,21 +70,21 @@ def test_a_point_at_another_range_than_its_neighbours_is_doubted() -> None:
     ranges = np.full(6, 4.0)
     ranges[0] = 2.0
     seen = scene_with_points(CLUSTER, ranges).surface(0, CLUSTER)
-    assert seen.outlier_probability[0] == P_GROSS_DOUBTED
+    assert seen.outlier_probability[0] == SUSPECTED_PROBABILITY
     assert (seen.outlier_probability[1:] == 0.003).all()
 
 
 def test_a_lonely_point_is_doubted() -> None:
     xy = np.array([[100.0, 100], [500, 400], [600, 60]])
-    assert (scene_with_points(xy, np.full(3, 4.0)).surface(0, xy).outlier_probability == P_GROSS_DOUBTED).all()
+    assert (scene_with_points(xy, np.full(3, 4.0)).surface(0, xy).outlier_probability == SUSPECTED_PROBABILITY).all()
 
 
 def test_points_next_to_something_that_moves_are_doubted() -> None:
     far = CLUSTER + np.array([200.0, 100.0])
     xy = np.concatenate([CLUSTER, far])
     scene = scene_with_points(xy, np.full(12, 4.0), movers_xy_px=np.array([[312.0, 203.0]]))
-    doubted = scene.surface(0, xy).outlier_probability == P_GROSS_DOUBTED
-    assert doubted[:6].all() and not doubted[6:].any()
+    suspected = scene.surface(0, xy).outlier_probability == SUSPECTED_PROBABILITY
+    assert suspected[:6].all() and not suspected[6:].any()
 
 
 def test_nothing_is_known_where_no_point_was_seen() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from experts.provenance import Provenance
 from experts.signals import PointTracks, SparsePoints
-from templates.scene.surface import P_GROSS_DOUBTED, DoubtSettings
+from templates.scene.surface import SUSPECTED_PROBABILITY, OutlierSettings
 from templates.scene.suspected_outliers import suspected_outliers
 
 BY = Provenance(expert="fake", version="1")
@@ -48,11 +48,11 @@ def tracks(residual_px: np.ndarray, motion: int = -1) -> PointTracks:
     )
 
 
-def doubted(
-    residual_px: np.ndarray, doubts: DoubtSettings | None = None, motion: int = -1, scale: float = 1
+def suspected(
+    residual_px: np.ndarray, settings: OutlierSettings | None = None, motion: int = -1, scale: float = 1
 ) -> list[int]:
-    found = suspected_outliers(points(), tracks(residual_px, motion), scale, doubts or DoubtSettings())
-    return np.flatnonzero(found.outlier_probability == P_GROSS_DOUBTED).tolist()
+    found = suspected_outliers(points(), tracks(residual_px, motion), scale, settings or OutlierSettings())
+    return np.flatnonzero(found.outlier_probability == SUSPECTED_PROBABILITY).tolist()
 
 
 def sliding(rest_px: float = 0.3, slide_px: float = 2.0) -> np.ndarray:
@@ -60,38 +60,38 @@ def sliding(rest_px: float = 0.3, slide_px: float = 2.0) -> np.ndarray:
 
 
 def test_points_on_what_slides_along_with_the_camera_are_doubted() -> None:
-    found = doubted(sliding())
+    found = suspected(sliding())
     assert set(range(SLIDES + 1, COUNT)) <= set(found) and min(found) >= SLIDES - 1  # at its edge, as most neighbours
 
 
 def test_all_rest_where_tracks_depart_alike() -> None:
-    assert doubted(sliding(0.3, 0.9)) == []
-    assert doubted(np.linspace(1.6, 2.0, COUNT)) == []  # a path that is off by more is off everywhere
+    assert suspected(sliding(0.3, 0.9)) == []
+    assert suspected(np.linspace(1.6, 2.0, COUNT)) == []  # a path that is off by more is off everywhere
 
 
 def test_departures_count_in_pixels_of_a_640_px_wide_picture() -> None:
-    assert doubted(sliding(0.6, 1.8), scale=2.0) == []
-    assert doubted(sliding(0.6, 2.4), scale=2.0)
+    assert suspected(sliding(0.6, 1.8), scale=2.0) == []
+    assert suspected(sliding(0.6, 2.4), scale=2.0)
 
 
 def test_few_tracks_or_tracks_far_away_say_nothing() -> None:
     lone = np.full(COUNT, np.nan)
     lone[[30, 31]] = 5.0
-    assert doubted(lone) == []
-    far = replace(DoubtSettings(), mover_radius_px=0.5)
-    assert doubted(sliding(), far) == []
+    assert suspected(lone) == []
+    far = replace(OutlierSettings(), moving_radius_px=0.5)
+    assert suspected(sliding(), far) == []
 
 
 def test_points_near_a_known_mover_are_doubted_however_little_it_departs() -> None:
-    assert doubted(np.full(COUNT, 0.3), motion=1) == [36, 37, 38, 39]  # 48 px
-    assert doubted(np.full(COUNT, 0.3)) == []
+    assert suspected(np.full(COUNT, 0.3), motion=1) == [36, 37, 38, 39]  # 48 px
+    assert suspected(np.full(COUNT, 0.3)) == []
 
 
 def test_doubt_never_makes_a_point_surer() -> None:
     worse = replace(points(), outlier_probability=np.full(COUNT, 0.5))
-    assert (suspected_outliers(worse, tracks(sliding()), 1.0, DoubtSettings()).outlier_probability == 0.5).all()
+    assert (suspected_outliers(worse, tracks(sliding()), 1.0, OutlierSettings()).outlier_probability == 0.5).all()
 
 
 def test_without_the_gate_only_known_movers_count() -> None:
-    off = DoubtSettings(restless_px=np.inf)
-    assert doubted(sliding(), off) == [] and doubted(sliding(), off, motion=1) == [36, 37, 38, 39]
+    off = OutlierSettings(max_residual_px=np.inf)
+    assert suspected(sliding(), off) == [] and suspected(sliding(), off, motion=1) == [36, 37, 38, 39]

@@ -91,7 +91,7 @@ def test_a_way_there_and_back_is_asked_only_where_the_order_shows() -> None:
 def test_a_way_that_is_not_the_shortest_is_refused() -> None:
     zigzag = np.array([0, 0.5, 0.25, 0.75] * (len(worlds.FRAMES) // 4)) + np.linspace(0, 0.05, len(worlds.FRAMES))
     found = asked(along(zigzag))
-    assert "the way taken is not the shortest through the photos" in {r.reason for r in found.refusals}
+    assert "the route taken is not the shortest one through the photos" in {r.reason for r in found.refusals}
     for draft in found.drafts:
         assert isinstance(draft.answer, Label)
         numbers = [int(word) for word in draft.answer.text.split()]

@@ -1,0 +1,53 @@
+"""Tracks that confirm learned depth: parallax gives the range of a static point independently of the model."""
+
+import numpy as np
+from jaxtyping import Float64
+
+from experts.signals import PointTracks
+from experts.tracking.path_on_tracks import FittedPath
+from experts.tracking.track_ranges import departures, passing
+from templates.scene.surface import SUSPECTED_PROBABILITY, Surface
+
+_CONFIRMED_PROBABILITY = 0.003
+"""Outlier probability of learned depth that a track confirms (DESIGN §6: two independent estimates agree)."""
+_MAX_DISTANCE_PX = 1.5
+"""Largest distance of a track from the pixel for which it counts (at 640 px width)."""
+_MOVING_RADIUS_PX = 48.0
+"""Points this near to a moving track may move with it (at 640 px width)."""
+_MAX_TRACK_SIGMA = 0.10
+"""Largest relative σ of a range from tracks that can confirm or contradict depth."""
+_MAX_SIGMAS = 3.0
+"""Ranges agree within this many joint σ ..."""
+_MAX_DIFFERENCE = 0.20
+"""... and within this relative difference: a larger one is an outlier, whatever σ is."""
+
+
+def confirmed_by_tracks(
+    seen: Surface,
+    tracks: PointTracks,
+    fitted: FittedPath,
+    frame: int,
+    xy_px: Float64[np.ndarray, "k 2"],
+    pixel_scale: float,
+) -> Float64[np.ndarray, "k"]:
+    """Outlier probabilities of surface points of a frame.
+
+    Low where the range from a track agrees with the depth; high where it differs, or a moving track is near; unchanged
+    where no track determines the range.
+    """
+    column = np.flatnonzero(tracks.frames == frame)
+    if not len(column) or not len(xy_px):
+        return seen.outlier_probability
+    here, static = tracks.xy_px[:, column[0]], tracks.motion != 1
+    nearest = passing(here, tracks.visible[:, column[0]] & static, xy_px, _MAX_DISTANCE_PX * pixel_scale)
+    rows = np.flatnonzero((nearest >= 0) & np.isfinite(seen.xyz_cam).all(axis=1))
+    difference, sigma = departures(seen.range[rows], tracks, nearest[rows], fitted, frame, xy_px[rows])
+    decided = sigma <= _MAX_TRACK_SIGMA
+    limit = np.minimum(_MAX_DIFFERENCE, _MAX_SIGMAS * np.hypot(sigma, seen.range_relative_sigma[rows]))
+    agrees = decided & (np.abs(difference) <= limit)
+    outlier_probability = seen.outlier_probability.copy()
+    outlier_probability[rows[agrees]] = np.minimum(outlier_probability[rows[agrees]], _CONFIRMED_PROBABILITY)
+    suspected = np.zeros(len(outlier_probability), dtype=bool)
+    suspected[rows[decided & ~agrees]] = True
+    suspected |= passing(here, ~static, xy_px, _MOVING_RADIUS_PX * pixel_scale) >= 0
+    return np.where(suspected, np.maximum(outlier_probability, SUSPECTED_PROBABILITY), outlier_probability)
