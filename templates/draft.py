@@ -35,6 +35,13 @@ class Draft:
         """The answer in the form of the format; for a choice, the index of the right option."""
         return self.answer.to_json().answer if self.phrasing.answer is None else self.phrasing.answer
 
+    @property
+    def right_words(self) -> str | None:
+        """As `Question.right_words`."""
+        options, written = self.phrasing.options, self.written
+        found = options[written].shown if options else written
+        return found if isinstance(found, str) else None
+
 
 @dataclass(frozen=True, kw_only=True)
 class Refusal:

@@ -116,6 +116,27 @@ class Question:
     extra: Mapping[str, Json] = field(default_factory=dict)
     """Keys of the line that this version does not know; reading and writing preserve them."""
 
+    @property
+    def right_option(self) -> int | None:
+        """Index of the right option; None without options, or where the answer is the letter of none."""
+        letters = LETTERS[: len(self.options)]
+        found = letters.find(self.answer) if isinstance(self.answer, str) and len(self.answer) == 1 else -1
+        return found if found >= 0 else None
+
+    @property
+    def has_pictures_as_options(self) -> bool:
+        """Whether the options are pictures; else they are texts."""
+        return any(medium.get("option") for medium in self.media)
+
+    @property
+    def right_words(self) -> str | None:
+        """The right answer in words: the text of an option, yes or no; None for numbers, points and pictures."""
+        if not self.options:
+            return self.answer if isinstance(self.answer, str) else None
+        if self.has_pictures_as_options or self.right_option is None:
+            return None
+        return self.options[self.right_option]
+
     def to_json(self) -> dict[str, Json]:
         """The object of one line: fields in this order, unknown keys last."""
         record = asdict(self)

@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from spatial_engine.adjudication.showing import agrees, evidence, read_own, recorded, shown
 from spatial_engine.adjudication.steps import MAX_NOTE, WORDS, Action, History, Judgement, Step
-from spatial_engine.report.cards import tolerance_words
+from spatial_engine.report.cards import tolerance_in_words
 from templates.measured import Json
 from templates.question import Question
 
@@ -139,7 +139,7 @@ class Session:
         self._shown.setdefault(question.id, self._clock.seconds())
         answer = self._history.judgement(question.id).answer
         revealed = None if answer is None else {
-            **recorded(question), "within": tolerance_words(question), "own": answer.own, "blind": answer.blind
+            **recorded(question), "within": tolerance_in_words(question), "own": answer.own, "blind": answer.blind
         }  # fmt: skip
         if revealed is not None and answer is not None and answer.own is not None:
             revealed["agrees"] = agrees(question, answer.own)

@@ -10,6 +10,7 @@ from spatial_engine.dataset.card import card
 from spatial_engine.dataset.dataset import FORMAT_VERSION
 from spatial_engine.dataset.question_line import plain
 from spatial_engine.leaks.leak_audit import leak_audit
+from spatial_engine.scoring.own import chance
 from templates.ability import LEAVES
 from templates.draft import Refusal
 from templates.measured import Json
@@ -125,7 +126,7 @@ def letters(questions: Iterable[Question]) -> dict[str, dict[str, int]]:
     """Right letters of choices, by the number of options: they differ by at most one."""
     found: dict[int, Counter[str]] = defaultdict(Counter)
     for question in questions:
-        if question.format == "choice":
+        if question.options:
             found[len(question.options)][question.answer] += 1
     return {str(k): dict(sorted(found[k].items())) for k in sorted(found)}
 
@@ -134,18 +135,9 @@ def answers(questions: Iterable[Question]) -> dict[str, dict[str, int]]:
     """Words of right answers (yes, no, texts of options) by template and format."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
     for question in questions:
-        if (words := right_words(question)) is not None:
-            found[f"{question.template} ({question.format})"][words] += 1
+        if question.right_words is not None:
+            found[f"{question.template} ({question.format})"][question.right_words] += 1
     return {name: _ranked(found[name]) for name in sorted(found)}
-
-
-def right_words(question: Question) -> str | None:
-    """The right answer in words; None for numbers, points and pictures."""
-    if question.format == "yes_no":
-        return str(question.answer)
-    if question.format != "choice" or any(medium.get("option") for medium in question.media):
-        return None
-    return question.options[ord(question.answer) - ord("A")]
 
 
 def baselines(questions: Sequence[Question]) -> dict[str, Json]:
@@ -154,9 +146,9 @@ def baselines(questions: Sequence[Question]) -> dict[str, Json]:
     random: a fair guess. most_frequent_letter: the best fixed letter per number of options. always_yes: of yes/no
     questions. most_frequent_words: the best fixed words per template, the strongest guess that reads no picture.
     """
-    choices = [question for question in questions if question.format == "choice"]
-    yes_no = [question for question in questions if question.format == "yes_no"]
-    fair = [1 / len(question.options) for question in choices] + [0.5] * len(yes_no)
+    choices = [question for question in questions if question.options]
+    yes_no = [question for question in questions if question.answer in ("yes", "no")]
+    fair = [chance(question) for question in (*choices, *yes_no)]
     best_letter = sum(max(counts.values()) for counts in letters(questions).values())
     worded = answers(questions)
     best_words = sum(max(counts.values()) for counts in worded.values())

@@ -93,17 +93,6 @@ def balance(
     return Balanced(arranged=_deal(offered_evenly(kept, seed, settings.unanswerable_share), seed), dropped=refusals)
 
 
-def right_text(draft: Draft) -> str | None:
-    """The words of the right answer: "yes", "no", an option's text; None for pictures, numbers and points."""
-    phrasing = draft.phrasing
-    if draft.format == "yes_no":
-        return str(draft.written)
-    if draft.format == "choice":
-        shown = phrasing.options[phrasing.answer].shown
-        return shown if isinstance(shown, str) else None
-    return None
-
-
 def _near_duplicates(drafts: Sequence[Draft], diagonals_px: Mapping[str, float], settings: BalanceSettings) -> set[int]:
     """Later ones of a pair with one template, clip, format, frames and answer, and points hardly apart."""
     seen: dict[object, list[Draft]] = defaultdict(list)
@@ -124,7 +113,7 @@ def _asks(draft: Draft) -> tuple[object, ...]:
         for medium in draft.phrasing.media
     )
     asked = json.dumps(_without_pixels(dict(draft.fact.params)), sort_keys=True)
-    return draft.clip_id, draft.template, draft.format, asked, photos, right_text(draft)
+    return draft.clip_id, draft.template, draft.format, asked, photos, draft.right_words
 
 
 def _without_pixels(value: Json) -> Json:
@@ -154,7 +143,7 @@ def _same_answer(a: Draft, b: Draft) -> bool:
 def _surplus_yes_no(drafts: Sequence[Draft], seed: int, settings: BalanceSettings) -> set[int]:
     """Yes and no of a template differ by at most one."""
     gone: set[int] = set()
-    for counts in _by_text(drafts, "yes_no").values():
+    for counts in _by_words(drafts, options=False).values():
         (_, most), *others = _ranked(counts)
         least = len(others[0][1]) if others else 0
         gone |= drop(drafts, most, len(most) - max(least + 1 if least else settings.kept_one_sided, 1), seed)
@@ -164,7 +153,7 @@ def _surplus_yes_no(drafts: Sequence[Draft], seed: int, settings: BalanceSetting
 def _surplus_texts(drafts: Sequence[Draft], seed: int, settings: BalanceSettings) -> set[int]:
     """No text is the right option of too many choices of a template."""
     gone: set[int] = set()
-    for counts in _by_text(drafts, "choice").values():
+    for counts in _by_words(drafts, options=True).values():
         (_, most), *others = _ranked(counts)
         rest = sum(len(indices) for _, indices in others)
         options = min(_answers_offered(drafts[index]) for indices in counts.values() for index in indices)
@@ -207,20 +196,19 @@ def _thin(drafts: Sequence[Draft], indices: Sequence[int], surplus: int, seed: i
     groups: dict[Group, list[int]] = defaultdict(list)
     for index in drop_order(drafts, indices, seed):
         draft = drafts[index]
-        groups[draft.template, draft.format, right_text(draft) or ""].append(index)
+        groups[draft.template, draft.format, draft.right_words or ""].append(index)
     gone: set[int] = set()
     for _ in range(surplus):
         gone.add(max(sorted(groups.items()), key=lambda item: len(item[1]))[1].pop(0))
     return gone
 
 
-def _by_text(drafts: Sequence[Draft], format: str) -> dict[str, dict[str, list[int]]]:
-    """Indices by template and words of the right answer."""
+def _by_words(drafts: Sequence[Draft], *, options: bool) -> dict[str, dict[str, list[int]]]:
+    """Indices by template and words of the right answer, of drafts with options or without."""
     found: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for index, draft in enumerate(drafts):
-        text = right_text(draft)
-        if draft.format == format and text is not None:
-            found[draft.template][text].append(index)
+        if bool(draft.phrasing.options) == options and draft.right_words is not None:
+            found[draft.template][draft.right_words].append(index)
     return found
 
 
@@ -234,7 +222,7 @@ def _deal(drafts: Sequence[Draft], seed: int) -> tuple[Arranged, ...]:
     arranged = []
     for draft in drafts:
         k = len(draft.phrasing.options)
-        if draft.format != "choice":
+        if not k:
             arranged.append(Arranged(draft=draft))
             continue
         place = places.setdefault(k, _blocks(k, seed))()

@@ -35,7 +35,7 @@ def question_of(arranged: Arranged, clip: Clip) -> Question:
         format=draft.format,
         prompt=phrasing.prompt,
         options=[o.shown if isinstance(o.shown, str) else media.medium_id(clip.id, o.shown) for o in options],
-        answer=arranged.letter if draft.format == "choice" else draft.written,
+        answer=arranged.letter if arranged.order else draft.written,
         value=recorded.value,
         unit=recorded.unit if phrasing.answer is None else "",
         sigma=recorded.sigma,

@@ -17,6 +17,7 @@ from spatial_engine.errors import UsageError
 from spatial_engine.evaluation import baselines as answer_text
 from spatial_engine.evaluation import guesses
 from spatial_engine.evaluation.most_frequent import most_frequent
+from templates.answers.registry import format_of
 from templates.measured import Json
 from templates.question import Question
 
@@ -60,8 +61,8 @@ def random_text(question: Question, seed: int) -> str:
 
 def first_option_text(question: Question) -> str:
     """A; yes of yes and no; of others what doing nothing comes to."""
-    first = {"choice": "A", "yes_no": "yes"}.get(question.format)
-    return answer_text.tagged(first) if first else no_op_text(question)
+    value = format_of(question.format).first(question)
+    return "" if value is None else answer_text.tagged(value)
 
 
 _SIMPLE: dict[str, Callable[[Question, int], str]] = {

@@ -13,10 +13,8 @@ from statistics import fmean
 from spatial_engine.evaluation.scored import ScoredItem
 from spatial_engine.scoring.accuracy import chance_adjusted
 from spatial_engine.scoring.statistics import clip_interval
+from templates.answers.registry import format_of
 from templates.measured import Json
-
-LABELS = ("choice", "yes_no")
-"""Formats with a closed list of options: chance is one by their number."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +63,7 @@ def interval(facts: Sequence[FactScore], seed: int) -> list[float] | None:
 def above_chance(items: Iterable[ScoredItem]) -> float | None:
     """Chance-adjusted accuracy of the first presentation of each choice and yes/no question: rotations change nothing.
     None without any."""
-    asked = [item for item in items if item.format in LABELS and item.rotation == 0]
+    asked = [item for item in items if item.rotation == 0 and format_of(item.format).closed]
     if not asked:
         return None
     return chance_adjusted([float(item.right) for item in asked], [options(item) for item in asked]).value

@@ -87,7 +87,7 @@ class Recogniser:
 
     def _as_shown(self, question: Question, request: Asked, hashes: Sequence[str]) -> Question:
         letters = [self._letter(option, request, hashes) for option in question.options]
-        if question.format != "choice" or sorted(filter(None, letters)) != list(LETTERS[: len(letters)]):
+        if not letters or sorted(filter(None, letters)) != list(LETTERS[: len(letters)]):
             return question
         order = sorted(range(len(letters)), key=lambda index: str(letters[index]))
         right = letters[LETTERS.index(question.answer)]

@@ -18,15 +18,16 @@ def most_frequent(questions: Iterable[Question]) -> Callable[[Question], Json]:
     groups: dict[tuple[str, ...], list[Question]] = defaultdict(list)
     for question in questions:
         groups[_group(question)].append(question)
-    fixed = {group: _reaching_most(asked) for group, asked in groups.items() if group[1] != "choice"}
-    words = {group: _usual_words(asked) for group, asked in groups.items() if group[1] == "choice"}
+    choices = {group: asked for group, asked in groups.items() if asked[0].options}
+    fixed = {group: _reaching_most(asked) for group, asked in groups.items() if group not in choices}
+    words = {group: _usual_words(asked) for group, asked in choices.items()}
     letters: dict[tuple[str, ...], Mapping[str, int]] = {
-        group: Counter(q.answer for q in asked) for group, asked in groups.items() if group[1] == "choice"
+        group: Counter(q.answer for q in asked) for group, asked in choices.items()
     }
 
-    def habit(question: Question) -> Json:
+    def majority(question: Question) -> Json:
         group = _group(question)
-        if question.format != "choice":
+        if not question.options:
             return fixed.get(group, "")
         known, arranged = words.get(group, {}), letters.get(group, {})
 
@@ -35,11 +36,11 @@ def most_frequent(questions: Iterable[Question]) -> Callable[[Question], Json]:
 
         return max(LETTERS[: len(question.options)], key=usual)
 
-    return habit
+    return majority
 
 
 def _group(question: Question) -> tuple[str, ...]:
-    names = sorted(question.answer) if question.format == "json" else []
+    names = sorted(question.answer) if isinstance(question.answer, Mapping) else []
     return (question.template, question.format, *names)
 
 
@@ -49,12 +50,8 @@ def _words(question: Question, letter: str) -> str:
 
 def _usual_words(asked: Iterable[Question]) -> dict[str, int]:
     """How often words are the right ones, by words; pictures have none."""
-    counts = Counter(_words(question, question.answer) for question in asked if not _is_drawn(question))
+    counts = Counter(question.right_words for question in asked if question.right_words is not None)
     return {words: count for words, count in counts.items() if count > 1}
-
-
-def _is_drawn(question: Question) -> bool:
-    return any(medium.get("option") for medium in question.media)
 
 
 def _reaching_most(asked: Sequence[Question]) -> Json:

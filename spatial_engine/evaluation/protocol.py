@@ -118,7 +118,7 @@ def rotated(question: Question, rotation: int) -> Question:
 
 def rotations(question: Question) -> int:
     """How often circular evaluation asks a question: once for each option of a choice, else once."""
-    return max(1, len(question.options)) if question.format == "choice" else 1
+    return max(1, len(question.options))
 
 
 def form(question: Question) -> str:

@@ -133,7 +133,7 @@ def _capabilities(items: Sequence[ScoredItem], seed: int) -> dict[str, Json]:
 def _circular(items: Sequence[ScoredItem]) -> dict[str, Json] | None:
     """Of the choices that were shown in more than one rotation; a rotation without an answer is wrong. None where
     there are none."""
-    asked = grouped((item for item in items if item.format == "choice"), lambda item: item.id).values()
+    asked = grouped(items, lambda item: item.id).values()
     turned = [_presented(rotations) for rotations in asked if len(rotations) > 1]
     if not turned:
         return None

@@ -9,8 +9,9 @@ from spatial_engine.evaluation.responses import Response
 from spatial_engine.evaluation.scored import ScoredItem, Status
 from spatial_engine.scoring import own, strict
 from spatial_engine.scoring.official import process_results
-from spatial_engine.scoring.official.row import restated, row
+from spatial_engine.scoring.official.row import row
 from spatial_engine.scoring.reading import Reading, Unreadable
+from templates.answers.registry import format_of
 from templates.answers.score import Score, Unscored
 from templates.measured import Json
 from templates.question import Question
@@ -101,7 +102,7 @@ def _published(
     doc = row(question)
     if isinstance(doc, Unscored):
         return None, None
-    told = restated(question, reading.value) if isinstance(reading, Reading) else None
+    told = format_of(question.format).official_text(reading.value) if isinstance(reading, Reading) else None
     (official,) = process_results(doc, [told or text]).values()
     hint = json.loads(doc["hint"]) if doc["hint"] else {}
     metric = getattr(strict, _STRICT.get(name := json.loads(doc["extra_info"])["metricfunc"], name))

@@ -82,7 +82,7 @@ def export_vlmevalkit(dataset: Dataset, folder: Path) -> Exported:
         _Table(folder / f"{name}_open.tsv", (*_COMMON, "item")) as others,
     ):
         for question in dataset.questions:
-            if question.format != "choice":
+            if not question.options:
                 row = open_row(question, others.rows, dataset.path)
                 if isinstance(row, Unscored):
                     reasons.append(row.reason)

@@ -1,21 +1,23 @@
 """Baselines that always answer alike: one answer, one letter or one length for a template, learnt on other folds."""
 
-import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int64
+from jaxtyping import Bool, Int64
 
-from spatial_engine.leaks.guesses import Guesses, has_words, no_guesses, numbers_of, period_of, right_option
+from spatial_engine.leaks.guesses import Guesses, no_guesses, written
 from spatial_engine.scoring.constant_answer import best_constant
+from spatial_engine.scoring.own import by_format
+from templates.answers.answer import Answer, stacked
+from templates.answers.score import Unscored
 from templates.question import Question
 
 Folds = Int64[np.ndarray, "n"]
 Key = Callable[[Question], Hashable]
 Candidates = Mapping[int, Sequence[Hashable]]
 """The possible answers of a question, by its index; the right answer comes first."""
-_Rows = Float64[np.ndarray, "n d"]
 
 
 def majority(questions: Sequence[Question], folds: Folds) -> Guesses:
@@ -31,7 +33,7 @@ def position(questions: Sequence[Question], folds: Folds) -> Guesses:
     """The letter that is right most often in its template."""
     candidates: dict[int, Sequence[Hashable]] = {}
     for n, question in enumerate(questions):
-        if question.format == "choice" and (right := right_option(question)) is not None:
+        if (right := question.right_option) is not None:
             candidates[n] = [right, *(k for k in range(len(question.options)) if k != right)]
     return _fill(no_guesses(questions), candidates, questions, folds, lambda q: (q.template, len(q.options)))
 
@@ -40,7 +42,8 @@ def length(questions: Sequence[Question], folds: Folds) -> Guesses:
     """The longest option or the shortest, whichever is right more often in its template."""
     candidates: dict[int, Sequence[Hashable]] = {}
     for n, question in enumerate(questions):
-        if question.format != "choice" or not has_words(question) or (right := right_option(question)) is None:
+        right = question.right_option
+        if right is None or question.has_pictures_as_options:
             continue
         sizes = [len(option) for option in question.options]
         ends = {max(sizes): "longest", min(sizes): "shortest"} if len(set(sizes)) > 1 else {}
@@ -53,7 +56,7 @@ def frame_order(questions: Sequence[Question], folds: Folds) -> Guesses:
     """The answer that is right most often in its template among questions whose photos are shown forwards in time,
     backwards, or mixed. Covers templates that show more than one of these, and no orders: there time is the question.
     """
-    candidates = {n: own for n, own in _answers(questions).items() if questions[n].format in ("choice", "yes_no")}
+    candidates = {n: own for n, own in _answers(questions).items() if len(own) > 1}
     seen: dict[Hashable, set[str]] = defaultdict(set)
     for n in candidates:
         seen[_template(questions[n])].add(_direction(questions[n]))
@@ -66,17 +69,12 @@ def _template(question: Question) -> tuple[Hashable, ...]:
 
 
 def _answers(questions: Sequence[Question]) -> dict[int, Sequence[Hashable]]:
-    """In words. Any order or plan seen before may be guessed, so only the right one is a candidate there."""
-    candidates: dict[int, Sequence[Hashable]] = {}
-    for n, question in enumerate(questions):
-        if question.format == "yes_no" and question.answer in ("yes", "no"):
-            candidates[n] = ("yes", "no") if question.answer == "yes" else ("no", "yes")
-        elif question.format in ("order", "plan"):
-            candidates[n] = (json.dumps(question.answer, sort_keys=True),)
-        elif question.format == "choice" and has_words(question) and (right := right_option(question)) is not None:
-            words = list(question.options)
-            candidates[n] = [words.pop(right), *words]
-    return candidates
+    return {n: found for n, question in enumerate(questions) if (found := _possible(question))}
+
+
+def _possible(question: Question) -> Sequence[str]:
+    found = by_format(question, lambda form: form.possible(question))
+    return () if isinstance(found, Unscored) else found
 
 
 def _direction(question: Question) -> str:
@@ -120,39 +118,39 @@ def _fill(
 
 def _fill_numbers(guesses: Guesses, questions: Sequence[Question], folds: Folds) -> None:
     """Writes the hits of one constant number, set of numbers or point per template, chosen in the other folds."""
-    groups: dict[tuple[str, str, Hashable, float | None], list[int]] = defaultdict(list)
+    groups: dict[Hashable, list[tuple[int, Answer]]] = defaultdict(list)
     for n, question in enumerate(questions):
-        if (numbers := numbers_of(question)) is not None:
-            names: Hashable = tuple(sorted(question.answer)) if question.format == "json" else len(numbers[0])
-            groups[question.template, question.format, names, period_of(question)].append(n)
-    for (_, form, _, period), members in groups.items():
-        rows = np.array([numbers_of(questions[n]) for n in members], dtype=np.float64)
-        index, answers, tolerances = np.array(members), rows[:, 0], rows[:, 1]
+        answer = written(question) if guesses.by_tolerance[n] else None
+        if answer is not None and answer.numbers is not None:
+            period = question.scorer_params.get("period")
+            groups[question.template, question.format, getattr(answer, "names", ()), period].append((n, answer))
+    for members in groups.values():
+        index, answers = np.array([n for n, _ in members]), [answer for _, answer in members]
         for fold in np.unique(folds[index]):
             test = folds[index] == fold
             if test.all():
                 continue
-            best = _best(answers[~test], tolerances[~test], period, form == "point")
-            near = _within(answers[test], tolerances[test], best[None], period, form == "point")
-            guesses.hits[index[test]] = near[0]
+            known, asked = ([answers[n] for n in np.flatnonzero(part)] for part in (~test, test))
+            guesses.hits[index[test]] = _hits([_best(known)], asked)[0]
 
 
-def _best(answers: _Rows, tolerances: _Rows, period: float | None, point: bool) -> Float64[np.ndarray, "d"]:
-    order = np.lexsort(answers.T[::-1])
+def _best(answers: Sequence[Answer]) -> tuple[float, ...]:
+    """The numbers that are right for most of the answers."""
+    by_size = sorted(answers, key=_numbers)
 
     def hits(tried: Sequence[tuple[float, ...]], on: Sequence[int]) -> list[int]:
-        rows = order[on]
-        return _within(answers[rows], tolerances[rows], np.array(tried), period, point).sum(axis=1).tolist()
+        return _hits(tried, [by_size[n] for n in on]).sum(axis=1).tolist()
 
-    return np.array(best_constant([tuple(row) for row in answers[order].tolist()], hits), dtype=np.float64)
+    return best_constant([_numbers(answer) for answer in by_size], hits)
 
 
-def _within(
-    answers: _Rows, tolerances: _Rows, guessed: Float64[np.ndarray, "k d"], period: float | None, point: bool
-) -> Bool[np.ndarray, "k n"]:
-    error = np.abs(guessed[:, None] - answers[None])
-    if period is not None:
-        error = np.minimum(error % period, period - error % period)
-    if point:
-        return np.hypot.reduce(error, axis=2) <= tolerances[None, :, 0]
-    return (error <= tolerances[None]).all(axis=2)
+def _hits(tried: Iterable[tuple[float, ...]], answers: Sequence[Answer]) -> Bool[np.ndarray, "k n"]:
+    """Which of the numbers tried are right for which of the answers: of one type, with the same names."""
+    targets = stacked(answers)
+    shape = getattr(targets, str(targets.numbers)).shape
+    guesses = (replace(targets, **{str(targets.numbers): np.broadcast_to(numbers, shape)}) for numbers in tried)
+    return np.array([(guess.error(targets)[0] <= targets.limits).all(axis=-1) for guess in guesses])
+
+
+def _numbers(answer: Answer) -> tuple[float, ...]:
+    return tuple(getattr(answer, str(answer.numbers)).tolist())

@@ -6,14 +6,14 @@ by a model that was trained on other folds.
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float64, Int64
 
-from spatial_engine.leaks.guesses import Guesses, has_words, no_guesses, numbers_of, right_option
+from spatial_engine.leaks.guesses import Guesses, no_guesses
 from templates.question import Question
 
 BINS = 4
@@ -36,26 +36,36 @@ def blind_baseline(questions: Sequence[Question], folds: Folds) -> Guesses:
     guesses = no_guesses(questions)
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for n, question in enumerate(questions):
-        if question.format in _BY_FORMAT:
+        if _model(question) is not None:
             groups[question.template, question.format].append(n)
-    for (_, form), members in sorted(groups.items()):
+    for _, members in sorted(groups.items()):
         if len(members) > AT_MOST:
             members = sorted(members, key=lambda n: sha256(questions[n].id.encode()).digest())[:AT_MOST]
         index = np.array(sorted(members))
-        _BY_FORMAT[form](guesses, index, [questions[n] for n in index], folds[index])
+        if (model := _model(questions[index[0]])) is not None:
+            model(guesses, index, [questions[n] for n in index], folds[index])
     return guesses
+
+
+def _model(question: Question) -> "_Model | None":
+    """Of options, of yes or no, of a number; None for other answers."""
+    if question.options:
+        return _choices
+    if isinstance(question.answer, str):
+        return _yes_no
+    return _numbers if isinstance(question.answer, int | float) else None
 
 
 def _choices(guesses: Guesses, index: Int64[np.ndarray, "m"], asked: Sequence[Question], folds: Folds) -> None:
     """Every option gets a value; the option with the largest value is the prediction."""
     from scipy.sparse import hstack
 
-    right = [right_option(question) for question in asked]
+    right = [question.right_option for question in asked]
     pairs = [(n, k) for n, question in enumerate(asked) if right[n] is not None for k in range(len(question.options))]
     of = np.array([n for n, _ in pairs], dtype=np.int64)
     if len(np.unique(folds[of])) < 2:
         return
-    options = [asked[n].options[k] if has_words(asked[n]) else "" for n, k in pairs]
+    options = ["" if asked[n].has_pictures_as_options else asked[n].options[k] for n, k in pairs]
     cues = np.concatenate([option_cues(asked[n]) for n in np.unique(of)])
     together = _words_with_option([asked[n].prompt for n in of], options)
     target = np.array([float(right[n] == k) - 1 / len(asked[n].options) for n, k in pairs])
@@ -76,7 +86,7 @@ def _yes_no(guesses: Guesses, index: Int64[np.ndarray, "m"], asked: Sequence[Que
 def _numbers(guesses: Guesses, index: Int64[np.ndarray, "m"], asked: Sequence[Question], folds: Folds) -> None:
     from sklearn.model_selection import PredefinedSplit
 
-    known = np.array([n for n, question in enumerate(asked) if numbers_of(question) is not None], dtype=np.int64)
+    known = np.flatnonzero(np.isfinite([question.answer for question in asked])).tolist()
     if len(np.unique(folds[known])) < 2:
         return
     values = np.array([float(asked[n].answer) for n in known])
@@ -91,7 +101,7 @@ def _numbers(guesses: Guesses, index: Int64[np.ndarray, "m"], asked: Sequence[Qu
         guesses.by_tolerance[index[test]] = False
 
 
-_BY_FORMAT = {"choice": _choices, "yes_no": _yes_no, "numeric": _numbers}
+_Model = Callable[[Guesses, Int64[np.ndarray, "m"], Sequence[Question], Folds], None]
 
 
 def _cross_validated(features: Any, target: Float64[np.ndarray, "m"], folds: Folds) -> Float64[np.ndarray, "m"]:
@@ -145,7 +155,7 @@ def option_cues(question: Question) -> Float64[np.ndarray, "k 14"]:
     """
     letters = np.eye(max(len(question.options), _LETTERS))[: len(question.options), :_LETTERS]
     cues = np.zeros((len(question.options), 8))
-    if has_words(question) and len(question.options) > 1:
+    if not question.has_pictures_as_options and len(question.options) > 1:
         options = [option.lower() for option in question.options]
         words = [set(re.findall(r"\w+", option)) for option in options]
         prompt = set(re.findall(r"\w+", question.prompt.lower()))

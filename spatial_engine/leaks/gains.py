@@ -101,7 +101,7 @@ def frequent_numbers(questions: Sequence[Question], limits: Limits) -> dict[str,
     ones with their shares, and whether these three are significantly more than `limits.constant` of all answers."""
     found: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
-        if question.format == "numeric" and isinstance(question.answer, int | float):
+        if isinstance(question.answer, int | float):
             found[question.template].append(question)
     return {template: _frequent(found[template], limits) for template in sorted(found)}
 

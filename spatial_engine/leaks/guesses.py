@@ -1,4 +1,4 @@
-"""What a baseline without pictures gets right, question by question; and what it may know of the right answers."""
+"""What a baseline without pictures gets right, question by question."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float64
 
+from spatial_engine.scoring.own import by_format, chance
+from templates.answers import Answer
+from templates.answers.registry import recorded_answer
 from templates.question import Question
-
-CLOSED = ("choice", "yes_no", "order")
-"""Formats with a closed list of answers. Numbers, points and plans are right within a tolerance: chance is near 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,54 +26,11 @@ class Guesses:
 
 def no_guesses(questions: Sequence[Question]) -> Guesses:
     """Nothing guessed yet: chance levels alone."""
-    return Guesses(
-        hits=np.full(len(questions), np.nan),
-        chance=np.array([chance(question) for question in questions], dtype=np.float64),
-        by_tolerance=np.array([question.format not in CLOSED for question in questions], dtype=bool),
-    )
+    levels = np.array([chance(question) for question in questions], dtype=np.float64)
+    return Guesses(hits=np.full(len(questions), np.nan), chance=levels, by_tolerance=levels == 0)
 
 
-def chance(question: Question) -> float:
-    """1/k of k options, 1/2, 1/n! of n photos to be ordered, else 0."""
-    if question.format == "choice":
-        return 1 / max(1, len(question.options))
-    if question.format == "yes_no":
-        return 0.5
-    if question.format == "order" and isinstance(question.answer, list | tuple):
-        return 1 / float(np.prod(np.arange(1, len(question.answer) + 1), dtype=np.float64))
-    return 0.0
-
-
-def right_option(question: Question) -> int | None:
-    """Index of the right option of a choice; None where the letter names no option."""
-    letter = question.answer
-    index = ord(letter) - ord("A") if isinstance(letter, str) and len(letter) == 1 else -1
-    return index if 0 <= index < len(question.options) else None
-
-
-def has_words(question: Question) -> bool:
-    """Whether the options of a choice are texts, not pictures."""
-    return bool(question.options) and not any(medium.get("option") for medium in question.media)
-
-
-def numbers_of(question: Question) -> tuple[list[float], list[float]] | None:
-    """Numbers of the answer and their tolerances, equally many; None where the answer has none."""
-    answer, tolerance = question.answer, question.tolerance
-    try:
-        if question.format == "numeric":
-            pair = [float(answer)], [float(tolerance)]
-        elif question.format == "json":
-            pair = [float(answer[k]) for k in sorted(answer)], [float(tolerance[k]) for k in sorted(answer)]
-        elif question.format == "point":
-            pair = [float(v) for v in answer], [float(tolerance)] * len(answer)
-        else:
-            return None
-    except (TypeError, ValueError, KeyError):
-        return None
-    return pair if pair[0] and np.isfinite(pair).all() else None
-
-
-def period_of(question: Question) -> float | None:
-    """360 for angles in degrees; None for numbers that do not wrap around."""
-    period = question.scorer_params.get("period")
-    return float(period) if isinstance(period, int | float) and period > 0 else None
+def written(question: Question) -> Answer | None:
+    """What a question's written answer says, typed; None for what is no answer of its format."""
+    found = by_format(question, lambda form: form.stated(question, recorded_answer(question)))
+    return found if isinstance(found, Answer) else None

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float64, Int64, UInt64
 
-from spatial_engine.leaks.guesses import has_words, numbers_of, period_of, right_option
+from spatial_engine.leaks.guesses import written
 from templates.measured import Json
 from templates.question import Question
 
@@ -107,27 +107,13 @@ def near_duplicates(questions: Sequence[Question], same: SamePicture) -> list[tu
 
 
 def same_answer(a: Question, b: Question) -> bool:
-    """Choices by the words of the right option, not its letter; numbers and points within the smaller tolerance."""
-    if a.format == "choice":
-        at, bt = right_option(a), right_option(b)
-        if at is None or bt is None or has_words(a) != has_words(b):
-            return False
-        return a.options[at] == b.options[bt] if has_words(a) else True
-    first, second = numbers_of(a), numbers_of(b)
-    if first is None or second is None:
+    """Words of right answers, not letters; numbers and points within the smaller tolerance."""
+    if a.options or a.right_words is not None:
+        return a.right_words == b.right_words
+    first, second = written(a), written(b)
+    if first is None or second is None or first.numbers is None or type(first) is not type(second):
         return bool(a.answer == b.answer)
-    if len(first[0]) != len(second[0]):
-        return False
-    period = period_of(a)
-    return all(
-        _difference(u, v, period) <= min(s, t)
-        for u, v, s, t in zip(first[0], second[0], first[1], second[1], strict=True)
-    )
-
-
-def _difference(u: float, v: float, period: float | None) -> float:
-    gap = abs(u - v)
-    return gap if period is None else min(gap % period, period - gap % period)
+    return first.repeats(second) and second.repeats(first)
 
 
 def _photos(question: Question) -> list[Mapping[str, Json]]:

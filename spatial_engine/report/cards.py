@@ -11,7 +11,8 @@ from spatial_engine.dataset.question_line import plain
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.protocol import Presentation
 from spatial_engine.evaluation.scored import ScoredItem
-from templates.measured import Json
+from spatial_engine.scoring.own import by_format
+from templates.answers.registry import recorded_answer
 from templates.question import Question
 
 LIMIT = 600
@@ -20,7 +21,6 @@ LONGEST = 8000
 """Characters of a response that are shown."""
 
 _SHOWN_ELSEWHERE = ("value", "right", "unit", "tolerance", "sigma", "squared_error")
-_UNITS = {"deg": "°", "": ""}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ def outcome(item: ScoredItem) -> str:
 def question_card(question: Question) -> dict[str, Any]:
     """A question with its whole record."""
     keys = ("id", "ability", "format", "template", "clip")
-    shown = {**plain(question.to_json()), "within": tolerance_words(question)}
+    shown = {**plain(question.to_json()), "within": tolerance_in_words(question)}
     return {**{key: getattr(question, key) for key in keys}, "question": shown}
 
 
@@ -91,26 +91,10 @@ def answer_card(item: ScoredItem, question: Question | None, others: Mapping[str
     }
 
 
-def tolerance_words(question: Question) -> str:
-    """ "within 5° of roll and pitch, 6° of vfov", "within 16 px"; "" where the answer is one of several labels."""
-    tolerance = question.tolerance
-    if tolerance is None or question.format in ("choice", "yes_no", "order"):
-        return ""
-    if not isinstance(tolerance, Mapping):
-        return f"within {_amount(tolerance, question.unit)}"
-    names: dict[float, list[str]] = defaultdict(list)
-    for name, reach in tolerance.items():
-        names[reach].append(name.replace("_", " "))
-    return "within " + ", ".join(f"{_amount(reach, question.unit)} of {_listed(of)}" for reach, of in names.items())
-
-
-def _amount(number: Json, unit: str) -> str:
-    unit = "step" if unit == "steps" and number == 1 else unit
-    return f"{number:.4g}{_UNITS.get(unit, f' {unit}')}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+def tolerance_in_words(question: Question) -> str:
+    """How far off still counts as right; "" where only the answer itself does."""
+    found = by_format(question, lambda form: "" if form.closed else recorded_answer(question).tolerance_in_words())
+    return found if isinstance(found, str) else ""
 
 
 def _as_shown(question: Question, rotation: int) -> dict[str, Any]:
@@ -121,7 +105,7 @@ def _as_shown(question: Question, rotation: int) -> dict[str, Any]:
     record = {key: getattr(question, key) for key in (*keys, "format", "fact_id")}
     shown = ("id", "kind", "path", "frames", "times_s", "option", "size_px", "marks")
     media = [{key: medium[key] for key in shown if key in medium} for medium in question.media]
-    return {**plain(record), "within": tolerance_words(question), "media": media}
+    return {**plain(record), "within": tolerance_in_words(question), "media": media}
 
 
 def filters(*keys: str) -> list[tuple[str, str]]:

@@ -1,9 +1,9 @@
 """The base class of answers: defines when an answer is *right*, for gate, audit, scoring and reward alike."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -21,6 +21,7 @@ LARGEST = 1e12
 
 Rows = float | Float[np.ndarray, "*n"]
 """A number of one answer, or a column of a stack."""
+AnswerType = TypeVar("AnswerType", bound="Answer")
 Errors = tuple[dict[str, float], dict[str, float]]
 """Answer minus truth, and the σ of that difference, by name of the number."""
 
@@ -54,6 +55,8 @@ class Answer(ABC):
     """Registry name; the `scorer` of a question."""
     refusal: ClassVar[str] = "σ too large for the tolerance"
     """Reason of the refusal where P(right) is too small."""
+    numbers: ClassVar[str | None] = None
+    """The field with its numbers, where one constant may lie within the tolerances of many answers; else None."""
 
     outlier_probability: Rows = 0.0
     """Probability that the measurement is an outlier (another point, a drifted track)."""
@@ -143,6 +146,13 @@ class Answer(ABC):
     def repeats(self, other: Any) -> bool:
         """Whether the answers to two equal questions about the same photos agree."""
         return True
+
+
+def stacked(answers: Sequence[AnswerType]) -> AnswerType:
+    """Answers of one type as a stack. What is no column (names, unit, period) is that of the first."""
+    first = answers[0]
+    columns = [f.name for f in fields(first) if f.type == Rows or isinstance(getattr(first, f.name), np.ndarray)]
+    return replace(first, **{name: np.stack([getattr(answer, name) for answer in answers]) for name in columns})
 
 
 def finite(value: Json) -> float | None:

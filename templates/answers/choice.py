@@ -1,12 +1,12 @@
 """The format that offers lettered options."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from templates.answers.answer import Answer
-from templates.answers.format import Format
+from templates.answers.format import Format, OfficialMetric
 from templates.answers.label import Label
 from templates.answers.score import Score, UnscorableError
 from templates.measured import Json
@@ -42,6 +42,16 @@ class Choice(Format):
         prediction = recorded.predicted(value)
         return Label(text=str(value), margin=np.inf) if prediction is None else prediction
 
+    def possible(self, question: Question) -> Sequence[str]:
+        """The texts of the options; none where they are pictures."""
+        if question.right_words is None:
+            return ()
+        return [question.right_words, *(text for n, text in enumerate(question.options) if n != question.right_option)]
+
+    def first(self, question: Question) -> Json:
+        """A."""
+        return "A"
+
     def guess(self, question: Question, rng: np.random.Generator) -> Json:
         """Any letter."""
         return LETTERS[rng.integers(len(question.options))]
@@ -50,6 +60,14 @@ class Choice(Format):
         """The other letters, from the next one on."""
         k, at = len(question.options), LETTERS.index(question.answer)
         yield from (LETTERS[(at + step) % k] for step in range(1, k))
+
+    def official(self, question: Question) -> OfficialMetric:
+        """Multiple choice."""
+        return OfficialMetric("multichoiceeval", str(question.answer))
+
+    def official_text(self, value: Json) -> str:
+        """The letter after a word."""
+        return f"Answer: {value}"
 
 
 def option_value(question: Question, index: int) -> Json:

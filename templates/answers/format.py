@@ -1,16 +1,16 @@
 """The base class of formats: how an answer is asked for, and how a reply is scored."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Int
 
 from templates.answers.answer import Answer
 from templates.answers.registry import recorded_answer
-from templates.answers.score import Score
+from templates.answers.score import Score, UnscorableError
 from templates.measured import Json
 from templates.question import Question
 
@@ -24,6 +24,15 @@ class Denied:
     def right(self, truth: Answer) -> Int[np.ndarray, "*n"]:
         """The negated verdict of the answer."""
         return np.asarray(-self.answer.right(truth))
+
+
+class OfficialMetric(NamedTuple):
+    """How SpatialTree-Bench scores a question."""
+
+    name: str
+    answer: str
+    """The right answer as text."""
+    hint: Mapping[str, Json] = {}
 
 
 class Format(ABC):
@@ -46,8 +55,13 @@ class Format(ABC):
         return recorded_answer(question).score(value)
 
     def chance(self, question: Question) -> float:
-        """Expected `score` of a uniformly random answer."""
+        """Expected `score` of a uniformly random answer; 0 where an answer is right within a tolerance."""
         return 0.0
+
+    def possible(self, question: Question) -> Sequence[str]:
+        """The possible answers in words, the right one first; the right one alone where they are too many to list;
+        none where an answer is right within a tolerance."""
+        return ()
 
     def stated(self, question: Question, recorded: Answer) -> Answer | Denied:
         """The written answer as a typed answer. An audit compares it with the truth, beside the `recorded` measurement.
@@ -61,6 +75,10 @@ class Format(ABC):
         """The answer that corresponds to doing nothing; None where there is none."""
         return None
 
+    def first(self, question: Question) -> Json | None:
+        """The first answer of a fixed list; else that of `no_op`."""
+        return self.no_op(question)
+
     def guess(self, question: Question, rng: np.random.Generator) -> Json | None:
         """A random answer; None where none can be drawn."""
         return None
@@ -68,3 +86,11 @@ class Format(ABC):
     def near_misses(self, question: Question) -> Iterator[Json]:
         """Probably wrong answers, the most informative first."""
         return iter(())
+
+    def official(self, question: Question) -> OfficialMetric:
+        """The metric of SpatialTree-Bench that scores the question. Raises `UnscorableError` where there is none."""
+        raise UnscorableError(f"no official metric for {question.ability} in the format {self.name}")
+
+    def official_text(self, value: Json) -> str | None:
+        """An answer in the form that SpatialTree-Bench's prompts ask for; None where ours ask for the same."""
+        return None

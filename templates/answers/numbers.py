@@ -1,5 +1,6 @@
 """Numbers, alone or by name, and the two formats that ask for them."""
 
+import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from jaxtyping import Float
 from scipy.stats import norm
 
 from templates.answers.answer import Answer, Errors, Recorded, Rows, finite, listed
-from templates.answers.format import Format
+from templates.answers.format import Format, OfficialMetric
 from templates.answers.measures import gaussian_score, mean_relative_accuracy, signed_difference
 from templates.answers.score import UnscorableError
 from templates.measured import Json
@@ -19,6 +20,7 @@ from templates.question import Question
 UNITS = {"deg": "degrees", "m": "metres", "px": "pixels", "s": "seconds"}
 """Units in words, by their symbol in a question."""
 _SYMBOLS = {"deg": "°"}
+_GRAVITY = ("roll", "pitch", "vfov")
 _SPANS = {"deg": (0.0, 180.0), "rad": (0.0, math.pi)}
 _FACTORS = {"": (0.25, 4.0), "m": (0.3, 10.0)}
 """Ranges of random answers without a period, by unit: uniform, and log-uniform (also for all other units)."""
@@ -29,6 +31,7 @@ class Numbers(Answer):
     """One or several named numbers. Right: every one within its tolerance."""
 
     name: ClassVar[str] = "numbers"
+    numbers: ClassVar[str] = "value"
 
     names: tuple[str, ...]
     value: Float[np.ndarray, "*n d"]
@@ -111,6 +114,7 @@ class Numbers(Answer):
             tolerance=column(question.tolerance),
             unit=question.unit,
             period=finite(params.get("period")) or None,
+            decimals=2,
         )
         if not names or not np.isfinite(numbers.value).all() or not (numbers.tolerance >= 0).all():
             raise UnscorableError("no measurement with a tolerance")
@@ -189,6 +193,14 @@ class Numeric(Format):
         """Numbers beyond the tolerance, and half a period away."""
         return _beside(question.answer, question.tolerance, question.scorer_params.get("period"))
 
+    def official(self, question: Question) -> OfficialMetric:
+        """Mean relative accuracy, of positive numbers that do not repeat."""
+        if "period" in question.scorer_params:
+            raise UnscorableError("relative accuracy is not defined for directions")
+        if question.answer <= 0:
+            raise UnscorableError("relative accuracy is not defined for numbers that are not positive")
+        return OfficialMetric("meanrelativeacc", str(question.answer))
+
 
 class NumbersByName(Format):
     """A JSON object of numbers."""
@@ -213,6 +225,17 @@ class NumbersByName(Format):
         for name, number in question.answer.items():
             for other in _beside(number, question.tolerance[name], question.scorer_params.get("period")):
                 yield {**question.answer, name: other}
+
+    def official(self, question: Question) -> OfficialMetric:
+        """Of gravity all three angles in degrees, each with the σ that widens the official kernel."""
+        if question.ability != "L1/Orientation/Gravity":
+            return super().official(question)
+        if set(question.answer) != set(_GRAVITY):
+            raise UnscorableError(
+                "the gravity score needs roll, pitch and vfov, and one of them is not known well enough"
+            )
+        hint = {f"{name}_unc": float(question.sigma[name]) for name in _GRAVITY}
+        return OfficialMetric("gravityeval", json.dumps({name: question.answer[name] for name in _GRAVITY}), hint)
 
 
 def _beside(number: float, tolerance: float, period: float | None) -> Iterator[float]:

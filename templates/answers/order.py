@@ -1,6 +1,7 @@
 """The format that asks for an order: numbers of photos."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from math import factorial
 from typing import ClassVar
 
@@ -40,6 +41,10 @@ class Order(Format):
     def chance(self, question: Question) -> float:
         """1/n! of n photos."""
         return 1 / factorial(len(_right_order(question)))
+
+    def possible(self, question: Question) -> Sequence[str]:
+        """The right order: there are too many to list."""
+        return (json.dumps(question.answer),)
 
     def stated(self, question: Question, recorded: Answer) -> Answer:
         """The order as a label."""

@@ -1,6 +1,8 @@
 """Plans: whole steps from one camera pose to another, and the format that asks for them."""
 
-from collections.abc import Iterator, Mapping
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -9,6 +11,7 @@ from jaxtyping import Float
 from scipy.spatial.transform import Rotation
 from scipy.stats import norm
 
+from action_mapping.official_dialect import official_replay
 from action_mapping.plan import MAX_STEPS, PlanError, read_plan
 from action_mapping.plan import Plan as Steps
 from action_mapping.primitives import (
@@ -18,10 +21,11 @@ from action_mapping.primitives import (
     STAY,
     TRANSLATIONS,
     UnknownPrimitiveError,
+    primitive,
     primitive_of,
 )
 from templates.answers.answer import Answer, Errors, Recorded, Rows, finite
-from templates.answers.format import Format
+from templates.answers.format import Format, OfficialMetric
 from templates.answers.measures import progress, spl
 from templates.answers.score import Score, UnscorableError
 from templates.measured import Json
@@ -32,6 +36,7 @@ MOTIONS = tuple(name.removesuffix("_rad") for name in COMPONENTS)
 _ROTATES = np.array([name in ROTATIONS for name in COMPONENTS])
 _IN_ORDER = [COMPONENTS.index(name) for name in (*TRANSLATIONS, *ROTATIONS)]
 _MAX_ACTIONS = 100
+_SYMBOLS = {known.name: known.symbol for known in PRIMITIVES}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,6 +236,10 @@ class PlanOfSteps(Format):
         """With its keys."""
         return 'one JSON object with the keys "actions" and "step_nums"'
 
+    def possible(self, question: Question) -> Sequence[str]:
+        """The right plan: there are too many to list."""
+        return (json.dumps(question.answer, sort_keys=True),)
+
     def no_op(self, question: Question) -> Json:
         """The plan that stays."""
         return {"actions": [STAY.name], "step_nums": [0]}
@@ -247,6 +256,35 @@ class PlanOfSteps(Format):
         yield {"actions": [_opposite(name) for name in answer["actions"]], "step_nums": answer["step_nums"]}
         yield {"actions": ["Dolly In", "Pan Right"], "step_nums": [MAX_STEPS, MAX_STEPS]}
         yield {"actions": ["Dolly Out", "Pan Left"], "step_nums": [MAX_STEPS, MAX_STEPS]}
+
+    def official(self, question: Question) -> OfficialMetric:
+        """The right plan in keys, and where it leads by the scorer's own arithmetic (metres, rad, quaternions xyzw).
+
+        That arithmetic rotates about permuted axes. A target that is replayed by the same arithmetic has the same
+        axes, so a right plan gets full marks and a wrong one fewer by its distance; a measured pose would be compared
+        across axes.
+        """
+        if "point_fraction" in question.scorer_params:
+            raise UnscorableError("the navigation score needs metres, and the clip's scale is relative")
+        metres = float(question.scorer_params["translation_step_m"])
+        radians = math.radians(question.scorer_params["rotation_step_deg"])
+        plan = {
+            "actions": [primitive(name).symbol for name in question.answer["actions"]],
+            "step_nums": list(question.answer["step_nums"]),
+        }
+        start = np.eye(4)
+        goal = official_replay(start, *plan.values(), translation_step=metres, rotation_step_rad=radians)
+        poses = [
+            [*pose[:3, 3].tolist(), *Rotation.from_matrix(pose[:3, :3]).as_quat().tolist()] for pose in (start, goal)
+        ]
+        steps = {"translation_step_size": metres, "rotation_step_size": radians}
+        hint = {"optimal_rel_pose": poses, "0->1": steps}
+        return OfficialMetric("agenticnaveval", json.dumps(plan, ensure_ascii=False), hint)
+
+    def official_text(self, value: Json) -> str:
+        """Keys in place of names, in a block of JSON."""
+        keys = {**value, "actions": [_SYMBOLS.get(name, name) for name in value["actions"]]}
+        return f"```json\n{json.dumps(keys, ensure_ascii=False)}\n```"
 
 
 def p_within(

@@ -20,6 +20,7 @@ class Point(Answer):
     """A pixel. Right: within `tolerance_px` (a radius)."""
 
     name: ClassVar[str] = "point"
+    numbers: ClassVar[str] = "xy_px"
 
     xy_px: Float[np.ndarray, "*n 2"]
     sigma_px: Rows

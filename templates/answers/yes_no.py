@@ -1,12 +1,12 @@
 """The format that asks for yes or no."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from templates.answers.answer import Answer
-from templates.answers.format import Denied, Format
+from templates.answers.format import Denied, Format, OfficialMetric
 from templates.answers.label import Label
 from templates.answers.score import Score, UnscorableError
 from templates.measured import Json
@@ -50,9 +50,17 @@ class YesNo(Format):
             raise ValueError(f"the drawing shows no {recorded.name}")
         return drawn if question.answer == "yes" else Denied(drawn)
 
+    def possible(self, question: Question) -> Sequence[str]:
+        """Both words."""
+        return sorted(_WORDS, key=lambda word: word != question.answer) if question.answer in _WORDS else ()
+
     def no_op(self, question: Question) -> Json:
         """ "no"."""
         return "no"
+
+    def first(self, question: Question) -> Json:
+        """Yes."""
+        return "yes"
 
     def guess(self, question: Question, rng: np.random.Generator) -> Json:
         """A random word."""
@@ -61,3 +69,7 @@ class YesNo(Format):
     def near_misses(self, question: Question) -> Iterator[Json]:
         """The other word."""
         yield "no" if question.answer == "yes" else "yes"
+
+    def official(self, question: Question) -> OfficialMetric:
+        """By a judge."""
+        return OfficialMetric("judge", str(question.answer))

@@ -177,7 +177,7 @@ function fields() {
 function comparison() {
   const { answer, within, own, blind, agrees } = screen.recorded;
   const unit = screen.item.unit && screen.item.format !== "plan" ? ` ${screen.item.unit}` : "";
-  const reach = within ? make("small", "", `  right ${within}`) : "";
+  const reach = within ? make("small", "", `  right: ${within}`) : "";
   const verdict = agrees === true ? "tag good" : agrees === false ? "tag bad" : "";
   const yours = make("dd", "", own === null ? "could not tell" : words(own) + unit, verdict ? make("span", verdict, agrees ? "same" : "differs") : "", blind ? "" : make("small", "", "  not blind"));
   if (yours.querySelector(".tag")) yours.querySelector(".tag").before("  ");

@@ -108,7 +108,7 @@ const unitOf = ({ unit }) => (unit === "deg" ? "°" : unit && unit !== "steps" ?
 
 function target(question) {
   const parts = [
-    question.within && `right ${question.within}`,
+    question.within && `right: ${question.within}`,
     question.within && `measured ${words(question.value)}`,
     question.sigma !== null && `σ ${words(question.sigma)}${unitOf(question)}`,
     question.margin !== null && `decided by ${number(question.margin)} σ`,

@@ -13,6 +13,7 @@ from functools import cache
 
 from experts.registry import Registry
 from spatial_engine.scoring import reading
+from spatial_engine.scoring.own import quotes
 from spatial_engine.scoring.reading import Reading, Unreadable
 from templates.answers.point import picture_size
 from templates.measured import Json
@@ -30,12 +31,14 @@ _UNITS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Reader:
-    """Two ways of reading. Both may raise what a question's unfit fields raise."""
+    """Ways of reading. All may raise what a question's unfit fields raise."""
 
     find: Callable[[Question, str], Reading | Unreadable]
     """The answer that a reply means, in the form of `Question.answer`: forgives what people and models forgive."""
     bare: Callable[[Question, str], Json | None]
     """The answer that a text is, if it is nothing else; None else. For rewards: whatever is forgiven will be used."""
+    holds: Callable[[Question, str, str], bool] = quotes.holds_numbers
+    """Whether words that a judge quotes from a reply hold the answer that it states."""
 
 
 def shown_options(question: Question) -> list[str]:
@@ -89,16 +92,26 @@ def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 LETTER = Reader(
     find=lambda question, text: reading.read_choice(text, shown_options(question)),
     bare=lambda question, text: text if len(text) == 1 else None,
+    holds=quotes.holds_letter,
 )
 YES_NO = Reader(
     find=lambda question, text: reading.read_yes_no(text),
     bare=lambda question, text: text.lower() if text.lower() in ("yes", "no") else None,
+    holds=quotes.holds_yes_no,
 )
-NUMBER = Reader(find=lambda question, text: reading.read_number(text, question.unit), bare=_bare_number)
+NUMBER = Reader(
+    find=lambda question, text: reading.read_number(text, question.unit),
+    bare=_bare_number,
+    holds=quotes.holds_quantity,
+)
 NUMBERS = Reader(find=lambda question, text: reading.read_object(text, list(question.answer)), bare=bare_json)
 PIXEL = Reader(find=lambda question, text: reading.read_point(text, *picture_size(question)), bare=bare_json)
 ORDER = Reader(find=lambda question, text: reading.read_order(text, len(question.answer)), bare=bare_json)
-PLAN = Reader(find=lambda question, text: reading.read_plan(text), bare=bare_json)
+PLAN = Reader(
+    find=lambda question, text: reading.read_plan(text),
+    bare=bare_json,
+    holds=quotes.holds_actions,
+)
 
 READERS = Registry(
     "spatial_engine.readers",

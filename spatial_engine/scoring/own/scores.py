@@ -36,28 +36,34 @@ def read(question: Question, response: str | None) -> Reading | Unreadable:
     """The answer in a response, in the form of `Question.answer`; points in pixels of the full-size frame."""
     if not response or not response.strip():
         return Unreadable(reason="empty")
-    found = _of(question, lambda form: reader_of(form.reader).find(question, response))
+    found = by_format(question, lambda form: reader_of(form.reader).find(question, response))
     return Unreadable(reason="nothing found") if isinstance(found, Unscored) else found
 
 
 def bare(question: Question, text: str) -> Json | None:
     """The answer that a text is, if it is nothing else: for rewards, which forgive nothing. None else."""
-    found = _of(question, lambda form: reader_of(form.reader).bare(question, text))
+    found = by_format(question, lambda form: reader_of(form.reader).bare(question, text))
     return None if isinstance(found, Unscored) else found
+
+
+def holds(question: Question, quote: str, answer: str) -> bool:
+    """Whether words that a judge quotes from a reply hold the answer that it found there, as far as rules can tell."""
+    found = by_format(question, lambda form: reader_of(form.reader).holds(question, quote, answer))
+    return False if isinstance(found, Unscored) else found
 
 
 def score_read(question: Question, value: Json) -> Score | Unscored:
     """What an answer is worth once it has been read: by rules, by a judge, or by whoever knows it."""
-    return _of(question, lambda form: form.score(question, value))
+    return by_format(question, lambda form: form.score(question, value))
 
 
 def chance(question: Question) -> float:
     """What someone who guesses evenly expects of `score`: 1/k of k options, 1/2, 1/n! of n photos, else 0."""
-    found = _of(question, lambda form: form.chance(question))
+    found = by_format(question, lambda form: form.chance(question))
     return 0.0 if isinstance(found, Unscored) else found
 
 
-def _of(question: Question, asked: Callable[[Format], _T]) -> _T | Unscored:
+def by_format(question: Question, asked: Callable[[Format], _T]) -> _T | Unscored:
     """What is asked of a question's format, or why the question's fields do not allow it."""
     try:
         return asked(format_of(question.format))

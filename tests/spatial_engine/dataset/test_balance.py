@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spatial_engine.dataset.balance import BalanceSettings, balance, right_text
+from spatial_engine.dataset.balance import BalanceSettings, balance
 from templates.draft import Draft
 from templates.question import Option, Phrasing
 from tests.spatial_engine.drafts import clip_questions, closer, moves, ratio, same_point, tilt, which_map
@@ -80,7 +80,7 @@ def test_no_words_are_right_too_often(first, second, kept):
     found = run(drafts)
     assert len(found.arranged) == kept
     if second:
-        counts = Counter(right_text(d.draft) for d in found.arranged)
+        counts = Counter(d.draft.right_words for d in found.arranged)
         assert max(counts.values()) / kept <= 0.6
 
 
@@ -91,13 +91,13 @@ def test_of_four_options_none_is_right_much_more_often_than_by_chance():
         return replace(one, phrasing=replace(one.phrasing, options=options, answer=0))
 
     drafts = [turned(n, "left" if n < 20 else "right" if n < 26 else "up") for n in range(32)]
-    counts = Counter(right_text(d.draft) for d in run(drafts).arranged)
+    counts = Counter(d.draft.right_words for d in run(drafts).arranged)
     assert counts == {"left": 8, "right": 6, "up": 6}  # 0.25 + 0.15 of 20
 
 
 def test_pictures_as_options_have_no_words_to_balance():
     drafts = [which_map(n) for n in range(8)]
-    assert right_text(drafts[0]) is None
+    assert drafts[0].right_words is None
     assert len(run(drafts).arranged) == 8
 
 
@@ -133,7 +133,7 @@ def test_no_leaf_dominates():
     leaves = Counter(d.draft.ability for d in found.arranged)
     assert max(leaves.values()) <= 0.3 * sum(leaves.values())
     assert min(leaves.values()) == 8
-    words = Counter(right_text(d.draft) for d in found.arranged if d.draft.template == "range_ratio")
+    words = Counter(d.draft.right_words for d in found.arranged if d.draft.template == "range_ratio")
     assert abs(words["Point A"] - words["Point B"]) <= 1
     assert {r.reason for r in found.dropped} == {"dropped to keep one leaf from dominating"}
 

@@ -65,7 +65,6 @@ def test_options_are_lettered_and_drawn_ones_are_pictures() -> None:
             {"actions": ["Dolly In", "Pan Right"], "step_nums": [4, 2]}, "json",
         ),
         (ALL["plan"], "go 4 ahead", "go 4 ahead", {"actions": ["Tilt Up"], "step_nums": [4]}, None),
-        (replace(ALL["yes_no"], format="text"), "a red chair there", "a red chair", "red chair", "red chair"),
     ],
 )  # fmt: skip
 def test_only_what_the_quoted_words_hold_is_read(

@@ -9,6 +9,7 @@ import numpy as np
 from templates.question import Question
 
 CLIPS = 30
+SCORERS = {"numeric": "numbers", "json": "numbers", "point": "point", "plan": "plan"}
 PLACES = ("to the left", "to the right", "far ahead", "just behind", "above it", "below it")
 
 
@@ -26,7 +27,8 @@ def question(n: int, clip: str, form: Any, answer: Any, prompt: str, **more: Any
     fields: dict[str, Any] = {
         "id": f"{n:016x}", "ability": "L1/Geometry/Distance", "template": f"t {form}", "format": form,
         "prompt": prompt, "options": [], "answer": answer, "value": answer, "unit": "", "sigma": None,
-        "tolerance": None, "margin": 5.0, "scorer": form, "scorer_params": {}, "media": [photo], "fact": {"n": n},
+        "tolerance": None, "margin": 5.0, "scorer": SCORERS.get(form, "label"), "scorer_params": {},
+        "media": [photo], "fact": {"n": n},
         "fact_id": f"fact {n}", "evidence": {}, "clip": clip, "seed": 0, "provenance": [],
         "licence": {"footage": "CC-BY-4.0", "signals": ["MIT"], "commercial_ok": True},
     }  # fmt: skip

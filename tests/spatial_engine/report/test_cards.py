@@ -4,7 +4,7 @@ import pytest
 
 from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.report import report
-from spatial_engine.report.cards import question_card, tolerance_words
+from spatial_engine.report.cards import question_card, tolerance_in_words
 from tests.spatial_engine.drafts import clip, clip_questions
 from tests.spatial_engine.report.pages_in_a_browser import needs_chromium, opened
 
@@ -18,19 +18,15 @@ def first(dataset, **wanted):
     return next(q for q in dataset.questions if all(getattr(q, name) == value for name, value in wanted.items()))
 
 
-def test_tolerances_are_said_in_words(dataset):
+def test_cards_state_the_tolerance_of_the_answer(dataset):
     tilt = first(dataset, format="json")
-    held = replace(tilt, tolerance={"pitch": 5.0, "roll": 5.0})
-    assert tolerance_words(held) == "within 5° of pitch and roll"
-    wide = replace(tilt, tolerance={"roll": 5.0, "pitch": 5.0, "vertical_fov": 6.0})
-    assert tolerance_words(wide) == "within 5° of roll and pitch, 6° of vertical fov"
-    assert tolerance_words(replace(tilt, tolerance=dict.fromkeys("abc", 0.5), unit="m")) == "within 0.5 m of a, b and c"
-    assert tolerance_words(replace(first(dataset, format="point"), tolerance=16.0)) == "within 16 px"
+    held = replace(tilt, tolerance=dict.fromkeys(tilt.value, 5.0))
+    words = ", ".join(f"{name} ±5°" for name in tilt.value)
+    assert tolerance_in_words(held) == words == question_card(held)["question"]["within"]
+    assert tolerance_in_words(replace(first(dataset, format="point"), tolerance=16.0)) == "within 16 pixels"
     number = first(dataset, format="numeric")
-    assert tolerance_words(replace(number, format="plan", tolerance=1.0, unit="steps")) == "within 1 step"
-    assert tolerance_words(replace(number, tolerance=0.12)) == "within 0.12"
-    assert tolerance_words(first(dataset, format="choice")) == ""
-    assert question_card(held)["question"]["within"] == "within 5° of pitch and roll"
+    assert tolerance_in_words(replace(number, tolerance=0.12, unit="")) == "±0.12"
+    assert tolerance_in_words(first(dataset, format="choice")) == ""
 
 
 @needs_chromium

@@ -10,14 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from spatial_engine.dataset.audit import audit
 from spatial_engine.dataset.balance import Arranged
 from spatial_engine.dataset.question_line import from_line, question_of, to_line
 from spatial_engine.evaluation import baselines, protocol
 from spatial_engine.export.lmms_eval import row
 from spatial_engine.export.scorer_archive import write_scorer
+from spatial_engine.leaks.near_duplicates import same_answer
+from spatial_engine.report.cards import tolerance_in_words
 from spatial_engine.scoring import own
+from spatial_engine.scoring.official.row import row as official_row
 from spatial_engine.scoring.reward import reward
 from templates.answers.registry import answer_type, format_of, recorded_answer
+from templates.answers.score import Unscored
 from templates.generate import gated
 from templates.measured import Undecided
 from templates.question import Photo, Phrasing
@@ -139,6 +144,17 @@ def test_it_is_asked_scored_and_rewarded(box) -> None:
     assert own.score(question, baselines.oracle_text(question)).value == 1.0
     earned = reward([moved(box, by) for by in (0.0, 45.0, 90.0)], question=[to_line(question)] * 3)
     assert earned[0] == 1.0 > 0.3 > earned[1] > earned[2] > 0
+
+
+def test_it_passes_whatever_looks_at_a_data_set(box) -> None:
+    question = asked(box)
+    found = audit([question] * 3, refused=(), dropped=(), scenes={question.clip: "s"}, seed=0, settings={})
+    assert found["formats"] == {"box": 3} and found["answers"] == {} and found["baselines"]["random"] is None
+    assert same_answer(question, question) and not same_answer(question, replace(question, answer={}))
+    assert official_row(question) == Unscored(reason=f"no official metric for {question.ability} in the format box")
+    said = json.dumps(question.answer)
+    assert own.holds(question, said, said) and not own.holds(question, "somewhere on the left", said)
+    assert tolerance_in_words(question) == "" and baselines.first_option_text(question) == ""
 
 
 def test_an_export_holds_it_and_the_code_that_scores_it(box, tmp_path: Path) -> None:
