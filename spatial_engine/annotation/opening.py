@@ -14,8 +14,8 @@ from spatial_engine.sources import (
     Footage,
     Found,
     ImageFolder,
-    Left,
     Opened,
+    Skipped,
     find_footage,
     open_footage,
 )
@@ -51,13 +51,13 @@ def find(path: Path, options: OpenOptions, progress: Progress) -> Found:
     """What lies at a path; says what is left out. Raises `UsageError`, or its root where videos are broken."""
     found = find_footage(path, options.images)
     ours = tuple(footage for footage in found.taken if _is_ours(Path(footage.place).parent, path.absolute()))
-    left_too = tuple(Left(path=Path(footage.place).parent, reason="written by this program") for footage in ours)
-    found = Found(taken=tuple(footage for footage in found.taken if footage not in ours), left=found.left + left_too)
-    for left in found.left:
-        progress.say(f"left out: {left.path}: {left.reason}")
+    own = tuple(Skipped(path=Path(footage.place).parent, reason="written by this program") for footage in ours)
+    found = Found(taken=tuple(each for each in found.taken if each not in ours), skipped=found.skipped + own)
+    for skipped in found.skipped:
+        progress.say(f"left out: {skipped.path}: {skipped.reason}")
     if not found.taken:
-        why = "; ".join(sorted({left.reason for left in found.left})) or "it is empty"
-        kind = SpatialEngineError if any(map(_is_broken_video, found.left)) else UsageError
+        why = "; ".join(sorted({skipped.reason for skipped in found.skipped})) or "it is empty"
+        kind = SpatialEngineError if any(map(_is_broken_video, found.skipped)) else UsageError
         raise kind(f"no footage at {path}: {why}", "give a video, or a folder of videos or of images")
     of_clips = clip_options(path, options)
     of_clips.check(found.taken, path)
@@ -80,8 +80,8 @@ def _is_ours(folder: Path, root: Path) -> bool:
     return any((place / marker).is_file() for place in inside for marker in _OUR_MARKERS)
 
 
-def _is_broken_video(left: Left) -> bool:
-    return left.path.suffix.lower() in VIDEO_ENDINGS and not left.path.name.startswith(".")
+def _is_broken_video(skipped: Skipped) -> bool:
+    return skipped.path.suffix.lower() in VIDEO_ENDINGS and not skipped.path.name.startswith(".")
 
 
 def open_all(found: Found, root: Path, store: Store, options: AnnotateOptions, progress: Progress) -> list[Clip]:
@@ -93,9 +93,9 @@ def open_all(found: Found, root: Path, store: Store, options: AnnotateOptions, p
     for footage, result in run(task, found.taken, options.workers):
         results[footage.place] = result
         progress.step(footage.name, _opening_outcome(result))
-    broken = {str(left.path.absolute()): left for left in found.left if _is_broken_video(left)}
-    for place, left in broken.items():
-        store.write_footage(FootageRecord(path=place, name=left.path.name, error=left.reason, remedy=_NEW_COPY))
+    broken = {str(skipped.path.absolute()): skipped for skipped in found.skipped if _is_broken_video(skipped)}
+    for place, skipped in broken.items():
+        store.write_footage(FootageRecord(path=place, name=skipped.path.name, error=skipped.reason, remedy=_NEW_COPY))
     clips: dict[str, Clip] = {}
     for footage in found.taken:
         opened = results[footage.place]

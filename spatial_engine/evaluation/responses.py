@@ -1,6 +1,5 @@
 """`responses.jsonl` of a run: one answer a line, appended and synced as it comes, so that a kill loses none."""
 
-import fcntl
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,7 +9,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, BinaryIO, Literal
 
-from spatial_engine.atomic_file import atomic_file
+from spatial_engine.atomic_file import atomic_file, one_writer
 from spatial_engine.errors import UsageError
 
 
@@ -72,14 +71,8 @@ class ResponseFile:
 
     @contextmanager
     def appending(self) -> Iterator["Appender"]:
-        """Takes the file for this process and mends its end. Raises `UsageError` if another process holds it."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("ab") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                cause = f"{self.path}: another process is asking for this run"
-                raise UsageError(cause, "wait until it is done, or choose another --name") from error
+        """Locks the file and cuts off an incomplete last line. Raises `BusyError` if another process writes."""
+        with one_writer(self.path), self.path.open("ab") as file:
             os.truncate(self.path, _whole_bytes(self.path))
             yield Appender(file)
 

@@ -4,7 +4,7 @@ In: files, folders and the user's options. Out: `experts.clip.Clip`s.
 """
 
 from spatial_engine.sources.finding import find_footage
-from spatial_engine.sources.footage import ClipError, Footage, Found, ImageFolder, Left, VideoFile
+from spatial_engine.sources.footage import ClipError, Footage, Found, ImageFolder, Skipped, VideoFile
 from spatial_engine.sources.opening import Cache, Opened, open_clips, open_footage, open_photo
 from spatial_engine.sources.record import clip_from_json, clip_to_json
 
@@ -14,8 +14,8 @@ __all__ = [
     "Footage",
     "Found",
     "ImageFolder",
-    "Left",
     "Opened",
+    "Skipped",
     "VideoFile",
     "clip_from_json",
     "clip_to_json",

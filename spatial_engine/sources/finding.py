@@ -8,7 +8,7 @@ from pathlib import Path
 from experts.footage.decoding import DecodingError
 from experts.footage.video import probe_video
 from spatial_engine.errors import UsageError
-from spatial_engine.sources.footage import Footage, Found, ImageFolder, Left, VideoFile
+from spatial_engine.sources.footage import Footage, Found, ImageFolder, Skipped, VideoFile
 from spatial_engine.sources.image_groups import group_images, natural_key
 
 # fmt: off
@@ -35,66 +35,66 @@ def find_footage(path: Path, images: str | None = None) -> Found:
     if not path.exists():
         raise UsageError(f"there is no {str(path)!r}", "give a video file, or a folder of videos or images")
     if path.is_file():
-        footage, left = _of_files(path.parent, "", [path], images, path.parent)
-        return Found(taken=tuple(footage), left=tuple(left))
+        footage, skipped = _of_files(path.parent, "", [path], images, path.parent)
+        return Found(taken=tuple(footage), skipped=tuple(skipped))
     taken: list[Footage] = []
-    left = []
+    skipped = []
     for folder, files, unread in _walk(path, set()):
-        left.extend(unread)
+        skipped.extend(unread)
         name = path.resolve().name if folder == path else folder.relative_to(path).as_posix()
         footage, rest = _of_files(folder, name, files, images, path)
         taken.extend(footage)
-        left.extend(rest)
-    return Found(taken=tuple(taken), left=tuple(left))
+        skipped.extend(rest)
+    return Found(taken=tuple(taken), skipped=tuple(skipped))
 
 
-def _walk(folder: Path, seen: set[tuple[int, int]]) -> Iterator[tuple[Path, list[Path], list[Left]]]:
+def _walk(folder: Path, seen: set[tuple[int, int]]) -> Iterator[tuple[Path, list[Path], list[Skipped]]]:
     """(folder, its files, what was not entered), each folder once, in natural order."""
     try:
         stat = folder.stat()
         place = (stat.st_dev, stat.st_ino)
         if place in seen:
-            yield folder, [], [Left(path=folder, reason="seen already (a link)")]
+            yield folder, [], [Skipped(path=folder, reason="seen already (a link)")]
             return
         seen.add(place)
         entries = sorted((Path(e.path) for e in os.scandir(folder)), key=natural_key)
     except OSError as error:
-        yield folder, [], [Left(path=folder, reason=f"folder cannot be read ({error.strerror})")]
+        yield folder, [], [Skipped(path=folder, reason=f"folder cannot be read ({error.strerror})")]
         return
-    files, folders, left = [], [], []
+    files, folders, skipped = [], [], []
     for entry in entries:
         if entry.name.startswith("."):
-            left.append(Left(path=entry, reason="hidden"))
+            skipped.append(Skipped(path=entry, reason="hidden"))
         elif entry.is_dir():
             folders.append(entry)
         elif entry.is_file():
             files.append(entry)
         else:
-            left.append(Left(path=entry, reason="broken link or special file"))
-    yield folder, files, left
+            skipped.append(Skipped(path=entry, reason="broken link or special file"))
+    yield folder, files, skipped
     for entry in folders:
         yield from _walk(entry, seen)
 
 
 def _of_files(
     folder: Path, name: str, files: list[Path], images: str | None, root: Path
-) -> tuple[list[Footage], list[Left]]:
+) -> tuple[list[Footage], list[Skipped]]:
     """Footage among the files of one folder."""
     taken: list[Footage] = []
-    left: list[Left] = []
+    skipped: list[Skipped] = []
     pictures: list[Path] = []
     for file in files:
         ending = file.suffix.lower()
         reason = _why_not(file, ending, images, root)
         if reason:
-            left.append(Left(path=file, reason=reason))
+            skipped.append(Skipped(path=file, reason=reason))
         elif ending in IMAGE_ENDINGS:
             pictures.append(file)
         else:
             taken.append(VideoFile(path=file, name=file.relative_to(root).as_posix()))
     groups: list[ImageFolder]
     groups, rest = group_images(folder, name, pictures)
-    return [*taken, *groups], [*left, *rest]
+    return [*taken, *groups], [*skipped, *rest]
 
 
 def _why_not(file: Path, ending: str, images: str | None, root: Path) -> str:

@@ -48,7 +48,7 @@ Footage = VideoFile | ImageFolder
 
 
 @dataclass(frozen=True, kw_only=True)
-class Left:
+class Skipped:
     """Something that was not taken, and why."""
 
     path: Path
@@ -63,5 +63,5 @@ class Found:
 
     taken: tuple[Footage, ...]
     """Footage to open, in natural order."""
-    left: tuple[Left, ...]
+    skipped: tuple[Skipped, ...]
     """Every other file and unreadable folder."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from spatial_engine.sources.footage import ImageFolder, Left
+from spatial_engine.sources.footage import ImageFolder, Skipped
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")  # a time stamp with decimals is one number
 _LABEL_WORD = re.compile(r"(?<![a-z])(mask|depth|disp|disparity|seg|semantic|instance|label|alpha|conf)s?(?![a-z])")
@@ -52,20 +52,20 @@ def read_header(path: Path) -> ImageHeader:
         return ImageHeader(path=path, width_px=width, height_px=height, mode=image.mode)
 
 
-def group_images(folder: Path, name: str, paths: Iterable[Path]) -> tuple[list[ImageFolder], list[Left]]:
+def group_images(folder: Path, name: str, paths: Iterable[Path]) -> tuple[list[ImageFolder], list[Skipped]]:
     """Clips among the images of one folder, and what belongs to none."""
-    headers, left = [], []
+    headers, skipped = [], []
     for path in paths:
         try:
             headers.append(read_header(path))
         except (OSError, SyntaxError, ValueError) as error:
             why = getattr(error, "strerror", None) or type(error).__name__
-            left.append(Left(path=path, reason=f"not a readable image ({why})"))
+            skipped.append(Skipped(path=path, reason=f"not a readable image ({why})"))
     taken: list[tuple[str, list[ImageHeader]]] = []
     for pattern, group in _groups(headers):
         reason = _why_not(folder, pattern, group)
         if reason:
-            left.extend(Left(path=h.path, reason=reason) for h in group)
+            skipped.extend(Skipped(path=h.path, reason=reason) for h in group)
         else:
             taken.append((pattern, group))
     several = len(taken) > 1
@@ -73,7 +73,7 @@ def group_images(folder: Path, name: str, paths: Iterable[Path]) -> tuple[list[I
     for twin, count in Counter(f.name for f in folders).items():
         if count > 1:  # one pattern, several sizes
             folders = [_with_size(f) if f.name == twin else f for f in folders]
-    return folders, left
+    return folders, skipped
 
 
 def _image_folder(name: str, group: list[ImageHeader]) -> ImageFolder:

@@ -15,7 +15,7 @@ from jaxtyping import Float64
 
 from spatial_engine.scoring.strict.plan_steps import gripper_accuracy, motions, read_steps, step_sizes, true_path
 from spatial_engine.scoring.strict.plans import rotation_score, step_score
-from spatial_engine.scoring.strict.rows import Unread, strict_metric
+from spatial_engine.scoring.strict.rows import UnreadableError, strict_metric
 
 
 @strict_metric
@@ -25,7 +25,7 @@ def agenticnaveval(response: str, answer: Any, extra_info: Mapping[str, Any]) ->
     sizes = step_sizes(extra_info)[-1:]
     steps = read_steps(response)
     if len(steps) > 1:
-        raise Unread("several plans where one was asked for")
+        raise UnreadableError("several plans where one was asked for")
     terms = _mean_terms(motions(steps, sizes), _true_motions(path))
     return terms["s_step"], terms
 

@@ -9,7 +9,8 @@ from spatial_engine.scoring.official.cognitive_map import ROTATIONS, MapObject, 
 from spatial_engine.scoring.reading import Reading, conclusion, read_choice
 from spatial_engine.scoring.reading.json_object import objects
 from spatial_engine.scoring.strict.metrics import letter_of
-from spatial_engine.scoring.strict.rows import RowFault, mapping, strict_metric
+from spatial_engine.scoring.strict.rows import mapping, strict_metric
+from templates.answers.score import UnscorableError
 
 _LETTERS = 5
 """MindCube asks for A to E."""
@@ -28,7 +29,7 @@ def cogmapeval(response: str, answer: Any, extra_info: Mapping[str, Any]) -> tup
     """
     true = _map_objects(mapping(extra_info.get("cogmap"), "the true map"))
     if not true:
-        raise RowFault("the true map is not valid, or empty")
+        raise UnscorableError("the true map is not valid, or empty")
     text = conclusion(response)
     read = read_choice(_MAP.sub(" ", text), [""] * _LETTERS)
     right = isinstance(read, Reading) and read.value == letter_of(answer)

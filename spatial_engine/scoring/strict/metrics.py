@@ -18,8 +18,9 @@ from spatial_engine.scoring.reading import (
     read_yes_no,
 )
 from spatial_engine.scoring.reading.json_object import as_number, objects
-from spatial_engine.scoring.strict.rows import RowFault, Unread, mapping, number, strict_metric, value_of
+from spatial_engine.scoring.strict.rows import UnreadableError, mapping, number, strict_metric, value_of
 from templates.answers.measures import gaussian_score, mean_relative_accuracy
+from templates.answers.score import UnscorableError
 
 _FEWEST = 4
 """Letters that are read where a row lists no options."""
@@ -34,19 +35,19 @@ def multichoiceeval(response: str, answer: Any, extra_info: Mapping[str, Any]) -
     letter = letter_of(answer)
     options = extra_info.get("option") or []
     if not isinstance(options, list | tuple) or not all(isinstance(option, str) for option in options):
-        raise RowFault("the options are not a list of texts")
+        raise UnscorableError("the options are not a list of texts")
     place = ord(letter) - ord("A")
     if options and place >= len(options):
-        raise RowFault(f"the answer {letter} is none of {len(options)} options")
+        raise UnscorableError(f"the answer {letter} is none of {len(options)} options")
     prediction = value_of(read_choice(response, options or [""] * max(_FEWEST, place + 1)))
     return float(prediction == letter), {"prediction": prediction}
 
 
 def letter_of(answer: Any) -> str:
-    """The letter of a row's answer. Raises `RowFault`."""
+    """The letter of a row's answer. Raises `UnscorableError`."""
     found = re.match(r"\s*\(?([A-Z])(?:\W|$)", answer, re.IGNORECASE) if isinstance(answer, str) else None
     if found is None:
-        raise RowFault("the answer is not a letter")
+        raise UnscorableError("the answer is not a letter")
     return found[1].upper()
 
 
@@ -67,7 +68,7 @@ def judgemodel(response: str, answer: Any, extra_info: Mapping[str, Any]) -> tup
     """1 if the response gives the answer, "yes" or "no" in any case. `extra_info` is not used."""
     target = answer.strip().lower().rstrip(".") if isinstance(answer, str) else ""
     if target not in ("yes", "no"):
-        raise RowFault("the answer is neither yes nor no")
+        raise UnscorableError("the answer is neither yes nor no")
     prediction = value_of(read_yes_no(response))
     return float(prediction == target), {"prediction": prediction}
 
@@ -118,7 +119,7 @@ def _decoded(answer: Any) -> UInt8[np.ndarray, "h w"]:
     except (binascii.Error, ValueError, cv2.error):
         mask = None
     if mask is None or mask.size == 0:
-        raise RowFault("the answer is not a picture")
+        raise UnscorableError("the answer is not a picture")
     return np.asarray(mask, dtype=np.uint8)
 
 
@@ -131,5 +132,5 @@ def gpteval(response: str, answer: Any, extra_info: Mapping[str, Any]) -> tuple[
         given = given[0]
     score = value_of(read_number(response)) if given is None else as_number(given)
     if score is None or not 0 <= score <= 1:
-        raise Unread("the judge's score is not from 0 to 1")
+        raise UnreadableError("the judge's score is not from 0 to 1")
     return score, {}

@@ -21,7 +21,8 @@ from action_mapping.replay import replay
 from spatial_engine.scoring.reading import Unreadable, conclusion, read_plan
 from spatial_engine.scoring.reading.json_object import objects
 from spatial_engine.scoring.reading.plan import plan_of
-from spatial_engine.scoring.strict.rows import RowFault, Unread, number
+from spatial_engine.scoring.strict.rows import UnreadableError, number
+from templates.answers.score import UnscorableError
 
 _MOST_STEPS = 200
 _INTEGER = re.compile(r"\d{1,9}")
@@ -40,7 +41,7 @@ class Step:
 
 
 def true_path(extra_info: Mapping[str, Any]) -> Float64[np.ndarray, "n 4 4"]:
-    """`optimal_rel_pose`, two or more poses [x, y, z, qx, qy, qz, qw], as matrices. Raises `RowFault`."""
+    """`optimal_rel_pose`, two or more poses [x, y, z, qx, qy, qz, qw], as matrices. Raises `UnscorableError`."""
     from scipy.spatial.transform import RigidTransform, Rotation
 
     try:
@@ -48,15 +49,15 @@ def true_path(extra_info: Mapping[str, Any]) -> Float64[np.ndarray, "n 4 4"]:
     except (TypeError, ValueError):
         poses = np.empty(0)
     if poses.ndim != 2 or poses.shape[1] != 7 or len(poses) < 2 or not np.isfinite(poses).all():
-        raise RowFault("optimal_rel_pose is not a list of two or more poses of seven finite numbers")
+        raise UnscorableError("optimal_rel_pose is not a list of two or more poses of seven finite numbers")
     if np.any(np.linalg.norm(poses[:, 3:], axis=1) < 1e-9):
-        raise RowFault("a quaternion of optimal_rel_pose has length 0")
+        raise UnscorableError("a quaternion of optimal_rel_pose has length 0")
     rotations = Rotation.from_quat(poses[:, 3:])
     return np.asarray(RigidTransform.from_components(poses[:, :3], rotations).as_matrix(), dtype=np.float64)
 
 
 def step_sizes(extra_info: Mapping[str, Any]) -> list[tuple[float, float]]:
-    """(metres, radians) of one count of an action, for every true step in order. Raises `RowFault`."""
+    """(metres, radians) of one count of an action, for every true step in order. Raises `UnscorableError`."""
     keys = [key for key in extra_info if isinstance(key, str) and _SEGMENT_KEY.fullmatch(key)]
     sizes = []
     for key in sorted(keys, key=lambda key: int(key.split("->")[0])):
@@ -66,10 +67,10 @@ def step_sizes(extra_info: Mapping[str, Any]) -> list[tuple[float, float]]:
             number(info.get("rotation_step_size", ROTATION_STEP_RAD), "a rotation_step_size"),
         )
         if min(size) <= 0:
-            raise RowFault("a step size is not positive")
+            raise UnscorableError("a step size is not positive")
         sizes.append(size)
     if not sizes:
-        raise RowFault("no step sizes")
+        raise UnscorableError("no step sizes")
     return sizes
 
 
@@ -84,7 +85,7 @@ def gripper_accuracy(steps: Sequence[Step], extra_info: Mapping[str, Any]) -> fl
 def read_steps(response: str) -> list[Step]:
     """The steps of the last plan of several steps, by the number in their keys; else the one step of a flat plan.
 
-    Raises `Unread`.
+    Raises `UnreadableError`.
     """
     for found in objects(conclusion(response)):
         listed = found.get("steps") or found.get("plan") or found.get("segments")
@@ -94,7 +95,7 @@ def read_steps(response: str) -> list[Step]:
             return [_step(part) for part in parts[:_MOST_STEPS]]
     reading = read_plan(response)
     if isinstance(reading, Unreadable):
-        raise Unread(reading.reason)
+        raise UnreadableError(reading.reason)
     plan: Any = reading.value
     return [Step(actions=plan["actions"], step_nums=plan["step_nums"])]
 
@@ -102,7 +103,7 @@ def read_steps(response: str) -> list[Step]:
 def motions(steps: Sequence[Step], sizes: Sequence[tuple[float, float]]) -> list[Float64[np.ndarray, "4 4"]]:
     """start_from_end of each step, in its own frame; steps beyond the known sizes take the last one.
 
-    Raises `Unread` for unknown actions and for counts that are not whole numbers from 0 to 10: nothing is repaired.
+    Raises `UnreadableError` for unknown actions and for counts that are not whole numbers from 0 to 10.
     """
     last = len(sizes) - 1
     return [replay(np.eye(4), _plan(step, *sizes[min(place, last)])) for place, step in enumerate(steps)]
@@ -129,13 +130,13 @@ def _plan(step: Step, metres: float, radians: float) -> Plan:
     try:
         return checked_plan(step.actions, step.step_nums, translation_step=metres, rotation_step_rad=radians)
     except (PlanError, UnknownPrimitiveError) as error:
-        raise Unread(str(error)) from None
+        raise UnreadableError(str(error)) from None
 
 
 def _step(part: Mapping[str, Any]) -> Step:
     plan = plan_of(part)
     if plan is None:
-        raise Unread("a step without as many step_nums as actions")
+        raise UnreadableError("a step without as many step_nums as actions")
     return Step(actions=plan["actions"], step_nums=plan["step_nums"], gripper=_gripper(part, plan["actions"]))
 
 

@@ -20,7 +20,7 @@ from spatial_engine.scoring.strict.plan_steps import (
     step_sizes,
     true_path,
 )
-from spatial_engine.scoring.strict.rows import Unread, strict_metric
+from spatial_engine.scoring.strict.rows import UnreadableError, strict_metric
 
 STILL_M = 1e-6
 """Displacements shorter than this have no direction."""
@@ -38,7 +38,7 @@ def agenticnaveval(response: str, answer: Any, extra_info: Mapping[str, Any]) ->
     sizes = step_sizes(extra_info)[-1:]
     steps = read_steps(response)
     if len(steps) > 1:
-        raise Unread("several plans where one was asked for")
+        raise UnreadableError("several plans where one was asked for")
     end = _compare(path, follow(path[0], motions(steps, sizes)))
     return (end.s_step + end.s_rot) / 2 if end.moved and steps[0].actions else 0.0, end.detail()
 

@@ -1,4 +1,4 @@
-"""What the strict metrics share: how they return, and rows that are themselves at fault."""
+"""What the strict metrics share: the form of their results, and how they read the fields of a row."""
 
 import json
 import math
@@ -7,17 +7,14 @@ from functools import wraps
 from typing import Any, Protocol, runtime_checkable
 
 from spatial_engine.scoring.reading import Reading, Unreadable
+from templates.answers.score import UnscorableError
 
 Result = dict[str, Any]
 """{"score": from 0 to 1, "detail": {...}}, all numbers finite. `detail` holds "unread" (why no answer was read), or
 "fault" (what is wrong with the row, so that no response can be scored), or the terms of the score."""
 
 
-class RowFault(Exception):  # noqa: N818 - becomes a result
-    """The row itself is invalid, whatever the response; the message is the reason."""
-
-
-class Unread(Exception):  # noqa: N818 - becomes a result
+class UnreadableError(ValueError):
     """No answer was read from a response; the message is the reason."""
 
 
@@ -30,16 +27,16 @@ class StrictMetric(Protocol):
 
 
 def strict_metric(measure: Callable[[str, Any, Mapping[str, Any]], tuple[float, dict[str, Any]]]) -> StrictMetric:
-    """Makes a metric of a function that gives (score, detail) or raises `Unread` or `RowFault`."""
+    """Makes a metric of a function that gives (score, detail) or raises `UnreadableError` or `UnscorableError`."""
 
     @wraps(measure)
     def scored(response: Any, answer: Any = None, extra_info: Any = None) -> Result:
         extra = extra_info if isinstance(extra_info, Mapping) else {}
         try:
             score, detail = measure(response if isinstance(response, str) else "", answer, extra)
-        except Unread as unread:
+        except UnreadableError as unread:
             return {"score": 0.0, "detail": {"unread": str(unread)}}
-        except RowFault as fault:
+        except UnscorableError as fault:
             return {"score": 0.0, "detail": {"fault": str(fault)}}
         return {"score": min(max(score, 0.0), 1.0) if math.isfinite(score) else 0.0, "detail": detail}
 
@@ -47,30 +44,30 @@ def strict_metric(measure: Callable[[str, Any, Mapping[str, Any]], tuple[float, 
 
 
 def value_of(reading: Reading | Unreadable) -> Any:
-    """The answer that was read. Raises `Unread`."""
+    """The answer that was read. Raises `UnreadableError`."""
     if isinstance(reading, Unreadable):
-        raise Unread(reading.reason)
+        raise UnreadableError(reading.reason)
     return reading.value
 
 
 def number(value: Any, what: str) -> float:
-    """A finite number of the row, which may be written as text. Raises `RowFault`."""
+    """A finite number of the row, which may be written as text. Raises `UnscorableError`."""
     try:
         found = float(value)
     except (TypeError, ValueError, OverflowError):
         found = math.nan
     if isinstance(value, bool) or not math.isfinite(found):
-        raise RowFault(f"{what} is not a finite number")
+        raise UnscorableError(f"{what} is not a finite number")
     return found
 
 
 def mapping(value: Any, what: str) -> Mapping[str, Any]:
-    """An object of the row, which may be written as JSON. Raises `RowFault`."""
+    """An object of the row, which may be written as JSON. Raises `UnscorableError`."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
         except (ValueError, RecursionError):
             value = None
     if not isinstance(value, Mapping):
-        raise RowFault(f"{what} is not an object")
+        raise UnscorableError(f"{what} is not an object")
     return value

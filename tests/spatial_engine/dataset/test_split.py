@@ -94,6 +94,12 @@ def test_split_keeps_together_what_belongs_together(planted, tmp_path):
     assert lines == sorted((planted.path / "questions.jsonl").read_text().splitlines())
 
 
+def test_parts_hard_link_the_media_of_the_whole(planted, tmp_path):
+    for part in split(planted, tmp_path / "parts").parts.values():
+        for medium in (part.path / "media").iterdir():
+            assert medium.samefile(planted.path / "media" / medium.name)
+
+
 def test_equal_seeds_split_equally(planted, tmp_path):
     a, b, c = (split(planted, tmp_path / name, seed=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2)))
     for name in a.parts:

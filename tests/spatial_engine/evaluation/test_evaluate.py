@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 
 from spatial_engine.atomic_file import read_json
 from spatial_engine.dataset.dataset import Dataset
-from spatial_engine.errors import SetupError, UsageError
+from spatial_engine.errors import BusyError, SetupError, UsageError
 from spatial_engine.evaluation.evaluate import evaluate, plan
 from spatial_engine.evaluation.fake_server import FakeServer
 from spatial_engine.evaluation.responses import ResponseFile
@@ -350,12 +351,12 @@ def test_killed_runs_go_on_and_pay_nothing_twice(tmp_path: Path) -> None:
     assert len(scores(run)) == total == len(file.path.read_bytes().splitlines())
 
 
-def test_two_at_once_are_one_too_many(dataset: Dataset, tmp_path: Path) -> None:
+def test_two_runs_never_write_the_same_responses(dataset: Dataset, tmp_path: Path) -> None:
     file = ResponseFile(tmp_path / "some-model" / "responses.jsonl")
     with serving(lambda number, request: Does()) as (url, requests):
         evaluate(dataset, tmp_path, replace(MODEL, limit=1), patient(url))
-        with file.appending(), pytest.raises(UsageError, match="another process"):
-            evaluate(dataset, tmp_path, MODEL, patient(url))
+        with file.appending(), ThreadPoolExecutor(1) as other, pytest.raises(BusyError, match="is being written by"):
+            other.submit(evaluate, dataset, tmp_path, MODEL, patient(url)).result()
         assert len(requests) == 1
 
 

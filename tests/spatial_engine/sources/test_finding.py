@@ -1,4 +1,4 @@
-"""What is taken as footage, what is left, and that nothing is passed over in silence."""
+"""What is taken as footage, what is skipped, and that nothing is passed over in silence."""
 
 import os
 from collections import Counter
@@ -24,14 +24,14 @@ def names(found: Found) -> dict[str, int]:
 
 
 def reasons(found: Found) -> dict[str, str]:
-    """Why each file was left."""
-    return {left.path.name: left.reason for left in found.left}
+    """Why each file was skipped."""
+    return {skipped.path.name: skipped.reason for skipped in found.skipped}
 
 
 def every_file_is_accounted_for(root: Path, found: Found) -> bool:
-    """Taken or left, once."""
+    """Taken or skipped, once."""
     taken = [p for f in found.taken for p in (f.paths if isinstance(f, ImageFolder) else (f.path,))]
-    accounted = Counter([*taken, *(left.path for left in found.left)])
+    accounted = Counter([*taken, *(skipped.path for skipped in found.skipped)])
     return all(accounted[p] == 1 for p in root.rglob("*") if p.is_file() and not p.is_symlink())
 
 
@@ -142,8 +142,8 @@ def test_a_pattern_restricts_images(tmp_path: Path) -> None:
     write_images(tmp_path / "cam1", panning(0, 3))
     assert names(find_footage(tmp_path, "cam1/*")) == {"cam1": 3}
     assert names(find_footage(tmp_path, "000[12].png")) == {"cam0": 2, "cam1": 2}
-    left = find_footage(tmp_path, "cam1/*").left
-    assert [e.reason for e in left] == ["does not match --images cam1/*"] * 3
+    skipped = find_footage(tmp_path, "cam1/*").skipped
+    assert [e.reason for e in skipped] == ["does not match --images cam1/*"] * 3
 
 
 def test_bad_files_are_left_with_a_reason(tmp_path: Path) -> None:
@@ -201,18 +201,18 @@ def test_any_name_works(tmp_path: Path, name: str) -> None:
     write_images(tmp_path / name, panning(0, 3), name + "{:d}.png")
     found = find_footage(tmp_path)
     assert sorted(names(found)) == sorted([f"{name}.mp4", name])
-    assert found.left == ()
+    assert found.skipped == ()
 
 
 def test_nothing_there_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="give a video file"):
         find_footage(tmp_path / "nowhere")
-    assert find_footage(tmp_path) == Found(taken=(), left=())
+    assert find_footage(tmp_path) == Found(taken=(), skipped=())
 
 
 @pytest.mark.skipif(not DATA, reason="SPATIAL_ENGINE_DATA names no folder of real footage")
 @pytest.mark.parametrize(
-    ("folder", "taken", "left"),
+    ("folder", "taken", "skipped"),
     [
         ("videos_plain", {"apple.mp4": 1, "robot_unitree.mp4": 1, "lady-running": 20}, {"masks or labels": 1}),
         ("sevenscenes_rgbd", {"sevenscenes_rgbd": 50}, {"16 bits": 50, ".txt": 51}),
@@ -227,10 +227,10 @@ def test_nothing_there_is_a_usage_error(tmp_path: Path) -> None:
         ("traj_aria", {}, {".csv": 3}),
     ],
 )
-def test_real_folders(folder: str, taken: dict[str, int], left: dict[str, int]) -> None:
+def test_real_folders(folder: str, taken: dict[str, int], skipped: dict[str, int]) -> None:
     root = Path(DATA) / folder
     found = find_footage(root)
     assert names(found) == taken
     assert every_file_is_accounted_for(root, found)
-    for part, count in left.items():
-        assert sum(part in entry.reason for entry in found.left) == count
+    for part, count in skipped.items():
+        assert sum(part in entry.reason for entry in found.skipped) == count
