@@ -1,9 +1,8 @@
-"""The signals that experts compute: one frozen dataclass each. Imports numpy and jaxtyping only.
+"""The signals that experts compute: one frozen dataclass each.
 
 Frames are indices in presentation order of the clip's source. Pixels refer to the upright frame at full size; (0, 0) is
 the centre of the top-left pixel. Camera axes follow OpenCV (+x right, +y down, +z forward). All signals of a clip share
-one world: the camera axes of the first registered frame (`templates.scene` aligns it with gravity). Every σ is one
-standard deviation. NaN means "unknown", never "zero".
+one world: the camera axes of the first registered frame. Every σ is one standard deviation. NaN means "unknown".
 """
 
 from collections.abc import Mapping
@@ -36,8 +35,7 @@ class Scale:
     """Whether lengths are in metres."""
 
     kind: Literal["metric", "relative", "per_frame"]
-    """metric: metres. relative: one unknown scale factor for the clip. per_frame: one unknown scale factor per
-    frame."""
+    """metric: metres. relative: one unknown scale factor per clip. per_frame: one unknown scale factor per frame."""
     relative_sigma: float | None = None
     """σ of the scale factor, relative; None unless metric."""
     source: str = ""
@@ -71,8 +69,7 @@ class CameraPath:
     frames: Int64[np.ndarray, "n"]
     """Frame indices, ascending."""
     world_from_cam: Float64[np.ndarray, "n 4 4"]
-    """Camera-to-world. All NaN where the frame is not registered. The translation column is NaN where only the rotation
-    is known."""
+    """Camera-to-world; NaN where not registered. The translation column is NaN where only the rotation is known."""
     registered: Bool[np.ndarray, "n"]
     """Whether the frame has a rotation (and, for `motion == "general"`, a position)."""
     keyframe: Bool[np.ndarray, "n"]
@@ -85,8 +82,7 @@ class CameraPath:
     """static: the camera does not move. rotation_only: it rotates about its centre. unresolved: the rotation is known;
     whether the camera translates is not. general: rotation and position are known (up to `scale`)."""
     rotation_sigma_rad: Float64[np.ndarray, "n"]
-    """σ per axis of the rotation between this frame and any other frame of the path, without the part due to the focal
-    length."""
+    """σ per axis of the rotation between this and any other frame, without the part due to the focal length."""
     position_sigma: Float64[np.ndarray, "n"]
     """Formal σ per axis of the position, in path units; NaN without a position."""
     direction_sigma_rad: float
@@ -148,18 +144,15 @@ class PointTracks:
     moving_pairs: Int32[np.ndarray, "t"]
     """Number of frame pairs with ≥ 6 px (at 640 px width) of motion that no static point can have."""
     parallax_px: Float64[np.ndarray, "t"]
-    """Parallax of the clip at this point. The larger it is, the better a motion of the point in the world is
-    visible."""
+    """Parallax of the clip at this point. The larger it is, the better a motion of the point is visible."""
     provenance: Provenance
     xyz_world: Float32[np.ndarray, "t n 3"] | None = None
-    """Position of each track in each frame, in the world and units of the path; NaN where unknown. None: 2-D tracks
-    only."""
+    """Position of each track in each frame, in path units; NaN where unknown. None: the tracks are 2-D only."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Matches:
-    """Pixels of the same scene point in two frames. Descriptors or depth find them; an independent method confirms
-    them."""
+    """Pixels of the same scene point in two frames, found by descriptors or depth and confirmed independently."""
 
     pairs: Int64[np.ndarray, "k 2"]
     """Frame indices (a, b) of each matched pair of frames."""
@@ -221,8 +214,7 @@ class Objects:
     ids: Int32[np.ndarray, "n h w"]
     """Object index of each pixel, -1 for none. The map may be smaller than the frame."""
     world_from_object: Float64[np.ndarray, "n k 4 4"]
-    """Pose of object k in frame n: centre and axes of its box; NaN where unknown. A static object has the same pose in
-    all frames."""
+    """Pose of object k in frame n: centre and axes of its box; NaN where unknown. A static object has one pose."""
     provenance: Provenance
     size: Float64[np.ndarray, "k 3"] | None = None
     """Side lengths of the box along its axes, in path units; NaN where unknown."""
@@ -236,14 +228,12 @@ class Objects:
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectOrientation:
-    """The facing direction of objects. Angles follow Orient Anything: they are relative to the ray to the object's
-    centre."""
+    """The facing direction of objects. As in Orient Anything, angles are relative to the ray to the object's centre."""
 
     frames: Int64[np.ndarray, "n"]
     """Frame indices, ascending; a subset of the frames of `Objects`."""
     azimuth_rad: Float64[np.ndarray, "n k"]
-    """0: faces the camera; π/2: the front points to the left of the picture; π: away; 3π/2: right. NaN where
-    unknown."""
+    """0: faces the camera; π/2: faces the left of the picture; π: away; 3π/2: right. NaN where unknown."""
     polar_rad: Float64[np.ndarray, "n k"]
     """> 0: the camera is above the object."""
     rotation_rad: Float64[np.ndarray, "n k"]
@@ -253,8 +243,7 @@ class ObjectOrientation:
     cam_from_object: Float64[np.ndarray, "n k 3 3"]
     """Rotates object axes (x front, y left, z up) into camera axes (OpenCV); NaN where unknown."""
     fronts: Int32[np.ndarray, "n k"]
-    """Number of fronts: 1; 2 or 4 if the object looks the same after a half or quarter rotation; 0: none (a ball); -1:
-    unknown."""
+    """1; 2 or 4 if the object looks the same after a half or quarter rotation; 0: none (a ball); -1: unknown."""
     provenance: Provenance
 
 

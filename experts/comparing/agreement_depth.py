@@ -136,6 +136,18 @@ def contradicts(error: DepthTrackError, limits: TrackLimits) -> bool:
     return any(too_large) or abs(error.factor) > limits.factor
 
 
+def tracks_contradict(
+    depth: Depth, path: CameraPath, tracks: PointTracks, fitted: FittedPath | None, limits: TrackLimits
+) -> bool:
+    """Whether tracks contradict learned depth or poses. `fitted`: the path fitted to the tracks; None: none fits."""
+    if not enough_tracks(tracks, limits):
+        return False
+    if fitted is None:
+        return True
+    error = compare_depth_with_tracks(depth, tracks, fitted, limits) if path.motion == "general" else None
+    return error is not None and contradicts(error, limits)
+
+
 def compare_depth_with_tracks(
     depth: Depth, tracks: PointTracks, fitted: FittedPath, limits: TrackLimits
 ) -> DepthTrackError | None:

@@ -50,15 +50,13 @@ class DepthOnPath:
         """σ per axis of the reprojected pixels: depth ⊕ poses ⊕ focal length, to first order."""
         camera, b_from_a = self.path.intrinsics, self.b_from_a(a, b)
         z = sampled(self.depth.z[self.row(a)], camera, xy_a)
-
-        def projected(factor: float, zoom: float) -> Float64[np.ndarray, "k 2"]:
-            lens = replace(camera, fx_px=camera.fx_px * zoom, fy_px=camera.fy_px * zoom)
-            return np.asarray(lens.project(unprojected(xy_a, z * factor, lens) @ b_from_a[:3, :3].T + b_from_a[:3, 3]))
-
-        by_depth = np.linalg.norm(projected(1.01, 1.0) - xy_b, axis=1) / 0.01 * self.relative_sigma(a, xy_a)
+        farther = _reprojected(xy_a, z * 1.01, camera, b_from_a)
+        by_depth = np.linalg.norm(farther - xy_b, axis=1) / 0.01 * self.relative_sigma(a, xy_a)
         if self.pose_sigma_px is not None:
             return np.hypot(by_depth, self.pose_sigma_px)
-        by_focal = np.linalg.norm(projected(1.0, 1.01) - xy_b, axis=1) / 0.01 * self.path.focal_relative_sigma
+        longer = replace(camera, fx_px=camera.fx_px * 1.01, fy_px=camera.fy_px * 1.01)
+        zoomed = _reprojected(xy_a, z, longer, b_from_a)
+        by_focal = np.linalg.norm(zoomed - xy_b, axis=1) / 0.01 * self.path.focal_relative_sigma
         return np.linalg.norm([by_depth, by_focal, self._pose_sigma_px(a, b, xy_a, z)], axis=0)
 
     def _pose_sigma_px(
@@ -76,6 +74,15 @@ class DepthOnPath:
         return np.asarray(path.intrinsics.fx_px * np.hypot(rotation, position / z_b))
 
 
+def _reprojected(
+    xy_a: Float64[np.ndarray, "k 2"],
+    z: Float64[np.ndarray, "k"],
+    camera: Intrinsics,
+    b_from_a: Float64[np.ndarray, "4 4"],
+) -> Float64[np.ndarray, "k 2"]:
+    return np.asarray(camera.project(unprojected(xy_a, z, camera) @ b_from_a[:3, :3].T + b_from_a[:3, 3]))
+
+
 def _rotation_only(world_from_cam: Float64[np.ndarray, "4 4"]) -> Float64[np.ndarray, "4 4"]:
     out = np.eye(4)
     out[:3, :3] = world_from_cam[:3, :3]
@@ -83,8 +90,8 @@ def _rotation_only(world_from_cam: Float64[np.ndarray, "4 4"]) -> Float64[np.nda
 
 
 _SIGMA_PER_PX = 0.3
-"""σ in px that a track gains per px of distance from the pixel: neighbours on one surface move alike to about a
-third."""
+"""Increase of a track's σ, in px per px of distance from the pixel: displacements of neighbours on one surface differ
+by up to about a third of their distance."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float64
 
 from experts.clip import Clip
-from experts.comparing.agreement_depth import TrackLimits, compare_depth_with_tracks, contradicts, enough_tracks
+from experts.comparing.agreement_depth import TrackLimits, tracks_contradict
 from experts.depth.depth_reprojection import SeenAgain, pixel_grid
 from experts.expert import WeightFreeExpert
 from experts.matching.carried_pixels import (
@@ -31,7 +31,7 @@ from experts.matching.carried_pixels import (
 from experts.matching.frame_pairs import REFERENCE_WIDTH_PX, choose_pairs, evenly_spaced
 from experts.provenance import Provenance
 from experts.signals import CameraPath, Depth, Matches, NoEstimate, Objects, PointTracks, Signal, Signals, ValidArea
-from experts.tracking.path_on_tracks import FitSettings, FittedPath, path_by_tracks
+from experts.tracking.path_on_tracks import FitSettings, path_by_tracks
 
 _FORWARD_BACKWARD = 4
 
@@ -156,17 +156,15 @@ class ReprojectionExpert(WeightFreeExpert):
         return {"matches": self._joined(found)}
 
     def _scene(self, clip: Clip, signals: Signals, depth: Depth, path: CameraPath) -> _Scene | None:
-        """Fits learned poses to the tracks. None where tracks contradict these poses or the depth. Measured poses stay:
-        they are more accurate than tracks."""
+        """Fits learned poses to the tracks. None where tracks contradict these poses or the depth, with the limits of
+        `cross_check`. Measured poses are not fitted: they are more accurate than tracks."""
         tracks, objects, area = (signals.get(name) for name in ("tracks", "objects", "valid_area"))
         tracks = tracks if isinstance(tracks, PointTracks) and len(tracks.xy_px) else None
-        fitted = (
-            path_by_tracks(tracks, path, self.settings.fit)
-            if tracks is not None and depth.outlier_probability
-            else None
-        )
-        if tracks is not None and depth.outlier_probability and _contradicts_tracks(depth, path, tracks, fitted):
-            return None
+        fitted = None
+        if tracks is not None and depth.outlier_probability:
+            fitted = path_by_tracks(tracks, path, self.settings.fit)
+            if tracks_contradict(depth, path, tracks, fitted, TrackLimits()):
+                return None
         pose_sigma_px = None if fitted is None else fitted.residual_px * clip.width_px / REFERENCE_WIDTH_PX
         return _Scene(
             clip=clip,
@@ -295,14 +293,3 @@ class ReprojectionExpert(WeightFreeExpert):
             confirmed_by=np.where(sure, _FORWARD_BACKWARD, 0).astype(np.int32),
             provenance=Provenance(expert=self.name, version=self.version, settings=asdict(self.settings), seed=0),
         )
-
-
-def _contradicts_tracks(depth: Depth, path: CameraPath, tracks: PointTracks, fitted: FittedPath | None) -> bool:
-    """Whether tracks contradict learned depth and poses, with the limits of `cross_check`."""
-    limits = TrackLimits()
-    if not enough_tracks(tracks, limits):
-        return False
-    if fitted is None:
-        return True
-    error = compare_depth_with_tracks(depth, tracks, fitted, limits) if path.motion == "general" else None
-    return error is not None and contradicts(error, limits)

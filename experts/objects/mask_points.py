@@ -208,17 +208,10 @@ def _extrapolated(
     known, size = np.isfinite(inverse), 2 * radius + 1
     weight, value = known.astype(np.float64), np.where(known, inverse, 0.0)
     row, column = np.nonzero(wanted)
-    offset = np.arange(-radius, radius + 1, dtype=np.float64)
-
-    def total(of: Float64[np.ndarray, "a b"], x: int, y: int) -> Float64[np.ndarray, "p"]:
-        """Of `of` · dx^x · dy^y over the window."""
-        along = ndimage.correlate1d(of, offset**x, axis=1, mode="constant")
-        return np.asarray(ndimage.correlate1d(along, offset**y, axis=0, mode="constant")[row, column])
-
     powers = [(0, 0), (1, 0), (0, 1)]
-    sums = {(x, y): total(weight, x, y) for x in range(3) for y in range(3 - x)}
+    sums = {(x, y): _window_moment(weight, x, y, radius)[row, column] for x in range(3) for y in range(3 - x)}
     normal = np.stack([np.stack([sums[a + c, b + d] for c, d in powers], axis=1) for a, b in powers], axis=1)
-    right = np.stack([total(value, x, y) for x, y in powers], axis=1)
+    right = np.stack([_window_moment(value, x, y, radius)[row, column] for x, y in powers], axis=1)
     count = normal[:, 0, 0]
     enough = count >= size  # of a plane's three numbers
     out = np.full(inverse.shape, np.nan)
@@ -229,6 +222,13 @@ def _extrapolated(
         plane = np.linalg.solve(normal[enough], right[enough, :, None])[:, 0, 0]
         out[row[enough], column[enough]] = np.clip(plane, 0.9 * mean, mean / 0.9)
     return out
+
+
+def _window_moment(values: Float64[np.ndarray, "a b"], x: int, y: int, radius: int) -> Float64[np.ndarray, "a b"]:
+    """Sum of values · dx^x · dy^y over the window around each pixel."""
+    offset = np.arange(-radius, radius + 1, dtype=np.float64)
+    along = ndimage.correlate1d(values, offset**x, axis=1, mode="constant")
+    return np.asarray(ndimage.correlate1d(along, offset**y, axis=0, mode="constant"))
 
 
 def _step(grid: Float64[np.ndarray, "a b 3"], axis: int) -> Float64[np.ndarray, "a b 3"]:

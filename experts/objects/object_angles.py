@@ -129,13 +129,13 @@ def _fitted(density: Float64[np.ndarray, "360"], fronts: int) -> tuple[float, fl
     x = np.deg2rad(np.arange(_AZIMUTHS))
     per_rad = density * _AZIMUTHS / (2 * np.pi)
     wave = np.cos(fronts * (x - circular_mean(density, 0, fronts)[0]))
-
-    def misfit(kappa: float) -> float:
-        return float(np.sum((per_rad - np.exp(kappa * wave) / (2 * np.pi)) ** 2))
-
-    best = minimize_scalar(misfit, bounds=(0.0, _KAPPA_MAX), method="bounded")
+    best = minimize_scalar(_squared_error, bounds=(0.0, _KAPPA_MAX), method="bounded", args=(wave, per_rad))
     total = float(np.sum((per_rad - per_rad.mean()) ** 2))
     return float(best.x), 1 - float(best.fun) / (total + 1e-8)
+
+
+def _squared_error(kappa: float, wave: Float64[np.ndarray, "360"], per_rad: Float64[np.ndarray, "360"]) -> float:
+    return float(np.sum((per_rad - np.exp(kappa * wave) / (2 * np.pi)) ** 2))
 
 
 def rotation_of(azimuth_rad: float, polar_rad: float, rotation_rad: float) -> Float64[np.ndarray, "3 3"]:

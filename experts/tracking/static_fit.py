@@ -204,16 +204,13 @@ def _normal(
 
     They are linear in (1, u_x, u_y, u²), so that one matrix product per clip computes them for all tracks.
     """
-    x, y, z = (s.cam_from_world[:, k] for k in range(3))
-
-    def outer(a: Float64[np.ndarray, "n 3"], b: Float64[np.ndarray, "n 3"]) -> Float64[np.ndarray, "n 3 3"]:
-        return a[:, :, None] * b[:, None]
-
-    parts = np.stack([outer(x, x) + outer(y, y), -outer(x, z) - outer(z, x), -outer(y, z) - outer(z, y), outer(z, z)])
+    outer = s.cam_from_world[:, :, None, :, None] * s.cam_from_world[:, None, :, None, :]  # of rows i and j
+    xz, yz = outer[:, 0, 2] + outer[:, 2, 0], outer[:, 1, 2] + outer[:, 2, 1]
+    parts = np.stack([outer[:, 0, 0] + outer[:, 1, 1], -xz, -yz, outer[:, 2, 2]])
     offset = s.centre - (np.zeros(3) if origin is None else origin)
     moments = np.einsum("pnij,nj->pni", parts, offset)
     factors = np.stack([weight, weight * u[..., 0], weight * u[..., 1], weight * (u**2).sum(axis=-1)], axis=1)
-    flat = factors.reshape(len(u), 4 * len(x))
+    flat = factors.reshape(len(u), 4 * len(s.centre))
     return (flat @ parts.reshape(-1, 9)).reshape(-1, 3, 3), flat @ moments.reshape(-1, 3)
 
 

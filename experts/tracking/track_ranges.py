@@ -1,10 +1,12 @@
 """Ranges from the image motion of static tracks, compared with ranges of another source."""
 
+from functools import partial
+
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 from scipy.spatial import cKDTree
 
-from experts.signals import PointTracks
+from experts.signals import CameraPath, PointTracks
 from experts.tracking.path_on_tracks import FittedPath
 from experts.tracking.static_fit import REFERENCE_WIDTH_PX
 
@@ -54,17 +56,9 @@ def departures(
     if not len(own) or not len(usable):
         return np.zeros(len(rows)), np.full(len(rows), np.inf)
     usable = usable[np.unique(np.linspace(0, len(usable) - 1, _FRAMES).round().astype(int))]
-    columns, there, pose = columns[usable], path.world_from_cam[at[usable]], path.world_from_cam[own[0]]
-    rays = path.intrinsics.rays(xy_px) * ranges[:, None]
-
-    rotations = there[:, :3, :3].transpose(1, 0, 2).reshape(3, -1)
-    offsets = (there[:, None, :3, 3] @ there[:, :3, :3])[:, 0]
-
-    def projected(log_factor: Float64[np.ndarray, "k"]) -> Float64[np.ndarray, "k f 2"]:
-        world = (rays * np.exp(log_factor)[:, None]) @ pose[:3, :3].T + pose[:3, 3]
-        cam = (world @ rotations).reshape(len(world), len(there), 3) - offsets
-        return path.intrinsics.project(cam)
-
+    columns = columns[usable]
+    points = path.intrinsics.rays(xy_px) * ranges[:, None]
+    projected = partial(_projected, points, path, own[0], at[usable])
     seen = np.where(tracks.visible[rows][:, columns, None], tracks.xy_px[rows][:, columns], np.nan)
     noise = np.hypot(fitted.residual_px * pixel_scale, _or_zero(tracks.sigma_px[rows][:, columns]).max(axis=1))
     departure = np.zeros(len(rows))
@@ -81,6 +75,22 @@ def departures(
     with np.errstate(divide="ignore"):
         sigma = np.where(steepest > 0, noise / steepest, np.inf)
     return np.where(explained, departure, np.inf), sigma
+
+
+def _projected(
+    xyz_cam: Float64[np.ndarray, "k 3"],
+    path: CameraPath,
+    row: np.int64,
+    others: Int64[np.ndarray, "f"],
+    log_factor: Float64[np.ndarray, "k"],
+) -> Float64[np.ndarray, "k f 2"]:
+    """Pixels, in the frames of rows `others`, of points in camera axes of a row whose ranges are multiplied by
+    exp(log_factor)."""
+    pose, there = path.world_from_cam[row], path.world_from_cam[others]
+    world = (xyz_cam * np.exp(log_factor)[:, None]) @ pose[:3, :3].T + pose[:3, 3]
+    rotations = there[:, :3, :3].transpose(1, 0, 2).reshape(3, -1)
+    offsets = (there[:, None, :3, 3] @ there[:, :3, :3])[:, 0]
+    return path.intrinsics.project((world @ rotations).reshape(len(world), len(there), 3) - offsets)
 
 
 def _or_zero(values: Float64[np.ndarray, "*n"]) -> Float64[np.ndarray, "*n"]:

@@ -102,16 +102,12 @@ class Numbers(Answer):
         """Raises `UnscorableError` where a number or its tolerance is missing."""
         value, params = question.value, question.scorer_params
         names = tuple(value) if isinstance(value, Mapping) else (params.get("name", "value"),)
-
-        def column(part: Json) -> Float[np.ndarray, "d"]:
-            found = [part[name] for name in names] if isinstance(value, Mapping) else [part]
-            return np.array([np.nan if (number := finite(each)) is None else number for each in found])
-
+        keys = names if isinstance(value, Mapping) else None
         numbers = cls(
             names=names,
-            value=column(value),
-            sigma=np.full(len(names), np.nan) if question.sigma is None else column(question.sigma),
-            tolerance=column(question.tolerance),
+            value=_column(value, keys),
+            sigma=np.full(len(names), np.nan) if question.sigma is None else _column(question.sigma, keys),
+            tolerance=_column(question.tolerance, keys),
             unit=question.unit,
             period=finite(params.get("period")) or None,
             decimals=2,
@@ -252,3 +248,9 @@ def _drawn(question: Question, rng: np.random.Generator) -> float:
         return round(float(rng.uniform(*_SPANS[question.unit])), 1)
     low, high = _FACTORS.get(question.unit, _FACTORS[""])
     return round(float(np.exp(rng.uniform(np.log(low), np.log(high)))), 2)
+
+
+def _column(part: Json, keys: tuple[str, ...] | None) -> Float[np.ndarray, "d"]:
+    """The numbers at `keys` of a mapping, or the one number `part` if `keys` is None; NaN where not finite."""
+    found = [part] if keys is None else [part[key] for key in keys]
+    return np.array([np.nan if (number := finite(each)) is None else number for each in found])
