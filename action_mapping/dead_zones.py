@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float64, Int8, Int64
-from scipy.signal import savgol_filter
 
 _SMOOTHING_POSES = 5
 _SMOOTHING_RESIDUAL = math.sqrt(1.0 - 17.0 / 35.0)
@@ -49,6 +48,8 @@ def smoothing_residual(steps: Float64[np.ndarray, "m k"]) -> float:
     """
     if len(steps) + 1 < _SMOOTHING_POSES:
         return 0.0
+    from scipy.signal import savgol_filter  # slow to import
+
     path = _summed(steps)
     residual = np.abs(path - savgol_filter(path, _SMOOTHING_POSES, 2, axis=0))
     return float(np.median(residual, axis=0).max() * 1.4826 / _SMOOTHING_RESIDUAL)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from experts.sigma_calibration.fitting import MEDIAN_OF_CHI_SQUARE
 from spatial_engine.scoring.statistics import clip_bootstrap_bound, clopper_pearson
@@ -159,7 +159,7 @@ def coverage(verdicts: Iterable[Verdict]) -> Coverage | None:
         largest=float(z.max()),
         curve=tuple(
             Reliability(nominal=p, sigmas=reach, observed=float(np.mean(z <= reach)))
-            for p, reach in zip(NOMINAL, norm.isf((1 - np.array(NOMINAL)) / 2).tolist(), strict=True)
+            for p, reach in zip(NOMINAL, (-ndtri((1 - np.array(NOMINAL)) / 2)).tolist(), strict=True)
         ),
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float64
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from action_mapping.pair_plan import MAX_FRACTION, ROUND_METRES, ROUND_RADIANS, in_whole_steps, pair_amounts
 from action_mapping.plan import MAX_STEPS, PlanError
@@ -214,7 +214,7 @@ def _main_motion(amounts: Float64[np.ndarray, "6"], sigma: Float64[np.ndarray, "
     margins += [-excess] if excess < 0 else [*rotation_margins, excess]
     if not min(margins) > 0:
         return None, None
-    joint = float(norm.isf(norm.sf(margins).sum()))  # all of them must hold
+    joint = float(-ndtri(ndtr(-np.array(margins)).sum()))  # all of them must hold
     return _JOINED.join(primitive_of(COMPONENTS[k], amounts[k]).name for k in named), joint
 
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from templates.answers.answer import TRUTH_SIGMAS, Answer, Recorded, Rows
 from templates.measured import Json
@@ -26,7 +26,7 @@ class Label(Answer):
 
     def p_within(self) -> Rows:
         """One-sided: the nearest other label lies `margin` σ away."""
-        return norm.cdf(self.margin)
+        return ndtr(self.margin)
 
     def decides(self) -> np.ndarray | np.bool_:
         """True from a margin of `TRUTH_SIGMAS` on."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from templates.answers.answer import Answer, Errors, Recorded, Rows, finite, listed
 from templates.answers.format import Format, OfficialMetric
@@ -47,7 +47,7 @@ class Numbers(Answer):
     def p_within(self) -> Rows:
         """Probability that all are within their tolerances, for independent normal errors."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.prod(1 - 2 * norm.sf(self.tolerance / self.sigma), axis=-1)
+            return np.prod(1 - 2 * ndtr(-(self.tolerance / self.sigma)), axis=-1)
 
     @property
     def limits(self) -> Float[np.ndarray, "*n d"]:

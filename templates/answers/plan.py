@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float
 from scipy.spatial.transform import Rotation
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from action_mapping.official_dialect import official_replay
 from action_mapping.plan import MAX_STEPS, PlanError, read_plan
@@ -296,8 +296,8 @@ def p_within(
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         distance = np.maximum(distance, 1e-4 * np.asarray(tolerance))  # at 0 the formula has a limit but no value
         near, far = (tolerance - distance) / sigma, (tolerance + distance) / sigma
-        tails = (norm.pdf(near) - norm.pdf(far)) / np.fmax(distance / sigma, 1e-9)
-        return np.asarray(norm.cdf(far) + norm.cdf(near) - 1 - tails)
+        tails = (_density(near) - _density(far)) / np.fmax(distance / sigma, 1e-9)
+        return np.asarray(ndtr(far) + ndtr(near) - 1 - tails)
 
 
 def _of_translation_and_rotation(each: Float[np.ndarray, "*n 6"]) -> Float[np.ndarray, "*n 2"]:
@@ -309,3 +309,8 @@ def _opposite(name: str) -> str:
     named = next(p for p in PRIMITIVES if p.name == name)
     others = [p.name for p in PRIMITIVES if p.component == named.component and p.sign == -named.sign]
     return others[0] if others else name
+
+
+def _density(x: Float[np.ndarray, "*k"] | float) -> Float[np.ndarray, "*k"] | float:
+    """Of the standard normal; `scipy.stats` is slow to import."""
+    return np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from templates.answers.answer import Answer, Errors, Recorded, Rows
 from templates.measured import Json
@@ -28,7 +28,7 @@ class Shape(Answer):
     def p_within(self) -> Rows:
         """Two-sided."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return 1 - 2 * norm.sf(np.asarray(self.tolerance) / self.sigma)
+            return 1 - 2 * ndtr(-np.asarray(self.tolerance) / self.sigma)
 
     @property
     def limits(self) -> Float[np.ndarray, "*n 1"]:
