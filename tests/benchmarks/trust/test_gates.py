@@ -6,6 +6,7 @@ import pytest
 from benchmarks.trust.asked import Setup
 from benchmarks.trust.gates import GATES, Gate, never_gross, one_map
 from benchmarks.trust.switch import set_at, switched_expert, switched_setup
+from benchmarks.trust.verdicts import ROOT
 from experts.provenance import Provenance
 from experts.registry import EXPERTS
 from experts.signals import Matches, NoEstimate
@@ -45,6 +46,12 @@ def test_every_switch_changes_what_it_names(gate: Gate) -> None:
 
 def test_each_gate_has_a_name_and_a_file_of_its_own() -> None:
     assert len({gate.name for gate in GATES}) == len({gate.key for gate in GATES}) == len(GATES)
+
+
+def test_the_page_has_a_row_for_every_gate() -> None:
+    lines = (ROOT / "docs/gates.md").read_text(encoding="utf-8").splitlines()
+    rows = {(cells[1].strip(), cells[2].strip()) for line in lines if len(cells := line.split("|")) == 11}
+    assert rows >= {(gate.guards, gate.name) for gate in GATES}
 
 
 def test_a_switch_to_the_same_value_or_to_nothing_is_refused() -> None:
