@@ -9,7 +9,6 @@ from action_mapping.primitives import COMPONENTS, ROTATIONS, Component, Primitiv
 MAX_STEPS = 10
 """Most steps of one action in the published benchmark."""
 
-
 ZOOM_STEP = math.log(1.1)
 """One step of zoom: the focal length changes by a factor of 1.1."""
 

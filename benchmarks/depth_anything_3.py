@@ -1,11 +1,11 @@
-"""What the adapter of Depth Anything 3 adds to upstream's own loop: wall time, decoding included on both sides.
+"""Overhead of the Depth Anything 3 adapter over upstream's own loop: wall time, decoding included on both sides.
 
     python -m benchmarks.depth_anything_3                    # small network, CPU, a few minutes
     python -m benchmarks.depth_anything_3 --device cuda      # every variant at its real size, with its peak of memory
 
-Random weights. Upstream's cameras are replaced by plausible ones on a line (random ones are refused at once), so that
-joining, checking and masking do all their work. "Bare": decode the frames with PyAV, call `inference` on the same
-windows, once in the precision that the adapter took, and once in upstream's own (on a CPU it takes half, slowly).
+Uses random weights. Upstream's cameras are replaced by plausible ones on a line, because random ones are refused at
+once and the adapter would skip its joins, checks and masks. "Bare": decode the frames with PyAV and call `inference` on
+the same windows, once in the adapter's precision, and once in upstream's (half precision on a CPU, which is slow).
 """
 
 import argparse
@@ -62,7 +62,7 @@ def _options() -> argparse.Namespace:
 
 
 def _video(path: Path, options: argparse.Namespace) -> Clip:
-    """A rendered walk as a video file, which both sides decode."""
+    """A rendered walk as a video file, for both sides."""
     room = random_room(
         np.random.default_rng(0), frames=options.frames, width_px=options.width, height_px=options.width * 3 // 4
     )
@@ -129,7 +129,7 @@ def _with_camera(clip: Clip, variant: str) -> Clip:
 
 
 def _plausible_cameras(anyview: Any) -> None:
-    """One focal length, a step to the right per frame."""
+    """Replaces the estimated cameras: one focal length, and a step to the right per frame."""
     import torch
 
     def camera(feats: Any, height: int, width: int, output: Any) -> Any:
@@ -147,7 +147,7 @@ def _plausible_cameras(anyview: Any) -> None:
 
 
 def _bare(model: Any, clip: Clip, windows: list[list[int]], side: int) -> None:
-    """Upstream's loop: decode, call, keep what comes."""
+    """Upstream's loop: decodes, calls the model, keeps the results."""
     pictures = dict(clip.read())
     kept = [model.inference([pictures[f] for f in frames], process_res=side) for frames in windows]
     assert sum(len(p.depth) for p in kept) >= len(clip.frames)
@@ -163,15 +163,15 @@ def _upstream(model: Any, clip: Clip, windows: list[list[int]], side: int) -> No
 
 
 def _check(results: Any) -> None:
-    """Says what was refused: then less work was done than was meant to be."""
+    """Prints refused signals, for which the adapter did less work than intended."""
     for name, signal in results.items():
         if isinstance(signal, NoEstimate):
-            print(f"  {name} abstains: {signal.reason} ({signal.detail})", file=sys.stderr)
+            print(f"  {name} has no estimate: {signal.reason} ({signal.detail})", file=sys.stderr)
     assert "depth" in results and isinstance(results["depth"], Depth | NoEstimate)
 
 
 def _peak(device: str, call: Callable[[], None]) -> str:
-    """Largest memory of one more call on a GPU."""
+    """Peak memory of one more call on a GPU."""
     if not device.startswith("cuda"):
         return ""
     import torch

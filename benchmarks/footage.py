@@ -1,4 +1,4 @@
-"""Clips and true cameras of the third-party test footage: one tiny loader a set."""
+"""Clips and true cameras of the third-party test footage: one small loader per set."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ class PictureFiles:
 
 @dataclass(frozen=True, kw_only=True)
 class Video:
-    """Reads frames of a video by decoding it from its beginning."""
+    """Reads frames of a video; decodes it from the beginning."""
 
     path: Path
 
@@ -43,13 +43,13 @@ class Video:
 
 @dataclass(frozen=True, kw_only=True)
 class Footage:
-    """A clip and what is known about its camera."""
+    """A clip and the ground truth of its camera."""
 
     clip: Clip
     true_focal_px: float | None = None
-    """Along x, full size."""
+    """Focal length along x in full-size pixels."""
     true_world_from_cam: np.ndarray | None = None
-    """(n, 4, 4), in the clip's frame order."""
+    """(n, 4, 4), in the order of the clip's frames."""
 
 
 def of_pictures(paths: Sequence[Path], name: str, options: OpeningOptions | None = None) -> Clip:
@@ -77,7 +77,7 @@ def of_video(path: Path) -> Clip:
 
 
 def load(root: Path, name: str) -> Footage:
-    """One of `SETS`, read from the folder that holds them all."""
+    """Reads one of `SETS` from the folder that contains them."""
     return SETS[name](root)
 
 
@@ -169,7 +169,7 @@ SETS = {
 
 
 def with_true_camera(footage: Footage) -> Clip:
-    """The clip as if the user had given its focal length."""
+    """The clip with its true focal length as an option of the user."""
     clip = footage.clip
     assert footage.true_focal_px is not None
     camera = Intrinsics.centred(clip.width_px, clip.height_px, footage.true_focal_px)

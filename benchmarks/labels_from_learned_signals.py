@@ -1,4 +1,4 @@
-"""Labels made from what learned models would say, held against the renderer's exact truth, room after room.
+"""Compares labels from simulated learned models with the renderer's exact truth, room by room.
 
     python -m benchmarks.labels_from_learned_signals [ROOMS] [SEED]
 
@@ -42,7 +42,7 @@ def room(seed: int) -> RenderedScene:
 def signals_of(
     scene: RenderedScene, clip: Clip, models: Models, checked: bool, rng: np.random.Generator
 ) -> Mapping[str, Signal]:
-    """All signals of a run, with second opinions and what comes of comparing them, or without."""
+    """All signals of a run, with or without second opinions and their comparison."""
     signals = concluded(clip, models)
     if checked:
         signals |= second_map(scene, clip, models, rng) | second_gravity(models, scene, rng)
@@ -65,7 +65,7 @@ def verdicts(scene: RenderedScene, clip: Clip, asked: ClipQuestions) -> Iterator
 
 
 def main(rooms: int, first_seed: int) -> None:
-    """One line a room and break, then the tables."""
+    """Prints one line per room and fault, then the tables."""
     by_template: Counter[tuple[str, str]] = Counter()
     by_break: Counter[tuple[str, str]] = Counter()
     for seed in range(first_seed, first_seed + rooms):

@@ -1,4 +1,4 @@
-"""Labels made from pixels alone, held against ground truth.
+"""Compares labels made from pixels alone with ground truth.
 
     SPATIAL_ENGINE_DATA=... python -m benchmarks.labels_on_real_footage OUT [SET ...]
 
@@ -30,7 +30,7 @@ from templates.truth import judge
 
 @dataclass(frozen=True, kw_only=True)
 class TruthQuality:
-    """σ of a set's own truth."""
+    """σ of a set's ground truth."""
 
     folder: str
     rotation_deg: float
@@ -57,7 +57,7 @@ SETS = {
 
 
 def true_scene(root: Path, name: str, clip: Clip) -> Scene | None:
-    """The set's truth as a scene of that clip; None if it has none."""
+    """The ground truth of the set as a scene of that clip; None if it has none."""
     if name == "videos_plain":
         return None
     footage, quality = load(root, name), SETS[name]
@@ -108,7 +108,7 @@ def _hololens_depth(root: Path, clip: Clip, source: Provenance) -> Depth:
 
 
 def main(out: Path, names: list[str]) -> None:
-    """One block of lines a set."""
+    """Prints one block of lines per set."""
     root = Path(os.environ["SPATIAL_ENGINE_DATA"])
     templates = create_templates()
     for name in names or list(SETS):

@@ -1,4 +1,4 @@
-"""Labels made from pixels alone, held against the renderer's exact truth, room after room.
+"""Compares labels made from pixels alone with the renderer's exact truth, room by room.
 
     python -m benchmarks.labels_on_rendered_scenes OUT [ROOMS] [SEED]
 
@@ -34,7 +34,7 @@ PATHS = {
 
 
 def room(seed: int) -> tuple[str, RenderedScene]:
-    """The room of a seed: its path's name and the scene."""
+    """The room of a seed: the name of its path, and the scene."""
     rng = np.random.default_rng(seed)
     name = list(PATHS)[seed % len(PATHS)]
     effects = Effects(
@@ -56,7 +56,7 @@ def room(seed: int) -> tuple[str, RenderedScene]:
 
 
 def main(out: Path, rooms: int, first_seed: int) -> None:
-    """One line a room, then the table."""
+    """Prints one line per room, then the table."""
     templates = create_templates()
     table: Counter[tuple[str, str]] = Counter()
     out.mkdir(parents=True, exist_ok=True)

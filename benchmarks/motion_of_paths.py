@@ -1,4 +1,4 @@
-"""How many poses a second become rates, segments, levelled segments and plans, on one core.
+"""Poses per second for rates, segments, levelled segments and plans, on one core.
 
 python benchmarks/motion_of_paths.py [poses]
 """
@@ -21,12 +21,14 @@ UP = np.array([0.0, -1.0, 0.0])
 
 
 def wander(count: int) -> tuple[np.ndarray, np.ndarray]:
-    """A smooth hand-held walk at 30 poses a second."""
+    """A smooth hand-held walk at 30 poses per second."""
     rng = np.random.default_rng(0)
-    turn, way = (np.cumsum(gaussian_filter1d(rng.normal(size=(count, 3)), 30, axis=0), axis=0) / 30 for _ in range(2))
+    angle_rad, position = (
+        np.cumsum(gaussian_filter1d(rng.normal(size=(count, 3)), 30, axis=0), axis=0) / 30 for _ in range(2)
+    )
     poses = np.tile(np.eye(4), (count, 1, 1))
-    poses[:, :3, :3] = Rotation.from_euler("YXZ", turn).as_matrix()
-    poses[:, :3, 3] = 4.0 * way
+    poses[:, :3, :3] = Rotation.from_euler("YXZ", angle_rad).as_matrix()
+    poses[:, :3, 3] = 4.0 * position
     return poses, np.arange(count) / 30.0
 
 
@@ -63,7 +65,7 @@ def main(count: int) -> None:
         print(f"{name:26} {poses_per_s(work, count) / 1e3:8.0f} thousand poses/s")
     half = peak_bytes(lambda: motion_segments(poses[: count // 2], times_s[: count // 2], scale="metric"))
     whole = peak_bytes(lambda: motion_segments(poses, times_s, scale="metric"))
-    print(f"memory: {whole / count:.0f} bytes a pose; twice the poses take {whole / half:.2f} times as much")
+    print(f"memory: {whole / count:.0f} bytes per pose; twice the poses take {whole / half:.2f} times as much")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
-"""How much of decoding and writing hides behind a model: the runtime with experts that only sleep.
+"""Overlap of decoding, inference and writing in the runtime, with experts that only sleep.
 
     python -m benchmarks.runtime_overlap [CLIPS] [PICTURES] [RUNS]
 
-A picture takes 10 ms to decode and 20 ms to infer, and what comes of it 10 ms to write. Prints the wall time of a
-worker's task as a share of the three one after the other, and of the model's time alone, which no runtime can beat:
-medians over the runs. Picture by picture: clips that are taken at once share batches of 8. Clip by clip: an expert that
-sees a clip at once and decodes ahead by itself.
+A picture takes 10 ms to decode, 20 ms to infer and 10 ms to write. Prints the wall time of a worker's task as a share
+of the sum of the three, and of the inference time alone, which is the lower bound: medians over the runs. Picture by
+picture: several clips share batches of 8. Clip by clip: the expert receives a whole clip and decodes ahead itself.
 """
 
 import sys
@@ -34,7 +33,7 @@ DECODE_S, INFER_S, WRITE_S = 0.01, 0.02, 0.01
 
 
 class OneCall:
-    """Takes a clip at once; "model" and decoding are sleep."""
+    """Receives a whole clip; "model" and decoding are sleep."""
 
     name: ClassVar[str] = "one_call"
     version: ClassVar[str] = "1"
@@ -50,7 +49,7 @@ class OneCall:
         """Nothing to free."""
 
     def pictures(self, clip: Clip, signals: Signals) -> Iterator[tuple[int, Picture]]:
-        """The frames, as slowly as a decoder."""
+        """The frames, at the speed of a decoder."""
         for frame in clip.frames:
             time.sleep(DECODE_S)
             yield int(frame), np.zeros((8, 8, 3), dtype=np.uint8)
@@ -121,7 +120,7 @@ def wall_s(expert: OneCall, at_once: int, clips: int, pictures: int) -> float:
 
 
 def main() -> None:
-    """Prints one line per way."""
+    """Prints one line per kind of expert and number of clips at once."""
     clips, pictures, runs = [*(int(word) for word in sys.argv[1:]), *(16, 24, 5)[len(sys.argv) - 1 :]]
     Store.write = SlowStore.write  # type: ignore[method-assign]
     units = clips * pictures

@@ -1,9 +1,9 @@
-"""Responses a second through the published scores, on one core; beside the reference where it is at hand.
+"""Responses per second of the published scores, on one core; compared with the reference where it is available.
 
     [LMMS_EVAL=checkout of lmms-eval] python -m benchmarks.scoring [REPEATS]
 
-Best of the repeats, in CPU time. With LMMS_EVAL the reference's functions, loaded from their one file (numpy and scipy
-are all that they need), score the same responses in turn with ours: the last column is the ratio of the two.
+Best of the repeats, in CPU time. With LMMS_EVAL the reference's functions, loaded from their single file (which needs
+only numpy and scipy), score the same responses by turns with ours: the last column is the ratio of the two.
 """
 
 import base64
@@ -35,7 +35,7 @@ STYLES = (
     "<answer>{}</answer>", "\\boxed{{{}}}", "The correct option is {}", "{}. table", "Option {} is correct.",
     "The table stands in front of the sofa, so it is closer: {}.", "I cannot tell from these pictures.",
 )  # fmt: skip
-"""Ordinary ones; in a third of them the reference finds nothing and draws."""
+"""Common styles of answers; in a third of them the reference finds no letter and draws one at random."""
 THOUGHT = "<think>" + "The lamp stands to the left of the shelf, and the shelf behind the table. " * 28 + "</think>\n"
 POSES = [[0.05 * i, 0.0, 0.1 * i, 0.0, 0.0, 0.0, 1.0] for i in range(5)]
 SEGMENTS = {f"{i}->{i + 1}": {"translation_step_size": 0.02, "rotation_step_size": 0.0087} for i in range(4)}
@@ -43,7 +43,7 @@ PLAN = {"actions": ["W", "D", "→", "↑", "shift"], "step_nums": [5, 2, 3, 1, 
 
 
 def main(repeats: int) -> None:
-    """One line a metric."""
+    """Prints one line per metric."""
     reference = load_reference()
     print(f"{'':42}{'thousand/s':>12}" + (f"{'reference':>12}{'ratio':>8}" if reference else ""))
     for title, (name, cases) in workloads().items():
@@ -60,7 +60,7 @@ def main(repeats: int) -> None:
 
 
 def workloads() -> Mapping[str, tuple[str, Sequence[Case]]]:
-    """By title: the metric's name and what it scores."""
+    """Names of metrics and the cases that they score, by title."""
     letters = [style.format(letter) for letter in "ABCD" for style in STYLES]
     step, fenced = json.dumps(PLAN), "```json\n{}\n```"
     steps = json.dumps({f"step_{i + 1}": PLAN for i in range(4)}, ensure_ascii=False, indent=1)
@@ -84,7 +84,7 @@ def workloads() -> Mapping[str, tuple[str, Sequence[Case]]]:
 
 
 def seconds(metric: Callable[[Any, Any, Any], object], cases: Sequence[Case]) -> float:
-    """CPU time of all; nothing is printed meanwhile."""
+    """CPU time of all cases; suppresses printed output."""
     with redirect_stdout(StringIO()):
         start = time.process_time()
         for case in cases:

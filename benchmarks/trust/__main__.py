@@ -1,9 +1,9 @@
-"""Labels made from pixels alone, held against truth, clip after clip; then docs/trust.md.
+"""Compares labels made from pixels alone with ground truth, clip by clip, and writes docs/trust.md.
 
     SPATIAL_ENGINE_DATA=... python -m benchmarks.trust OUT [--rooms N] [--seed N] [--date DAY] [--quick]
 
-OUT keeps footage, signals, labels and verdicts (not for committing). A run that was stopped goes on where it was:
-verdicts are made again only for other code. `--quick` looks at six clips, checks the instrument and writes no table.
+OUT keeps footage, signals, labels and verdicts (not for committing). A stopped run resumes: verdicts are made again
+only if the code changed. `--quick` audits six clips, tests the audit itself, and writes no table.
 """
 
 import argparse
@@ -21,13 +21,13 @@ from spatial_engine.annotation.executor import Crashed
 from spatial_engine.annotation.executor import run as run_tasks
 
 ROOMS = 90
-"""Ten of each path."""
+"""Number of rooms: ten of each path."""
 WORKERS = 2
 _QUICK_ROOMS, _QUICK_REAL = 4, ("hololens_indoor", "kitti_odom_a")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status: 0 if every clip has its verdicts and the instrument is sound."""
+    """Exit status: 0 if every clip has its verdicts and, with `--quick`, the audit passes its own test."""
     given = _parser().parse_args(arguments)
     given.out.mkdir(parents=True, exist_ok=True)
     clips = _clips(given)
@@ -46,14 +46,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def make(clips: Sequence[AnyClip], judge: Judge) -> int:
-    """Makes what is missing, two clips at a time; returns how many failed."""
+    """Makes the missing verdicts, two clips at a time; returns the number of clips that failed."""
     missing = [clip for clip in clips if _kept(clip, judge) is None]
     print(f"{len(clips)} clips, {len(clips) - len(missing)} have their verdicts", flush=True)
     begun, failed = time.monotonic(), 0
     for number, (clip, found) in enumerate(run_tasks(judge, missing, WORKERS), start=1):
-        said = f"failed: {found.error}\n{found.traceback}" if isinstance(found, Crashed) else str(found)
+        outcome = f"failed: {found.error}\n{found.traceback}" if isinstance(found, Crashed) else str(found)
         failed += isinstance(found, Crashed)
-        print(f"{number}/{len(missing)} {time.monotonic() - begun:5.0f} s  {clip.name:18} {said}", flush=True)
+        print(f"{number}/{len(missing)} {time.monotonic() - begun:5.0f} s  {clip.name:18} {outcome}", flush=True)
     return failed
 
 
@@ -62,13 +62,11 @@ def _kept(clip: AnyClip, judge: Judge) -> ClipVerdicts | None:
 
 
 def _clips(given: argparse.Namespace) -> list[AnyClip]:
-    """Real sets first: they take longest."""
+    """Real sets come first, because they take longest."""
     names = _QUICK_REAL if given.quick else REAL
     real = [RealClip(data=given.data, set=name) for name in names if given.data and (given.data / name).is_dir()]
     if len(real) < len(names):
-        print(
-            f"{len(names) - len(real)} real sets are not there: set SPATIAL_ENGINE_DATA to the folder that holds them"
-        )
+        print(f"{len(names) - len(real)} real sets are missing: set SPATIAL_ENGINE_DATA to the folder that holds them")
     first = given.seed * 1_000_000
     return [*real, *(RoomClip(seed=first + k) for k in range(_rooms(given)))]
 
@@ -88,10 +86,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--data", type=Path, default=Path(data) if data else None, help="folder of the real sets")
     parser.add_argument("--quick", action="store_true", help="six clips, no table")
     return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())
 
 
 if __name__ == "__main__":

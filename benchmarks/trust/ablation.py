@@ -2,8 +2,8 @@
 
     python -m benchmarks.trust.ablation OUT [--rooms N] [--hard N] [--thorough N] [--seed N] [--workers N] [--quick]
 
-OUT keeps footage, signals and results (not for committing). A run that was stopped goes on where it was: a gate of a
-clip is looked at again only for other code. `--quick` looks at two clips and a few gates, and writes no table.
+OUT keeps footage, signals and results (not for committing). A stopped run resumes: a gate of a clip is evaluated again
+only if the code changed. `--quick` evaluates two clips and three gates, and writes no table.
 """
 
 import argparse
@@ -16,11 +16,11 @@ from pathlib import Path
 
 import spatial_engine as se
 from benchmarks.trust.asked import Known, Setup, asked, count
+from benchmarks.trust.cached_reconstructions import Cache, cached_reconstructions
 from benchmarks.trust.clips import HardClip, RoomClip
 from benchmarks.trust.gate_table import Result, table
 from benchmarks.trust.gates import GATES, Gate
 from benchmarks.trust.hard_rooms import KINDS
-from benchmarks.trust.remembered_maps import Memory, remembered
 from benchmarks.trust.switch import concerned, signals_without, switched_setup
 from benchmarks.trust.verdicts import ROOT, digest
 from experts.expert import Expert
@@ -33,20 +33,20 @@ from spatial_engine.sources import clip_from_json
 from spatial_engine.store.store import Store
 
 FIRST = 3000
-"""Seed of the first room: the rooms of docs/trust.md are others."""
+"""Seed of the first room; docs/trust.md has other rooms."""
 NOTHING = Gate(name="nothing", guards="")
-"""No gate is off."""
+"""Stands for no gate."""
 _DRAWN_BY = ("spatial_engine/rendering/*.py", "benchmarks/trust/rooms.py", "benchmarks/trust/hard_*.py")
-"""What footage depends on."""
+"""Code that the footage depends on."""
 _CODE = (
     *_DRAWN_BY,
     *(f"{floor}/**/*.py" for floor in ("experts", "action_mapping", "templates")),
     *(f"spatial_engine/{part}/**/*.py" for part in ("annotation", "dataset", "sources", "store", "trust")),
     "benchmarks/trust/asked.py",
     "benchmarks/trust/switch.py",
-    "benchmarks/trust/remembered_maps.py",
+    "benchmarks/trust/cached_reconstructions.py",
 )
-"""What results depend on, beside the gate itself: with other code they are made again."""
+"""Code that the results depend on: if it changes, they are made again."""
 _QUICK_GATES = (
     "plausible focal length",
     "isolated points are suspected outliers",
@@ -58,7 +58,7 @@ AnyClip = RoomClip | HardClip
 
 @dataclass(frozen=True, kw_only=True)
 class Ablate:
-    """The task of a worker: all gates of one clip."""
+    """The task of a worker: evaluates all gates on one clip."""
 
     out: Path
     code: str
@@ -66,7 +66,7 @@ class Ablate:
     seed: int
 
     def __call__(self, task: tuple[AnyClip, Sequence[Gate]]) -> str:
-        """Looks at the gates that are missing; says how many facts are asked with all gates, and how long it took."""
+        """Evaluates the missing gates; returns a line with the facts asked with all gates, and the duration."""
         clip, gates = task
         begun, missing = time.monotonic(), [gate for gate in (NOTHING, *gates) if self.kept(clip, gate) is None]
         if missing:
@@ -76,11 +76,11 @@ class Ablate:
                 write_json(self._file(clip, gate), plain(asdict(work.without(gate, base, self.code))))
         found = self.kept(clip, NOTHING)
         assert found is not None
-        said = dict(count(one for parts in found.clips.values() for one in parts.values()))
-        return f"{said}, {len(missing)} gates in {time.monotonic() - begun:.0f} s"
+        facts = dict(count(one for parts in found.clips.values() for one in parts.values()))
+        return f"{facts}, {len(missing)} gates in {time.monotonic() - begun:.0f} s"
 
     def kept(self, clip: AnyClip, gate: Gate) -> Result | None:
-        """What is on file; None for nothing, or what other code wrote."""
+        """The stored result; None if there is none, or other code wrote it."""
         file = self._file(clip, gate)
         result = Result.from_json(read_json(file)) if file.is_file() else None
         return result if result is not None and result.code == self.code else None
@@ -91,19 +91,19 @@ class Ablate:
 
 @dataclass(frozen=True)
 class _Work:
-    """One clip's footage and base signals; maps that were made once."""
+    """Footage and base signals of one clip, and a cache of its reconstructions."""
 
     clip: AnyClip
     folder: Path
     setup: Setup
 
     def without(self, gate: Gate, base: Result | None, code: str) -> Result:
-        """What is asked without a gate. `base`: with all of them; what the gate does not touch is taken from there."""
+        """The result without a gate. Templates that it does not affect are copied from `base`, the result with all."""
         found, touched = {}, False
         for id, known in self._known.items():
             signals, changed = dict(self._store.signals(id)), set[str]()
             if gate is not NOTHING:
-                with remembered(self._memory):
+                with cached_reconstructions(self._cache):
                     signals, changed = signals_without(gate, known.clip, signals, self._experts)
             setup = switched_setup(self.setup, gate)
             names = list(setup.templates) if base is None else concerned(setup, gate, changed)
@@ -117,7 +117,7 @@ class _Work:
     def _store(self) -> Store:
         self.folder.mkdir(parents=True, exist_ok=True)
         footage, options = self.clip.footage(self.folder)
-        with remembered(self._memory):
+        with cached_reconstructions(self._cache):
             return se.annotate(footage, self.folder / "store", options=options)
 
     @cached_property
@@ -131,19 +131,19 @@ class _Work:
         return choose_experts(None)
 
     @cached_property
-    def _memory(self) -> Memory:
-        return Memory()
+    def _cache(self) -> Cache:
+        return Cache()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status: 0 if every gate was looked at on its clips."""
+    """Exit status: 0 if every gate was evaluated on its clips."""
     given = _parser().parse_args(arguments)
     given.out.mkdir(parents=True, exist_ok=True)
     ablate = Ablate(out=given.out.resolve(), code=digest(_CODE), drawn_by=digest(_DRAWN_BY)[:8], seed=given.seed)
     tasks = tasks_of(given)
     failed = make(tasks, ablate, given.workers)
     results = [found for clip, gates in tasks for gate in (NOTHING, *gates) if (found := ablate.kept(clip, gate))]
-    _say_wrong(results)
+    _print_wrong(results)
     if given.quick or failed:
         print(f"{failed} of {len(tasks)} clips failed; no table")
         return int(failed > 0)
@@ -154,17 +154,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def make(tasks: Sequence[tuple[AnyClip, Sequence[Gate]]], ablate: Ablate, workers: int) -> int:
-    """Makes what is missing; returns how many clips failed."""
+    """Makes the missing results; returns the number of clips that failed."""
     begun, failed = time.monotonic(), 0
     for number, ((clip, _), found) in enumerate(run_tasks(ablate, tasks, workers), start=1):
-        said = f"failed: {found.error}\n{found.traceback}" if isinstance(found, Crashed) else found
+        outcome = f"failed: {found.error}\n{found.traceback}" if isinstance(found, Crashed) else found
         failed += isinstance(found, Crashed)
-        print(f"{number}/{len(tasks)} {time.monotonic() - begun:5.0f} s  {clip.name:34} {said}", flush=True)
+        print(f"{number}/{len(tasks)} {time.monotonic() - begun:5.0f} s  {clip.name:34} {outcome}", flush=True)
     return failed
 
 
 def tasks_of(given: argparse.Namespace) -> list[tuple[AnyClip, Sequence[Gate]]]:
-    """Clips with the gates that are turned off on them: all of them on some, those without experts on the others."""
+    """Clips with the gates to evaluate: all gates on some clips, on the others those that need no expert to run."""
     if given.quick:
         gates = [gate for gate in GATES if gate.name in _QUICK_GATES]
         return [(RoomClip(seed=FIRST), gates), (HardClip(kind="many movers", seed=FIRST), gates)]
@@ -175,12 +175,12 @@ def tasks_of(given: argparse.Namespace) -> list[tuple[AnyClip, Sequence[Gate]]]:
     return [*((clip, GATES) for clip in thorough), *((c, quickly) for c in (*rooms, *hard) if c not in thorough)]
 
 
-def _say_wrong(results: Sequence[Result]) -> None:
-    """Every wrong label that all gates together let pass."""
+def _print_wrong(results: Sequence[Result]) -> None:
+    """Prints every wrong label that passes all gates."""
     for result in results:
         for name, one in result.parts() if result.gate == NOTHING.name else ():
-            for said in one.wrong:
-                print(f"WRONG {result.clip} {name} {said}")
+            for question in one.wrong:
+                print(f"WRONG {result.clip} {name} {question}")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -188,7 +188,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("out", type=Path)
     parser.add_argument("--rooms", type=int, default=18, help="ordinary rooms (%(default)s)")
     parser.add_argument("--hard", type=int, default=3, help="hard clips of each kind (%(default)s)")
-    parser.add_argument("--thorough", type=int, default=1, help="of each kind, with experts' gates too (%(default)s)")
+    parser.add_argument(
+        "--thorough",
+        type=int,
+        default=1,
+        help="clips of each kind that also evaluate the gates of experts (%(default)s)",
+    )
     parser.add_argument("--seed", type=int, default=0, help="of rooms and of everything else")
     parser.add_argument("--workers", type=int, default=2, help="processes (%(default)s)")
     parser.add_argument("--table", type=Path, default=ROOT / "docs/gates.md")

@@ -1,4 +1,4 @@
-"""What is aimed at, what was measured, and whether that is enough: one row each."""
+"""The aims of the audit: for each a description, the measured value, and whether it is reached."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from spatial_engine.report import page
 from spatial_engine.trust.metrics import AuditMetrics, Extent, LabelMetrics, audit_metrics
 
 LEAST_PER_MINUTE = 10.0
-"""Facts that a leaf must give per minute of footage."""
+"""Least number of facts of a leaf per minute of footage."""
 _MOST_WRONG = 0.01
 _LEAST_WITHIN_1, _LEAST_WITHIN_2 = 0.60, 0.92
 _LEAST_YIELD = 0.30
@@ -16,7 +16,7 @@ _LEAST_YIELD = 0.30
 
 @dataclass(frozen=True, kw_only=True)
 class Aim:
-    """One row."""
+    """One row of the table."""
 
     what: str
     measured: str
@@ -30,7 +30,7 @@ def percent(share: float | None, digits: int = 1) -> str:
 
 
 def metrics_of(clips: Sequence[ClipVerdicts]) -> AuditMetrics:
-    """Of some clips together."""
+    """Metrics of several clips together."""
     minutes = [clip.about["minutes"] for clip in clips]
     extent = Extent(
         clips=len(clips),
@@ -42,7 +42,7 @@ def metrics_of(clips: Sequence[ClipVerdicts]) -> AuditMetrics:
 
 
 def aims(kept: Sequence[ClipVerdicts]) -> list[Aim]:
-    """Of issue 6, in its order."""
+    """All aims, in the order of the table."""
     rendered = [clip for clip in kept if clip.about["kind"] == "rendered"]
     real = [clip for clip in kept if clip.about["kind"] == "real"]
     rooms, sets = metrics_of(rendered), metrics_of(real)

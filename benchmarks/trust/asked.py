@@ -1,4 +1,4 @@
-"""What is asked of a clip's signals and how much of it is wrong: generating and auditing without pictures."""
+"""The facts that are asked about a clip, and their verdicts: generates and audits without pictures."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -24,12 +24,12 @@ from templates.settings import AskSettings
 from templates.template import Template
 
 FACTS = 24
-"""At most so many facts of one template about one clip: three times the default, so that errors show."""
+"""Most facts of one template about one clip: three times the default, so that rare errors show."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """All that asking rests on beside the signals."""
+    """Everything that determines the questions beside the signals."""
 
     ask: AskSettings = field(default_factory=lambda: AskSettings(facts_per_template=FACTS))
     outliers: OutlierSettings = field(default_factory=OutlierSettings)
@@ -39,21 +39,21 @@ class Setup:
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """Of one template about one clip."""
+    """Facts of one template about one clip."""
 
     facts: Mapping[str, str]
-    """Verdict by fact id: "wrong" if any format is, else "right" if truth decides any, else "undecidable"."""
+    """Verdict by fact id: "wrong" if any format is wrong, else "right" if any is right, else "undecidable"."""
     drawn: int
     """Facts drawn from the media alone."""
     decided: int
-    """Those of them that are asked."""
+    """Drawn facts that are asked."""
     wrong: tuple[str, ...] = ()
-    """Of each wrong question: format, fact, what is said, what is true."""
+    """For each wrong question: format, fact, prediction, target."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """A clip, what is true of it, and its pictures' corners."""
+    """A clip, its ground truth, and the corners of its pictures."""
 
     clip: Clip
     truth: TrueClip
@@ -61,14 +61,14 @@ class Known:
 
     @classmethod
     def of(cls, clip: Clip, truth: TrueClip) -> "Known":
-        """Reads a few pictures."""
+        """Reads a few pictures for their corners."""
         return cls(clip=clip, truth=truth, pictures=pictures_of(clip))
 
 
 def asked(known: Known, signals: Signals, setup: Setup, templates: Iterable[str]) -> dict[str, Asked]:
-    """By name of template."""
-    mapped = with_sigma_calibration(signals, packaged_calibration())
-    scenes = tuple(replace(scene, outliers=setup.outliers) for scene in scenes_of(known.clip, mapped))
+    """Facts that are asked, by name of template."""
+    calibrated = with_sigma_calibration(signals, packaged_calibration())
+    scenes = tuple(replace(scene, outliers=setup.outliers) for scene in scenes_of(known.clip, calibrated))
     found = {}
     for name in templates:
         template = setup.templates[name]
@@ -81,11 +81,13 @@ def asked(known: Known, signals: Signals, setup: Setup, templates: Iterable[str]
         yields = scene_yield(known.pictures, scenes, [template], setup.ask, setup.seed)
         params = {question.id: question.fact for question in questions}
         found[name] = Asked(
-            facts={id: next(w for w in ("wrong", "right", "undecidable") if w in said) for id, said in words.items()},
+            facts={
+                id: next(w for w in ("wrong", "right", "undecidable") if w in of_fact) for id, of_fact in words.items()
+            },
             drawn=sum(part.drawn for part in yields),
             decided=sum(part.decided for part in yields),
             wrong=tuple(
-                f"{v.format} {params[v.id]}: said {v.label or v.answer}, margin {v.margin}, error {dict(v.error)}, "
+                f"{v.format} {params[v.id]}: {v.label or v.answer}, margin {v.margin}, error {dict(v.error)}, "
                 f"σ {dict(v.sigma)}, target {v.target}"
                 for v in verdicts
                 if v.word == "wrong"
@@ -95,7 +97,7 @@ def asked(known: Known, signals: Signals, setup: Setup, templates: Iterable[str]
 
 
 def _question(draft: Draft, clip: Clip) -> Question:
-    """As it is written, options in the order of phrasing: which letter is right is arranged over a whole data set."""
+    """The question with options in the order of phrasing; only a whole data set is balanced over letters."""
     return question_of(Arranged(draft=draft, order=tuple(range(len(draft.phrasing.options)))), clip)
 
 

@@ -1,4 +1,4 @@
-"""Fits the maps of σ that come with the software, on the real sets with truth.
+"""Fits the packaged σ calibration on the real sets with ground truth.
 
     SPATIAL_ENGINE_DATA=... python -m benchmarks.trust.calibrate STORE
 
@@ -23,7 +23,7 @@ PAGE = ROOT / "docs/sigma_calibration.md"
 MARK = "<!-- written by make calibrate -->\n"
 """The table stands between two of these."""
 _AGREEMENT = ("fox_ngp",)
-"""Made of the images by the same kind of features: proves nothing."""
+"""Sets whose poses come from the same images by the same kind of features: they prove nothing."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,12 +33,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("set SPATIAL_ENGINE_DATA to the folder that holds the real sets")
         return 2
     with for_terminal() as progress:
-        found = calibrate([_given(Path(data), name) for name in REAL if name not in _AGREEMENT], store,
+        found = calibrate([_set(Path(data), name) for name in REAL if name not in _AGREEMENT], store,
                           workers=WORKERS, progress=progress)  # fmt: skip
     for name, cause, remedy in found.skipped:
-        print(f"left out: {name}: {cause}\n  try: {remedy}")
+        print(f"skipped: {name}: {cause}\n  try: {remedy}")
     if found.skipped:
-        print("nothing written: the maps that come with the software are of all sets")
+        print("nothing written: the packaged calibration needs all sets")
         return 1
     write_json(PACKAGED, found.maps.to_json())
     PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), sigma_table(found.maps)), encoding="utf-8")
@@ -47,12 +47,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def with_table(page: str, table: str) -> str:
-    """The page with another table between its marks."""
+    """The page with the table between its marks replaced."""
     before, _, after = page.split(MARK)
     return f"{before}{MARK}\n{table}\n\n{MARK}{after}"
 
 
-def _given(data: Path, name: str) -> str:
+def _set(data: Path, name: str) -> str:
     manifest = MANIFESTS / f"{name}.yaml"
     return f"{data / name}={manifest}" if manifest.is_file() else str(data / name)
 

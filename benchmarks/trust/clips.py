@@ -1,4 +1,4 @@
-"""What is audited: rooms by seed, and real sets with ground truth. Experts see pictures and nothing else of them."""
+"""The audited clips: rendered rooms by seed, and real sets with ground truth. Experts see their pictures only."""
 
 import shutil
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ REAL = (
     "strecha_fountain",
     "fox_ngp",
 )
-"""Sets with poses or depth whose pictures are clips; single photos are none."""
+"""Sets with poses or depth whose pictures form clips."""
 
 Kind = Literal["rendered", "real", "agreement"]
 
@@ -45,24 +45,24 @@ class RoomClip:
 
     @property
     def name(self) -> str:
-        """Of its folder."""
+        """Name of its folder."""
         return f"room_{self.seed:04d}"
 
     @property
     def kind(self) -> Kind:
-        """Which table it counts in."""
+        """Section of docs/trust.md."""
         return "rendered"
 
     def footage(self, folder: Path) -> tuple[Path, OpenOptions]:
-        """The video, made if it is not there, and how to open it."""
+        """The video, rendered if missing, and the options to open it with."""
         return _video(folder, _room(self.seed))
 
     def truths(self, clips: Sequence[Clip]) -> dict[str, TrueClip]:
         """By clip id."""
         return {clip.id: RenderedTruth(of=_room(self.seed).scene, clip=clip) for clip in clips}
 
-    def said(self) -> dict[str, object]:
-        """What is written of it beside its verdicts."""
+    def conditions(self) -> dict[str, object]:
+        """Entries of `ClipVerdicts.about`: moves, conditions, findings."""
         drawn = _room(self.seed)
         moves = motion_kind(drawn.scene.world_from_cam) == "general"
         return {"moves": moves, "conditions": drawn.conditions, "findings": []}
@@ -77,11 +77,11 @@ class HardClip:
 
     @property
     def name(self) -> str:
-        """Of its folder."""
+        """Name of its folder."""
         return f"{self.kind.replace(',', '').replace(' ', '_')}_{self.seed:04d}"
 
     def footage(self, folder: Path) -> tuple[Path, OpenOptions]:
-        """The video, made if it is not there, and how to open it."""
+        """The video, rendered if missing, and the options to open it with."""
         return _video(folder, _hard_room(self.kind, self.seed))
 
     def truths(self, clips: Sequence[Clip]) -> dict[str, TrueClip]:
@@ -100,16 +100,16 @@ class RealClip:
 
     @property
     def name(self) -> str:
-        """Of its folder."""
+        """Name of its folder."""
         return self.set
 
     @property
     def kind(self) -> Kind:
-        """Which table it counts in."""
+        """Section of docs/trust.md."""
         return "agreement" if self._sequence.manifest.truth == "agreement" else "real"
 
     def footage(self, folder: Path) -> tuple[Path, OpenOptions]:
-        """A folder with copies of its pictures alone, and how to open it."""
+        """A folder with copies of the pictures alone, and the options to open it with."""
         one, target = self._sequence, folder / "rgb"
         assert isinstance(one.clip.reader, ImageReader)
         target.mkdir(parents=True, exist_ok=True)
@@ -120,11 +120,11 @@ class RealClip:
     def truths(self, clips: Sequence[Clip]) -> Mapping[str, TrueClip]:
         """By clip id. Raises `ValueError` if the pictures are not the sequence's."""
         if [clip.id for clip in clips] != [self._sequence.clip.id]:
-            raise ValueError(f"{self.set}: its pictures alone are another clip than with their truth")
+            raise ValueError(f"{self.set}: the clip of the pictures alone differs from the clip with ground truth")
         return {self._sequence.clip.id: self._sequence}
 
-    def said(self) -> dict[str, object]:
-        """What is written of it beside its verdicts."""
+    def conditions(self) -> dict[str, object]:
+        """Entries of `ClipVerdicts.about`: moves, conditions, findings."""
         one = self._sequence
         path = one.truth.signals(one.clip).get("camera_path")
         moves = isinstance(path, CameraPath) and path.motion == "general"
@@ -150,7 +150,7 @@ def _hard_room(kind: str, seed: int) -> Room:
 
 
 def _video(folder: Path, drawn: Room) -> tuple[Path, OpenOptions]:
-    """The room's video, made if it is not there, and how to open it."""
+    """The room's video, rendered if missing, and the options to open it with."""
     video = folder / "room.mp4"
     if not video.exists():
         with atomic_file(video) as temporary:
@@ -166,7 +166,7 @@ def _opened(data: Path, name: str) -> OpenedSequence:
 
 
 def _rate(clip: Clip) -> float | None:
-    """Pictures a second: belongs to the media, not to the truth."""
+    """Pictures per second, which belong to the media and not to the ground truth."""
     if clip.times_s is None or len(clip.times_s) < 2:
         return None
     return float(round(1 / np.median(np.diff(clip.times_s)), 6))

@@ -1,4 +1,4 @@
-"""docs/gates.md: the yield that each gate loses and the wrong facts that it prevents."""
+"""Writes docs/gates.md: the yield that each gate loses, and the wrong facts that it prevents."""
 
 import platform
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from benchmarks.trust.gates import Gate
 
 _PACKAGES = ("spatial-engine", "numpy", "scipy", "opencv-python-headless", "pycolmap", "av")
 FREE = 0.001
-"""Share of yield below which a gate loses nothing."""
+"""Loss of yield (as a share) below which a gate is free."""
 _INTRO = """\
 # Ablation of the gates
 
@@ -26,23 +26,23 @@ Up to 24 facts per template and clip are asked, three times the default, so that
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """One file of a run."""
+    """What is asked about one clip without one gate."""
 
     clip: str
     """Name of the footage."""
     kind: str
-    """Of a hard clip; "" for an ordinary room."""
+    """Kind of a hard clip; "" for an ordinary room."""
     gate: str
-    """The gate that was off; "nothing" for none."""
+    """The gate that was switched off; "nothing" for none."""
     touched: bool
-    """Whether anything is asked otherwise than with all gates."""
+    """Whether the result differs from that with all gates."""
     code: str
     clips: Mapping[str, Mapping[str, Asked]]
-    """By clip id (footage with a cut is several clips) and template."""
+    """By clip id (footage with a cut gives several clips) and template."""
 
     @classmethod
     def from_json(cls, parts: Mapping[str, Any]) -> "Result":
-        """As it was written."""
+        """The inverse of `asdict`."""
         clips = {
             id: {name: Asked(**{**one, "wrong": tuple(one["wrong"])}) for name, one in by_template.items()}
             for id, by_template in parts["clips"].items()
@@ -50,12 +50,12 @@ class Result:
         return cls(**{**parts, "clips": clips})
 
     def parts(self) -> Iterator[tuple[str, Asked]]:
-        """(template, what is asked of it), clip by clip."""
+        """(template, facts asked) of every clip."""
         for by_template in self.clips.values():
             yield from by_template.items()
 
     def facts(self, *words: str) -> set[str]:
-        """Ids of facts (they name their clip) of these verdicts."""
+        """Ids of facts with one of these verdicts."""
         return {id for _, one in self.parts() for id, word in one.facts.items() if word in words}
 
     @property
@@ -65,19 +65,19 @@ class Result:
 
     @property
     def decided(self) -> int:
-        """Those of them that are asked."""
+        """Drawn facts that are asked."""
         return sum(one.decided for _, one in self.parts())
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effect:
-    """Of a gate, on some clips."""
+    """The effect of a gate on some clips."""
 
     clips: int
     touched: int
-    """Clips about which other questions are asked without it."""
+    """Clips whose result differs without the gate."""
     asked: tuple[int, int]
-    """Facts that truth decides, with the gate and without."""
+    """Facts that the truth decides, with the gate and without."""
     wrong: tuple[int, int]
     prevented: int
     """Wrong facts without the gate that are not asked, or not wrong, with it."""
@@ -86,7 +86,7 @@ class Effect:
 
 
 def effect(pairs: Sequence[tuple[Result, Result]]) -> Effect:
-    """Of (with the gate, without it), clip by clip."""
+    """From pairs (with the gate, without it), one per clip."""
     drawn = sum(on.drawn for on, _ in pairs)
     return Effect(
         clips=len(pairs),
@@ -106,7 +106,7 @@ def word(found: Effect) -> str:
 
 
 def table(results: Sequence[Result], gates: Sequence[Gate], *, seed: int, first: int, code: str) -> str:
-    """The whole document. Equal results, equal bytes."""
+    """The whole document. Equal results give equal bytes."""
     base = {result.clip: result for result in results if result.gate not in {gate.name for gate in gates}}
     packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     ordinary = sum(not result.kind for result in base.values())

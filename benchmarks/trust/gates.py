@@ -1,4 +1,4 @@
-"""Every gate that keeps a label from being asked, and what turns it off. Data: `ablation` runs them one by one."""
+"""All gates that refuse facts, and the settings that switch each of them off, for `ablation`."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -22,43 +22,43 @@ Found = Mapping[str, Signal | NoEstimate]
 
 @dataclass(frozen=True, kw_only=True)
 class Gate:
-    """One refusal."""
+    """A condition without which facts are refused."""
 
     name: str
-    """What must hold."""
+    """The condition."""
     guards: str
-    """Which kind of error it is there for."""
+    """The kind of error that it prevents."""
     off: Mapping[str, object] = field(default_factory=dict)
-    """Values at which it never fires, by path: "<expert>.<setting>", "ask.<setting>", "outliers.<setting>",
+    """Values that switch it off, by path: "<expert>.<setting>", "ask.<setting>", "outliers.<setting>",
     "templates.<template>.<field>"."""
     signals: Callable[[Found], Found] | None = None
-    """The signals as they would be without it."""
+    """Changes the signals to those without the gate."""
     templates: Mapping[str, Template] = field(default_factory=dict)
-    """Templates without it, by name."""
+    """Templates without the gate, by name."""
 
     @property
     def of_expert(self) -> bool:
-        """Whether experts have to run again."""
+        """Whether it belongs to an expert, which has to run again."""
         return any(path.split(".")[0] not in ("ask", "outliers", "templates") for path in self.off)
 
     @property
     def key(self) -> str:
-        """Names what is turned off: of files."""
+        """Hash of what it switches off, for file names."""
         parts = [self.name, repr(sorted(self.off.items())), getattr(self.signals, "__name__", ""), *self.templates]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
 
-def one_map(signals: Found) -> Found:
-    """Without the second map."""
+def one_reconstruction(signals: Found) -> Found:
+    """The signals without those of the second reconstruction."""
     return {name: signal for name, signal in signals.items() if not name.endswith("_check")}
 
 
-def never_gross(signals: Found) -> Found:
-    """As if nothing were ever plainly wrong."""
-    return {name: _never_gross(signal) for name, signal in signals.items()}
+def no_outliers(signals: Found) -> Found:
+    """The signals with outlier probabilities of 0."""
+    return {name: _no_outliers(signal) for name, signal in signals.items()}
 
 
-def _never_gross(signal: Signal | NoEstimate) -> Signal | NoEstimate:
+def _no_outliers(signal: Signal | NoEstimate) -> Signal | NoEstimate:
     if isinstance(signal, SparsePoints | PointTracks | Matches):
         return replace(signal, outlier_probability=0.0 * signal.outlier_probability)
     return signal
@@ -66,7 +66,7 @@ def _never_gross(signal: Signal | NoEstimate) -> Signal | NoEstimate:
 
 @dataclass(frozen=True, kw_only=True)
 class _NearlyAsShort(RouteOrder):
-    """Asks also where another order is nearly as short."""
+    """Asks also where another route is nearly as short."""
 
     def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
         assert measured.label is not None and measured.margin is not None
@@ -75,7 +75,7 @@ class _NearlyAsShort(RouteOrder):
 
 @dataclass(frozen=True, kw_only=True)
 class _ShortestOfAll(RouteOrder):
-    """Asks for the shortest way, whatever the clock says."""
+    """Asks for the shortest route, whatever the time stamps say."""
 
     def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
         assert isinstance(answer, Label)
@@ -149,8 +149,8 @@ GATES: tuple[Gate, ...] = (
         two_reconstructions_agree_on_positions={"colmap.floors.agree_share": inf, "colmap.floors.agree_rad": inf},
         points_confirmed_by_the_other_reconstruction={"colmap.trust.outlier_probability_other": 0.003},
     ),
-    Gate(name="every fact measured on two reconstructions", guards="agreement", signals=one_map),
-    Gate(name="confirmed independently (outlier_probability)", guards="agreement", signals=never_gross),
+    Gate(name="every fact measured on two reconstructions", guards="agreement", signals=one_reconstruction),
+    Gate(name="confirmed independently (outlier_probability)", guards="agreement", signals=no_outliers),
     *_gates(
         "gravity",
         lines_share_three_directions={
@@ -216,4 +216,4 @@ GATES: tuple[Gate, ...] = (
     Gate(name="the route taken is the shortest", guards="frame order", templates={"route_order": _ShortestOfAll()}),
     *_gates("everything", P_right_of_99_percent={"ask.min_confidence": 0.5}),
 )
-"""Those of one expert in the order in which it asks them."""
+"""Gates of one expert are in the order in which it applies them."""

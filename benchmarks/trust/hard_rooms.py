@@ -1,6 +1,6 @@
-"""Rooms filmed in ways that mislead: drawn by seed, a kind each; their truth is exact.
+"""Rendered rooms with exact truth in which the camera or the scene misleads reconstructions, tracks or lines.
 
-What is said of a kind is what a camera or a scene does that maps, tracks or lines take for something else.
+The docstring of each function describes the difficulty. The name of a kind is part of its random seed.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,23 +25,23 @@ _BOX = crate(7, (196, 98, 66), (238, 226, 196))
 
 
 def hard_room(kind: str, seed: int) -> Room:
-    """The room of a kind (one of `KINDS`) and a seed. Same kind and seed, same room."""
+    """The room of a kind (one of `KINDS`) and a seed. Equal kind and seed give equal rooms."""
     for attempt in range(_ATTEMPTS):
         rng = np.random.default_rng([seed, attempt, *kind.encode()])
         try:
             scene = KINDS[kind](rng)
         except ValueError as error:  # the camera leaves the room
-            refused = error
+            failure = error
         else:
             return Room(path=kind, scene=scene, crf=34 if kind == "poor pictures" else int(rng.integers(18, 26)))
-    raise ValueError(f"no room of seed {seed} holds a clip of kind {kind!r}") from refused
+    raise ValueError(f"no room of seed {seed} holds a clip of kind {kind!r}") from failure
 
 
 def _furnished(rng: np.random.Generator, path: Path, **more: object) -> RenderedScene:
-    given = {"vfov_deg": float(rng.uniform(40, 60)), "effects": Effects(noise_grey=float(rng.uniform(0, 2)))}
+    defaults = {"vfov_deg": float(rng.uniform(40, 60)), "effects": Effects(noise_grey=float(rng.uniform(0, 2)))}
     frames = more.pop("frames", FRAMES)
     width, height = _SIZE
-    return random_room(rng, frames=frames, width_px=width, height_px=height, fps=FPS, path=path, **{**given, **more})  # type: ignore[arg-type]
+    return random_room(rng, frames=frames, width_px=width, height_px=height, fps=FPS, path=path, **{**defaults, **more})  # type: ignore[arg-type]
 
 
 def _either(rng: np.random.Generator, low: float, high: float) -> float:
@@ -58,7 +58,7 @@ def _moves(**amounts: float) -> Path:
 
 
 def _held(path: Path, **turned: float) -> Path:
-    """The same path with the camera held otherwise."""
+    """The same path with another attitude of the camera."""
     return lambda n, start: path(n, replace(start, **turned))
 
 
@@ -69,7 +69,7 @@ def _zoom(rng: np.random.Generator) -> RenderedScene:
 
 
 def _zoom_alone(rng: np.random.Generator) -> RenderedScene:
-    """The lens zooms; the camera stands or turns a little."""
+    """The lens zooms; the camera is static or rotates a little."""
     zoom = float(rng.uniform(1.2, 1.8) ** rng.choice([-1, 1]))
     return _furnished(rng, _moves(pan=float(rng.uniform(0, 0.15))), effects=Effects(zoom=zoom))
 
@@ -80,13 +80,13 @@ def _lens(rng: np.random.Generator, path: Path) -> RenderedScene:
 
 
 def _lens_turn(rng: np.random.Generator) -> RenderedScene:
-    """A lens that distorts; the camera only turns."""
+    """A lens with distortion; the camera only rotates."""
     pan, tilt, roll = _either(rng, 0.3, 0.8), rng.uniform(-0.2, 0.2), rng.uniform(-0.4, 0.4)
     return _lens(rng, _moves(pan=pan, tilt=tilt, roll=roll))
 
 
 def _lens_walk(rng: np.random.Generator) -> RenderedScene:
-    """A lens that distorts; the camera walks."""
+    """A lens with distortion; the camera walks."""
     return _lens(rng, _walk(rng))
 
 
@@ -117,7 +117,7 @@ def _wall(rng: np.random.Generator) -> RenderedScene:
 
 
 def _before(scene: RenderedScene, across_m: np.ndarray, ahead_m: np.ndarray) -> np.ndarray:
-    """Places on the floor (n, 2), by metres to the right of and ahead of the first camera."""
+    """Positions on the floor (n, 2), from metres to the right of and ahead of the first camera."""
     pose = scene.world_from_cam[0]
     right, ahead = pose[:2, 0], pose[:2, 2]
     place = pose[:2, 3] + np.outer(across_m, right) + np.outer(ahead_m, ahead / np.linalg.norm(ahead))
@@ -135,28 +135,28 @@ def _crossing(rng: np.random.Generator, scene: RenderedScene, ahead_m: float, si
 
 
 def _big_mover(rng: np.random.Generator) -> RenderedScene:
-    """Something large passes close by and covers much of the view."""
+    """A large object passes close by and covers much of the view."""
     scene = _furnished(rng, _moves(truck=_either(rng, 0.3, 0.7), pan=float(rng.uniform(-0.1, 0.1))), mover=True)
     size = (rng.uniform(0.8, 1.1), 0.3, scene.world_from_cam[0, 2, 3] + rng.uniform(0.0, 0.3))
     return replace(scene, movers=(_crossing(rng, scene, rng.uniform(1.5, 1.9), size),))
 
 
 def _crowd(rng: np.random.Generator) -> RenderedScene:
-    """Many things move, each its own way, while the camera walks."""
+    """Many objects move, each in its own direction, while the camera walks."""
     scene = _furnished(rng, _walk(rng, (0.5, 0.8)), mover=True)
     sizes = [(rng.uniform(0.3, 0.5), rng.uniform(0.3, 0.5), rng.uniform(0.7, 1.5)) for _ in range(5)]
     return replace(scene, movers=tuple(_crossing(rng, scene, rng.uniform(2.0, 3.2), size) for size in sizes))
 
 
 def _watched(rng: np.random.Generator) -> RenderedScene:
-    """The camera stands; things move."""
+    """The camera is static; objects move."""
     scene = _furnished(rng, camera_paths.static, mover=True)
     sizes = [(rng.uniform(0.5, 0.9), 0.4, rng.uniform(1.0, 1.6)) for _ in range(3)]
     return replace(scene, movers=tuple(_crossing(rng, scene, rng.uniform(1.6, 2.8), size) for size in sizes))
 
 
 def _carried(rng: np.random.Generator) -> RenderedScene:
-    """Something fixed to the camera (a bonnet, a tray) covers a third to two thirds of the view."""
+    """An object fixed to the camera (a bonnet, a tray) covers a third to two thirds of the view."""
     scene = _furnished(rng, _walk(rng, (0.6, 1.0), 0.3), mover=True)
     box = standing("tray", (1.2, 0.12, 0.5), (0, 0, 0), side=_BOX)
     half_height = 0.5 * scene.intrinsics.height_px / scene.intrinsics.fy_px * 0.55
@@ -167,7 +167,7 @@ def _carried(rng: np.random.Generator) -> RenderedScene:
 
 
 def _repeated(rng: np.random.Generator) -> RenderedScene:
-    """Rows of crates that are all the same."""
+    """Rows of identical crates."""
     scene = _furnished(rng, _moves(truck=_either(rng, 0.5, 0.9), pan=float(rng.uniform(-0.2, 0.2))))
     x, y, _ = scene.room.size_m
     edge, plain = 0.34, Material(kind="plaster", colour=(200, 200, 196), contrast=0.5)
@@ -185,7 +185,7 @@ def _forward(rng: np.random.Generator) -> RenderedScene:
 
 
 def _tiny(rng: np.random.Generator) -> RenderedScene:
-    """The camera travels by centimetres, and turns a little."""
+    """The camera translates by centimetres, and rotates a little."""
     amounts = {"truck": _either(rng, 0.02, 0.12), "dolly": float(rng.uniform(-0.05, 0.05))}
     return _furnished(rng, _moves(**amounts, pan=float(rng.uniform(-0.3, 0.3))))
 
@@ -201,7 +201,7 @@ def _poor(rng: np.random.Generator) -> RenderedScene:
 
 
 def _fast(rng: np.random.Generator) -> RenderedScene:
-    """Few frames, far apart, read out slowly."""
+    """Few frames with long distances between them, and a slow rolling shutter."""
     effects = Effects(
         noise_grey=2.0, blur_px=float(rng.uniform(0.5, 1.2)), rolling_shutter=float(rng.uniform(0.4, 0.8))
     )
@@ -221,7 +221,7 @@ def _cut(rng: np.random.Generator) -> RenderedScene:
 
 
 def _tilted(rng: np.random.Generator) -> RenderedScene:
-    """The camera is rolled by 30° to 90°, and the user says that it was held upright."""
+    """The camera is rolled by 30° to 90°, although the user states that it was upright."""
     return _furnished(rng, _held(_walk(rng, (0.6, 1.0)), roll_rad=np.deg2rad(_either(rng, 30, 90))))
 
 
@@ -231,7 +231,7 @@ def _steep(rng: np.random.Generator) -> RenderedScene:
 
 
 def _leaning(rng: np.random.Generator) -> RenderedScene:
-    """All furniture leans by one angle, as no real room does; walls are bare."""
+    """All furniture leans by the same angle, unlike any real room; walls are bare."""
     lean = _either(rng, 6, 20)
     return _leant(rng, lambda: lean)
 
@@ -249,7 +249,7 @@ def _leant(rng: np.random.Generator, lean_deg: Callable[[], float]) -> RenderedS
 
 
 def _turned(box: Box, by_deg: float) -> Box:
-    """About the direction in which a camera looks into the room."""
+    """The box, rotated about the direction in which a camera looks into the room."""
     pose = RigidTransform.from_matrix(box.world_from_box)
     turned = Rotation.from_euler("y", by_deg, degrees=True) * pose.rotation
     return replace(box, world_from_box=RigidTransform.from_components(pose.translation, turned).as_matrix())
@@ -276,4 +276,4 @@ KINDS: dict[str, Callable[[np.random.Generator], RenderedScene]] = {
     "crooked furniture": _crooked,
     "leaning furniture": _leaning,
 }
-"""By name."""
+"""Functions that draw a room, by name of the kind."""

@@ -1,4 +1,4 @@
-"""Whether the instrument sees: planted wrong labels are found, a wrong truth disagrees, nothing is made twice."""
+"""Tests the audit itself: it must find planted wrong answers, contradict a wrong truth, and make nothing twice."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,38 +16,38 @@ from spatial_engine.trust.true_sequence import TrueClip
 from templates.question import Question
 
 _FAR = 25.0
-"""How far a planted number is off, in tolerances or σ, whichever is more."""
-_LEAST_ELSEWHERE = 0.1
-"""Share of labels that a camera path run backwards must contradict."""
+"""Error of a planted number, in tolerances or σ, whichever is larger."""
+_MIN_CONTRADICTED = 0.1
+"""Least share of labels that a reversed camera path must contradict."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Looked:
+class _Audited:
     """One clip of the run."""
 
     questions: list[Question]
     truths: Mapping[str, TrueClip]
     right: frozenset[str]
-    """Ids of questions that truth calls right."""
+    """Ids of questions with the verdict "right"."""
 
 
 def check(clips: Sequence[AnyClip], judge: Judge, text: str) -> int:
-    """Says what was found; 0 if the instrument is sound."""
-    looked = {clip.name: _look(clip, judge) for clip in clips}
+    """Prints the result of each test; 0 if all pass."""
+    audited = {clip.name: _read(clip, judge) for clip in clips}
     checks = {
-        "each clip has labels that truth decides": _decided(looked),
-        "planted wrong answers are found": _planted(looked),
-        "a truth run backwards contradicts labels": _backwards(clips, looked),
-        "verdicts that lie there are not made again": _resumed(clips, judge),
-        "the table has every leaf that was asked": _tabled(looked, text),
+        "each clip has labels that truth decides": _decided(audited),
+        "planted wrong answers are found": _planted(audited),
+        "a reversed truth contradicts labels": _backwards(clips, audited),
+        "existing verdicts are not made again": _resumed(clips, judge),
+        "the table has every leaf that was asked": _tabled(audited, text),
     }
-    for name, (sound, said) in checks.items():
-        print(f"{'ok  ' if sound else 'FAIL'} {name}: {said}")
-    return 0 if all(sound for sound, _ in checks.values()) else 1
+    for name, (passed, detail) in checks.items():
+        print(f"{'ok  ' if passed else 'FAIL'} {name}: {detail}")
+    return 0 if all(passed for passed, _ in checks.values()) else 1
 
 
 def planted(question: Question) -> Question | None:
-    """The question with an answer that is wrong; None for formats in which a wrong answer is not plain to make."""
+    """The question with a wrong answer; None for formats in which none is easily made."""
     match question.format, question.answer:
         case "yes_no", "yes" | "no":
             return replace(question, answer="no" if question.answer == "yes" else "yes")
@@ -63,46 +63,46 @@ def planted(question: Question) -> Question | None:
     return None
 
 
-def _look(clip: AnyClip, judge: Judge) -> _Looked:
+def _read(clip: AnyClip, judge: Judge) -> _Audited:
     kept, place = read(judge.out / clip.name), made_in(judge.out / clip.name)
     assert kept is not None
     store = open_store(place / "store")
     clips = [clip_from_json(store.record(id).clip) for id in store.clip_ids()]
-    return _Looked(
+    return _Audited(
         questions=list(Dataset.open(place / "dataset").questions),
         truths=clip.truths(clips),
         right=frozenset(verdict.id for verdict in kept.verdicts if verdict.word == "right"),
     )
 
 
-def _decided(looked: Mapping[str, _Looked]) -> tuple[bool, str]:
-    counts = {name: len(one.right) for name, one in looked.items()}
+def _decided(audited: Mapping[str, _Audited]) -> tuple[bool, str]:
+    counts = {name: len(one.right) for name, one in audited.items()}
     return min(counts.values()) > 0, ", ".join(f"{name} {n}" for name, n in counts.items())
 
 
-def _planted(looked: Mapping[str, _Looked]) -> tuple[bool, str]:
+def _planted(audited: Mapping[str, _Audited]) -> tuple[bool, str]:
     made, missed = 0, []
-    for one in looked.values():
+    for one in audited.values():
         wrong = [changed for q in one.questions if q.id in one.right and (changed := planted(q)) is not None]
         verdicts = list(compare_labels(wrong, one.truths))
         made += len(wrong)
-        unseen = [verdict for verdict in verdicts if verdict.word != "wrong" or verdict.reason]  # read, and refuted
-        missed += [f"{verdict.template} {verdict.format}" for verdict in unseen]
-    said = f"{made - len(missed)} of {made}" + (f"; missed: {', '.join(sorted(set(missed)))}" if missed else "")
-    return made > 0 and not missed, said
+        not_found = [verdict for verdict in verdicts if verdict.word != "wrong" or verdict.reason]
+        missed += [f"{verdict.template} {verdict.format}" for verdict in not_found]
+    detail = f"{made - len(missed)} of {made}" + (f"; missed: {', '.join(sorted(set(missed)))}" if missed else "")
+    return made > 0 and not missed, detail
 
 
-def _backwards(clips: Sequence[AnyClip], looked: Mapping[str, _Looked]) -> tuple[bool, str]:
-    """The same questions, the same rooms, the cameras' paths from their ends to their beginnings."""
+def _backwards(clips: Sequence[AnyClip], audited: Mapping[str, _Audited]) -> tuple[bool, str]:
+    """Compares the same questions with the same rooms and reversed camera paths."""
     totals = {"right": 0, "wrong": 0, "undecidable": 0}
     for clip in clips:
         if isinstance(clip, RoomClip):
-            one = looked[clip.name]
+            one = audited[clip.name]
             truths = dict(_reversed(one.truths))
             for word, n in count(list(compare_labels(one.questions, truths))).items():
                 totals[word] += n
     decided = totals["right"] + totals["wrong"]
-    return decided > 0 and totals["wrong"] >= _LEAST_ELSEWHERE * decided, f"{totals['wrong']} of {decided} decided"
+    return decided > 0 and totals["wrong"] >= _MIN_CONTRADICTED * decided, f"{totals['wrong']} of {decided} decided"
 
 
 def _reversed(truths: Mapping[str, TrueClip]) -> Iterator[tuple[str, TrueClip]]:
@@ -118,7 +118,7 @@ def _resumed(clips: Sequence[AnyClip], judge: Judge) -> tuple[bool, str]:
     return not lacking and not other, f"{len(lacking)} would be, {len(clips) - len(other)} with other code"
 
 
-def _tabled(looked: Mapping[str, _Looked], text: str) -> tuple[bool, str]:
-    leaves = {q.ability for one in looked.values() for q in one.questions}
+def _tabled(audited: Mapping[str, _Audited], text: str) -> tuple[bool, str]:
+    leaves = {q.ability for one in audited.values() for q in one.questions}
     lacking = sorted(leaf for leaf in leaves if leaf not in text)
     return not lacking, f"{len(leaves)} leaves" + (f"; lacking: {', '.join(lacking)}" if lacking else "")

@@ -1,4 +1,4 @@
-"""Rooms whose furniture, camera, path, mover and flaws of the picture are drawn by seed; their truth is exact."""
+"""Rendered rooms with exact truth: furniture, camera, path, moving object and image noise are drawn by seed."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,10 +16,10 @@ FRAMES, FPS = 48, 12.0
 SIZES = ((480, 360), (640, 360), (360, 480), (640, 480))
 VFOV_DEG = (35.0, 65.0)
 _READOUT = 0.35
-"""Largest share of the time between frames that a rolling shutter takes: 29 ms, as slow as phones are."""
+"""Largest share of the frame interval for reading out a rolling shutter: 29 ms, as in slow phones."""
 _ATTEMPTS = 20
 _ANY_FOCAL = 0.5
-"""σ of ln focal that stands for "not one number": a zoom."""
+"""σ of ln focal length during a zoom, when it is not one number."""
 
 Path = Callable[[int, Stance], Poses]
 
@@ -40,9 +40,9 @@ def _turn(rng: np.random.Generator) -> Path:
 
 
 def _arc(rng: np.random.Generator) -> Path:
-    """Sideways, turned so that the middle of the room stays in view."""
-    way = _either(rng, 0.6, 1.0)
-    amounts = {"truck": way, "pan": -way * rng.uniform(0.3, 0.5)}
+    """Sideways motion with a rotation that keeps the middle of the room in view."""
+    truck = _either(rng, 0.6, 1.0)
+    amounts = {"truck": truck, "pan": -truck * rng.uniform(0.3, 0.5)}
     return lambda n, start: camera_paths.performed([(n, amounts)], start)
 
 
@@ -69,12 +69,12 @@ PATHS: dict[str, Callable[[np.random.Generator], Path]] = {
     "tilt": _move("tilt", 0.25, 0.45),
     "roll": _move("roll", 0.25, 0.45),
 }
-"""By turns: equal shares of every number of rooms."""
+"""Paths by name; consecutive seeds take them by turns."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Room:
-    """What a seed draws."""
+    """A drawn room and its video settings."""
 
     path: str
     """One of `PATHS`."""
@@ -84,7 +84,7 @@ class Room:
 
     @property
     def conditions(self) -> dict[str, str]:
-        """In words, to count by."""
+        """Conditions in words, by which verdicts are grouped."""
         effects = self.scene.effects
         return {
             "path": self.path,
@@ -95,15 +95,15 @@ class Room:
 
 
 def room(seed: int) -> Room:
-    """The room of a seed. Same seed, same room."""
+    """The room of a seed. Equal seeds give equal rooms."""
     name = list(PATHS)[seed % len(PATHS)]
     for attempt in range(_ATTEMPTS):
         rng = np.random.default_rng([seed, attempt])
         try:
             return _drawn(rng, name)
         except ValueError as error:  # the camera leaves the room
-            refused = error
-    raise ValueError(f"no room of seed {seed} holds its path") from refused
+            failure = error
+    raise ValueError(f"no room of seed {seed} holds its path") from failure
 
 
 def _drawn(rng: np.random.Generator, name: str) -> Room:
@@ -137,11 +137,11 @@ class RenderedTruth:
 
     @property
     def unsound(self) -> frozenset[int]:
-        """Never."""
+        """None."""
         return frozenset()
 
     def scene(self, dense: Sequence[int] = ()) -> Scene:
-        """Everything, exactly."""
+        """All signals, exactly."""
         frames = list(dense) or [int(self.clip.frames[0])]
         (found,) = scenes_of(self.clip, true_signals(self.of, self.clip, frames))
         return found
@@ -149,15 +149,15 @@ class RenderedTruth:
 
 @dataclass(frozen=True, kw_only=True)
 class ZoomedTruth:
-    """Where the camera was and how it was held while its lens zoomed: no pixel is compared, for `CameraPath` has one
-    lens for all frames."""
+    """Poses of a camera whose lens zooms. No pixel is compared, because `CameraPath` has one focal length for all
+    frames."""
 
     of: RenderedScene
     clip: Clip
 
     @property
     def unsound(self) -> frozenset[int]:
-        """Never."""
+        """None."""
         return frozenset()
 
     def scene(self, dense: Sequence[int] = ()) -> Scene:

@@ -1,4 +1,4 @@
-"""Turning a gate off: settings at dotted paths, signals as they would be without it, and what follows from them."""
+"""Switches a gate off: changes settings at dotted paths, and runs again what depends on them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
@@ -18,20 +18,20 @@ Found = dict[str, Signal | NoEstimate]
 
 
 def set_at(settings: Any, path: str, value: object) -> Any:
-    """Settings with another value at a dotted path through dataclasses and mappings. Raises `LookupError` where there
-    is no such field, and where the value is what it was."""
+    """Settings with another value at a dotted path through dataclasses and mappings. Raises `LookupError` if there is
+    no such field, or it has that value already."""
     name, _, rest = path.partition(".")
-    held = settings.get(name, settings) if isinstance(settings, Mapping) else getattr(settings, name, settings)
-    if held is settings:
+    old = settings.get(name, settings) if isinstance(settings, Mapping) else getattr(settings, name, settings)
+    if old is settings:
         raise LookupError(f"no {name!r} in {type(settings).__name__}")
-    new = set_at(held, rest, value) if rest else value
-    if not rest and held == value:
+    new = set_at(old, rest, value) if rest else value
+    if not rest and old == value:
         raise LookupError(f"{name!r} is {value} already")
     return {**settings, name: new} if isinstance(settings, Mapping) else replace(settings, **{name: new})
 
 
 def switched_setup(setup: Setup, gate: Gate) -> Setup:
-    """How questions are asked without the gate."""
+    """The setup of questions without the gate."""
     for path, value in gate.off.items():
         if path.partition(".")[0] not in EXPERTS.targets():
             setup = set_at(setup, path, value)
@@ -39,7 +39,7 @@ def switched_setup(setup: Setup, gate: Gate) -> Setup:
 
 
 def switched_expert(expert: Expert, gate: Gate) -> Expert:
-    """The expert without the gate; itself where the gate is not one of its own."""
+    """The expert without the gate; the same object if the gate is not its own."""
     settings = expert.settings
     for path, value in gate.off.items():
         owner, _, rest = path.partition(".")
@@ -52,8 +52,8 @@ def switched_expert(expert: Expert, gate: Gate) -> Expert:
 
 
 def signals_without(gate: Gate, clip: Clip, base: Found, experts: Sequence[Expert]) -> tuple[Found, set[str]]:
-    """Signals without the gate, and names of those that it changed. Experts run only where something they read
-    changed; needs come first in `experts`. An expert that fails says nothing, as in a store."""
+    """Signals without the gate, and the names of those that changed. An expert runs again only if its settings or a
+    signal that it reads changed. `experts` are in order of dependency. An expert that fails gives no estimate."""
     signals, changed = dict(base), set[str]()
     for expert in experts:
         switched, reads = switched_expert(expert, gate), expert.needs | may_use(expert)
@@ -61,15 +61,15 @@ def signals_without(gate: Gate, clip: Clip, base: Found, experts: Sequence[Exper
             continue
         try:
             found = switched(declared_view(clip, switched), {name: signals[name] for name in reads & signals.keys()})
-        except Exception as error:  # a gate may also be what keeps an expert from numbers it cannot bear
+        except Exception as error:  # without the gate the expert may fail on its input
             failed = NoEstimate(reason=f"{expert.name} failed", detail=str(error))
             found = dict.fromkeys(expert.provides, failed)
         _take(found, signals, changed)
     if gate.signals is not None:
-        left = gate.signals(signals)
-        changed |= signals.keys() - left.keys()
-        signals = {name: signal for name, signal in signals.items() if name in left}
-        _take(left, signals, changed)
+        kept = gate.signals(signals)
+        changed |= signals.keys() - kept.keys()
+        signals = {name: signal for name, signal in signals.items() if name in kept}
+        _take(kept, signals, changed)
     return signals, changed
 
 
@@ -80,7 +80,7 @@ def _take(found: Mapping[str, Signal | NoEstimate], signals: Found, changed: set
 
 
 def concerned(setup: Setup, gate: Gate, changed: Iterable[str]) -> list[str]:
-    """Templates whose questions may be others without the gate."""
+    """Templates whose questions may differ without the gate."""
     changed = {name.removesuffix("_check") for name in changed}
     own = [path.split(".") for path in gate.off]
     if any(first in ("ask", "outliers") for first, *_ in own):
@@ -90,7 +90,7 @@ def concerned(setup: Setup, gate: Gate, changed: Iterable[str]) -> list[str]:
 
 
 def same(a: object, b: object) -> bool:
-    """Whether two signals say the same, whoever made them."""
+    """Whether two signals are equal, provenance aside."""
     if isinstance(a, NoEstimate) and isinstance(b, NoEstimate):
         return True
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):

@@ -1,4 +1,4 @@
-"""docs/trust.md: all verdicts, in sections for rendered rooms, real sets, and sets whose poses can only agree."""
+"""Writes docs/trust.md: all verdicts, in sections for rendered rooms, real sets, and sets that prove nothing."""
 
 import platform
 from collections import Counter
@@ -16,7 +16,7 @@ from spatial_engine.trust.verdict import Verdict
 from spatial_engine.trust.yield_share import together
 
 _PACKAGES = ("numpy", "scipy", "opencv-python-headless", "pycolmap", "av")
-_GROSS_SIGMAS = 5.0
+_OUTLIER_SIGMAS = 5.0
 _REASONS = 5
 _TITLES = {
     "rendered": "Rendered rooms (exact truth)",
@@ -36,7 +36,7 @@ minute of footage and misses that aim."""
 
 
 def table(kept: Sequence[ClipVerdicts], *, seed: int, rooms: int, date: str, code: str) -> str:
-    """The whole document. Equal verdicts and words, equal bytes."""
+    """The whole document. Equal verdicts give equal bytes."""
     head = [_INTRO, "", *_header(kept, seed, rooms, date, code), "", *_aims(kept)]
     return "\n".join([*head, *_sections(kept)]).rstrip() + "\n"
 
@@ -67,7 +67,7 @@ def _sections(kept: Sequence[ClipVerdicts]) -> Iterator[str]:
             if moving:
                 yield from ("### Clips whose camera translates", "", *_of_leaves(metrics_of(moving)))
         else:
-            yield from ("### By set", "", *_of_groups(own), *_findings(own), "", *_kept_back(own))
+            yield from ("### By set", "", *_of_groups(own), *_findings(own), "", *_refusals(own))
         yield from _signal_rows([each for clip in own for each in clip.signals])
 
 
@@ -79,16 +79,18 @@ def _sentence(clips: Sequence[ClipVerdicts]) -> str:
     """ "0 of 2110 decided facts in 150 clips are wrong (bound 0.4 %)", with the share of large errors."""
     found = metrics_of(clips).all
     facts, decided = found.facts, found.facts.right + found.facts.wrong
-    off, numbers = gross(_verdicts(clips))
-    said = f"**{facts.wrong} of {decided} decided facts in {facts.clips} clips are wrong**"
-    share = f" {off} of {numbers} numbers have an error above {_GROSS_SIGMAS:g} σ"
-    return f"{said} (bound {percent(facts.bound)})." + (f"{share} ({percent(off / numbers, 2)})." if numbers else "")
+    outliers, numbers = outlier_count(_verdicts(clips))
+    wrong = f"**{facts.wrong} of {decided} decided facts in {facts.clips} clips are wrong**"
+    share = f" {outliers} of {numbers} numbers have an error above {_OUTLIER_SIGMAS:g} σ"
+    return f"{wrong} (bound {percent(facts.bound)})." + (
+        f"{share} ({percent(outliers / numbers, 2)})." if numbers else ""
+    )
 
 
-def gross(verdicts: Sequence[Verdict]) -> tuple[int, int]:
-    """(numbers of facts that are off by more than 5 σ, numbers of facts whose truth is known)."""
+def outlier_count(verdicts: Sequence[Verdict]) -> tuple[int, int]:
+    """(count of numbers with an error above 5 σ, count of numbers with known truth)."""
     found = {(v.clip, v.fact_id, name): z for v in verdicts for name, z in in_sigmas(v).items()}
-    return sum(z > _GROSS_SIGMAS for z in found.values()), len(found)
+    return sum(z > _OUTLIER_SIGMAS for z in found.values()), len(found)
 
 
 def _of_leaves(found: AuditMetrics) -> Iterator[str]:
@@ -106,7 +108,7 @@ def _leaf(name: str, found: LabelMetrics) -> str:
 
 
 def _of_groups(clips: Sequence[ClipVerdicts]) -> Iterator[str]:
-    """One row per value of every condition."""
+    """One row for each value of each condition."""
     values = Counter((name, value) for clip in clips for name, value in clip.about["conditions"].items())
 
     def group(name: str, value: str) -> LabelMetrics:
@@ -115,14 +117,14 @@ def _of_groups(clips: Sequence[ClipVerdicts]) -> Iterator[str]:
     yield from _rows("clips", [(f"{name}: {value}", group(name, value)) for name, value in sorted(values)])
 
 
-def _kept_back(clips: Sequence[ClipVerdicts]) -> Iterator[str]:
-    """Why sets give no more: what was not asked, and what truth could not decide."""
+def _refusals(clips: Sequence[ClipVerdicts]) -> Iterator[str]:
+    """For each set the reasons of facts that are not asked, and of those that the truth does not decide."""
     for clip in clips:
         asked = together(clip.yields)
-        open_ = Counter(verdict.reason for verdict in clip.verdicts if verdict.word == "undecidable")
-        said = [f"not asked: {_counted(asked.reasons.items())}"] if asked.reasons else []
-        said += [f"undecidable: {_counted(open_.most_common())}"] if open_ else []
-        yield f"- {clip.about['name']}: {'; '.join(said) or 'nothing was kept back'}"
+        undecidable = Counter(verdict.reason for verdict in clip.verdicts if verdict.word == "undecidable")
+        parts = [f"not asked: {_counted(asked.reasons.items())}"] if asked.reasons else []
+        parts += [f"undecidable: {_counted(undecidable.most_common())}"] if undecidable else []
+        yield f"- {clip.about['name']}: {'; '.join(parts) or 'every fact was asked and decided'}"
 
 
 def _counted(reasons: Iterable[tuple[str, int]]) -> str:
@@ -137,7 +139,7 @@ def _rows(first: str, rows: Sequence[tuple[str, LabelMetrics]]) -> Iterator[str]
 
 
 def _findings(clips: Sequence[ClipVerdicts]) -> Iterator[str]:
-    """What is strange about the truth itself."""
+    """Findings about the ground truth itself."""
     if any(clip.about["findings"] for clip in clips):
         yield ""
     for clip in clips:
@@ -147,7 +149,7 @@ def _findings(clips: Sequence[ClipVerdicts]) -> Iterator[str]:
 
 
 def _signal_rows(errors: Sequence[SignalErrors]) -> Iterator[str]:
-    """Two tables, each with its heading; nothing where nothing was measured. Clips with many errors count for more."""
+    """Tables of errors in σ and of outliers, each if measured. Clips weigh by their number of errors."""
     kinds = sorted({(each.expert, each.signal, each.quantity) for each in errors})
     of = {kind: [each for each in errors if (each.expert, each.signal, each.quantity) == kind] for kind in kinds}
     known = {kind: own for kind, own in of.items() if sum(len(each.off) for each in own)}
@@ -161,11 +163,11 @@ def _signal_rows(errors: Sequence[SignalErrors]) -> Iterator[str]:
             reach = np.concatenate([each.off / np.hypot(1, each.other) for each in own])
             within = [f"{100 * np.mean(reach <= sigmas):.0f}" for sigmas in (1, 2)]
             yield f"| {' | '.join(kind)} | {len(own)} | {len(reach)} | {' | '.join(within)} |"
-    doubted = {kind: counts for kind, own in of.items() if (counts := joined_counts(each.gross for each in own))}
-    if doubted:
+    outliers = {kind: counts for kind, own in of.items() if (counts := joined_counts(each.gross for each in own))}
+    if outliers:
         yield from ("", "### Signals: outliers (outlier_probability)", "")
         yield from ("| expert | signal | quantity | claimed | measured | of |", "|---|---|---" + "|--:" * 3 + "|")
-        for kind, counts in doubted.items():
+        for kind, counts in outliers.items():
             for each in counts:
                 measured = percent(each.gross / each.samples, 2)
                 yield f"| {' | '.join(kind)} | {percent(each.claimed, 2)} | {measured} | {each.samples} |"

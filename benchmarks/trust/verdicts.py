@@ -1,4 +1,4 @@
-"""One clip's verdicts: pixels into labels, labels held against truth, all of it kept in one file."""
+"""The verdicts of one clip: makes labels from pixels, compares them with ground truth, and stores both in one file."""
 
 import hashlib
 import json
@@ -45,14 +45,14 @@ _CODE = (
     "benchmarks/trust/verdicts.py",
     "benchmarks/trust/manifests/*.yaml",
 )
-"""What verdicts depend on: with other code they are made again."""
+"""Code that the verdicts depend on: if it changes, they are made again."""
 _DRAWING = ("spatial_engine/rendering/*.py", "benchmarks/trust/rooms.py")
-"""What rendered footage depends on."""
+"""Code that rendered footage depends on."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClipVerdicts:
-    """What is kept of a clip."""
+    """The stored results of a clip."""
 
     about: dict[str, Any]
     """name, kind, moves, conditions, findings, frames, minutes, code."""
@@ -71,7 +71,7 @@ class Judge:
     seed: int
 
     def __call__(self, clip: AnyClip) -> dict[str, int]:
-        """Makes a clip's verdicts, and counts them. Signals that the store has are not made again."""
+        """Makes a clip's verdicts, and counts them. Signals in the store are not made again."""
         place = made_in(self.out / clip.name)
         footage, options = clip.footage(place)
         store = se.annotate(footage, place / "store", options=options)
@@ -89,7 +89,7 @@ class Judge:
         about = {
             "name": clip.name,
             "kind": clip.kind,
-            **clip.said(),
+            **clip.conditions(),
             "frames": sum(len(each.frames) for each in clips),
             "minutes": _minutes(clips),
             "code": self.code,
@@ -101,13 +101,13 @@ class Judge:
 
 
 def count(verdicts: Sequence[Verdict]) -> dict[str, int]:
-    """Questions by word."""
+    """Number of questions by verdict."""
     words = [verdict.word for verdict in verdicts]
     return {word: words.count(word) for word in ("right", "wrong", "undecidable")}  # type: ignore[arg-type]
 
 
 def digest(patterns: Sequence[str] = _CODE) -> str:
-    """Of code."""
+    """Hash of the code in these files."""
     found = hashlib.sha256()
     for path in sorted({path for pattern in patterns for path in ROOT.glob(pattern)}):
         found.update(f"{path.relative_to(ROOT).as_posix()}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
@@ -115,7 +115,7 @@ def digest(patterns: Sequence[str] = _CODE) -> str:
 
 
 def read(folder: Path, code: str | None = None, seed: int | None = None) -> ClipVerdicts | None:
-    """What is kept in a clip's folder; None if there is nothing, or (where stated) it is of other code or seed."""
+    """The results in a clip's folder; None if there are none, or they are of other code or seed than stated."""
     if not (folder / _FILE).is_file():
         return None
     first, *rest = (folder / _FILE).read_text(encoding="utf-8").splitlines()
@@ -142,13 +142,12 @@ def _write(path: Path, kept: ClipVerdicts) -> None:
 
 
 def made_in(folder: Path) -> Path:
-    """Where footage, store and data set of a clip lie: elsewhere for other drawing code, so that no video outlives
-    it."""
+    """Folder of a clip's footage, store and data set. It depends on the drawing code, so that no old video is used."""
     return folder / f"of_{digest(_DRAWING)[:8]}"
 
 
 def _minutes(clips: Sequence[Clip]) -> float | None:
-    """Last frames included; None where a clip has no clock."""
+    """Duration, last frames included; None where a clip has no time stamps."""
     total = 0.0
     for clip in clips:
         if clip.times_s is None or len(clip.times_s) < 2:

@@ -19,7 +19,7 @@ from tests.action_mapping.paths import walk
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.01, 100.0))
-def test_a_known_similarity_comes_back(seed: int, scale: float) -> None:
+def test_a_known_similarity_is_recovered(seed: int, scale: float) -> None:
     rng = np.random.default_rng(seed)
     rotation, translation = Rotation.random(rng=rng), 10.0 * rng.normal(size=3)
     estimate = rng.normal(size=(20, 3))
@@ -32,14 +32,14 @@ def test_a_known_similarity_comes_back(seed: int, scale: float) -> None:
     assert ate(rigid.positions(estimate), reference / scale).maximum < 1e-7 / scale + 1e-9
 
 
-def test_aligned_poses_turn_with_their_positions() -> None:
+def test_aligned_poses_rotate_with_their_positions() -> None:
     poses, _ = walk(np.random.default_rng(0).normal(size=(20, 6)))
     world = RigidTransform.from_components([1.0, 2.0, 3.0], Rotation.from_rotvec([0.1, 0.2, 0.3])).as_matrix()
     found = align(poses[:, :3, 3], (world @ poses)[:, :3, 3])
     np.testing.assert_allclose(found.poses(poses), world @ poses, atol=1e-9)
 
 
-def test_errors_are_what_they_say() -> None:
+def test_errors_equal_those_computed_by_hand() -> None:
     error = ate(np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]), np.zeros((3, 3)))
     assert (error.rmse, error.mean, error.median, error.maximum) == pytest.approx((math.sqrt(26 / 3), 2.0, 1.0, 5.0))
 
@@ -53,7 +53,7 @@ def test_relative_error_does_not_depend_on_the_world() -> None:
 
 
 @pytest.mark.parametrize("xyz", [np.zeros((5, 3)), np.outer(np.arange(5.0), [1, 2, 3]), np.eye(3)[:2]])
-def test_what_does_not_fix_a_rotation_is_refused(xyz: np.ndarray) -> None:
+def test_positions_that_do_not_determine_a_rotation_are_refused(xyz: np.ndarray) -> None:
     with pytest.raises(PoseError, match="one line"):
         align(xyz, xyz)
 
@@ -78,7 +78,7 @@ def write_tum(path: Path, poses: np.ndarray) -> Path:
 
 @pytest.mark.skipif(shutil.which("evo_ape") is None, reason="evo is not installed (a development check only)")
 @pytest.mark.parametrize("flags", ["", "-a", "-as"])
-def test_evo_finds_the_same(tmp_path: Path, flags: str) -> None:
+def test_evo_gives_the_same_errors(tmp_path: Path, flags: str) -> None:
     rng = np.random.default_rng(0)
     reference, _ = walk(rng.normal(size=(100, 6)))
     estimate = reference.copy()

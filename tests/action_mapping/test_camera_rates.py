@@ -51,7 +51,7 @@ def test_the_first_bad_pose_is_named() -> None:
         camera_rates(poses, np.arange(5.0))
 
 
-def test_an_impossible_speed_is_warned_of_where_metres_are_claimed() -> None:
+def test_an_impossible_speed_on_a_metric_path_gives_a_warning() -> None:
     poses, times_s = walk([[0, 0, 0, 0, 0, 5000.0]] * 30)
     with pytest.warns(PathWarning, match="5000 m/s"):
         motion_segments(poses, times_s, scale="metric")

@@ -33,7 +33,7 @@ def test_each_primitive_has_its_name(move) -> None:  # type: ignore[no-untyped-d
     assert (named.primitive, named.purity) == (move, pytest.approx(1.0))
 
 
-def test_the_margin_of_a_rotation_is_the_nearest_of_border_and_threshold() -> None:
+def test_the_margin_of_a_rotation_is_the_smaller_of_border_and_threshold() -> None:
     named = dominant_rotation(components(pan_rad=0.3, roll_rad=-0.2), sigma_rad=0.01, threshold_rad=0.05)
     assert isinstance(named, NamedMotion)
     assert named.margin == pytest.approx(0.1 / (math.sqrt(2) * 0.01))
@@ -113,7 +113,7 @@ def test_an_uncertain_up_lowers_the_margin() -> None:
     assert doubtful.margin < sure.margin
 
 
-def test_margins_are_honest() -> None:
+def test_margins_are_calibrated() -> None:
     """A name with a margin of m σ is kept under noise as often as m σ implies."""
     rng = np.random.default_rng(0)
     truth = components(pan_rad=0.12, tilt_rad=0.1)

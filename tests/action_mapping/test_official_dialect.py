@@ -93,7 +93,7 @@ def test_it_differs_from_geometry_as_documented() -> None:
         assert Rotation.from_matrix(official[:3, :3]).as_rotvec() == pytest.approx(0.3 * np.eye(3)[axis])
 
 
-def test_its_reading_is_lenient_but_never_without_a_number() -> None:
+def test_it_accepts_unknown_keys_but_only_finite_counts() -> None:
     pose_after = official_replay(np.eye(4), ["W", "jump", "A"], [2.5])
     assert pose_after[:3, 3] == pytest.approx([-0.02, 0.0, 0.05])
     for bad in (math.nan, math.inf, None, "3"):

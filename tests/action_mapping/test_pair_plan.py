@@ -153,7 +153,7 @@ def test_a_relative_step_is_a_fraction_of_the_distance_to_a_point() -> None:
 
 
 @pytest.mark.parametrize("distance", [0.0, -1.0, math.nan, math.inf])
-def test_a_distance_must_be_one(distance: float) -> None:
+def test_a_distance_must_be_positive_and_finite(distance: float) -> None:
     with pytest.raises(PlanError, match="distance_to_point"):
         pair_plan(posed(), posed(10), rng=np.random.default_rng(0), distance_to_point=distance)
 
@@ -170,7 +170,7 @@ def test_other_plans_lead_elsewhere() -> None:
     assert len(set(ends)) == len(others) + 1 == 11
 
 
-def test_a_written_plan_is_read() -> None:
+def test_a_written_plan_is_parsed() -> None:
     plan = read_plan(["Truck Left", "space", "←", "STOP"], [1, 4.0, 1, 0], translation_step=0.1, rotation_step_rad=0.1)
     assert [(a.primitive.name, a.steps) for a in plan.actions] == [
         ("Truck Left", 1), ("Pedestal Up", 4), ("Pan Left", 1), ("Stay", 0),
@@ -197,13 +197,13 @@ def test_unknown_actions_are_refused(action: str) -> None:
 
 
 @pytest.mark.parametrize("action", [None, 3, ["W"]])
-def test_actions_that_are_no_text_are_refused(action: object) -> None:
+def test_actions_that_are_not_text_are_refused(action: object) -> None:
     with pytest.raises(PlanError, match="a name or a key"):
         read_plan([action], [1], translation_step=0.1, rotation_step_rad=0.1)
 
 
 @pytest.mark.parametrize("step", [0.0, -0.1, math.nan, math.inf])
-def test_a_step_has_a_length(step: float) -> None:
+def test_a_step_size_must_be_positive(step: float) -> None:
     with pytest.raises(PlanError, match="translation_step"):
         read_plan(["W"], [1], translation_step=step, rotation_step_rad=0.1)
     with pytest.raises(PlanError, match="rotation_step_rad"):

@@ -18,7 +18,7 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_every_dialect_is_understood(name: str) -> None:
+def test_every_dialect_is_recognised(name: str) -> None:
     assert all(primitive(key).name == name for key in [name, *WRITTEN[name]])
 
 

@@ -125,7 +125,7 @@ def episodes() -> list[dict]:  # type: ignore[type-arg]
     return [json.loads(path.read_text()) for path in sorted((DATA / "bridge_octo").glob("ep*/episode.json"))]
 
 
-def test_robot_actions_are_told_to_be_in_the_base_frame() -> None:
+def test_robot_actions_are_found_to_be_in_the_base_frame() -> None:
     rows = []
     for episode in episodes():
         state, action = np.array(episode["state_xyzrpy_gripper"]), np.array(episode["action"])

@@ -38,7 +38,7 @@ def test_names_and_boundaries_are_exact(scale: str) -> None:
 
 @pytest.mark.parametrize("known", [True, False], ids=["σ given", "σ from the path"])
 @pytest.mark.parametrize("sigma", [1e-4, 1e-3, 5e-3])
-def test_noise_moves_neither_names_nor_boundaries(sigma: float, known: bool) -> None:
+def test_noise_changes_neither_names_nor_boundaries(sigma: float, known: bool) -> None:
     poses, times_s = scenes()
     poses = noisy(poses, np.random.default_rng(0), sigma, 0.1 * sigma)
     given_sigmas = {"position_sigma": sigma, "rotation_sigma_rad": 0.1 * sigma} if known else {}
@@ -115,14 +115,14 @@ def test_names_do_not_change_by_sub_sampling(every: int) -> None:
     assert [s.t0_s for s in segments] == pytest.approx(range(6), abs=0.2)
 
 
-def test_backwards_is_the_opposite() -> None:
+def test_a_reversed_path_has_opposite_names() -> None:
     poses, times_s = scenes()
     back = motion_segments(poses[::-1].copy(), times_s, scale="metric")
     opposite = {move.name: primitive_of(move.component, -move.sign).name for move in MOVES} | {"Stay": "Stay"}  # type: ignore[arg-type]
     assert [names(s.primitives) for s in back] == [[opposite[n] for n in e] for e in reversed(EXPECTED)]
 
 
-def test_a_turn_about_the_vertical_looking_down() -> None:
+def test_a_rotation_about_the_vertical_looking_down() -> None:
     poses = np.stack([posed(20 * k / 30, -30) for k in range(31)])
     (segment,) = motion_segments(poses, np.arange(31) / 30, scale="metric", up_world=DOWN_Y_UP)
     assert segment.levelled is not None

@@ -30,7 +30,7 @@ def key(draft: Draft) -> tuple[str, str]:
     return draft.fact_id, draft.format
 
 
-def test_every_leaf_of_the_first_issue_is_asked_and_right() -> None:
+def test_every_leaf_is_asked_and_right() -> None:
     signals = worlds.signals()
     found = asked(signals)
     assert {d.ability for d in found.drafts} == {t.ability for t in TEMPLATES.values()}
@@ -39,7 +39,7 @@ def test_every_leaf_of_the_first_issue_is_asked_and_right() -> None:
     assert False not in verdicts
 
 
-def test_same_seed_same_drafts_and_another_seed_others() -> None:
+def test_equal_seeds_give_equal_drafts_and_another_seed_others() -> None:
     signals = worlds.signals()
     assert repr(asked(signals)) == repr(asked(signals))
     assert repr(asked(signals, seed=1)) != repr(asked(signals))
@@ -97,21 +97,21 @@ def test_nothing_in_metres_is_asked_of_a_relative_clip() -> None:
     assert "range_metres" not in {d.template for d in asked(worlds.signals()).drafts}
 
 
-def test_a_turning_camera_yields_no_question_about_places() -> None:
+def test_a_pure_rotation_gives_no_question_about_positions() -> None:
     found = asked(worlds.signals(motion="rotation_only"))
     kinds = {d.template for d in found.drafts}
     assert "camera_turn" in kinds and "camera_tilt" in kinds and "same_point" in kinds
     assert not kinds & {"camera_travel", "place_direction", "path_map", "range_ratio"}
 
 
-def test_without_gravity_no_tilt_is_asked_and_the_reason_is_the_expert_s() -> None:
+def test_without_gravity_no_tilt_is_asked_for_the_reason_of_the_expert() -> None:
     signals = worlds.signals(with_gravity=False)
     found = asked({**signals, "gravity": NoEstimate(reason="which axis is up is not known")})
     assert "camera_tilt" not in {d.template for d in found.drafts}
     assert "which axis is up is not known" in {r.reason for r in found.refusals if r.template == "camera_tilt"}
 
 
-def test_two_maps_that_agree_ask_and_two_that_differ_do_not() -> None:
+def test_two_reconstructions_that_agree_give_questions_and_two_that_differ_do_not() -> None:
     main = worlds.signals()
     agree = {**main, "camera_path_check": main["camera_path"], "sparse_points_check": main["sparse_points"]}
     assert Counter(map(key, asked(agree).drafts)) == Counter(map(key, asked(main).drafts))
@@ -124,7 +124,7 @@ def test_two_maps_that_agree_ask_and_two_that_differ_do_not() -> None:
     assert "the two reconstructions give different labels" in {r.reason for r in found.refusals}
 
 
-def test_a_single_map_counts_as_no_map() -> None:
+def test_a_single_reconstruction_counts_as_none() -> None:
     signals = {**worlds.signals(), "camera_path_check": NoEstimate(reason="mapping failed")}
     kinds = {d.template for d in asked(signals).drafts}
     assert not kinds & {"camera_travel", "place_direction", "path_map", "range_ratio"}
@@ -136,7 +136,7 @@ def test_every_draft_passes_the_gate_it_is_given() -> None:
     assert len(strict.drafts) < len(asked(worlds.signals(), min_confidence=0.9).drafts)
 
 
-def test_formats_of_a_fact_share_its_id_and_facts_name_media_only() -> None:
+def test_formats_of_a_fact_share_its_id_and_facts_contain_media_terms_only() -> None:
     found = asked(worlds.signals())
     assert len({(d.fact_id, d.format) for d in found.drafts}) == len(found.drafts)
     for draft in found.drafts:

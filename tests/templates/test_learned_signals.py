@@ -1,4 +1,4 @@
-"""Every template on what learned models would say of rendered rooms; and on what they say when they are wrong."""
+"""Every template on simulated outputs of learned models about rendered rooms, right ones and wrong ones."""
 
 from collections import Counter
 from functools import cache
@@ -26,7 +26,7 @@ ROOMS = {"walk": 1, "truck": 3}
 
 @cache
 def room(name: str) -> tuple[RenderedScene, Clip, Models]:
-    """A room with something that moves, and what models say of it; in metres where the camera trucks."""
+    """A room with a moving object, and simulated models; metric where the camera trucks."""
     rng, seed = np.random.default_rng(ROOMS[name]), ROOMS[name]
     path = camera_paths.walk if name == "walk" else _truck
     scene = random_room(rng, frames=40, width_px=320, height_px=240, path=path, mover=True)
@@ -44,7 +44,7 @@ def asked(clip: Clip, signals: dict[str, Signal]) -> ClipQuestions:
 
 
 def judged(scene: RenderedScene, clip: Clip, found: ClipQuestions) -> Counter[tuple[str, bool | None]]:
-    """How many drafts of each template the renderer calls right, wrong, undecidable."""
+    """Number of right, wrong and undecidable drafts of each template, by the renderer."""
     media = [medium for draft in found.drafts for medium in draft.phrasing.media]
     shown = sorted({medium.frame for medium in media if isinstance(medium, Photo)})
     if not shown:
@@ -68,7 +68,7 @@ def test_every_template_asks_and_no_answer_is_wrong(name: str, silent: set[str])
     assert {template for template, right in verdicts if right} == TEMPLATES.keys() - silent
 
 
-def test_a_second_opinion_leaves_most_templates_something_to_ask() -> None:
+def test_with_a_second_opinion_most_templates_still_ask() -> None:
     scene, clip, models = room("walk")
     rng = np.random.default_rng(0)
     signals = concluded(clip, models) | second_map(scene, clip, models, rng) | second_gravity(models, scene, rng)
@@ -92,7 +92,7 @@ def test_tracks_alone_keep_wrong_models_from_asking(how: str) -> None:
     "how", ["gravity on its side", pytest.param("path mirrored", marks=pytest.mark.long(sample=True))]
 )
 def test_a_second_opinion_keeps_wrong_models_from_asking(how: str) -> None:
-    """That up is not up, only another word on it can tell: a wall makes as good a floor."""
+    """Only an independent estimate shows that up is wrong: a wall looks like a floor."""
     scene, clip, models = room("walk")
     rng = np.random.default_rng(0)
     signals = concluded(clip, broken(models, how))

@@ -1,4 +1,4 @@
-"""A small exact world as signals, without pixels: points on walls, a hooked camera path, one group that moves."""
+"""A small exact world as signals, without pixels: points on walls, a bent camera path, one moving group."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,7 +16,7 @@ SOURCE = Provenance(expert="made up", version="1")
 
 
 class NoPictures:
-    """Fails where a template looks at pixels."""
+    """Fails if a template reads pixels."""
 
     def read(self, frames: Sequence[int]) -> Iterator[np.ndarray]:
         """Never returns."""
@@ -37,7 +37,7 @@ def clip() -> Clip:
 
 
 def camera_poses() -> np.ndarray:
-    """Level-ish camera-to-world poses in a world with z up: forward, then to the right, turning as it goes."""
+    """Nearly level camera-to-world poses in a world with z up: forward, then to the right, with a slow rotation."""
     t = np.linspace(0, 1, len(FRAMES))
     positions = np.stack([np.where(t > 0.5, t - 0.5, 0) * 1.6, np.minimum(t, 0.5) * 2.4, 0.02 * np.sin(5 * t)], axis=1)
     level = Rotation.from_euler("x", -90, degrees=True)  # world z up from OpenCV axes
@@ -66,9 +66,9 @@ def signals(
     with_gravity: bool = True,
     noise: float = 0.0,
 ) -> dict[str, Signal]:
-    """Exact signals with realistic σ, in a world turned by `world_from_made` (4×4) and measured in `unit`."""
+    """Exact signals with realistic σ, in a world transformed by `world_from_made` (4×4) and scaled by `unit`."""
     rng = np.random.default_rng(seed)
-    static, movers = moving_points(rng)
+    static, moving = moving_points(rng)
     poses = camera_poses()
     turned = np.eye(4) if world_from_made is None else world_from_made
     world = turned @ poses
@@ -76,7 +76,7 @@ def signals(
     if motion != "general":
         world[:, :3, 3] = np.nan
     pixels = np.stack([_seen(pose, static) for pose in poses], axis=1)
-    moving_pixels = np.stack([_seen(pose, movers[:, i]) for i, pose in enumerate(poses)], axis=1)
+    moving_pixels = np.stack([_seen(pose, moving[:, i]) for i, pose in enumerate(poses)], axis=1)
     out: dict[str, Signal] = {
         "camera_path": _path(world, motion),
         "sparse_points": _points((static @ turned[:3, :3].T + turned[:3, 3]) * unit * (1 + noise), pixels),

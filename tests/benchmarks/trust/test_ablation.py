@@ -17,7 +17,7 @@ ONE, TWO = (Gate(name=name, guards="", off={"ask.min_confidence": at}) for name,
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Gates that were looked at, instead of looking."""
+    """Records the gates instead of evaluating them."""
     names: list[str] = []
 
     class Work:
@@ -33,7 +33,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def test_a_run_goes_on_where_it_was(made: list[str], tmp_path: Path) -> None:
+def test_a_stopped_run_resumes(made: list[str], tmp_path: Path) -> None:
     ablate = Ablate(out=tmp_path, code="c", drawn_by="d", seed=0)
     ablate((CLIP, [ONE]))
     assert made == ["nothing", "one"]
@@ -42,17 +42,17 @@ def test_a_run_goes_on_where_it_was(made: list[str], tmp_path: Path) -> None:
     assert ablate.kept(CLIP, TWO) is not None
 
 
-def test_other_code_and_another_seed_look_again(made: list[str], tmp_path: Path) -> None:
+def test_other_code_and_another_seed_evaluate_again(made: list[str], tmp_path: Path) -> None:
     for code, seed in (("c", 0), ("e", 0), ("e", 1), ("e", 1)):
         Ablate(out=tmp_path, code=code, drawn_by="d", seed=seed)((CLIP, [ONE]))
     assert made == ["nothing", "one"] * 3
 
 
-def test_a_gate_that_is_turned_off_otherwise_is_another() -> None:
+def test_the_key_of_a_gate_depends_on_what_it_switches_off() -> None:
     assert Gate(name="one", guards="", off={"ask.min_confidence": 0.6}).key != ONE.key
 
 
-def test_gates_of_experts_are_looked_at_on_some_clips_of_every_kind_the_others_on_all() -> None:
+def test_gates_of_experts_are_evaluated_on_some_clips_of_every_kind_the_others_on_all() -> None:
     tasks = tasks_of(Namespace(quick=False, rooms=18, hard=2, thorough=1, seed=0))
     assert len(tasks) == len({clip.name for clip, _ in tasks}) == 18 + 2 * len(KINDS)
     fully = [clip for clip, gates in tasks if list(gates) == list(GATES)]

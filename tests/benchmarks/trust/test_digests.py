@@ -1,4 +1,4 @@
-"""Results are made again for other code: the patterns that name this code must match files."""
+"""Results are made again if the code changes: the patterns of this code must match files."""
 
 import pytest
 

@@ -9,7 +9,7 @@ GATES = [Gate(name=name, guards="focal length") for name in ("good", "idle", "de
 
 
 def result(gate: str, facts: dict[str, str], decided: int, clip: str = "room", kind: str = "") -> Result:
-    """100 facts were drawn."""
+    """A result with 100 drawn facts."""
     one = Asked(facts=facts, drawn=100, decided=decided)
     return Result(clip=clip, kind=kind, gate=gate, touched=gate == "good", code="c", clips={"id": {"turn": one}})
 
@@ -23,11 +23,11 @@ def test_prevented_are_wrong_facts_that_are_asked_only_without_the_gate() -> Non
     assert found == Effect(clips=1, touched=1, asked=(2, 4), wrong=(1, 2), prevented=1, cost=0.02)
 
 
-def test_a_fact_that_is_wrong_either_way_is_not_prevented() -> None:
+def test_a_fact_that_is_wrong_with_and_without_the_gate_is_not_prevented() -> None:
     assert effect([(BASE, result("dear", {"c": "wrong"}, 10))]).prevented == 0
 
 
-def test_the_rule() -> None:
+def test_the_verdict_on_a_gate() -> None:
     found = effect([(BASE, GOOD)])
     assert word(found) == "needed"
     assert word(effect([(BASE, result("dear", {}, 11))])) == "no effect shown"
@@ -35,7 +35,7 @@ def test_the_rule() -> None:
     assert word(effect([])) == "free" and FREE < 0.01
 
 
-def test_the_table_has_every_gate_and_keeps_ordinary_and_hard_clips_apart() -> None:
+def test_the_table_has_every_gate_and_separates_ordinary_from_hard_clips() -> None:
     hard = [result(gate, {"h": "wrong"}, 30, "wall", "one wall") for gate in ("nothing", "dear")]
     results = [BASE, GOOD, result("idle", {}, 10), result("dear", {}, 10), *hard]
     text = table(results, GATES, seed=0, first=3000, code="c")

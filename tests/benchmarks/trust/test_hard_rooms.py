@@ -29,14 +29,14 @@ def test_a_wall_fills_the_view_from_first_to_last() -> None:
         assert np.abs(seen[..., 1] - scene.room.size_m[1]).max() < 0.01
 
 
-def test_what_is_carried_covers_a_part_of_every_picture() -> None:
+def test_a_carried_object_covers_a_part_of_every_picture() -> None:
     scene = hard_room("carried foreground", SEED).scene
     small = replace(scene, intrinsics=scene.intrinsics.scaled(48, 36))
     shares = [float((small.ids(frame) == len(scene.labels) - 1).mean()) for frame in (0, 20, 47)]
     assert min(shares) > 0.25 and max(shares) < 0.75 and np.ptp(shares) < 0.02
 
 
-def test_truth_of_a_zoom_knows_the_path_and_no_pixel() -> None:
+def test_the_truth_of_a_zoom_has_the_path_and_compares_no_pixel() -> None:
     scene = hard_room("zoom while walking", SEED).scene
     known = ZoomedTruth(of=scene, clip=as_clip(scene)).scene([0])
     assert known.path is not None and motion_kind(known.path.world_from_cam) == "general"

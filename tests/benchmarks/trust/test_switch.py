@@ -17,7 +17,7 @@ WAY = replace(worlds.signals()["camera_path"], direction_sigma_rad=0.05)
 
 @dataclass(frozen=True)
 class Limit:
-    """Settings of a fake."""
+    """Settings of a fake expert."""
 
     least: float = 1.0
 
@@ -57,7 +57,7 @@ def chain() -> tuple[list[Any], dict[str, Any]]:
     return [Fake(), apart, second], {"image_tracks": tracks(0), "matches": tracks(0), "tracks": tracks(0)}
 
 
-def test_what_does_not_rest_on_the_gate_does_not_run_again() -> None:
+def test_experts_that_do_not_depend_on_the_gate_do_not_run_again() -> None:
     experts, base = chain()
     signals, changed = signals_without(Gate(name="", guards="", off={"first.least": 0.0}), CLIP, base, experts)
     assert changed == {"image_tracks", "tracks"} and len(signals["tracks"].xy_px) == 1
@@ -65,14 +65,14 @@ def test_what_does_not_rest_on_the_gate_does_not_run_again() -> None:
     assert signals["matches"] is base["matches"]
 
 
-def test_nothing_follows_where_the_gate_did_not_matter() -> None:
+def test_nothing_runs_again_where_the_gate_changed_no_signal() -> None:
     experts, base = chain()
     signals, changed = signals_without(Gate(name="", guards="", off={"first.least": 0.7}), CLIP, base, experts)
     assert not changed and signals == base and not experts[2].calls
     assert concerned(Setup(), Gate(name="", guards="", off={"first.least": 0.7}), changed) == []
 
 
-def test_an_expert_that_fails_without_its_gate_says_nothing() -> None:
+def test_an_expert_that_fails_without_its_gate_gives_no_estimate() -> None:
     experts, base = chain()
     experts[2].needs = frozenset()
     signals, _ = signals_without(Gate(name="", guards="", off={"first.least": -1.0}), CLIP, base, experts)
@@ -89,7 +89,7 @@ def test_templates_that_read_what_changed_are_asked_again() -> None:
     assert concerned(Setup(), everything, ()) == list(Setup().templates)
 
 
-def test_signals_are_the_same_whoever_made_them() -> None:
+def test_signals_are_equal_whatever_their_provenance() -> None:
     one = tracks(2)
     assert same(one, tracks(2, "another")) and not same(one, tracks(3))
     assert not same(one, replace(one, xy_px=np.zeros_like(one.xy_px)))

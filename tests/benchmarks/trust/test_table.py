@@ -1,4 +1,4 @@
-"""docs/trust.md from verdicts that are made up."""
+"""docs/trust.md from invented verdicts."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def test_150_rooms_without_an_error_reach_the_bound_and_one_error_in_ten_misses_
     assert missed is False
 
 
-def test_the_yield_of_clips_that_stand_still_counts_for_no_aim():
+def test_the_yield_of_static_clips_counts_for_no_aim():
     still = clip("still", "right", moves=False, decided=0)
     assert (
         measured(clip("walk", "right"), still)["rooms: yield of at least 30 % on clips whose camera translates"] is True
@@ -60,7 +60,7 @@ def test_the_yield_of_clips_that_stand_still_counts_for_no_aim():
     assert measured(slow)["rooms: yield of at least 30 % on clips whose camera translates"] is False
 
 
-def test_what_was_not_looked_at_is_neither_reached_nor_missed():
+def test_an_aim_without_measurement_is_neither_reached_nor_missed():
     found = measured(clip("walk", "right"))
     assert found["real footage: none wrong"] is None
     assert measured(clip("kitti", "undecidable", kind="real"))["real footage: none wrong"] is None
@@ -81,7 +81,7 @@ def text() -> str:
     return table(kept, seed=0, rooms=150, date="", code="abc")
 
 
-def test_every_number_stands_in_the_page(text: str):
+def test_the_page_has_every_number(text: str):
     assert "**0 of 3000 decided facts in 150 clips are wrong** (bound 0.5 %)." in text
     assert "real footage: none wrong | 0 of 1 facts in 1 clips: bound 95.0 % | reached |" in text
     assert "- kitti: not asked: rotation below threshold (12); undecidable: no depth (1)" in text

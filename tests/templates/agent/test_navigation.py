@@ -43,7 +43,7 @@ def with_path(signals: dict[str, Signal], **changes: object) -> dict[str, Signal
 
 
 def exactly(signals: dict[str, Signal]) -> Scene:
-    """The same world known without doubt, in metres."""
+    """The same world with negligible σ, in metres."""
     n, points = len(worlds.FRAMES), signals["sparse_points"]
     assert isinstance(points, SparsePoints)
     known = with_path(
@@ -62,15 +62,15 @@ def sizes(draft: Draft) -> Mapping[str, Json]:
     return draft.answer.to_json().scorer_params
 
 
-def followed(draft: Draft, way_step: float) -> np.ndarray:
-    """Where the written answer leads from its first photo: by the rules that the prompt states, told again here."""
+def followed(draft: Draft, translation_step: float) -> np.ndarray:
+    """The pose to which the written answer leads, by an independent implementation of the prompt's rules."""
     answer, degrees = draft.written, sizes(draft)["rotation_step_deg"]
     amounts = {n: k if n in POSITIVE else -k for n, k in zip(answer["actions"], answer["step_nums"], strict=True)}
     move, turns = np.eye(4), {"Pan": np.eye(3), "Tilt": np.eye(3), "Roll": np.eye(3)}
     for name, steps in amounts.items():
         kind = name.split()[0]
         if kind in AXES:
-            move[AXES[kind], 3] = steps * way_step
+            move[AXES[kind], 3] = steps * translation_step
         else:
             axis = {"Pan": [0, 1, 0], "Tilt": [1, 0, 0], "Roll": [0, 0, 1]}[kind]
             turns[kind] = Rotation.from_rotvec(np.array(axis) * steps * degrees, degrees=True).as_matrix()
@@ -78,14 +78,14 @@ def followed(draft: Draft, way_step: float) -> np.ndarray:
     return np.asarray(worlds.camera_poses()[draft.fact.params["from"] // 2] @ move)
 
 
-def ends_within_a_step(draft: Draft, way_step: float) -> bool:
-    there, end = worlds.camera_poses()[draft.fact.params["to"] // 2], followed(draft, way_step)
+def ends_within_a_step(draft: Draft, translation_step: float) -> bool:
+    there, end = worlds.camera_poses()[draft.fact.params["to"] // 2], followed(draft, translation_step)
     turn = Rotation.from_matrix(there[:3, :3].T @ end[:3, :3]).magnitude()
-    near = np.linalg.norm(there[:3, 3] - end[:3, 3]) <= way_step
+    near = np.linalg.norm(there[:3, 3] - end[:3, 3]) <= translation_step
     return bool(near and np.degrees(turn) <= sizes(draft)["rotation_step_deg"])
 
 
-def test_both_forms_are_asked_and_right() -> None:
+def test_both_formats_are_asked_and_right() -> None:
     signals = worlds.signals()
     found, truth = asked(signals), exactly(signals)
     verdicts = Counter((d.format, verdict(NAVIGATE, d.format, d.fact, d.answer, truth)) for d in found.drafts)
@@ -93,7 +93,7 @@ def test_both_forms_are_asked_and_right() -> None:
     assert not verdicts["choice", False] and not verdicts["plan", False]
 
 
-def test_written_plans_followed_by_hand_end_at_the_second_photo() -> None:
+def test_written_plans_replayed_independently_end_at_the_second_photo() -> None:
     signals = worlds.signals()
     points, found = signals["sparse_points"], plans(asked(signals))
     assert isinstance(points, SparsePoints) and len(found) >= 4
@@ -117,7 +117,7 @@ def test_metric_clips_are_asked_in_metres_and_need_no_mark() -> None:
         assert not draft.phrasing.media[0].marks
 
 
-def test_a_relative_clip_never_says_metres_and_marks_its_point() -> None:
+def test_a_relative_clip_never_names_metres_and_has_a_mark() -> None:
     for draft in asked(worlds.signals()).drafts:
         assert not re.search(r"\bm\b|\b(centi)?met(re|er)s?\b", draft.phrasing.prompt)
         if draft.format == "plan":
@@ -166,7 +166,7 @@ def in_a_mirror(text: str) -> str:
     return re.sub(r"\w+", lambda word: pairs.get(word[0], word[0]), text)
 
 
-def test_options_differ_and_none_stands_out() -> None:
+def test_options_are_distinct_and_none_stands_out() -> None:
     for draft in asked(worlds.signals()).drafts:
         if draft.format != "choice":
             continue
@@ -184,14 +184,14 @@ def test_too_large_a_sigma_asks_for_no_plan(changes: dict[str, object]) -> None:
     assert reasons & {"σ too large for the tolerance", "the plan has too few steps"}
 
 
-def test_a_doubtful_point_measures_no_step() -> None:
+def test_a_point_of_large_sigma_defines_no_step() -> None:
     signals = worlds.signals()
     points = signals["sparse_points"]
     assert isinstance(points, SparsePoints)
-    vague = replace(points, range_relative_sigma=np.full(len(points.xyz_world), 0.5))
-    found = asked({**signals, "sparse_points": vague})
+    uncertain = replace(points, range_relative_sigma=np.full(len(points.xyz_world), 0.5))
+    found = asked({**signals, "sparse_points": uncertain})
     assert not plans(found) and {d.format for d in found.drafts} == {"choice"}
 
 
-def test_a_camera_that_only_turns_is_not_steered() -> None:
+def test_a_pure_rotation_gives_no_plan() -> None:
     assert not asked(worlds.signals(motion="rotation_only")).drafts

@@ -1,4 +1,4 @@
-"""What is decided and what is right, of one answer and of stacks."""
+"""P(right) and verdicts of single answers and of stacks."""
 
 from dataclasses import fields, replace
 
@@ -47,11 +47,11 @@ def test_points_and_labels_likewise() -> None:
     assert p_right(Label(text="A", margin=2.33)) == pytest.approx(0.99, abs=3e-4)
 
 
-def test_gross_errors_count() -> None:
+def test_outlier_probability_counts() -> None:
     assert p_right(Label(text="A", margin=9.0, outlier_probability=0.05)) == pytest.approx(0.95)
 
 
-def test_unknown_sigma_is_never_decided() -> None:
+def test_an_unknown_sigma_gives_p_right_0() -> None:
     assert p_right(numbers([1.0], np.inf, 5.0)) == 0
     assert p_right(numbers([np.nan], np.nan, 5.0)) == 0
 
@@ -63,18 +63,18 @@ def test_labels_are_right_if_they_are_the_true_one_and_the_truth_is_clear() -> N
 
 
 @given(st.floats(-180, 180), st.floats(-4.9, 4.9))
-def test_angles_are_compared_the_short_way_round(angle: float, error: float) -> None:
+def test_angles_differ_by_half_a_period_at_most(angle: float, error: float) -> None:
     wrapped = (angle + error + 180) % 360 - 180
     assert right(numbers([angle], 1, 5, 360), numbers([wrapped], 1e-6, 5, 360)) is True
 
 
-def test_numbers_next_to_the_tolerance_are_undecidable_by_a_vague_truth() -> None:
+def test_numbers_near_the_tolerance_are_undecidable_with_an_uncertain_truth() -> None:
     assert right(numbers([0.0], 1, 5), numbers([4.0], 0.5, 5)) is None
     assert right(numbers([0.0], 1, 5), numbers([4.0], 0.1, 5)) is True
     assert right(numbers([0.0, 0.0], 1, 5), numbers([4.9, 9.0], 1.0, 5)) is False
 
 
-def test_a_truth_that_lacks_a_number_decides_nothing_and_one_with_more_does() -> None:
+def test_a_truth_that_lacks_a_number_does_not_decide_and_one_with_more_does() -> None:
     assert right(numbers([0.0, 0.0], 1, 5), numbers([0.0], 0.1, 5)) is None
     assert right(numbers([0.0], 1, 5), numbers([0.0, 99.0], 0.1, 5)) is True
 
@@ -88,12 +88,12 @@ def test_shapes_and_points() -> None:
     assert right(here, there) is False
 
 
-def test_different_kinds_cannot_be_compared() -> None:
+def test_different_types_cannot_be_compared() -> None:
     with pytest.raises(TypeError, match="cannot compare Numbers with Shape"):
         right(numbers([1.0], 1, 5), Shape(points=np.zeros((3, 2)), sigma=0.01, tolerance=0.15))
 
 
-def test_a_point_and_a_label_that_it_is_left_out_exclude_each_other() -> None:
+def test_a_point_and_the_label_cannot_be_determined_exclude_each_other() -> None:
     point = Point(xy_px=np.zeros(2), sigma_px=1.0, tolerance_px=3.0)
     said, doubted = (Label(text=UNDETERMINED, margin=margin) for margin in (3.1, 2.9))
     assert right(said, point) is False and right(point, said) is False
@@ -111,7 +111,7 @@ def plan(amounts: dict[str, float], sigma: float = 0.01, outlier_probability: fl
 
 
 @pytest.mark.parametrize(("off", "sigma"), [(0.0, 0.3), (0.4, 0.25), (0.9, 0.2), (1.5, 0.4), (0.5, 3.0)])
-def test_the_chance_of_a_point_in_a_ball_is_that_of_sampling(off: float, sigma: float) -> None:
+def test_the_probability_of_a_point_in_a_ball_equals_that_of_sampling(off: float, sigma: float) -> None:
     points = np.random.default_rng(0).normal(size=(400_000, 3)) * sigma + [off, 0, 0]
     assert p_within(off, sigma, 1.0) == pytest.approx(np.mean(np.linalg.norm(points, axis=1) <= 1), abs=3e-3)
 
@@ -121,7 +121,7 @@ def test_a_ball_without_sigma_and_with_an_unknown_one() -> None:
     assert p_within(0.5, np.inf, 1.0) == pytest.approx(0) and not p_within(0.5, np.nan, 1.0) > 0
 
 
-def test_plans_are_decided_where_rounding_and_sigma_leave_them_within_a_step() -> None:
+def test_plans_are_certain_where_rounding_and_sigma_stay_within_a_step() -> None:
     assert p_right(plan({"dolly": 2.0, "pan_rad": 0.35})) > 0.999
     assert p_right(plan({"dolly": 2.0, "pan_rad": 0.35}, outlier_probability=0.05)) == pytest.approx(0.95, abs=1e-3)
     assert p_right(plan({"dolly": 2.2}, sigma=0.2)) < 0.9
@@ -138,7 +138,7 @@ def test_plans_are_right_if_they_end_within_a_step_and_the_truth_is_clear() -> N
     assert right(answer, plan(near, sigma=0.2)) is None
 
 
-def test_a_plan_ends_where_it_is_followed_to() -> None:
+def test_a_plan_ends_where_its_replay_does() -> None:
     amounts = {"dolly": 2.1, "truck": -1.2, "pan_rad": 0.5, "tilt_rad": -0.3, "roll_rad": 0.2}
     steps = in_whole_steps(amounts, 0.5, float(np.radians(10.0)))  # type: ignore[arg-type]
     there, end = moved_by({**dict.fromkeys(COMPONENTS, 0.0), **amounts}), followed(np.eye(4), steps)  # type: ignore
@@ -178,7 +178,7 @@ PAIRS: dict[str, list[tuple[Answer, Answer]]] = {
 
 
 @pytest.mark.parametrize("pairs", PAIRS.values(), ids=PAIRS)
-def test_a_stack_gives_what_each_of_its_answers_gives(pairs: list[tuple[Answer, Answer]]) -> None:
+def test_a_stack_gives_the_results_of_each_of_its_answers(pairs: list[tuple[Answer, Answer]]) -> None:
     answers, truths = (stacked(list(column)) for column in zip(*pairs, strict=True))
     np.testing.assert_array_equal(answers.p_right(), [p_right(answer) for answer, _ in pairs])
     verdicts = answers.right(truths)
@@ -187,7 +187,7 @@ def test_a_stack_gives_what_each_of_its_answers_gives(pairs: list[tuple[Answer, 
 
 
 @pytest.mark.parametrize("pairs", PAIRS.values(), ids=PAIRS)
-def test_an_empty_stack_is_no_special_case(pairs: list[tuple[Answer, Answer]]) -> None:
+def test_an_empty_stack_gives_empty_results(pairs: list[tuple[Answer, Answer]]) -> None:
     whole = stacked([answer for answer, _ in pairs])
     shared = {"names", "unit", "period", "decimals", "point_fraction"}
     none = replace(whole, **{f.name: getattr(whole, f.name)[:0] for f in fields(whole) if f.name not in shared})

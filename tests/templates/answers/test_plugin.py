@@ -1,4 +1,4 @@
-"""A new answer type and its format, in one file of a package of its own: from the gate to the reward."""
+"""A new answer type and its format in one file of an external package: from the gate to the reward."""
 
 import json
 import subprocess
@@ -86,7 +86,7 @@ class BoxInPixels(Format):
 
 @pytest.fixture
 def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """An installed package: a module and the names that it registers."""
+    """An installed package: a module and its entry points."""
     (tmp_path / "box_answers.py").write_text(CODE, encoding="utf-8")
     (tmp_path / "box-1.dist-info").mkdir()
     (tmp_path / "box-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: box\nVersion: 1\n")
@@ -110,7 +110,7 @@ def asked(box):
 
 
 def moved(box, by: float) -> str:
-    """The right answer, so many pixels to the right."""
+    """The right answer, moved to the right by some pixels."""
     value = {side: v + by * (side in ("left", "right")) for side, v in box.to_json().value.items()}
     return f"<answer>{json.dumps(value)}</answer>"
 
@@ -120,7 +120,7 @@ def test_the_file_is_short() -> None:
     assert len(code) <= 40
 
 
-def test_the_gate_asks_it_where_sigma_allows(box) -> None:
+def test_the_gate_passes_it_where_sigma_is_small(box) -> None:
     assert gated(box, 0.99) is box
     vague = type(box)(sides=box.sides, sigma_iou=0.4)
     assert gated(vague, 0.99) == Undecided(reason="σ too large for the tolerance")

@@ -1,4 +1,4 @@
-"""What a photo surely leaves out, on a small exact world."""
+"""Points that certainly lie outside a photo, on a small exact world."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ def scene(signals: dict[str, Signal] | None = None, **changes: object) -> Scene:
 
 
 def seen(frame: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and pixels of the static points that a frame shows."""
+    """Rows and pixels of the static points inside a frame."""
     pose = POSES[frame // 2]
     xy = worlds.CAMERA.project((STATIC - pose[:3, 3]) @ pose[:3, :3])
     rows = np.flatnonzero(worlds.CAMERA.contains(xy))
@@ -37,40 +37,40 @@ def seen(frame: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def beyond(row: int, frame: int, *, of: int = 0, range_factor: float = 1.0) -> float:
-    """How far a static point lies outside a frame, or would at another range from frame `of`; negative inside."""
+    """Distance of a static point outside a frame, at `range_factor` times its range from frame `of`; < 0 inside."""
     pose, first = POSES[frame // 2], POSES[of // 2][:3, 3]
     place = first + range_factor * (STATIC[row] - first)
     return float(overshoots_px(worlds.CAMERA, (place - pose[:3, 3]) @ pose[:3, :3]).max())
 
 
-def test_what_is_left_out_is_outside_and_nothing_else_is_said() -> None:
-    exact, said, silent = scene(), 0, 0
+def test_points_with_the_label_lie_outside_at_every_range() -> None:
+    exact, labelled, unlabelled = scene(), 0, 0
     for a, b in PAIRS:
         for row, xy in zip(*seen(a), strict=True):
             found = out_of_view(exact, a, xy, b)
             if isinstance(found, Measured):
                 assert found.label == UNDETERMINED
                 assert all(beyond(row, b, of=a, range_factor=factor) > 0 for factor in (0.51, 1, 2, 1000))
-                said += 1
+                labelled += 1
             else:
-                silent += 1
-    assert said > 10 and silent > 10
+                unlabelled += 1
+    assert labelled > 10 and unlabelled > 10
 
 
 @pytest.mark.parametrize("factor", [0.55, 1.5])
-def test_a_range_that_is_grossly_wrong_leaves_nothing_out_that_is_shown(factor: float) -> None:
-    """Points on their rays, seen from the first frame of the pair, but at another range than is measured."""
+def test_a_wrong_range_gives_no_label_to_a_visible_point(factor: float) -> None:
+    """The points lie on the measured rays of the first frame, but at other ranges."""
     a, b = 6, 24
     signals, pose = worlds.signals(), POSES[3]
     points = signals["sparse_points"]
     assert isinstance(points, SparsePoints)
     measured = replace(points, xyz_world=(points.xyz_world - pose[:3, 3]) / factor + pose[:3, 3])
-    made, said = scene({**signals, "sparse_points": measured}), 0
+    made, labelled = scene({**signals, "sparse_points": measured}), 0
     for row, xy in zip(*seen(a), strict=True):
         if isinstance(out_of_view(made, a, xy, b), Measured):
             assert beyond(row, b) > 0
-            said += 1
-    assert said > 2, said
+            labelled += 1
+    assert labelled > 2, labelled
 
 
 def test_margins_shrink_with_every_sigma() -> None:
@@ -89,13 +89,13 @@ def test_margins_shrink_with_every_sigma() -> None:
         assert isinstance(other, Measured) and other.margin is not None and other.margin < 0.8 * found.margin
 
 
-def test_pixels_lie_so_far_outside_and_away_from_the_edges() -> None:
+def test_pixels_lie_far_enough_outside_and_inside_photo_a_away_from_its_edges() -> None:
     near, far = (pixels_out_of_view(scene(), 6, 24, least) for least in (5.0, 60.0))
     assert 0 < len(far) < len(near)
     assert (near >= 0.06 * 480).all() and (near[:, 0] <= 0.94 * 640).all()
 
 
-def test_a_track_that_goes_on_into_the_photo_contradicts() -> None:
+def test_a_track_visible_in_the_photo_contradicts_the_label() -> None:
     signals = worlds.signals()
     xy = pixels_out_of_view(scene(), 6, 24, 40.0)[0]
     tracks = signals["tracks"]
@@ -107,28 +107,28 @@ def test_a_track_that_goes_on_into_the_photo_contradicts() -> None:
     assert found == Undecided(reason="a track contradicts the reconstruction")
 
 
-def test_a_camera_that_turns_tells_if_its_focal_length_is_known() -> None:
-    """To the right, by half a radian."""
+def test_a_pure_rotation_decides_if_the_focal_length_is_known() -> None:
+    """Rotates to the right by half a radian."""
     signals = worlds.signals(motion="rotation_only")
     path = signals["camera_path"]
     assert isinstance(path, CameraPath)
-    turned, angles = path.world_from_cam.copy(), np.linspace(0, 0.5, len(path.frames))
-    turned[:, :3, :3] = turned[0, :3, :3] @ Rotation.from_euler("y", angles[:, None]).as_matrix()
+    world_from_cam, angles = path.world_from_cam.copy(), np.linspace(0, 0.5, len(path.frames))
+    world_from_cam[:, :3, :3] = world_from_cam[0, :3, :3] @ Rotation.from_euler("y", angles[:, None]).as_matrix()
     a, b = 0, 40
-    turn = Rotation.from_euler("y", angles[b // 2] - angles[a // 2]).as_matrix()
-    known = scene(signals, world_from_cam=turned, focal_relative_sigma=0.01)
+    rotation = Rotation.from_euler("y", angles[b // 2] - angles[a // 2]).as_matrix()
+    known = scene(signals, world_from_cam=world_from_cam, focal_relative_sigma=0.01)
     xy = pixels_out_of_view(known, a, b, 20.0)
     assert len(xy) and (xy[:, 0] < 320).all()
     for each in xy:
-        assert not worlds.CAMERA.contains(worlds.CAMERA.project(worlds.CAMERA.rays(each) @ turn))
+        assert not worlds.CAMERA.contains(worlds.CAMERA.project(worlds.CAMERA.rays(each) @ rotation))
         found = out_of_view(known, a, each, b)
         assert isinstance(found, Measured) and found.outlier_probability == pytest.approx(0.003)
     assert out_of_view(known, a, np.array([41.0, 41.0]), b) is None  # nothing was matched there
-    guessed = scene(signals, world_from_cam=turned, focal_relative_sigma=0.2)
+    guessed = scene(signals, world_from_cam=world_from_cam, focal_relative_sigma=0.2)
     assert not len(pixels_out_of_view(guessed, a, b, 20.0)) and out_of_view(guessed, a, xy[0], b) is None
 
 
-def test_whether_the_camera_travels_must_be_known() -> None:
+def test_an_unknown_kind_of_motion_gives_no_label() -> None:
     kinds: list[MotionKind] = ["static", "unresolved"]
     for motion in kinds:
         made = scene(worlds.signals(motion=motion))
@@ -136,7 +136,7 @@ def test_whether_the_camera_travels_must_be_known() -> None:
         assert all(out_of_view(made, 6, xy, 24) is None for xy in seen(6)[1])
 
 
-def test_behind_the_camera_and_where_distortion_folds_nothing_is_said() -> None:
+def test_points_behind_the_camera_or_folded_by_distortion_are_not_outside() -> None:
     assert (overshoots_px(worlds.CAMERA, np.array([[0.0, 0.0, -1.0], [3.0, 0.0, 0.0]])) == -np.inf).all()
     barrel = Intrinsics(width_px=640, height_px=480, fx_px=600.0, fy_px=600.0, cx_px=319.5, cy_px=239.5, k1=-0.2)
     far = np.array([[2.0, 0.0, 1.0], [0.8, 0.0, 1.0]])  # the first comes back into the picture as it is drawn

@@ -1,4 +1,4 @@
-"""Whether a marked point moves: by tracks, and by poses of objects."""
+"""Motion of a marked point: from tracks, and from poses of objects."""
 
 from dataclasses import replace
 
@@ -13,14 +13,14 @@ from templates.scene.scene import Scene, scenes_of
 from tests.templates import worlds
 
 FRAMES = [0, 2, 4]
-MOVERS = np.array([[300.0, 200], [360, 200], [300, 260], [360, 260], [330, 230], [305, 230]])
+MOVING = np.array([[300.0, 200], [360, 200], [300, 260], [360, 260], [330, 230], [305, 230]])
 STATIC = np.array([[100.0, 100], [335, 240], [295, 230]])
 
 
 def scene(**changes: np.ndarray) -> Scene:
-    """Six tracks on something that moves, one far from it, one inside its outline, one at its border."""
-    xy = np.concatenate([MOVERS, STATIC])
-    moving = np.arange(len(xy)) < len(MOVERS)
+    """Six tracks on a moving object, one far from it, one inside its outline, one at its border."""
+    xy = np.concatenate([MOVING, STATIC])
+    moving = np.arange(len(xy)) < len(MOVING)
     tracks = PointTracks(
         frames=np.array(FRAMES),
         xy_px=np.repeat(xy[:, None], 3, axis=1),
@@ -38,25 +38,25 @@ def scene(**changes: np.ndarray) -> Scene:
 
 
 @pytest.mark.parametrize(("row", "label"), [(4, "yes"), (6, "no")])
-def test_points_well_inside_and_well_outside_are_told(row: int, label: str) -> None:
-    measured = point_motion(scene(), 0, np.concatenate([MOVERS, STATIC])[row], FRAMES)
+def test_points_well_inside_and_well_outside_are_decided(row: int, label: str) -> None:
+    measured = point_motion(scene(), 0, np.concatenate([MOVING, STATIC])[row], FRAMES)
     assert isinstance(measured, Measured) and measured.label == label
     assert measured.margin is not None and measured.margin >= 3
 
 
 @pytest.mark.parametrize("row", [0, 5, 7, 8])
-def test_points_at_the_outline_or_that_contradict_it_are_not(row: int) -> None:
-    measured = point_motion(scene(), 0, np.concatenate([MOVERS, STATIC])[row], FRAMES)
+def test_points_at_the_outline_or_contradicting_it_are_not_decided(row: int) -> None:
+    measured = point_motion(scene(), 0, np.concatenate([MOVING, STATIC])[row], FRAMES)
     assert measured == Undecided(reason="at the outline of a moving object")
 
 
 def test_a_point_that_is_hidden_in_one_photo_is_not_asked_about() -> None:
     visible = np.ones((9, 3), dtype=bool)
     visible[4, 1] = False
-    assert isinstance(point_motion(scene(visible=visible), 0, MOVERS[4], FRAMES), Undecided)
+    assert isinstance(point_motion(scene(visible=visible), 0, MOVING[4], FRAMES), Undecided)
 
 
-def test_little_parallax_does_not_say_no() -> None:
+def test_little_parallax_does_not_decide_no() -> None:
     measured = point_motion(scene(parallax_px=np.full(9, 3.0)), 0, STATIC[0], FRAMES)
     assert isinstance(measured, Measured) and measured.margin is not None and measured.margin < 2.33
 
@@ -79,7 +79,7 @@ def scene_with_objects(shift: float) -> Scene:
     return made
 
 
-def test_poses_decide_and_the_outline_does_not() -> None:
+def test_poses_decide_except_at_the_outline() -> None:
     border = np.array([249.0, 250.0])  # 10 px a cell: the object begins at x = 250
     assert point_motion(scene_with_objects(1.0), 0, border, FRAMES) == Undecided(reason="at the border of an object")
     assert isinstance(point_motion(scene_with_objects(1.0), 8, border, [8]), Undecided)

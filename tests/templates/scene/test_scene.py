@@ -1,4 +1,4 @@
-"""What several experts say of one clip: spreads in σ, refusals with all that rests on them, the second opinion."""
+"""Scenes from several experts: disagreement in σ, refusals with all derived signals, the second opinion."""
 
 from dataclasses import replace
 
@@ -53,7 +53,7 @@ def main_scene(signals: dict[str, Signal | NoEstimate]) -> Scene:
 
 
 def with_check(unit: float = 0.5, by: Provenance = OTHER) -> dict[str, Signal | NoEstimate]:
-    """Main signals with dense depth, and another expert's map of the same motion in another unit."""
+    """Main signals, and another expert's reconstruction of the same motion in another unit."""
     main = worlds.signals()
     other = worlds.signals(unit=unit)
     check = {f"{name}_check": replace(other[name], provenance=by) for name in ("camera_path", "sparse_points")}
@@ -87,7 +87,7 @@ def test_disagreement_widens_the_check_scene_too() -> None:
     assert widened.up_cam(0)[1] > plain.up_cam(0)[1]
 
 
-def test_a_refused_signal_is_abstained_with_its_reason_in_every_scene() -> None:
+def test_a_refused_signal_has_no_estimate_and_its_reason_in_every_scene() -> None:
     refusing = {**with_check(), "agreement": agreement(refused={"gravity": "two depths disagree"})}
     for scene in scenes_of(CLIP, refusing):
         assert scene.gravity is None and scene.no_estimates["gravity"] == NoEstimate(reason="two depths disagree")
@@ -96,7 +96,7 @@ def test_a_refused_signal_is_abstained_with_its_reason_in_every_scene() -> None:
     assert [r.reason for r in asked.refusals] == ["two depths disagree"]
 
 
-def test_a_refused_path_takes_with_it_what_was_concluded_from_it() -> None:
+def test_a_refused_path_removes_the_signals_derived_from_it() -> None:
     signals = {**with_check(), "depth": depth(), "agreement": agreement(refused={"camera_path": "paths disagree"})}
     for scene in scenes_of(CLIP, signals):
         assert not scene.signals.keys() & {"camera_path", "sparse_points", "depth", "tracks", "matches"}
@@ -105,7 +105,7 @@ def test_a_refused_path_takes_with_it_what_was_concluded_from_it() -> None:
     assert {d.template for d in drafts} <= {"camera_tilt"}
 
 
-def test_refused_depth_takes_matches_made_of_it_and_no_others() -> None:
+def test_refused_depth_removes_the_matches_that_it_confirmed_and_no_others() -> None:
     signals = {**worlds.signals(), "depth": depth(), "agreement": agreement(refused={"depth": "two depths disagree"})}
     assert main_scene(signals).depth is None and main_scene(signals).matches is not None
     matches = signals["matches"]
@@ -114,7 +114,7 @@ def test_refused_depth_takes_matches_made_of_it_and_no_others() -> None:
     assert main_scene({**signals, "matches": by_depth}).matches is None
 
 
-def test_an_agreement_stands_in_the_provenance() -> None:
+def test_provenance_includes_the_agreement() -> None:
     scene = main_scene({**worlds.signals(), "agreement": agreement()})
     for template in create_templates().values():
         assert "cross_check" in {maker["expert"] for maker in provenance_of(template, [scene])}
@@ -126,11 +126,11 @@ def drafts_of(signals: dict[str, Signal | NoEstimate]) -> list[Draft]:
     return list(drafts)
 
 
-def test_a_second_map_that_may_not_be_sold_forbids_it_for_every_label_held_against_it() -> None:
+def test_a_non_commercial_second_reconstruction_makes_every_label_compared_with_it_non_commercial() -> None:
     assert all(draft.licence["commercial_ok"] for draft in drafts_of(with_check()))
-    barred = Provenance(expert="another", version="1", weights_licence="CC-BY-NC-4.0", commercial_ok=False)
+    non_commercial = Provenance(expert="another", version="1", weights_licence="CC-BY-NC-4.0", commercial_ok=False)
     reads = {name: template.reads for name, template in create_templates().items()}
-    for draft in drafts_of(with_check(by=barred)):
+    for draft in drafts_of(with_check(by=non_commercial)):
         concerned = bool(reads[draft.template] & {"camera_path", "sparse_points"})
         assert draft.licence["commercial_ok"] is not concerned
         assert ("CC-BY-NC-4.0" in draft.licence["signals"]) == concerned
@@ -138,18 +138,18 @@ def test_a_second_map_that_may_not_be_sold_forbids_it_for_every_label_held_again
         assert (names.get("camera_path_check") == "another") == ("camera_path" in reads[draft.template])
 
 
-def test_what_an_agreement_compared_has_a_say_in_every_label() -> None:
-    barred = Provenance(expert="another", version="1", commercial_ok=False)
-    signals = {**with_check(), "depth_check": depth(source=barred)}
+def test_the_licence_of_every_label_covers_the_signals_that_an_agreement_compared() -> None:
+    non_commercial = Provenance(expert="another", version="1", commercial_ok=False)
+    signals = {**with_check(), "depth_check": depth(source=non_commercial)}
     for draft in drafts_of({**signals, "agreement": agreement()}):
         assert draft.licence["commercial_ok"] is False
         assert "depth_check" in {maker["signal"] for maker in draft.provenance}
 
 
-def test_tracks_that_vouch_for_an_uncalibrated_path_have_a_say() -> None:
-    barred = Provenance(expert="another", version="1", commercial_ok=False)
+def test_the_licence_covers_the_tracks_that_confirm_an_uncalibrated_path() -> None:
+    non_commercial = Provenance(expert="another", version="1", commercial_ok=False)
     signals = worlds.signals()
-    tracks = replace(signals["tracks"], provenance=barred)
+    tracks = replace(signals["tracks"], provenance=non_commercial)
     for sigma, may in (("measured", True), ("raw", False)):
         path = replace(signals["camera_path"], provenance=replace(worlds.SOURCE, sigma=sigma))
         drafts = drafts_of({**signals, "camera_path": path, "tracks": tracks})
@@ -165,19 +165,19 @@ def test_provenance_is_made_once_for_a_clip_and_a_template() -> None:
     assert {len(ids) for ids in by_template.values()} == {1} and len(drafts) > len(by_template)
 
 
-def test_the_second_opinion_has_its_own_world_and_shares_the_rest() -> None:
+def test_the_second_opinion_has_its_own_world_and_shares_the_other_signals() -> None:
     first, second = scenes_of(CLIP, {**with_check(), "depth": depth()})
     assert first.second is second and second.second is None
     assert second.depth is None and second.points is not None and second.matches is first.matches
     assert second.path is not None and second.path.provenance == OTHER
 
 
-def test_two_maps_of_one_expert_are_not_independent() -> None:
+def test_two_reconstructions_of_one_expert_are_not_independent() -> None:
     first, _ = scenes_of(CLIP, with_check(by=worlds.SOURCE))
     assert first.second is None
 
 
-def test_checks_that_belong_to_no_check_path_are_not_used() -> None:
+def test_checks_without_a_check_path_of_their_expert_are_not_used() -> None:
     alone = {**worlds.signals(), "depth_check": depth(source=OTHER)}
     assert len(scenes_of(CLIP, alone)) == 1
     (_, of_third) = scenes_of(
@@ -187,12 +187,12 @@ def test_checks_that_belong_to_no_check_path_are_not_used() -> None:
     assert of_third.depth is None and of_same.depth is not None
 
 
-def test_a_check_that_abstained_hides_nothing_that_is_shared() -> None:
+def test_a_check_without_estimate_replaces_no_shared_signal() -> None:
     _, second = scenes_of(CLIP, {**with_check(), "gravity_check": NoEstimate(reason="no lines")})
     assert second.gravity is not None
 
 
-def test_a_metric_path_lends_its_metre_to_the_check() -> None:
+def test_the_check_takes_its_scale_from_a_metric_path() -> None:
     signals = with_check(unit=0.5)
     path = signals["camera_path"]
     assert isinstance(path, CameraPath)
@@ -205,31 +205,31 @@ def test_a_metric_path_lends_its_metre_to_the_check() -> None:
     np.testing.assert_allclose(second.points.xyz_world, points.xyz_world)
 
 
-def test_independent_scenes_vouch_for_each_other_and_dependent_ones_do_not() -> None:
+def test_independent_scenes_lower_the_outlier_probability_and_dependent_ones_do_not() -> None:
     one = Measured(value=np.array([1.0]), sigma=np.array([0.1]), label="a", margin=5.0, outlier_probability=0.02)
     other = replace(one, value=np.array([1.05]), outlier_probability=0.003)
-    apart, alike = joined(one, other), joined(one, other, independent=True)
-    assert isinstance(apart, Measured) and isinstance(alike, Measured)
-    assert (apart.outlier_probability, alike.outlier_probability) == (0.02, 0.003)
-    assert alike.sigma[0] == pytest.approx(np.hypot(0.1, 0.05))
+    dependent, independent = joined(one, other), joined(one, other, independent=True)
+    assert isinstance(dependent, Measured) and isinstance(independent, Measured)
+    assert (dependent.outlier_probability, independent.outlier_probability) == (0.02, 0.003)
+    assert independent.sigma[0] == pytest.approx(np.hypot(0.1, 0.05))
     against = joined(one, replace(other, label="b"), independent=True)
     assert against == Undecided(reason="the two reconstructions give different labels")
 
 
-def test_learned_depth_is_sure_where_another_experts_map_is() -> None:
+def test_learned_depth_is_reliable_where_another_experts_reconstruction_is() -> None:
     signals = {**with_check(), "depth": depth()}
     del signals["tracks"]
     first, second = scenes_of(CLIP, signals)
     assert second.points is not None
     xy = second.points.observation_xy_px[second.points.observation_frame == 0]
-    sure = second.surface(0, xy).outlier_probability < 0.01
-    np.testing.assert_array_equal(first.surface(0, xy).outlier_probability < 0.01, sure)
-    assert sure.any()
-    lone = scenes_of(CLIP, {k: s for k, s in signals.items() if not k.endswith("_check")})[0]
-    assert (lone.surface(0, xy).outlier_probability == 0.02).all()
+    reliable = second.surface(0, xy).outlier_probability < 0.01
+    np.testing.assert_array_equal(first.surface(0, xy).outlier_probability < 0.01, reliable)
+    assert reliable.any()
+    alone = scenes_of(CLIP, {k: s for k, s in signals.items() if not k.endswith("_check")})[0]
+    assert (alone.surface(0, xy).outlier_probability == 0.02).all()
 
 
-def test_the_tighter_focal_length_counts_and_their_difference_is_in_sigma() -> None:
+def test_the_focal_length_of_smaller_sigma_counts_and_sigma_includes_the_difference() -> None:
     signals = worlds.signals()
     camera = worlds.CAMERA
     tight = Calibration(intrinsics=camera, focal_relative_sigma=0.01, provenance=OTHER)

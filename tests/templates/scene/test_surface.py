@@ -1,4 +1,4 @@
-"""What is seen at a pixel, and which sparse points are too doubtful to ask about."""
+"""Surface points at pixels, and suspected outliers among sparse points."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ from tests.templates import worlds
 CAMERA = Intrinsics.centred(64, 48, 60.0)
 
 
-def scene_with_points(xy_px: np.ndarray, ranges: np.ndarray, movers_xy_px: np.ndarray | None = None) -> Scene:
+def scene_with_points(xy_px: np.ndarray, ranges: np.ndarray, moving_xy_px: np.ndarray | None = None) -> Scene:
     """One frame of the made-up path, with points at given pixels and ranges of its first camera."""
     signals = worlds.signals(with_gravity=False)
     path = signals["camera_path"]
@@ -33,8 +33,8 @@ def scene_with_points(xy_px: np.ndarray, ranges: np.ndarray, movers_xy_px: np.nd
         observation_xy_px=xy_px,
     )
     chosen = {"camera_path": path, "sparse_points": points}
-    if movers_xy_px is not None:
-        chosen["tracks"] = tracks_at(movers_xy_px)
+    if moving_xy_px is not None:
+        chosen["tracks"] = tracks_at(moving_xy_px)
     (scene,) = scenes_of(worlds.clip(), chosen)
     return scene
 
@@ -59,14 +59,14 @@ def tracks_at(xy_px: np.ndarray) -> PointTracks:
 CLUSTER = np.array([[300.0, 200], [310, 205], [320, 200], [305, 215], [315, 190], [325, 210]])
 
 
-def test_a_point_among_its_like_stays_sure() -> None:
+def test_a_point_with_similar_neighbours_stays_reliable() -> None:
     scene = scene_with_points(CLUSTER, np.linspace(4.0, 4.3, 6))
     seen = scene.surface(0, CLUSTER)
     assert (seen.outlier_probability == 0.003).all()
     np.testing.assert_allclose(seen.range, np.linspace(4.0, 4.3, 6))
 
 
-def test_a_point_at_another_range_than_its_neighbours_is_doubted() -> None:
+def test_a_point_at_another_range_than_its_neighbours_is_suspected() -> None:
     ranges = np.full(6, 4.0)
     ranges[0] = 2.0
     seen = scene_with_points(CLUSTER, ranges).surface(0, CLUSTER)
@@ -74,25 +74,25 @@ def test_a_point_at_another_range_than_its_neighbours_is_doubted() -> None:
     assert (seen.outlier_probability[1:] == 0.003).all()
 
 
-def test_a_lonely_point_is_doubted() -> None:
+def test_an_isolated_point_is_suspected() -> None:
     xy = np.array([[100.0, 100], [500, 400], [600, 60]])
     assert (scene_with_points(xy, np.full(3, 4.0)).surface(0, xy).outlier_probability == SUSPECTED_PROBABILITY).all()
 
 
-def test_points_next_to_something_that_moves_are_doubted() -> None:
+def test_points_near_a_moving_object_are_suspected() -> None:
     far = CLUSTER + np.array([200.0, 100.0])
     xy = np.concatenate([CLUSTER, far])
-    scene = scene_with_points(xy, np.full(12, 4.0), movers_xy_px=np.array([[312.0, 203.0]]))
+    scene = scene_with_points(xy, np.full(12, 4.0), moving_xy_px=np.array([[312.0, 203.0]]))
     suspected = scene.surface(0, xy).outlier_probability == SUSPECTED_PROBABILITY
     assert suspected[:6].all() and not suspected[6:].any()
 
 
-def test_nothing_is_known_where_no_point_was_seen() -> None:
+def test_a_pixel_without_a_point_is_unknown() -> None:
     seen = scene_with_points(CLUSTER, np.full(6, 4.0)).surface(0, np.array([[20.0, 20.0]]))
     assert np.isnan(seen.xyz_cam).all() and np.isnan(seen.outlier_probability).all()
 
 
-def test_an_empty_map_knows_nothing() -> None:
+def test_without_points_every_pixel_is_unknown() -> None:
     scene = scene_with_points(np.empty((0, 2)), np.empty(0))
     assert np.isnan(scene.surface(0, CLUSTER).range).all()
 
@@ -118,7 +118,7 @@ def test_dense_points_lie_on_the_ray_of_their_pixel(x: int, y: int, z: float) ->
     np.testing.assert_allclose(seen.range_relative_sigma, 0.01, rtol=1e-3)
 
 
-def test_dense_depth_next_to_a_border_says_so() -> None:
+def test_dense_depth_near_a_depth_edge_has_a_large_sigma() -> None:
     z = np.full((48, 64), 2.0)
     z[:, 32:] = 6.0
     seen = dense_surface(depth_of(z), CAMERA, 7, np.array([[30.0, 24], [10, 24], [33, 24]]))
@@ -126,7 +126,7 @@ def test_dense_depth_next_to_a_border_says_so() -> None:
     assert seen.range_relative_sigma[1] < 0.02
 
 
-def test_dense_depth_with_a_hole_is_not_known() -> None:
+def test_dense_depth_with_a_hole_is_unknown() -> None:
     z = np.full((48, 64), 2.0)
     z[24, 30] = np.nan
     assert np.isnan(dense_surface(depth_of(z), CAMERA, 7, np.array([[30.0, 24]])).xyz_cam).all()

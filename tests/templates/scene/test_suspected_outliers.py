@@ -1,4 +1,4 @@
-"""A row of points, and tracks that pass each of them: at rest on the left, those of a sliding thing on the right."""
+"""A row of points with a track through each: static on the left, on a sliding object on the right."""
 
 from dataclasses import replace
 
@@ -11,13 +11,13 @@ from templates.scene.suspected_outliers import suspected_outliers
 
 BY = Provenance(expert="fake", version="1")
 COUNT, SLIDES = 40, 28
-"""Points from `SLIDES` on are on something that slides along with the camera."""
+"""Points from `SLIDES` on lie on an object that slides along with the camera."""
 XY = np.stack([np.linspace(20, 620, COUNT), np.full(COUNT, 200.0)], axis=1)
 SURE = 0.003
 
 
 def points() -> SparsePoints:
-    """Each seen in frames 0 and 5."""
+    """Points that frames 0 and 5 show."""
     return SparsePoints(
         xyz_world=np.ones((COUNT, 3)),
         range_relative_sigma=np.full(COUNT, 0.03),
@@ -31,7 +31,7 @@ def points() -> SparsePoints:
 
 
 def tracks(residual_px: np.ndarray, motion: int = -1) -> PointTracks:
-    """One through each point; none is known to rest or, but for `motion`, to move."""
+    """One track through each point, of unknown motion; the last one has `motion`."""
     xy_px = np.repeat(XY[:, None] + 1.0, 6, axis=1)
     shape = xy_px.shape[:2]
     return PointTracks(
@@ -59,39 +59,39 @@ def sliding(rest_px: float = 0.3, slide_px: float = 2.0) -> np.ndarray:
     return np.where(np.arange(COUNT) >= SLIDES, slide_px, rest_px)
 
 
-def test_points_on_what_slides_along_with_the_camera_are_doubted() -> None:
+def test_points_on_an_object_that_slides_along_with_the_camera_are_suspected() -> None:
     found = suspected(sliding())
     assert set(range(SLIDES + 1, COUNT)) <= set(found) and min(found) >= SLIDES - 1  # at its edge, as most neighbours
 
 
-def test_all_rest_where_tracks_depart_alike() -> None:
+def test_no_point_is_suspected_where_residuals_are_equal() -> None:
     assert suspected(sliding(0.3, 0.9)) == []
-    assert suspected(np.linspace(1.6, 2.0, COUNT)) == []  # a path that is off by more is off everywhere
+    assert suspected(np.linspace(1.6, 2.0, COUNT)) == []  # an error of the path raises all residuals
 
 
-def test_departures_count_in_pixels_of_a_640_px_wide_picture() -> None:
+def test_residuals_count_in_pixels_at_640_px_width() -> None:
     assert suspected(sliding(0.6, 1.8), scale=2.0) == []
     assert suspected(sliding(0.6, 2.4), scale=2.0)
 
 
-def test_few_tracks_or_tracks_far_away_say_nothing() -> None:
-    lone = np.full(COUNT, np.nan)
-    lone[[30, 31]] = 5.0
-    assert suspected(lone) == []
+def test_few_or_distant_tracks_make_no_point_suspected() -> None:
+    few = np.full(COUNT, np.nan)
+    few[[30, 31]] = 5.0
+    assert suspected(few) == []
     far = replace(OutlierSettings(), moving_radius_px=0.5)
     assert suspected(sliding(), far) == []
 
 
-def test_points_near_a_known_mover_are_doubted_however_little_it_departs() -> None:
+def test_points_near_a_moving_track_are_suspected_whatever_its_residual() -> None:
     assert suspected(np.full(COUNT, 0.3), motion=1) == [36, 37, 38, 39]  # 48 px
     assert suspected(np.full(COUNT, 0.3)) == []
 
 
-def test_doubt_never_makes_a_point_surer() -> None:
+def test_outlier_probabilities_never_decrease() -> None:
     worse = replace(points(), outlier_probability=np.full(COUNT, 0.5))
     assert (suspected_outliers(worse, tracks(sliding()), 1.0, OutlierSettings()).outlier_probability == 0.5).all()
 
 
-def test_without_the_gate_only_known_movers_count() -> None:
+def test_without_the_gate_only_moving_tracks_count() -> None:
     off = OutlierSettings(max_residual_px=np.inf)
     assert suspected(sliding(), off) == [] and suspected(sliding(), off, motion=1) == [36, 37, 38, 39]

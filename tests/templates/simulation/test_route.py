@@ -33,7 +33,7 @@ def with_path(signals: dict[str, Signal], **changes: object) -> dict[str, Signal
 
 
 def along(x: np.ndarray) -> dict[str, Signal]:
-    """A camera that looks ahead and stands at x metres to the right of its first place, frame by frame."""
+    """A camera that looks ahead, x metres to the right of its first position, frame by frame."""
     world_from_cam = np.tile(worlds.camera_poses()[0], (len(worlds.FRAMES), 1, 1))
     world_from_cam[:, 0, 3] += x
     return with_path(worlds.signals(), world_from_cam=world_from_cam)
@@ -77,18 +77,18 @@ def test_without_time_stamps_nothing_is_asked() -> None:
     assert {r.reason for r in found.refusals} == {"the photos have no time stamps"}
 
 
-def test_a_way_there_and_back_is_asked_only_where_the_order_shows() -> None:
+def test_a_route_there_and_back_is_asked_only_where_the_order_is_clear() -> None:
     half = np.linspace(0, 1.0, len(worlds.FRAMES) // 2)
     x = np.concatenate([half, half[::-1]])
     found = asked(along(x))
     for draft in found.drafts:
         first, *rest = (float(x[f // 2]) for f in (draft.fact.params["first"], *sorted(draft.fact.params["shuffled"])))
-        ways = [sum(abs(b - a) for a, b in pairwise((first, *order))) for order in permutations(rest)]
-        assert ways[0] < 0.95 * sorted(ways)[1]  # the first permutation is the order in time
+        lengths = [sum(abs(b - a) for a, b in pairwise((first, *order))) for order in permutations(rest)]
+        assert lengths[0] < 0.95 * sorted(lengths)[1]  # the first permutation is the order in time
     assert "another order is nearly as short" in {r.reason for r in found.refusals}
 
 
-def test_a_way_that_is_not_the_shortest_is_refused() -> None:
+def test_a_route_that_is_not_the_shortest_is_refused() -> None:
     zigzag = np.array([0, 0.5, 0.25, 0.75] * (len(worlds.FRAMES) // 4)) + np.linspace(0, 0.05, len(worlds.FRAMES))
     found = asked(along(zigzag))
     assert "the route taken is not the shortest one through the photos" in {r.reason for r in found.refusals}
@@ -118,5 +118,5 @@ def test_no_choice_of_world_or_unit_changes_an_order(seed: int, unit: float) -> 
     assert [(d.format, d.phrasing) for d in first.drafts] == [(d.format, d.phrasing) for d in second.drafts]
 
 
-def test_a_camera_that_only_turns_has_no_route() -> None:
+def test_a_pure_rotation_has_no_route() -> None:
     assert not asked(worlds.signals(motion="rotation_only")).drafts

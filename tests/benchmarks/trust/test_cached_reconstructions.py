@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.trust.remembered_maps import Memory, remembered
+from benchmarks.trust.cached_reconstructions import Cache, cached_reconstructions
 from experts.intrinsics import Intrinsics
 from experts.mapping import colmap
 from experts.mapping import two_reconstructions as two_reconstructions
@@ -14,24 +14,26 @@ from spatial_engine.rendering import as_clip, demo_scene
 CAMERA, OTHER = (Intrinsics.centred(64, 48, focal_px) for focal_px in (60.0, 70.0))
 
 
-def test_a_map_is_made_once_of_the_same_keyframes_and_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reconstruction_is_made_once_from_the_same_keyframes_and_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     verified: list[tuple[Any, ...]] = []
     made: list[Path] = []
     monkeypatch.setattr(two_reconstructions, "verified_copy", lambda *start: verified.append(start))
     monkeypatch.setattr(two_reconstructions, "map_globally", lambda path, *_: made.append(path))
-    memory = Memory()
+    cache = Cache()
     for turn, (contents, camera) in enumerate([(b"a", CAMERA), (b"a", CAMERA), (b"a", OTHER), (b"b", CAMERA)]):
         database, target = tmp_path / f"{turn}.db", tmp_path / f"start{turn}.db"
         database.write_bytes(contents)
-        with remembered(memory):
+        with cached_reconstructions(cache):
             two_reconstructions.verified_copy(database, target, camera, False, 0)
             assert two_reconstructions.map_globally(target, tmp_path / "map", False, 0) is None
     assert [path.name for path in made] == ["start0.db", "start2.db", "start3.db"]
-    assert [start[1] for start in verified] == made and len(memory.maps) == 3
+    assert [start[1] for start in verified] == made and len(cache.reconstructions) == 3
 
 
-def test_keyframes_are_described_once_with_the_same_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    clip, memory = as_clip(demo_scene(64, 48)), Memory()
+def test_features_are_computed_once_with_the_same_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clip, cache = as_clip(demo_scene(64, 48)), Cache()
     made: list[Path] = []
 
     def describe(folder: Path, *_: object) -> Path:
@@ -43,7 +45,7 @@ def test_keyframes_are_described_once_with_the_same_settings(tmp_path: Path, mon
     found = []
     for turn, (frames, ratio) in enumerate([([0, 9], 0.8), ([0, 9], 0.8), ([0, 9], 0.7), ([0, 8], 0.8)]):
         (folder := tmp_path / str(turn)).mkdir()
-        with remembered(memory):
+        with cached_reconstructions(cache):
             database = colmap.build_database(folder, clip, np.array(frames), None, FeatureSettings(ratio=ratio))
         found.append(database.read_bytes())
     assert found == [b"of 1", b"of 1", b"of 2", b"of 3"]
@@ -51,7 +53,7 @@ def test_keyframes_are_described_once_with_the_same_settings(tmp_path: Path, mon
 
 def test_the_mapper_is_the_real_one_again_afterwards() -> None:
     real = two_reconstructions.map_globally
-    with pytest.raises(RuntimeError), remembered(Memory()):
+    with pytest.raises(RuntimeError), cached_reconstructions(Cache()):
         assert two_reconstructions.map_globally is not real
         raise RuntimeError
     assert two_reconstructions.map_globally is real

@@ -1,4 +1,4 @@
-"""Maps that are made once: a gate after mapping does not change the map, and mapping is what takes the time."""
+"""A cache of reconstructions: most gates do not change them, and they take most of the time."""
 
 import hashlib
 from collections.abc import Iterator
@@ -18,28 +18,28 @@ from experts.mapping.colmap_mapping import SparseReconstruction
 
 
 @dataclass(frozen=True)
-class Memory:
-    """What was made, by all that it was made of."""
+class Cache:
+    """Databases and reconstructions, by their inputs."""
 
     databases: dict[object, bytes] = field(default_factory=dict)
-    """Described and matched keyframes."""
-    maps: dict[object, SparseReconstruction | None] = field(default_factory=dict)
+    """Files with the features and matches of keyframes."""
+    reconstructions: dict[object, SparseReconstruction | None] = field(default_factory=dict)
 
 
 @contextmanager
-def remembered(memory: Memory) -> Iterator[None]:
-    """While inside, what `memory` holds is not made again."""
+def cached_reconstructions(cache: Cache) -> Iterator[None]:
+    """Within this context the COLMAP expert takes from `cache` what it contains, and adds the rest."""
     describe, verify, make = colmap.build_database, two_reconstructions.verified_copy, two_reconstructions.map_globally
     starts: dict[Path, tuple[Path, Intrinsics, bool, int]] = {}
 
     def described(folder: Path, clip: Clip, frames: np.ndarray, valid: np.ndarray | None, how: FeatureSettings) -> Path:
         key = (clip.id, clip.working_size, frames.tobytes(), None if valid is None else valid.tobytes(), how)
         path = folder / "matches.db"
-        if key in memory.databases:
-            path.write_bytes(memory.databases[key])
+        if key in cache.databases:
+            path.write_bytes(cache.databases[key])
         else:
             path = describe(folder, clip, frames, valid, how)
-            memory.databases[key] = path.read_bytes()
+            cache.databases[key] = path.read_bytes()
         return path
 
     def later(database: Path, target: Path, camera: Intrinsics, fixed: bool, seed: int) -> None:
@@ -48,10 +48,10 @@ def remembered(memory: Memory) -> Iterator[None]:
     def once(verified: Path, folder: Path, fixed: bool, seed: int) -> SparseReconstruction | None:
         database, camera, *rest = starts[verified]
         key = (hashlib.sha256(database.read_bytes()).hexdigest(), camera, *rest)
-        if key not in memory.maps:
+        if key not in cache.reconstructions:
             verify(database, verified, camera, *rest)
-            memory.maps[key] = make(verified, folder, fixed, seed)
-        return memory.maps[key]
+            cache.reconstructions[key] = make(verified, folder, fixed, seed)
+        return cache.reconstructions[key]
 
     with (
         patch.object(colmap, "build_database", described),
