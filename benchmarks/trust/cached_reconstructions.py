@@ -29,7 +29,7 @@ class Cache:
 @contextmanager
 def cached_reconstructions(cache: Cache) -> Iterator[None]:
     """Within this context the COLMAP expert takes from `cache` what it contains, and adds the rest."""
-    describe, verify, make = colmap.build_database, two_reconstructions.verified_copy, two_reconstructions.map_globally
+    describe, verify, make = colmap.build_database, two_reconstructions.verified_copy, two_reconstructions.reconstruct
     starts: dict[Path, tuple[Path, Intrinsics, bool, int]] = {}
 
     def described(folder: Path, clip: Clip, frames: np.ndarray, valid: np.ndarray | None, how: FeatureSettings) -> Path:
@@ -55,6 +55,6 @@ def cached_reconstructions(cache: Cache) -> Iterator[None]:
 
     with (
         patch.object(colmap, "build_database", described),
-        patch.multiple(two_reconstructions, verified_copy=later, map_globally=once),
+        patch.multiple(two_reconstructions, verified_copy=later, reconstruct=once),
     ):
         yield

@@ -31,7 +31,7 @@ from experts.mapping.reconstruction_signals import (
     path_of,
     points_of,
 )
-from experts.mapping.registration import RegistrationSettings, place_all_frames
+from experts.mapping.registration import RegistrationSettings, register_frames
 from experts.mapping.two_reconstructions import Attempt, Reconstructor, attempts
 from experts.provenance import Provenance
 from experts.signals import CameraPath, ImageTracks, MotionKind, NoEstimate, Scale, Signal, Signals, ValidArea
@@ -110,56 +110,58 @@ class ColmapExpert(WeightFreeExpert):
         known = user or independent(signals, s.focal)
         xy_px = clip.working_from_full(tracks.xy_px.astype(np.float64)).astype(np.float32)
         if is_static(xy_px, *size, s.motion):
-            return self._still(clip, known)
+            return self._static_path(clip, known)
         keyframes = choose_keyframes(xy_px, float(np.hypot(*size)), clip.options.max_keyframes, s.keyframes)
-        look = _Input(clip=clip, keyframes=keyframes, xy_px=xy_px, known=known)
+        inputs = _Input(clip=clip, keyframes=keyframes, xy_px=xy_px, known=known)
         with tempfile.TemporaryDirectory() as folder:
             valid = area.valid if isinstance(area, ValidArea) else None
             database = build_database(Path(folder), clip, clip.frames[keyframes], valid, s.features)
             pairs = pair_geometries(read_pairs(database), max(size), s.motion)
             if len(keyframes) < 3 or not shows_parallax(pairs, s.motion):
-                return self._rotating(look, pairs)
-            maker = Reconstructor(
+                return self._rotating(inputs, pairs)
+            reconstructor = Reconstructor(
                 database=database, pairs=pairs, keyframes=len(keyframes), independent=None if user else known,
                 trust=s.trust, focal=s.focal,
             )  # fmt: skip
-            return self._reconstructed(look, maker, attempts(clip, len(keyframes), user, maker.independent, s.focal))
+            return self._reconstructed(
+                inputs, reconstructor, attempts(clip, len(keyframes), user, reconstructor.independent, s.focal)
+            )
 
     def _reconstructed(
-        self, look: _Input, maker: Reconstructor, tries: Sequence[Attempt]
+        self, inputs: _Input, reconstructor: Reconstructor, candidates: Sequence[Attempt]
     ) -> Mapping[str, Signal | NoEstimate]:
-        """The first attempt that gives two reconstructions. A further one is tried only if the focal length was the
+        """The first attempt that gives two reconstructions. Another one is made only if the focal length was the
         problem."""
         found: Mapping[str, Signal | NoEstimate] | NoEstimate = NoEstimate(reason="no reconstruction")
-        for attempt in tries:
-            found = self._attempted(look, maker, attempt)
+        for attempt in candidates:
+            found = self._attempted(inputs, reconstructor, attempt)
             if not isinstance(found, NoEstimate) or found.reason not in _UNKNOWN_FOCAL:
                 break
         if not isinstance(found, NoEstimate):
             return found
-        rotation_rad = self._rotating(look, maker.pairs) if found.reason in _NO_STRUCTURE else {}
-        return rotation_rad if isinstance(rotation_rad.get("camera_path"), CameraPath) else _all(found)
+        rotating = self._rotating(inputs, reconstructor.pairs) if found.reason in _NO_STRUCTURE else {}
+        return rotating if isinstance(rotating.get("camera_path"), CameraPath) else _all(found)
 
     def _attempted(
-        self, look: _Input, maker: Reconstructor, attempt: Attempt
+        self, inputs: _Input, reconstructor: Reconstructor, attempt: Attempt
     ) -> Mapping[str, Signal | NoEstimate] | NoEstimate:
-        maps = maker.two_reconstructions(attempt)
-        if isinstance(maps, NoEstimate):
-            return maps
-        if min(float(np.median(triangulation_angles(m))) for m in maps) < self.settings.trust.min_angle_rad:
-            return self._rotating(look, maker.pairs)
-        return self._signals(look, maps, attempt)
+        reconstructions = reconstructor.two_reconstructions(attempt)
+        if isinstance(reconstructions, NoEstimate):
+            return reconstructions
+        if min(float(np.median(triangulation_angles(m))) for m in reconstructions) < self.settings.trust.min_angle_rad:
+            return self._rotating(inputs, reconstructor.pairs)
+        return self._signals(inputs, reconstructions, attempt)
 
     def _signals(
-        self, look: _Input, maps: tuple[SparseReconstruction, SparseReconstruction], attempt: Attempt
+        self, inputs: _Input, reconstructions: tuple[SparseReconstruction, SparseReconstruction], attempt: Attempt
     ) -> Mapping[str, Signal | NoEstimate] | NoEstimate:
         s = self.settings
-        registered = [place_all_frames(m, look.keyframes, look.xy_px, s.registration) for m in maps]
+        registered = [register_frames(m, inputs.keyframes, inputs.xy_px, s.registration) for m in reconstructions]
         results: dict[str, Signal | NoEstimate] = {}
         for suffix, this, other in (("", 0, 1), ("_check", 1, 0)):
             pair = ReconstructionPair(
-                clip=look.clip, keyframes=look.keyframes, sparse=maps[this], placed=registered[this],
-                other=maps[other], other_placed=registered[other], known_focal_sigma=attempt.known_sigma,
+                clip=inputs.clip, keyframes=inputs.keyframes, sparse=reconstructions[this], poses=registered[this],
+                other=reconstructions[other], other_poses=registered[other], known_focal_sigma=attempt.known_sigma,
             )  # fmt: skip
             if not agreeing(pair, s.floors):
                 return NoEstimate(reason="the two reconstructions disagree", detail="no similarity joins their cameras")
@@ -172,29 +174,29 @@ class ColmapExpert(WeightFreeExpert):
             results[f"sparse_points{suffix}"] = points_of(pair, path, s.trust, self.provenance)
         return results
 
-    def _rotating(self, look: _Input, pairs: Sequence[PairGeometry]) -> Mapping[str, Signal | NoEstimate]:
-        clip, known = look.clip, look.known or unknown_camera(look.clip, self.settings.focal)
+    def _rotating(self, inputs: _Input, pairs: Sequence[PairGeometry]) -> Mapping[str, Signal | NoEstimate]:
+        clip, known = inputs.clip, inputs.known or unknown_camera(inputs.clip, self.settings.focal)
         camera = known.camera.scaled(*clip.working_size)
         user = clip.options.intrinsics is not None
-        rotation_rad = pure_rotation(pairs, look.keyframes, look.xy_px, camera, user, self.settings.pure_rotation)
-        if isinstance(rotation_rad, NoEstimate):
-            return _all(rotation_rad)
+        found = pure_rotation(pairs, inputs.keyframes, inputs.xy_px, camera, user, self.settings.pure_rotation)
+        if isinstance(found, NoEstimate):
+            return _all(found)
         world_from_cam = np.tile(np.eye(4), (len(clip.frames), 1, 1))
-        world_from_cam[:, :3, :3] = rotation_rad.world_from_cam
+        world_from_cam[:, :3, :3] = found.world_from_cam
         world_from_cam[:, :3, 3] = np.nan
-        world_from_cam[np.isnan(rotation_rad.sigma_rad)] = np.nan
-        kind: MotionKind = "rotation_only" if rotation_rad.rotation_only else "unresolved"
-        return self._without_map(clip, known, world_from_cam, rotation_rad.sigma_rad, look.keyframes, kind)
+        world_from_cam[np.isnan(found.sigma_rad)] = np.nan
+        kind: MotionKind = "rotation_only" if found.rotation_only else "unresolved"
+        return self._path_alone(clip, known, world_from_cam, found.sigma_rad, inputs.keyframes, kind)
 
-    def _still(self, clip: Clip, known: KnownCamera | None) -> Mapping[str, Signal | NoEstimate]:
+    def _static_path(self, clip: Clip, known: KnownCamera | None) -> Mapping[str, Signal | NoEstimate]:
         """A static camera: σ of its rotation is the displacement below which points count as static."""
         known = known or unknown_camera(clip, self.settings.focal)
         sigma = self.settings.motion.static_px / known.camera.scaled(*clip.working_size).fx_px
         count = len(clip.frames)
         everywhere = np.tile(np.eye(4), (count, 1, 1))
-        return self._without_map(clip, known, everywhere, np.full(count, sigma), np.arange(count), "static")
+        return self._path_alone(clip, known, everywhere, np.full(count, sigma), np.arange(count), "static")
 
-    def _without_map(
+    def _path_alone(
         self,
         clip: Clip,
         known: KnownCamera,

@@ -67,8 +67,8 @@ class SparseReconstruction:
         return replace(self, cam_from_world=self.cam_from_world @ world_from_first, xyz_world=xyz)
 
 
-def map_globally(database: Path, folder: Path, fixed: bool, seed: int) -> SparseReconstruction | None:
-    """GLOMAP's mapper. None if it finds nothing."""
+def reconstruct(database: Path, folder: Path, fixed: bool, seed: int) -> SparseReconstruction | None:
+    """The largest reconstruction of GLOMAP's mapper. None if it finds none."""
     import pycolmap
 
     options = pycolmap.GlobalPipelineOptions(num_threads=1, random_seed=seed)

@@ -114,8 +114,8 @@ def unknown_camera(clip: Clip, settings: FocalSettings) -> KnownCamera:
 
 def estimated_relative_sigma(focal_px: float, formal_px: float, other_px: float, settings: FocalSettings) -> float:
     """σ_f/f of an estimate: formal ⊕ half the difference to the other reconstruction ⊕ systematic floor."""
-    spread = disagreement(focal_px, other_px) / 2
-    return float(np.linalg.norm([formal_px / focal_px, spread, settings.estimated_relative_floor]))
+    half = disagreement(focal_px, other_px) / 2
+    return float(np.linalg.norm([formal_px / focal_px, half, settings.estimated_relative_floor]))
 
 
 def disagreement(focal_px: float, other_px: float) -> float:

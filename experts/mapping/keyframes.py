@@ -21,7 +21,7 @@ class KeyframeSettings:
     """Factor on the displacement while there are too many keyframes."""
     enough: int = 12
     """With fewer keyframes the displacement shrinks, so that points are seen from three (on a forward drive, 5 frames 6
-    m apart do not connect) ..."""
+    m displacement do not connect) ..."""
     min_step_share: float = 0.01
     """... down to this."""
 
@@ -31,7 +31,7 @@ def choose_keyframes(
 ) -> Int64[np.ndarray, "k"]:
     """Columns of `xy_px` (positions in the clip) that are keyframes: the first, the last, and one per step between.
 
-    Steps grow until at most `max_keyframes` (at least 2) are left, or shrink until there are `enough`.
+    Steps grow until there are at most `max_keyframes` (at least 2), or shrink until there are `enough`.
     """
     share = settings.step_share
     chosen = _walk(xy_px, share * diagonal_px, settings)
@@ -51,11 +51,11 @@ def _walk(xy_px: Float32[np.ndarray, "t n 2"], step_px: float, settings: Keyfram
     chosen = [0]
     for at in range(1, xy_px.shape[1]):
         start = xy_px[:, chosen[-1]]
-        apart = np.linalg.norm(xy_px[:, at] - start, axis=-1)
-        shared = np.isfinite(apart)
+        displacement = np.linalg.norm(xy_px[:, at] - start, axis=-1)
+        shared = np.isfinite(displacement)
         survival = shared.sum() / max(1, np.isfinite(start[:, 0]).sum())
         lost = shared.sum() < settings.min_tracks or survival < settings.min_survival
-        if lost or np.median(apart[shared]) >= step_px:
+        if lost or np.median(displacement[shared]) >= step_px:
             chosen.append(at)
     if chosen[-1] != xy_px.shape[1] - 1:
         chosen.append(xy_px.shape[1] - 1)

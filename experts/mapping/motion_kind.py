@@ -56,29 +56,29 @@ class PairGeometry:
 def is_static(xy_px: Float32[np.ndarray, "t n 2"], width_px: int, height_px: int, settings: MotionSettings) -> bool:
     """Whether the camera is static, from tracks at working size. Moving objects may cover half the cells."""
     columns = np.unique(np.linspace(0, xy_px.shape[1] - 1, settings.static_samples).round().astype(int))
-    still = np.array(
-        [[_still(xy_px[:, a], xy_px[:, b], width_px, height_px, settings) for b in columns] for a in columns]
+    agree = np.array(
+        [[_agree(xy_px[:, a], xy_px[:, b], width_px, height_px, settings) for b in columns] for a in columns]
     )
-    others = (still.sum(axis=1) - 1) / (len(columns) - 1)
-    return bool(np.all(still.diagonal()) and np.all(others >= settings.static_frames))
+    others = (agree.sum(axis=1) - 1) / (len(columns) - 1)
+    return bool(np.all(agree.diagonal()) and np.all(others >= settings.static_frames))
 
 
-def _still(
+def _agree(
     a: Float32[np.ndarray, "t 2"], b: Float32[np.ndarray, "t 2"], width_px: int, height_px: int, s: MotionSettings
 ) -> bool:
     """Whether most cells with points in `a` have points at the same pixel in `b`."""
     seen = np.isfinite(a[:, 0])
     with np.errstate(invalid="ignore"):
-        still = seen & (np.linalg.norm(b - a, axis=-1) < s.static_px)
+        static = seen & (np.linalg.norm(b - a, axis=-1) < s.static_px)
     cell = np.floor(np.nan_to_num(a) / [width_px, height_px] * s.grid).astype(int) @ [1, s.grid[0]]
     occupied = np.unique(cell[seen])
-    return len(occupied) > 0 and len(np.unique(cell[still])) >= s.static_cells * len(occupied)
+    return len(occupied) > 0 and len(np.unique(cell[static])) >= s.static_cells * len(occupied)
 
 
 def pair_geometries(pairs: Sequence[MatchedPair], side_px: int, settings: MotionSettings) -> list[PairGeometry]:
     """Homography and fundamental matrix of keyframe pairs at several distances. `side_px`: the longer side."""
     within = settings.inlier_px * min(1.0, side_px / settings.inlier_side_px)
-    seen = []
+    found = []
     for pair in pairs:
         if pair.second - pair.first not in settings.steps or len(pair.xy_first) < settings.min_matches:
             continue
@@ -88,8 +88,8 @@ def pair_geometries(pairs: Sequence[MatchedPair], side_px: int, settings: Motion
             continue
         homography, inlier = plane
         share = min(1.0, float(inlier.sum() / max(1, epipolar.sum())))
-        seen.append(PairGeometry(pair=pair, homography=homography, inlier=inlier, epipolar=epipolar, share=share))
-    return seen
+        found.append(PairGeometry(pair=pair, homography=homography, inlier=inlier, epipolar=epipolar, share=share))
+    return found
 
 
 def shows_parallax(pairs: Sequence[PairGeometry], settings: MotionSettings) -> bool:

@@ -51,7 +51,7 @@ class RotationEstimate:
     world_from_cam: Float64[np.ndarray, "n 3 3"]
     """NaN where unknown; the first known frame is the world."""
     sigma_rad: Float64[np.ndarray, "n"]
-    """Per axis; NaN where not known."""
+    """Per axis; NaN where unknown."""
     rotation_only: bool
     """Whether the camera certainly does not translate."""
 
@@ -88,11 +88,11 @@ def pure_rotation(
         for p, fits_well in zip(pairs, fitting, strict=True)
         if fits_well
     }
-    averaged, spread = average_rotations(measured, len(keyframes), settings.rounds)
-    sigma = float(np.hypot(spread, 0.0 if distinguished else pan_tilt_rad.max()))
-    turned = _all_frames(averaged, sigma, keyframes, xy_px, camera, settings)
-    shown = sigma <= settings.rotation_floor_rad and _rotates_only(turned, pairs, settings)
-    return replace(turned, rotation_only=shown)
+    averaged, residual_rad = average_rotations(measured, len(keyframes), settings.rounds)
+    sigma = float(np.hypot(residual_rad, 0.0 if distinguished else pan_tilt_rad.max()))
+    estimate = _all_frames(averaged, sigma, keyframes, xy_px, camera, settings)
+    shown = sigma <= settings.rotation_floor_rad and _rotates_only(estimate, pairs, settings)
+    return replace(estimate, rotation_only=shown)
 
 
 def fit_rotation(
@@ -118,15 +118,12 @@ def _fit_pair(geometry: PairGeometry, camera: Intrinsics, settings: PureRotation
 
 
 def _best_camera(pairs: Sequence[PairGeometry], camera: Intrinsics, settings: PureRotationSettings) -> Intrinsics:
-    """The plausible focal length at which turning explains the pairs best."""
+    """The camera with the plausible focal length at which rotations explain the pairs best."""
     width, height = camera.width_px, camera.height_px
     widest = sorted(pairs, key=lambda p: p.pair.first - p.pair.second)[:20]
     cameras = [Intrinsics.centred(width, height, share * max(width, height)) for share in settings.focal_shares]
-
-    def residual(candidate: Intrinsics) -> float:
-        return float(np.mean([_fit_pair(p, candidate, settings)[1] for p in widest]))
-
-    return min(cameras, key=residual)
+    residual = [float(np.mean([_fit_pair(p, candidate, settings)[1] for p in widest])) for candidate in cameras]
+    return cameras[int(np.argmin(residual))]
 
 
 def _distinguished_from_translation(
@@ -135,10 +132,10 @@ def _distinguished_from_translation(
     pan_tilt_rad: Float64[np.ndarray, "p"],
     settings: PureRotationSettings,
 ) -> bool:
-    """Whether a flat picture that slides, turns and scales is a clearly worse reading than a turning camera."""
+    """Whether a rotation fits clearly better than a similarity, which a translation along a plane causes."""
     widest = np.argsort(-pan_tilt_rad, kind="stable")[: max(1, len(pairs) // 4)]
-    sliding = [_similarity(pairs[k])[1] for k in widest]
-    return bool(np.median(sliding) >= settings.flat_factor * np.median(residuals[widest]))
+    similarity = [_similarity(pairs[k])[1] for k in widest]
+    return bool(np.median(similarity) >= settings.flat_factor * np.median(residuals[widest]))
 
 
 def _similarity(geometry: PairGeometry) -> tuple[Float64[np.ndarray, "2 3"], float]:
@@ -154,23 +151,22 @@ def _similarity(geometry: PairGeometry) -> tuple[Float64[np.ndarray, "2 3"], flo
 def _not_rotation(
     pairs: Sequence[PairGeometry], camera: Intrinsics, settings: PureRotationSettings, residual_px: float
 ) -> NoEstimate:
-    """Names what else one homography a pair can be."""
-    scale = np.array([np.hypot(*_similarity(p)[0][:, 0]) for p in pairs])
-    sliding = np.array([_similarity(p)[1] for p in pairs])
-    zooms = np.mean((sliding < settings.noise_px) & (np.abs(np.log(scale)) > settings.zoom_step))
+    """The reason where one homography explains each pair, but is not that of a rotation."""
+    fits = [_similarity(p) for p in pairs]
+    scale = np.array([np.hypot(*matrix[:, 0]) for matrix, _ in fits])
+    residual = np.array([each for _, each in fits])
+    zooms = np.mean((residual < settings.noise_px) & (np.abs(np.log(scale)) > settings.zoom_step))
     if zooms > 0.5:
-        return NoEstimate(reason="zoom, or travel towards a plane", detail="the picture scales about its middle")
-    return NoEstimate(
-        reason="planar scene", detail=f"homographies are not those of a turning camera ({residual_px:.1f} px)"
-    )
+        return NoEstimate(reason="zoom, or translation towards a plane", detail="the picture scales about its centre")
+    return NoEstimate(reason="planar scene", detail=f"homographies are not rotations ({residual_px:.1f} px)")
 
 
 def average_rotations(
     second_from_first: dict[tuple[int, int], Rotation], count: int, rounds: int
 ) -> tuple[dict[int, Rotation], float]:
-    """World-from-camera rotations of nodes 0 ... count-1 joined to node 0, and the rms misfit of the edges.
+    """World-from-camera rotations of the nodes 0 ... count-1, and the RMS residual of the edges in radians.
 
-    Robust least squares on the rotation vectors of the misfits. Nodes that no edge joins to node 0 are left out.
+    Robust least squares on the rotation vectors of the residuals. Nodes without a connection to node 0 are missing.
     """
     world = _span(second_from_first, count)
     edges = [edge for edge in sorted(second_from_first) if edge[0] in world]
@@ -178,18 +174,18 @@ def average_rotations(
     incidence = np.zeros((len(edges), len(row)))
     for k, (i, j) in enumerate(edges):
         incidence[k, [row[i], row[j]]] = 1, -1
-    weight, misfit = np.ones(len(edges)), np.zeros((len(edges), 3))
+    weight, residual = np.ones(len(edges)), np.zeros((len(edges), 3))
     for _ in range(rounds if edges else 0):
-        misfit = np.array(
+        residual = np.array(
             [(world[j] * second_from_first[i, j] * world[i].inv()).as_rotvec() for i, j in edges]
-        )  # 0 where they agree; first order: misfit + δ_j - δ_i
-        weight = 1 / (1 + (np.linalg.norm(misfit, axis=1) / np.deg2rad(0.5)) ** 2)
+        )  # 0 where they agree; first order: residual + δ_j - δ_i
+        weight = 1 / (1 + (np.linalg.norm(residual, axis=1) / np.deg2rad(0.5)) ** 2)
         root = np.sqrt(weight)[:, None]
         delta = np.zeros((len(row), 3))
-        delta[1:] = np.linalg.lstsq(root * incidence[:, 1:], root * misfit, rcond=None)[0]
+        delta[1:] = np.linalg.lstsq(root * incidence[:, 1:], root * residual, rcond=None)[0]
         world = {node: Rotation.from_rotvec(delta[row[node]]) * rotation for node, rotation in world.items()}
-    spread = float(np.sqrt(np.average(np.sum(misfit**2, axis=1), weights=weight) / 3)) if edges else 0.0
-    return world, spread
+    rms = float(np.sqrt(np.average(np.sum(residual**2, axis=1), weights=weight) / 3)) if edges else 0.0
+    return world, rms
 
 
 def _span(second_from_first: dict[tuple[int, int], Rotation], count: int) -> dict[int, Rotation]:
@@ -207,17 +203,18 @@ def _span(second_from_first: dict[tuple[int, int], Rotation], count: int) -> dic
 
 def _all_frames(
     averaged: dict[int, Rotation],
-    doubt_rad: float,
+    sigma_rad: float,
     keyframes: Int64[np.ndarray, "k"],
     xy_px: Float32[np.ndarray, "t n 2"],
     camera: Intrinsics,
     settings: PureRotationSettings,
 ) -> RotationEstimate:
-    """Frames between keyframes, each from the tracks it shares with the keyframe before it (or after)."""
+    """Rotations of all frames. A frame between keyframes is estimated from the tracks that it shares with the nearest
+    keyframe, or else the second nearest. `sigma_rad`: that of the keyframes."""
     count = xy_px.shape[1]
     matrices, sigma = np.full((count, 3, 3), np.nan), np.full(count, np.nan)
     known = {int(keyframes[place]): rotation for place, rotation in averaged.items()}
-    floor = float(np.hypot(settings.rotation_floor_rad, doubt_rad))
+    floor = float(np.hypot(settings.rotation_floor_rad, sigma_rad))
     for column, rotation in known.items():
         matrices[column], sigma[column] = rotation.as_matrix(), floor
     for column in range(count):
@@ -238,8 +235,8 @@ def _all_frames(
     )
 
 
-def _rotates_only(turned: RotationEstimate, pairs: Sequence[PairGeometry], settings: PureRotationSettings) -> bool:
-    """Whether the clip turns far, and nowhere shows more than its homographies explain."""
-    known = Rotation.from_matrix(turned.world_from_cam[np.isfinite(turned.sigma_rad)])
+def _rotates_only(estimate: RotationEstimate, pairs: Sequence[PairGeometry], settings: PureRotationSettings) -> bool:
+    """Whether the clip rotates far, and homographies explain nearly all pairs."""
+    known = Rotation.from_matrix(estimate.world_from_cam[np.isfinite(estimate.sigma_rad)])
     far = known.magnitude().max() >= settings.shown_rotation_rad
     return bool(far and np.mean([p.share >= settings.shown_share for p in pairs]) >= 0.9)

@@ -27,16 +27,16 @@ def focal_drift(sparse: SparseReconstruction) -> tuple[float, float]:
     A reconstruction mistakes a zoom for a translation, which hides most of it; depth reveals the rest. (0, 0) if fewer
     than five keyframes see 20 points.
     """
-    asked = [_asked_for(sparse, row) for row in range(len(sparse.places))]
-    known = np.isfinite(asked)
+    changes = np.array([_focal_change(sparse, row) for row in range(len(sparse.places))])
+    known = np.isfinite(changes)
     if known.sum() < _MIN_KEYFRAMES:
         return 0.0, 0.0
-    values = np.array(asked)[known]
+    values = changes[known]
     along = np.linspace(0.0, 1.0, len(sparse.places))[known]
     return float(theilslopes(values, along).slope), float(np.subtract(*np.percentile(values, [90, 10])))
 
 
-def _asked_for(sparse: SparseReconstruction, row: int) -> float:
+def _focal_change(sparse: SparseReconstruction, row: int) -> float:
     """Change of ln focal that minimises the residuals of one keyframe, pose free (one robust Gauss-Newton step)."""
     seen = sparse.place == sparse.places[row]
     cam_from_world = sparse.cam_from_world[row]
@@ -60,10 +60,10 @@ def _jacobian(
     """Pixels by rotation vector, translation and ln focal, distortion neglected."""
     x, y, z = xyz_cam.T
     zero = np.zeros_like(x)
-    by_place = np.stack([[focal_px / z, zero, -focal_px * x / z**2], [zero, focal_px / z, -focal_px * y / z**2]])
-    by_place = by_place.transpose(2, 0, 1)
-    rotation_rad = np.stack([[zero, z, -y], [-z, zero, x], [y, -x, zero]]).transpose(2, 0, 1)
-    return np.concatenate([by_place @ rotation_rad, by_place, from_centre_px[:, :, None]], axis=2)
+    by_position = np.stack([[focal_px / z, zero, -focal_px * x / z**2], [zero, focal_px / z, -focal_px * y / z**2]])
+    by_position = by_position.transpose(2, 0, 1)
+    cross = np.stack([[zero, z, -y], [-z, zero, x], [y, -x, zero]]).transpose(2, 0, 1)
+    return np.concatenate([by_position @ cross, by_position, from_centre_px[:, :, None]], axis=2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +79,7 @@ class TrustSettings:
     max_focal_slope: float = 0.004
     """Largest slope of ln focal over the clip: at most 0.0024 on eight correct reconstructions; zooms of 1.15 and 1.3
     while walking gave 0.006 and 0.010."""
-    max_focal_spread: float = 0.012
+    max_focal_range: float = 0.012
     """Largest 10-90 % range, at most 0.008 on these; a zoom back and forth has no slope."""
     min_registered_share: float = 0.5
     """Of the keyframes."""
@@ -93,8 +93,8 @@ class TrustSettings:
     """Smallest baseline of a tested pair, as a share of the median range: below it some epipolar geometry explains
     everything, moving objects included (the demo clip's tilt: 14 % of the matches)."""
     drop_share: float = 0.7
-    """A keyframe whose matches are explained to a smaller share is misplaced and removed (0.0 for keyframes 26 degrees
-    off)."""
+    """A keyframe with a smaller share of explained matches is misplaced and removed (0.0 for keyframes with errors of
+    26 degrees)."""
     min_explained_share: float = 0.9
     """If the share of any other keyframe is smaller, the reconstruction is bent and refused (correct ones have at least
     0.91 in all keyframes, ones folded by 12 degrees 0.82 to 0.88 in some, at the same reprojection error)."""
@@ -138,7 +138,7 @@ def refusal(
     error = float(sparse.error_px.mean())
     low, high = plausible_shares or (0.0, np.inf)
     max_k1 = np.inf if plausible_shares is None else settings.max_k1
-    slope, spread = focal_drift(sparse)
+    slope, focal_range = focal_drift(sparse)
     gates = [
         (registered < settings.min_registered_share, "few keyframes registered", f"{registered:.2f} of them"),
         (per_keyframe < settings.min_points_per_keyframe, "few points", f"{per_keyframe:.0f} per keyframe"),
@@ -146,9 +146,9 @@ def refusal(
         (not low <= share <= high, "implausible focal length", f"{share:.2f} of the longer side"),
         (error > settings.max_error_px, "one rigid camera does not fit", f"mean residual {error:.1f} px"),
         (
-            abs(slope) > settings.max_focal_slope or spread > settings.max_focal_spread,
+            abs(slope) > settings.max_focal_slope or focal_range > settings.max_focal_range,
             "focal length changes",
-            f"ln focal drifts by {slope:.4f}, spreads by {spread:.4f}",
+            f"slope of ln focal {slope:.4f}, range {focal_range:.4f}",
         ),
         (
             explained < settings.min_explained_share,
@@ -185,7 +185,7 @@ def explained_shares(
     Over all pairs with other registered keyframes; 0 without any, 1 if all baselines are too short. Unlike reprojection
     errors, this includes the matches that the mapper rejected.
     """
-    least = settings.epipolar_baseline * float(np.median(ranges(sparse)))
+    shortest = settings.epipolar_baseline * float(np.median(ranges(sparse)))
     centre = np.linalg.inv(sparse.cam_from_world)[:, :3, 3]
     counts = {int(place): np.zeros(2) for place in sparse.places}
     matched: set[int] = set()
@@ -195,7 +195,7 @@ def explained_shares(
             continue
         matched.update(ends)
         first, second = centre[sparse.row(np.array(ends))]
-        if np.linalg.norm(second - first) >= least:
+        if np.linalg.norm(second - first) >= shortest:
             explained = _epipolar_error_px(sparse, seen) < settings.epipolar_px
             for end in ends:
                 counts[end] += (explained.sum(), len(explained))
@@ -264,8 +264,8 @@ def _confirmed(
         return np.zeros(len(sigma), dtype=bool)
     ratio = ranges(other)[there] / ranges(sparse)[here]
     point = sparse.point[here]
-    apart = np.abs(np.log(ratio / np.median(ratio)))
-    agreeing = apart < sigmas * np.sqrt(2) * sigma[point]
+    log_error = np.abs(np.log(ratio / np.median(ratio)))
+    agreeing = log_error < sigmas * np.sqrt(2) * sigma[point]
     votes = np.bincount(point, minlength=len(sigma))
     return np.asarray((votes >= 2) & (np.bincount(point[agreeing], minlength=len(sigma)) == votes))
 
@@ -273,5 +273,5 @@ def _confirmed(
 def ranges(sparse: SparseReconstruction) -> Float64[np.ndarray, "o"]:
     """Distance of each observation's point from its camera."""
     world_from_cam = np.linalg.inv(sparse.cam_from_world)
-    away = sparse.xyz_world[sparse.point] - world_from_cam[sparse.row(sparse.place), :3, 3]
-    return np.asarray(np.linalg.norm(away, axis=-1))
+    ray = sparse.xyz_world[sparse.point] - world_from_cam[sparse.row(sparse.place), :3, 3]
+    return np.asarray(np.linalg.norm(ray, axis=-1))

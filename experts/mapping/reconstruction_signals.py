@@ -17,7 +17,7 @@ from experts.mapping.reconstruction_checks import (
     ranges,
     triangulation_angles,
 )
-from experts.mapping.registration import PlacedFrames
+from experts.mapping.registration import FramePoses
 from experts.provenance import Provenance
 from experts.signals import CameraPath, Scale, SparsePoints
 
@@ -30,9 +30,9 @@ class ReconstructionPair:
     keyframes: Int64[np.ndarray, "k"]
     """Position in the clip of each keyframe."""
     sparse: SparseReconstruction
-    placed: PlacedFrames
+    poses: FramePoses
     other: SparseReconstruction
-    other_placed: PlacedFrames
+    other_poses: FramePoses
     known_focal_sigma: float | None
     """σ_f/f of the fixed camera of both; None: they estimated it."""
 
@@ -49,8 +49,8 @@ class PathFloors:
     """Of a position, per axis, as a share of the median range of the scene. Measured on hololens_indoor, where short
     baselines err by up to 90 degrees: with 0.3 % some directions are beyond 2.5 σ, with 0.5 % none is."""
     loose_share: float = 0.02
-    """A frame whose formal position σ is a larger share of the median range has too few points: it is not
-    registered."""
+    """Largest formal position σ of a registered frame, as a share of the median range: beyond it the frame has too few
+    points."""
     agree_share: float = 0.05
     """Two reconstructions agree on a frame's position within this share of the median range ..."""
     agree_rad: float = np.deg2rad(3.0)
@@ -64,7 +64,7 @@ class _Difference:
     rotation_rad: Float64[np.ndarray, "n"]
     """Radians."""
     position: Float64[np.ndarray, "n"]
-    """In the first map's unit."""
+    """In the unit of the first reconstruction."""
     compared: int
     """Number of frames registered in both."""
     inconsistent: Bool[np.ndarray, "n"]
@@ -74,14 +74,14 @@ class _Difference:
 def path_of(pair: ReconstructionPair, focal: FocalSettings, floors: PathFloors, provenance: Provenance) -> CameraPath:
     """The camera path. σ = formal (points assumed exact) ⊕ half the difference of the two ⊕ systematic floor."""
     clip, camera = pair.clip, pair.sparse.camera
-    spread = _difference(pair, floors)
-    assert spread is not None, "ask `agreeing` first"
+    difference = _difference(pair, floors)
+    assert difference is not None, "the caller checks `agreeing` first"
     scene = float(np.median(ranges(pair.sparse)))
-    registered = np.isfinite(pair.placed.cam_from_world[:, 0, 0]) & ~spread.inconsistent
-    registered &= np.nan_to_num(pair.placed.position_sigma, nan=np.inf) <= floors.loose_share * scene
-    first = pair.placed.cam_from_world[registered][0]
-    world_from_cam = np.full_like(pair.placed.cam_from_world, np.nan)
-    world_from_cam[registered] = first @ np.linalg.inv(pair.placed.cam_from_world[registered])
+    registered = np.isfinite(pair.poses.cam_from_world[:, 0, 0]) & ~difference.inconsistent
+    registered &= np.nan_to_num(pair.poses.position_sigma, nan=np.inf) <= floors.loose_share * scene
+    first = pair.poses.cam_from_world[registered][0]
+    world_from_cam = np.full_like(pair.poses.cam_from_world, np.nan)
+    world_from_cam[registered] = first @ np.linalg.inv(pair.poses.cam_from_world[registered])
     floor = np.where(registered, 1.0, np.nan)
     return CameraPath(
         frames=clip.frames,
@@ -92,10 +92,10 @@ def path_of(pair: ReconstructionPair, focal: FocalSettings, floors: PathFloors, 
         focal_relative_sigma=focal_sigma(pair, focal),
         motion="general",
         rotation_sigma_rad=np.sqrt(
-            pair.placed.rotation_sigma_rad**2 + spread.rotation_rad**2 + (floors.rotation_rad * floor) ** 2
+            pair.poses.rotation_sigma_rad**2 + difference.rotation_rad**2 + (floors.rotation_rad * floor) ** 2
         ),
         position_sigma=np.sqrt(
-            pair.placed.position_sigma**2 + spread.position**2 + (floors.position_share * scene * floor) ** 2
+            pair.poses.position_sigma**2 + difference.position**2 + (floors.position_share * scene * floor) ** 2
         ),
         direction_sigma_rad=floors.direction_rad,
         scale=Scale(kind="relative"),
@@ -125,7 +125,7 @@ def points_of(pair: ReconstructionPair, path: CameraPath, trust: TrustSettings, 
     registered_view = path.registered[pair.keyframes[sparse.place]]
     outlier_probability = outlier_probabilities(sparse, pair.other, angle, trust)
     outlier_probability[sparse.point[~registered_view]] = trust.outlier_probability_other
-    first = pair.placed.cam_from_world[path.registered][0]
+    first = pair.poses.cam_from_world[path.registered][0]
     return SparsePoints(
         xyz_world=sparse.xyz_world @ first[:3, :3].T + first[:3, 3],
         range_relative_sigma=range_sigmas(sparse, angle, trust),
@@ -140,8 +140,8 @@ def points_of(pair: ReconstructionPair, path: CameraPath, trust: TrustSettings, 
 
 def agreeing(pair: ReconstructionPair, floors: PathFloors) -> bool:
     """Whether one similarity aligns at least half of the common frames, rotations included."""
-    spread = _difference(pair, floors)
-    return spread is not None and bool(spread.inconsistent.sum() <= spread.compared / 2)
+    difference = _difference(pair, floors)
+    return difference is not None and bool(difference.inconsistent.sum() <= difference.compared / 2)
 
 
 def _difference(pair: ReconstructionPair, floors: PathFloors) -> _Difference | None:
@@ -150,7 +150,7 @@ def _difference(pair: ReconstructionPair, floors: PathFloors) -> _Difference | N
     Its rotation comes from the camera rotations (centres on a line leave one rotation undetermined). Scale and shift
     are medians, so that a few misplaced frames do not bias them.
     """
-    here, there = pair.placed.cam_from_world, pair.other_placed.cam_from_world
+    here, there = pair.poses.cam_from_world, pair.other_poses.cam_from_world
     both = np.flatnonzero(np.isfinite(here[:, 0, 0]) & np.isfinite(there[:, 0, 0]))
     if len(both) < 2:
         return None
@@ -159,19 +159,19 @@ def _difference(pair: ReconstructionPair, floors: PathFloors) -> _Difference | N
     middle = min(range(len(both)), key=lambda k: float(np.median((relative[k].inv() * relative).magnitude())))
     near = (relative[middle].inv() * relative).magnitude() <= floors.agree_rad
     joint = relative[near].mean()
-    turn = (joint.inv() * relative).magnitude()
+    angle = (joint.inv() * relative).magnitude()
     centre, other = a[:, :3, 3], joint.apply(b[:, :3, 3])
     scale = float(np.median(pdist(centre) / np.maximum(pdist(other), 1e-12)))
-    inconsistent = centre - scale * other
-    distance = np.linalg.norm(inconsistent - np.median(inconsistent, axis=0), axis=1)
+    offset = centre - scale * other
+    distance = np.linalg.norm(offset - np.median(offset, axis=0), axis=1)
     within = floors.agree_share * float(np.median(ranges(pair.sparse)))
     count = len(here)
-    spread = _Difference(
+    difference = _Difference(
         rotation_rad=np.zeros(count),
         position=np.zeros(count),
         compared=len(both),
         inconsistent=np.zeros(count, dtype=bool),
     )
-    spread.rotation_rad[both], spread.position[both] = turn / 2 / np.sqrt(3), distance / 2 / np.sqrt(3)
-    spread.inconsistent[both] = (distance > within) | (turn > floors.agree_rad)
-    return spread
+    difference.rotation_rad[both], difference.position[both] = angle / 2 / np.sqrt(3), distance / 2 / np.sqrt(3)
+    difference.inconsistent[both] = (distance > within) | (angle > floors.agree_rad)
+    return difference

@@ -29,7 +29,7 @@ class RegistrationSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlacedFrames:
+class FramePoses:
     """Camera poses of all frames of a clip, in the world of a reconstruction."""
 
     cam_from_world: Float64[np.ndarray, "n 4 4"]
@@ -37,15 +37,15 @@ class PlacedFrames:
     rotation_sigma_rad: Float64[np.ndarray, "n"]
     """Formal, per axis, largest axis; points taken as exact."""
     position_sigma: Float64[np.ndarray, "n"]
-    """Likewise, in the map's unit."""
+    """Likewise, in the unit of the reconstruction."""
 
 
-def place_all_frames(
+def register_frames(
     sparse: SparseReconstruction,
     keyframes: Int64[np.ndarray, "k"],
     xy_px: Float32[np.ndarray, "t n 2"],
     settings: RegistrationSettings,
-) -> PlacedFrames:
+) -> FramePoses:
     """Poses of the keyframes (`keyframes`: column of each place) and, by PnP on tracks, of all other frames."""
     count = xy_px.shape[1]
     columns = keyframes[sparse.places]
@@ -60,12 +60,12 @@ def place_all_frames(
     xyz = triangulate_tracks(sparse, xy_px[:, columns].astype(np.float64), settings)
     for column in np.setdiff1d(np.arange(count), columns):
         usable = np.isfinite(xyz[:, 0]) & np.isfinite(xy_px[:, column, 0])
-        placed = _place(sparse.camera, xy_px[usable, column].astype(np.float64), xyz[usable], settings)
-        if placed is not None:
-            poses[column], inlier = placed
+        registered = _register(sparse.camera, xy_px[usable, column].astype(np.float64), xyz[usable], settings)
+        if registered is not None:
+            poses[column], inlier = registered
             seen_xyz, seen_xy = xyz[usable][inlier], xy_px[usable, column][inlier].astype(np.float64)
             sigmas[column] = pose_sigmas(sparse.camera, poses[column], seen_xyz, seen_xy, settings)
-    return PlacedFrames(cam_from_world=poses, rotation_sigma_rad=sigmas[:, 0], position_sigma=sigmas[:, 1])
+    return FramePoses(cam_from_world=poses, rotation_sigma_rad=sigmas[:, 0], position_sigma=sigmas[:, 1])
 
 
 def triangulate_tracks(
@@ -99,7 +99,7 @@ def widest_angle(ray: Float64[np.ndarray, "t k 3"]) -> Float64[np.ndarray, "t"]:
     return np.asarray(np.arccos(np.clip(least, -1, 1)))
 
 
-def _place(
+def _register(
     camera: Intrinsics, xy: Float64[np.ndarray, "m 2"], xyz: Float64[np.ndarray, "m 3"], settings: RegistrationSettings
 ) -> tuple[Float64[np.ndarray, "4 4"], Bool[np.ndarray, "m"]] | None:
     import pycolmap
@@ -141,8 +141,8 @@ def pose_sigmas(
     zero = np.zeros_like(z)
     slope = np.stack([np.stack([1 / z, zero, -x / z**2], -1), np.stack([zero, 1 / z, -y / z**2], -1)], axis=1)
     slope = slope * np.array([camera.fx_px, camera.fy_px])[:, None]
-    turn = np.stack([np.stack([zero, z, -y], -1), np.stack([-z, zero, x], -1), np.stack([y, -x, zero], -1)], axis=1)
-    jacobian = np.concatenate([slope @ turn, slope], axis=-1).reshape(-1, 6)
+    cross = np.stack([np.stack([zero, z, -y], -1), np.stack([-z, zero, x], -1), np.stack([y, -x, zero], -1)], axis=1)
+    jacobian = np.concatenate([slope @ cross, slope], axis=-1).reshape(-1, 6)
     covariance = noise**2 * np.linalg.pinv(jacobian.T @ jacobian)
-    turned, moved = np.linalg.eigvalsh(covariance[:3, :3])[-1], np.linalg.eigvalsh(covariance[3:, 3:])[-1]
-    return float(np.sqrt(max(turned, 0.0))), float(np.sqrt(max(moved, 0.0)))
+    rotation, position = (np.linalg.eigvalsh(covariance[k : k + 3, k : k + 3])[-1] for k in (0, 3))
+    return float(np.sqrt(max(rotation, 0.0))), float(np.sqrt(max(position, 0.0)))

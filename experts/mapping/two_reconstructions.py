@@ -11,7 +11,7 @@ import numpy as np
 from experts.clip import Clip
 from experts.intrinsics import Intrinsics
 from experts.mapping.colmap_features import verified_copy
-from experts.mapping.colmap_mapping import SparseReconstruction, map_globally
+from experts.mapping.colmap_mapping import SparseReconstruction, reconstruct
 from experts.mapping.focal import FocalSettings, KnownCamera, disagreement, plausible_shares
 from experts.mapping.motion_kind import PairGeometry
 from experts.mapping.reconstruction_checks import TrustSettings, refusal, without_misplaced
@@ -32,7 +32,7 @@ class Attempt:
     """Working size."""
     known_sigma: float | None = None
     """σ_f/f of the cameras, which stay fixed; None: they are initial values."""
-    ends: bool = False
+    extremes: bool = False
     """The cameras are extremes of the possible range: the two focal lengths must differ strongly."""
 
 
@@ -51,35 +51,34 @@ class Reconstructor:
     def two_reconstructions(self, attempt: Attempt) -> Reconstructions:
         """Two reconstructions that pass all checks and agree on the focal length, the one with more points first.
 
-        If one is refused, the next initial value is tried. A fixed camera is never changed; repeated, it differs by its
-        seed only.
+        If one is refused, the next camera is used. Attempts with the same fixed camera differ by their seed only.
         """
-        maps: list[SparseReconstruction | None] = []
+        found: list[SparseReconstruction | None] = []
         chosen: Reconstructions = NoEstimate(reason="no reconstruction")
         for seed, camera in enumerate(attempt.cameras):
-            maps.append(self._map(camera, attempt.known_sigma is not None, seed))
-            chosen = self._agreeing(maps, attempt)
+            found.append(self._reconstruct(camera, attempt.known_sigma is not None, seed))
+            chosen = self._agreeing(found, attempt)
             if not isinstance(chosen, NoEstimate):
                 break
-        told = attempt.known_sigma is not None or self.independent is not None
-        return chosen if told or isinstance(chosen, NoEstimate) else self._without_alternative(*chosen)
+        known = attempt.known_sigma is not None or self.independent is not None
+        return chosen if known or isinstance(chosen, NoEstimate) else self._without_alternative(*chosen)
 
-    def _map(self, camera: Intrinsics, fixed: bool, seed: int) -> SparseReconstruction | None:
-        name = f"{'given' if fixed else 'start'}{seed}"
+    def _reconstruct(self, camera: Intrinsics, fixed: bool, seed: int) -> SparseReconstruction | None:
+        name = f"{'fixed' if fixed else 'free'}{seed}"
         verified = self.database.with_name(f"{name}.db")
         verified_copy(self.database, verified, camera, fixed, seed)
-        found = map_globally(verified, self.database.with_name(name), fixed, seed)
+        found = reconstruct(verified, self.database.with_name(name), fixed, seed)
         return found and without_misplaced(found, self.pairs, self.trust)
 
-    def _agreeing(self, maps: Sequence[SparseReconstruction | None], attempt: Attempt) -> Reconstructions:
+    def _agreeing(self, found: Sequence[SparseReconstruction | None], attempt: Attempt) -> Reconstructions:
         """The best two reconstructions that pass the checks, if their focal lengths agree.
 
         A third one with another focal length must have fewer points and a larger residual than both; otherwise the
         focal length is undecided.
         """
         shares = None if attempt.known_sigma is not None else plausible_shares(self.independent, self.focal)
-        refusals = [refusal(m, self.pairs, self.keyframes, self.trust, shares) for m in maps]
-        passed = [m for m, refused in zip(maps, refusals, strict=True) if m is not None and refused is None]
+        refusals = [refusal(m, self.pairs, self.keyframes, self.trust, shares) for m in found]
+        passed = [m for m, refused in zip(found, refusals, strict=True) if m is not None and refused is None]
         if attempt.known_sigma is None and passed and all(self._contradicted(m, m) for m in passed):
             return self._contradiction(passed)
         if len(passed) < 2:
@@ -88,15 +87,15 @@ class Reconstructor:
             return (
                 first if first and not passed else NoEstimate(reason="the second reconstruction failed", detail=detail)
             )
-        if attempt.ends:
-            return self._ends(maps, passed)
+        if attempt.extremes:
+            return self._extremes(found, passed)
         by_points = sorted(passed, key=lambda m: -len(m.xyz_world))
         for a, b in combinations(by_points, 2):
             if self._disagree(a, b):
                 continue
-            odd = [m for m in passed if self._disagree(a, m)]
+            others = [m for m in passed if self._disagree(a, m)]
             fewest, worst = len(b.xyz_world), max(a.error_px.mean(), b.error_px.mean())
-            if all(len(m.xyz_world) < fewest and m.error_px.mean() > worst for m in odd):
+            if all(len(m.xyz_world) < fewest and m.error_px.mean() > worst for m in others):
                 if self._contradicted(a, b):
                     return self._contradiction([a, b])
                 return a, b
@@ -104,9 +103,11 @@ class Reconstructor:
         detail = f"reconstructions: {min(focal):.0f} to {max(focal):.0f} px"
         return NoEstimate(reason="focal length undecided", detail=detail, remedy="give --intrinsics")
 
-    def _ends(self, maps: Sequence[SparseReconstruction | None], passed: list[SparseReconstruction]) -> Reconstructions:
+    def _extremes(
+        self, found: Sequence[SparseReconstruction | None], passed: list[SparseReconstruction]
+    ) -> Reconstructions:
         """The shortest and the longest focal length that keep about as many observations as any."""
-        most = max(len(m.point) for m in maps if m is not None)
+        most = max(len(m.point) for m in found if m is not None)
         kept = [m for m in passed if len(m.point) * self.focal.max_extreme_loss >= most]
         by_focal = sorted(kept, key=lambda m: m.camera.fx_px)
         if by_focal and by_focal[-1].camera.fx_px >= self.focal.extreme_ratio * by_focal[0].camera.fx_px:
@@ -120,12 +121,12 @@ class Reconstructor:
         most = self.focal.max_alternative_share * max(len(a.point), len(b.point))
         for number, factor in enumerate((self.focal.alternative_factor, 1 / self.focal.alternative_factor)):
             width, height = a.camera.width_px, a.camera.height_px
-            alternative = self._map(
+            alternative = self._reconstruct(
                 Intrinsics.centred(width, height, a.camera.fx_px * factor), True, _ALTERNATIVES + number
             )
             if alternative is not None and len(alternative.point) > most:
-                focal = f"{a.camera.fx_px:.0f} px explain less than {alternative.camera.fx_px:.0f}"
-                return NoEstimate(reason="focal length undecided", detail=focal, remedy="give --intrinsics")
+                detail = f"{a.camera.fx_px:.0f} px explain fewer observations than {alternative.camera.fx_px:.0f} px"
+                return NoEstimate(reason="focal length undecided", detail=detail, remedy="give --intrinsics")
         return a, b
 
     def _disagree(self, one: SparseReconstruction, other: SparseReconstruction) -> bool:
@@ -138,23 +139,23 @@ class Reconstructor:
         sigma = estimated_focal_sigma(one, other, self.focal)
         return self.independent.error_in_sigmas(one.camera, sigma) > self.focal.independent_sigmas
 
-    def _contradiction(self, maps: Sequence[SparseReconstruction]) -> NoEstimate:
+    def _contradiction(self, found: Sequence[SparseReconstruction]) -> NoEstimate:
         assert self.independent is not None
-        here = self.independent.camera.scaled(maps[0].camera.width_px, maps[0].camera.height_px)
-        said = ", ".join(f"{m.camera.fx_px:.0f}" for m in maps)
-        detail = f"reconstructions: {said} px, straight lines {here.fx_px:.0f} px"
+        here = self.independent.camera.scaled(found[0].camera.width_px, found[0].camera.height_px)
+        focal = ", ".join(f"{m.camera.fx_px:.0f}" for m in found)
+        detail = f"reconstructions: {focal} px, straight lines: {here.fx_px:.0f} px"
         return NoEstimate(reason="two focal lengths disagree", detail=detail, remedy="give --intrinsics")
 
 
 def attempts(
-    clip: Clip, keyframes: int, given: KnownCamera | None, independent: KnownCamera | None, focal: FocalSettings
+    clip: Clip, keyframes: int, user: KnownCamera | None, independent: KnownCamera | None, focal: FocalSettings
 ) -> list[Attempt]:
-    """What to try. With the user's camera: that one. Otherwise first a free focal length, then the independent estimate
-    ± 1 σ, or the extremes of the possible range: the difference of these two shows what is unknown."""
+    """The attempts, in order. With the user's camera: only that one. Otherwise first a free focal length, then the
+    independent estimate ± 1 σ, or the extremes of the possible range: their difference shows what is unknown."""
     width, height = clip.working_size
     starts = (*focal.start_shares, *focal.spare_shares)
-    if given is not None:
-        return [Attempt(cameras=(given.camera.scaled(width, height),) * len(starts), known_sigma=given.relative_sigma)]
+    if user is not None:
+        return [Attempt(cameras=(user.camera.scaled(width, height),) * len(starts), known_sigma=user.relative_sigma)]
     free = Attempt(cameras=_centred(clip, starts))
     if independent is not None:
         shifted = tuple(independent.shifted(by).scaled(width, height) for by in (-1.0, 1.0))
@@ -164,7 +165,7 @@ def attempts(
     shares = focal.extreme_shares
     return [
         free,
-        Attempt(cameras=_centred(clip, shares), known_sigma=float(np.log(max(shares) / min(shares))), ends=True),
+        Attempt(cameras=_centred(clip, shares), known_sigma=float(np.log(max(shares) / min(shares))), extremes=True),
     ]
 
 

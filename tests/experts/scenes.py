@@ -1,4 +1,4 @@
-"""Points, cameras and matches by algebra, for tests of geometry."""
+"""Points, cameras and matches without error, for tests of geometry."""
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -10,16 +10,16 @@ from experts.mapping.colmap_mapping import SparseReconstruction
 CAMERA = Intrinsics.centred(640, 480, 520.0)
 
 
-def turned(rotvecs_deg: list[tuple[float, float, float]]) -> np.ndarray:
-    """cam_from_world of a camera at the origin, turned."""
+def rotating(rotvecs_deg: list[tuple[float, float, float]]) -> np.ndarray:
+    """cam_from_world of a camera at the origin with these rotation vectors."""
     poses = np.tile(np.eye(4), (len(rotvecs_deg), 1, 1))
     poses[:, :3, :3] = Rotation.from_rotvec(np.deg2rad(rotvecs_deg)).as_matrix()
     return poses
 
 
-def moved(centres: list[tuple[float, float, float]], rotvecs_deg: list[tuple[float, float, float]]) -> np.ndarray:
-    """cam_from_world of cameras at `centres`."""
-    poses = turned(rotvecs_deg)
+def translating(centres: list[tuple[float, float, float]], rotvecs_deg: list[tuple[float, float, float]]) -> np.ndarray:
+    """cam_from_world of cameras at `centres` with these rotation vectors."""
+    poses = rotating(rotvecs_deg)
     poses[:, :3, 3] = -np.einsum("nij,nj->ni", poses[:, :3, :3], np.array(centres))
     return poses
 
@@ -30,7 +30,7 @@ def cloud(rng: np.random.Generator, count: int = 400, near: float = 3.0, far: fl
     return np.stack([rng.uniform(-0.7, 0.7, count) * z, rng.uniform(-0.5, 0.5, count) * z, z], axis=1)
 
 
-def seen(xyz: np.ndarray, cam_from_world: np.ndarray, camera: Intrinsics = CAMERA) -> np.ndarray:
+def projected(xyz: np.ndarray, cam_from_world: np.ndarray, camera: Intrinsics = CAMERA) -> np.ndarray:
     """(t, n, 2) pixels; NaN outside the picture."""
     in_cam = np.einsum("nij,tj->tni", cam_from_world[:, :3, :3], xyz) + cam_from_world[:, :3, 3]
     xy = camera.project(in_cam)
@@ -47,11 +47,13 @@ def matches(xy: np.ndarray) -> list[MatchedPair]:
     return pairs
 
 
-def exact_map(xyz: np.ndarray, cam_from_world: np.ndarray, camera: Intrinsics = CAMERA) -> SparseReconstruction:
-    """A map without error."""
-    xy = seen(xyz, cam_from_world, camera)
+def exact_reconstruction(
+    xyz: np.ndarray, cam_from_world: np.ndarray, camera: Intrinsics = CAMERA
+) -> SparseReconstruction:
+    """A reconstruction without error, of the points that at least three cameras see."""
+    xy = projected(xyz, cam_from_world, camera)
     xyz = xyz[np.isfinite(xy[..., 0]).sum(axis=1) >= 3]
-    xy = seen(xyz, cam_from_world, camera)
+    xy = projected(xyz, cam_from_world, camera)
     point, place = np.nonzero(np.isfinite(xy[..., 0]))
     return SparseReconstruction(
         camera=camera,

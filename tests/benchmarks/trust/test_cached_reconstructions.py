@@ -20,14 +20,14 @@ def test_a_reconstruction_is_made_once_from_the_same_keyframes_and_start(
     verified: list[tuple[Any, ...]] = []
     made: list[Path] = []
     monkeypatch.setattr(two_reconstructions, "verified_copy", lambda *start: verified.append(start))
-    monkeypatch.setattr(two_reconstructions, "map_globally", lambda path, *_: made.append(path))
+    monkeypatch.setattr(two_reconstructions, "reconstruct", lambda path, *_: made.append(path))
     cache = Cache()
     for turn, (contents, camera) in enumerate([(b"a", CAMERA), (b"a", CAMERA), (b"a", OTHER), (b"b", CAMERA)]):
         database, target = tmp_path / f"{turn}.db", tmp_path / f"start{turn}.db"
         database.write_bytes(contents)
         with cached_reconstructions(cache):
             two_reconstructions.verified_copy(database, target, camera, False, 0)
-            assert two_reconstructions.map_globally(target, tmp_path / "map", False, 0) is None
+            assert two_reconstructions.reconstruct(target, tmp_path / "map", False, 0) is None
     assert [path.name for path in made] == ["start0.db", "start2.db", "start3.db"]
     assert [start[1] for start in verified] == made and len(cache.reconstructions) == 3
 
@@ -52,8 +52,8 @@ def test_features_are_computed_once_with_the_same_settings(tmp_path: Path, monke
 
 
 def test_the_mapper_is_the_real_one_again_afterwards() -> None:
-    real = two_reconstructions.map_globally
+    real = two_reconstructions.reconstruct
     with pytest.raises(RuntimeError), cached_reconstructions(Cache()):
-        assert two_reconstructions.map_globally is not real
+        assert two_reconstructions.reconstruct is not real
         raise RuntimeError
-    assert two_reconstructions.map_globally is real
+    assert two_reconstructions.reconstruct is real

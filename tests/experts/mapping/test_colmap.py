@@ -1,4 +1,4 @@
-"""From pixels to a camera path on rendered rooms, against their truth."""
+"""Camera paths from pictures of rendered rooms, compared with ground truth."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ Found = Mapping[str, Signal | NoEstimate]
 
 @dataclass(frozen=True)
 class Kept:
-    """Pictures in memory, so that each is rendered once."""
+    """Reads pictures from memory, so that each is rendered once."""
 
     pictures: list[Picture]
 
@@ -37,13 +37,13 @@ def clip_of(scene: RenderedScene) -> Clip:
     return replace(clip, reader=Kept([picture for _, picture in clip.read()]))
 
 
-def look(clip: Clip, calibration: Calibration | None = None) -> Found:
+def reconstructed(clip: Clip, calibration: Calibration | None = None) -> Found:
     tracks = KltExpert()(clip, {})
     return ColmapExpert()(clip, tracks if calibration is None else {**tracks, "calibration": calibration})
 
 
 def measured(scene: RenderedScene, factor: float = 1.0, relative_sigma: float = 0.06) -> Calibration:
-    """The camera without its path, wrong by a factor."""
+    """A calibration whose focal length is wrong by a factor."""
     camera = scene.intrinsics
     return Calibration(
         intrinsics=Intrinsics.centred(camera.width_px, camera.height_px, camera.fx_px * factor),
@@ -61,7 +61,7 @@ def scene(path: object, frames: int = 8, **effects: float) -> RenderedScene:
 def walk() -> tuple[RenderedScene, Clip, Found]:
     walked = scene(camera_paths.walk)
     clip = clip_of(walked)
-    return walked, clip, look(clip)
+    return walked, clip, reconstructed(clip)
 
 
 def path_in(found: Found) -> CameraPath:
@@ -71,26 +71,26 @@ def path_in(found: Found) -> CameraPath:
 
 
 def rotation_errors(path: CameraPath, true: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(error, turn) in radians, from the first frame."""
+    """(error, rotation) in radians, relative to the first frame."""
     here, there = Rotation.from_matrix(path.world_from_cam[:, :3, :3]), Rotation.from_matrix(true[:, :3, :3])
     rotation = there[0].inv() * there
     return ((here[0].inv() * here).inv() * rotation).magnitude(), rotation.magnitude()
 
 
-def test_a_walk_is_mapped_twice_within_sigma() -> None:
+def test_a_walk_is_reconstructed_twice_within_sigma() -> None:
     walked, _clip, found = walk()
     for suffix in ("", "_check"):
         path, points = found[f"camera_path{suffix}"], found[f"sparse_points{suffix}"]
         assert isinstance(path, CameraPath) and isinstance(points, SparsePoints)
         assert path.motion == "general" and path.registered.all()
         assert np.allclose(path.world_from_cam[0], np.eye(4))
-        off = abs(1 - walked.intrinsics.fx_px / path.intrinsics.fx_px)
-        assert off < 2.5 * path.focal_relative_sigma
-        error, turn = rotation_errors(path, walked.world_from_cam)
-        assert np.all(error < 2.5 * np.hypot(path.rotation_sigma_rad, turn * path.focal_relative_sigma))
+        focal_error = abs(1 - walked.intrinsics.fx_px / path.intrinsics.fx_px)
+        assert focal_error < 2.5 * path.focal_relative_sigma
+        error, rotation = rotation_errors(path, walked.world_from_cam)
+        assert np.all(error < 2.5 * np.hypot(path.rotation_sigma_rad, rotation * path.focal_relative_sigma))
 
 
-def test_points_lie_where_the_depth_says() -> None:
+def test_points_agree_with_the_true_depth() -> None:
     walked, clip, found = walk()
     path, points = path_in(found), found["sparse_points"]
     assert isinstance(points, SparsePoints)
@@ -103,12 +103,12 @@ def test_points_lie_where_the_depth_says() -> None:
         sure = points.outlier_probability[rows] < 0.005
         ratio.append((z / walked.depth(int(frame))[y, x])[sure])
         sigma.append(points.range_relative_sigma[rows][sure])
-    wrong = np.abs(np.concatenate(ratio) / np.median(np.concatenate(ratio)) - 1) / np.concatenate(sigma)
-    assert len(wrong) > 200
-    assert np.mean(wrong > 3) < 0.02, "pixels at depth edges apart"
+    error = np.abs(np.concatenate(ratio) / np.median(np.concatenate(ratio)) - 1) / np.concatenate(sigma)
+    assert len(error) > 200
+    assert np.mean(error > 3) < 0.02, "only pixels at depth edges have larger errors"
 
 
-def test_the_same_pixels_carry_both_maps() -> None:
+def test_both_reconstructions_observe_the_same_pixels() -> None:
     _, _, found = walk()
     seen = []
     for name in ("sparse_points", "sparse_points_check"):
@@ -123,9 +123,9 @@ def test_the_same_pixels_carry_both_maps() -> None:
     assert len(seen[0] & seen[1]) > 0.7 * min(map(len, seen))
 
 
-def test_two_runs_are_byte_identical() -> None:
+def test_two_runs_return_the_same_bytes() -> None:
     _, clip, found = walk()
-    again = look(clip)
+    again = reconstructed(clip)
     for name, signal in found.items():
         for field, value in vars(signal).items():
             if isinstance(value, np.ndarray):
@@ -134,7 +134,7 @@ def test_two_runs_are_byte_identical() -> None:
 
 def test_the_users_focal_length_is_kept() -> None:
     walked, clip, _ = walk()
-    path = path_in(look(clip.with_options(intrinsics=walked.intrinsics), measured(walked, factor=1.5)))
+    path = path_in(reconstructed(clip.with_options(intrinsics=walked.intrinsics), measured(walked, factor=1.5)))
     assert path.motion == "general" and path.focal_relative_sigma == 0.005
     assert np.isclose(path.intrinsics.fx_px, walked.intrinsics.fx_px)
     assert np.isclose(path.intrinsics.cx_px, walked.intrinsics.cx_px)
@@ -142,70 +142,70 @@ def test_the_users_focal_length_is_kept() -> None:
 
 def test_a_tripod_is_static() -> None:
     tripod = scene(camera_paths.static, noise_grey=2.0)
-    path = path_in(look(clip_of(tripod)))
+    path = path_in(reconstructed(clip_of(tripod)))
     assert path.motion == "static" and np.isnan(path.position_sigma).all()
-    path = path_in(look(clip_of(tripod), measured(tripod)))
-    assert (path.motion, path.focal_relative_sigma) == ("static", 0.06), "instead of the broad guess"
+    path = path_in(reconstructed(clip_of(tripod), measured(tripod)))
+    assert (path.motion, path.focal_relative_sigma) == ("static", 0.06), "instead of the broad prior"
     assert path.intrinsics.fx_px == pytest.approx(tripod.intrinsics.fx_px)
 
 
-def test_a_truck_is_mapped_at_both_ends_of_what_its_focal_length_may_be() -> None:
+def test_a_truck_is_reconstructed_at_both_extremes_of_the_focal_length() -> None:
     trucked = scene(lambda n, start: camera_paths.primitive("truck", 0.8, n, start))
-    alone = look(clip_of(trucked))
-    ends = [path_in({"camera_path": alone[name]}) for name in ("camera_path", "camera_path_check")]
-    assert ends[1].intrinsics.fx_px >= 2 * ends[0].intrinsics.fx_px and ends[0].focal_relative_sigma > 1
-    for path in ends:
-        travel = path.world_from_cam[-1, :3, 3] / np.linalg.norm(path.world_from_cam[-1, :3, 3])
-        assert np.degrees(np.arccos(abs(travel[0]))) < 3, "to the side, whatever the focal length"
+    alone = reconstructed(clip_of(trucked))
+    extremes = [path_in({"camera_path": alone[name]}) for name in ("camera_path", "camera_path_check")]
+    assert extremes[1].intrinsics.fx_px >= 2 * extremes[0].intrinsics.fx_px and extremes[0].focal_relative_sigma > 1
+    for path in extremes:
+        direction = path.world_from_cam[-1, :3, 3] / np.linalg.norm(path.world_from_cam[-1, :3, 3])
+        assert np.degrees(np.arccos(abs(direction[0]))) < 3, "sideways, whatever the focal length"
 
 
-def test_a_truck_takes_its_focal_length_from_elsewhere() -> None:
+def test_a_truck_uses_an_independent_focal_length() -> None:
     trucked = scene(lambda n, start: camera_paths.primitive("truck", 0.8, n, start))
-    found = look(clip_of(trucked), measured(trucked))
+    found = reconstructed(clip_of(trucked), measured(trucked))
     focal = [path_in({"camera_path": found[name]}).intrinsics.fx_px for name in ("camera_path", "camera_path_check")]
     assert np.allclose(sorted(focal), trucked.intrinsics.fx_px * np.array([0.94, 1.06])), "one σ shorter and longer"
     path = path_in(found)
     assert path.motion == "general" and path.focal_relative_sigma == 0.06
-    travel = path.world_from_cam[-1, :3, 3] / np.linalg.norm(path.world_from_cam[-1, :3, 3])
-    assert np.degrees(np.arccos(abs(travel[0]))) < 5, "to the side"
+    direction = path.world_from_cam[-1, :3, 3] / np.linalg.norm(path.world_from_cam[-1, :3, 3])
+    assert np.degrees(np.arccos(abs(direction[0]))) < 5, "sideways"
 
 
-def test_a_map_that_knows_its_focal_length_keeps_it_or_is_refused() -> None:
+def test_a_determined_focal_length_is_kept_or_contradicted_by_the_independent_one() -> None:
     walked, clip, found = walk()
-    agreed = look(clip, measured(walked))
+    agreed = reconstructed(clip, measured(walked))
     assert np.array_equal(path_in(agreed).world_from_cam, path_in(found).world_from_cam)
     assert path_in(agreed).intrinsics == path_in(found).intrinsics
-    refused = look(clip, measured(walked, factor=1.5))["camera_path"]
+    refused = reconstructed(clip, measured(walked, factor=1.5))["camera_path"]
     assert isinstance(refused, NoEstimate) and refused.reason == "two focal lengths disagree"
 
 
-def test_a_zoom_is_no_path_whatever_is_known() -> None:
+def test_a_zoom_gives_no_path_even_with_a_known_focal_length() -> None:
     zoomed = scene(camera_paths.walk, zoom=1.3)
-    refused = look(clip_of(zoomed), measured(zoomed, factor=1.15))["camera_path"]
+    refused = reconstructed(clip_of(zoomed), measured(zoomed, factor=1.15))["camera_path"]
     assert isinstance(refused, NoEstimate) and refused.reason == "focal length changes"
 
 
-def test_a_pan_is_never_a_path() -> None:
+def test_a_pan_has_rotations_but_no_positions() -> None:
     panned = scene(camera_paths.pure_rotation, 12)
-    found = look(clip_of(panned))
+    found = reconstructed(clip_of(panned))
     path = path_in(found)
     assert path.motion == "rotation_only" and path.focal_relative_sigma == 0.20
     assert np.isnan(path.world_from_cam[:, :3, 3]).all()
-    error, turn = rotation_errors(path, panned.world_from_cam)
-    assert np.all(error < 2.5 * np.hypot(path.rotation_sigma_rad, turn * path.focal_relative_sigma))
+    error, rotation = rotation_errors(path, panned.world_from_cam)
+    assert np.all(error < 2.5 * np.hypot(path.rotation_sigma_rad, rotation * path.focal_relative_sigma))
     assert all(isinstance(found[n], NoEstimate) for n in ("sparse_points", "camera_path_check", "sparse_points_check"))
 
 
-def test_a_zoom_is_never_a_dolly() -> None:
-    found = look(clip_of(scene(camera_paths.static, zoom=1.5)))
+def test_a_zoom_is_not_a_dolly() -> None:
+    found = reconstructed(clip_of(scene(camera_paths.static, zoom=1.5)))
     assert isinstance(found["camera_path"], NoEstimate)
 
 
 @pytest.mark.parametrize("grey", [0, 255])
-def test_a_blank_picture_has_no_camera(grey: int) -> None:
+def test_blank_pictures_give_no_estimate(grey: int) -> None:
     blank = np.full((120, 160, 3), grey, dtype=np.uint8)
     clip = Clip(
         id="x", name="x", frames=np.arange(4), times_s=None, width_px=160, height_px=120, reader=Kept([blank] * 4)
     )
-    found = look(clip)
+    found = reconstructed(clip)
     assert {str(getattr(signal, "reason", None)) for signal in found.values()} == {"no texture to follow"}

@@ -1,4 +1,4 @@
-"""What is believed about the focal length."""
+"""Sources of the focal length and their σ."""
 
 from collections.abc import Iterator, Sequence
 
@@ -23,7 +23,7 @@ SETTINGS = FocalSettings()
 
 
 class Nothing:
-    """Never read."""
+    """A reader that must not be used."""
 
     def read(self, frames: Sequence[int]) -> Iterator[Picture]:
         raise AssertionError(frames)
@@ -45,18 +45,18 @@ def calibration(share: float, relative_sigma: float, **source: object) -> Calibr
 
 
 def test_the_users_camera_is_kept_at_full_size() -> None:
-    given = users_camera(clip(intrinsics=Intrinsics.centred(320, 240, 250.0)), SETTINGS)
-    assert given is not None
-    assert (given.camera.fx_px, given.camera.width_px, given.relative_sigma) == (500.0, 640, 0.005)
+    user = users_camera(clip(intrinsics=Intrinsics.centred(320, 240, 250.0)), SETTINGS)
+    assert user is not None
+    assert (user.camera.fx_px, user.camera.width_px, user.relative_sigma) == (500.0, 640, 0.005)
     assert users_camera(clip(), SETTINGS) is None
 
 
-def test_an_unknown_camera_is_broad() -> None:
+def test_an_unknown_camera_has_a_large_sigma() -> None:
     guess = unknown_camera(clip(), SETTINGS)
     assert guess.camera.fx_px == 0.85 * 640 and guess.relative_sigma == 0.20
 
 
-def test_a_calibration_counts_only_with_a_small_measured_sigma() -> None:
+def test_a_calibration_is_used_only_with_a_small_measured_sigma() -> None:
     known = independent({"calibration": calibration(0.7, 0.06)}, SETTINGS)
     assert known is not None and (known.camera.fx_px, known.relative_sigma) == (448.0, 0.06)
     assert independent({"calibration": calibration(0.7, 0.06, sigma="raw")}, SETTINGS) is None
@@ -65,20 +65,20 @@ def test_a_calibration_counts_only_with_a_small_measured_sigma() -> None:
     assert independent({}, SETTINGS) is None
 
 
-def test_a_known_camera_tells_how_far_off_another_is() -> None:
+def test_the_error_of_a_camera_is_measured_in_joint_sigmas() -> None:
     known = KnownCamera(camera=Intrinsics.centred(640, 480, 500.0), relative_sigma=0.03)
     assert known.error_in_sigmas(Intrinsics.centred(320, 240, 250.0), 0.04) == 0
     assert np.isclose(known.error_in_sigmas(Intrinsics.centred(320, 240, 250.0 * np.exp(0.1)), 0.04), 2.0)
     assert [round(known.shifted(by).fy_px) for by in (-1.0, 1.0)] == [485, 515]
 
 
-def test_a_known_camera_is_plausible_wherever_it_lies() -> None:
+def test_the_plausible_range_includes_a_known_camera() -> None:
     wide = KnownCamera(camera=Intrinsics.centred(640, 480, 0.45 * 640), relative_sigma=0.1)
     assert plausible_shares(None, SETTINGS) == (0.5, 1.8)
     assert np.allclose(plausible_shares(wide, SETTINGS), (0.405, 1.8))
 
 
-def test_sigma_is_never_below_the_floor_and_grows_with_doubt() -> None:
+def test_sigma_combines_floor_formal_sigma_and_difference() -> None:
     assert estimated_relative_sigma(500, 0.0, 500, SETTINGS) == 0.05
     assert estimated_relative_sigma(500, 50.0, 500, SETTINGS) > 0.1
     assert estimated_relative_sigma(500, 0.0, 600, SETTINGS) > 0.1

@@ -1,4 +1,4 @@
-"""Keyframes are few, ordered, and far apart."""
+"""Keyframes are few, ordered, and one step from each other."""
 
 import numpy as np
 from hypothesis import given
@@ -10,7 +10,7 @@ SETTINGS = KeyframeSettings()
 
 
 @given(st.lists(st.floats(0, 60), min_size=2, max_size=80), st.integers(2, 30))
-def test_first_last_and_never_too_many(steps: list[float], most: int) -> None:
+def test_first_and_last_frame_are_keyframes_and_their_number_is_limited(steps: list[float], most: int) -> None:
     x = np.cumsum([0.0, *steps])
     xy = np.stack([np.tile(x, (40, 1)), np.zeros((40, len(x)))], axis=-1).astype(np.float32)
     chosen = choose_keyframes(xy, 800.0, most, SETTINGS)
@@ -25,7 +25,7 @@ def test_a_step_is_a_share_of_the_diagonal() -> None:
     assert np.all(np.diff(x[chosen])[:-1] == 28.0)
 
 
-def test_a_new_view_is_a_keyframe() -> None:
+def test_a_frame_without_common_tracks_is_a_keyframe() -> None:
     xy = np.zeros((60, 9, 2), np.float32)
     xy[:30, 3:], xy[30:, :3] = np.nan, np.nan
     assert 3 in choose_keyframes(xy, 800.0, 40, SETTINGS)
