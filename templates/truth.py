@@ -45,15 +45,6 @@ class Claim:
         return {RIGHT: True, WRONG: False}.get(min(int(part.right(truth)) for part in self.predictions))
 
 
-def compare(
-    template: Template, format: FormatName, fact: Fact, answer: Answer, truth: Scene, *, slack_px: float = 0.0
-) -> Comparison:
-    """Compares one answer with `truth`, as `compare_all` does."""
-    claim = Claim(format=format, fact=fact, predictions=(answer,))
-    (found,) = compare_all(template, [claim], truth, slack_px=slack_px)
-    return found
-
-
 def compare_all(
     template: Template, claims: Sequence[Claim], truth: Scene, *, slack_px: float = 0.0
 ) -> list[Comparison]:
@@ -107,7 +98,8 @@ def _added(step: Float64[np.ndarray, "2"], pixel: list[float]) -> list[float]:
 
 def verdict(template: Template, format: FormatName, fact: Fact, answer: Answer, truth: Scene) -> bool | None:
     """Whether an answer to a fact is right on `truth`; None where the truth does not decide."""
-    return compare(template, format, fact, answer, truth).right
+    (found,) = compare_all(template, [Claim(format=format, fact=fact, predictions=(answer,))], truth)
+    return found.right
 
 
 def judge(question: Question, template: Template, truth: Scene) -> bool | None:

@@ -11,6 +11,7 @@ from experts.clip import Clip
 from templates.fact import Fact
 from templates.scene.marks import spread_frames
 from templates.scene.pictures import MIN_DISTANCE, Pictures
+from templates.scene.scene import inside
 from templates.template import Template
 
 DRAWN = 24
@@ -18,8 +19,6 @@ DRAWN = 24
 _LOOKED_AT = 12
 """Pictures in which corners are found, evenly spread."""
 _CORNERS = 400
-_BORDER = 0.06
-"""Corners keep this share of the picture's size away from its edges."""
 
 
 def pictures_of(clip: Clip) -> Pictures:
@@ -33,8 +32,7 @@ def pictures_of(clip: Clip) -> Pictures:
         corners = cv2.goodFeaturesToTrack(grey, _CORNERS, 0.01, distance)
         xy = np.empty((0, 2)) if corners is None else corners.reshape(-1, 2).astype(np.float64)
         full = np.round(clip.full_from_working(xy), 1)
-        size = np.array([clip.width_px, clip.height_px])
-        full = full[np.all((full >= _BORDER * size) & (full <= (1 - _BORDER) * size - 1), axis=1)]
+        full = full[inside(clip, full)]
         if len(full) >= 3:
             found[frame] = full
     return Pictures(clip=clip, corners=found)

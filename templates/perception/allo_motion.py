@@ -10,7 +10,7 @@ from templates.answers import Answer, Label
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
 from templates.question import FormatName, Mark, Option, Photo, Phrasing
-from templates.scene.marks import listed
+from templates.scene.marks import listed, spaced
 from templates.scene.pictures import Params, Pictures
 from templates.scene.placing import at_tracks
 from templates.scene.point_motion import INSIDE_PX, point_motion
@@ -20,7 +20,8 @@ from templates.template import Template
 _PHOTOS = 4
 _TRACKS = 16
 _MIN_FRAMES = 6
-_BORDER = 0.06
+_MIN_DISTANCE = 0.12
+"""Least distance between marks, as a share of the diagonal."""
 _MARKS = "123"
 """Three marks: four points with 99.7 % confidence each have less than 99 % together."""
 _SETTING = "These photos were taken one after another; the camera may move. "
@@ -102,9 +103,12 @@ class WhichMoves(_Motion):
             frames, _ = span
             columns = np.searchsorted(scene.tracks.frames, frames)
             seen = scene.tracks.visible[:, columns].all(axis=1) & (scene.tracks.motion == 0)
-            rows = [int(row), *_distant_rows(scene, rng.permutation(np.flatnonzero(seen)), int(row), int(columns[0]))]
+            xy_px = scene.tracks.xy_px[:, columns[0]]
+            static = rng.permutation(np.flatnonzero(seen))
+            static = static[inside(scene.clip, xy_px[static])]
+            rows = spaced(np.append(row, static), xy_px, _MIN_DISTANCE * scene.diagonal_px, len(_MARKS))
             if len(rows) == len(_MARKS):
-                points = [listed(scene.tracks.xy_px[r, columns[0]]) for r in rng.permutation(rows)]
+                points = [listed(xy_px[r]) for r in rng.permutation(rows)]
                 facts.append(Fact(template=self.name, params={"frame": frames[0], "points": points, "frames": frames}))
         return facts
 
@@ -172,21 +176,6 @@ def _span(scene: Scene, tracks: PointTracks, row: int) -> tuple[list[int], list[
         return None
     columns = seen[np.unique(np.linspace(0, len(seen) - 1, _PHOTOS).round().astype(int))]
     xy = tracks.xy_px[row, columns[0]]
-    if not inside(scene.clip, xy, _BORDER):
+    if not inside(scene.clip, xy):
         return None
     return [int(tracks.frames[c]) for c in columns], listed(xy)
-
-
-def _distant_rows(scene: Scene, rows: np.ndarray, moving: int, column: int) -> list[int]:
-    """At most two rows whose pixels are 12 % of the diagonal away from each other and from the moving track."""
-    assert scene.tracks is not None
-    kept: list[int] = []
-    for row in rows:
-        xy = scene.tracks.xy_px[row, column]
-        others = scene.tracks.xy_px[[moving, *kept], column]
-        clear = np.linalg.norm(others - xy, axis=1).min() >= 0.12 * scene.diagonal_px
-        if clear and inside(scene.clip, xy, _BORDER):
-            kept.append(int(row))
-        if len(kept) == len(_MARKS) - 1:
-            break
-    return kept

@@ -48,16 +48,26 @@ _OPPOSITE |= {b: a for a, b in _OPPOSITE.items()}
 _ROTATIONS, _TRANSLATIONS = [*IN_WORDS][:6], [*IN_WORDS][6:]
 
 
+class _CameraMotion(Template):
+    """Common base: questions about an interval of the camera path."""
+
+    version: str = "1"
+    ability: str = "L1/Motion/Ego"
+    needs: frozenset[str] = frozenset({"camera_path"})
+    reads: frozenset[str] = frozenset({"camera_path", "gravity"})
+
+    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
+        """An interval."""
+        frames = pictures.interval(rng, _PHOTOS)
+        return None if frames is None else {"frames": frames}
+
+
 @dataclass(frozen=True, kw_only=True)
-class CameraTurn(Template):
+class CameraTurn(_CameraMotion):
     """Rotation of the camera. Measures the angle between the first and the last photo in degrees, and its name."""
 
     name: str = "camera_turn"
-    version: str = "1"
-    ability: str = "L1/Motion/Ego"
     formats: tuple[FormatName, ...] = ("choice", "numeric")
-    needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset({"camera_path", "gravity"})
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
@@ -129,22 +139,13 @@ class CameraTurn(Template):
             media=media,
         )
 
-    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
-        """An interval."""
-        frames = pictures.interval(rng, _PHOTOS)
-        return None if frames is None else {"frames": frames}
-
 
 @dataclass(frozen=True, kw_only=True)
-class CameraTravel(Template):
+class CameraTravel(_CameraMotion):
     """Translation of the camera. Measures its unit direction in the first photo's axes, and its name."""
 
     name: str = "camera_travel"
-    version: str = "1"
-    ability: str = "L1/Motion/Ego"
     formats: tuple[FormatName, ...] = ("choice",)
-    needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset({"camera_path", "gravity"})
 
     def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
         """Random intervals of a path whose positions are known."""
@@ -200,11 +201,6 @@ class CameraTravel(Template):
             _TRANSLATIONS,
             rng,
         )
-
-    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
-        """An interval."""
-        frames = pictures.interval(rng, _PHOTOS)
-        return None if frames is None else {"frames": frames}
 
 
 def _intervals(scene: Scene, template: str, rng: np.random.Generator) -> list[Fact]:

@@ -11,15 +11,13 @@ from templates.fact import Fact
 from templates.measured import Measured, Undecided
 from templates.question import FormatName, Mark, Option, Photo, Phrasing, Question
 from templates.scene.marks import listed, markable, spread_frames
-from templates.scene.pictures import Params, Pictures
+from templates.scene.pictures import MIN_DISTANCE, Params, Pictures
 from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
 from templates.template import Template
 
 _FRAMES = 8
 _PAIRS_PER_FRAME = 4
-_MIN_DISTANCE = 0.15
-"""Least distance between marks in one picture, as a share of the diagonal."""
 _DISTINCT_RANGES = 0.15
 """|ln| of a ratio of ranges that is usually larger than its σ."""
 
@@ -43,7 +41,7 @@ class RangeRatio(Template):
         for frame in spread_frames(frames_with_surface(scene), _FRAMES):
             xy = markable(scene, frame)
             ranges = scene.surface(frame, xy).range
-            for a, b in _distant_pairs(xy, ranges, _MIN_DISTANCE * scene.diagonal_px, rng):
+            for a, b in _distant_pairs(xy, ranges, MIN_DISTANCE * scene.diagonal_px, rng):
                 params = {"frame": frame, "a": listed(xy[a]), "b": listed(xy[b])}
                 facts.append(Fact(template=self.name, params=params))
         return facts

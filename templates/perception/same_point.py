@@ -12,7 +12,7 @@ from templates.fact import Fact
 from templates.measured import Measured, Undecided
 from templates.question import FormatName, Mark, Option, Photo, Phrasing, Question
 from templates.scene.correspondence import corresponding_point
-from templates.scene.marks import listed
+from templates.scene.marks import MAX_OUTLIER_PROBABILITY, listed, spaced
 from templates.scene.out_of_view import pixels_out_of_view
 from templates.scene.pictures import Params, Pictures
 from templates.scene.placing import at_matches
@@ -24,7 +24,6 @@ from templates.unanswerable import is_unanswerable, undetermined_option
 _MATCHES_PER_PAIR = 3
 _MIN_DISTANCE = 0.08
 """Least distance between points of one pair of photos, as a share of the diagonal."""
-_BORDER = 0.06
 _OUTSIDE = 0.06
 """Least distance of an unanswerable point from the edge of photo 2, as a share of the diagonal: as far as wrong points
 are from the right one."""
@@ -56,12 +55,12 @@ class SamePoint(Template):
         matches = scene.matches
         if matches is None:
             return []
-        good = (matches.outlier_probability < 0.01) & inside(scene.clip, matches.xy_a_px, _BORDER)
-        good &= inside(scene.clip, matches.xy_b_px, _BORDER)
+        good = (matches.outlier_probability < MAX_OUTLIER_PROBABILITY) & inside(scene.clip, matches.xy_a_px)
+        good &= inside(scene.clip, matches.xy_b_px)
         facts = []
         for pair in rng.permutation(len(matches.pairs)):
             rows = rng.permutation(np.flatnonzero(good & (matches.pair == pair)))
-            for row in _thin(rows, matches.xy_a_px, _MIN_DISTANCE * scene.diagonal_px, _MATCHES_PER_PAIR):
+            for row in spaced(rows, matches.xy_a_px, _MIN_DISTANCE * scene.diagonal_px, _MATCHES_PER_PAIR):
                 facts.append(self._fact(scene, matches.pairs[pair], matches.xy_a_px[row]))
         return _interleaved(facts, self._out_of_view(scene, good, rng)) if self.unanswerable else facts
 
@@ -75,7 +74,7 @@ class SamePoint(Template):
                 continue
             frame_a, frame_b = (int(f) for f in matches.pairs[pair])
             xy = pixels_out_of_view(scene, frame_a, frame_b, _OUTSIDE * scene.diagonal_px)
-            for row in _thin(rng.permutation(len(xy)), xy, _MIN_DISTANCE * scene.diagonal_px, _MATCHES_PER_PAIR):
+            for row in spaced(rng.permutation(len(xy)), xy, _MIN_DISTANCE * scene.diagonal_px, _MATCHES_PER_PAIR):
                 decoy = listed(matches.xy_b_px[rng.choice(shown)])
                 facts.append(self._fact(scene, matches.pairs[pair], xy[row], decoy=decoy))
         return facts
@@ -185,14 +184,3 @@ def _interleaved(facts: list[Fact], unanswerable: list[Fact]) -> list[Fact]:
         if k % every == every // 2 - 1 and (other := next(rest, None)) is not None:
             mixed.append(other)
     return mixed
-
-
-def _thin(rows: np.ndarray, xy: np.ndarray, min_distance_px: float, count: int) -> list[int]:
-    """The first `count` rows whose pixels are at least `min_distance_px` apart."""
-    kept: list[int] = []
-    for row in rows:
-        if all(np.linalg.norm(xy[row] - xy[k]) >= min_distance_px for k in kept):
-            kept.append(int(row))
-        if len(kept) == count:
-            break
-    return kept

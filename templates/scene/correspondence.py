@@ -6,9 +6,8 @@ from jaxtyping import Float64
 from templates.measured import Measured, Undecided
 from templates.scene.out_of_view import beyond_edge, out_of_view
 from templates.scene.scene import Scene, find_rows
+from templates.scene.surface import MAX_DISTANCE_PX
 
-_MAX_DISTANCE_PX = 1.5
-"""Largest distance of a match from the pixel for which it counts (at 640 px width)."""
 _MAX_DEPTH_DIFFERENCE = 0.03
 """Largest relative difference of depth at which a reprojected point counts as visible."""
 _CONFIRMED_BY = ("nothing", "track", "reprojection", "homography", "depth there and back")
@@ -30,7 +29,7 @@ def corresponding_point(
     pair = np.flatnonzero((matches.pairs == [frame_a, frame_b]).all(axis=1))
     rows = np.flatnonzero(np.isin(matches.pair, pair))
     distance_px = np.linalg.norm(matches.xy_a_px[rows] - xy_a_px, axis=1)
-    if not len(rows) or distance_px.min() > _MAX_DISTANCE_PX * scene.pixel_scale:
+    if not len(rows) or distance_px.min() > MAX_DISTANCE_PX * scene.pixel_scale:
         return out_of_view(scene, frame_a, xy_a_px, frame_b) or Undecided(reason="point is not matched")
     row = rows[distance_px.argmin()]
     return Measured(

@@ -1,13 +1,11 @@
 """The pixels on which a mark may be drawn."""
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float64, Int64
 
 from templates.scene.scene import Scene, find_rows, inside
 
-_BORDER = 0.06
-"""Least distance of a mark from the frame's edges, as a share of the frame's size: mark and letter stay inside."""
-_MAX_OUTLIER_PROBABILITY = 0.01
+MAX_OUTLIER_PROBABILITY = 0.01
 """Points with a larger outlier probability cannot pass the gate, and are not proposed."""
 _MAX_TRACKS = 300
 """Most tracks of a frame whose pixels are candidates."""
@@ -22,11 +20,11 @@ def markable(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:
 
 def filter_markable(scene: Scene, frame: int, xy_px: Float64[np.ndarray, "n 2"]) -> Float64[np.ndarray, "k 2"]:
     """Those of the given pixels that are markable."""
-    xy = np.round(xy_px[inside(scene.clip, xy_px, _BORDER)], 1)
+    xy = np.round(xy_px[inside(scene.clip, xy_px)], 1)
     if not len(xy):
         return xy
     with np.errstate(invalid="ignore"):
-        return xy[scene.surface(frame, xy).outlier_probability < _MAX_OUTLIER_PROBABILITY]
+        return xy[scene.surface(frame, xy).outlier_probability < MAX_OUTLIER_PROBABILITY]
 
 
 def known_pixels(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:
@@ -59,6 +57,19 @@ def spread_frames(frames: np.ndarray, count: int) -> list[int]:
     if len(frames) <= count:
         return [int(f) for f in frames]
     return [int(f) for f in frames[np.linspace(0, len(frames) - 1, count).round().astype(int)]]
+
+
+def spaced(
+    rows: Int64[np.ndarray, "m"], xy_px: Float64[np.ndarray, "n 2"], min_distance_px: float, count: int
+) -> list[int]:
+    """The first `count` of the rows whose pixels are at least `min_distance_px` from those of all chosen before."""
+    kept: list[int] = []
+    for row in rows:
+        if all(np.linalg.norm(xy_px[row] - xy_px[k]) >= min_distance_px for k in kept):
+            kept.append(int(row))
+        if len(kept) == count:
+            break
+    return kept
 
 
 def listed(xy_px: np.ndarray) -> list[float]:

@@ -9,14 +9,11 @@ from jaxtyping import Bool, Float64
 from experts.intrinsics import Intrinsics
 from experts.tracking.track_ranges import passing
 from templates.measured import Measured, Undecided
-from templates.scene.marks import markable
+from templates.scene.marks import MAX_OUTLIER_PROBABILITY, markable
 from templates.scene.scene import Scene, find_rows, inside
+from templates.scene.surface import MAX_DISTANCE_PX
 from templates.unanswerable import UNDETERMINED
 
-_MAX_DISTANCE_PX = 1.5
-"""Largest distance of a track or a match from the pixel for which it counts (at 640 px width)."""
-_BORDER = 0.06
-_MAX_OUTLIER_PROBABILITY = 0.01
 _RANGE_FACTOR = 2.0
 """The point may be nearer than measured by this factor, or arbitrarily far. In rendered rooms one of 430 points outside
 at its measured range was inside; none of 187 points outside at every such range was."""
@@ -135,7 +132,7 @@ def _max_inverse_range(
     assert scene.path is not None
     if scene.path.motion == "rotation_only":
         matched, outlier_probability = _matched(scene, frame_a)
-        near = np.linalg.norm(matched[None] - xy_px[:, None], axis=2) <= _MAX_DISTANCE_PX * scene.pixel_scale
+        near = np.linalg.norm(matched[None] - xy_px[:, None], axis=2) <= MAX_DISTANCE_PX * scene.pixel_scale
         least = np.where(near, outlier_probability, np.inf).min(axis=1, initial=np.inf)
         return np.zeros(len(xy_px)), np.where(np.isfinite(least), least, np.nan)
     surface = scene.surface(frame_a, xy_px)
@@ -158,8 +155,8 @@ def _matched(scene: Scene, frame: int) -> tuple[Float64[np.ndarray, "k 2"], Floa
     matches = scene.matches
     if matches is None:
         return np.empty((0, 2)), np.empty(0)
-    here = (matches.pairs[matches.pair, 0] == frame) & (matches.outlier_probability < _MAX_OUTLIER_PROBABILITY)
-    here &= inside(scene.clip, matches.xy_a_px, _BORDER)
+    here = (matches.pairs[matches.pair, 0] == frame) & (matches.outlier_probability < MAX_OUTLIER_PROBABILITY)
+    here &= inside(scene.clip, matches.xy_a_px)
     return matches.xy_a_px[here], matches.outlier_probability[here]
 
 
@@ -171,4 +168,4 @@ def _tracked_into(scene: Scene, frame_a: int, xy_a_px: Float64[np.ndarray, "2"],
     if min(a, b) < 0:
         return False
     visible: Bool[np.ndarray, "t"] = scene.tracks.visible[:, a] & scene.tracks.visible[:, b]
-    return bool(passing(scene.tracks.xy_px[:, a], visible, xy_a_px[None], _MAX_DISTANCE_PX * scene.pixel_scale)[0] >= 0)
+    return bool(passing(scene.tracks.xy_px[:, a], visible, xy_a_px[None], MAX_DISTANCE_PX * scene.pixel_scale)[0] >= 0)

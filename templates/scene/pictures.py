@@ -8,7 +8,7 @@ from jaxtyping import Float64
 
 from experts.clip import Clip
 from templates.measured import Json
-from templates.scene.marks import listed, spread_frames
+from templates.scene.marks import listed, spaced, spread_frames
 
 Params = dict[str, Json]
 """Parameters of a fact."""
@@ -30,13 +30,9 @@ class Pictures:
             return None
         frame = int(rng.choice(sorted(self.corners)))
         distance_px = MIN_DISTANCE * float(np.hypot(self.clip.width_px, self.clip.height_px))
-        kept: list[Float64[np.ndarray, "2"]] = []
-        for xy in rng.permutation(self.corners[frame]):
-            if all(np.linalg.norm(xy - other) >= distance_px for other in kept):
-                kept.append(xy)
-            if len(kept) == count:
-                return frame, [listed(each) for each in kept]
-        return None
+        xy_px = rng.permutation(self.corners[frame])
+        rows = spaced(np.arange(len(xy_px)), xy_px, distance_px, count)
+        return (frame, [listed(xy_px[row]) for row in rows]) if len(rows) == count else None
 
     def interval(self, rng: np.random.Generator, count: int) -> list[int] | None:
         """At most `count` evenly spaced frames of a random interval."""

@@ -10,14 +10,13 @@ import numpy as np
 from jaxtyping import Float64
 
 from templates.fact import Fact
-from templates.scene.marks import listed, markable
+from templates.scene.marks import MAX_OUTLIER_PROBABILITY, listed, markable
 from templates.scene.scene import Scene, find_rows
 
 MAX_PIXEL_SHIFT = 0.05
 """Largest distance of a mark from the drawn pixel, as a share of the diagonal."""
 MAX_FRAME_SHIFT = 0.1
 """Largest distance of a photo from the drawn one, as a share of the clip's frames."""
-_MAX_OUTLIER_PROBABILITY = 0.01
 
 
 def at_marks(facts: Sequence[Fact], scene: Scene) -> list[Fact]:
@@ -69,7 +68,7 @@ def _matched(fact: Fact, scene: Scene) -> Fact:
         return fact
     frame_shift = np.abs(matches.pairs - [params["frame_a"], params["frame_b"]]).max(axis=1)[matches.pair]
     distance = np.linalg.norm(matches.xy_a_px - np.array(params["xy_a"]), axis=1)
-    near = (matches.outlier_probability < _MAX_OUTLIER_PROBABILITY) & (distance <= MAX_PIXEL_SHIFT * scene.diagonal_px)
+    near = (matches.outlier_probability < MAX_OUTLIER_PROBABILITY) & (distance <= MAX_PIXEL_SHIFT * scene.diagonal_px)
     near &= frame_shift <= MAX_FRAME_SHIFT * float(np.ptp(scene.clip.frames))
     if not near.any():
         return fact

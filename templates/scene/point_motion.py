@@ -8,9 +8,8 @@ from scipy.spatial import ConvexHull, QhullError
 from templates.measured import Measured, Undecided
 from templates.scene.correspondence import object_at
 from templates.scene.scene import Scene, find_rows
+from templates.scene.surface import MAX_DISTANCE_PX
 
-_MAX_DISTANCE_PX = 1.5
-"""Largest distance of a track from the pixel for which it counts (at 640 px width)."""
 _SIGMA_PX = 2.0
 """σ of a residual against the static world (at 640 px width): a moving track has 6 px, which is 3 σ."""
 INSIDE_PX = 6.0
@@ -76,7 +75,7 @@ def _distance_inside_moving_px(scene: Scene, frame: int, xy_px: np.ndarray) -> f
 
 
 def track_at(scene: Scene, frame: int, xy_px: np.ndarray) -> int | None:
-    """Row of the track nearest to a pixel of a frame; None if none is within `_MAX_DISTANCE_PX`."""
+    """Row of the track nearest to a pixel of a frame; None if none is within `MAX_DISTANCE_PX`."""
     tracks = scene.tracks
     if tracks is None or (column := int(find_rows(tracks.frames, [frame])[0])) < 0:
         return None
@@ -84,7 +83,7 @@ def track_at(scene: Scene, frame: int, xy_px: np.ndarray) -> int | None:
     if not np.isfinite(distance_px).any():
         return None
     row = int(np.nanargmin(distance_px))
-    return row if distance_px[row] <= _MAX_DISTANCE_PX * scene.pixel_scale else None
+    return row if distance_px[row] <= MAX_DISTANCE_PX * scene.pixel_scale else None
 
 
 def _by_pose(scene: Scene, frame: int, xy_px: np.ndarray, frames: Sequence[int]) -> Measured | Undecided:

@@ -7,6 +7,7 @@ choice of world. Unknown values are NaN.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
@@ -31,12 +32,16 @@ from experts.signals import (
 )
 from experts.tracking.path_on_tracks import FitSettings, FittedPath, path_by_tracks
 from templates.scene.agreed import agreed, second_opinion
-from templates.scene.surface import OutlierSettings, Surface, dense_surface, sparse_surface
+from templates.scene.surface import MAX_DISTANCE_PX, OutlierSettings, Surface, dense_surface, sparse_surface
 from templates.scene.suspected_outliers import suspected_outliers
 from templates.scene.track_confirmation import confirmed_by_tracks
 
 REFERENCE_WIDTH_PX = 640
 """Pixel thresholds are stated for this width, and scale with the frame."""
+BORDER = 0.06
+"""Least distance of a mark from the frame's edges, as a share of the frame's size: mark and letter stay inside."""
+
+AnySignal = TypeVar("AnySignal", bound=Signal)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,53 +60,50 @@ class Scene:
     judged_by: Mapping[str, Provenance] = field(default_factory=dict)
     """Provenance of the signals that decided which signals count and how large their σ is, by signal name."""
 
+    def _signal(self, name: str, kind: type[AnySignal]) -> AnySignal | None:
+        signal = self.signals.get(name)
+        return signal if isinstance(signal, kind) else None
+
     @property
     def path(self) -> CameraPath | None:
         """The camera path, if there is one."""
-        path = self.signals.get("camera_path")
-        return path if isinstance(path, CameraPath) else None
+        return self._signal("camera_path", CameraPath)
 
     @property
     def points(self) -> SparsePoints | None:
         """Sparse static points, if there are any."""
-        points = self.signals.get("sparse_points")
-        return points if isinstance(points, SparsePoints) else None
+        return self._signal("sparse_points", SparsePoints)
 
     @property
     def depth(self) -> Depth | None:
         """Dense depth, if there is any."""
-        depth = self.signals.get("depth")
-        return depth if isinstance(depth, Depth) else None
+        return self._signal("depth", Depth)
 
     @property
     def tracks(self) -> PointTracks | None:
         """Point tracks, if there are any."""
-        tracks = self.signals.get("tracks")
-        return tracks if isinstance(tracks, PointTracks) else None
+        return self._signal("tracks", PointTracks)
 
     @property
     def matches(self) -> Matches | None:
         """Matches, if there are any."""
-        matches = self.signals.get("matches")
-        return matches if isinstance(matches, Matches) else None
+        return self._signal("matches", Matches)
 
     @property
     def gravity(self) -> Gravity | None:
         """Gravity, if known."""
-        gravity = self.signals.get("gravity")
-        return gravity if isinstance(gravity, Gravity) else None
+        return self._signal("gravity", Gravity)
 
     @property
     def calibration(self) -> Calibration | None:
         """The camera parameters estimated without a path, if there are any."""
-        calibration = self.signals.get("calibration")
-        return calibration if isinstance(calibration, Calibration) else None
+        return self._signal("calibration", Calibration)
 
     @property
     def objects(self) -> Objects | None:
         """Objects with exact masks and poses from a data set, if there are any."""
-        objects = self.signals.get("objects")
-        return objects if isinstance(objects, Objects) and objects.centre_sigma is None else None
+        objects = self._signal("objects", Objects)
+        return objects if objects is not None and objects.centre_sigma is None else None
 
     @property
     def diagonal_px(self) -> float:
@@ -185,7 +187,7 @@ class Scene:
             return seen if self.measured_depth is not None else self._confirmed(seen, frame, xy_px)
         if self.path is not None and self.points is not None:
             (world_from_cam,) = self.world_from_cam([frame])
-            radius_px = 1.5 * self.pixel_scale
+            radius_px = MAX_DISTANCE_PX * self.pixel_scale
             return sparse_surface(self._checked_points, world_from_cam, frame, xy_px, radius_px, self.outliers)
         return Surface.unknown(len(xy_px))
 
@@ -304,8 +306,8 @@ def find_rows(frames: Int64[np.ndarray, "n"], wanted: Sequence[int]) -> Int64[np
     return np.where(frames[at] == np.asarray(wanted), at, -1).astype(np.int64)
 
 
-def inside(clip: Clip, xy_px: Float64[np.ndarray, "*n 2"], border: float) -> Bool[np.ndarray, "*n"]:
-    """Whether pixels lie at least `border` (a fraction of the frame's size) inside the frame's edges."""
+def inside(clip: Clip, xy_px: Float64[np.ndarray, "*n 2"]) -> Bool[np.ndarray, "*n"]:
+    """Whether pixels lie at least `BORDER` inside the frame's edges."""
     size = np.array([clip.width_px, clip.height_px])
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.all((xy_px >= border * size) & (xy_px <= (1 - border) * size - 1), axis=-1))
+        return np.asarray(np.all((xy_px >= BORDER * size) & (xy_px <= (1 - BORDER) * size - 1), axis=-1))

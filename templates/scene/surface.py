@@ -8,6 +8,8 @@ from jaxtyping import Bool, Float64
 from experts.intrinsics import Intrinsics
 from experts.signals import Depth, SparsePoints
 
+MAX_DISTANCE_PX = 1.5
+"""Largest distance of a point, track or match from the pixel for which it counts (at 640 px width)."""
 _WINDOW_PX = 3
 """Half width of the window over which σ of dense depth takes in its range, so that points at edges stay undecided."""
 

@@ -6,12 +6,10 @@ from jaxtyping import Float64
 from experts.signals import PointTracks
 from experts.tracking.path_on_tracks import FittedPath
 from experts.tracking.track_ranges import departures, passing
-from templates.scene.surface import SUSPECTED_PROBABILITY, Surface
+from templates.scene.surface import MAX_DISTANCE_PX, SUSPECTED_PROBABILITY, Surface
 
 _CONFIRMED_PROBABILITY = 0.003
 """Outlier probability of learned depth that a track confirms (DESIGN §6: two independent estimates agree)."""
-_MAX_DISTANCE_PX = 1.5
-"""Largest distance of a track from the pixel for which it counts (at 640 px width)."""
 _MOVING_RADIUS_PX = 48.0
 """Points this near to a moving track may move with it (at 640 px width)."""
 _MAX_TRACK_SIGMA = 0.10
@@ -39,7 +37,7 @@ def confirmed_by_tracks(
     if not len(column) or not len(xy_px):
         return seen.outlier_probability
     here, static = tracks.xy_px[:, column[0]], tracks.motion != 1
-    nearest = passing(here, tracks.visible[:, column[0]] & static, xy_px, _MAX_DISTANCE_PX * pixel_scale)
+    nearest = passing(here, tracks.visible[:, column[0]] & static, xy_px, MAX_DISTANCE_PX * pixel_scale)
     rows = np.flatnonzero((nearest >= 0) & np.isfinite(seen.xyz_cam).all(axis=1))
     difference, sigma = departures(seen.range[rows], tracks, nearest[rows], fitted, frame, xy_px[rows])
     decided = sigma <= _MAX_TRACK_SIGMA

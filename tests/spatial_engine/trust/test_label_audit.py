@@ -11,7 +11,7 @@ from templates.answers.registry import recorded_answer
 from templates.fact import Fact
 from templates.registry import create_templates
 from templates.scene.scene import Scene
-from templates.truth import Claim, compare, compare_all
+from templates.truth import Claim, compare_all
 from tests.spatial_engine.trust.known_room import opened
 
 TEMPLATES = create_templates()
@@ -71,10 +71,7 @@ def test_all_at_once_says_what_one_by_one_says(questions, scene):
             for q, fact, answer in zip(own, facts, answers, strict=True)
         ]
         together = compare_all(TEMPLATES[template], claims, scene, slack_px=3.0)
-        singly = [
-            compare(TEMPLATES[template], q.format, fact, answer, scene, slack_px=3.0)
-            for q, fact, answer in zip(own, facts, answers, strict=True)
-        ]
+        singly = [one for claim in claims for one in compare_all(TEMPLATES[template], [claim], scene, slack_px=3.0)]
         assert repr(together) == repr(singly)
 
 
