@@ -13,7 +13,7 @@ from spatial_engine.trust.audit_summary import cells
 from spatial_engine.trust.metrics import AuditMetrics, LabelMetrics, in_sigmas
 from spatial_engine.trust.signal_errors_record import SignalErrors, joined_counts
 from spatial_engine.trust.verdict import Verdict
-from spatial_engine.trust.yield_share import together
+from spatial_engine.trust.yield_share import total_yield
 
 _PACKAGES = ("numpy", "scipy", "opencv-python-headless", "pycolmap", "av")
 _OUTLIER_SIGMAS = 5.0
@@ -120,7 +120,7 @@ def _of_groups(clips: Sequence[ClipVerdicts]) -> Iterator[str]:
 def _refusals(clips: Sequence[ClipVerdicts]) -> Iterator[str]:
     """For each set the reasons of facts that are not asked, and of those that the truth does not decide."""
     for clip in clips:
-        asked = together(clip.yields)
+        asked = total_yield(clip.yields)
         undecidable = Counter(verdict.reason for verdict in clip.verdicts if verdict.word == "undecidable")
         parts = [f"not asked: {_counted(asked.reasons.items())}"] if asked.reasons else []
         parts += [f"undecidable: {_counted(undecidable.most_common())}"] if undecidable else []

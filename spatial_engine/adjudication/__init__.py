@@ -1,4 +1,4 @@
-"""People judge recorded answers: a page for one annotator, agreement of several, and what the audit says of it."""
+"""People judge recorded answers: a page for one annotator, agreement of several, and a summary in the audit."""
 
 from spatial_engine.adjudication.agreement import fold_in
 from spatial_engine.adjudication.label_studio import from_label_studio, to_label_studio

@@ -1,4 +1,4 @@
-"""Verdicts of several annotators together: counts per leaf, their agreement, and the questions they disagree on."""
+"""Combines the verdicts of several annotators: counts per leaf, agreement, and disputed questions."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -22,35 +22,35 @@ _OUTCOMES = (*WORDS, DISPUTED)
 
 @dataclass(frozen=True, kw_only=True)
 class Disagreement:
-    """A question on which annotators differ, and no majority decides."""
+    """A question without a majority among its annotators."""
 
     question: Question
-    said: Mapping[str, Judgement]
+    judgements: Mapping[str, Judgement]
     """By annotator."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotatorPair:
-    """Two annotators on what both judged, without passes over disagreements."""
+    """Agreement of two annotators on the questions that both judged; passes over disagreements do not count."""
 
     names: tuple[str, str]
     agreement: AnnotatorAgreement
     by_leaf: Mapping[str, tuple[int, int]]
-    """(questions, same word) per leaf."""
+    """(questions, equal verdicts) per leaf."""
 
 
 def disagreements(verdicts: Verdicts) -> list[Disagreement]:
-    """What a third person should look at, by leaf."""
+    """Questions for a third annotator, by leaf."""
     found = [
-        Disagreement(question=verdicts.questions[id], said=said)
-        for id, said in _by_question(verdicts.judged()).items()
-        if _outcome(said) == DISPUTED
+        Disagreement(question=verdicts.questions[id], judgements=judgements)
+        for id, judgements in _by_question(verdicts.judged()).items()
+        if _outcome(judgements) == DISPUTED
     ]
     return sorted(found, key=lambda one: (_leaf_rank(one.question.ability), one.question.id))
 
 
 def pairs(verdicts: Verdicts) -> list[AnnotatorPair]:
-    """Every two annotators who judged a question in common."""
+    """Every pair of annotators with a common question."""
     judged = {
         name: {id: one for id, one in judgements.items() if one.verdict is not None and not one.verdict.third}
         for name, judgements in verdicts.judged().items()
@@ -67,21 +67,21 @@ def pairs(verdicts: Verdicts) -> list[AnnotatorPair]:
 
 
 def human_audit(verdicts: Verdicts) -> dict[str, Json] | None:
-    """What `audit.json` keeps under "human", in questions and without names; None if nobody judged anything.
+    """The entry "human" of `audit.json`, counted in questions and without names; None without verdicts.
 
-    A question has the word of more than half of those who judged it, else it is disputed.
+    The outcome of a question is the verdict of more than half of its annotators; else it is disputed.
     """
     judged = verdicts.judged()
-    said = _by_question(judged)
-    if not said:
+    by_question = _by_question(judged)
+    if not by_question:
         return None
-    outcomes = {id: _outcome(of) for id, of in said.items()}
+    outcomes = {id: _outcome(judgements) for id, judgements in by_question.items()}
     by_leaf: dict[str, Counter[str]] = {}
     for id, word in outcomes.items():
         by_leaf.setdefault(verdicts.questions[id].ability, Counter())[word] += 1
     return {
         "annotators": len(judged),
-        "questions": len(said),
+        "questions": len(by_question),
         **_counts(outcomes.values()),
         **_valid(outcomes, verdicts.questions),
         "abilities": {leaf: _counts(by_leaf[leaf].elements()) for leaf in sorted(by_leaf, key=_leaf_rank)},
@@ -92,7 +92,7 @@ def human_audit(verdicts: Verdicts) -> dict[str, Json] | None:
 
 
 def _valid(outcomes: Mapping[str, str], questions: Mapping[str, Question]) -> dict[str, Json]:
-    """Share of questions whose recorded answer people hold right, and its 95 % lower bound (Clopper-Pearson, n_eff)."""
+    """Share of questions with the outcome right, and its 95 % lower bound (Clopper-Pearson with n_eff)."""
     not_right = sum(word != "right" for word in outcomes.values())
     clips = len({questions[id].clip for id in outcomes})
     _, bound = clopper_pearson(not_right, len(outcomes), tail=0.05, clips=clips)
@@ -100,7 +100,7 @@ def _valid(outcomes: Mapping[str, str], questions: Mapping[str, Question]) -> di
 
 
 def _blind(judged: Mapping[str, Mapping[str, Judgement]], questions: Mapping[str, Question]) -> dict[str, int]:
-    """Own answers given before the recorded one was shown: how many count as right, how many could not tell."""
+    """Numbers of blind answers (before the recorded answer was shown), of right ones, and of "could not tell"."""
     found = Counter[str]()
     for judgements in judged.values():
         for id, judgement in judgements.items():
@@ -120,10 +120,9 @@ def _by_question(judged: Mapping[str, Mapping[str, Judgement]]) -> dict[str, dic
     return found
 
 
-def _outcome(said: Mapping[str, Judgement]) -> str:
-    """The word of more than half; otherwise disputed."""
-    (word, count), *_ = Counter(_word(judgement) for judgement in said.values()).most_common()
-    return word if count > len(said) / 2 else DISPUTED
+def _outcome(judgements: Mapping[str, Judgement]) -> str:
+    (word, count), *_ = Counter(map(_word, judgements.values())).most_common()
+    return word if count > len(judgements) / 2 else DISPUTED
 
 
 def _word(judgement: Judgement) -> str:
@@ -149,10 +148,10 @@ def _leaf_rank(leaf: str) -> tuple[int, str]:
 
 
 def fold_in(dataset: Dataset | str | Path) -> dict[str, Json] | None:
-    """Writes what DATASET.adjudication/ holds about the data set as it is now into its audit and card; returns it.
+    """Writes a summary of the verdicts in DATASET.adjudication/ into the audit and the card; returns it.
 
-    None, and "human" is null, if nobody judged anything. Names and notes stay out. Raises `UsageError` if there is no
-    data set, or a file of verdicts is damaged.
+    Without verdicts it returns None, and "human" is null. Names and notes are omitted. Raises `UsageError` if there is
+    no data set, or if a file of verdicts is damaged.
     """
     dataset = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)
     found = human_audit(Verdicts(dataset))

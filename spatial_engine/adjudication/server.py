@@ -51,7 +51,7 @@ class AdjudicationServer(LoopbackServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "spatial-engine", ""
-    timeout = 60  # of a connection that says nothing
+    timeout = 60  # of a silent connection
     server: Any  # whose `owner` is an AdjudicationServer
 
     def do_GET(self) -> None:
@@ -74,20 +74,20 @@ class _Handler(BaseHTTPRequestHandler):
             return
         session = self.server.owner.session
         actions: Mapping[str, Callable[[Mapping[str, Json]], dict[str, Json]]] = {
-            "answer": lambda said: session.answer(_words(said, "id"), _words(said, "text", or_none=True)),
-            "verdict": lambda said: session.judge(_words(said, "id"), _words(said, "verdict"), _words(said, "note")),
-            "evidence": lambda said: session.evidence(_words(said, "id")),
-            "later": lambda said: session.postpone(_words(said, "id")),
-            "undo": lambda said: session.undo(),
+            "answer": lambda sent: session.answer(_words(sent, "id"), _words(sent, "text", or_none=True)),
+            "verdict": lambda sent: session.judge(_words(sent, "id"), _words(sent, "verdict"), _words(sent, "note")),
+            "evidence": lambda sent: session.evidence(_words(sent, "id")),
+            "later": lambda sent: session.postpone(_words(sent, "id")),
+            "undo": lambda sent: session.undo(),
         }
         if place not in actions:
             self._refuse(404, "no such place")
             return
         try:
-            said = json.loads(body)
-            if not isinstance(said, dict):
+            sent = json.loads(body)
+            if not isinstance(sent, dict):
                 raise ValueError("not an object")
-            self._json(200, actions[place](said))
+            self._json(200, actions[place](sent))
         except OutOfStep:
             self._json(409, session.screen())
         except (ValueError, RecursionError) as error:
@@ -96,10 +96,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(500, f"not saved: {error.strerror or error}")
 
     def _place(self) -> str | None:
-        """What of ours is asked for, after all checks; None once it is refused.
+        """The requested path, after all checks; None if the request is refused.
 
-        The Host check stops pages elsewhere that point a name of theirs at this machine, the Origin check those that
-        send here, the token everybody else on this machine.
+        The Host check stops DNS rebinding, the Origin check stops other pages, and the token stops other users of this
+        machine.
         """
         served = self.server.owner
         ours = {f"{name}:{served.port}" for name in (HOST, "localhost")}
@@ -116,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
         return None
 
     def _body(self) -> bytes | None:
-        """What was sent; None once it is refused."""
+        """The body of the request; None if it is refused."""
         length = self.headers.get("Content-Length", "")
         if not (length.isascii() and length.isdecimal() and len(length) < 7 and int(length) <= _MAX_BODY_BYTES):
             self.close_connection = True
@@ -197,7 +197,7 @@ def adjudicate(
     verdicts = Verdicts(Dataset.open(dataset))
     chosen = verdicts.chosen(leaf=leaf, sample=sample, seed=seed)
     if disagreements:
-        disputed = {one.question.id for one in disagreed(verdicts) if annotator not in one.said}
+        disputed = {one.question.id for one in disagreed(verdicts) if annotator not in one.judgements}
         already = verdicts.history(annotator).judgements()
         mine = {id for id, one in already.items() if one.verdict is not None and one.verdict.third}
         chosen = [question for question in chosen if question.id in disputed | mine]

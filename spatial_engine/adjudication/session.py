@@ -1,4 +1,4 @@
-"""One annotator at work: which question stands on the screen, and what each key does to it."""
+"""The session of one annotator: the question on the screen, and the effect of each key."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -12,54 +12,55 @@ from templates.measured import Json
 from templates.question import Question
 
 MAX_OWN = 4000
-"""Characters of an own answer that are read."""
+"""Longest own answer, in characters."""
 
 
 @runtime_checkable
 class Steps(Protocol):
-    """Where steps are kept."""
+    """A file of steps."""
 
     def append(self, step: Step) -> None:
-        """On disk when it returns; raises `OSError`."""
+        """Writes to disk before it returns; raises `OSError`."""
 
 
 @dataclass(frozen=True)
 class Clock:
-    """Time, as an argument."""
+    """A replaceable clock."""
 
     now: Callable[[], str]
     """ISO 8601 in UTC."""
     seconds: Callable[[], float]
-    """Of any clock that only goes forward."""
+    """Of a monotonic clock."""
 
 
 class OutOfStep(Exception):  # noqa: N818 - the page is merely behind
-    """What was sent is not for the question on the screen: another tab went on."""
+    """The request is not about the current question: another tab has gone on."""
 
 
 class Session:
-    """Safe for several threads. Every change is on disk before it shows; every method returns the new screen."""
+    """Thread-safe. Every change is on disk before it is shown; every method returns the new screen."""
 
     def __init__(
         self, questions: Sequence[Question], history: History, file: Steps, clock: Clock, *, third: bool = False
     ) -> None:
-        """`questions`: in the order in which they are shown. `third`: a pass over what others disagree on."""
+        """`questions`: in the order of showing. `third`: a pass over the disagreements of others."""
         self.questions = {question.id: question for question in questions}
         self._history, self._file, self._clock, self._third = history, file, clock, third
         self._postponed: list[str] = []
         self._lock = threading.Lock()
         self._returned: str | None = None
-        """Question that an undo brought back: it is shown before any other."""
+        """The question that an undo brought back; it is shown first."""
         self._shown: dict[str, float] = {}
         self._evidence: set[str] = set()
 
     def screen(self) -> dict[str, Json]:
-        """What the page draws."""
+        """The content of the page."""
         with self._lock:
             return self._screen()
 
     def answer(self, id: str, text: str | None) -> dict[str, Json]:
-        """The own answer; None: could not tell. Raises `ValueError` if it cannot be read, `OutOfStep`, `OSError`."""
+        """Takes the own answer; None: could not tell. Raises `ValueError` if it is unreadable, `OutOfStep`,
+        `OSError`."""
         with self._lock:
             question, judgement = self._current(id)
             if judgement.answer is not None:
@@ -69,7 +70,8 @@ class Session:
             return self._screen()
 
     def judge(self, id: str, word: str, note: str) -> dict[str, Json]:
-        """The verdict on the recorded answer. Raises `ValueError` if it is no verdict, `OutOfStep`, `OSError`."""
+        """Takes the verdict on the recorded answer. Raises `ValueError` for an unknown verdict, `OutOfStep`,
+        `OSError`."""
         with self._lock:
             _, judgement = self._current(id)
             if judgement.answer is None:
@@ -84,7 +86,7 @@ class Session:
             return self._screen()
 
     def evidence(self, id: str) -> dict[str, Json]:
-        """How the answer was measured, once the own answer is given. Raises `OutOfStep`."""
+        """The measurement behind the answer; only after the own answer. Raises `OutOfStep`."""
         with self._lock:
             question, judgement = self._current(id)
             if judgement.answer is None:
@@ -93,7 +95,7 @@ class Session:
             return {"evidence": evidence(question)}
 
     def undo(self) -> dict[str, Json]:
-        """Takes the last step back, over restarts too; nothing if there is none. Raises `OSError`."""
+        """Undoes the last step, also one before a restart. Raises `OSError`."""
         with self._lock:
             if last := self._history.last(self.questions):
                 self._add("undo", last)
@@ -101,7 +103,7 @@ class Session:
             return self._screen()
 
     def postpone(self, id: str) -> dict[str, Json]:
-        """Puts the question behind all others. Raises `OutOfStep`."""
+        """Moves the question to the end. Raises `OutOfStep`."""
         with self._lock:
             self._current(id)
             self._returned = None
@@ -121,21 +123,20 @@ class Session:
         return self.questions[id], self._history.judgement(id)
 
     def _open(self) -> list[str]:
-        """Ids without a verdict: first what an undo brought back, last what was postponed."""
+        """Ids without a verdict: first the one that an undo brought back, last the postponed ones."""
         first = [] if self._returned is None else [self._returned]
-        apart = {*first, *self._postponed}
-        between = (id for id in self.questions if id not in apart)
-        behind = (id for id in self._postponed if id not in first)
-        return [id for id in (*first, *between, *behind) if id not in self._history.judged]
+        others = (id for id in self.questions if id not in {*first, *self._postponed})
+        last = (id for id in self._postponed if id not in first)
+        return [id for id in (*first, *others, *last) if id not in self._history.judged]
 
     def _screen(self) -> dict[str, Json]:
-        left = self._open()
+        remaining = self._open()
         total = len(self.questions)
-        known = {"done": total - len(left), "total": total, "third": self._third}
+        known = {"done": total - len(remaining), "total": total, "third": self._third}
         known["undoable"] = self._history.last(self.questions) is not None
-        if not left:
+        if not remaining:
             return {**known, "item": None, "next": []}
-        question = self.questions[left[0]]
+        question = self.questions[remaining[0]]
         self._shown.setdefault(question.id, self._clock.seconds())
         answer = self._history.judgement(question.id).answer
         revealed = None if answer is None else {
@@ -144,7 +145,7 @@ class Session:
         if revealed is not None and answer is not None and answer.own is not None:
             revealed["agrees"] = agrees(question, answer.own)
         upcoming: dict[str, Json] = (
-            shown(self.questions[left[1]]) if len(left) > 1 else {"id": "", "pictures": [], "options": []}
+            shown(self.questions[remaining[1]]) if len(remaining) > 1 else {"id": "", "pictures": [], "options": []}
         )
         pictures = [
             *upcoming["pictures"],

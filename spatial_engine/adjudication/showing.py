@@ -1,4 +1,4 @@
-"""What an annotator sees of a question, and when: first what a model would see, later the recorded answer."""
+"""What an annotator sees: first the question as a model sees it, later the recorded answer."""
 
 import json
 from collections.abc import Mapping
@@ -13,19 +13,19 @@ from templates.measured import Json
 from templates.question import Question
 
 PICTURES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".webp": "image/webp"}
-"""Types of the pictures that are served, by suffix."""
+"""MIME types of served pictures, by suffix."""
 _CONTENT = ("format", "prompt", "options", "answer", "unit", "tolerance", "scorer_params", "media")
 
 
 def content_hash(question: Question) -> str:
-    """16 hex digits of what is shown and recorded as right; σ, margin and provenance may change without it."""
+    """16 hex digits of what is shown and of the recorded answer; independent of σ, margin and provenance."""
     shown = plain({name: getattr(question, name) for name in _CONTENT})
     text = json.dumps(shown, sort_keys=True, ensure_ascii=True)
     return sha256(text.encode()).hexdigest()[:16]
 
 
 def shown(question: Question) -> dict[str, Json]:
-    """Without anything that tells the answer. Pictures are named by their place in `media`."""
+    """The question without its answer. Pictures are named by their index in `media`."""
     pictures = [_picture(place, medium) for place, medium in enumerate(question.media)]
     places = {str(medium.get("id")): place for place, medium in enumerate(question.media) if medium.get("option")}
     return plain(
@@ -43,12 +43,12 @@ def shown(question: Question) -> dict[str, Json]:
 
 
 def recorded(question: Question) -> dict[str, Json]:
-    """The answer that the data set holds, and how far it reaches."""
+    """The recorded answer with its tolerance."""
     return plain({"answer": question.answer, "tolerance": question.tolerance, "unit": question.unit})
 
 
 def evidence(question: Question) -> dict[str, Json]:
-    """How the answer was measured."""
+    """The measurement behind the answer."""
     makers = sorted({f"{record.get('expert')} {record.get('version')}" for record in question.provenance})
     numbers = {"value": question.value, "sigma": question.sigma, "margin": question.margin}
     known = {name: value for name, value in numbers.items() if value is not None}
@@ -59,8 +59,6 @@ def evidence(question: Question) -> dict[str, Json]:
 
 def read_own(question: Question, text: str) -> Json:
     """An annotator's answer in the form of `Question.answer`. Raises `ValueError` if it cannot be read as one."""
-    if question.format == "text":
-        return text.strip()
     found = read(question, text)
     if isinstance(found, Unreadable):
         raise ValueError(f"that is no answer to this question: {found.reason}")
@@ -68,13 +66,13 @@ def read_own(question: Question, text: str) -> Json:
 
 
 def agrees(question: Question, own: Json) -> bool | None:
-    """Whether an annotator's own answer counts as right; None where no rule says."""
+    """Whether an annotator's own answer is right; None if it cannot be scored."""
     score = score_read(question, own)
     return score.value >= 1.0 if isinstance(score, Score) else None
 
 
 def picture_file(dataset_path: Path, question: Question, place: int) -> Path | None:
-    """The file of a picture; None for what is no picture inside the data set, whatever `questions.jsonl` says."""
+    """The file of a picture; None unless it is a picture inside the data set."""
     if not 0 <= place < len(question.media):
         return None
     root = dataset_path.resolve()

@@ -1,6 +1,5 @@
-"""An annotator's file: a line for each answer, verdict and undo; and the state of every question that follows."""
+"""The file of an annotator, with a line per answer, verdict and undo, and the resulting state of every question."""
 
-import fcntl
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,15 +8,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, get_args
 
+from spatial_engine.atomic_file import one_writer
 from spatial_engine.errors import UsageError
 from templates.measured import Json
 
 Word = Literal["right", "wrong", "undecided", "bad"]
-"""The recorded answer is right | it is wrong | the pictures do not decide it | the question itself is at fault."""
+"""The recorded answer is right | it is wrong | the pictures do not decide it | the question is bad."""
 WORDS: tuple[Word, ...] = get_args(Word)
 Action = Literal["answer", "verdict", "undo"]
 MAX_NOTE = 2000
-"""Characters of a note that are kept."""
+"""Longest note, in characters."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,24 +28,24 @@ class Step:
     question: str
     """Id of the question."""
     content: str
-    """Hash of what the question showed (`content_hash`): a verdict holds only for a question of the same content."""
+    """Hash of the question (`content_hash`): a verdict is valid only for the same content."""
     at: str
-    """When, ISO 8601 in UTC."""
+    """Time, ISO 8601 in UTC."""
     own: Json = None
-    """Of an answer: what the annotator says, in the form of `Question.answer`; null: could not tell."""
+    """Of an answer: the annotator's own answer, in the form of `Question.answer`; null: could not tell."""
     blind: bool = True
-    """Of an answer: given before the recorded answer was ever shown."""
+    """Of an answer: whether it was given before the recorded answer was shown."""
     verdict: Word | None = None
     note: str = ""
     evidence: bool = False
-    """Of a verdict: the evidence had been looked at."""
+    """Of a verdict: whether the evidence was shown before."""
     third: bool = False
-    """Of a verdict: given in a pass over what others disagree on, so no fair measure of agreement."""
+    """Of a verdict: whether it was given in a pass over disagreements, so that it does not count for agreement."""
     seconds: float | None = None
-    """Of a verdict: since the question was first shown."""
+    """Of a verdict: seconds since the question was first shown."""
 
     def to_line(self) -> str:
-        """One line, without its end: the fields that this action has."""
+        """One line without its end, with the fields of this action."""
         record = asdict(self)
         return json.dumps({name: record[name] for name in (*_SHARED, *_FIELDS[self.action])}, ensure_ascii=False)
 
@@ -73,7 +73,7 @@ _HOLDS: dict[str, tuple[type, ...]] = {
 
 
 def step_of(record: Any) -> Step:
-    """The step of one line's object; keys that are not known are ignored. Raises `ValueError`."""
+    """The step of one line's object; unknown keys are ignored. Raises `ValueError`."""
     if not isinstance(record, dict):
         raise ValueError("not an object")
     if missing := sorted({"action", "question", "content", "at"} - record.keys()):
@@ -90,14 +90,14 @@ def step_of(record: Any) -> Step:
 
 
 class StepFile:
-    """An annotator's file that this process holds."""
+    """The locked file of an annotator."""
 
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self.path = path
         self._file = file
 
     def append(self, step: Step) -> None:
-        """One line more: on disk when this returns. Raises `OSError`, and then the file is as it was before."""
+        """Appends one line and syncs it to disk. On `OSError` the file is unchanged."""
         before = self._file.seek(0, os.SEEK_END)
         try:
             self._file.write(f"{step.to_line()}\n".encode("utf-8", "surrogatepass"))
@@ -111,20 +111,14 @@ class StepFile:
 
 @contextmanager
 def holding(path: Path) -> Iterator[StepFile]:
-    """Takes the file for this process and mends its end. Raises `UsageError` if another process holds it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab", buffering=0) as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            cause = f"{path}: another process has this annotator's file open"
-            raise UsageError(cause, "end that one, or choose another --annotator") from error
+    """Locks the file and repairs its last line. Raises `BusyError` if another process holds it."""
+    with one_writer(path), path.open("ab", buffering=0) as file:
         _mend(path, file)
         yield StepFile(path, file)
 
 
 def read_steps(path: Path) -> list[Step]:
-    """All steps. A last line that was cut short is left out. Raises `UsageError` naming any other damaged line."""
+    """All steps; an incomplete last line is ignored. Raises `UsageError` naming any other damaged line."""
     return list(_steps(path)) if path.is_file() else []
 
 
@@ -141,7 +135,7 @@ def _steps(path: Path) -> Iterator[Step]:
 
 
 def _mend(path: Path, file: BinaryIO) -> None:
-    """Ends the last line if it is whole, else takes it away."""
+    """Completes the last line if its JSON is complete, else removes it."""
     content = path.read_bytes()
     whole = content.rfind(b"\n") + 1
     if whole == len(content):
@@ -156,30 +150,30 @@ def _mend(path: Path, file: BinaryIO) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """Where an annotator is with one question."""
+    """The current answer and verdict of an annotator on one question."""
 
     answer: Step | None = None
     verdict: Step | None = None
 
 
 class History:
-    """Steps that still count, of questions as they are now."""
+    """The valid steps of an annotator on the current questions."""
 
     def __init__(self, contents: Mapping[str, str], facts: Mapping[str, str]) -> None:
-        """By question id: content hash, and fact id (formats of one fact give each other's answer away)."""
+        """By question id: content hash, and fact id (one format of a fact reveals the answer of the others)."""
         self.contents, self._facts = contents, facts
         self.revealed: set[str] = set()
-        """Facts of which a recorded answer was shown once: an own answer after that is not blind."""
+        """Facts with a recorded answer that was shown: later own answers are not blind."""
         self.judged: set[str] = set()
         """Ids of questions with a verdict."""
         self.outdated: set[str] = set()
-        """Ids of questions that were judged, and that are no longer there or no longer the same."""
+        """Ids of judged questions that have changed or no longer exist."""
         self._order: list[str] = []
-        """Ids of the questions of all steps that count, oldest first."""
+        """Question ids of all valid steps, oldest first."""
         self._of: dict[str, list[Step]] = {}
 
     def extend(self, steps: Iterable[Step]) -> "History":
-        """Adds steps; those of questions that changed are set aside."""
+        """Adds steps; those on changed questions are ignored."""
         for step in steps:
             if self.contents.get(step.question) == step.content:
                 self.add(step)
@@ -188,7 +182,7 @@ class History:
         return self
 
     def add(self, step: Step) -> None:
-        """One step more; an undo takes the last one on its question away."""
+        """Adds one step; an undo removes the last one of its question."""
         id, steps = step.question, self._of.setdefault(step.question, [])
         if step.action != "undo":
             self.revealed.add(self._facts[id])
@@ -203,14 +197,14 @@ class History:
             self.judged.discard(id)
 
     def last(self, among: Mapping[str, object]) -> str | None:
-        """Id of the question of the last step on one of these; None if there is none."""
+        """Question id of the last step on one of these; None if there is none."""
         return next((id for id in reversed(self._order) if id in among), None)
 
     def judgement(self, id: str) -> Judgement:
-        """Of one question: its last answer and its last verdict."""
+        """The last answer and the last verdict of one question."""
         found: dict[str, Step] = {step.action: step for step in self._of.get(id, ())}
         return Judgement(answer=found.get("answer"), verdict=found.get("verdict"))
 
     def judgements(self) -> dict[str, Judgement]:
-        """Of all questions with a verdict, by id."""
+        """Judgements of all questions with a verdict, by id."""
         return {id: self.judgement(id) for id in self._of if id in self.judged}

@@ -1,4 +1,4 @@
-"""What people said, on the terminal."""
+"""Prints verdicts, agreement and disagreements."""
 
 import json
 from collections.abc import Mapping
@@ -17,9 +17,9 @@ from templates.measured import Json
 
 
 def show_summary(verdicts: Verdicts, human: Mapping[str, Json] | None, to: Console) -> None:
-    """Counts per leaf, agreement of every two annotators, and what is left to settle."""
+    """Counts per leaf, agreement of each pair of annotators, and the number of disputed questions."""
     if human is None:
-        to.print("nobody has judged a question of this data set yet")
+        to.print("no question of this data set has been judged yet")
     else:
         title = f"{counted(human['questions'], 'question')} judged by {human['annotators']}"
         table = Table("leaf", *WORDS, "disputed", title=title)
@@ -35,17 +35,17 @@ def show_summary(verdicts: Verdicts, human: Mapping[str, Json] | None, to: Conso
         if human["disputed"]:
             to.print(f"{human['disputed']} disputed: --disagreements lists them", soft_wrap=True)
     if outdated := verdicts.outdated():
-        to.print(f"{counted(outdated, 'question')} changed or gone since judged: not counted", soft_wrap=True)
+        to.print(f"not counted: {counted(outdated, 'judged question')} changed or removed since", soft_wrap=True)
 
 
 def show_disagreements(verdicts: Verdicts, to: Console) -> None:
-    """One block a question: who says what, and why."""
+    """One block per question with the verdicts and notes of its annotators."""
     found = disagreements(verdicts)
     for one in found:
         question = one.question
         to.print(f"{_safe(question.id)}  {_safe(question.ability)}  {_safe(question.prompt)}", soft_wrap=True)
         to.print(f"  recorded: {_safe(json.dumps(recorded(question), ensure_ascii=False))}", soft_wrap=True)
-        for name, judgement in sorted(one.said.items()):
+        for name, judgement in sorted(one.judgements.items()):
             if judgement.verdict is not None:
                 note = f": {judgement.verdict.note}" if judgement.verdict.note else ""
                 to.print(f"  {_safe(name)} says {judgement.verdict.verdict}{_safe(note)}", soft_wrap=True)
@@ -54,17 +54,17 @@ def show_disagreements(verdicts: Verdicts, to: Console) -> None:
 
 
 def show_import(done: Imported, to: Console) -> None:
-    """What was added, and what was left out and why."""
+    """Numbers of added and skipped verdicts, with reasons."""
     to.print(f"{counted(done.verdicts, 'verdict')} added")
     for reason, count in sorted(done.left_out.items()):
-        to.print(f"  {count} left out: {_safe(reason)}", soft_wrap=True)
+        to.print(f"  {count} skipped: {_safe(reason)}", soft_wrap=True)
 
 
 def _show_pairs(verdicts: Verdicts, to: Console) -> None:
     found = pairs(verdicts)
     if not found:
         return
-    table = Table("agreement", "leaf", "questions", "same word", "κ", "95 %")
+    table = Table("agreement", "leaf", "questions", "same", "κ", "95 %")
     for pair in found:
         known = pair.agreement
         interval = "" if known.low is None or known.high is None else f"{known.low:.2f} to {known.high:.2f}"

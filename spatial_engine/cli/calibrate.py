@@ -1,4 +1,4 @@
-"""`spatial-engine calibrate`: maps of σ, fitted on sequences with ground truth."""
+"""`spatial-engine calibrate`: fits the σ calibration on sequences with ground truth."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +12,7 @@ Given = Annotated[
     list[str],
     typer.Argument(
         metavar="SEQUENCE...",
-        help="Folders of a known layout or with a sequence.yaml, such files, or FOLDER=SEQUENCE.yaml: a set each.",
+        help="Folders of a known layout or with a sequence.yaml, such files, or FOLDER=SEQUENCE.yaml; each is one set.",
     ),
 ]
 MapsOut = Annotated[Path, typer.Option("-o", "--out", help="File to write.")]
@@ -41,9 +41,9 @@ def calibrate(
     write_json(out, found.maps.to_json())
     print(sigma_table(found.maps))
     for name, cause, remedy in found.skipped:
-        print(f"left out: {name}: {cause}" + (f"\n  try: {remedy}" if remedy else ""))
+        print(f"skipped: {name}: {cause}" + (f"\n  try: {remedy}" if remedy else ""))
     sets = sum(bool(errors) for errors in found.errors.values())
-    print(f"wrote {out}: {counted(len(found.maps.factors), 'map')}, {counted(sets, 'set')} with errors to count")
+    print(f"wrote {out}: {counted(len(found.maps.factors), 'factor')}, {counted(sets, 'set')} with errors to count")
     raise typer.Exit(1 if found.skipped else 0)
 
 

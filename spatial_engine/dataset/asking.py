@@ -1,4 +1,4 @@
-"""Asks about every clip of a store what its signals decide."""
+"""Makes the questions of every clip of a store."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -29,7 +29,7 @@ CRASHED = "the program failed on this clip"
 
 @dataclass(frozen=True, kw_only=True)
 class AskClip:
-    """The task of a worker: everything that can be asked about one clip."""
+    """The task of a worker: makes the questions of one clip."""
 
     store_path: Path
     templates: Sequence[Template]
@@ -40,7 +40,7 @@ class AskClip:
 
     @classmethod
     def of(cls, store: Store, options: GenerateOptions) -> "AskClip":
-        """The task that a user's options describe. Raises `UsageError`. Reads nothing of the store."""
+        """The task that the options describe. Does not read the store. Raises `UsageError`."""
         return cls(
             store_path=store.path,
             templates=templates_for(options),
@@ -50,7 +50,7 @@ class AskClip:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """What the audit of a data set records of it."""
+        """The settings for the audit of the data set."""
         calibration = replace(self.calibration, not_calibrated=()).to_json() | {"digest": self.calibration.digest}
         return {
             "ask": asdict(self.settings),
@@ -59,7 +59,7 @@ class AskClip:
         }
 
     def __call__(self, clip_id: str) -> ClipQuestions:
-        """The drafts of questions of a clip by id."""
+        """The drafts of a clip's questions, and the refusals."""
         store = Store(self.store_path)
         clip = clip_from_json(store.record(clip_id).clip)
         signals = with_sigma_calibration(store.signals(clip_id), self.calibration)
@@ -70,7 +70,7 @@ class AskClip:
 
 
 def ask_all(task: AskClip, store: Store, workers: int, progress: Progress) -> list[ClipQuestions]:
-    """What can be asked about each clip of a store, as the clips finish. A fault costs its clip alone."""
+    """The questions of each clip of a store, in the order in which clips finish. A fault affects only its clip."""
     asked = []
     clip_ids = store.clip_ids()
     progress.begin("asking", len(clip_ids))
@@ -109,7 +109,7 @@ def _calibration(options: GenerateOptions) -> SigmaCalibration:
     except ValueError as error:
         raise UsageError(f"--sigma-calibration {path} cannot be read: {error}", _GOOD_CALIBRATION) from error
     if not calibration.factors:
-        raise UsageError(f"--sigma-calibration {path} holds no factor for any sigma", _GOOD_CALIBRATION)
+        raise UsageError(f"--sigma-calibration {path} has no factor for any sigma", _GOOD_CALIBRATION)
     return calibration
 
 

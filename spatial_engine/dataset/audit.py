@@ -1,4 +1,4 @@
-"""What a data set says about itself: counts, refusals, balance, blind baselines, licences, splits, truth."""
+"""The content of `audit.json`: counts, refusals, balance, blind baselines, licences, splits, truth."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,8 +32,8 @@ def audit(
     settings: Mapping[str, Json],
     splits: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Json]:
-    """The content of `audit.json`. `refused`: never asked; `dropped`: decided, but left out by the balance pass.
-    `scenes`: of every clip, by clip id. `splits`: clips by name, where they are settled already.
+    """The content of `audit.json`. `refused`: not asked; `dropped`: decided, but dropped to balance the data set.
+    `scenes`: scene by clip id. `splits`: clips by split, if they are assigned already.
     """
     splits = _splits(scenes, seed) if splits is None else {name: sorted(clips) for name, clips in splits.items()}
     return {
@@ -67,10 +67,11 @@ def audit(
 def set_truth(
     dataset_path: str | Path, counts: Mapping[str, int], worst: Sequence[Mapping[str, Json]] = (), source: str = ""
 ) -> None:
-    """Writes what ground truth says ("right", "wrong", "undecidable", counted in facts) to `audit.json` and the card.
+    """Writes the comparison with ground truth (numbers of "right", "wrong" and "undecidable" facts) to `audit.json` and
+    the card.
 
-    `worst`: facts by how far they are off, worst first (any JSON objects; "fact_id" names the fact). `source`: what
-    the truth was ("the renderer's exact scene").
+    `worst`: facts by error, largest first (JSON objects with "fact_id"). `source`: the source of the truth ("the
+    renderer's exact scene").
     """
     if set(counts) != {"right", "wrong", "undecidable"}:
         raise ValueError(f"counts has {sorted(counts)}; give right, wrong and undecidable")
@@ -78,9 +79,10 @@ def set_truth(
     _put(Path(dataset_path), {"truth": dict(counts), "truth_detail": detail})
 
 
-def set_human(dataset_path: str | Path, standing: Mapping[str, Json] | None) -> None:
-    """Writes what people said (`spatial_engine.adjudication.standing`) to `audit.json` and the card; None: nobody."""
-    _put(Path(dataset_path), {"human": plain(standing)})
+def set_human(dataset_path: str | Path, summary: Mapping[str, Json] | None) -> None:
+    """Writes the verdicts of people (`spatial_engine.adjudication.summary`) to `audit.json` and the card; None: no
+    verdicts."""
+    _put(Path(dataset_path), {"human": plain(summary)})
 
 
 def _put(dataset_path: Path, changes: Mapping[str, Json]) -> None:
@@ -108,7 +110,7 @@ def _abilities(questions: Sequence[Question]) -> dict[str, Json]:
 
 
 def _unanswerable(questions: Iterable[Question]) -> dict[str, dict[str, int]]:
-    """By template: choices that offer "It cannot be determined ...", and of how many that is the right answer."""
+    """By template: choices with the option "It cannot be determined ...", and how often that is right."""
     offered = [question for question in questions if offers_undetermined(question)]
     right = Counter(question.template for question in offered if question.value == UNDETERMINED)
     return {name: {"offered": n, "right": right[name]} for name, n in _counts(q.template for q in offered).items()}
@@ -123,7 +125,7 @@ def _reasons(refusals: Iterable[Refusal]) -> dict[str, dict[str, int]]:
 
 
 def letters(questions: Iterable[Question]) -> dict[str, dict[str, int]]:
-    """Right letters of choices, by the number of options: they differ by at most one."""
+    """Counts of the right letters of choices, by number of options. They differ by at most one."""
     found: dict[int, Counter[str]] = defaultdict(Counter)
     for question in questions:
         if question.options:
@@ -132,7 +134,7 @@ def letters(questions: Iterable[Question]) -> dict[str, dict[str, int]]:
 
 
 def answers(questions: Iterable[Question]) -> dict[str, dict[str, int]]:
-    """Words of right answers (yes, no, texts of options) by template and format."""
+    """Counts of right answers in words (yes, no, texts of options), by template and format."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
     for question in questions:
         if question.right_words is not None:
@@ -141,10 +143,10 @@ def answers(questions: Iterable[Question]) -> dict[str, dict[str, int]]:
 
 
 def baselines(questions: Sequence[Question]) -> dict[str, Json]:
-    """Share that answers without looking get right, over all choices and yes/no questions: null if there are none.
+    """Accuracy of guessing without the pictures, over all choices and yes/no questions; null if there are none.
 
-    random: a fair guess. most_frequent_letter: the best fixed letter per number of options. always_yes: of yes/no
-    questions. most_frequent_words: the best fixed words per template, the strongest guess that reads no picture.
+    random: a uniform guess. most_frequent_letter: the best fixed letter per number of options. always_yes: over yes/no
+    questions. most_frequent_words: the best fixed words per template.
     """
     choices = [question for question in questions if question.options]
     yes_no = [question for question in questions if question.answer in ("yes", "no")]
@@ -161,7 +163,7 @@ def baselines(questions: Sequence[Question]) -> dict[str, Json]:
 
 
 def _splits(scenes: Mapping[str, str], seed: int) -> dict[str, list[str]]:
-    """Clips by split. Clips of one scene stay together, and so do their facts. Depends on ids, not on names."""
+    """Clips by split. Clips of one scene stay together, and so do their facts. Depends on ids only, not on names."""
     first_of_scene: dict[str, str] = {}
     for id, scene in sorted(scenes.items()):
         first_of_scene.setdefault(scene, id)
@@ -182,7 +184,7 @@ def _licences(questions: Iterable[Question]) -> dict[str, Json]:
 
 
 def _experts(questions: Iterable[Question]) -> list[Json]:
-    """Every expert that an answer rests on, once per version, with its licences."""
+    """Every expert whose signals an answer uses, once per version, with its licences."""
     names = ("expert", "version", "code_licence", "weights_sha256", "weights_licence", "commercial_ok")
     found = {tuple(record.get(name) for name in names) for question in questions for record in question.provenance}
     return [dict(zip(names, expert, strict=True)) for expert in sorted(found, key=str)]

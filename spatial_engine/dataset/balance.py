@@ -1,4 +1,4 @@
-"""One pass over all clips: near-duplicates go, answers are evened out by dropping, letters are arranged in blocks."""
+"""Balances the questions of all clips: drops near-duplicates and surplus answers, and arranges letters in blocks."""
 
 import json
 from bisect import bisect_left
@@ -19,26 +19,26 @@ Group = tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class BalanceSettings:
-    """How far the pass goes."""
+    """Limits of the balance."""
 
     near_duplicate: float = 0.02
-    """Marks closer than this share of the picture's diagonal are one point (a marked point's own tolerance cap)."""
+    """Marks closer than this share of the picture's diagonal are one point (the max tolerance of a marked point)."""
     max_text_share: float = 0.6
-    """No text may be the right answer to more than this share of a template's choices: a blind guess stays poor; ..."""
+    """Largest share of a template's choices with the same text as right answer, ..."""
     max_text_gain: float = 0.15
-    """... nor to more than chance (1/k of k options) and this."""
+    """... and at most this much above chance (1/k for k options)."""
     max_leaf_share: float | None = 0.3
-    """No leaf of the tree holds more than this share of the questions; None: no such limit."""
+    """Largest share of the questions in one leaf of the tree; None: no limit."""
     min_leaves: int = 4
-    """The leaf limit is for data sets that cover at least this many leaves."""
+    """The leaf limit applies to data sets with at least this many leaves."""
     leaf_limit_may_drop: float = 0.5
-    """If the leaf limit would cost more than this share of the questions it is not applied: a leaf with one question
-    shall not empty the others."""
+    """The leaf limit applies only if it drops at most this share of the questions: a leaf with one question must not
+    empty the others."""
     unanswerable_share: float = 0.2
-    """Of a template's choices that offer to say that it cannot be determined, so many are right to: as many as for each
-    other of five options, so that neither to say so nor never to say so gains anything."""
+    """Share of a template's choices with the option "cannot be determined" in which that option is right: 1/5, as for
+    each of five options. Then neither always choosing it nor never choosing it beats chance."""
     kept_one_sided: int = 2
-    """Where every question of a template has one and the same answer, this many stay."""
+    """Questions kept of a template whose questions all have the same answer."""
 
 
 DEFAULTS = BalanceSettings()
@@ -46,11 +46,11 @@ DEFAULTS = BalanceSettings()
 
 @dataclass(frozen=True, kw_only=True)
 class Arranged:
-    """A draft that stays."""
+    """A draft that is kept."""
 
     draft: Draft
     order: tuple[int, ...] = ()
-    """For a choice: which of the phrasing's options stands at each letter."""
+    """For a choice: the index of the phrasing's option at each letter."""
 
     @property
     def letter(self) -> str:
@@ -60,7 +60,7 @@ class Arranged:
 
 @dataclass(frozen=True, kw_only=True)
 class Balanced:
-    """What stays, sorted by (clip, fact, format), and what was dropped, by reason."""
+    """The kept drafts, sorted by (clip, fact, format), and the dropped ones by reason."""
 
     arranged: tuple[Arranged, ...]
     dropped: tuple[Refusal, ...]
@@ -72,7 +72,8 @@ def balance(
     seed: int,
     settings: BalanceSettings = DEFAULTS,
 ) -> Balanced:
-    """Drops and deals. `diagonals_px`: full-size picture diagonal by clip id. Depends on no order of its input."""
+    """Drops surplus drafts and arranges the letters. `diagonals_px`: full-size picture diagonal by clip id. Independent
+    of the order of its input."""
     kept = sorted(drafts, key=lambda d: (d.clip_id, d.fact_id, d.format))
     dropped: Counter[tuple[str, str, str, str, str]] = Counter()
     rules: dict[str, Callable[[Sequence[Draft]], set[int]]] = {
@@ -90,17 +91,17 @@ def balance(
         Refusal(clip_id=clip, template=template, ability=ability, format=format, reason=reason, count=count)
         for (clip, template, ability, format, reason), count in sorted(dropped.items())
     )
-    return Balanced(arranged=_deal(offered_evenly(kept, seed, settings.unanswerable_share), seed), dropped=refusals)
+    return Balanced(arranged=_arranged(offered_evenly(kept, seed, settings.unanswerable_share), seed), dropped=refusals)
 
 
 def _near_duplicates(drafts: Sequence[Draft], diagonals_px: Mapping[str, float], settings: BalanceSettings) -> set[int]:
-    """Later ones of a pair with one template, clip, format, frames and answer, and points hardly apart."""
+    """The later drafts of pairs with equal template, clip, format, frames and answer, and nearly equal points."""
     seen: dict[object, list[Draft]] = defaultdict(list)
     gone = set()
     for index, draft in enumerate(drafts):
-        apart_px = settings.near_duplicate * diagonals_px[draft.clip_id]
+        near_px = settings.near_duplicate * diagonals_px[draft.clip_id]
         earlier = seen[_asks(draft)]
-        if any(_same_points(draft, other, apart_px) and _same_answer(draft, other) for other in earlier):
+        if any(_same_points(draft, other, near_px) and _same_answer(draft, other) for other in earlier):
             gone.add(index)
         else:
             earlier.append(draft)
@@ -117,7 +118,7 @@ def _asks(draft: Draft) -> tuple[object, ...]:
 
 
 def _without_pixels(value: Json) -> Json:
-    """The parameters of a fact without its floats: frames, ids and words remain."""
+    """The parameters of a fact with None for floats: frames, ids and words remain."""
     if isinstance(value, dict):
         return {key: _without_pixels(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -125,9 +126,9 @@ def _without_pixels(value: Json) -> Json:
     return None if isinstance(value, float) else value
 
 
-def _same_points(a: Draft, b: Draft, apart_px: float) -> bool:
+def _same_points(a: Draft, b: Draft, near_px: float) -> bool:
     here, there = _points(a), _points(b)
-    return here.shape == there.shape and bool(np.all(np.hypot(*(here - there).T) <= apart_px))
+    return here.shape == there.shape and bool(np.all(np.hypot(*(here - there).T) <= near_px))
 
 
 def _points(draft: Draft) -> np.ndarray:
@@ -136,12 +137,12 @@ def _points(draft: Draft) -> np.ndarray:
 
 
 def _same_answer(a: Draft, b: Draft) -> bool:
-    """Words of labels are compared by `_asks`."""
+    """Whether numbers and points agree within their tolerances; `_asks` compares words."""
     return type(a.answer) is not type(b.answer) or a.answer.repeats(b.answer)
 
 
 def _surplus_yes_no(drafts: Sequence[Draft], seed: int, settings: BalanceSettings) -> set[int]:
-    """Yes and no of a template differ by at most one."""
+    """Surplus answers in words without options: counts of yes and no of a template differ by at most one."""
     gone: set[int] = set()
     for counts in _by_words(drafts, options=False).values():
         (_, most), *others = _ranked(counts)
@@ -151,7 +152,7 @@ def _surplus_yes_no(drafts: Sequence[Draft], seed: int, settings: BalanceSetting
 
 
 def _surplus_texts(drafts: Sequence[Draft], seed: int, settings: BalanceSettings) -> set[int]:
-    """No text is the right option of too many choices of a template."""
+    """Surplus choices whose right option has the most frequent text of the template."""
     gone: set[int] = set()
     for counts in _by_words(drafts, options=True).values():
         (_, most), *others = _ranked(counts)
@@ -165,12 +166,12 @@ def _surplus_texts(drafts: Sequence[Draft], seed: int, settings: BalanceSettings
 
 
 def _answers_offered(draft: Draft) -> int:
-    """Options of a choice, but for the one to abstain: it may yet be taken away."""
+    """Options of a choice except "cannot be determined", which `offered_evenly` may remove."""
     return sum(option.value != UNDETERMINED for option in draft.phrasing.options)
 
 
 def _surplus_leaves(drafts: Sequence[Draft], seed: int, settings: BalanceSettings) -> set[int]:
-    """No leaf holds more than its share, if that can be had at a fair price."""
+    """Questions of leaves above their largest share, unless that drops too many."""
     leaves: dict[str, list[int]] = defaultdict(list)
     for index, draft in enumerate(drafts):
         leaves[draft.ability].append(index)
@@ -184,15 +185,15 @@ def _surplus_leaves(drafts: Sequence[Draft], seed: int, settings: BalanceSetting
 
 
 def _leaf_limit(counts: Sequence[int], share: float) -> int:
-    """The largest number of questions a leaf may keep so that none exceeds `share` of what then remains."""
-    too_many = bisect_left(
-        range(1, max(counts) + 1), True, key=lambda limit: limit > share * sum(min(n, limit) for n in counts) + 1e-9
+    """The largest number of questions per leaf at which no leaf exceeds `share` of the remaining questions."""
+    limit = bisect_left(
+        range(1, max(counts) + 1), True, key=lambda most: most > share * sum(min(n, most) for n in counts) + 1e-9
     )
-    return max(1, too_many)  # the range starts at 1: its place of the first excess is the last limit without
+    return max(1, limit)  # the range starts at 1, so the index of the first excess is the last limit without one
 
 
 def _thin(drafts: Sequence[Draft], indices: Sequence[int], surplus: int, seed: int) -> set[int]:
-    """Drops `surplus` of a leaf, one by one from whichever answer is then the most frequent: balance survives."""
+    """Drops `surplus` questions of a leaf, each from the answer that is then the most frequent, to keep the balance."""
     groups: dict[Group, list[int]] = defaultdict(list)
     for index in drop_order(drafts, indices, seed):
         draft = drafts[index]
@@ -216,8 +217,8 @@ def _ranked(counts: Mapping[str, list[int]]) -> list[tuple[str, list[int]]]:
     return sorted(counts.items(), key=lambda item: (-len(item[1]), item[0]))
 
 
-def _deal(drafts: Sequence[Draft], seed: int) -> tuple[Arranged, ...]:
-    """Deals the right option's place from shuffled blocks 0..k-1, per number of options; the others are shuffled."""
+def _arranged(drafts: Sequence[Draft], seed: int) -> tuple[Arranged, ...]:
+    """Takes the place of the right option from shuffled blocks 0..k-1, by number of options; shuffles the others."""
     places: dict[int, Callable[[], int]] = {}
     arranged = []
     for draft in drafts:
@@ -233,7 +234,7 @@ def _deal(drafts: Sequence[Draft], seed: int) -> tuple[Arranged, ...]:
 
 
 def _blocks(k: int, seed: int) -> Callable[[], int]:
-    """An endless source of places in which every run of k holds each once."""
+    """An endless source of places; each block of k holds every place once."""
     rng = np.random.default_rng([seed, k])
     block: list[int] = []
 

@@ -1,4 +1,4 @@
-"""The data-set card: README.md with the front matter that Hugging Face reads. Says nothing that audit.json does not."""
+"""The data card: README.md with the front matter that Hugging Face reads. All of it comes from audit.json."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,13 +10,13 @@ _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000
 
 
 def card(audit: Mapping[str, Json], name: str) -> str:
-    """Markdown of the card. `name` is the user's, and is shown as a literal."""
+    """The card as Markdown. `name` is the user's and is escaped."""
     sections = (
         _front_matter(audit, name),
         f"# {_literal(name)}\n\n{_summary(audit)}",
         f"## What is asked\n\n{_abilities(audit)}",
         f"## What was not asked, and why\n\n{_reasons(audit)}",
-        f"## How far it can be trusted\n\n{_trust(audit)}",
+        f"## How accurate the labels are\n\n{_trust(audit)}",
         f"## How to read and score it\n\n{_SCORING}",
         f"## Licences\n\n{_licences(audit)}",
         f"## Limits\n\n{_LIMITS}",
@@ -26,30 +26,30 @@ def card(audit: Mapping[str, Json], name: str) -> str:
 
 _HUB_LICENCES = ("Apache-2.0", "MIT", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC0-1.0")
 _REASONS = 10
-"""Rows of reasons that are not folded."""
+"""Rows of reasons shown; more are folded."""
 _SCORING = """\
-One JSON object a line in `questions.jsonl`. Show the pictures of `media` in their order (those with `"option": true`
-are the options of a choice, in the order of `options`), then `prompt`, then the options lettered A, B, C ...
+`questions.jsonl` holds one JSON object per line. Show the pictures of `media` in their order (those with `"option":
+true` are the options of a choice, in the order of `options`), then `prompt`, then the options lettered A, B, C ...
 
 - `choice`: right if the letter is `answer`. `yes_no`: right if the word is `answer`.
 - `numeric`: right within `tolerance` of `answer`. `json`: every number within its tolerance, angles
-  the short way round.
+  wrapped.
 - `point`: right within `tolerance` pixels of `answer`, stated for a picture of `frame_size_px`.
-- `order`: right if the list is `answer`. `plan`: `actions` with `step_nums`, replayed from the first photo's camera
-  (`translation_step_m` or `point_fraction`, `rotation_step_deg` in `scorer_params`), ends within `tolerance` steps.
+- `order`: right if the list is `answer`. `plan`: `actions` with `step_nums`, followed from the camera of photo 1 (step
+  sizes are `translation_step_m` or `point_fraction`, and `rotation_step_deg`, in `scorer_params`). It is right if it
+  ends within `tolerance` steps of the target pose.
 
-`sigma` is one standard deviation of a numeric answer; `margin` says how many σ a label is from the nearest other one;
-both leave out gross errors, which `evidence.p_right` includes. `tolerance` is null for labels.
+`sigma` is one standard deviation of a numeric answer. `margin` is the distance of a label from the nearest other
+label, in σ. Neither includes outliers; `evidence.p_right` does. `tolerance` is null for labels.
 
-Several formats of one fact share `fact_id`: keep them on one side of any split (`splits` in `audit.json` does)."""
+All formats of one fact share `fact_id`. Keep them in the same split, as `splits` in `audit.json` does."""
 
 _LIMITS = """\
-- σ is one standard deviation of the measurement behind an answer, systematic part included. A question is asked only
-  if its answer is right with the probability `min_confidence` of the settings under that σ: about one in a hundred
-  may be wrong at the threshold, far fewer away from it.
-- What is easy to measure is asked more often than what is hard: counts describe the footage and the
-  experts, not the world.
-- Labels that could not be decided were left out, so a model's score here is on the decidable part of the footage."""
+- σ is one standard deviation of the measurement behind an answer, including its systematic part. A question is asked
+  only if its answer is right with at least the probability `min_confidence` of the settings. At that threshold about
+  one answer in a hundred may be wrong; most answers lie far above it.
+- Facts that are easy to measure are asked more often. Counts describe the footage and the experts, not the world.
+- Undecided facts are not asked. A model's score here refers to the decided facts only."""
 
 
 def _front_matter(audit: Mapping[str, Json], name: str) -> str:
@@ -78,7 +78,7 @@ def _one_licence(audit: Mapping[str, Json]) -> str:
 
 def _summary(audit: Mapping[str, Json]) -> str:
     if not audit["questions"]:
-        return f"No questions: nothing could be asked of {audit['clips']} clips. The reasons stand below."
+        return f"No questions could be asked about {audit['clips']} clips. The reasons are below."
     return (
         f"{audit['questions']} spatial questions about {audit['facts']} facts, measured in "
         f"{audit['clips_with_questions']} of {audit['clips']} clips. Every answer carries its error bar (`sigma`, "
@@ -97,10 +97,10 @@ def _abilities(audit: Mapping[str, Json]) -> str:
 
 
 def _unanswerable(audit: Mapping[str, Json]) -> list[str]:
-    """A line for each template that offers to abstain."""
+    """One line per template that offers the option "cannot be determined"."""
     return [
-        f"{found['offered']} choices of `{name}` offer to say that it cannot be determined. That is right for "
-        f'{found["right"]} of them: their `value` is "{UNDETERMINED}".'
+        f"{found['offered']} choices of `{name}` offer the option that it cannot be determined. It is right in "
+        f'{found["right"]} of them; their `value` is "{UNDETERMINED}".'
         for name, found in audit.get("unanswerable", {}).items()
     ]
 
@@ -114,7 +114,7 @@ def _reasons(audit: Mapping[str, Json]) -> str:
         for reason, count in reasons.items()
     ]
     if not found:
-        return "Everything that was proposed was asked."
+        return "Every proposed question was asked."
     head = ("Ability", "Reason", "Count")
     rows = [(leaf, reason, str(count)) for count, leaf, reason in sorted(found, key=lambda row: (-row[0], row[1:]))]
     table, others = _table(head, rows[:_REASONS]), rows[_REASONS:]
@@ -126,34 +126,34 @@ def _reasons(audit: Mapping[str, Json]) -> str:
 
 def _trust(audit: Mapping[str, Json]) -> str:
     truth = audit["truth"]
-    held = (
-        f"Held against ground truth: {truth['right']} facts right, {truth['wrong']} wrong, "
-        f"{truth['undecidable']} that the truth itself does not decide."
+    accuracy = (
+        f"Compared with ground truth: {truth['right']} facts are right, {truth['wrong']} are wrong, and "
+        f"{truth['undecidable']} are undecidable."
         if truth
-        else "No ground truth was at hand for this footage (`truth` in `audit.json` is null)."
+        else "No ground truth was available for this footage (`truth` in `audit.json` is null)."
     )
-    held = f"{held}\n\n{_human(audit.get('human'))}"
+    accuracy = f"{accuracy}\n\n{_human(audit.get('human'))}"
     blind = [
         (label.replace("_", " "), f"{100 * share:.1f} %")
         for label, share in audit["baselines"].items()
         if share is not None
     ]
     if not blind:
-        return held
-    return f"{held}\n\nWhat an answer without looking gets right:\n\n{_table(('Guess', 'Right'), blind)}"
+        return accuracy
+    return f"{accuracy}\n\nAccuracy of guessing without the pictures:\n\n{_table(('Guess', 'Right'), blind)}"
 
 
 def _human(human: Mapping[str, Json] | None) -> str:
-    """What people said of the recorded answers, per leaf; how far any two of them agree."""
+    """Verdicts of people on the recorded answers, by leaf, and the agreement of each pair of people."""
     if not human:
-        return "Nobody has judged it by eye (`human` in `audit.json` is null)."
+        return "No person has judged the answers (`human` in `audit.json` is null)."
     words = ("right", "wrong", "undecided", "bad", "disputed")
     rows = [(leaf, *(str(counts[word]) for word in words)) for leaf, counts in human["abilities"].items()]
     who = "1 person" if human["annotators"] == 1 else f"{human['annotators']} people"
     lines = [
-        f"Judged by eye by {who}: {human['questions']} questions, of whose recorded answers {human['right']} are held "
-        f"right, {human['wrong']} wrong; {human['undecided']} the pictures do not decide, {human['bad']} are badly "
-        f"asked, on {human['disputed']} there is no majority. Valid: {100 * human['valid']:.1f} %, with 95 % "
+        f"Judged by {who}: of {human['questions']} recorded answers {human['right']} are right and {human['wrong']} "
+        f"wrong; the pictures do not decide {human['undecided']}; {human['bad']} questions are badly asked, and "
+        f"{human['disputed']} have no majority. Valid: {100 * human['valid']:.1f} %, with 95 % "
         f"confidence at least {100 * human['valid_at_least']:.1f} %.",
         _table(("Ability", "Right", "Wrong", "Undecided", "Badly asked", "No majority"), rows),
         *(_agreement(pair) for pair in human["pairs"]),
@@ -163,11 +163,11 @@ def _human(human: Mapping[str, Json] | None) -> str:
 
 def _agreement(pair: Mapping[str, Json]) -> str:
     kappa = (
-        "Cohen's κ is not defined: all have one word"
+        "Cohen's κ is undefined: all verdicts are the same"
         if pair["kappa"] is None
         else f"Cohen's κ {pair['kappa']:.2f}, 95 % interval {pair['low']:.2f} to {pair['high']:.2f}"
     )
-    return f"Two people agree on {100 * pair['agreement']:.1f} % of {pair['questions']} questions ({kappa})."
+    return f"Two people agree in {100 * pair['agreement']:.1f} % of {pair['questions']} questions ({kappa})."
 
 
 def _licences(audit: Mapping[str, Json]) -> str:
@@ -178,7 +178,7 @@ def _licences(audit: Mapping[str, Json]) -> str:
     ]
     use = "allow" if audit["licences"]["commercial_ok"] else "do **not** all allow"
     if not rows:
-        return "No footage is shown, and no expert's work is in it."
+        return "The data set shows no footage and uses no expert."
     experts = _table(("Expert", "Version", "Code", "Weights"), rows)
     return f"Footage: {footage}.\n\nCode and weights of the experts {use} commercial use.\n\n{experts}"
 
@@ -189,6 +189,6 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def _literal(text: str) -> str:
-    """Text that Markdown shows as it stands, on one line."""
+    """The text on one line, with Markdown escaped."""
     flat = " ".join(text.split())
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>()#+!|~&" else c for c in flat)

@@ -1,4 +1,4 @@
-"""A data set on disk: DATASET/{questions.jsonl, media/, audit.json, README.md}. Appears whole or not at all."""
+"""A data set on disk: DATASET/{questions.jsonl, media/, audit.json, README.md}. It is written whole or not at all."""
 
 import json
 from collections import Counter
@@ -15,7 +15,7 @@ from templates.measured import Json
 from templates.question import Question
 
 FORMAT_VERSION = 2
-"""Of `questions.jsonl` and `audit.json`."""
+"""Version of `questions.jsonl` and `audit.json`."""
 
 
 _OURS = frozenset({"questions.jsonl", "media", "audit.json", "README.md", "report"})
@@ -29,7 +29,7 @@ class Dataset:
 
     @classmethod
     def open(cls, path: str | Path) -> "Dataset":
-        """The data set in a folder. Raises `UsageError` if there is none, or one of another format."""
+        """The data set in a folder. Raises `UsageError` if there is none, or if its format version differs."""
         _check(Path(path))
         return cls(Path(path))
 
@@ -46,7 +46,7 @@ class Dataset:
 
     @property
     def audit(self) -> dict[str, Json]:
-        """What `audit.json` says."""
+        """The content of `audit.json`."""
         return dict(read_json(self.path / "audit.json"))
 
 
@@ -64,7 +64,7 @@ def dataset_folder(path: Path, *, allow_empty: bool = False) -> Iterator[Path]:
         if not allow_empty and _is_empty(folder) and not _is_empty(path):
             why = sum((Counter(found) for found in Dataset(folder).audit["refused"].values()), Counter[str]())
             first = f" (most often: {why.most_common(1)[0][0]})" if why else ""
-            cause = f"nothing can be asked{first}; {path} keeps the questions that it holds"
+            cause = f"nothing can be asked{first}; {path} keeps its questions"
             raise SpatialEngineError(cause, "--allow-empty replaces them by an empty data set")
 
 
@@ -74,7 +74,7 @@ def _is_empty(folder: Path) -> bool:
 
 
 def check_target(path: str | Path) -> None:
-    """Raises `UsageError` if `write_dataset` would refuse `path`: to be asked before the work, not after."""
+    """Raises `UsageError` if `write_dataset` would refuse `path`: to be called before the work."""
     check_free(Path(path), _check)
 
 
@@ -82,7 +82,7 @@ def _check(path: Path) -> None:
     """Raises `UsageError` unless `path` holds a data set of this format."""
     recover(path)
     if not path.exists():
-        raise UsageError(f"{path} is not a data set: there is nothing at that path", "is it written right?")
+        raise UsageError(f"{path} is not a data set: there is nothing at that path", "check the path")
     try:
         version = read_json(path / "audit.json")["format_version"]
     except (OSError, ValueError, TypeError, KeyError):
@@ -100,8 +100,7 @@ def _check(path: Path) -> None:
 
 
 def scenes_of(record: Mapping[str, Json], questions: Sequence[Question]) -> dict[str, str]:
-    """The scene of every clip that the splits or questions name. A clip of which `audit.json` does not say so (it is
-    older, or foreign) is a scene of its own."""
+    """The scene of every clip in the splits or the questions. A clip without one in `audit.json` is its own scene."""
     clips = {question.clip for question in questions}
     clips.update(clip for names in (record.get("splits") or {}).values() for clip in names)
     known = record.get("scenes") or {}

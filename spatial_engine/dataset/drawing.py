@@ -1,4 +1,4 @@
-"""The only place that makes pixels: photos with lettered points, and drawn maps. Equal input, equal picture."""
+"""Draws the pictures of questions: photos with lettered points, and maps. Equal input gives equal pictures."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -10,14 +10,14 @@ from experts.clip import Picture
 from templates.question import Drawing, Mark
 
 MAX_SIDE_PX = 1280
-"""A stored photo is at most this large: marks stay legible, a data set stays small."""
+"""Longest side of a stored photo: large enough for legible marks, small enough for a small data set."""
 MAP_SIDE_PX = 640
-"""Drawn maps are squares of this side."""
+"""Side of a map, which is square."""
 
 _OVERSAMPLE = 3
 _DARK = (13, 17, 23)
 _BRIGHT = (255, 255, 255)
-_ACCENT = (255, 196, 0)  # amber on near-black and white: told apart by lightness alone, so by every eye
+_ACCENT = (255, 196, 0)  # amber on near-black and white: distinct in lightness, so also without colour vision
 _INKS = ((0, 98, 178), (213, 94, 0), (0, 128, 96), (170, 68, 136))  # after Okabe and Ito, darkened for white paper
 _GRID, _FRAME = (231, 234, 239), (196, 202, 211)
 
@@ -54,7 +54,7 @@ def photo(picture: Picture, marks: Sequence[Mark]) -> Image.Image:
 
 
 def _stamp_ring(image: Image.Image, spot: XY, unit: float) -> None:
-    """A ring that leaves its centre free: dark, amber, dark, so that it stands out on any ground."""
+    """A ring with a free centre: dark, amber, dark, so that it is visible on any background."""
     reach = 12 * unit
     box = _around(spot, reach)
     with _Patch(image, box) as patch:
@@ -71,7 +71,8 @@ def _stamp_label(image: Image.Image, text: str, box: Box, unit: float) -> None:
 
 
 def _label_boxes(marks: Sequence[Mark], spots: Sequence[XY], size: tuple[int, int], unit: float) -> list[Box]:
-    """Where labels go: beside their ring, inside the picture, clear of other rings and labels where there is room."""
+    """Boxes of the labels: beside their rings, inside the picture, away from other rings and labels if there is
+    room."""
     rings = [_around(spot, 10 * unit) for spot in spots]
     placed: list[Box] = []
     for index, (mark, spot) in enumerate(zip(marks, spots, strict=True)):

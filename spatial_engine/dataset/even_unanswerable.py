@@ -1,5 +1,5 @@
-"""Choices that offer to say "it cannot be determined": how many, so that by habit neither saying so nor never saying so
-gains anything."""
+"""Balances choices with the option "it cannot be determined": always choosing it and never choosing it both score
+chance."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -11,12 +11,13 @@ from templates.unanswerable import is_unanswerable, offers_undetermined, without
 
 
 def drop(drafts: Sequence[Draft], indices: Sequence[int], surplus: int, seed: int) -> set[int]:
-    """`surplus` of the questions at some indices; none if it is not above 0."""
+    """`surplus` of the given indices, in `drop_order`; none if `surplus` is 0 or less."""
     return set(drop_order(drafts, indices, seed)[: max(surplus, 0)])
 
 
 def drop_order(drafts: Sequence[Draft], indices: Sequence[int], seed: int) -> list[int]:
-    """Who goes first: questions whose fact is asked in another format too, then by a seeded hash."""
+    """The indices in the order of dropping: first questions whose fact is asked in other formats too, then by seeded
+    hash."""
     formats = Counter(draft.fact_id for draft in drafts)
 
     def rank(index: int) -> tuple[int, str]:
@@ -27,28 +28,29 @@ def drop_order(drafts: Sequence[Draft], indices: Sequence[int], seed: int) -> li
 
 
 def surplus_unanswerable(drafts: Sequence[Draft], seed: int, share: float) -> set[int]:
-    """Indices of choices that cannot be determined beyond their share of those of a template that offer to say so."""
+    """Indices of unanswerable choices above their share of a template's choices with that option."""
     gone: set[int] = set()
-    for answered, left_open in _offering(drafts):
-        allowed = int(share / (1 - share) * len(answered) + 1e-9)
-        gone |= drop(drafts, left_open, len(left_open) - allowed, seed)
+    for answerable, unanswerable in _offering(drafts):
+        allowed = int(share / (1 - share) * len(answerable) + 1e-9)
+        gone |= drop(drafts, unanswerable, len(unanswerable) - allowed, seed)
     return gone
 
 
 def offered_evenly(drafts: Sequence[Draft], seed: int, share: float) -> list[Draft]:
-    """The same without that option where it would be right too rarely; it stays longest in clips that need it."""
+    """The drafts, without that option where it would be right too rarely. Clips with unanswerable choices keep it
+    longest."""
     kept = list(drafts)
-    for answered, left_open in _offering(drafts):
-        clips = {drafts[index].clip_id for index in left_open}
-        surplus = len(answered) - round((1 - share) / share * len(left_open))
-        in_order = sorted(drop_order(drafts, answered, seed), key=lambda index: drafts[index].clip_id in clips)
+    for answerable, unanswerable in _offering(drafts):
+        clips = {drafts[index].clip_id for index in unanswerable}
+        surplus = len(answerable) - round((1 - share) / share * len(unanswerable))
+        in_order = sorted(drop_order(drafts, answerable, seed), key=lambda index: drafts[index].clip_id in clips)
         for index in in_order[: max(surplus, 0)]:
             kept[index] = replace(drafts[index], phrasing=without_undetermined(drafts[index].phrasing))
     return kept
 
 
 def _offering(drafts: Sequence[Draft]) -> list[tuple[list[int], list[int]]]:
-    """Choices of each template that offer it: those that can be answered, and those that cannot."""
+    """Indices of the choices with that option, by template: answerable and unanswerable ones."""
     found: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for index, draft in enumerate(drafts):
         if offers_undetermined(draft.phrasing):

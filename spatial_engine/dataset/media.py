@@ -1,4 +1,4 @@
-"""What a question shows: names made of the content alone, records for `questions.jsonl`, files in `media/`."""
+"""The media of questions: ids by content, entries for `questions.jsonl`, and files in `media/`."""
 
 import json
 from collections.abc import Iterable
@@ -14,7 +14,8 @@ JPEG_QUALITY = 92
 
 
 def medium_id(clip_id: str, medium: Medium) -> str:
-    """16 hex digits: of clip, frame and marks for a photo, of its lines for a drawing. No file name of the user's."""
+    """16 hex digits, from clip, frame and marks of a photo, or from the lines of a drawing. Holds no name of the
+    user."""
     if isinstance(medium, Photo):
         content = ["frames", clip_id, medium.frame, [[mark.text, *mark.xy_px] for mark in medium.marks]]
     else:
@@ -23,7 +24,8 @@ def medium_id(clip_id: str, medium: Medium) -> str:
 
 
 def record(clip: Clip, medium: Medium) -> dict[str, Json]:
-    """The entry of `Question.media`. `size_px` is the file's, `frame_size_px` the one that marks are stated for."""
+    """The entry in `Question.media`. `size_px` is the size of the file, `frame_size_px` that of the frame, to which
+    marks refer."""
     id = medium_id(clip.id, medium)
     if isinstance(medium, Drawing):
         return {
@@ -48,7 +50,7 @@ def record(clip: Clip, medium: Medium) -> dict[str, Json]:
 
 
 def render(clip: Clip, media: Iterable[Medium], folder: Path) -> None:
-    """Writes the files of one clip's media that `folder` lacks; frames are read once each, in ascending order."""
+    """Writes the missing files of one clip's media to `folder`. Each frame is read once, in ascending order."""
     photos: dict[int, dict[str, Photo]] = {}
     for medium in media:
         id = medium_id(clip.id, medium)

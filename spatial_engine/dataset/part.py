@@ -1,4 +1,4 @@
-"""A part of a data set is a data set: some of its questions, their media, and an audit of its own."""
+"""Parts of a data set, which are data sets themselves: some questions, their media, and an audit of their own."""
 
 import re
 from collections import Counter
@@ -33,7 +33,7 @@ def obstacle(question: Question) -> str | None:
 
 
 def commercial(questions: Iterable[Question]) -> tuple[list[Question], dict[str, int]]:
-    """Those that may, and how many may not, by reason."""
+    """The questions that may be used commercially, and the number of the others by reason."""
     kept, reasons = [], Counter[str]()
     for question in questions:
         if (reason := obstacle(question)) is None:
@@ -50,10 +50,10 @@ def write_part(
     splits: Mapping[str, Sequence[str]],
     part: Mapping[str, Json],
 ) -> Dataset:
-    """Writes some questions of `whole` as a data set. `splits`: its clips, by split; `part`: how it was chosen.
+    """Writes some questions of `whole` as a data set. `splits`: its clips by split. `part`: how it was chosen.
 
-    Media are hard links where the file system can. Refusals and ground truth are counted over all clips and stay in
-    the audit of the whole. Raises `UsageError` if `path` holds something that is not a data set.
+    Media are hard links if the file system supports them. Refusals and ground truth stay in the audit of the whole,
+    because they are counted over all clips. Raises `UsageError` if `path` holds something else than a data set.
     """
     record = whole.audit
     clips = {clip for names in splits.values() for clip in names}
@@ -81,8 +81,8 @@ def write_part(
 
 @contextmanager
 def commercial_part(whole: Dataset, inside: Path, wanted: bool) -> Iterator[tuple[Dataset, dict[str, int]]]:
-    """The part of a data set that may be used commercially, and how many questions may not, by reason; the whole if
-    that is not wanted. It lies in a folder inside `inside` until the block ends."""
+    """The commercially usable part of a data set, and the number of other questions by reason; the whole unless
+    `wanted`. The part is a folder below `inside` that is deleted when the block ends."""
     if not wanted:
         yield whole, {}
         return

@@ -1,4 +1,4 @@
-"""One data set into several: by scene, so that what is learnt on one cannot be remembered on another."""
+"""Splits a data set by scene, so that no scene of the training part is in the test part."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -12,20 +12,20 @@ from spatial_engine.errors import UsageError
 from spatial_engine.leaks.splits import linked_clips, similar_photos
 
 SHARES = {"train": 0.7, "validation": 0.1, "test": 0.2}
-"""Of the questions, about: groups of clips are not divided."""
+"""Approximate shares of the questions: groups of clips are not divided."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Divided:
-    """What `split` wrote."""
+    """The result of `split`."""
 
     parts: Mapping[str, Dataset]
     questions: Mapping[str, int]
-    """Of every part; 0: no group of clips was left for it, and nothing was written."""
+    """Number of questions by part; 0: there is no group of clips for it, and it is not written."""
     groups: int
-    """Of clips that belong together."""
+    """Number of groups of clips that stay together."""
     left_out: Mapping[str, int]
-    """Questions, by reason."""
+    """Number of omitted questions by reason."""
 
 
 def split(
@@ -37,10 +37,10 @@ def split(
     commercial_ok: bool = False,
 ) -> Divided:
     """Writes OUT/<name>, a data set each. Clips of one scene, clips with a common fact or photo, and clips with
-    near-duplicate photos stay together. Depends on ids, shares and the seed alone, not on the order of lines.
+    near-duplicate photos stay together. The result depends on ids, shares and seed, not on the order of lines.
 
-    Raises `UsageError` for shares that are negative or all 0, for an OUT inside the data set, and where OUT/<name>
-    holds something else.
+    Raises `UsageError` for negative shares or shares that are all 0, for an OUT inside the data set, and if OUT/<name>
+    is something else than a data set.
     """
     whole, out = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset), Path(out)
     _check(whole, out, shares)
@@ -65,18 +65,18 @@ def split(
 def _arranged(
     groups: list[tuple[str, ...]], counts: Mapping[str, int], shares: Mapping[str, float], seed: int
 ) -> dict[str, str]:
-    """The part of each clip: large groups first, each to the part that lacks most; lots decide among equals."""
+    """The part of each clip: large groups first, each to the part with the largest deficit; ties by the seed."""
     sizes = {group: sum(counts[clip] for clip in group) for group in groups}
     total, whole = sum(sizes.values()), sum(shares.values())
-    lacks = {name: share / whole * total for name, share in shares.items() if share > 0}
+    deficit = {name: share / whole * total for name, share in shares.items() if share > 0}
     side = {}
 
-    def lot(group: tuple[str, ...]) -> str:
+    def drawn(group: tuple[str, ...]) -> str:
         return sha256(f"{seed}/{group[0]}".encode()).hexdigest()
 
-    for group in sorted(groups, key=lambda group: (-sizes[group], lot(group))):
-        name = max(lacks, key=lambda name: lacks[name])
-        lacks[name] -= sizes[group]
+    for group in sorted(groups, key=lambda group: (-sizes[group], drawn(group))):
+        name = max(deficit, key=lambda name: deficit[name])
+        deficit[name] -= sizes[group]
         side.update(dict.fromkeys(group, name))
     return side
 
@@ -84,7 +84,7 @@ def _arranged(
 def _check(whole: Dataset, out: Path, shares: Mapping[str, float]) -> None:
     if not shares or min(shares.values()) < 0 or not 0 < sum(shares.values()) < float("inf"):
         given = ", ".join(f"{name} {share:g}" for name, share in shares.items())
-        raise UsageError(f"these are no shares: {given}", "give numbers from 0 up, not all of them 0")
+        raise UsageError(f"invalid shares: {given}", "give numbers of at least 0, not all of them 0")
     if whole.path.resolve() in (out.resolve(), *out.resolve().parents):
         raise UsageError(f"{out} is the data set itself, or lies inside it", "name another folder: -o FOLDER")
     for name in shares:

@@ -1,4 +1,4 @@
-"""Writes a data set: balances, draws the media, audits. The folder appears whole or not at all."""
+"""Writes a data set: balances the questions, renders the media, audits. It is written whole or not at all."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -45,12 +45,12 @@ def write_dataset(
     balancing: BalanceSettings = DEFAULTS,
     allow_empty: bool = False,
 ) -> Dataset:
-    """Balances, draws and writes. Replaces a data set of ours at `path`, and nothing else.
+    """Balances, renders and writes. Replaces an earlier data set at `path`, and nothing else.
 
-    Equal clips, seed and settings give byte-identical `questions.jsonl`, in whatever order the clips come. What a
-    clip can no longer show is left out, counted under `UNREADABLE`. `scenes` names, by clip id, the footage that a
-    clip was cut from (its own if not named): no split separates clips of one scene. Raises as `dataset_folder`:
-    nothing replaces questions by none unless `allow_empty` says so.
+    Equal clips, seed and settings give byte-identical `questions.jsonl`, in any order of the clips. Questions
+    whose frames cannot be read are omitted and counted as `UNREADABLE`. `scenes`: by clip id the footage that a clip
+    was cut from (by default the clip itself); no split separates clips of one scene. Raises as `dataset_folder`: an
+    empty data set replaces questions only with `allow_empty`.
     """
     path, clips = Path(path), sorted(clips, key=lambda clip: clip.clip_id)
     with dataset_folder(path, allow_empty=allow_empty) as folder:

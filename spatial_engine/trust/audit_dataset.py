@@ -1,4 +1,4 @@
-"""`spatial-engine audit-labels`: a data set on disk, sequences on disk, one record of how right its labels are."""
+"""`spatial-engine audit-labels`: compares the labels of a data set with sequences that have ground truth."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,13 +35,13 @@ _TROUBLE = (DecodingError, OSError, SpatialEngineError)
 
 @dataclass(kw_only=True)
 class _Clip:
-    """One clip with truth, as far as it was looked at."""
+    """The comparison of one clip."""
 
     id: str
     frames: int
     minutes: float | None
-    """By the clock of the data set, else of the sequence; None where neither has one."""
-    said: TrueSequence
+    """From the time stamps of the data set, else of the sequence; None if neither has any."""
+    sequence: TrueSequence
     verdicts: list[Verdict]
     yields: list[ClipYield]
 
@@ -49,17 +49,17 @@ class _Clip:
 def audit_dataset(
     dataset: Dataset, truth: Sequence[str | Path], *, store: Store | None = None, progress: Progress | None = None
 ) -> LabelAudit:
-    """Compares every question with the sequences of its clip, and measures the yield.
+    """Compares every question with the sequence of its clip, and measures the yield.
 
     Args:
-        dataset: the data set; nothing of it is changed.
+        dataset: the data set; it is not changed.
         truth: folders, manifests, or FOLDER=SEQUENCE.yaml.
-        store: what the data set was made from; by default the `store` beside it, if there is one. Without it no yield
-            is known.
-        progress: who is told.
+        store: the store that the data set was made from; by default the `store` beside it, if there is one. Without
+            a store the yield is unknown.
+        progress: receives what is done.
 
     Raises:
-        UsageError: no sequence is of a clip of the data set.
+        UsageError: no sequence belongs to a clip of the data set.
     """
     progress = progress or Silent()
     store = store or store_beside(dataset.path)
@@ -69,35 +69,36 @@ def audit_dataset(
     record = dataset.audit
     clips = frozenset([*by_clip, *(id for split in record["splits"].values() for id in split)])
     opened = open_truth(truth, clips)
-    errors, looked_at = list(opened.errors), []
+    errors, compared = list(opened.errors), []
     progress.begin("auditing", len(opened.sequences))
     for sequence in sorted(opened.sequences, key=lambda sequence: sequence.clip.id):
         try:
-            looked_at.append(_look(sequence, by_clip[sequence.clip.id], store, record))
+            compared.append(_compared(sequence, by_clip[sequence.clip.id], store, record))
             progress.step(sequence.clip.name, "done")
         except _TROUBLE as error:
             cause, *remedy = str(error).splitlines() or [type(error).__name__]
             errors.append((sequence.clip.name, cause, " ".join(remedy)))
             progress.step(sequence.clip.name, f"failed: {cause}")
-    known = {each.id for each in looked_at}
-    true = [each for each in looked_at if each.said.kind == "truth"]
-    agreeing = [each for each in looked_at if each.said.kind == "agreement"]
-    left = [question for id in clips - known for question in by_clip[id]]
+    known = {each.id for each in compared}
+    true = [each for each in compared if each.sequence.kind == "truth"]
+    agreeing = [each for each in compared if each.sequence.kind == "agreement"]
+    without = [question for id in clips - known for question in by_clip[id]]
     return LabelAudit(
-        verdicts=tuple(_verdicts(looked_at)),
+        verdicts=tuple(_verdicts(compared)),
         truth=_metrics(true, store),
         agreement=_metrics(agreeing, store),
         worst=tuple(worst(_verdicts(true or agreeing))),
-        sequences=tuple(each.said for each in looked_at),
+        sequences=tuple(each.sequence for each in compared),
         not_in_dataset=opened.not_in_dataset,
         errors=tuple(errors),
-        without={"clips": len(clips - known), "facts": len({(q.clip, q.fact_id) for q in left})},
+        without={"clips": len(clips - known), "facts": len({(q.clip, q.fact_id) for q in without})},
         store=store is not None,
     )
 
 
 def note_truth(audit: LabelAudit, dataset: Dataset, worst: Sequence[Mapping[str, Json]]) -> None:
-    """Writes what truth says to the data set's audit.json and card; agreement proves nothing and is left out."""
+    """Writes the counts against truth to the data set's audit.json and card; agreement proves nothing and is
+    omitted."""
     if audit.truth is None:
         return
     facts = audit.truth.all.facts
@@ -107,14 +108,14 @@ def note_truth(audit: LabelAudit, dataset: Dataset, worst: Sequence[Mapping[str,
 
 
 def store_beside(dataset: Path) -> Store | None:
-    """The store that `run` wrote beside its data set, if it is there."""
+    """The store beside a data set, where `run` puts it; None without one."""
     try:
         return open_store(dataset.resolve().parent / "store")
     except StoreError:
         return None
 
 
-def _look(
+def _compared(
     sequence: OpenedSequence, questions: Iterable[Question], store: Store | None, record: Mapping[str, Json]
 ) -> _Clip:
     id = sequence.clip.id
@@ -124,14 +125,14 @@ def _look(
         id=id,
         frames=len(sequence.clip.frames),
         minutes=None if times_s is None else _minutes(times_s),
-        said=described(sequence),
+        sequence=described(sequence),
         verdicts=list(compare_labels(questions, {id: sequence})),
-        yields=[] if store is None or stored is None else _drawn(stored, store, record),
+        yields=[] if store is None or stored is None else _yields(stored, store, record),
     )
 
 
-def _drawn(clip: Clip, store: Store, record: Mapping[str, Json]) -> list[ClipYield]:
-    """With the settings, the seed and the σ maps of the data set."""
+def _yields(clip: Clip, store: Store, record: Mapping[str, Json]) -> list[ClipYield]:
+    """The yield under the settings, the seed and the σ calibration of the data set."""
     made_with, known = record["settings"], create_templates()
     templates = [known[name] for name in made_with.get("templates", known) if name in known]
     ask, maps = (
@@ -159,7 +160,7 @@ def _verdicts(clips: Sequence[_Clip]) -> list[Verdict]:
 
 
 def _minutes(times_s: Float64[np.ndarray, "n"]) -> float:
-    """Length of a clip, its last frame included."""
+    """Duration of a clip, including its last frame."""
     n = len(times_s)
     return float(times_s[-1] - times_s[0]) / 60 * n / max(n - 1, 1)
 
@@ -179,17 +180,17 @@ def audit_labels(
         truth: folders of a known layout, manifests, or FOLDER=SEQUENCE.yaml; one or several.
         out: folder to write truth.json, labels.jsonl, index.html and pictures of the worst labels to; by default
             DATASET.truth.
-        store: what the data set was made from: tells the yield. By default the `store` beside the data set.
-        progress: who is told.
+        store: the store that the data set was made from, needed for the yield; by default the `store` beside it.
+        progress: receives what is done.
 
     Raises:
         UsageError: `out` holds something else, or no sequence is of a clip of the data set.
     """
-    held = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)
-    target = default_out(held.path) if out is None else Path(out)
+    opened = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)
+    target = default_out(opened.path) if out is None else Path(out)
     check_out(target)
     source = open_store(store) if isinstance(store, str | Path) else store
     sequences = [truth] if isinstance(truth, str | Path) else truth
-    audit = audit_dataset(held, sequences, store=source, progress=progress)
-    note_truth(audit, held, write_audit(audit, held, target))
+    audit = audit_dataset(opened, sequences, store=source, progress=progress)
+    note_truth(audit, opened, write_audit(audit, opened, target))
     return audit

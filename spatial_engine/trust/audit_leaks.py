@@ -1,4 +1,4 @@
-"""The leak audit of a data set on disk, with a language model that was evaluated blind as one more baseline."""
+"""The leak audit of a data set on disk. A blind run of a language model can be one more baseline."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ from templates.question import Question
 
 
 def audit_leaks(path: str | Path, *, blind_run: str | Path | None = None, pictures: bool = True) -> dict[str, Json]:
-    """Writes "leaks" of a data set anew, with near-duplicate pictures, to its `audit.json`; returns what it wrote.
+    """Writes "leaks" in `audit.json` anew, by default with near-duplicate pictures; returns what it wrote.
 
-    Raises `UsageError` if `path` is no data set, or `blind_run` no blind run on it.
+    Raises `UsageError` if `path` is no data set, or `blind_run` is no blind run on it.
     """
     dataset = Dataset.open(path)
     with one_writer(dataset.path):
@@ -38,9 +38,9 @@ def _audit_leaks(dataset: Dataset, model: str | Path | None, pictures: bool) -> 
 
 
 def blind_run(questions: Sequence[Question], folder: str | Path) -> Guesses:
-    """What the model of `evaluate --blind` got right; the mean over rotations. Questions it was not asked are left out.
+    """The scores of a run of `evaluate --blind`, averaged over rotations; questions that it was not asked are NaN.
 
-    Raises `UsageError` if the folder is no run, the model saw pictures, or it was asked another data set.
+    Raises `UsageError` if the folder is no run, if the model saw pictures, or if the run is on another data set.
     """
     from spatial_engine.evaluation.runs import FinishedRun
 

@@ -1,4 +1,4 @@
-"""The folder that an audit leaves: truth.json, labels.jsonl, and a page that opens from disk."""
+"""The output folder of a label audit: truth.json, labels.jsonl, and a page that opens from disk."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -30,12 +30,12 @@ def default_out(dataset: Path) -> Path:
 
 
 def check_out(out: Path) -> None:
-    """Raises `UsageError` if `write_audit` would refuse the folder: to be asked before the work."""
+    """Raises `UsageError` if `write_audit` would refuse the folder: to be called before the work."""
     check_free(out, _check)
 
 
 def write_audit(audit: LabelAudit, dataset: Dataset, out: Path) -> list[dict[str, Json]]:
-    """Writes the folder, pictures of the worst labels with it; returns those labels. Equal audits, equal bytes."""
+    """Writes the folder with the pictures of the worst labels; returns those labels. Equal audits give equal bytes."""
     wanted = {label.verdict.id for label in audit.worst}
     worst = entries(audit.worst, {question.id: question for question in dataset.questions if question.id in wanted})
     with atomic_folder(out, _OURS, _check) as folder:

@@ -9,7 +9,7 @@ from spatial_engine.trust.metrics import AuditMetrics, LabelMetrics
 
 
 def show_audit(audit: LabelAudit) -> None:
-    """Two tables of leaves, then what is wrong with the truth or could not be read."""
+    """Two tables by leaf, then findings about the truth and what could not be read."""
     to = console()
     for title, found in (
         ("compared with ground truth", audit.truth),
@@ -32,7 +32,7 @@ def show_audit(audit: LabelAudit) -> None:
         where = counted(audit.without["clips"], "clip")
         to.print(f"no ground truth: {counted(audit.without['facts'], 'fact')} in {where}")
     if audit.undecided:
-        to.print("nothing was decided: no label is shown to be right or wrong")
+        to.print("the truth decides no label")
 
 
 def _table(title: str, found: AuditMetrics) -> Table:

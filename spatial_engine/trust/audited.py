@@ -1,4 +1,4 @@
-"""A data set compared with ground truth: the record that is written and shown, and its worst labels."""
+"""The result of a label audit: metrics, verdicts, and the labels with the largest errors."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,34 +17,34 @@ WORST_SHOWN = 20
 
 @dataclass(frozen=True, kw_only=True)
 class WorstLabel:
-    """One fact whose label is far from the truth."""
+    """One fact with a wrong label or a large error."""
 
     verdict: Verdict
-    """Of the format with the largest error."""
+    """The verdict on the format with the largest error."""
     sigmas: float | None
     """Largest |error| / σ of its numbers; None for labels."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelAudit:
-    """What ground truth says of a data set."""
+    """The result of comparing a data set with ground truth."""
 
     verdicts: tuple[Verdict, ...]
-    """Of all questions about clips with truth or agreement, in the order of clips."""
+    """One per question about a clip with truth or agreement, in the order of clips."""
     truth: AuditMetrics | None
-    """Against truth; None where no sequence is."""
+    """Against sequences of the kind `truth`; None without any."""
     agreement: AuditMetrics | None
-    """Against sequences that were made from the images: they can agree with labels, but prove nothing."""
+    """Against sequences that were computed from the images: they can agree with labels, but prove nothing."""
     worst: tuple[WorstLabel, ...]
     sequences: tuple[TrueSequence, ...]
     not_in_dataset: tuple[str, ...]
     """Names of the given sequences whose clips are not in the data set."""
     errors: tuple[tuple[str, str, str], ...]
-    """(name, cause, remedy) of what could not be read."""
+    """(name, cause, remedy) of unreadable sequences and clips."""
     without: Mapping[str, int]
     """Clips of the data set without ground truth, and facts about them."""
     store: bool
-    """Whether there is a store, so that yield is known."""
+    """Whether a store was found, so that the yield is known."""
 
     @property
     def undecided(self) -> bool:
@@ -59,7 +59,7 @@ class LabelAudit:
 
 
 def _plain(value: Json) -> Json:
-    """`question_line.plain`, with rates beside their counts."""
+    """`question_line.plain`, with rates added to their counts."""
     found = plain(value)
     return _with_rates(found)
 
@@ -79,7 +79,7 @@ def _with_rates(value: Json) -> Json:
 
 
 def worst(verdicts: Iterable[Verdict]) -> list[WorstLabel]:
-    """At most `WORST_SHOWN` facts that truth decides, wrong ones first, then by error in σ; each fact once."""
+    """At most `WORST_SHOWN` facts that the truth decides: wrong ones first, then by error over σ. Each fact once."""
     found: dict[tuple[str, str], WorstLabel] = {}
     for verdict in verdicts:
         if verdict.word == "undecidable":

@@ -1,4 +1,5 @@
-"""Sequences with ground truth into maps of σ: annotate their pictures, measure the errors, fit leave-one-set-out."""
+"""Fits the σ calibration on sequences with ground truth: annotates their pictures, measures errors, fits factors
+leave-one-set-out."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,22 +27,22 @@ from spatial_engine.trust.signal_errors import signal_errors
 from spatial_engine.trust.signal_errors_record import SignalErrors
 
 Skipped = tuple[str, str, str]
-"""(name, cause, remedy) of what gave no errors."""
+"""(name, cause, remedy) of a sequence or clip without measured errors."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """What a run found."""
+    """The result of `calibrate`."""
 
     maps: SigmaCalibration
     errors: Mapping[str, tuple[SignalErrors, ...]]
-    """By set, sorted; of all its clips."""
+    """By set, sorted: the errors of all its clips."""
     skipped: tuple[Skipped, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredSet:
-    """What became of one set that was given."""
+    """The measured errors of one set."""
 
     name: str
     errors: Mapping[str, Sequence[SignalErrors]]
@@ -51,12 +52,12 @@ class MeasuredSet:
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureSet:
-    """The task of a worker: the signals of a set's pictures, held against its truth."""
+    """The task of a worker: compares the signals of a set's pictures with its truth."""
 
     annotating: AnnotateClips
 
     def __call__(self, given: str) -> MeasuredSet:
-        """Opens what was given, annotates and compares, clip by clip; what fails is named."""
+        """Opens, annotates and compares a set clip by clip; names what fails."""
         name, errors, skipped = _set_name(given), {}, []
         try:
             for sequence in open_sequence(Path(given)):
@@ -72,9 +73,11 @@ class MeasureSet:
         return MeasuredSet(name=name, errors=errors, skipped=tuple(skipped))
 
     def _errors(self, sequence: OpenedSequence) -> list[SignalErrors]:
-        """Experts get the clip: pictures and their clock, no camera, no pose."""
+        """Experts get the pictures and their time stamps, but no camera and no pose."""
         if sequence.manifest.truth == "agreement":
-            raise SpatialEngineError("made of the images themselves: agreement, no truth", "give a set with truth")
+            raise SpatialEngineError(
+                "computed from the images themselves: agreement, no truth", "give a set with truth"
+            )
         if len(sequence.unsound) == len(sequence.clip.frames):
             what = "; ".join(finding.what for finding in sequence.findings if finding.severe)
             raise SpatialEngineError(f"its truth is unsound in every frame: {what}", "see: spatial-engine sequence")
@@ -103,20 +106,21 @@ def calibrate(
     progress: Progress | None = None,
     **fields: Any,
 ) -> Calibration:
-    """Maps of the σ of experts. Signals that the store has are not made again.
+    """Fits the σ calibration of experts. Signals that the store has are not computed again.
 
     Args:
-        sequences: folders, manifests, or FOLDER=SEQUENCE.yaml; each is a set, named by its folder. What cannot be
-            read, has unsound truth, or was made of the images themselves (`truth: agreement`), is named and left out.
-        store: the folder that keeps signals, made if there is none.
+        sequences: folders, manifests, or FOLDER=SEQUENCE.yaml; each is a set, named by its folder. A set is
+            skipped, and named, if it cannot be read, if its truth is unsound, or if it was computed from the images
+            themselves (`truth: agreement`).
+        store: the folder that keeps signals; created if it does not exist.
         options: which experts run, and where; None: the defaults.
-        progress: who is told; None: nobody.
+        progress: receives what is done.
         fields: single fields of `ExpertOptions`, as in `calibrate(sequences, "store/", experts="klt", workers=2)`.
 
     Raises:
         UsageError: an expert is unknown, or no set gives an error to fit on.
         SetupError: this machine can run none of the experts.
-        StoreError: `store` is something else, or of another version.
+        StoreError: `store` is no store, or one of another version.
     """
     progress, options = progress or Silent(), chosen(ExpertOptions, options, fields)
     annotating = prepared(store, options, progress)
@@ -142,7 +146,7 @@ def calibrate(
 
 
 def fitted_maps(errors: Mapping[str, Sequence[SignalErrors]], settings: FitSettings | None = None) -> SigmaCalibration:
-    """The maps of all quantities in errors by set. Depends on no order."""
+    """The calibration of all quantities in errors by set. Independent of their order."""
     samples: dict[tuple[str, str, str, str, str], dict[str, list[ErrorSample]]] = defaultdict(lambda: defaultdict(list))
     for name in sorted(errors):
         for each in errors[name]:
@@ -168,7 +172,7 @@ def _joined(parts: Sequence[ErrorSample]) -> ErrorSample:
 
 
 def _by_set(measured: Sequence[MeasuredSet]) -> dict[str, tuple[SignalErrors, ...]]:
-    """Errors by set, sorted. A clip that two sets hold counts in the first alone: a set left out must not be seen."""
+    """Errors by set, sorted. A clip in two sets counts in the first only: the held-out set must be unseen."""
     seen: set[str] = set()
     found: dict[str, list[SignalErrors]] = defaultdict(list)
     for each in measured:
@@ -179,17 +183,17 @@ def _by_set(measured: Sequence[MeasuredSet]) -> dict[str, tuple[SignalErrors, ..
 
 
 def _set_name(given: str) -> str:
-    """The folder's: clips of one folder are one set."""
+    """The name of the folder: clips of one folder are one set."""
     path = Path(given if Path(given).exists() or "=" not in given else given.rpartition("=")[0])
     return (path.parent if path.is_file() else path).resolve().name
 
 
-_HEAD = ("σ of", "times", "set left out", "samples", "fit of the others", "within 1 σ %", "within 2 σ %")
-_HEAD_WITHOUT = ("σ of", "samples", "would be times", "within 1 σ %", "within 2 σ %", "sets", "not calibrated because")
+_HEAD = ("σ of", "factor", "held-out set", "samples", "fit of the others", "within 1 σ %", "within 2 σ %")
+_HEAD_WITHOUT = ("σ of", "samples", "factor would be", "within 1 σ %", "within 2 σ %", "sets", "not calibrated because")
 
 
 def sigma_table(calibration: SigmaCalibration) -> str:
-    """What was fitted, a row per set that was left out; then what was measured and not fitted."""
+    """The fitted factors, one row per held-out set; then what was measured but not fitted."""
     tables = [_markdown(_HEAD, list(_fitted(calibration)))] if calibration.factors else []
     tables += [_markdown(_HEAD_WITHOUT, list(_not_fitted(calibration)))] if calibration.not_calibrated else []
     return "\n\n".join(tables)

@@ -1,6 +1,6 @@
-"""Facts drawn from a clip's media alone, before any signal is seen: what the yield of labels is a share of.
+"""Random facts about a clip, drawn from its pictures alone: the denominator of the yield.
 
-Frames are drawn by chance, pixels are corners of the picture. Nothing asks whether a fact can be measured.
+Frames are random, pixels are corners of the picture. Whether a fact can be measured plays no part in the draw.
 """
 
 import hashlib
@@ -15,20 +15,20 @@ from templates.scene.scene import inside
 from templates.template import Template
 
 DRAWN = 24
-"""Facts of each template and clip."""
-_LOOKED_AT = 12
-"""Pictures in which corners are found, evenly spread."""
+"""Facts per template and clip."""
+_PICTURES = 12
+"""Pictures in which corners are detected, evenly spaced in time."""
 _CORNERS = 400
 
 
 def pictures_of(clip: Clip) -> Pictures:
-    """Reads a few pictures and finds their corners (Shi and Tomasi 1994)."""
+    """Reads a few pictures and detects their corners (Shi and Tomasi 1994)."""
     import cv2
 
     width, height = clip.working_size
     distance = MIN_DISTANCE * float(np.hypot(width, height)) / 8
     found = {}
-    for frame, grey in clip.read_grey(spread_frames(clip.frames, _LOOKED_AT)):
+    for frame, grey in clip.read_grey(spread_frames(clip.frames, _PICTURES)):
         corners = cv2.goodFeaturesToTrack(grey, _CORNERS, 0.01, distance)
         xy = np.empty((0, 2)) if corners is None else corners.reshape(-1, 2).astype(np.float64)
         full = np.round(clip.full_from_working(xy), 1)
@@ -39,7 +39,8 @@ def pictures_of(clip: Clip) -> Pictures:
 
 
 def candidates(pictures: Pictures, template: Template, seed: int) -> list[Fact]:
-    """Up to `DRAWN` different facts of a template; none if it draws none. Equal clip and seed give equal facts."""
+    """Up to `DRAWN` different facts of a template; none if the template draws none. The same clip and seed give the
+    same facts."""
     digest = hashlib.sha256("\0".join([str(seed), pictures.clip.id, template.name, "candidates"]).encode()).digest()
     rng = np.random.default_rng(np.frombuffer(digest, dtype=np.uint32))
     facts: dict[str, Fact] = {}

@@ -1,4 +1,4 @@
-"""Every question of a data set held against sequences with ground truth."""
+"""Compares every question of a data set with sequences that have ground truth."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,16 +20,16 @@ from templates.template import Template
 from templates.truth import Claim, Comparison, compare_all
 
 SLACK_PX = 3.0
-"""Truth that changes its mind within so many pixels is no evidence."""
+"""The truth is undecidable where its verdict changes if pixels move by this much."""
 NO_TRUTH = "no ground truth of this clip"
 UNSOUND = "ground truth is unsound here"
 _DENSE_AT_ONCE = 24
-"""Frames whose depth is held in memory."""
+"""Frames whose depth is in memory at once."""
 _NOT_AN_ANSWER = (ValueError, LookupError, TypeError, AttributeError, OverflowError)
 
 
 def compare_labels(questions: Iterable[Question], truths: Mapping[str, TrueClip]) -> Iterator[Verdict]:
-    """A verdict for every question, clip by clip. `truths` by clip id; a clip without truth is undecidable."""
+    """A verdict for every question, clip by clip. `truths` by clip id; without truth a question is undecidable."""
     templates = _templates()
     by_clip: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
@@ -59,12 +59,12 @@ def frames_of(question: Question) -> list[int]:
 
 
 def _dense(questions: Iterable[Question]) -> set[int]:
-    """Frames of which depth can matter: those of facts that speak of places in pictures."""
+    """Frames that need depth: those of facts about pixels."""
     return {frame for question in questions if names_pixels(question.fact) for frame in frames_of(question)}
 
 
 def _portions(questions: Sequence[Question]) -> Iterator[list[Question]]:
-    """Questions in portions that need depth of few frames; those of one fact together."""
+    """Questions in batches that need the depth of few frames; those of one fact are in one batch."""
     facts: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
         facts[question.fact_id].append(question)
@@ -80,7 +80,7 @@ def _portions(questions: Sequence[Question]) -> Iterator[list[Question]]:
 
 
 def _with_clock(scene: Scene, questions: Iterable[Question]) -> Scene:
-    """Times belong to the media, not to what is known of them: where truth has no clock, that of the data set holds."""
+    """Where the truth has no time stamps, the time stamps of the data set are used."""
     if scene.clip.times_s is not None:
         return scene
     times_s = np.full(len(scene.clip.frames), np.nan)
@@ -107,8 +107,8 @@ def _judged_all(questions: Sequence[Question], templates: Mapping[str, Template]
 
 
 def _claim(question: Question) -> tuple[Answer, Claim]:
-    """The recorded measurement; and that it is right, and so is the answer that a model is scored against. An audit
-    that looked at the measurement alone would not see a letter that was arranged wrongly."""
+    """The recorded measurement, and the claim that both it and the written answer are right. The measurement alone
+    would not reveal a wrong letter."""
     recorded = recorded_answer(question)
     stated = format_of(question.format).stated(question, recorded)
     fact = Fact(template=question.template, params=question.fact)

@@ -1,4 +1,4 @@
-"""Metrics of audited labels: rates of wrong facts with bounds, errors against σ, yield; for all and by group."""
+"""Metrics of audited labels, for all and by group: share of wrong facts with its bound, errors over σ, yield."""
 
 import math
 from collections import Counter
@@ -11,25 +11,25 @@ from scipy.special import ndtri
 from experts.sigma_calibration.fitting import MEDIAN_OF_CHI_SQUARE
 from spatial_engine.scoring.statistics import clip_bootstrap_bound, clopper_pearson
 from spatial_engine.trust.verdict import Verdict
-from spatial_engine.trust.yield_share import ClipYield, Yield, together
+from spatial_engine.trust.yield_share import ClipYield, Yield, total_yield
 
 LEVEL = 0.95
-"""Of one-sided upper bounds."""
+"""Confidence of the one-sided upper bounds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class WrongRate:
-    """Wrong answers among those that truth decides, counted in facts: a fact is wrong if any of its formats is."""
+    """Wrong facts among those that the truth decides: a fact is wrong if any of its formats is."""
 
     right: int
     wrong: int
     undecidable: int
-    """Facts of which truth decides no format."""
+    """Facts that the truth decides in no format."""
     clips: int
-    """That hold a decided fact."""
+    """Clips with a decided fact."""
     bound: float | None
-    """95 % upper bound of the rate: the larger of Clopper-Pearson with n_eff and the bootstrap over clips; None where
-    nothing was decided."""
+    """95 % upper bound of the rate: the larger of Clopper-Pearson with n_eff and the bootstrap over clips; None if
+    nothing is decided."""
 
     @property
     def rate(self) -> float | None:
@@ -44,9 +44,9 @@ def wrong_rate(verdicts: list[Verdict], rng: np.random.Generator) -> WrongRate:
     for verdict in verdicts:
         words.setdefault((verdict.clip, verdict.fact_id), set()).add(verdict.word)
     decided: dict[str, list[bool]] = {}
-    for (clip, _), said in words.items():
-        if said & {"right", "wrong"}:
-            decided.setdefault(clip, []).append("wrong" in said)
+    for (clip, _), found in words.items():
+        if found & {"right", "wrong"}:
+            decided.setdefault(clip, []).append("wrong" in found)
     n, wrong = sum(map(len, decided.values())), sum(map(sum, decided.values()))
     return WrongRate(
         right=n - wrong,
@@ -70,7 +70,7 @@ _WORDS = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Distribution:
-    """Of questions that truth decides."""
+    """Distribution of the answers that the truth decides."""
 
     margins: tuple[float, float, float] | None
     """5 %, 50 %, 95 % of the margins of labels, in σ; None without labels."""
@@ -105,41 +105,41 @@ def _quantiles(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 NOMINAL = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.6827, 0.8, 0.9, 0.9545, 0.99)
-"""Probabilities at which the curve is read; 1 σ and 2 σ among them."""
+"""Nominal probabilities of the reliability curve; 1 σ and 2 σ are among them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reliability:
-    """One place of the curve."""
+    """One point of the reliability curve."""
 
     nominal: float
-    """Share of errors that should lie within `sigmas`, were they normal."""
+    """Expected share of errors within `sigmas`, if errors are normal."""
     sigmas: float
     observed: float
-    """Share that does."""
+    """Observed share."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Coverage:
-    """Errors in σ. Every number of every fact counts once, however often it is asked."""
+    """Errors over σ. Every number of a fact counts once, in however many formats it is asked."""
 
     numbers: int
     facts: int
     clips: int
     within_1: float
-    """Share of |error| ≤ 1 σ: 0.683 is due."""
+    """Share of |error| ≤ 1 σ; 0.683 is expected."""
     within_2: float
-    """Share of |error| ≤ 2 σ: 0.954 is due."""
+    """Share of |error| ≤ 2 σ; 0.954 is expected."""
     scale_factor: float
-    """√(median of (error / σ)² / 0.455): 1 is due, 2 says that true σ are twice the stated ones."""
+    """√(median of (error / σ)² / 0.455): 1 is expected; 2 means that the true σ are twice the stated ones."""
     largest: float
     """Largest |error| / σ."""
     curve: tuple[Reliability, ...]
 
 
 def coverage(verdicts: Iterable[Verdict]) -> Coverage | None:
-    """Over the numbers of some verdicts; None where truth knows none of them. What truth is unsure of by place counts
-    not."""
+    """Over the numbers of some verdicts; None if the truth has none of them. Facts whose truth changes within a few
+    pixels do not count."""
     found: dict[tuple[str, str, str], float] = {}
     for verdict in verdicts:
         if verdict.word == "undecidable" and verdict.target is not None and "within a few pixels" in verdict.reason:
@@ -165,28 +165,28 @@ def coverage(verdicts: Iterable[Verdict]) -> Coverage | None:
 
 
 def in_sigmas(verdict: Verdict) -> dict[str, float]:
-    """|error| / σ of each number; without those whose σ is none."""
+    """|error| / σ of each number whose σ is finite and above 0."""
     shares = {name: abs(error) / verdict.sigma[name] for name, error in verdict.error.items() if verdict.sigma[name]}
     return {name: z for name, z in shares.items() if math.isfinite(z)}
 
 
 _SEED = 0
-"""Of the bootstrap: the same verdicts give the same bound."""
+"""Seed of the bootstrap: the same verdicts give the same bound."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Extent:
-    """How much footage was looked at."""
+    """Amount of footage with ground truth."""
 
     clips: int
     frames: int
     minutes: float | None
-    """None where a clip has no clock."""
+    """None if a clip has no time stamps."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelMetrics:
-    """Of some labels."""
+    """Metrics of some labels."""
 
     facts: WrongRate
     questions: Mapping[str, int]
@@ -194,18 +194,18 @@ class LabelMetrics:
     reasons: Mapping[str, int]
     """Why questions are undecidable, most frequent first."""
     coverage: Coverage | None
-    """None where truth knows none of their numbers."""
+    """None if the truth has none of their numbers."""
     distribution: Distribution
     yielded: Yield | None
-    """None without a store, and for formats and experts, which nothing can draw by itself."""
+    """None without a store, and for formats and experts: facts are drawn by template."""
     facts_per_minute: float | None
-    """Facts in the data set per minute of footage; None where a clip has no clock."""
+    """Facts in the data set per minute of footage; None if a clip has no time stamps."""
     facts_per_1000_frames: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class AuditMetrics:
-    """Everything, and each kind by itself."""
+    """Metrics of all labels, and by group."""
 
     extent: Extent
     all: LabelMetrics
@@ -213,13 +213,13 @@ class AuditMetrics:
     templates: Mapping[str, LabelMetrics]
     formats: Mapping[str, LabelMetrics]
     experts: Mapping[str, LabelMetrics]
-    """By the experts that answers rest on, joined by "+"."""
+    """By the experts whose signals answers are derived from, joined by "+"."""
     by_leaf_format_experts: Mapping[str, LabelMetrics]
     """By "leaf | format | experts"."""
 
 
 def audit_metrics(verdicts: Sequence[Verdict], yields: Sequence[ClipYield] | None, extent: Extent) -> AuditMetrics:
-    """Of verdicts about the clips of `extent`. `yields`: None without a store."""
+    """Metrics of verdicts about the clips of `extent`. `yields`: None without a store."""
 
     def by(
         name: Callable[[Verdict], str], of_yield: Callable[[ClipYield], str] | None = None
@@ -245,7 +245,7 @@ def audit_metrics(verdicts: Sequence[Verdict], yields: Sequence[ClipYield] | Non
 
 
 def label_metrics(verdicts: Sequence[Verdict], yields: Sequence[ClipYield] | None, extent: Extent) -> LabelMetrics:
-    """Of some of the verdicts about the clips of `extent`."""
+    """Metrics of some of these verdicts."""
     facts = wrong_rate(list(verdicts), np.random.default_rng(_SEED))
     asked = facts.right + facts.wrong + facts.undecidable
     words = Counter(verdict.word for verdict in verdicts)
@@ -256,7 +256,7 @@ def label_metrics(verdicts: Sequence[Verdict], yields: Sequence[ClipYield] | Non
         reasons=dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
         coverage=coverage(verdicts),
         distribution=distribution(verdicts),
-        yielded=None if yields is None else together(yields),
+        yielded=None if yields is None else total_yield(yields),
         facts_per_minute=asked / extent.minutes if extent.minutes else None,
         facts_per_1000_frames=1000 * asked / extent.frames if extent.frames else 0.0,
     )

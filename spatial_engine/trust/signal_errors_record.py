@@ -1,4 +1,4 @@
-"""Errors of one quantity of one signal, in its own σ: the record that maps are fitted on and tables are made of."""
+"""Errors of one quantity of one signal, in σ: the input of the σ calibration and of the tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -11,29 +11,29 @@ from experts.provenance import Provenance
 from experts.sigma_calibration.fitting import ErrorSample
 
 MOST = 400
-"""Errors that are kept of one clip, evenly thinned: they hang together, more say little more."""
+"""Largest number of errors kept per clip, evenly thinned: errors of one clip are correlated."""
 GROSS_SIGMAS = 5.0
-"""Plainly wrong: beyond so many σ of signal and truth together, and beyond a size that each kind states."""
+"""Outliers exceed this many σ (of signal and truth combined) and a size that each quantity defines."""
 CLASSES = (0.001, 0.005, 0.01, 0.03, 0.1, 0.3, 1.0)
-"""Upper ends of the classes in which outlier_probability is counted."""
+"""Upper ends of the bins of outlier_probability."""
 _DECIMALS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
 class GrossCount:
-    """How often something claimed to be this sure is plainly wrong."""
+    """The observed rate of outliers in one bin of outlier_probability."""
 
     at_most: float
-    """Upper end of the class of outlier_probability."""
+    """Upper end of the bin."""
     claimed: float
-    """Mean outlier_probability in it."""
+    """Mean outlier_probability in the bin."""
     samples: int
     gross: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class SignalErrors:
-    """What truth says of one quantity of one signal of a clip."""
+    """Errors of one quantity of one signal of a clip against the truth."""
 
     expert: str
     version: str

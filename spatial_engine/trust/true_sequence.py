@@ -1,4 +1,4 @@
-"""Sequences on disk as the truth of clips: opened, found in the data set, examined."""
+"""Sequences on disk as ground truth of clips: opens them, matches them to the data set, and examines them."""
 
 from collections.abc import Sequence as Items
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class TrueClip(Protocol):
 
     @property
     def unsound(self) -> frozenset[int]:
-        """Frames whose truth counts neither for nor against a label."""
+        """Frames whose truth is not used."""
         ...
 
     def scene(self, dense: Items[int] = ()) -> Scene:
@@ -27,37 +27,37 @@ class TrueClip(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class TrueSequence:
-    """What is said of one sequence that was given."""
+    """One sequence, as a label audit reports it."""
 
     clip: str
     """Id."""
     name: str
     kind: Literal["truth", "agreement"]
-    """agreement: made from the images by the same kind of features as labels are; counted apart."""
+    """agreement: computed from the images with the same kind of features as the labels; counted separately."""
     findings: tuple[tuple[str, str, str, bool], ...]
-    """What is strange about it: (what, the number that shows it, what to do, whether it is severe)."""
+    """(what is wrong, the number that shows it, the remedy, whether it is severe)."""
     unsound: int
-    """Frames whose truth counts neither for nor against a label."""
+    """Frames whose truth is not used."""
     lacks: tuple[str, ...]
-    """Signals that it does not have: what rests on them stays undecidable."""
+    """Missing signals: facts that need them are undecidable."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenedTruth:
-    """What the paths held."""
+    """The sequences at the given paths."""
 
     sequences: tuple[Sequence, ...]
-    """Of clips of the data set, one per clip: of two the first that was given."""
+    """Sequences of the data set's clips, one per clip: the first one given."""
     not_in_dataset: tuple[str, ...]
     """Names of sequences whose clips are not in the data set."""
     errors: tuple[tuple[str, str, str], ...]
-    """(what was given, cause, remedy) of what could not be opened."""
+    """(path, cause, remedy) of what could not be opened."""
 
 
 def open_truth(given: Items[str | Path], clips: frozenset[str]) -> OpenedTruth:
-    """Opens sequences: each a folder, a sequence.yaml, or FOLDER=SEQUENCE.yaml for a manifest that lies elsewhere.
+    """Opens sequences: each a folder, a sequence.yaml, or FOLDER=SEQUENCE.yaml for a manifest elsewhere.
 
-    Raises `UsageError` if nothing of it belongs to the data set's `clips`.
+    Raises `UsageError` if none belongs to the data set's `clips`.
     """
     found: dict[str, Sequence] = {}
     not_in_dataset, errors = [], []
@@ -84,7 +84,7 @@ def open_truth(given: Items[str | Path], clips: frozenset[str]) -> OpenedTruth:
 
 
 def described(sequence: Sequence) -> TrueSequence:
-    """Examines a sequence: some seconds."""
+    """Examines a sequence; takes some seconds."""
     truth = sequence.truth
     has = {"camera path": truth.world_from_cam, "depth": truth.depth, "objects": truth.objects}
     known = {name for name, part in has.items() if part is not None}
@@ -103,7 +103,7 @@ def described(sequence: Sequence) -> TrueSequence:
 
 
 def _name(sequence: Sequence) -> str:
-    """The data set's, with that of the clip, which says which part of it."""
+    """The name of the data set and of the clip."""
     stated, clip = sequence.manifest.name, sequence.clip.name
     return clip if clip.startswith(stated) else f"{stated} ({clip})"
 

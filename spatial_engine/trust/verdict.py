@@ -1,4 +1,4 @@
-"""One question beside the truth."""
+"""The verdict of ground truth on one question."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,29 +9,28 @@ from templates.measured import Json
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What ground truth says of one question as it was written."""
+    """The verdict of ground truth on one question, as it is written."""
 
     id: str
-    """The question's."""
+    """Of the question."""
     fact_id: str
     ability: str
     template: str
     format: str
     clip: str
     experts: str
-    """Makers of the signals that the answer rests on, joined by "+"."""
+    """The experts whose signals the answer is derived from, joined by "+"."""
     word: Literal["right", "wrong", "undecidable"]
     reason: str
-    """Why it is undecidable, or cannot be read; "" otherwise."""
+    """Why the question is undecidable or its answer unreadable; else ""."""
     margin: float | None
     """Of a label, in σ."""
     error: Mapping[str, float]
-    """Answer minus truth of each number, in the answer's unit, the short way round for angles; {} for labels and where
-    there is no truth."""
+    """Answer minus truth of each number, in the answer's unit, wrapped for angles; {} for labels and without truth."""
     sigma: Mapping[str, float]
-    """σ of the same numbers, the truth's own included."""
+    """σ of these errors: that of the answer and that of the truth combined."""
     answer: Json
     target: Json
-    """The answer that would have been written on the true scene; None where there is none."""
+    """The answer measured on the true scene; None if it cannot be measured."""
     label: str = ""
-    """Of an answer that is a word: what its value says."""
+    """The value of the answer if it is a word."""

@@ -1,4 +1,4 @@
-"""Yield: of facts that were drawn from the media alone, the share that the signals of a store decide."""
+"""Yield: the share of randomly drawn facts (`candidates`) that the signals of a store decide."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,27 +14,27 @@ from templates.scene.scene import Scene, scenes_of
 from templates.settings import AskSettings
 from templates.template import Template
 
-NOT_DRAWN = "the template draws no facts from this clip before any signal: its yield is not known"
+NOT_DRAWN = "the template draws no random facts from this clip: its yield is not known"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClipYield:
-    """What came of the facts of one template that were drawn about one clip."""
+    """The yield of one template on one clip."""
 
     clip: str
     template: str
     ability: str
     drawn: int
     decided: int
-    """Facts of which at least one format is asked: placed near where they were drawn (`placing`), then measured, gated
-    and phrased as in `templates.generate`."""
+    """Facts that are asked in at least one format. Their pixels and frames move to the nearest measurable ones
+    (`templates.scene.placing`); then they are measured, gated and phrased as in `templates.generate`."""
     reasons: Mapping[str, int]
-    """Why not, counted by fact and format."""
+    """Reasons of the others, counted by fact and format."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Yield:
-    """Over several clips."""
+    """Yield over several clips."""
 
     drawn: int
     decided: int
@@ -55,8 +55,8 @@ def clip_yield(
     seed: int,
     maps: SigmaCalibration | None = None,
 ) -> list[ClipYield]:
-    """One entry per template that facts can be drawn for. σ of the signals go through `maps`, by default the packaged
-    ones. Reads a few pictures. Raises what reading footage raises."""
+    """One entry per template. `maps` calibrate the σ of the signals; by default they are the packaged ones. Reads a few
+    pictures, and raises what reading footage raises."""
     mapped = with_sigma_calibration(signals, packaged_calibration() if maps is None else maps)
     return scene_yield(pictures_of(clip), scenes_of(clip, mapped), templates, settings, seed)
 
@@ -64,7 +64,7 @@ def clip_yield(
 def scene_yield(
     pictures: Pictures, scenes: tuple[Scene, ...], templates: Sequence[Template], settings: AskSettings, seed: int
 ) -> list[ClipYield]:
-    """The same of a clip whose pictures were looked at and whose scenes were built already."""
+    """The same for a clip whose pictures are read and whose scenes are built."""
     unlimited = AskSettings(min_confidence=settings.min_confidence, facts_per_template=10**9)
     found = []
     for template in templates:
@@ -90,8 +90,8 @@ def scene_yield(
     return found
 
 
-def together(parts: Iterable[ClipYield]) -> Yield:
-    """The sum."""
+def total_yield(parts: Iterable[ClipYield]) -> Yield:
+    """The sum over templates and clips."""
     parts = list(parts)
     reasons: Counter[str] = Counter()
     for part in parts:

@@ -20,7 +20,7 @@ def dataset(dataset_path, tmp_path):
 def test_nobody_said_anything(dataset):
     before = (dataset.path / "audit.json").read_bytes()
     assert fold_in(dataset) is None and (dataset.path / "audit.json").read_bytes() == before
-    assert "Nobody has judged it" in (dataset.path / "README.md").read_text()
+    assert "No person has judged" in (dataset.path / "README.md").read_text()
 
 
 def test_counts_agreement_and_disputes(dataset):
@@ -58,7 +58,7 @@ def test_it_stands_in_the_audit_and_the_card_without_names_or_notes(dataset):
     found = fold_in(dataset.path)
     assert dataset.audit == {**before, "human": json.loads(json.dumps(found))}
     text = (dataset.path / "README.md").read_text()
-    assert "Judged by eye by 2 people: 6 questions" in text and "Two people agree on 83.3 % of 6 questions" in text
+    assert "Judged by 2 people: of 6 recorded answers" in text and "Two people agree in 83.3 % of 6 questions" in text
     for name in ("zebedee", "yolanda", "so says"):
         assert name not in text and name not in (dataset.path / "audit.json").read_text()
 
@@ -85,7 +85,7 @@ def test_names_that_are_no_file_names_are_refused(dataset):
 
 def test_an_empty_data_set_is_refused(dataset):
     (dataset.path / "questions.jsonl").write_text("")
-    with pytest.raises(UsageError, match="holds no question"):
+    with pytest.raises(UsageError, match="has no questions"):
         Verdicts(dataset)
     with pytest.raises(UsageError, match="not a data set"):
         fold_in(dataset.path / "media")

@@ -1,11 +1,12 @@
 import multiprocessing
 import os
 import signal
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from spatial_engine.adjudication.steps import Step, holding, read_steps, step_of
-from spatial_engine.errors import UsageError
+from spatial_engine.errors import BusyError, UsageError
 
 STEP = Step(action="answer", question="q", content="c", at="2026-01-01T00:00:00Z", own=[1.5, "ü\n", None])
 VERDICT = Step(
@@ -60,12 +61,8 @@ def test_unknown_keys_are_ignored():
 
 
 def test_two_processes_cannot_be_the_same_annotator(tmp_path):
-    with (
-        holding(tmp_path / "a.jsonl"),
-        pytest.raises(UsageError, match="another process"),
-        holding(tmp_path / "a.jsonl"),
-    ):
-        pass
+    with holding(tmp_path / "a.jsonl"), ThreadPoolExecutor(1) as other, pytest.raises(BusyError):
+        other.submit(written, tmp_path / "a.jsonl").result()
     with holding(tmp_path / "a.jsonl"), holding(tmp_path / "b.jsonl"):
         pass
 

@@ -10,9 +10,9 @@ def test_says_what_the_audit_says(tmp_path):
     assert text.startswith('---\npretty_name: "my set"\n') and "seed 5" in text
     for leaf, found in dataset.audit["abilities"].items():
         assert f"| {leaf} | {found['questions']} | {found['facts']} |" in text
-    assert "CC-BY-4.0" in text and "No ground truth was at hand" in text
+    assert "CC-BY-4.0" in text and "No ground truth was available" in text
     set_truth(dataset.path, {"right": 9, "wrong": 1, "undecidable": 2})
-    assert "9 facts right, 1 wrong, 2 that" in card(dataset.audit, "my set")
+    assert "9 facts are right, 1 are wrong, and 2 are undecidable" in card(dataset.audit, "my set")
 
 
 def test_names_and_reasons_are_literal(tmp_path):

@@ -87,13 +87,13 @@ def test_an_empty_data_set_still_says_why(tmp_path):
     assert list(Dataset.open(dataset.path).questions) == []
     assert dataset.audit["questions"] == 0 and dataset.audit["clips"] == 1
     assert dataset.audit["refused"]["L1/Motion/Ego"] == {"camera path: too little <b>parallax</b>": 1}
-    assert "nothing could be asked" in (dataset.path / "README.md").read_text().lower()
+    assert "no questions could be asked" in (dataset.path / "README.md").read_text().lower()
 
 
 def test_no_empty_data_set_replaces_questions_unasked(tmp_path):
     before = (write(tmp_path / "d").path / "questions.jsonl").read_bytes()
     refused = [ClipQuestions(clip_id=IDS[0], drafts=(), refusals=clip_questions(IDS[0]).refusals)]
-    says = "most often: too close to call.*keeps the questions"
+    says = "most often: too close to call.*keeps its questions"
     with pytest.raises(SpatialEngineError, match=says) as caught:
         write_dataset(tmp_path / "d", refused, clip, seed=0)
     assert "--allow-empty" in caught.value.remedy

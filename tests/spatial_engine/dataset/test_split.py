@@ -114,8 +114,8 @@ def test_equal_seeds_split_equally(planted, tmp_path):
 
 
 @pytest.mark.parametrize("shares", [{}, {"train": 0.0}, {"train": -1.0, "test": 2.0}, {"train": float("nan")}])
-def test_shares_that_are_none(planted, tmp_path, shares):
-    with pytest.raises(UsageError, match="no shares"):
+def test_invalid_shares_are_refused(planted, tmp_path, shares):
+    with pytest.raises(UsageError, match="invalid shares"):
         split(planted, tmp_path / "out", shares=shares)
 
 

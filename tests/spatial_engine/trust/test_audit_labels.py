@@ -61,7 +61,7 @@ def test_a_planted_error_is_found_and_written_everywhere(dataset, room, capsys, 
     assert words.count("wrong") == 1 and len(words) == Dataset.open(dataset).audit["questions"]
     known = Dataset.open(dataset).audit
     assert known["truth"]["wrong"] == 1 and known["truth_detail"]["source"].startswith("known room")
-    assert "1 wrong" in (dataset / "README.md").read_text()
+    assert "1 are wrong" in (dataset / "README.md").read_text()
     links = Links()
     page = (out / "index.html").read_text()
     links.feed(page)
@@ -88,12 +88,12 @@ def test_shifted_truth_is_unsound_and_named(dataset, room, tmp_path, capsys):
     assert audit(dataset, "--truth", tmp_path / "off", "-o", tmp_path / "out") == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert "unsound, 14 frames are not counted: poses do not fit the pictures" in printed
-    assert "nothing was decided" in printed
+    assert "the truth decides no label" in printed
     record = json.loads((tmp_path / "out" / "truth.json").read_text())
     facts = record["truth"]["all"]["facts"]
     assert (facts["right"], facts["wrong"], facts["bound"]) == (0, 0, None) and facts["undecidable"] > 10
     assert record["sequences"][0]["unsound"] == 14
-    assert "count neither for nor against" in (tmp_path / "out" / "index.html").read_text()
+    assert "frames are not counted" in (tmp_path / "out" / "index.html").read_text()
 
 
 def test_agreement_is_counted_apart_and_proves_nothing(dataset, room, tmp_path, sound):

@@ -1,4 +1,4 @@
-"""`spatial-engine calibrate`, from sequences on disk to a file of maps, and what is left out on the way."""
+"""`spatial-engine calibrate`, from sequences on disk to a file of factors; what cannot be used is named."""
 
 import json
 import shutil
@@ -151,8 +151,8 @@ def test_what_proves_nothing_is_named_and_left_out(command, sets, room, tmp_path
     twin = shutil.copytree(sets[0], tmp_path / "twin")
     code, said = command(*sets, sfm, missing, twin, "-o", tmp_path / "maps.json")
     assert code == 1
-    assert "left out: sfm (images): made of the images themselves: agreement, no truth" in said.out
-    assert f"left out: {missing}: there is no" in said.out
+    assert "skipped: sfm (images): computed from the images themselves: agreement, no truth" in said.out
+    assert f"skipped: {missing}: there is no" in said.out
     assert {name for each in read_calibration(tmp_path / "maps.json").factors for name in each.sets} == {
         "attic",
         "barn",

@@ -82,7 +82,7 @@ def test_truth_confirms_them_and_the_data_set_counts_them(made, truths):
     assert "wrong" not in {word for word, _ in words(list(dataset.questions), truths)}
     assert dataset.audit["unanswerable"] == {"same_point": {"offered": 5 * len(found), "right": len(found)}}
     card = (dataset.path / "README.md").read_text()
-    assert f"That is right for {len(found)} of them" in card and UNDETERMINED in card
+    assert f"It is right in {len(found)} of them" in card and UNDETERMINED in card
 
 
 def test_a_wrong_letter_is_found(made, truths):

@@ -7,7 +7,7 @@ import pytest
 
 from experts.signals import NoEstimate
 from spatial_engine.trust.candidates import DRAWN, candidates, pictures_of
-from spatial_engine.trust.yield_share import NOT_DRAWN, clip_yield, together
+from spatial_engine.trust.yield_share import NOT_DRAWN, clip_yield, total_yield
 from templates.perception.geometry import RangeRatio
 from templates.registry import create_templates
 from templates.scene.placing import MAX_PIXEL_SHIFT
@@ -56,7 +56,7 @@ def test_what_is_measured_is_decided_and_what_is_not_is_counted_with_its_reason(
     assert found["same_point"].decided == 0 and found["same_point"].reasons == {
         "matches not measured": found["same_point"].drawn
     }
-    whole = together(found.values())
+    whole = total_yield(found.values())
     assert whole.drawn == sum(each.drawn for each in found.values()) and 0 < whole.share < 1
     assert list(whole.reasons.values()) == sorted(whole.reasons.values(), reverse=True)
 
