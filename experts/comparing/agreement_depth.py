@@ -9,7 +9,7 @@ from jaxtyping import Float64
 from experts.depth.depth_reprojection import pixel_grid, sampled
 from experts.signals import CameraPath, Depth, PointTracks, SparsePoints
 from experts.tracking.path_on_tracks import FittedPath
-from experts.tracking.track_ranges import departures
+from experts.tracking.track_ranges import range_log_errors
 
 _SIDE = 48
 """Two depths are compared on a grid of this many pixels per side."""
@@ -161,8 +161,8 @@ def compare_depth_with_tracks(
         z = sampled(depth.z[row[k]], camera, xy)
         seen, xy, z = seen[np.isfinite(z)], xy[np.isfinite(z)], z[np.isfinite(z)]
         ranges = z / camera.rays(xy)[:, 2]
-        departure, sigma = departures(ranges, tracks, seen, fitted, int(frames[k]), xy)
-        found.append(departure[sigma <= limits.max_sigma])
+        log_error, sigma = range_log_errors(ranges, tracks, seen, fitted, int(frames[k]), xy)
+        found.append(log_error[sigma <= limits.max_sigma])
     all_logs = np.concatenate(found)
     if len(all_logs) < limits.tracks or not np.isfinite(all_logs).any():
         return None

@@ -73,14 +73,14 @@ def camera_of(joined: Joined, clip: Clip, settings: TrustSettings) -> Camera | N
     focal = joined.k_map[known][:, [0, 1], [0, 1]] * zoom
     middle = np.median((joined.k_map[known][:, :2, 2] + 0.5) * zoom - 0.5, axis=0)
     logs = np.log(focal.mean(axis=1))
-    spread = 1.4826 * float(np.median(np.abs(logs - np.median(logs))))
+    deviation = 1.4826 * float(np.median(np.abs(logs - np.median(logs))))
     aspect = float(np.abs(np.median(np.log(focal[:, 0] / focal[:, 1])))) / 2
     predicted = float(np.exp(np.median(logs)))
     if (user := clip.options.intrinsics) is None:
         intrinsics = replace(
             Intrinsics.centred(clip.width_px, clip.height_px, predicted), cx_px=float(middle[0]), cy_px=float(middle[1])
         )
-        sigma = float(np.linalg.norm([settings.focal_relative, spread, aspect]))
+        sigma = float(np.linalg.norm([settings.focal_relative, deviation, aspect]))
         return Camera(intrinsics=intrinsics, relative_sigma=sigma)
     intrinsics = user.scaled(clip.width_px, clip.height_px)
     focal_log_ratio = float(np.log((intrinsics.fx_px + intrinsics.fy_px) / 2 / predicted))

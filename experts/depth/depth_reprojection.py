@@ -18,7 +18,7 @@ is undefined."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeenAgain:
+class Reprojection:
     """Pixels of frame a reprojected into frame b, one row each. NaN where undefined."""
 
     xy_b_px: Float64[np.ndarray, "k 2"]
@@ -47,14 +47,14 @@ class SeenAgain:
             return self.z_seen < (1 - relative) * self.z_expected
 
 
-def seen_again(
+def reprojected(
     xy_a_px: Float[np.ndarray, "k 2"],
     z_a: Float[np.ndarray, "ha wa"],
     z_b: Float[np.ndarray, "hb wb"],
     b_from_a: Float64[np.ndarray, "4 4"],
     camera_a: Intrinsics,
     camera_b: Intrinsics,
-) -> SeenAgain:
+) -> Reprojection:
     """Reprojects pixels of frame a into frame b and back.
 
     Args:
@@ -70,7 +70,7 @@ def seen_again(
     xy_b[~camera_b.contains(xy_b, border_px=-0.5)] = np.nan
     z_seen = sampled(z_b, camera_b, xy_b)
     back = camera_a.project((unprojected(xy_b, z_seen, camera_b) - shift) @ rotation)
-    return SeenAgain(
+    return Reprojection(
         xy_b_px=xy_b,
         z_expected=np.where(np.isfinite(xy_b[:, 0]), xyz_b[:, 2], np.nan),
         z_seen=z_seen,
@@ -144,14 +144,14 @@ def confirmed(
     height, width = z.shape[1:]
     first, stride = settings.stride // 2, settings.stride
     rows, columns = np.arange(first, height, stride), np.arange(first, width, stride)
-    asked = pixel_grid(height, width, camera).reshape(height, width, 2)[np.ix_(rows, columns)].reshape(-1, 2)
+    tested = pixel_grid(height, width, camera).reshape(height, width, 2)[np.ix_(rows, columns)].reshape(-1, 2)
     back_px = settings.back_px * camera.width_px / width
     out = np.zeros(z.shape, dtype=bool)
     for a in range(len(z)):
-        agrees, contradicted = np.zeros(len(asked), dtype=bool), np.zeros(len(asked), dtype=bool)
+        agrees, contradicted = np.zeros(len(tested), dtype=bool), np.zeros(len(tested), dtype=bool)
         for b in _partners(a, z, world_from_cam, settings):
             b_from_a = np.linalg.inv(world_from_cam[b]) @ world_from_cam[a]
-            seen = seen_again(asked, z[a], z[b], b_from_a, camera, camera)
+            seen = reprojected(tested, z[a], z[b], b_from_a, camera, camera)
             agrees |= seen.agrees(settings.agree, back_px)
             contradicted |= seen.contradicted(settings.contradict)
         cells = (agrees & ~contradicted).reshape(len(rows), len(columns))
@@ -167,6 +167,6 @@ def _partners(
     own = z[a, :: settings.stride, :: settings.stride]
     if not np.isfinite(own).any() or not np.isfinite(world_from_cam[a]).all():
         return []
-    away = np.linalg.norm(world_from_cam[:, :3, 3] - world_from_cam[a, :3, 3], axis=1)
-    far = np.flatnonzero(away >= settings.min_baseline_share * np.nanmedian(own))  # False for NaN
+    baseline = np.linalg.norm(world_from_cam[:, :3, 3] - world_from_cam[a, :3, 3], axis=1)
+    far = np.flatnonzero(baseline >= settings.min_baseline_share * np.nanmedian(own))  # False for NaN
     return [*far[far < a][-1:].tolist(), *far[far > a][:1].tolist()]

@@ -15,9 +15,10 @@ from jaxtyping import Bool, Float64
 
 from experts.clip import Clip
 from experts.comparing.agreement_depth import TrackLimits, tracks_contradict
-from experts.depth.depth_reprojection import SeenAgain, pixel_grid
+from experts.depth.depth_reprojection import Reprojection, pixel_grid
 from experts.expert import WeightFreeExpert
-from experts.matching.carried_pixels import (
+from experts.matching.frame_pairs import REFERENCE_WIDTH_PX, choose_pairs, evenly_spaced
+from experts.matching.reprojected_pixels import (
     DepthOnPath,
     TrackEnds,
     followed_pixels,
@@ -28,7 +29,6 @@ from experts.matching.carried_pixels import (
     shows_scene,
     track_ends,
 )
-from experts.matching.frame_pairs import REFERENCE_WIDTH_PX, choose_pairs, evenly_spaced
 from experts.provenance import Provenance
 from experts.signals import CameraPath, Depth, Matches, NoEstimate, Objects, PointTracks, Signal, Signals, ValidArea
 from experts.tracking.path_on_tracks import FitSettings, path_by_tracks
@@ -241,7 +241,7 @@ class ReprojectionExpert(WeightFreeExpert):
         )
 
     def _agrees(
-        self, scene: _Scene, a: int, b: int, xy: Float64[np.ndarray, "k 2"], seen: SeenAgain
+        self, scene: _Scene, a: int, b: int, xy: Float64[np.ndarray, "k 2"], seen: Reprojection
     ) -> Bool[np.ndarray, "k"]:
         """Whether both depths agree within σ, and the loop ends at the pixel."""
         s, posed = self.settings, scene.posed

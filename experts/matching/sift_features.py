@@ -20,7 +20,7 @@ class Features:
     xy_px: Float64[np.ndarray, "k 2"]
     """Full-size pixels."""
     descriptor: Float32[np.ndarray, "k 128"]
-    lookalike: Float64[np.ndarray, "k"]
+    nearest_other: Float64[np.ndarray, "k"]
     """Distance to the most similar descriptor elsewhere in the same frame."""
 
 
@@ -61,7 +61,7 @@ def candidates(a: Features, b: Features, max_ratio: float, same_px: float) -> Ca
     second = np.minimum(_next_best(distance[i], b.xy_px, j, same_px), _next_best(distance[:, j].T, a.xy_px, i, same_px))
     kept = best <= max_ratio * second
     i, j, best, second = i[kept], j[kept], best[kept], second[kept]
-    ratio = best / np.maximum(np.minimum.reduce([second, a.lookalike[i], b.lookalike[j]]), 1e-9)
+    ratio = best / np.maximum(np.minimum.reduce([second, a.nearest_other[i], b.nearest_other[j]]), 1e-9)
     return Candidates(i, j, ratio)
 
 

@@ -80,8 +80,8 @@ class CoTrackerExpert(ImageTracker):
         device = self.placement.device
         with torch.inference_mode():
             frames = torch.from_numpy(video).to(device).permute(0, 3, 1, 2)[None].float()
-            asked = torch.from_numpy(queries).to(device)[None]
-            xy, visible, confidence, _ = self.model(video=frames, queries=asked, iters=self.settings.iterations)
+            points = torch.from_numpy(queries).to(device)[None]
+            xy, visible, confidence, _ = self.model(video=frames, queries=points, iters=self.settings.iterations)
             return decoded(xy[0].cpu().numpy(), visible[0].cpu().numpy(), confidence[0].cpu().numpy())
 
 

@@ -64,8 +64,8 @@ def frames_to_follow(clip: Clip, settings: FollowSettings) -> Int64[np.ndarray, 
     """Evenly subsampled frame indices."""
     count = min(len(clip.frames), settings.max_frames)
     if clip.times_s is not None and len(clip.frames) > 1:
-        lasts_s = float(clip.times_s[-1] - clip.times_s[0])
-        count = min(count, max(2, round(lasts_s * settings.frames_per_s) + 1))
+        duration_s = float(clip.times_s[-1] - clip.times_s[0])
+        count = min(count, max(2, round(duration_s * settings.frames_per_s) + 1))
     at = np.unique(np.round(np.linspace(0, len(clip.frames) - 1, count)).astype(np.int64))
     return clip.frames[at]
 
@@ -130,8 +130,8 @@ def reliable(
     start_error = np.linalg.norm(raw.xy[row, start] - queries[:, 1:], axis=-1)
     good &= (np.nan_to_num(start_error, nan=np.inf) <= settings.start_px)[:, None]
     xy = np.where(good[..., None], raw.xy, np.float32("nan"))
-    held = good[row, start]
-    xy[row[held], start[held]] = queries[held, 1:]
+    usable = good[row, start]
+    xy[row[usable], start[usable]] = queries[usable, 1:]
     return xy
 
 
@@ -174,10 +174,10 @@ class TrackChain:
             np.where(both, distance, 0).max(axis=1, initial=0) <= self.settings.agree_px
         )
         self.xy[rows[agrees], self.done : last] = continued[agrees, shared:]
-        held = np.isfinite(new[..., 0]).sum(axis=1) >= 2
-        born = np.full((int(held.sum()), self.count, 2), np.nan, np.float32)
-        born[:, first:last] = new[held]
-        self.xy = np.concatenate([self.xy, born])
+        usable = np.isfinite(new[..., 0]).sum(axis=1) >= 2
+        started = np.full((int(usable.sum()), self.count, 2), np.nan, np.float32)
+        started[:, first:last] = new[usable]
+        self.xy = np.concatenate([self.xy, started])
         self.done = last
 
     def longest(self) -> Float32[np.ndarray, "t n 2"]:

@@ -56,8 +56,7 @@ class StaticFit:
     predicted_u: Float64[np.ndarray, "t n 2"]
     """Its predicted image position, normalised."""
     departure_px: Float64[np.ndarray, "t n 2"]
-    """Residual vector, observed minus predicted; NaN where not observed, very large where the point is behind the
-    camera."""
+    """Residual vector, observed minus predicted; NaN where not observed, very large for points behind the camera."""
 
     @property
     def residual_px(self) -> Float64[np.ndarray, "t n"]:
@@ -100,7 +99,7 @@ def fit_consensus(s: Observations, inlier_px: float) -> StaticFit:
 
 def fit_window(s: Observations, window: tuple[float, float]) -> StaticFit:
     """The best static point of a part of each track (fractions of its frames); NaN in the other frames."""
-    return fit_whole(replace(s, u=np.where(_life(s, window)[..., None], s.u, np.nan)))
+    return fit_whole(replace(s, u=np.where(_in_window(s, window)[..., None], s.u, np.nan)))
 
 
 def parallax_rad(s: Observations, fit: StaticFit, used: Bool[np.ndarray, "t n"]) -> Float64[np.ndarray, "t"]:
@@ -138,7 +137,7 @@ def shown_px(s: Observations, fit: StaticFit, used: Bool[np.ndarray, "t n"], sha
     return rms * share * depth
 
 
-def _life(s: Observations, window: tuple[float, float]) -> Bool[np.ndarray, "t n"]:
+def _in_window(s: Observations, window: tuple[float, float]) -> Bool[np.ndarray, "t n"]:
     rank = np.cumsum(s.seen, axis=1) - 1
     part = rank / np.maximum(rank[:, -1:], 1)
     return s.seen & (part >= window[0]) & (part <= window[1])
@@ -147,7 +146,7 @@ def _life(s: Observations, window: tuple[float, float]) -> Bool[np.ndarray, "t n
 def _consensus(s: Observations, inlier_px: float) -> StaticFit:
     best: StaticFit | None = None
     for window in _WINDOWS:
-        xyz = _best_point(s, _life(s, window).astype(float))
+        xyz = _best_point(s, _in_window(s, window).astype(float))
         for _ in range(2):
             residual = np.nan_to_num(_departure(s, xyz).residual_px, nan=np.inf)
             refined = _best_point(s, 1 / (1 + (residual / inlier_px) ** 2) ** 2)

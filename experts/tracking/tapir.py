@@ -85,8 +85,8 @@ class TapirExpert(ImageTracker):
         torch.manual_seed(0)  # upstream shuffles the points among its chunks
         with torch.inference_mode():
             frames = torch.from_numpy(video).to(device)[None].float() / 255 * 2 - 1
-            asked = torch.from_numpy(encoded(queries)).to(device)[None]
-            out = self.model(frames, asked, query_chunk_size=self.settings.chunk)
+            points = torch.from_numpy(encoded(queries)).to(device)[None]
+            out = self.model(frames, points, query_chunk_size=self.settings.chunk)
             return decoded(*(out[name][0].cpu().numpy() for name in ("tracks", "occlusion", "expected_dist")))
 
 

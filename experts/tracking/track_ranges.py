@@ -22,7 +22,7 @@ _MAX_NOISE_RATIO = 4.0
 """A range explains a track if the RMS residual is at most this many times the noise."""
 
 
-def passing(
+def nearest_tracks(
     here: Float64[np.ndarray, "t 2"], usable: Bool[np.ndarray, "t"], xy_px: Float64[np.ndarray, "k 2"], radius: float
 ) -> Int64[np.ndarray, "k"]:
     """The nearest usable track within the radius of each pixel; -1 if there is none."""
@@ -33,7 +33,7 @@ def passing(
     return np.where(distance <= radius, rows[nearest], -1).astype(np.int64)
 
 
-def departures(
+def range_log_errors(
     ranges: Float64[np.ndarray, "k"],
     tracks: PointTracks,
     rows: Int64[np.ndarray, "k"],
@@ -61,20 +61,20 @@ def departures(
     projected = partial(_projected, points, path, own[0], at[usable])
     seen = np.where(tracks.visible[rows][:, columns, None], tracks.xy_px[rows][:, columns], np.nan)
     noise = np.hypot(fitted.residual_px * pixel_scale, _or_zero(tracks.sigma_px[rows][:, columns]).max(axis=1))
-    departure = np.zeros(len(rows))
+    log_error = np.zeros(len(rows))
     for _ in range(_STEPS):
-        slope = (projected(departure + _STEP) - projected(departure - _STEP)) / (2 * _STEP)
-        residual = _or_zero(seen - projected(departure)) * np.isfinite(slope)
+        slope = (projected(log_error + _STEP) - projected(log_error - _STEP)) / (2 * _STEP)
+        residual = _or_zero(seen - projected(log_error)) * np.isfinite(slope)
         slope = _or_zero(slope) * np.isfinite(seen)
         steep = np.maximum(np.sum(slope**2, axis=(1, 2)), 1e-12)
-        departure = departure + np.clip(np.sum(slope * residual, axis=(1, 2)) / steep, -_MAX_STEP, _MAX_STEP)
-    remaining = np.linalg.norm(seen - projected(departure), axis=2)
+        log_error = log_error + np.clip(np.sum(slope * residual, axis=(1, 2)) / steep, -_MAX_STEP, _MAX_STEP)
+    remaining = np.linalg.norm(seen - projected(log_error), axis=2)
     remaining = np.where(np.isfinite(seen[..., 0]), np.nan_to_num(remaining, nan=np.inf), 0.0)
     explained = np.sqrt(np.mean(remaining**2, axis=1)) <= _MAX_NOISE_RATIO * noise
     steepest = np.linalg.norm(slope, axis=2).max(axis=1)
     with np.errstate(divide="ignore"):
         sigma = np.where(steepest > 0, noise / steepest, np.inf)
-    return np.where(explained, departure, np.inf), sigma
+    return np.where(explained, log_error, np.inf), sigma
 
 
 def _projected(

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float64
 
 from experts.intrinsics import Intrinsics
-from experts.tracking.track_ranges import passing
+from experts.tracking.track_ranges import nearest_tracks
 from templates.measured import Measured, Undecided
 from templates.scene.marks import MAX_OUTLIER_PROBABILITY, markable
 from templates.scene.scene import Scene, find_rows, inside
@@ -168,4 +168,6 @@ def _tracked_into(scene: Scene, frame_a: int, xy_a_px: Float64[np.ndarray, "2"],
     if min(a, b) < 0:
         return False
     visible: Bool[np.ndarray, "t"] = scene.tracks.visible[:, a] & scene.tracks.visible[:, b]
-    return bool(passing(scene.tracks.xy_px[:, a], visible, xy_a_px[None], MAX_DISTANCE_PX * scene.pixel_scale)[0] >= 0)
+    return bool(
+        nearest_tracks(scene.tracks.xy_px[:, a], visible, xy_a_px[None], MAX_DISTANCE_PX * scene.pixel_scale)[0] >= 0
+    )

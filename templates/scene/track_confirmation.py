@@ -5,7 +5,7 @@ from jaxtyping import Float64
 
 from experts.signals import PointTracks
 from experts.tracking.path_on_tracks import FittedPath
-from experts.tracking.track_ranges import departures, passing
+from experts.tracking.track_ranges import nearest_tracks, range_log_errors
 from templates.scene.surface import MAX_DISTANCE_PX, SUSPECTED_PROBABILITY, Surface
 
 _CONFIRMED_PROBABILITY = 0.003
@@ -37,9 +37,9 @@ def confirmed_by_tracks(
     if not len(column) or not len(xy_px):
         return seen.outlier_probability
     here, static = tracks.xy_px[:, column[0]], tracks.motion != 1
-    nearest = passing(here, tracks.visible[:, column[0]] & static, xy_px, MAX_DISTANCE_PX * pixel_scale)
+    nearest = nearest_tracks(here, tracks.visible[:, column[0]] & static, xy_px, MAX_DISTANCE_PX * pixel_scale)
     rows = np.flatnonzero((nearest >= 0) & np.isfinite(seen.xyz_cam).all(axis=1))
-    difference, sigma = departures(seen.range[rows], tracks, nearest[rows], fitted, frame, xy_px[rows])
+    difference, sigma = range_log_errors(seen.range[rows], tracks, nearest[rows], fitted, frame, xy_px[rows])
     decided = sigma <= _MAX_TRACK_SIGMA
     limit = np.minimum(_MAX_DIFFERENCE, _MAX_SIGMAS * np.hypot(sigma, seen.range_relative_sigma[rows]))
     agrees = decided & (np.abs(difference) <= limit)
@@ -47,5 +47,5 @@ def confirmed_by_tracks(
     outlier_probability[rows[agrees]] = np.minimum(outlier_probability[rows[agrees]], _CONFIRMED_PROBABILITY)
     suspected = np.zeros(len(outlier_probability), dtype=bool)
     suspected[rows[decided & ~agrees]] = True
-    suspected |= passing(here, ~static, xy_px, _MOVING_RADIUS_PX * pixel_scale) >= 0
+    suspected |= nearest_tracks(here, ~static, xy_px, _MOVING_RADIUS_PX * pixel_scale) >= 0
     return np.where(suspected, np.maximum(outlier_probability, SUSPECTED_PROBABILITY), outlier_probability)

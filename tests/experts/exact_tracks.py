@@ -1,5 +1,5 @@
-"""A tracker that is never wrong: follows points of a rendered scene by its geometry. Tests put its word into each
-upstream's format."""
+"""A tracker without error: it tracks points of a rendered scene by its geometry. Tests convert its tracks to the format
+of each upstream."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,7 @@ from spatial_engine.rendering import RenderedScene, as_clip
 
 @dataclass
 class RenderedOnce:
-    """A rendered scene whose pictures, depths and ids are kept."""
+    """A rendered scene with its pictures, depths and ids in memory."""
 
     scene: RenderedScene
     clip: Clip = field(init=False)
@@ -27,13 +27,13 @@ class RenderedOnce:
         self.clip = replace(as_clip(self.scene), reader=self)
 
     def read(self, frames: Sequence[int]) -> Iterator[Picture]:
-        """As a reader of the clip."""
+        """Reads frames of the clip."""
         yield from (self.pictures[frame] for frame in frames)
 
 
 @dataclass
 class ExactTracker:
-    """Knows the frames of a window by their pictures (RGB at network size)."""
+    """Identifies the frames of a window by their pictures (RGB at network size)."""
 
     world: RenderedOnce
     size_px: tuple[int, int]
@@ -46,13 +46,14 @@ class ExactTracker:
             self.frame_of[small.tobytes()] = frame
 
     def frames(self, video: UInt8[np.ndarray, "n h w 3"]) -> list[int]:
-        """Which frames these are; a picture that the scene never showed fails the test."""
+        """The frame indices of pictures. Raises KeyError for a picture that is not of the scene."""
         return [self.frame_of[picture.tobytes()] for picture in video]
 
     def follow(
         self, video: UInt8[np.ndarray, "n h w 3"], queries: Float32[np.ndarray, "m 3"]
     ) -> tuple[Float64[np.ndarray, "m n 2"], Bool[np.ndarray, "m n"], Float64[np.ndarray, "m n"]]:
-        """Network pixels (centres at integers), whether seen, and depth, of (frame of the window, x, y)."""
+        """Network pixels (centres at integers), visibility and depth of tracks from queries (frame of the window, x,
+        y)."""
         frames, camera = self.frames(video), self.world.scene.intrinsics
         factor = np.array([camera.width_px / self.size_px[0], camera.height_px / self.size_px[1]])
         xy = np.zeros((len(queries), len(frames), 2))
@@ -68,33 +69,33 @@ class ExactTracker:
 def truth(
     world: RenderedOnce, start: int, xy_px: Float64[np.ndarray, "m 2"], frames: list[int]
 ) -> tuple[Float64[np.ndarray, "m n 2"], Bool[np.ndarray, "m n"], Float64[np.ndarray, "m n"]]:
-    """Pixels, whether seen, and depth, in `frames`, of the points that frame `start` shows at some pixels."""
+    """Pixels, visibility and depth, in `frames`, of the points at pixels of frame `start`."""
     scene, camera = world.scene, world.scene.intrinsics
     at = np.clip(np.round(xy_px).astype(int), 0, [camera.width_px - 1, camera.height_px - 1])
-    z, thing = world.depths[start][at[:, 1], at[:, 0]], world.ids[start][at[:, 1], at[:, 0]]
+    z, item = world.depths[start][at[:, 1], at[:, 0]], world.ids[start][at[:, 1], at[:, 0]]
     rays = camera.rays(xy_px)
-    began = _moved(scene.world_from_cam[start], rays * (z / rays[:, 2])[:, None])
+    xyz_start = _transformed(scene.world_from_cam[start], rays * (z / rays[:, 2])[:, None])
     out, seen = np.zeros((len(at), len(frames), 2)), np.zeros((len(at), len(frames)), dtype=bool)
     depth = np.zeros(seen.shape)
     for n, frame in enumerate(frames):
-        there = began.copy()
-        carried = scene.world_from_things(frame) @ np.linalg.inv(scene.world_from_things(start))
-        for k in np.unique(thing[thing >= 0]):
-            there[thing == k] = _moved(carried[k], began[thing == k])
-        cam = _moved(np.linalg.inv(scene.world_from_cam[frame]), there)
+        there = xyz_start.copy()
+        world_from_start = scene.world_from_things(frame) @ np.linalg.inv(scene.world_from_things(start))
+        for k in np.unique(item[item >= 0]):
+            there[item == k] = _transformed(world_from_start[k], xyz_start[item == k])
+        cam = _transformed(np.linalg.inv(scene.world_from_cam[frame]), there)
         out[:, n], depth[:, n] = np.nan_to_num(camera.project(cam), nan=-99.0), cam[:, 2]
         seen[:, n] = _is_seen(world, frame, cam)
     return out, seen, depth
 
 
-def thing_at(world: RenderedOnce, xy_px: Float64[np.ndarray, "t n 2"], frames: Sequence[int]) -> list[int]:
-    """Id of what each track lies on in the first frame that shows it; -1 the room."""
+def object_at(world: RenderedOnce, xy_px: Float64[np.ndarray, "t n 2"], frames: Sequence[int]) -> list[int]:
+    """Id of the object at each track's first pixel; -1: the room."""
     first = np.argmax(np.isfinite(xy_px[..., 0]), axis=1)
     at = np.round(xy_px[np.arange(len(xy_px)), first]).astype(int)
     return [int(world.ids[int(frames[f])][y, x]) for f, (x, y) in zip(first, at, strict=True)]
 
 
-def _moved(to_from: Float64[np.ndarray, "4 4"], xyz: Float64[np.ndarray, "t 3"]) -> Float64[np.ndarray, "t 3"]:
+def _transformed(to_from: Float64[np.ndarray, "4 4"], xyz: Float64[np.ndarray, "t 3"]) -> Float64[np.ndarray, "t 3"]:
     return np.asarray(xyz @ to_from[:3, :3].T + to_from[:3, 3])
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from experts.depth.depth_reprojection import pixel_grid, sampled, seen_again
+from experts.depth.depth_reprojection import pixel_grid, reprojected, sampled
 from experts.intrinsics import Intrinsics
 from spatial_engine.rendering import RenderedScene, camera_paths
 from spatial_engine.rendering.rooms import random_room
@@ -41,19 +41,19 @@ def test_a_plane_is_sampled_exactly_at_any_size_of_the_map() -> None:
         np.testing.assert_allclose(sampled(plane(2.0, 0.4, size), CAMERA, xy), truth, rtol=1e-9)
 
 
-def test_no_depth_across_a_border_next_to_unknown_or_outside() -> None:
+def test_depth_is_unknown_across_a_border_next_to_unknown_depth_and_outside() -> None:
     z = plane(2.0)
     z[:, 80:] = 4.0
     z[50, 40] = np.nan
-    asked = np.array([[79.5, 60], [79.0, 60], [40.4, 50.3], [39, 50], [-1, 5], [159.4, 119.4], [np.nan, 3]])
+    tested = np.array([[79.5, 60], [79.0, 60], [40.4, 50.3], [39, 50], [-1, 5], [159.4, 119.4], [np.nan, 3]])
     np.testing.assert_array_equal(
-        np.isfinite(sampled(z, CAMERA, asked)), [False, False, False, False, False, True, False]
+        np.isfinite(sampled(z, CAMERA, tested)), [False, False, False, False, False, True, False]
     )
 
 
 def test_a_sideways_step_moves_pixels_by_focal_times_baseline_over_depth() -> None:
     xy = pixels()
-    seen = seen_again(xy, plane(2.0), plane(2.0), moved(x=0.1), CAMERA, CAMERA)
+    seen = reprojected(xy, plane(2.0), plane(2.0), moved(x=0.1), CAMERA, CAMERA)
     np.testing.assert_allclose(seen.xy_b_px, xy - [130.0 * 0.1 / 2.0, 0], atol=1e-9)
     np.testing.assert_allclose(seen.back_px, 0, atol=1e-9)
     assert seen.agrees(0.01, 0.1).all() and not seen.contradicted(0.01).any() and not seen.hidden(0.01).any()
@@ -61,22 +61,22 @@ def test_a_sideways_step_moves_pixels_by_focal_times_baseline_over_depth() -> No
 
 def test_a_nearer_surface_occludes_and_a_farther_one_contradicts() -> None:
     xy = pixels()
-    nearer = seen_again(xy, plane(2.0), plane(1.5), moved(x=0.1), CAMERA, CAMERA)
+    nearer = reprojected(xy, plane(2.0), plane(1.5), moved(x=0.1), CAMERA, CAMERA)
     assert nearer.hidden(0.03).all() and not nearer.agrees(0.03, 1.0).any() and not nearer.contradicted(0.03).any()
-    farther = seen_again(xy, plane(2.0), plane(2.5), moved(x=0.1), CAMERA, CAMERA)
+    farther = reprojected(xy, plane(2.0), plane(2.5), moved(x=0.1), CAMERA, CAMERA)
     assert farther.contradicted(0.03).all() and not farther.agrees(0.03, 1.0).any() and not farther.hidden(0.03).any()
 
 
-def test_undefined_behind_the_camera_and_outside_the_picture() -> None:
+def test_points_behind_the_camera_and_outside_the_picture_are_undefined() -> None:
     for step in (moved(z=3.0), moved(x=50.0)):
-        seen = seen_again(pixels(), plane(2.0), plane(2.0), step, CAMERA, CAMERA)
+        seen = reprojected(pixels(), plane(2.0), plane(2.0), step, CAMERA, CAMERA)
         assert np.isnan(seen.xy_b_px).all() and np.isnan(seen.z_expected).all() and np.isnan(seen.z_seen).all()
         assert not seen.agrees(1.0, 1e9).any() and not seen.contradicted(0.0).any() and not seen.hidden(0.0).any()
 
 
-def test_two_cameras_of_different_size_and_focal_length() -> None:
+def test_cameras_may_differ_in_size_and_focal_length() -> None:
     other = Intrinsics.centred(320, 200, 300.0)
-    seen = seen_again(np.array([[79.5, 59.5]]), plane(2.0), np.full((50, 80), 2.0), moved(), CAMERA, other)
+    seen = reprojected(np.array([[79.5, 59.5]]), plane(2.0), np.full((50, 80), 2.0), moved(), CAMERA, other)
     np.testing.assert_allclose(seen.xy_b_px, [[159.5, 99.5]])
     np.testing.assert_allclose(seen.back_px, 0, atol=1e-9)
 
@@ -86,11 +86,11 @@ def test_frames_of_a_room_agree_where_both_see(room: RenderedScene) -> None:
     z_a, z_b = room.depth(0), room.depth(6)
     grid = pixel_grid(*z_a.shape, room.intrinsics)
     np.testing.assert_array_equal(grid[:2], [[0, 0], [1, 0]])
-    seen = seen_again(grid, z_a, z_b, np.linalg.inv(b) @ a, room.intrinsics, room.intrinsics)
-    told = np.isfinite(seen.z_seen)
-    assert told.mean() > 0.5
-    assert seen.agrees(0.02, 1.0)[told].mean() > 0.9
-    assert seen.contradicted(0.02)[told].mean() < 0.005  # pixels that straddle the edge of a thing
+    seen = reprojected(grid, z_a, z_b, np.linalg.inv(b) @ a, room.intrinsics, room.intrinsics)
+    known = np.isfinite(seen.z_seen)
+    assert known.mean() > 0.5
+    assert seen.agrees(0.02, 1.0)[known].mean() > 0.9
+    assert seen.contradicted(0.02)[known].mean() < 0.005  # pixels across the edge of an object
     assert seen.hidden(0.02).any()
 
 
@@ -99,8 +99,8 @@ def test_an_object_that_left_is_contradicted() -> None:
     room = random_room(rng, frames=10, width_px=160, height_px=120, mover=True, path=camera_paths.static)
     z_a = room.depth(0)
     grid = pixel_grid(*z_a.shape, room.intrinsics)
-    seen = seen_again(grid, z_a, room.depth(9), np.eye(4), room.intrinsics, room.intrinsics)
-    mover = (room.ids(0) == len(room.labels) - 1).ravel()
+    seen = reprojected(grid, z_a, room.depth(9), np.eye(4), room.intrinsics, room.intrinsics)
+    moving = (room.ids(0) == len(room.labels) - 1).ravel()
     contradicted = seen.contradicted(0.05)
-    assert contradicted[mover].mean() > 0.5
-    assert not contradicted[~mover].any()
+    assert contradicted[moving].mean() > 0.5
+    assert not contradicted[~moving].any()

@@ -1,4 +1,4 @@
-"""CoTracker 3's format: exact tracks of a rendered scene through it, thresholds, licence, packages."""
+"""CoTracker 3: conversion of exact tracks in its format, thresholds, licence, packages."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ WORLD = RenderedOnce(random_room(np.random.default_rng(7), frames=16, width_px=2
 
 
 class Exact(CoTrackerExpert):
-    """The truth, in upstream's format: (frames, points), pixel centres at integers, two probabilities."""
+    """Returns the truth in upstream's format: (frames, points), pixel centres at integers, two probabilities."""
 
     def follow(self, video: np.ndarray, queries: np.ndarray) -> RawTracks:
         xy, seen, _ = ExactTracker(WORLD, self.settings.size_px).follow(video, queries)
@@ -22,7 +22,7 @@ class Exact(CoTrackerExpert):
         return decoded(xy.swapaxes(0, 1).astype(np.float32), visible, np.full_like(visible, 0.9))
 
 
-def test_exact_tracks_come_out_exact() -> None:
+def test_exact_predictions_give_exact_tracks() -> None:
     following = FollowSettings(window_frames=10, overlap_frames=4, points=40)
     out = Exact(CoTrackerSettings(following=following, size_px=(128, 96)))(WORLD.clip, {})["image_tracks"]
     assert isinstance(out, ImageTracks) and len(out.xy_px) > 20
@@ -34,7 +34,7 @@ def test_exact_tracks_come_out_exact() -> None:
     assert out.provenance.code_licence == "CC-BY-NC-4.0"
 
 
-def test_both_numbers_count() -> None:
+def test_visibility_and_confidence_are_multiplied() -> None:
     raw = decoded(np.zeros((4, 3, 2), np.float32), np.full((4, 3), 0.7, np.float32), np.full((4, 3), 0.8, np.float32))
     assert raw.xy.shape == (3, 4, 2) and raw.confidence.shape == (3, 4)
     np.testing.assert_allclose(raw.confidence, 0.56, rtol=1e-6)

@@ -1,4 +1,4 @@
-"""Tracks follow the picture, and nothing else."""
+"""KLT tracks follow the picture."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +15,7 @@ WORLD = (gaussian_filter(np.random.default_rng(0).normal(size=(300, 400)), 2.0) 
 
 
 class Window:
-    """A window that slides over a flat picture, one pixel right and down per frame."""
+    """Frames cut from a large picture, shifted right and down by `step` pixels per frame."""
 
     def __init__(self, world: np.ndarray, step: int = 1) -> None:
         self.world, self.step = world.astype(np.uint8), step
@@ -48,20 +48,20 @@ def test_tracks_move_with_the_picture() -> None:
     assert np.quantile(np.abs(step + 1), 0.95) < 0.3
 
 
-def test_new_corners_are_found_when_old_ones_leave() -> None:
+def test_new_corners_are_detected_when_old_ones_leave_the_picture() -> None:
     xy = follow(clip_of(Window(WORLD, step=8), frames=16)).xy_px
     assert np.isfinite(xy[:, -1, 0]).sum() > 10
     assert np.isnan(xy[:, 0, 0]).any(), "some tracks begin later"
 
 
-def test_pixels_are_those_of_the_full_size() -> None:
+def test_tracks_are_in_full_size_pixels() -> None:
     xy = follow(clip_of(Window(WORLD), max_side_px=80)).xy_px
     assert np.nanmax(xy) > 80
     step = np.diff(xy, axis=1)
     assert np.nanmedian(np.abs(step + 1)) < 0.2
 
 
-def test_masked_pixels_hold_no_track() -> None:
+def test_masked_pixels_have_no_track() -> None:
     valid = np.zeros((120, 160), dtype=bool)
     valid[:, :80] = True
     area = ValidArea(valid=valid, provenance=Provenance(expert="test", version="1"))
@@ -70,13 +70,13 @@ def test_masked_pixels_hold_no_track() -> None:
 
 
 @pytest.mark.parametrize("frames", [1, 6])
-def test_nothing_to_follow(frames: int) -> None:
+def test_too_few_frames_and_missing_texture_give_no_estimate(frames: int) -> None:
     black = KltExpert()(clip_of(Window(np.zeros((300, 400))), frames=frames), {})["image_tracks"]
     assert isinstance(black, NoEstimate)
     assert black.reason == ("fewer than two frames" if frames == 1 else "no texture to follow")
 
 
-def test_the_number_of_tracks_is_bounded() -> None:
+def test_the_number_of_tracks_is_limited() -> None:
     settings = KltSettings(max_tracks=20)
     tracks = KltExpert(settings)(clip_of(Window(WORLD)), {})["image_tracks"]
     assert isinstance(tracks, ImageTracks) and len(tracks.xy_px) == 20

@@ -1,4 +1,4 @@
-"""Windows, starts and belief of learned trackers, with trackers that are exact, wrong, mute or too big."""
+"""Windows, query points and selection of predictions of learned trackers, with simulated networks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -31,7 +31,7 @@ CLIP = WORLD.clip
 
 
 class NoMemoryError(MemoryError):
-    """As a GPU says it."""
+    """Out of memory, as a GPU reports it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class FakeSettings:
 
 
 class Fake(ImageTracker):
-    """Answers by a function of (video, queries)."""
+    """A tracker whose network is a function of (video, queries)."""
 
     name: ClassVar[str] = "fake"
     version: ClassVar[str] = "1"
@@ -50,19 +50,19 @@ class Fake(ImageTracker):
     bytes_per_point: ClassVar[float] = 1.0
     weight_names: tuple[str, ...] = ()
 
-    def __init__(self, answer: Callable[..., RawTracks], settings: FakeSettings | None = None) -> None:
+    def __init__(self, network: Callable[..., RawTracks], settings: FakeSettings | None = None) -> None:
         self.settings = settings or FakeSettings()
-        self.answer = answer
+        self.network = network
         self.windows: list[tuple[int, int]] = []
 
     def follow(self, video: np.ndarray, queries: np.ndarray) -> RawTracks:
         self.windows.append((len(video), len(queries)))
-        return self.answer(video, queries)
+        return self.network(video, queries)
 
 
 @dataclass
 class Exact:
-    """The truth, changed by a function of (xy, seen, frames)."""
+    """Returns the truth, modified by a function of (xy, seen, frames)."""
 
     change: Callable[..., None] = lambda xy, seen, frames: None
     tracker: ExactTracker = field(default_factory=lambda: ExactTracker(WORLD, SIZE))
@@ -77,29 +77,29 @@ def followed(tracker: Fake, clip: Clip = CLIP, **signals: object) -> ImageTracks
     return tracker(clip, signals)["image_tracks"]  # type: ignore[arg-type]
 
 
-def departure_px(tracks: ImageTracks) -> np.ndarray:
-    """Distance of every track to the point on which it began."""
-    off = []
+def errors_px(tracks: ImageTracks) -> np.ndarray:
+    """Distance of every track to its true point."""
+    errors = []
     for xy in tracks.xy_px.astype(np.float64):
         start = int(np.argmax(np.isfinite(xy[:, 0])))
-        off.append(truth(WORLD, start, xy[start : start + 1], tracks.frames.tolist())[0][0] - xy)
-    return np.linalg.norm(np.array(off), axis=-1)
+        errors.append(truth(WORLD, start, xy[start : start + 1], tracks.frames.tolist())[0][0] - xy)
+    return np.linalg.norm(np.array(errors), axis=-1)
 
 
-def test_exact_tracks_come_out_exact_over_windows() -> None:
+def test_exact_predictions_give_exact_tracks_over_several_windows() -> None:
     tracker = Fake(Exact())
     out = followed(tracker)
     assert isinstance(out, ImageTracks) and out.xy_px.dtype == np.float32
     np.testing.assert_array_equal(out.frames, CLIP.frames)
     assert [frames for frames, _ in tracker.windows] == [12, 12, 12, 12]
-    off = departure_px(out)
-    assert np.nanmedian(off) < 1e-3 and np.nanquantile(off, 0.99) < 0.5
-    lived = np.isfinite(out.xy_px[..., 0])
-    assert (lived.sum(axis=1) > SHORT.window_frames).sum() > 20 and len(out.xy_px) > 60
-    assert lived.sum(axis=0).min() > 20
+    errors = errors_px(out)
+    assert np.nanmedian(errors) < 1e-3 and np.nanquantile(errors, 0.99) < 0.5
+    known = np.isfinite(out.xy_px[..., 0])
+    assert (known.sum(axis=1) > SHORT.window_frames).sum() > 20 and len(out.xy_px) > 60
+    assert known.sum(axis=0).min() > 20
 
 
-def test_a_track_is_not_known_before_its_start() -> None:
+def test_a_track_is_unknown_before_its_query_frame() -> None:
     one_start = replace(SHORT, starts=1, window_frames=30)
     out = followed(Fake(Exact(), FakeSettings(following=one_start)))
     assert isinstance(out, ImageTracks) and np.isfinite(out.xy_px[:, 0, 0]).all()
@@ -112,11 +112,11 @@ def test_windows_that_disagree_are_not_chained() -> None:
 
     out = followed(Fake(Exact(jump)))
     assert isinstance(out, ImageTracks)
-    lived = np.isfinite(out.xy_px[..., 0])
-    assert (lived.sum(axis=1) <= SHORT.window_frames).all()
+    known = np.isfinite(out.xy_px[..., 0])
+    assert (known.sum(axis=1) <= SHORT.window_frames).all()
 
 
-def test_hidden_points_are_unknown_and_may_return() -> None:
+def test_hidden_points_are_unknown_and_may_reappear() -> None:
     def hide(xy: np.ndarray, seen: np.ndarray, frames: list[int]) -> None:
         seen[:, [n for n, frame in enumerate(frames) if 8 <= frame < 10]] = False
 
@@ -125,17 +125,17 @@ def test_hidden_points_are_unknown_and_may_return() -> None:
     assert np.isnan(out.xy_px[:, 8:10]).all() and np.isfinite(out.xy_px[:, [7, 10], 0]).all(axis=1).sum() > 10
 
 
-def test_a_track_that_misses_its_start_is_dropped() -> None:
+def test_a_track_that_misses_its_query_point_is_dropped() -> None:
     def shift(xy: np.ndarray, seen: np.ndarray, frames: list[int]) -> None:
         xy[::2] += 5.0
 
     whole, half = followed(Fake(Exact())), followed(Fake(Exact(shift)))
     assert isinstance(whole, ImageTracks) and isinstance(half, ImageTracks)
-    assert len(half.xy_px) < 0.8 * len(whole.xy_px) and np.nanquantile(departure_px(half), 0.99) < 0.5
+    assert len(half.xy_px) < 0.8 * len(whole.xy_px) and np.nanquantile(errors_px(half), 0.99) < 0.5
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e9, -5.0])
-def test_outputs_beyond_all_sense_are_no_tracks(value: float) -> None:
+def test_invalid_predictions_give_no_tracks(value: float) -> None:
     def broken(xy: np.ndarray, seen: np.ndarray, frames: list[int]) -> None:
         xy[:] = value
 
@@ -148,7 +148,7 @@ def test_outputs_beyond_all_sense_are_no_tracks(value: float) -> None:
     assert isinstance(followed(unsure), NoEstimate)
 
 
-def test_no_texture_and_one_frame_are_reasons() -> None:
+def test_missing_texture_and_a_single_frame_give_no_estimate() -> None:
     class Grey:
         def read(self, frames):  # type: ignore[no-untyped-def]
             yield from (np.full((120, 160, 3), 128, np.uint8) for _ in frames)
@@ -174,38 +174,38 @@ def test_points_stay_inside_the_valid_area() -> None:
     assert isinstance(out, ImageTracks) and np.nanmax(out.xy_px[..., 0]) < 80
 
 
-def test_memory_that_runs_out_halves_the_window() -> None:
+def test_the_window_is_halved_when_memory_runs_out() -> None:
     exact = Exact()
 
-    def answer(video: np.ndarray, queries: np.ndarray) -> RawTracks:
+    def network(video: np.ndarray, queries: np.ndarray) -> RawTracks:
         if len(video) > 7:
             raise NoMemoryError
         return exact(video, queries)
 
-    tracker = Fake(answer)
+    tracker = Fake(network)
     out = followed(tracker)
-    assert isinstance(out, ImageTracks) and np.nanquantile(departure_px(out), 0.99) < 0.5
+    assert isinstance(out, ImageTracks) and np.nanquantile(errors_px(out), 0.99) < 0.5
     sizes = [frames for frames, _ in tracker.windows]
     assert sizes[0] == 12 and set(sizes[1:-1]) == {6}
 
 
-def test_memory_that_holds_nothing_is_a_state_of_the_machine() -> None:
-    def answer(video: np.ndarray, queries: np.ndarray) -> RawTracks:
+def test_too_little_memory_for_the_smallest_window_is_a_setup_problem() -> None:
+    def network(video: np.ndarray, queries: np.ndarray) -> RawTracks:
         raise NoMemoryError
 
     with pytest.raises(SetupProblem, match="6 frames"):
-        followed(Fake(answer))
+        followed(Fake(network))
 
 
 def test_other_errors_pass_through() -> None:
-    def answer(video: np.ndarray, queries: np.ndarray) -> RawTracks:
-        raise RuntimeError("a fault of the network")
+    def network(video: np.ndarray, queries: np.ndarray) -> RawTracks:
+        raise RuntimeError("an error of the network")
 
-    with pytest.raises(RuntimeError, match="a fault"):
-        followed(Fake(answer))
+    with pytest.raises(RuntimeError, match="an error"):
+        followed(Fake(network))
 
 
-def test_the_first_window_is_what_memory_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_window_fits_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Placement, "free_bytes", property(lambda self: 10_000))
     settings = FakeSettings(following=replace(SHORT, window_frames=32, points=100, memory_share=1.0))
     assert Fake(Exact(), settings)._fitting_size() == 16  # 601 bytes a frame
@@ -213,13 +213,13 @@ def test_the_first_window_is_what_memory_holds(monkeypatch: pytest.MonkeyPatch) 
     assert Fake(Exact(), settings)._fitting_size() == SHORT.min_window_frames
 
 
-def test_same_bytes_twice() -> None:
+def test_two_runs_return_the_same_bytes() -> None:
     first, second = followed(Fake(Exact())), followed(Fake(Exact()))
     assert isinstance(first, ImageTracks) and isinstance(second, ImageTracks)
     assert first.xy_px.tobytes() == second.xy_px.tobytes()
 
 
-def test_frames_are_thinned_by_rate_and_number() -> None:
+def test_frames_are_subsampled_by_rate_and_number() -> None:
     clip = replace(CLIP, frames=np.arange(5, 605), times_s=np.arange(600) / 60)
     assert len(frames_to_follow(clip, FollowSettings())) == round(599 / 60 * 30) + 1
     frames = frames_to_follow(clip, FollowSettings(max_frames=50))
@@ -236,33 +236,33 @@ def test_new_points_keep_their_distance() -> None:
     xy = new_points(grey, np.ones(grey.shape, bool), taken, FollowSettings(points=50, spacing_share=0.03))
     spacing = 0.03 * np.hypot(96, 160)
     assert 10 < len(xy) <= 50 and xy[:, 0].max() < 106
-    apart = np.linalg.norm(xy[:, None] - np.concatenate([xy, taken])[None], axis=-1)
-    apart[np.arange(len(xy)), np.arange(len(xy))] = np.inf
-    assert apart.min() >= 0.99 * spacing
+    distance = np.linalg.norm(xy[:, None] - np.concatenate([xy, taken])[None], axis=-1)
+    distance[np.arange(len(xy)), np.arange(len(xy))] = np.inf
+    assert distance.min() >= 0.99 * spacing
 
 
-def test_both_ways_believes_what_came_before_the_start() -> None:
+def test_with_both_ways_predictions_before_the_query_frame_are_used() -> None:
     raw = RawTracks(xy=np.full((1, 5, 2), 10.0, np.float32), confidence=np.ones((1, 5), np.float32))
     queries = np.array([[2, 10.5, 10.0]], np.float32)
     valid = np.ones((20, 20), bool)
     one, both = (reliable(raw, queries, valid, 0.5, both_ways, FollowSettings()) for both_ways in (False, True))
     assert np.isnan(one[0, :2]).all() and np.isfinite(one[0, 2:]).all() and np.isfinite(both).all()
-    np.testing.assert_array_equal(one[0, 2], [10.5, 10.0])  # its start is the point that was asked for
+    np.testing.assert_array_equal(one[0, 2], [10.5, 10.0])  # at the query frame it is the query point
 
 
-def test_a_chain_needs_frames_that_both_windows_see() -> None:
+def test_a_track_is_continued_only_with_enough_shared_frames() -> None:
     chain = TrackChain(count=8, settings=FollowSettings(agree_frames=3, min_frames=2))
     line = np.arange(8, dtype=np.float32)[None, :, None].repeat(2, axis=2)
     chain.add(0, np.zeros(0, np.int64), np.zeros((0, 5, 2), np.float32), line[:, :5])
     rows, queries = chain.continuing(2)
     assert rows.tolist() == [0] and queries.tolist() == [[0, 2, 2]]
     known = line[:, 2:].copy()
-    known[:, 0] = np.nan  # two shared frames are left
+    known[:, 0] = np.nan  # only two shared frames remain
     chain.add(2, rows, known, np.zeros((0, 6, 2), np.float32))
     assert np.isnan(chain.xy[0, 5:]).all()
 
 
-def test_what_is_read_is_declared() -> None:
+def test_the_declared_inputs_are_those_that_are_read() -> None:
     assert Fake.options == {"times_s"} and Fake.may_use == {"valid_area"} and not Fake.needs
     area = ValidArea(valid=np.ones((75, 100), bool), provenance=Provenance(expert="test", version="0"))
-    assert isinstance(followed(Fake(Exact()), valid_area=area), ImageTracks)  # found at another working size
+    assert isinstance(followed(Fake(Exact()), valid_area=area), ImageTracks)  # of another working size

@@ -1,4 +1,4 @@
-"""SpatialTracker V2: exact tracks of rendered scenes in upstream's format, through its units and back, and faults."""
+"""SpatialTracker V2: conversion of exact tracks in its format and unit, and failures of its process."""
 
 import sys
 import tempfile
@@ -19,11 +19,11 @@ from experts.tracking.spatial_tracker import SpatialTrackerExpert, SpatialTracke
 from experts.tracking.spatial_tracker_input import nearest, network_size
 from spatial_engine.rendering import true_signals
 from spatial_engine.rendering.rooms import random_room
-from tests.experts.exact_tracks import ExactTracker, RenderedOnce, thing_at, truth
+from tests.experts.exact_tracks import ExactTracker, RenderedOnce, object_at, truth
 
 QUICK = SpatialTrackerSettings(points=40)
 UNIT = 37.0
-"""Path units in a metre: upstream would take such depth for a landscape."""
+"""Path units per metre: upstream would clip such depth."""
 
 
 @cache
@@ -34,7 +34,7 @@ def world(mover: bool = True) -> RenderedOnce:
 
 
 def signals(of: RenderedOnce) -> dict[str, Signal | NoEstimate]:
-    """Exact, in another unit, with a plausible σ."""
+    """Exact signals in another unit, with a plausible σ."""
     true = true_signals(of.scene, of.clip)
     path, depth = true["camera_path"], true["depth"]
     assert isinstance(path, CameraPath) and isinstance(depth, Depth)
@@ -54,106 +54,106 @@ def signals(of: RenderedOnce) -> dict[str, Signal | NoEstimate]:
 
 @dataclass
 class FakeUpstream:
-    """Stands for the worker: the truth in upstream's format, or a fault."""
+    """Replaces the worker. It returns the truth in upstream's format, modified by `change`, or fails by `fault`."""
 
     of: RenderedOnce
-    change: Callable[[dict[str, np.ndarray]], None] = lambda answer: None
+    change: Callable[[dict[str, np.ndarray]], None] = lambda output: None
     fault: Callable[[int], None] = lambda points: None
-    asked: list[dict[str, np.ndarray]] = field(default_factory=list)
+    inputs: list[dict[str, np.ndarray]] = field(default_factory=list)
 
     def call(
         self, request: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
     ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        self.asked.append(dict(arrays))
+        self.inputs.append(dict(arrays))
         self.fault(len(arrays["queries"]))
         height, width = arrays["video"].shape[1:3]
         xy, seen, z = ExactTracker(self.of, (width, height)).follow(arrays["video"], arrays["queries"])
         unit = self.unit(arrays)
-        answer = {
+        output = {
             "xyz": np.concatenate([xy, z[..., None] / unit], axis=-1).swapaxes(0, 1).astype(np.float32),
-            "visibility": np.ones(seen.T.shape, np.float32),  # its word alone: nothing is ever hidden
+            "visibility": np.ones(seen.T.shape, np.float32),  # upstream claims that every point is visible
             "confidence": np.full(seen.T.shape, 0.99, np.float32),
         }
-        self.change(answer)
-        return {}, answer
+        self.change(output)
+        return {}, output
 
     def unit(self, arrays: Mapping[str, np.ndarray]) -> float:
-        """Metres in upstream's unit, from the depth that it was given."""
+        """Metres per unit of upstream, from its input depth."""
         metres = np.stack([nearest(z, arrays["z"].shape[:0:-1]) for z in self.of.depths])
         return float(np.median(metres) / np.median(arrays["z"]))
 
     def close(self) -> None: ...
 
 
-def tracked(of: RenderedOnce, settings: SpatialTrackerSettings | None = None, **upstream: Any) -> PointTracks:
-    out = said(of, signals(of), settings, **upstream)
+def tracks_of(of: RenderedOnce, settings: SpatialTrackerSettings | None = None, **upstream: Any) -> PointTracks:
+    out = estimated(of, signals(of), settings, **upstream)
     assert isinstance(out, PointTracks)
     return out
 
 
-def said(
+def estimated(
     of: RenderedOnce,
-    given: dict[str, Signal | NoEstimate],
+    inputs: dict[str, Signal | NoEstimate],
     settings: SpatialTrackerSettings | None = None,
     **upstream: Any,
 ) -> Signal | NoEstimate:
     expert = SpatialTrackerExpert(settings or QUICK)
     expert.model = upstream.pop("model", None) or FakeUpstream(of, **upstream)
-    return expert(of.clip, given)["tracks"]
+    return expert(of.clip, inputs)["tracks"]
 
 
 @cache
 def usual() -> PointTracks:
-    return tracked(world(), SpatialTrackerSettings())
+    return tracks_of(world(), SpatialTrackerSettings())
 
 
-def true_places(of: RenderedOnce, out: PointTracks) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(t, n, 3) places in the path's world and unit; whether each point is really seen; whether something hides it that
-    is nearer by more than 15 %."""
+def true_positions(of: RenderedOnce, out: PointTracks) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(t, n, 3) positions in the path's world and unit; true visibility; whether a surface that is nearer by more than
+    15 % occludes the point."""
     path = signals(of)["camera_path"]
     assert isinstance(path, CameraPath)
-    places = np.full((*out.xy_px.shape[:2], 3), np.nan)
+    positions = np.full((*out.xy_px.shape[:2], 3), np.nan)
     seen, hidden = np.zeros((2, *out.xy_px.shape[:2]), dtype=bool)
     followed = np.isfinite(out.xy_px[..., 0])
     starts = np.where(followed.any(axis=1), np.argmax(followed, axis=1), -1)
-    turn, shift = path.world_from_cam[:, :3, :3], path.world_from_cam[:, :3, 3]
+    rotation, shift = path.world_from_cam[:, :3, :3], path.world_from_cam[:, :3, 3]
     for start in np.unique(starts[starts >= 0]):
         these = np.flatnonzero(starts == start)
         px, seen[these], z = truth(of, int(out.frames[start]), out.xy_px[these, start], out.frames.tolist())
         rays = path.intrinsics.rays(px)
         cam = rays * (UNIT * z / rays[..., 2])[..., None]
-        places[these] = np.einsum("nij,tnj->tni", turn[out.frames], cam) + shift[out.frames]
+        positions[these] = np.einsum("nij,tnj->tni", rotation[out.frames], cam) + shift[out.frames]
         for n in range(len(out.frames)):
             x, y = np.clip(np.round(px[:, n]), 0, [319, 239]).astype(int).T
             nearer = of.depths[int(out.frames[n])][y, x] < 0.85 * z[:, n]
             hidden[these, n] = nearer & path.intrinsics.contains(px[:, n])
-    return places, seen, hidden
+    return positions, seen, hidden
 
 
-def test_exact_tracks_come_out_exact_in_our_world_and_unit() -> None:
+def test_exact_predictions_give_exact_tracks_in_our_world_and_unit() -> None:
     out = usual()
-    places, _, _ = true_places(world(), out)
+    positions, _, _ = true_positions(world(), out)
     assert out.xyz_world is not None and out.xyz_world.dtype == np.float32
-    off = np.linalg.norm(out.xyz_world - places, axis=-1) / UNIT
-    assert np.isfinite(off).sum() > 2000
-    assert np.nanmedian(off) < 0.005 and np.nanquantile(off, 0.95) < 0.05
+    error = np.linalg.norm(out.xyz_world - positions, axis=-1) / UNIT
+    assert np.isfinite(error).sum() > 2000
+    assert np.nanmedian(error) < 0.005 and np.nanquantile(error, 0.95) < 0.05
     assert np.isnan(out.xyz_world[np.isnan(out.xy_px[..., 0])]).all()
 
 
-def test_what_moves_and_what_rests() -> None:
+def test_moving_and_static_points_are_distinguished() -> None:
     out, of = usual(), world()
-    held = np.isfinite(out.xy_px[..., 0]).any(axis=1)
-    thing = np.full(len(held), -2)
-    thing[held] = thing_at(of, out.xy_px[held], out.frames.tolist())
-    mover = thing == len(of.scene.boxes)
-    assert mover.sum() >= 8 and (out.motion[mover] != 0).all() and (out.motion[mover] == 1).sum() >= 4
-    assert (out.motion[held & ~mover] != 1).all() and (out.motion[held & ~mover] == 0).mean() > 0.5
-    assert (out.motion[~held] == -1).all()
+    tracked = np.isfinite(out.xy_px[..., 0]).any(axis=1)
+    item = np.full(len(tracked), -2)
+    item[tracked] = object_at(of, out.xy_px[tracked], out.frames.tolist())
+    moving = item == len(of.scene.boxes)
+    assert moving.sum() >= 8 and (out.motion[moving] != 0).all() and (out.motion[moving] == 1).sum() >= 4
+    assert (out.motion[tracked & ~moving] != 1).all() and (out.motion[tracked & ~moving] == 0).mean() > 0.5
+    assert (out.motion[~tracked] == -1).all()
 
 
-def test_the_trackers_word_alone_makes_nothing_visible() -> None:
+def test_occluded_points_are_not_visible_although_the_tracker_claims_it() -> None:
     out = usual()
-    _, seen, hidden = true_places(world(), out)
+    _, seen, hidden = true_positions(world(), out)
     hidden &= np.isfinite(out.xy_px[..., 0])
     assert hidden.sum() > 200
     shown = seen & np.isfinite(out.xy_px[..., 0]) & (out.motion == 0)[:, None]
@@ -161,38 +161,39 @@ def test_the_trackers_word_alone_makes_nothing_visible() -> None:
     assert not out.visible[np.isnan(out.xy_px[..., 0])].any()
 
 
-def test_a_point_that_stays_put_in_the_picture_is_not_held_to_move_by_its_depth_alone() -> None:
-    """Depth that swells over the clip displaces every point along its ray; no pixel departs from a static one's."""
+def test_depth_errors_alone_do_not_make_a_track_moving() -> None:
+    """Depth that grows over the clip displaces every point along its ray, while its pixels are those of a static
+    point."""
 
-    def swell(answer: dict[str, np.ndarray]) -> None:
-        answer["xyz"][..., 2] *= np.linspace(1, 1.3, len(answer["xyz"]))[:, None]
+    def growing_depth(output: dict[str, np.ndarray]) -> None:
+        output["xyz"][..., 2] *= np.linspace(1, 1.3, len(output["xyz"]))[:, None]
 
-    out = tracked(world(mover=False), change=swell)
+    out = tracks_of(world(mover=False), change=growing_depth)
     assert (out.motion != 1).all() and not out.visible[:, -8:].any()
 
 
-def test_low_confidence_is_a_gross_error_and_no_track() -> None:
-    def doubt(answer: dict[str, np.ndarray]) -> None:
-        answer["confidence"][:, ::2] = 0.6
-        answer["visibility"][10:20] = 0.1
+def test_low_confidence_raises_the_outlier_probability_and_low_visibility_ends_tracks() -> None:
+    def unsure(output: dict[str, np.ndarray]) -> None:
+        output["confidence"][:, ::2] = 0.6
+        output["visibility"][10:20] = 0.1
 
-    out = tracked(world(mover=False), change=doubt)
+    out = tracks_of(world(mover=False), change=unsure)
     assert np.isnan(out.xy_px[:, 10:20]).all() and not out.visible[:, 10:20].any()
     assert (out.outlier_probability[::2] >= 0.39).all()
     assert (out.outlier_probability[1::2][out.motion[1::2] == 0] < 0.06).all()
 
 
-def test_a_unit_of_ours_is_not_seen_upstream() -> None:
+def test_inputs_are_converted_to_the_unit_of_upstream() -> None:
     upstream = FakeUpstream(world())
-    tracked(world(), model=upstream)
-    (arrays,) = upstream.asked
+    tracks_of(world(), model=upstream)
+    (arrays,) = upstream.inputs
     assert np.median(arrays["z"]) == pytest.approx(3.0) and arrays["video"].dtype == np.uint8
     size = network_size(320, 240, 336)
     assert size == (448, 336) and arrays["video"].shape[1:3] == size[::-1]
     np.testing.assert_allclose(arrays["world_from_cam"][0], np.eye(4), atol=1e-6)
     metres = np.linalg.norm(world().scene.world_from_cam[-1, :3, 3] - world().scene.world_from_cam[0, :3, 3])
-    way = np.linalg.norm(arrays["world_from_cam"][-1, :3, 3])
-    assert way == pytest.approx(metres / upstream.unit(arrays), rel=1e-3)
+    distance = np.linalg.norm(arrays["world_from_cam"][-1, :3, 3])
+    assert distance == pytest.approx(metres / upstream.unit(arrays), rel=1e-3)
     camera = world().scene.intrinsics.scaled(*size)
     np.testing.assert_allclose(arrays["k"][0], camera.matrix, rtol=1e-6)
     at, x, y = arrays["queries"].astype(int).T
@@ -200,7 +201,7 @@ def test_a_unit_of_ours_is_not_seen_upstream() -> None:
 
 
 @pytest.mark.parametrize(("width", "height"), [(1920, 1080), (1080, 1920), (640, 480), (333, 333), (40, 4000)])
-def test_upstream_has_nothing_to_resize(width: int, height: int) -> None:
+def test_the_network_size_needs_no_resizing_by_upstream(width: int, height: int) -> None:
     size = network_size(width, height, 336)
     assert min(size) == 336 and size[0] % 14 == 0 and size[1] % 14 == 0
     assert (size[0] >= size[1]) == (width >= height)
@@ -208,17 +209,17 @@ def test_upstream_has_nothing_to_resize(width: int, height: int) -> None:
 
 def test_only_frames_with_depth_and_camera_are_used() -> None:
     of = world(mover=False)
-    given = signals(of)
-    path, depth = given["camera_path"], given["depth"]
+    inputs = signals(of)
+    path, depth = inputs["camera_path"], inputs["depth"]
     assert isinstance(path, CameraPath) and isinstance(depth, Depth)
     path.world_from_cam[3] = np.nan
     path.registered[3] = False
     z = depth.z.copy()
     z[5] = np.nan
-    given["depth"] = replace(
+    inputs["depth"] = replace(
         depth, frames=depth.frames[1:-1], z=z[1:-1], relative_sigma=depth.relative_sigma[1:-1]
     )  # fmt: skip
-    out = said(of, given, SpatialTrackerSettings(max_frames=30))
+    out = estimated(of, inputs, SpatialTrackerSettings(max_frames=30))
     assert isinstance(out, PointTracks)
     assert len(out.frames) == 30 and not {0, 3, 5, 39} & set(out.frames.tolist())
 
@@ -229,50 +230,50 @@ def test_points_start_inside_the_valid_area() -> None:
     valid[:, 80:] = True
     area = ValidArea(valid=valid, provenance=Provenance(expert="test", version="0"))
     upstream = FakeUpstream(of)
-    said(of, signals(of) | {"valid_area": area}, model=upstream)
-    assert upstream.asked[0]["queries"][:, 1].min() >= 223
+    estimated(of, signals(of) | {"valid_area": area}, model=upstream)
+    assert upstream.inputs[0]["queries"][:, 1].min() >= 223
 
 
-def test_memory_that_runs_out_halves_the_points() -> None:
+def test_the_number_of_points_is_halved_when_memory_runs_out() -> None:
     def fault(points: int) -> None:
         if points > 100:
             raise OutOfMemoryError("OutOfMemoryError", "CUDA out of memory")
 
     upstream = FakeUpstream(world(), fault=fault)
-    tracked(world(), model=upstream)
-    counts = [len(arrays["queries"]) for arrays in upstream.asked]
+    tracks_of(world(), model=upstream)
+    counts = [len(arrays["queries"]) for arrays in upstream.inputs]
     assert len(counts) >= 2 and counts[-1] <= 100 < counts[-2]
 
     def always(points: int) -> None:
         raise OutOfMemoryError("OutOfMemoryError", "CUDA out of memory")
 
     with pytest.raises(SetupProblem, match="memory does not hold"):
-        said(world(), signals(world()), fault=always)
+        estimated(world(), signals(world()), fault=always)
 
 
 @pytest.mark.parametrize("error", [WorkerCrashed("x"), WorkerTimedOut("x"), WorkerFailed("ValueError", "x")])
-def test_a_fault_of_the_worker_is_the_clips_failure(error: Exception) -> None:
+def test_an_error_of_the_worker_is_raised(error: Exception) -> None:
     def fault(points: int) -> None:
         raise error
 
     with pytest.raises(type(error)):
-        said(world(), signals(world()), fault=fault)
+        estimated(world(), signals(world()), fault=fault)
 
 
-def test_reasons_to_say_nothing() -> None:
+def test_reasons_for_no_estimate() -> None:
     of = world(mover=False)
-    given = signals(of)
-    path, depth = given["camera_path"], given["depth"]
+    inputs = signals(of)
+    path, depth = inputs["camera_path"], inputs["depth"]
     assert isinstance(path, CameraPath) and isinstance(depth, Depth)
     one = replace(depth, frames=depth.frames[:1], z=depth.z[:1], relative_sigma=depth.relative_sigma[:1])
     thin = depth.z.copy()
     thin[:, 10:] = np.nan
 
-    def nothing(answer: dict[str, np.ndarray]) -> None:
-        answer["xyz"][:] = np.nan
+    def no_tracks(output: dict[str, np.ndarray]) -> None:
+        output["xyz"][:] = np.nan
 
-    def other_unit(answer: dict[str, np.ndarray]) -> None:
-        answer["xyz"][..., 2] *= 1.5
+    def other_unit(output: dict[str, np.ndarray]) -> None:
+        output["xyz"][..., 2] *= 1.5
 
     for change, reason in [
         ({"depth": NoEstimate(reason="no GPU")}, "no depth"),
@@ -282,14 +283,14 @@ def test_reasons_to_say_nothing() -> None:
         ({"depth": replace(depth, z=np.full_like(depth.z, np.nan))}, "fewer than two frames with depth and camera"),
         ({"depth": replace(depth, z=thin)}, "too little depth"),
     ]:
-        out = said(of, given | change)  # type: ignore[operator]
+        out = estimated(of, inputs | change)  # type: ignore[operator]
         assert isinstance(out, NoEstimate) and out.reason == reason
-    for change_answer in (nothing, other_unit):
-        out = said(of, given, change=change_answer)
+    for change_output in (no_tracks, other_unit):
+        out = estimated(of, inputs, change=change_output)
         assert isinstance(out, NoEstimate) and out.reason == "3-D tracks do not fit the depth"
 
 
-def test_a_wall_without_texture_is_a_reason() -> None:
+def test_pictures_without_texture_give_no_estimate() -> None:
     of = world(mover=False)
     grey = replace(of.clip, reader=_Grey())
     expert = SpatialTrackerExpert(QUICK)
@@ -303,14 +304,14 @@ class _Grey:
         yield from (np.full((240, 320, 3), 128, np.uint8) for _ in frames)
 
 
-def test_licence_and_place() -> None:
+def test_the_licence_is_non_commercial_and_a_gpu_is_needed() -> None:
     expert = SpatialTrackerExpert()
     assert not expert.commercial_ok and expert.code_licence == "CC-BY-NC-4.0" and expert.permissive_substitute
     with pytest.raises(SetupProblem, match="GPU only"):
         expert.load("random", device="cpu")
 
 
-def test_an_environment_of_its_own_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_separate_environment_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("PYTHON", "UPSTREAM"):
         monkeypatch.delenv(f"SPATIAL_ENGINE_{variable}_SPATIAL_TRACKER", raising=False)
     with pytest.raises(SetupProblem, match=r"environment-spatialtracker\.yml"):
@@ -383,15 +384,15 @@ UPSTREAM = {
                 track = np.concatenate([queries[:, 1:], depth[at, y, x][:, None]], axis=1)
                 track = np.repeat(track[None], frames, axis=0).astype(np.float32)
                 seen = np.full((frames, len(queries), 1), 1.0, np.float32)
-                answer = [None] * 5 + [track, seen + 0.2, 0.9 * seen, video]
-                return [a if a is None else torch.Tensor(a) for a in answer]
+                output = [None] * 5 + [track, seen + 0.2, 0.9 * seen, video]
+                return [a if a is None else torch.Tensor(a) for a in output]
     """,
 }
 
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Upstream in miniature: nothing moves in the picture."""
+    """A minimal imitation of upstream's checkout, in which no track moves in the picture."""
     for name, text in UPSTREAM.items():
         path = tmp_path / "checkout" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -404,28 +405,28 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "checkout"
 
 
-def test_the_other_process_from_end_to_end(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_worker_process_end_to_end(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     of, expert = world(mover=False), SpatialTrackerExpert(QUICK)
     still = replace(of.clip, reader=_Still(of.pictures[0]))
-    given = signals(of)
-    path, depth = given["camera_path"], given["depth"]
+    inputs = signals(of)
+    path, depth = inputs["camera_path"], inputs["depth"]
     assert isinstance(path, CameraPath) and isinstance(depth, Depth)
     poses = np.tile(np.eye(4), (len(path.frames), 1, 1))
-    given["camera_path"] = replace(path, motion="static", world_from_cam=poses)
-    given["depth"] = replace(depth, z=np.repeat(depth.z[:1], len(depth.z), axis=0))
+    inputs["camera_path"] = replace(path, motion="static", world_from_cam=poses)
+    inputs["depth"] = replace(depth, z=np.repeat(depth.z[:1], len(depth.z), axis=0))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,3")
     expert.load("random", device="cuda:1")
-    poison = {"video": np.full((2, 28, 14, 3), 200, np.uint8), "z": np.ones((2, 28, 14), np.float32)}
-    poison |= {"k": np.zeros((2, 3, 3)), "world_from_cam": np.zeros((2, 4, 4)), "queries": np.zeros((1, 3))}
+    crashing = {"video": np.full((2, 28, 14, 3), 200, np.uint8), "z": np.ones((2, 28, 14), np.float32)}
+    crashing |= {"k": np.zeros((2, 3, 3)), "world_from_cam": np.zeros((2, 4, 4)), "queries": np.zeros((1, 3))}
     request = {**expert._loaded_with, "dtype": "bfloat16", "iterations": 4, "replace_ratio": 0.2}
     try:
         for _ in range(2):
             with pytest.raises(WorkerCrashed, match="exit code 9"):
-                expert.model.call(request, poison)
-            out = expert(still, given)["tracks"]
+                expert.model.call(request, crashing)
+            out = expert(still, inputs)["tracks"]
             assert isinstance(out, PointTracks) and out.xyz_world is not None
-            held = np.isfinite(out.xy_px[..., 0])
-            assert (out.motion == 0).mean() > 0.8 and out.visible[held].mean() > 0.8
+            tracked = np.isfinite(out.xy_px[..., 0])
+            assert (out.motion == 0).mean() > 0.8 and out.visible[tracked].mean() > 0.8
             assert (out.outlier_probability[out.motion == 0] <= 0.1 + 1e-6).all()
             assert (np.nanmax(out.xyz_world, axis=1) - np.nanmin(out.xyz_world, axis=1)).max() < 1e-3 * UNIT
         assert out.provenance.sigma == "raw" and not out.provenance.commercial_ok
@@ -443,7 +444,7 @@ class _Still:
         yield from (self.picture for _ in frames)
 
 
-def test_no_gpu_and_a_missing_package_are_states_of_the_machine(checkout: Path) -> None:
+def test_a_missing_gpu_or_package_is_a_setup_problem(checkout: Path) -> None:
     with pytest.raises(SetupProblem, match="needs a GPU"):
         SpatialTrackerExpert().load("random", device="cuda:7")
     (checkout / "models/SpaTrackV2/models/predictor.py").write_text("import pyceres_of_upstream")

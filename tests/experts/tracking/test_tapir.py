@@ -1,4 +1,4 @@
-"""TAPIR's format: raster coordinates, (frame, y, x) queries, logits; exact tracks of a rendered scene through it."""
+"""TAPIR: conversion of exact tracks in its format (raster coordinates, (frame, y, x) queries, logits)."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ WORLD = RenderedOnce(random_room(np.random.default_rng(7), frames=16, width_px=2
 
 
 class Exact(TapirExpert):
-    """The truth, in upstream's format, from queries in upstream's format."""
+    """Returns the truth in upstream's format, from queries in upstream's format."""
 
     def follow(self, video: np.ndarray, queries: np.ndarray) -> RawTracks:
         raster = encoded(queries)
@@ -24,28 +24,28 @@ class Exact(TapirExpert):
         return decoded((xy + 0.5).astype(np.float32), hidden, np.full_like(hidden, -4.0))
 
 
-def test_exact_tracks_come_out_exact_both_ways() -> None:
+def test_exact_predictions_give_exact_tracks_forwards_and_backwards() -> None:
     following = FollowSettings(window_frames=10, overlap_frames=4, points=40)
     out = Exact(TapirSettings(following=following, side_px=96))(WORLD.clip, {})["image_tracks"]
     assert isinstance(out, ImageTracks) and len(out.xy_px) > 20
-    off = []
+    error = []
     for xy in out.xy_px.astype(np.float64):
         seen = np.flatnonzero(np.isfinite(xy[:, 0]))
         true = truth(WORLD, int(seen[0]), xy[seen[:1]], out.frames.tolist())[0][0]
-        off += np.linalg.norm(true - xy, axis=1)[seen].tolist()
-    assert np.median(off) < 0.05 and np.quantile(off, 0.9) < 0.5  # depth is read at whole pixels
+        error += np.linalg.norm(true - xy, axis=1)[seen].tolist()
+    assert np.median(error) < 0.05 and np.quantile(error, 0.9) < 0.5  # depth is sampled at whole pixels
     assert np.isfinite(out.xy_px[..., 0]).sum(axis=0).min() > 15
     assert out.provenance.commercial_ok and out.provenance.weights_licence == "Apache-2.0"
 
 
-def test_the_middle_of_the_first_pixel_is_half_a_raster_unit() -> None:
+def test_the_centre_of_the_first_pixel_is_half_a_raster_unit() -> None:
     queries = np.array([[3, 0, 0], [1, 7, 2]], np.float32)
     np.testing.assert_array_equal(encoded(queries), [[3, 0.5, 0.5], [1, 2.5, 7.5]])
     raw = decoded(np.full((1, 1, 2), 0.5, np.float32), np.zeros((1, 1), np.float32), np.zeros((1, 1), np.float32))
     assert raw.xy.tolist() == [[[0.0, 0.0]]] and raw.confidence.tolist() == [[0.25]]
 
 
-def test_logits_without_measure_are_probabilities() -> None:
+def test_extreme_logits_give_probabilities() -> None:
     logits = np.array([[-1e4, 1e4, np.nan]], np.float32)
     raw = decoded(np.zeros((1, 3, 2), np.float32), logits, logits)
     assert raw.confidence[0, :2].tolist() == [1.0, 0.0] and np.isnan(raw.confidence[0, 2])

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float32, Float64
 from scipy.spatial import cKDTree
 
 from experts.clip import Clip
-from experts.depth.depth_reprojection import SeenAgain, sampled, seen_again, unprojected
+from experts.depth.depth_reprojection import Reprojection, reprojected, sampled, unprojected
 from experts.intrinsics import Intrinsics
 from experts.signals import CameraPath, Depth, Objects, PointTracks, ValidArea
 
@@ -34,10 +34,10 @@ class DepthOnPath:
             first, second = _rotation_only(first), _rotation_only(second)
         return np.asarray(np.linalg.inv(second) @ first)
 
-    def seen(self, a: int, b: int, xy_px: Float64[np.ndarray, "k 2"]) -> SeenAgain:
+    def seen(self, a: int, b: int, xy_px: Float64[np.ndarray, "k 2"]) -> Reprojection:
         """Reprojects pixels of frame a into frame b and back."""
         z, camera = self.depth.z, self.path.intrinsics
-        return seen_again(xy_px, z[self.row(a)], z[self.row(b)], self.b_from_a(a, b), camera, camera)
+        return reprojected(xy_px, z[self.row(a)], z[self.row(b)], self.b_from_a(a, b), camera, camera)
 
     def relative_sigma(self, frame: int, xy_px: Float64[np.ndarray, "k 2"]) -> Float64[np.ndarray, "k"]:
         """σ_z / z at pixels; the median of the frame where the pixel's own is unknown."""
