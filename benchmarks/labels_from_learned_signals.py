@@ -2,9 +2,9 @@
 
     python -m benchmarks.labels_from_learned_signals [ROOMS] [SEED]
 
-No model runs: `tests.experts.learned` imitates their output on rendered rooms, with honest σ. Then one of them is made
-plainly wrong, with and without a second opinion (a map of structure from motion, vanishing points). Prints every wrong
-answer, then right / wrong / undecidable per template and per kind of break.
+No model runs: `tests.experts.learned` simulates their output on rendered rooms, with correct σ. Then one output is made
+wrong, with and without a second opinion (structure from motion, vanishing points). Prints every wrong answer, then the
+verdicts per template and per fault.
 """
 
 import sys

@@ -3,8 +3,8 @@
     SPATIAL_ENGINE_DATA=... python -m benchmarks.labels_on_real_footage OUT [SET ...]
 
 Runs the default experts on each set (stores and data sets stay in OUT, which is not for committing), then prints
-per set: what was asked per leaf, how many answers the truth calls right, wrong, undecidable, and why the rest was
-not asked. Truth is each set's own (see its README): sigmas below are what those READMEs measured of it.
+per set and leaf the number of right, wrong and undecidable answers, and the reasons of facts that were not asked. The
+ground truth is that of each set; its README states the σ below.
 """
 
 import os

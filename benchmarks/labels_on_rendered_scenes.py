@@ -2,8 +2,8 @@
 
     python -m benchmarks.labels_on_rendered_scenes OUT [ROOMS] [SEED]
 
-Each room has its own furniture, camera, path, mover, noise, blur and exposure, drawn by seed. Prints every wrong
-answer with what is needed to look at it, then per template right / wrong / undecidable. OUT is not for committing.
+Furniture, camera, path, moving object, noise, blur and exposure of each room are drawn by seed. Prints every wrong
+answer with its evidence, then the verdicts per template. OUT is not for committing.
 """
 
 import sys

@@ -25,7 +25,7 @@ class Draft:
     phrasing: Phrasing
     evidence: Mapping[str, Json]
     provenance: tuple[Mapping[str, Json], ...]
-    """Of every signal that the answer rests on."""
+    """Provenance of every signal that the answer depends on."""
     licence: Mapping[str, Json]
     """{"footage": ..., "signals": [...], "commercial_ok": bool}"""
     seed: int

@@ -21,7 +21,7 @@ from spatial_engine.trust.calibrating import calibrate, sigma_table
 WORKERS = 2
 PAGE = ROOT / "docs/sigma_calibration.md"
 MARK = "<!-- written by make calibrate -->\n"
-"""The table stands between two of these."""
+"""The line before and after the table."""
 _AGREEMENT = ("fox_ngp",)
 """Sets whose poses come from the same images by the same kind of features: they prove nothing."""
 

@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 from scipy.spatial.transform import RigidTransform, Rotation
 
-from benchmarks.trust.rooms import FPS, FRAMES, Path, Room
+from benchmarks.trust.rooms import FPS, FRAMES, Path, Room, signed_uniform
 from spatial_engine.rendering import Effects, RenderedScene, camera_paths
 from spatial_engine.rendering.boxes import Box, Mover, sliding, standing
 from spatial_engine.rendering.camera_paths import Stance
@@ -44,10 +44,6 @@ def _furnished(rng: np.random.Generator, path: Path, **more: object) -> Rendered
     return random_room(rng, frames=frames, width_px=width, height_px=height, fps=FPS, path=path, **{**defaults, **more})  # type: ignore[arg-type]
 
 
-def _either(rng: np.random.Generator, low: float, high: float) -> float:
-    return float(rng.choice([-1, 1]) * rng.uniform(low, high))
-
-
 def _walk(rng: np.random.Generator, length: tuple[float, float] = (0.8, 1.4), turn: float = 0.5) -> Path:
     length_m, turn_rad = rng.uniform(*length), rng.uniform(-turn, turn)
     return lambda n, start: camera_paths.walk(n, start, length_m=length_m, turn_rad=turn_rad)
@@ -57,9 +53,9 @@ def _moves(**amounts: float) -> Path:
     return lambda n, start: camera_paths.performed([(n, amounts)], start)
 
 
-def _held(path: Path, **turned: float) -> Path:
+def _with_attitude(path: Path, **attitude: float) -> Path:
     """The same path with another attitude of the camera."""
-    return lambda n, start: path(n, replace(start, **turned))
+    return lambda n, start: path(n, replace(start, **attitude))
 
 
 def _zoom(rng: np.random.Generator) -> RenderedScene:
@@ -76,12 +72,12 @@ def _zoom_alone(rng: np.random.Generator) -> RenderedScene:
 
 def _lens(rng: np.random.Generator, path: Path) -> RenderedScene:
     scene = _furnished(rng, path)
-    return replace(scene, intrinsics=replace(scene.intrinsics, k1=_either(rng, 0.1, 0.25)))
+    return replace(scene, intrinsics=replace(scene.intrinsics, k1=signed_uniform(rng, 0.1, 0.25)))
 
 
 def _lens_turn(rng: np.random.Generator) -> RenderedScene:
     """A lens with distortion; the camera only rotates."""
-    pan, tilt, roll = _either(rng, 0.3, 0.8), rng.uniform(-0.2, 0.2), rng.uniform(-0.4, 0.4)
+    pan, tilt, roll = signed_uniform(rng, 0.3, 0.8), rng.uniform(-0.2, 0.2), rng.uniform(-0.4, 0.4)
     return _lens(rng, _moves(pan=pan, tilt=tilt, roll=roll))
 
 
@@ -96,7 +92,7 @@ def _wall(rng: np.random.Generator) -> RenderedScene:
     kind = str(rng.choice(["wallpaper", "planks", "tiles"]))
     wall = Material(kind=kind, colour=(206, 196, 176), accent=(90, 110, 120), seed=int(rng.integers(1 << 20)))
     moves = {
-        "truck": _either(rng, 0.3, 0.7),
+        "truck": signed_uniform(rng, 0.3, 0.7),
         "pedestal": float(rng.uniform(-0.15, 0.15)),
         "dolly": float(rng.uniform(-0.2, 0.4)),
         "pan": float(rng.uniform(-0.25, 0.25)),
@@ -136,7 +132,7 @@ def _crossing(rng: np.random.Generator, scene: RenderedScene, ahead_m: float, si
 
 def _big_mover(rng: np.random.Generator) -> RenderedScene:
     """A large object passes close by and covers much of the view."""
-    scene = _furnished(rng, _moves(truck=_either(rng, 0.3, 0.7), pan=float(rng.uniform(-0.1, 0.1))), mover=True)
+    scene = _furnished(rng, _moves(truck=signed_uniform(rng, 0.3, 0.7), pan=float(rng.uniform(-0.1, 0.1))), mover=True)
     size = (rng.uniform(0.8, 1.1), 0.3, scene.world_from_cam[0, 2, 3] + rng.uniform(0.0, 0.3))
     return replace(scene, movers=(_crossing(rng, scene, rng.uniform(1.5, 1.9), size),))
 
@@ -168,7 +164,7 @@ def _carried(rng: np.random.Generator) -> RenderedScene:
 
 def _repeated(rng: np.random.Generator) -> RenderedScene:
     """Rows of identical crates."""
-    scene = _furnished(rng, _moves(truck=_either(rng, 0.5, 0.9), pan=float(rng.uniform(-0.2, 0.2))))
+    scene = _furnished(rng, _moves(truck=signed_uniform(rng, 0.5, 0.9), pan=float(rng.uniform(-0.2, 0.2))))
     x, y, _ = scene.room.size_m
     edge, plain = 0.34, Material(kind="plaster", colour=(200, 200, 196), contrast=0.5)
     places = product(np.arange(0.4, x - 0.3, 1.35 * edge), (y - 0.3, y - 1.1), (0.0, edge, 2 * edge))
@@ -186,7 +182,7 @@ def _forward(rng: np.random.Generator) -> RenderedScene:
 
 def _tiny(rng: np.random.Generator) -> RenderedScene:
     """The camera translates by centimetres, and rotates a little."""
-    amounts = {"truck": _either(rng, 0.02, 0.12), "dolly": float(rng.uniform(-0.05, 0.05))}
+    amounts = {"truck": signed_uniform(rng, 0.02, 0.12), "dolly": float(rng.uniform(-0.05, 0.05))}
     return _furnished(rng, _moves(**amounts, pan=float(rng.uniform(-0.3, 0.3))))
 
 
@@ -210,7 +206,7 @@ def _fast(rng: np.random.Generator) -> RenderedScene:
 
 def _cut(rng: np.random.Generator) -> RenderedScene:
     """Two shots of one room in one video."""
-    first, second, turn = _walk(rng, (0.4, 0.7)), _walk(rng, (0.3, 0.5)), _either(rng, 0.5, 1.2)
+    first, second, turn = _walk(rng, (0.4, 0.7)), _walk(rng, (0.3, 0.5)), signed_uniform(rng, 0.5, 1.2)
 
     def path(n: int, start: Stance) -> np.ndarray:
         x, y, z = start.at_m
@@ -222,17 +218,17 @@ def _cut(rng: np.random.Generator) -> RenderedScene:
 
 def _tilted(rng: np.random.Generator) -> RenderedScene:
     """The camera is rolled by 30° to 90°, although the user states that it was upright."""
-    return _furnished(rng, _held(_walk(rng, (0.6, 1.0)), roll_rad=np.deg2rad(_either(rng, 30, 90))))
+    return _furnished(rng, _with_attitude(_walk(rng, (0.6, 1.0)), roll_rad=np.deg2rad(signed_uniform(rng, 30, 90))))
 
 
 def _steep(rng: np.random.Generator) -> RenderedScene:
     """The camera looks far up or down."""
-    return _furnished(rng, _held(_walk(rng, (0.6, 1.0)), pitch_rad=np.deg2rad(_either(rng, 30, 60))))
+    return _furnished(rng, _with_attitude(_walk(rng, (0.6, 1.0)), pitch_rad=np.deg2rad(signed_uniform(rng, 30, 60))))
 
 
 def _leaning(rng: np.random.Generator) -> RenderedScene:
     """All furniture leans by the same angle, unlike any real room; walls are bare."""
-    lean = _either(rng, 6, 20)
+    lean = signed_uniform(rng, 6, 20)
     return _leant(rng, lambda: lean)
 
 
@@ -245,14 +241,14 @@ def _leant(rng: np.random.Generator, lean_deg: Callable[[], float]) -> RenderedS
     scene = _furnished(rng, _walk(rng, (0.6, 1.0)))
     plain = Material(kind="plaster", colour=(190, 188, 182), seed=int(rng.integers(1 << 20)), contrast=2.0)
     bare = room(scene.room.size_m, scene.room.materials[4], (plain,) * 4, CEILING)
-    return replace(scene, boxes=tuple(_turned(box, lean_deg()) for box in scene.boxes), room=bare)
+    return replace(scene, boxes=tuple(_rotated(box, lean_deg()) for box in scene.boxes), room=bare)
 
 
-def _turned(box: Box, by_deg: float) -> Box:
+def _rotated(box: Box, by_deg: float) -> Box:
     """The box, rotated about the direction in which a camera looks into the room."""
     pose = RigidTransform.from_matrix(box.world_from_box)
-    turned = Rotation.from_euler("y", by_deg, degrees=True) * pose.rotation
-    return replace(box, world_from_box=RigidTransform.from_components(pose.translation, turned).as_matrix())
+    rotation = Rotation.from_euler("y", by_deg, degrees=True) * pose.rotation
+    return replace(box, world_from_box=RigidTransform.from_components(pose.translation, rotation).as_matrix())
 
 
 KINDS: dict[str, Callable[[np.random.Generator], RenderedScene]] = {

@@ -35,26 +35,27 @@ def _forward(rng: np.random.Generator) -> Path:
 
 
 def _turn(rng: np.random.Generator) -> Path:
-    amounts = {"pan": _either(rng, 0.4, 0.8), "tilt": rng.uniform(-0.2, 0.2), "roll": rng.uniform(-0.15, 0.15)}
+    amounts = {"pan": signed_uniform(rng, 0.4, 0.8), "tilt": rng.uniform(-0.2, 0.2), "roll": rng.uniform(-0.15, 0.15)}
     return lambda n, start: camera_paths.performed([(n, amounts)], start)
 
 
 def _arc(rng: np.random.Generator) -> Path:
     """Sideways motion with a rotation that keeps the middle of the room in view."""
-    truck = _either(rng, 0.6, 1.0)
+    truck = signed_uniform(rng, 0.6, 1.0)
     amounts = {"truck": truck, "pan": -truck * rng.uniform(0.3, 0.5)}
     return lambda n, start: camera_paths.performed([(n, amounts)], start)
 
 
 def _move(name: str, low: float, high: float) -> Callable[[np.random.Generator], Path]:
     def drawn(rng: np.random.Generator) -> Path:
-        amount = _either(rng, low, high)
+        amount = signed_uniform(rng, low, high)
         return lambda n, start: camera_paths.primitive(name, amount, n, start)
 
     return drawn
 
 
-def _either(rng: np.random.Generator, low: float, high: float) -> float:
+def signed_uniform(rng: np.random.Generator, low: float, high: float) -> float:
+    """A uniform number of random sign."""
     return float(rng.choice([-1, 1]) * rng.uniform(low, high))
 
 
