@@ -1,5 +1,5 @@
-"""An exact fake of upstream's model: cameras and depth of a rendered scene, in upstream's
-format, in a world and unit of its own for every call. Pictures carry their frame's number instead of a view."""
+"""An exact fake of upstream's model: cameras and depth of a rendered scene in upstream's format, with another world and
+unit in every call. Pictures encode their frame number instead of a view."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -43,7 +43,7 @@ class FakeModel:
     """Predicted focal length over the true one."""
     sky_rows: int = 0
     """Number of sky rows at the top of the picture."""
-    most: int = 10**9
+    max_frames: int = 10**9
     """Frames that fit into memory."""
     broken: frozenset[int] = frozenset()
     """Calls that return wrong values."""
@@ -72,7 +72,7 @@ class FakeModel:
         assert isinstance(image, list) and all(p.dtype == np.uint8 and p.ndim == 3 for p in image)
         assert len({p.shape for p in image}) == 1 and all(side % 14 == 0 for side in image[0].shape[:2])
         assert ref_view_strategy == "middle" and export_dir is None and max(image[0].shape) == process_res
-        if len(image) > self.most:
+        if len(image) > self.max_frames:
             raise OutOfMemoryError("CUDA out of memory")
         frames = [int(p[0, 0, 0]) + 256 * int(p[0, 0, 1]) for p in image]
         call = len(self.calls)
@@ -109,10 +109,10 @@ class FakeModel:
             extrinsics=np.linalg.inv(pose)[:, :3].astype(np.float32),
             intrinsics=np.stack([k] * len(frames)).astype(np.float32),
         )
-        return prediction if extrinsics is None else in_given_unit(prediction, extrinsics, intrinsics)
+        return prediction if extrinsics is None else in_unit_of_cameras(prediction, extrinsics, intrinsics)
 
 
-def in_given_unit(prediction: Prediction, extrinsics: np.ndarray, intrinsics: np.ndarray | None) -> Prediction:
+def in_unit_of_cameras(prediction: Prediction, extrinsics: np.ndarray, intrinsics: np.ndarray | None) -> Prediction:
     """Upstream with known cameras: depth in their unit; the cameras are returned unchanged."""
     _, _, scale, _ = align_poses_umeyama(prediction.extrinsics, extrinsics, ransac=True, return_aligned=True)
     prediction.depth /= np.float32(scale)

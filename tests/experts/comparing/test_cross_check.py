@@ -27,17 +27,17 @@ def path(**changes: object) -> CameraPath:
     return replace(signal, **changes)  # type: ignore[arg-type]
 
 
-def elsewhere(given: CameraPath, rng: np.random.Generator, unit: float = 1.0) -> CameraPath:
+def elsewhere(known: CameraPath, rng: np.random.Generator, unit: float = 1.0) -> CameraPath:
     """The same motion in another world and unit, by another expert."""
-    turned = np.eye(4)
-    turned[:3, :3], turned[:3, 3] = Rotation.random(rng=rng).as_matrix(), rng.normal(size=3)
-    poses = turned @ given.world_from_cam
+    world = np.eye(4)
+    world[:3, :3], world[:3, 3] = Rotation.random(rng=rng).as_matrix(), rng.normal(size=3)
+    poses = world @ known.world_from_cam
     poses[:, :3, 3] *= unit
-    return replace(given, world_from_cam=poses, position_sigma=given.position_sigma * unit, provenance=OTHER)
+    return replace(known, world_from_cam=poses, position_sigma=known.position_sigma * unit, provenance=OTHER)
 
 
 def wall(z: np.ndarray | float = 3.0, **changes: object) -> Depth:
-    """Depth of every fourth frame of the made-up clip."""
+    """Depth of every fourth frame of the synthetic clip."""
     frames = worlds.FRAMES[::4]
     maps = np.asarray(z, dtype=np.float32)
     maps = maps if maps.shape[-2:] == (480, 640) else np.broadcast_to(maps, (len(frames), 48, 64)).copy()
@@ -74,60 +74,60 @@ def test_a_single_estimate_gives_no_agreement() -> None:
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 2**16), unit=st.floats(0.05, 20))
 def test_the_same_motion_in_another_world_and_unit_agrees(seed: int, unit: float) -> None:
-    given = path()
-    other = elsewhere(given, np.random.default_rng(seed), unit)
-    found = agreement_of(camera_path=given, camera_path_check=other, depth=wall())
+    known = path()
+    other = elsewhere(known, np.random.default_rng(seed), unit)
+    found = agreement_of(camera_path=known, camera_path_check=other, depth=wall())
     assert found.refused == {}
     assert max(found.disagreement.values()) < 1e-6
-    assert scale_between(given, other) == pytest.approx(1 / unit)
+    assert scale_between(known, other) == pytest.approx(1 / unit)
     assert "camera_path: made up, another" in found.compared
 
 
 def test_known_differences_become_sigma() -> None:
     rng = np.random.default_rng(1)
-    given = path()
-    poses = given.world_from_cam.copy()
+    known = path()
+    poses = known.world_from_cam.copy()
     poses[:, :3, :3] = poses[:, :3, :3] @ Rotation.from_rotvec(rng.normal(0, 0.03, (len(poses), 3))).as_matrix()
     poses[:, :3, 3] += rng.normal(0, 0.05, (len(poses), 3))
-    found = agreement_of(camera_path=given, camera_path_check=replace(given, world_from_cam=poses), depth=wall())
+    found = agreement_of(camera_path=known, camera_path_check=replace(known, world_from_cam=poses), depth=wall())
     assert found.refused == {}
     unexplained = np.sqrt(0.03**2 - 2 * np.radians(0.7) ** 2)
     assert found.disagreement["rotation_rad"] == pytest.approx(unexplained, rel=0.3)
     assert found.disagreement["position_share"] == pytest.approx(0.05 / 3.0, rel=0.3)
 
 
-def flipped(given: CameraPath) -> np.ndarray:
+def flipped(known: CameraPath) -> np.ndarray:
     flip = np.diag([-1.0, 1, 1, 1])
-    return flip @ given.world_from_cam @ flip
+    return flip @ known.world_from_cam @ flip
 
 
-def with_centres_mirrored(given: CameraPath) -> np.ndarray:
+def with_centres_mirrored(known: CameraPath) -> np.ndarray:
     """Mirrors the centres only. A Sim(3) of centres in a plane would not notice."""
-    poses = given.world_from_cam.copy()
+    poses = known.world_from_cam.copy()
     poses[:, 0, 3] *= -1
     return poses
 
 
-def in_reverse(given: CameraPath) -> np.ndarray:
-    poses = given.world_from_cam.copy()
+def in_reverse(known: CameraPath) -> np.ndarray:
+    poses = known.world_from_cam.copy()
     poses[:, :3, 3] = poses[::-1, :3, 3]
     return poses
 
 
 @pytest.mark.parametrize("wrong", [flipped, with_centres_mirrored, in_reverse])
 def test_another_motion_is_refused(wrong) -> None:  # type: ignore[no-untyped-def]
-    given = path()
-    other = elsewhere(replace(given, world_from_cam=wrong(given)), np.random.default_rng(0), 2.0)
-    found = agreement_of(camera_path=given, camera_path_check=other, depth=wall())
+    known = path()
+    other = elsewhere(replace(known, world_from_cam=wrong(known)), np.random.default_rng(0), 2.0)
+    found = agreement_of(camera_path=known, camera_path_check=other, depth=wall())
     assert found.refused == {"camera_path": "two camera paths disagree"}
 
 
 def test_rotation_about_a_straight_path_is_found_from_the_camera_rotations() -> None:
     """Centres on a line leave the rotation about the line undetermined."""
-    given = path()
-    poses = given.world_from_cam.copy()
+    known = path()
+    poses = known.world_from_cam.copy()
     poses[:, :3, 3] = np.linspace(0, 2, len(poses))[:, None] * [1.0, 0, 0]
-    straight = replace(given, world_from_cam=poses)
+    straight = replace(known, world_from_cam=poses)
     about = np.eye(4)
     about[:3, :3] = Rotation.from_rotvec([0.6, 0, 0]).as_matrix()
     rotating = poses.copy()
@@ -146,34 +146,34 @@ def error_between(a: CameraPath, b: CameraPath) -> PathError:
 
 
 def test_a_path_without_translation_contradicts_one_with_translation() -> None:
-    given = path()
-    poses = given.world_from_cam.copy()
+    known = path()
+    poses = known.world_from_cam.copy()
     poses[:, :3, 3] = np.nan
-    rotating = replace(given, world_from_cam=poses, motion="rotation_only", provenance=OTHER)
-    found = agreement_of(camera_path=given, camera_path_check=rotating, depth=wall())
+    rotating = replace(known, world_from_cam=poses, motion="rotation_only", provenance=OTHER)
+    found = agreement_of(camera_path=known, camera_path_check=rotating, depth=wall())
     assert found.refused == {"camera_path": "the camera translates in one of two paths"}
     unresolved = replace(rotating, motion="unresolved")
-    assert agreement_of(camera_path=given, camera_path_check=unresolved, depth=wall()).refused == {}
-    far = agreement_of(camera_path=given, camera_path_check=rotating, depth=wall(200.0))
+    assert agreement_of(camera_path=known, camera_path_check=unresolved, depth=wall()).refused == {}
+    far = agreement_of(camera_path=known, camera_path_check=rotating, depth=wall(200.0))
     assert far.refused == {}, "the translation is small compared with the range of the scene"
 
 
 def test_too_few_common_frames_are_not_compared() -> None:
-    given = path()
-    registered = np.zeros(len(given.frames), dtype=bool)
+    known = path()
+    registered = np.zeros(len(known.frames), dtype=bool)
     registered[:2] = True
-    assert compare_paths(given, replace(given, registered=registered), 3.0, PathLimits()) is None
-    assert [len(rows) for rows in common_rows(given, replace(given, registered=registered))] == [2, 2]
+    assert compare_paths(known, replace(known, registered=registered), 3.0, PathLimits()) is None
+    assert [len(rows) for rows in common_rows(known, replace(known, registered=registered))] == [2, 2]
 
 
-def test_focal_lengths() -> None:
-    given = path(focal_relative_sigma=0.02)
-    camera = given.intrinsics
+def test_focal_lengths_agree_or_contradict() -> None:
+    known = path(focal_relative_sigma=0.02)
+    camera = known.intrinsics
 
     def calibrated(factor: float) -> Agreement:
         lens = replace(camera, fx_px=camera.fx_px * factor, fy_px=camera.fy_px * factor)
         calibration = Calibration(intrinsics=lens, focal_relative_sigma=0.02, provenance=OTHER)
-        return agreement_of(camera_path=given, calibration=calibration)
+        return agreement_of(camera_path=known, calibration=calibration)
 
     assert calibrated(1.02).disagreement["focal_relative"] == 0.0
     assert calibrated(1.1).disagreement["focal_relative"] == pytest.approx(np.sqrt(np.log(1.1) ** 2 - 2 * 0.02**2))
@@ -182,31 +182,31 @@ def test_focal_lengths() -> None:
 
 def test_depths_agree_up_to_one_factor_and_inverted_depth_is_refused() -> None:
     x = np.linspace(1, 5, 64)[None].repeat(48, axis=0)
-    given = path()
-    same = agreement_of(camera_path=given, depth=wall(x), depth_check=wall(3 * x, provenance=OTHER))
+    known = path()
+    same = agreement_of(camera_path=known, depth=wall(x), depth_check=wall(3 * x, provenance=OTHER))
     assert same.disagreement["depth_relative"] == 0 and same.refused == {}
-    inverted = agreement_of(camera_path=given, depth=wall(x), depth_check=wall(5 / x, provenance=OTHER))
+    inverted = agreement_of(camera_path=known, depth=wall(x), depth_check=wall(5 / x, provenance=OTHER))
     assert inverted.refused == {"depth": "two depths disagree"}
 
 
 def test_one_scale_per_frame_is_allowed_only_where_it_is_declared() -> None:
     z = np.linspace(1, 5, 64)[None, None] * np.linspace(1, 2, 6)[:, None, None]
-    given, growing = path(), wall(z)
+    known, growing = path(), wall(z)
     steady = wall(np.linspace(1, 5, 64))
-    error = compare_depths(growing, steady, given, DepthLimits())
+    error = compare_depths(growing, steady, known, DepthLimits())
     assert error is not None and error.relative > 0.2
-    per_frame = compare_depths(replace(growing, scale=Scale(kind="per_frame")), steady, given, DepthLimits())
+    per_frame = compare_depths(replace(growing, scale=Scale(kind="per_frame")), steady, known, DepthLimits())
     assert per_frame is not None and per_frame.relative < 1e-6 and np.isnan(per_frame.factor)
 
 
 def depth_at_points(factor: float = 1.0) -> Depth:
-    """Dense depth around the pixels of the made-up points, equal to the points' own depth."""
+    """Dense depth around the pixels of the synthetic points, equal to the points' own depth."""
     signals = worlds.signals()
-    given, points = signals["camera_path"], signals["sparse_points"]
+    known, points = signals["camera_path"], signals["sparse_points"]
     frames = worlds.FRAMES[::4]
     z = np.full((len(frames), 480, 640), np.nan, dtype=np.float32)
     for k, frame in enumerate(frames):
-        pose = given.world_from_cam[np.flatnonzero(given.frames == frame)[0]]
+        pose = known.world_from_cam[np.flatnonzero(known.frames == frame)[0]]
         for row in np.flatnonzero(points.observation_frame == frame):
             x, y = points.observation_xy_px[row].round().astype(int)
             offset = points.xyz_world[points.observation_point[row]] - pose[:3, 3]
@@ -216,16 +216,16 @@ def depth_at_points(factor: float = 1.0) -> Depth:
 
 def test_depth_is_compared_with_points_in_another_unit() -> None:
     signals = worlds.signals()
-    given = path()
-    check = elsewhere(given, np.random.default_rng(3), 0.2)
-    in_cam = (signals["sparse_points"].xyz_world - given.world_from_cam[0, :3, 3]) @ given.world_from_cam[0, :3, :3]
+    known = path()
+    check = elsewhere(known, np.random.default_rng(3), 0.2)
+    in_cam = (signals["sparse_points"].xyz_world - known.world_from_cam[0, :3, 3]) @ known.world_from_cam[0, :3, :3]
     xyz = 0.2 * in_cam @ check.world_from_cam[0, :3, :3].T + check.world_from_cam[0, :3, 3]
     points = replace(signals["sparse_points"], xyz_world=xyz, provenance=OTHER)
-    same = agreement_of(camera_path=given, camera_path_check=check, sparse_points_check=points, depth=depth_at_points())
+    same = agreement_of(camera_path=known, camera_path_check=check, sparse_points_check=points, depth=depth_at_points())
     assert same.refused == {} and same.disagreement["depth_relative"] == 0
     assert "depth and points: made up, another" in same.compared
     scaled = agreement_of(
-        camera_path=given, camera_path_check=check, sparse_points_check=points, depth=depth_at_points(1.5)
+        camera_path=known, camera_path_check=check, sparse_points_check=points, depth=depth_at_points(1.5)
     )
     assert scaled.refused == {"depth": "depth and camera path differ in scale"}
 
@@ -260,34 +260,34 @@ def test_up_directions_of_different_frames_are_compared_in_the_world() -> None:
 
 def floor_below(lean_rad: float = 0.0) -> tuple[Depth, CameraPath, np.ndarray]:
     """Depth of a floor 1.2 units below the first camera, tilted by `lean_rad`."""
-    given = path(motion="general")
+    known = path(motion="general")
     up = Rotation.from_rotvec([lean_rad, 0, 0]).apply([0.0, 0, 1])
-    frames = given.frames[::4]
+    frames = known.frames[::4]
     maps = []
-    camera = given.intrinsics.scaled(64, 48)
+    camera = known.intrinsics.scaled(64, 48)
     grid = np.stack(np.meshgrid(np.arange(64.0), np.arange(48.0)), axis=-1).reshape(-1, 2)
     for frame in frames:
-        pose = given.world_from_cam[np.flatnonzero(given.frames == frame)[0]]
+        pose = known.world_from_cam[np.flatnonzero(known.frames == frame)[0]]
         rays = camera.rays(grid)
         rays = rays / rays[:, 2:]
         down = (rays @ pose[:3, :3].T) @ up
-        height = 1.2 + (pose[:3, 3] - given.world_from_cam[0, :3, 3]) @ up
+        height = 1.2 + (pose[:3, 3] - known.world_from_cam[0, :3, 3]) @ up
         with np.errstate(divide="ignore"):
             z = np.where(down < -0.02, height / -down, np.inf)
         maps.append(np.where(z < 6, z, 6.0).reshape(48, 64))
-    return wall(np.stack(maps), frames=frames), given, up
+    return wall(np.stack(maps), frames=frames), known, up
 
 
 def test_the_floor_confirms_or_contradicts_up() -> None:
     for lean in (0.0, 0.2):
-        depth, given, _ = floor_below(lean)
-        tilt = floor_tilt(depth, given, np.array([0.0, 0, 1]), UpLimits())
+        depth, known, _ = floor_below(lean)
+        tilt = floor_tilt(depth, known, np.array([0.0, 0, 1]), UpLimits())
         assert tilt == pytest.approx(lean, abs=0.02)
-    depth, given, _ = floor_below()
-    fine = agreement_of(camera_path=given, depth=depth, gravity=gravity())
+    depth, known, _ = floor_below()
+    fine = agreement_of(camera_path=known, depth=depth, gravity=gravity())
     assert fine.refused == {} and "gravity and floor: made up, made up" in fine.compared
-    depth, given, _ = floor_below(0.25)
-    assert agreement_of(camera_path=given, depth=depth, gravity=gravity()).refused == {
+    depth, known, _ = floor_below(0.25)
+    assert agreement_of(camera_path=known, depth=depth, gravity=gravity()).refused == {
         "gravity": "the floor is not perpendicular to gravity"
     }
 
@@ -297,20 +297,20 @@ def test_without_a_floor_up_is_not_compared() -> None:
 
 
 def learned_depth(exponent: float = 1.0) -> Depth:
-    """Depth of the made-up world as a model would predict it; its depth is raised to `exponent`."""
+    """Depth of the synthetic world as a model would predict it, raised to `exponent`."""
     depth = depth_at_points()
     steep = np.where(depth.z > 0, depth.z**exponent, depth.z).astype(np.float32)
     return replace(depth, z=steep, outlier_probability=0.02)
 
 
 def test_tracks_confirm_or_contradict_a_learned_path_and_depth() -> None:
-    tracks, given = worlds.signals()["tracks"], path()
-    fine = agreement_of(camera_path=given, depth=learned_depth(), tracks=tracks)
+    tracks, known = worlds.signals()["tracks"], path()
+    fine = agreement_of(camera_path=known, depth=learned_depth(), tracks=tracks)
     assert fine.refused == {} and max(fine.disagreement.values()) < 0.01
     assert fine.compared == ("camera_path and tracks: made up, made up", "depth and tracks: made up, made up")
-    wrong = agreement_of(camera_path=path(world_from_cam=flipped(given)), depth=learned_depth(), tracks=tracks)
+    wrong = agreement_of(camera_path=path(world_from_cam=flipped(known)), depth=learned_depth(), tracks=tracks)
     assert wrong.refused["camera_path"] == "tracks contradict the camera path"
-    inverted = agreement_of(camera_path=given, depth=learned_depth(-1.0), tracks=tracks)
+    inverted = agreement_of(camera_path=known, depth=learned_depth(-1.0), tracks=tracks)
     assert inverted.refused == {
         "depth": "tracks contradict the depth",
         "camera_path": "tracks contradict depth and path",
@@ -318,8 +318,8 @@ def test_tracks_confirm_or_contradict_a_learned_path_and_depth() -> None:
 
 
 def test_measured_depth_and_few_tracks_are_not_compared() -> None:
-    tracks, given = worlds.signals()["tracks"], path()
+    tracks, known = worlds.signals()["tracks"], path()
     nothing = NoEstimate(reason="nothing to compare")
-    assert checked(camera_path=given, depth=depth_at_points(), tracks=tracks) == nothing
+    assert checked(camera_path=known, depth=depth_at_points(), tracks=tracks) == nothing
     few = replace(tracks, xy_px=np.where(np.arange(len(tracks.xy_px))[:, None, None] < 20, tracks.xy_px, np.nan))
-    assert checked(camera_path=given, depth=learned_depth(), tracks=few) == nothing
+    assert checked(camera_path=known, depth=learned_depth(), tracks=few) == nothing

@@ -33,7 +33,7 @@ def room() -> RenderedScene:
 
 
 def expert(model: FakeModel, settings: DepthAnything3Settings = SMALL, variant: str | None = None) -> Any:
-    """With the fake in place of upstream's model."""
+    """The expert with a fake of upstream's model."""
     kinds = {"nested": "base", "anyview": "relative", "metric": "metric"}
     made = DepthAnything3Expert(settings, variant or kinds[model.kind])
     made.model = model
@@ -106,15 +106,15 @@ def test_the_metric_scale_is_the_median_of_the_windows(room: RenderedScene) -> N
     assert results["camera_path"].scale.relative_sigma > np.hypot(0.15, 0.15)
 
 
-def test_windows_shrink_where_memory_runs_out(room: RenderedScene) -> None:
-    model = FakeModel(scene=room, most=6)
+def test_windows_are_halved_when_memory_runs_out(room: RenderedScene) -> None:
+    model = FakeModel(scene=room, max_frames=6)
     assert_true(room, expert(model, WINDOWED)(numbered(room), {}), tolerance=2e-3)
     assert max(len(call) for call in model.calls) == 5  # 10, halved
 
 
 def test_too_little_memory_is_a_setup_problem(room: RenderedScene) -> None:
     with pytest.raises(SetupProblem, match="do not fit into memory"):
-        expert(FakeModel(scene=room, most=1), WINDOWED)(numbered(room), {})
+        expert(FakeModel(scene=room, max_frames=1), WINDOWED)(numbered(room), {})
 
 
 def test_frames_do_not_accumulate_in_memory() -> None:
@@ -133,7 +133,7 @@ def test_frames_do_not_accumulate_in_memory() -> None:
     settings = replace(WINDOWED, depth_frames=5)
     depth = expert(model, settings)(clip, {})["depth"]
     assert len(depth.frames) == 5
-    assert max(lead) <= 10 + 10 + 2  # the window, as many ahead, one in each hand
+    assert max(lead) <= 10 + 10 + 2  # the window, as many frames read ahead, and one on either side of the queue
 
 
 def test_the_number_of_frames_is_limited() -> None:
@@ -156,7 +156,7 @@ def test_sky_has_no_depth(room: RenderedScene) -> None:
 
 
 @pytest.mark.parametrize("kind", ["nested", "metric"])
-def test_only_sky(room: RenderedScene, kind: Any) -> None:
+def test_pictures_of_sky_alone_give_no_estimate(room: RenderedScene, kind: Any) -> None:
     clip = numbered(room, OpeningOptions(intrinsics=room.intrinsics))
     made = expert(FakeModel(scene=room, kind=kind, sky_rows=120))
     results = made(clip, {})
@@ -179,16 +179,16 @@ def test_implausible_focal_lengths_are_refused(room: RenderedScene, factor: floa
 
 
 @pytest.mark.parametrize("field", ["extrinsics", "intrinsics", "depth"])
-def test_output_that_is_not_finite(room: RenderedScene, field: str) -> None:
+def test_output_that_is_not_finite_gives_no_estimate(room: RenderedScene, field: str) -> None:
     model = FakeModel(scene=room)
     inference = model.inference
 
-    def spoiled(image: list[np.ndarray], **options: Any) -> Any:
+    def with_nan(image: list[np.ndarray], **options: Any) -> Any:
         prediction = inference(image, **options)
         getattr(prediction, field)[:, :2] = np.nan  # of the depth: 2 %
         return prediction
 
-    model.inference = spoiled
+    model.inference = with_nan
     results = expert(model)(numbered(room), {})
     assert {r.reason for r in results.values()} == {"model output is not finite"}
 
@@ -201,7 +201,7 @@ def test_the_users_camera_is_kept_and_scales_metres(room: RenderedScene) -> None
     assert path.scale.source == "metric model at the user's focal length"
     np.testing.assert_allclose(path.world_from_cam, cameras(room), atol=1e-3)
     own = expert(FakeModel(scene=room))(clip, {})["camera_path"]
-    assert path.rotation_sigma_rad[-1] > own.rotation_sigma_rad[-1]  # the model turned by another focal length
+    assert path.rotation_sigma_rad[-1] > own.rotation_sigma_rad[-1]  # its rotations belong to another focal length
     assert path.position_sigma[-1] > own.position_sigma[-1]
 
 
@@ -221,7 +221,7 @@ def test_metric_depth_is_focal_over_300(room: RenderedScene) -> None:
     assert depth.outlier_probability == 0.05
 
 
-def test_metric_depth_without_a_focal_length(room: RenderedScene) -> None:
+def test_metric_depth_needs_a_focal_length(room: RenderedScene) -> None:
     made = expert(FakeModel(scene=room, kind="metric"))
     refused = made(numbered(room), {})["depth"]
     assert isinstance(refused, NoEstimate) and refused.reason == "focal length not known" and refused.remedy
@@ -244,7 +244,7 @@ def test_a_path_ends_at_windows_that_cannot_be_aligned(room: RenderedScene) -> N
 @pytest.mark.parametrize(
     ("length_m", "rotation_deg", "kind"), [(0.0, 0.0, "static"), (0.0, 10.0, "unresolved"), (0.05, 0.0, "unresolved")]
 )
-def test_motion_below_the_noise(length_m: float, rotation_deg: float, kind: str) -> None:
+def test_motion_below_the_noise_is_static_or_unresolved(length_m: float, rotation_deg: float, kind: str) -> None:
     moves = [(12, {"truck": length_m, "pan": np.deg2rad(rotation_deg)})]
     still = random_room(
         np.random.default_rng(4),
@@ -264,7 +264,7 @@ def test_motion_below_the_noise(length_m: float, rotation_deg: float, kind: str)
     )  # nothing confirms it, nothing contradicts it
 
 
-def test_one_frame(room: RenderedScene) -> None:
+def test_one_frame_is_a_static_camera(room: RenderedScene) -> None:
     one = replace(numbered(room), frames=np.array([5]), times_s=np.array([0.5]))
     results = expert(FakeModel(scene=room))(one, {})
     path, depth = results["camera_path"], results["depth"]
@@ -291,7 +291,7 @@ def test_depth_that_other_frames_contradict_is_removed(room: RenderedScene) -> N
     assert not known[8].any() and not known[12].any() and known[[2, 20]].mean() > 0.8
 
 
-def test_depth_without_confirmation(room: RenderedScene) -> None:
+def test_depth_that_no_frame_confirms_gives_no_estimate(room: RenderedScene) -> None:
     model = FakeModel(scene=room)
     inference = model.inference
 
@@ -316,9 +316,9 @@ def test_depth_on_known_cameras(room: RenderedScene) -> None:
         known = np.isfinite(depth.z)
         assert known.mean() > 0.3 and depth.scale == path.scale and depth.outlier_probability == 0.005
         np.testing.assert_allclose(depth.z[known], true_depth(room, depth)[known], rtol=1e-3)
-        given = model.inputs[0]
-        np.testing.assert_allclose(given["extrinsics"], np.linalg.inv(room.world_from_cam), atol=1e-5)
-        np.testing.assert_allclose(given["intrinsics"][0][:2, 2], [70, 56])  # upstream counts from the corner
+        inputs = model.inputs[0]
+        np.testing.assert_allclose(inputs["extrinsics"], np.linalg.inv(room.world_from_cam), atol=1e-5)
+        np.testing.assert_allclose(inputs["intrinsics"][0][:2, 2], [70, 56])  # upstream counts from the corner
     for odd in (replace(path, motion="static"), replace(path, registered=np.arange(24) == 3)):
         assert expert(model).depth_on_path(clip, odd, {}).reason == "camera does not translate"
     metric = expert(FakeModel(scene=room, kind="metric"))
@@ -338,17 +338,17 @@ def test_known_cameras_are_aligned_in_any_configuration(kind: str) -> None:
         estimate[:, :3, 3] = np.outer(np.arange(count), [1.0, 2.0, 0.5])
     if kind == "stationary":
         estimate[:, :3, 3] = 1.0
-    turn = Rotation.random(rng=rng).as_matrix()
+    true = Rotation.random(rng=rng).as_matrix()
     reference = estimate.copy()
-    reference[:, :3, :3] = turn @ estimate[:, :3, :3]
-    reference[:, :3, 3] = 2.5 * estimate[:, :3, 3] @ turn.T + [1, 2, 3]
+    reference[:, :3, :3] = true @ estimate[:, :3, :3]
+    reference[:, :3, 3] = 2.5 * estimate[:, :3, 3] @ true.T + [1, 2, 3]
     to_cam = np.linalg.inv
     rotation, shift, scale, aligned = align_poses_umeyama(
         to_cam(reference)[:, :3], to_cam(estimate), return_aligned=True, ransac=True, random_state=42
     )
     known = kind not in ("stationary", "one")
     assert scale == pytest.approx(2.5 if known else 1.0)
-    np.testing.assert_allclose(rotation, turn, atol=1e-8)
+    np.testing.assert_allclose(rotation, true, atol=1e-8)
     np.testing.assert_allclose(aligned, to_cam(reference), atol=1e-6)
     assert len(align_poses_umeyama(to_cam(reference)[:, :3], to_cam(estimate))) == 3
     if known:
@@ -360,7 +360,7 @@ def test_frames_of_another_size_are_refused(room: RenderedScene) -> None:
         expert(FakeModel(scene=room))(numbered(room, odd=5), {})
 
 
-def test_same_bytes_twice(room: RenderedScene) -> None:
+def test_two_runs_return_the_same_bytes(room: RenderedScene) -> None:
     a, b = (expert(FakeModel(scene=room, scales=(1.0, 2.0)), WINDOWED)(numbered(room), {}) for _ in range(2))
     assert a["depth"].z.tobytes() == b["depth"].z.tobytes()
     assert a["camera_path"].world_from_cam.tobytes() == b["camera_path"].world_from_cam.tobytes()
@@ -376,7 +376,7 @@ def test_variants_keep_the_protocol(variant: str) -> None:
     assert made.model is None
 
 
-def test_confidence_to_sigma_falls() -> None:
+def test_sigma_falls_with_confidence() -> None:
     from experts.depth.da3_prediction import relative_sigma
 
     conf = np.array([[[1.0, 1.01, 2.0, 10.0]]], dtype=np.float32)

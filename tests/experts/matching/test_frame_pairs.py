@@ -8,7 +8,7 @@ from experts.matching.frame_pairs import choose_pairs, epipolar_inliers, evenly_
 GRID = np.stack(np.meshgrid(np.linspace(0, 600, 8), np.linspace(0, 440, 6)), axis=-1).reshape(-1, 2)
 
 
-def test_a_plane_is_found_and_its_outliers_are_told() -> None:
+def test_the_homography_of_a_plane_and_its_outliers_are_found() -> None:
     true = np.array([[1.02, 0.01, 5.0], [-0.02, 0.98, 3.0], [1e-5, 0, 1]])
     there = np.concatenate([GRID, np.ones((len(GRID), 1))], axis=1) @ true.T
     there = there[:, :2] / there[:, 2:]
@@ -21,7 +21,7 @@ def test_a_plane_is_found_and_its_outliers_are_told() -> None:
 
 
 @pytest.mark.parametrize("same", [np.zeros((30, 2)), np.repeat([[3.0, 4.0]], 12, axis=0)])
-def test_points_that_allow_no_model_give_none_or_no_crash(same: np.ndarray) -> None:
+def test_degenerate_points_give_no_model(same: np.ndarray) -> None:
     assert find_homography(same, same, 1.0) is None
     inlier = epipolar_inliers(same, same, 1.0)
     assert inlier is None or inlier.dtype == bool

@@ -1,4 +1,4 @@
-"""Matches from geometry alone: exact ones, doubted ones, and what is refused."""
+"""Matches from depth and poses: exact ones, suspected outliers, and reasons for no estimate."""
 
 import os
 from dataclasses import replace
@@ -24,15 +24,15 @@ DATA = os.environ.get("SPATIAL_ENGINE_DATA")
 
 
 @cache
-def room(mover: bool = False, turning: bool = False) -> tuple[RenderedScene, Clip]:
-    path = camera_paths.pure_rotation if turning else None
-    scene = random_room(np.random.default_rng(5), frames=24, width_px=240, height_px=180, mover=mover, path=path)
+def room(moving: bool = False, rotating: bool = False) -> tuple[RenderedScene, Clip]:
+    path = camera_paths.pure_rotation if rotating else None
+    scene = random_room(np.random.default_rng(5), frames=24, width_px=240, height_px=180, mover=moving, path=path)
     return scene, as_clip(scene)
 
 
-def exact(mover: bool = False, turning: bool = False) -> tuple[Clip, dict[str, Signal]]:
-    """The renderer's truth as signals, every other frame."""
-    scene, clip = room(mover, turning)
+def exact(moving: bool = False, rotating: bool = False) -> tuple[Clip, dict[str, Signal]]:
+    """Ground truth of every other frame as signals."""
+    scene, clip = room(moving, rotating)
     signals = true_signals(scene, clip, stride=2)
     return clip, {name: signals[name] for name in ("depth", "camera_path")}
 
@@ -50,7 +50,7 @@ def reason(clip: Clip, signals: dict[str, Signal | NoEstimate]) -> str:
 
 
 def errors_px(found: Matches, scene: RenderedScene, clip: Clip) -> np.ndarray:
-    """Distance of each match to the truth; NaN where the truth does not see the point again, or (of many) unasked."""
+    """Error of at most 400 random matches; NaN for the others, and where the point is not visible in frame b."""
     (truth,) = scenes_of(clip, true_signals(scene, clip))
     template = create_templates()["same_point"]
     out = np.full(len(found.pair), np.nan)
@@ -68,16 +68,16 @@ def _fact(params: dict[str, object]) -> Fact:
     return Fact(template="same_point", params=params)
 
 
-@pytest.mark.parametrize("turning", [False, True])
-def test_exact_depth_and_poses_give_exact_matches(turning: bool) -> None:
+@pytest.mark.parametrize("rotating", [False, True])
+def test_exact_depth_and_poses_give_exact_matches(rotating: bool) -> None:
     assert joins(ReprojectionExpert())
-    clip, signals = exact(turning=turning)
+    clip, signals = exact(rotating=rotating)
     found = matches_of(clip, signals)
-    off = errors_px(found, room(turning=turning)[0], clip)
-    assert len(found.pairs) >= 5 and np.isfinite(off).sum() > 0.9 * min(400, len(off))
-    assert np.nanmax(off) < 0.5
+    error = errors_px(found, room(rotating=rotating)[0], clip)
+    assert len(found.pairs) >= 5 and np.isfinite(error).sum() > 0.9 * min(400, len(error))
+    assert np.nanmax(error) < 0.5
     assert set(found.confirmed_by.tolist()) <= {0, 4}
-    assert (found.outlier_probability == 0.005).mean() > 0.8, "a third frame confirms nearly all that rests"
+    assert (found.outlier_probability == 0.005).mean() > 0.8, "a third frame confirms nearly all static points"
     shift = np.linalg.norm(found.xy_b_px - found.xy_a_px, axis=1)
     assert np.ptp([np.median(shift[found.pair == k]) for k in range(len(found.pairs))]) > 10, "small and large shifts"
 
@@ -86,35 +86,35 @@ def test_sigma_comes_from_depth_poses_and_focal_length() -> None:
     clip, signals = exact()
     depth, path = signals["depth"], signals["camera_path"]
     assert isinstance(depth, Depth) and isinstance(path, CameraPath)
-    loose = replace(path, rotation_sigma_rad=np.full(len(path.frames), 0.01))
-    turned = matches_of(clip, {"depth": depth, "camera_path": loose})
-    np.testing.assert_allclose(turned.sigma_px, 0.01 * path.intrinsics.fx_px, rtol=0.05)
-    soft = replace(depth, relative_sigma=np.full_like(depth.relative_sigma, 0.05))
-    moved = matches_of(clip, {"depth": soft, "camera_path": path})
-    near = moved.sigma_px[np.linalg.norm(moved.xy_b_px - moved.xy_a_px, axis=1) > 10]
-    assert 0.3 < np.median(near) < 0.1 * clip.width_px
+    uncertain = replace(path, rotation_sigma_rad=np.full(len(path.frames), 0.01))
+    found = matches_of(clip, {"depth": depth, "camera_path": uncertain})
+    np.testing.assert_allclose(found.sigma_px, 0.01 * path.intrinsics.fx_px, rtol=0.05)
+    uncertain_depth = replace(depth, relative_sigma=np.full_like(depth.relative_sigma, 0.05))
+    found = matches_of(clip, {"depth": uncertain_depth, "camera_path": path})
+    displaced = found.sigma_px[np.linalg.norm(found.xy_b_px - found.xy_a_px, axis=1) > 10]
+    assert 0.3 < np.median(displaced) < 0.1 * clip.width_px
 
 
-def test_what_moves_is_never_sure() -> None:
-    scene, clip = room(mover=True)
+def test_matches_on_moving_tracks_are_suspected_outliers() -> None:
+    scene, clip = room(moving=True)
     models = learned.imitated(scene, clip, np.random.default_rng(0), noise=learned.Noise(slides=0.0))
-    signals = {**exact(mover=True)[1], **tracks_of(clip, models)}
+    signals = {**exact(moving=True)[1], **tracks_of(clip, models)}
     found = matches_of(clip, signals)
     sure = found.outlier_probability < 0.01
     assert sure.mean() > 0.3
-    assert not (sure & on_mover(found, scene)).any()
+    assert not (sure & on_moving_object(found, scene)).any()
 
 
-def test_things_whose_pose_changes_are_never_sure() -> None:
-    scene, clip = room(mover=True)
+def test_matches_on_objects_whose_pose_changes_are_suspected_outliers() -> None:
+    scene, clip = room(moving=True)
     truth = true_signals(scene, clip, stride=2)
     found = matches_of(clip, {name: truth[name] for name in ("depth", "camera_path", "objects")})
-    assert not (found.outlier_probability[on_mover(found, scene)] < 0.01).any()
+    assert not (found.outlier_probability[on_moving_object(found, scene)] < 0.01).any()
     assert (found.outlier_probability < 0.01).mean() > 0.5
 
 
-def on_mover(found: Matches, scene: RenderedScene) -> np.ndarray:
-    """Matches that begin on something that moves."""
+def on_moving_object(found: Matches, scene: RenderedScene) -> np.ndarray:
+    """Matches whose pixel in frame a is on a moving object."""
     at, frames = np.round(found.xy_a_px).astype(int), found.pairs[found.pair, 0]
     ids = {int(f): scene.ids(int(f)) for f in np.unique(frames)}
     return np.array([ids[int(f)][y, x] >= len(scene.boxes) for f, (x, y) in zip(frames, at, strict=True)])
@@ -125,34 +125,34 @@ def tracks_of(clip: Clip, models: learned.Models) -> dict[str, Signal]:
     return {"tracks": signals["tracks"]} if isinstance(signals["tracks"], PointTracks) else {}
 
 
-def test_learned_signals_with_tracks_are_right_within_sigma() -> None:
+def test_matches_of_learned_signals_with_tracks_are_correct_within_sigma() -> None:
     scene, clip = room()
     signals = learned.concluded(clip, learned.imitated(scene, clip, np.random.default_rng(2), stride=2))
     found = signals["matches"]
     assert isinstance(found, Matches)
     sure = found.outlier_probability < 0.004
     assert sure.sum() > 100, "tracks confirm"
-    off = errors_px(found, scene, clip)
-    asked = sure & np.isfinite(off)
-    assert np.mean(off[asked] <= 3.5 * found.sigma_px[asked]) > 0.98
-    assert np.nanpercentile(off[sure], 99) < 4
+    error = errors_px(found, scene, clip)
+    known = sure & np.isfinite(error)
+    assert np.mean(error[known] <= 3.5 * found.sigma_px[known]) > 0.98
+    assert np.nanpercentile(error[sure], 99) < 4
 
 
 @pytest.mark.parametrize("how", ["depth inside out", "path mirrored"])
 def test_tracks_contradict_wrong_depth_and_wrong_paths(how: str) -> None:
-    """What is left of a contradiction is not sure, or is right after all."""
+    """The remaining matches are suspected outliers, or correct."""
     scene, clip = room()
     models = learned.broken(learned.imitated(scene, clip, np.random.default_rng(2), stride=2), how)
     found = learned.concluded(clip, models)["matches"]
     if isinstance(found, Matches):
-        off = errors_px(found, scene, clip)
+        error = errors_px(found, scene, clip)
         sure = (found.outlier_probability < 0.01) & (
             found.sigma_px < 0.02 * np.hypot(clip.width_px, clip.height_px) / 3.04
         )
-        assert np.nansum(off[sure] > 0.02 * np.hypot(clip.width_px, clip.height_px)) <= 0.01 * max(sure.sum(), 100)
+        assert np.nansum(error[sure] > 0.02 * np.hypot(clip.width_px, clip.height_px)) <= 0.01 * max(sure.sum(), 100)
 
 
-def test_overlays_carry_no_match() -> None:
+def test_overlays_have_no_match() -> None:
     clip, signals = exact()
     valid = np.ones((clip.working_size[1], clip.working_size[0]), dtype=bool)
     valid[:, : clip.working_size[0] // 2] = False
@@ -161,7 +161,7 @@ def test_overlays_carry_no_match() -> None:
     assert found.xy_a_px[:, 0].min() > clip.width_px / 2 - 1
 
 
-def test_reasons_to_abstain() -> None:
+def test_reasons_for_no_estimate() -> None:
     clip, signals = exact()
     depth, path = signals["depth"], signals["camera_path"]
     assert isinstance(depth, Depth) and isinstance(path, CameraPath)
@@ -183,7 +183,7 @@ def test_reasons_to_abstain() -> None:
     assert reason(clip, {"depth": depth, "camera_path": lost}) == alone
 
 
-def test_two_frames_have_no_third_to_confirm_them() -> None:
+def test_with_two_frames_no_match_is_confirmed() -> None:
     clip, signals = exact()
     depth = signals["depth"]
     assert isinstance(depth, Depth)
@@ -197,8 +197,8 @@ def test_two_frames_have_no_third_to_confirm_them() -> None:
 
 @pytest.mark.skipif(DATA is None, reason="SPATIAL_ENGINE_DATA is not set")
 @pytest.mark.parametrize("name", ["hololens_indoor", "sevenscenes_rgbd"])
-def test_matches_of_measured_depth_and_poses_lie_where_sift_finds_them(name: str) -> None:
-    """7-Scenes: depth and colour are two cameras (525 and 585 px) that are taken for one place here."""
+def test_matches_of_measured_depth_and_poses_agree_with_sift(name: str) -> None:
+    """7-Scenes: depth and colour come from two cameras (585 and 525 px), which are assumed to be at one position."""
     import cv2
 
     assert DATA is not None
@@ -210,19 +210,19 @@ def test_matches_of_measured_depth_and_poses_lie_where_sift_finds_them(name: str
         for frame, grey in clip.read_grey(sorted({int(f) for f in found.pairs.ravel()}))
     }
     middle = (np.array([clip.width_px, clip.height_px]) - 1) / 2
-    off, sigma = [], []
+    errors, sigma = [], []
     for k, (a, b) in enumerate(found.pairs.tolist()):
         (ka, da), (kb, db) = seen[a], seen[b]
         alike = [m for m, n in cv2.BFMatcher().knnMatch(da, db, k=2) if m.distance < 0.7 * n.distance]
         ends = [np.array([kp[getattr(m, i)].pt for m in alike]) for kp, i in ((ka, "queryIdx"), (kb, "trainIdx"))]
         start, end = ((xy - middle) * zoom + middle for xy in ends)
         rows = np.flatnonzero((found.pair == k) & (found.outlier_probability < 0.01))
-        apart = np.linalg.norm(found.xy_a_px[rows][:, None] - start, axis=2)
-        nearest, near = apart.argmin(axis=1), apart.min(axis=1) < 3
-        moved = end[nearest] + found.xy_a_px[rows] - start[nearest]
-        off.append(np.linalg.norm(found.xy_b_px[rows] - moved, axis=1)[near])
+        distance = np.linalg.norm(found.xy_a_px[rows][:, None] - start, axis=2)
+        nearest, near = distance.argmin(axis=1), distance.min(axis=1) < 3
+        expected = end[nearest] + found.xy_a_px[rows] - start[nearest]
+        errors.append(np.linalg.norm(found.xy_b_px[rows] - expected, axis=1)[near])
         sigma.append(found.sigma_px[rows][near])
-    error, known = np.concatenate(off), np.concatenate(sigma)
+    error, known = np.concatenate(errors), np.concatenate(sigma)
     assert len(error) > 20
     assert np.median(error) < 3.0
     assert np.mean(error < 3.5 * known) > 0.94

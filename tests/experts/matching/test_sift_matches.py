@@ -13,7 +13,7 @@ from experts.matching.sift_matches import SiftExpert
 from experts.provenance import Provenance
 from experts.signals import ImageTracks, Matches, NoEstimate
 
-NONE = NoEstimate(reason="not asked for")
+NONE = NoEstimate(reason="not needed")
 SIZE = (320, 240)
 FRAMES = 4
 
@@ -80,7 +80,7 @@ def errors_px(clip: Clip, out: Matches) -> Float64[np.ndarray, "m"]:
     return errors
 
 
-def test_matches_of_a_painted_plane_are_right_and_confirmed() -> None:
+def test_matches_of_a_painted_plane_are_correct_and_confirmed() -> None:
     clip, tracks = moving_plane(random_paint(0))
     out = matched(clip, tracks)
     assert isinstance(out, Matches)
@@ -93,7 +93,7 @@ def test_matches_of_a_painted_plane_are_right_and_confirmed() -> None:
     assert isinstance(again, Matches) and np.array_equal(again.xy_b_px, out.xy_b_px)
 
 
-def test_without_agreement_of_tracks_nothing_is_confirmed() -> None:
+def test_wrong_tracks_confirm_no_match() -> None:
     clip, tracks = moving_plane(random_paint(0))
     rng = np.random.default_rng(0)
     wrong = ImageTracks(
@@ -116,11 +116,11 @@ def test_tiles_are_not_mistaken_for_one_another(worn: float) -> None:
         assert not (errors_px(clip, out)[out.outlier_probability < 0.005] > 2.5).any()
 
 
-def test_reasons() -> None:
+def test_missing_tracks_and_missing_displacement_give_no_estimate() -> None:
     clip, tracks = moving_plane(random_paint(4))
     still = ImageTracks(
         frames=tracks.frames, xy_px=np.repeat(tracks.xy_px[:, :1], FRAMES, axis=1), provenance=tracks.provenance
     )
-    for given, reason in ((NONE, "no tracks"), (still, "no two frames overlap")):
-        out = matched(clip, given)
+    for available, reason in ((NONE, "no tracks"), (still, "no two frames overlap")):
+        out = matched(clip, available)
         assert isinstance(out, NoEstimate) and reason in out.reason
