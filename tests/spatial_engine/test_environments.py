@@ -56,7 +56,7 @@ def test_every_extra_is_pinned() -> None:
 def test_every_checkpoint_is_described(name: str) -> None:
     row = next(line for line in text("docs/experts.md").splitlines() if line.startswith("|") and f"`{name}`" in line)
     assert WEIGHTS[name].licence.split(";")[0] in row
-    assert ("| no: take" in row) == (not WEIGHTS[name].commercial_ok)
+    assert ("| no: use" in row) == (not WEIGHTS[name].commercial_ok)
 
 
 def test_every_expert_with_a_model_is_described() -> None:
