@@ -3,6 +3,7 @@ of each upstream."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import cv2
 import numpy as np
@@ -14,17 +15,25 @@ from spatial_engine.rendering import RenderedScene, as_clip
 
 @dataclass
 class RenderedOnce:
-    """A rendered scene with its pictures, depths and ids in memory."""
+    """A rendered scene whose pictures, depths and ids stay in memory; rendered when first asked for."""
 
     scene: RenderedScene
-    clip: Clip = field(init=False)
 
-    def __post_init__(self) -> None:
-        frames = range(len(self.scene))
-        self.pictures = [self.scene.picture(frame) for frame in frames]
-        self.depths = [self.scene.depth(frame) for frame in frames]
-        self.ids = [self.scene.ids(frame) for frame in frames]
-        self.clip = replace(as_clip(self.scene), reader=self)
+    @cached_property
+    def pictures(self) -> list[Picture]:
+        return [self.scene.picture(frame) for frame in range(len(self.scene))]
+
+    @cached_property
+    def depths(self) -> list[np.ndarray]:
+        return [self.scene.depth(frame) for frame in range(len(self.scene))]
+
+    @cached_property
+    def ids(self) -> list[np.ndarray]:
+        return [self.scene.ids(frame) for frame in range(len(self.scene))]
+
+    @cached_property
+    def clip(self) -> Clip:
+        return replace(as_clip(self.scene), reader=self)
 
     def read(self, frames: Sequence[int]) -> Iterator[Picture]:
         """Reads frames of the clip."""
