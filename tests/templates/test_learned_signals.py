@@ -59,7 +59,13 @@ def wrong(verdicts: Counter[tuple[str, bool | None]]) -> dict[str, int]:
     return {template: count for (template, right), count in verdicts.items() if right is False}
 
 
-@pytest.mark.parametrize(("name", "silent"), [("walk", {"range_metres", "which_moves"}), ("truck", {"camera_turn"})])
+@pytest.mark.parametrize(
+    ("name", "silent"),
+    [
+        ("walk", {"range_metres", "which_moves"}),
+        pytest.param("truck", {"camera_turn"}, marks=pytest.mark.long(sample=True)),
+    ],
+)
 def test_every_template_asks_and_no_answer_is_wrong(name: str, silent: set[str]) -> None:
     """Only the truck is metric, only the walk rotates: together every template asks."""
     scene, clip, models = room(name)
@@ -68,6 +74,7 @@ def test_every_template_asks_and_no_answer_is_wrong(name: str, silent: set[str])
     assert {template for template, right in verdicts if right} == TEMPLATES.keys() - silent
 
 
+@pytest.mark.long(sample=True)
 def test_with_a_second_opinion_most_templates_still_ask() -> None:
     scene, clip, models = room("walk")
     rng = np.random.default_rng(0)
