@@ -1,4 +1,4 @@
-"""How a long run shows itself: a bar with rate and time left on a terminal, plain lines elsewhere."""
+"""Progress of a long run: a bar with rate and remaining time on a terminal, plain lines elsewhere."""
 
 import time
 from datetime import timedelta
@@ -10,36 +10,36 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 _HEARTBEAT_S = 30.0
-"""Without a finished piece, a line after that long."""
+"""Longest time without a line."""
 
 
 def console() -> Console:
-    """Standard output, without colours of rich's own choice."""
+    """Standard output without automatic highlighting."""
     return Console(highlight=False)
 
 
 @runtime_checkable
 class Progress(Protocol):
-    """What the pipeline tells while it works."""
+    """Receives the progress of a run."""
 
     def say(self, line: str) -> None:
-        """Something that the user should read."""
+        """Takes a message for the user."""
         ...
 
     def begin(self, what: str, total: int) -> None:
-        """`total` pieces of work of one kind start ("annotating")."""
+        """Starts `total` items of one kind of work ("annotating")."""
         ...
 
     def step(self, name: str, outcome: str) -> None:
-        """One piece is finished."""
+        """Finishes one item."""
         ...
 
     def stage(self, name: str, doing: str, done: int, total: int) -> None:
-        """What is being done to a piece ("colmap"), and how many of its frames are read."""
+        """Takes the current stage of an item ("colmap"), and how many of its frames are read."""
         ...
 
     def left(self, seconds: float) -> None:
-        """How long all pieces that remain will take."""
+        """Takes the expected time of all remaining items."""
         ...
 
 
@@ -63,7 +63,7 @@ class Silent:
 
 
 class Lines(Silent):
-    """One line per finished piece with the time since the start, and one every half minute in between: for logs."""
+    """For logs: one line per finished item with the time since the start, and one every half minute in between."""
 
     def __init__(self) -> None:
         self._what, self._total, self._done = "", 0, 0
@@ -106,10 +106,10 @@ class Lines(Silent):
 
 
 class Shares(Silent):
-    """Few lines on standard error: one for each twentieth of the work, however many pieces it has."""
+    """Few lines on standard error: one for each twentieth of the work."""
 
     def __init__(self) -> None:
-        self._what, self._total, self._done, self._troubled = "", 0, 0, 0
+        self._what, self._total, self._done, self._unsuccessful = "", 0, 0, 0
 
     def say(self, line: str) -> None:
         """Prints it."""
@@ -119,16 +119,16 @@ class Shares(Silent):
 
     def begin(self, what: str, total: int) -> None:
         """Starts counting."""
-        self._what, self._total, self._done, self._troubled = what, total, 0, 0
+        self._what, self._total, self._done, self._unsuccessful = what, total, 0, 0
 
     def step(self, name: str, outcome: str) -> None:
-        """Prints "asking 150/3000 (5 %), 2 in trouble", where another twentieth is full."""
+        """Prints "asking 150/3000 (5 %), 2 unsuccessful" after each twentieth."""
         self._done += 1
-        self._troubled += _in_trouble(outcome)
+        self._unsuccessful += _in_trouble(outcome)
         total = max(1, self._total)
         if 20 * self._done // total > 20 * (self._done - 1) // total:
-            trouble = f", {self._troubled} in trouble" if self._troubled else ""
-            self.say(f"{self._what} {self._done}/{total} ({100 * self._done // total} %){trouble}")
+            failed = f", {self._unsuccessful} unsuccessful" if self._unsuccessful else ""
+            self.say(f"{self._what} {self._done}/{total} ({100 * self._done // total} %){failed}")
 
     def __enter__(self) -> "Shares":
         return self
@@ -161,7 +161,7 @@ class Bar(Silent):
         self._stages: dict[str, TaskID] = {}
 
     def say(self, line: str) -> None:
-        """Prints above the bar. Markup in user's names stays text."""
+        """Prints above the bar; markup in names is not interpreted."""
         self._bar.console.print(printable(line), markup=False, highlight=False)
 
     def begin(self, what: str, total: int) -> None:
@@ -172,12 +172,12 @@ class Bar(Silent):
         self._bar.reset(self._task, description=what, total=total, visible=total > 0, rate="", left="")
 
     def step(self, name: str, outcome: str) -> None:
-        """Advances the bar; prints what is not plain success."""
+        """Advances the bar; prints outcomes other than success."""
         self._bar.advance(self._task)
         task = self._rich_task
         per_minute = 60 * task.completed / task.elapsed if task.elapsed else 0.0
         self._bar.update(self._task, rate=f"{per_minute:.1f}/min")
-        if self._by_rate and per_minute and task.total:  # nobody forecasts: pieces are alike
+        if self._by_rate and per_minute and task.total:  # without a forecast items count alike
             self._show_left(60 * (task.total - task.completed) / per_minute)
         if name in self._stages:
             self._bar.remove_task(self._stages.pop(name))
@@ -185,7 +185,7 @@ class Bar(Silent):
             self.say(f"{name}: {outcome}")
 
     def stage(self, name: str, doing: str, done: int, total: int) -> None:
-        """Shows a bar of frames below."""
+        """Shows a bar of frames below the main bar."""
         from rich.markup import escape
 
         what = escape(printable(f"  {name}: {doing}"))
@@ -194,7 +194,7 @@ class Bar(Silent):
         self._bar.update(self._stages[name], description=what, completed=done, total=total)
 
     def left(self, seconds: float) -> None:
-        """Shows what the work itself forecasts."""
+        """Shows the forecast of the run."""
         self._by_rate = False
         self._show_left(seconds)
 
@@ -218,14 +218,14 @@ def for_terminal() -> Bar | Lines:
 
 
 def for_thousands() -> Bar | Shares:
-    """For many short pieces, on standard error: what the command is asked for stands alone on standard output."""
+    """For many short items, on standard error, so that standard output has only the result of the command."""
     import sys
 
     return Bar(stderr=True) if sys.stderr.isatty() else Shares()
 
 
 def duration(seconds: float) -> str:
-    """For people: "40 s", "12 min", "3 h 20 min"."""
+    """A readable duration: "40 s", "12 min", "3 h 20 min"."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -233,12 +233,12 @@ def duration(seconds: float) -> str:
 
 
 def _in_trouble(outcome: str) -> bool:
-    """Whether that is more than plain success."""
+    """Whether the outcome is anything but success."""
     return bool(outcome) and not outcome.startswith(("done", "already done"))
 
 
 def printable(text: str) -> str:
-    """One line that any terminal can show: control characters and lone surrogates are escaped."""
+    """The text on one line, with control characters and lone surrogates escaped."""
     safe = text.encode("utf-8", "backslashreplace").decode()
     return "".join(c if c.isprintable() or c == " " else c.encode("unicode_escape").decode() for c in safe)
 

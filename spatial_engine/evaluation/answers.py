@@ -1,4 +1,4 @@
-"""Answers made elsewhere: a JSON Lines file with an id and a text a line, under the names that people use."""
+"""Reads answers made elsewhere: a JSON Lines file with an id and a text per line, under the usual names."""
 
 import json
 from collections import Counter
@@ -19,19 +19,19 @@ _LINE = '{"id": "...", "text": "..."}'
 
 @dataclass(frozen=True, kw_only=True)
 class Answers:
-    """What was taken from a file."""
+    """The answers of a file."""
 
     responses: Mapping[Key, Response]
     taken: str
-    """In words: which keys held ids and texts, what was left out."""
+    """In words: the keys of ids and texts, and the skipped lines."""
 
 
 class _BadLine(ValueError):  # noqa: N818 - counted, not shown
-    """A line that is no answer to a question of this data set."""
+    """A line that is not an answer to a question of this data set."""
 
 
 class _Misshapen(_BadLine):
-    """One that would be no answer to any."""
+    """A line that is not an answer at all."""
 
 
 def read_answers(
@@ -42,12 +42,12 @@ def read_answers(
     ids: Sequence[str] = IDS,
     texts: Sequence[str] = TEXTS,
 ) -> Answers:
-    """All answers of a file, by question and rotation. Equal lines of one question are taken once.
+    """All answers of a file, by question and rotation. Equal lines of one question count once.
 
     `rotations`: how many presentations each question has, by id. `ids` and `texts`: the keys that may hold them. A line
-    is bad that is not a JSON object, has no id or no text, or an id or a rotation that the data set lacks. Raises
-    `UsageError` naming the bad lines (unless they are skipped), lines that contradict each other, and files that hold
-    no answer at all.
+    is bad if it is no JSON object, if it has no id or no text, or if the data set does not have its id or rotation.
+    Raises `UsageError` naming the bad lines (unless they are skipped), lines that contradict each other, and files that
+    hold no answer at all.
     """
     path = Path(path)
     found: dict[Key, tuple[int, Response]] = {}
@@ -70,12 +70,12 @@ def read_answers(
     _check(path, found, bad, contradicting, skip_bad_lines)
     words = [f"{counted(count, 'line')} {keys}" for keys, count in sorted(taken.items())]
     if bad:
-        words.append(f"{counted(len(bad), 'bad line')} left out ({_some(bad)})")
+        words.append(f"{counted(len(bad), 'bad line')} skipped ({_some(bad)})")
     return Answers(responses={key: response for key, (_, response) in found.items()}, taken="; ".join(words))
 
 
 def check_file(path: Path) -> None:
-    """Raises `UsageError` if there is no file to read lines from."""
+    """Raises `UsageError` if there is no such file."""
     if path.is_dir():
         raise UsageError(f"{path} is a folder", f"name the file of answers in it, with lines such as {_LINE}")
     if not path.is_file():
@@ -83,7 +83,7 @@ def check_file(path: Path) -> None:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Numbered from 1, without blank ones."""
+    """The lines with their numbers from 1, without blank ones."""
     check_file(path)
     with path.open("rb") as file:
         if b"\x00" in file.read(4096):
@@ -95,7 +95,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 def _answer(
     line: bytes, rotations: Mapping[str, int], ids: Sequence[str], texts: Sequence[str]
 ) -> tuple[Response, str]:
-    """The answer of a line, and which of its keys were taken. Raises `_BadLine`."""
+    """The answer of a line, and the keys that were used. Raises `_BadLine`."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -116,8 +116,8 @@ def _answer(
 
 
 def _response(record: Mapping[str, Any]) -> Response:
-    """Ours with all that it says; of others id, text and rotation alone, for their other keys may mean something else.
-    Raises `_BadLine`."""
+    """All fields of our own lines; of other lines only id, text and rotation, because other keys may mean something
+    else. Raises `_BadLine`."""
     rotation = 0 if record.get("rotation") is None else record["rotation"]
     if type(rotation) is not int or rotation < 0:
         raise _BadLine(f"rotation cannot be {str(rotation)[:40]!r}: it is a whole number from 0")
@@ -130,7 +130,7 @@ def _response(record: Mapping[str, Any]) -> Response:
 
 
 def _text(value: Any) -> str | None:
-    """A model's reply as text: an answer may be given as a number, a list or an object as well."""
+    """A reply as text; numbers, lists and objects become JSON."""
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

@@ -1,4 +1,4 @@
-"""Many requests to one server, several at once. Replies are kept in one sqlite file and used again."""
+"""Sends many requests to one server concurrently. Replies are cached in one sqlite file."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from spatial_engine.evaluation.request import Failed, Outcome, Reply, Request, T
 from spatial_engine.options import Server
 from spatial_engine.progress import counted
 
-_PATIENCE_S = 30.0  # how long a writer waits for another process's transaction
+_PATIENCE_S = 30.0  # a writer waits this long for the transaction of another process
 
 
 class Cache:
@@ -37,17 +37,17 @@ class Cache:
             ) from error
 
     def get(self, key: str) -> tuple[dict[str, Any], float] | None:
-        """The server's JSON, and how long it took in seconds; None on a miss."""
+        """The JSON of the server and its duration in seconds; None on a miss."""
         row = self._db.execute("SELECT reply, seconds FROM replies WHERE key = ?", (key,)).fetchone()
         return None if row is None else (json.loads(row[0]), float(row[1]))
 
     def put(self, key: str, reply: dict[str, Any], seconds: float) -> None:
-        """Keeps a reply; an earlier one of the same request is replaced."""
+        """Stores a reply; replaces an earlier one of the same request."""
         with self._db:
             self._db.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", (key, json.dumps(reply), seconds))
 
     def close(self) -> None:
-        """Frees the file."""
+        """Closes the file."""
         self._db.close()
 
 
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _HOPELESS_AFTER = 5
-"""Requests in a row that fail for one cause, before the rest is given up."""
+"""After this many failures in a row with one cause the run stops."""
 
 _NO_MODEL = "is that a chat server, and does --base-url end in /v1?"
 _REMEDIES = {
@@ -91,10 +91,10 @@ Done = Callable[[T, Outcome], None]
 
 
 def ask_all(jobs: Jobs[T], server: Server, done: Done[T], cache: Cache | None = None) -> None:
-    """Asks for every job, and calls `done` for each as its outcome is there.
+    """Sends the request of every job, and calls `done` with each outcome.
 
-    Raises `SetupError` once requests fail in a row for a cause that all others would meet too, `UsageError` without
-    an address to ask at, and `Interrupted` on Ctrl-C. What is done until then is done.
+    Raises `SetupError` if requests fail in a row with a cause that affects all of them, `UsageError` without the
+    address of a server, and `Interrupted` on Ctrl-C. Outcomes until then are kept.
     """
     server.check_address()
     try:
@@ -104,12 +104,12 @@ def ask_all(jobs: Jobs[T], server: Server, done: Done[T], cache: Cache | None = 
 
 
 def replay_all(jobs: Jobs[T], done: Done[T], cache: Cache) -> None:
-    """The same from the cache alone. Raises `UsageError`, before anything is done, if it lacks a reply."""
+    """The same from the cache only. Raises `UsageError` before any call of `done` if a reply is missing."""
     jobs = list(jobs)
     found = [(job, _cached(cache, request)) for job, request in jobs]
-    lacking = sum(reply is None for _, reply in found)
-    if lacking:
-        cause = f"--replay: {cache.path} lacks {lacking} of {len(jobs)} replies"
+    missing = sum(reply is None for _, reply in found)
+    if missing:
+        cause = f"--replay: {cache.path} lacks {missing} of {len(jobs)} replies"
         remedy = "were model, settings, questions or pictures others? without --replay the server is asked for them"
         raise UsageError(cause, remedy)
     for job, reply in found:
@@ -132,7 +132,7 @@ async def _ask_all(jobs: Jobs[T], server: Server, done: Done[T], cache: Cache | 
 async def _work(
     waiting: Iterator[tuple[T, Request]], client: "Client", done: Done[T], cache: Cache | None, watch: "_Watch"
 ) -> None:
-    """One of several that share what is waiting. What is under way is finished even when the rest is given up."""
+    """One of several workers on the waiting jobs. Requests under way are finished even if the run stops."""
     for job, request in waiting:
         outcome: Outcome | None = _cached(cache, request) if cache else None
         if outcome is None:
@@ -158,16 +158,16 @@ def _cached(cache: Cache, request: Request) -> Reply | None:
 
 
 class _Watch:
-    """Tells when going on is no use."""
+    """Decides when to stop after failures."""
 
     def __init__(self) -> None:
         self.in_a_row = 0
-        """Last requests that failed for one cause."""
+        """Number of failures in a row with one cause."""
         self._last: Failed | None = None
         self._seen, self._answers = 0, 0
 
     def see(self, outcome: Outcome) -> None:
-        """One more."""
+        """Counts one outcome."""
         self._seen += 1
         self._answers += isinstance(outcome, Reply)
         lasting = outcome if isinstance(outcome, Failed) and outcome.reach != "passing" else None
@@ -177,19 +177,19 @@ class _Watch:
 
     @property
     def hopeless(self) -> bool:
-        """Whether to stop. Once the server has answered, a request that it refuses may be that item's fault."""
+        """Whether to stop. After a first answer a refused request may be the fault of its item."""
         if self._last is None or self.in_a_row < _HOPELESS_AFTER:
             return False
         return self._last.reach == "all" or not self._answers
 
     @property
     def verdict(self) -> Failed | None:
-        """Why nothing came of it, in the end; None if something did, or may the next time."""
+        """The cause of failure of the whole run; None if it succeeded, or may succeed next time."""
         return self._last if self.hopeless or self.in_a_row == self._seen else None
 
 
 def _run(work: Callable[[], Awaitable[None]]) -> None:
-    """Runs it to its end, also where a loop runs already (a notebook's)."""
+    """Runs a coroutine, also inside a running event loop (of a notebook)."""
 
     async def whole() -> None:
         await work()

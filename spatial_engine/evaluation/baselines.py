@@ -1,12 +1,12 @@
-"""Models that see nothing, for every table: what a score is worth shows beside them.
+"""Baselines that see no pictures, to compare models with.
 
 oracle         the right answer, in the form that the protocol asks for
-wrong          an answer that is surely wrong
-no-op          does nothing: the empty plan, 0 for numbers, the point left where it was marked, photos as they lie, "no"
+wrong          an answer that is certainly wrong
+no-op          does nothing: the empty plan, 0 for numbers, the marked point itself, the photos in their order, "no"
 empty          an empty reply
-random         an even guess, seeded by question and seed
-most-frequent  always the answer that is right most often in its template and format, found on the very data set that is
-               asked: the most that a habit can reach without looking
+random         a uniform guess, seeded by question and seed
+most-frequent  the majority baseline: the most frequent right answer of the template and format, fitted on the data set
+               itself; an upper bound for blind guessing
 first-option   A
 """
 
@@ -28,12 +28,12 @@ def tagged(value: Json) -> str:
 
 
 def bare(value: Json) -> str:
-    """What stands between the tags: words as they are, all else as JSON."""
+    """The text between the tags: words as they are, other answers as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 Baseline = Callable[[Question], str]
-"""What it replies to a question (as shown: with its options in the order shown)."""
+"""The reply to a question with its options in the order shown."""
 
 
 def oracle_text(question: Question) -> str:
@@ -42,25 +42,25 @@ def oracle_text(question: Question) -> str:
 
 
 def wrong_text(question: Question) -> str:
-    """An answer that scores 0: a near one of its kind, or no answer where every answer of its kind is right."""
+    """A near answer that scores 0; an empty one if every near answer is right."""
     value = guesses.wrong(question)
     return "" if value is None else answer_text.tagged(value)
 
 
 def no_op_text(question: Question) -> str:
-    """What doing nothing comes to; a choice has no such answer."""
+    """The answer of doing nothing; empty for a choice."""
     value = guesses.no_op(question)
     return "" if value is None else answer_text.tagged(value)
 
 
 def random_text(question: Question, seed: int) -> str:
-    """An even guess."""
+    """A uniform guess."""
     value = guesses.drawn(question, seed)
     return "" if value is None else answer_text.tagged(value)
 
 
 def first_option_text(question: Question) -> str:
-    """A; yes of yes and no; of others what doing nothing comes to."""
+    """A, or yes; for other formats the answer of doing nothing."""
     value = format_of(question.format).first(question)
     return "" if value is None else answer_text.tagged(value)
 
@@ -74,21 +74,21 @@ _SIMPLE: dict[str, Callable[[Question, int], str]] = {
     "first-option": lambda question, seed: first_option_text(question),
 }
 BASELINES = ("oracle", "wrong", "no-op", "empty", "random", "most-frequent", "first-option")
-"""All of them, by name."""
+"""Names of all baselines."""
 
 
 def reply(name: str, question: Question, seed: int = 0) -> str:
-    """What one that needs no data set replies. Raises `UsageError` for other names."""
+    """The reply of a baseline that needs no data set. Raises `UsageError` for other names."""
     if name not in _SIMPLE:
         raise UsageError(f"no baseline {name!r} for a single question", f"there are: {', '.join(_SIMPLE)}")
     return _SIMPLE[name](question, seed)
 
 
 def baseline(name: str, questions: Iterable[Question] = (), seed: int = 0) -> Baseline:
-    """A baseline of that name for a data set; only most-frequent looks at `questions`. Raises `UsageError`."""
+    """The baseline of that name for a data set; only most-frequent uses `questions`. Raises `UsageError`."""
     if name == "most-frequent":
-        habit = most_frequent(questions)
-        return lambda question: answer_text.tagged(habit(question))
+        majority = most_frequent(questions)
+        return lambda question: answer_text.tagged(majority(question))
     if name not in BASELINES:
         raise UsageError(f"no baseline {name!r}", f"there are: {', '.join(BASELINES)}")
     return lambda question: reply(name, question, seed)

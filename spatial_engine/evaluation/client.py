@@ -63,11 +63,11 @@ class Client:
 
 
 class _NoCompletion(httpx2.RemoteProtocolError):
-    """A reply that claims success and is no chat completion."""
+    """A successful reply that is not a chat completion."""
 
 
 class _Attempts(httpx2.AsyncClient):
-    """What the SDK sends through: every attempt waits for its turn, and has its time."""
+    """The transport of the SDK: every attempt respects the rate limit and has its own time-out."""
 
     def __init__(self, server: Server, *, trust_env: bool) -> None:
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
@@ -97,7 +97,7 @@ class _Attempts(httpx2.AsyncClient):
 
 
 def _fault(response: httpx2.Response) -> str:
-    """Why a reply that claims success is none; "" if it is one."""
+    """Why a successful reply is no chat completion; "" if it is one."""
     try:
         body = response.json()
     except (ValueError, RecursionError):
@@ -131,7 +131,7 @@ def _reach(error: openai.APIStatusError) -> Reach:
 
 
 def _said(error: openai.APIStatusError) -> str:
-    """The server's own words; of a page, and of nothing, its status line's."""
+    """The error message of the server; of a web page or an empty body the status line."""
     body = error.body
     words = body.get("message") if isinstance(body, dict) else None
     page = not body or (isinstance(body, str) and body.lstrip().startswith("<"))

@@ -1,4 +1,4 @@
-"""`comparison.json`: every two runs of an evaluation, compared on the facts that both were asked."""
+"""`comparison.json`: compares every pair of runs on the facts that both were asked."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -11,28 +11,28 @@ from templates.measured import Json
 
 @dataclass(frozen=True, kw_only=True)
 class RunComparison:
-    """Run a beside run b, on the facts that both were asked."""
+    """Runs a and b on the facts that both were asked."""
 
     a: str
     b: str
     facts: int
-    """How many both were asked."""
+    """Number of common facts."""
     difference: float | None = None
-    """Mean score of a minus that of b on those; None where there are none."""
+    """Mean score of a minus that of b on the common facts; None without any."""
     interval: tuple[float, float] | None = None
-    """95 %, clips resampled, facts within them; None where a single clip allows none."""
+    """95 % interval by resampling clips, and facts within clips; None for a single clip."""
     p: float | None = None
-    """Two-sided, of the sign-flip test over clips."""
+    """Two-sided p of the sign-flip test over clips."""
     p_holm: float | None = None
-    """Likewise, corrected for how many pairs there are (Holm 1979, Scand. J. Statist. 6): pairs of models, and pairs
-    with a baseline, each by themselves."""
+    """p corrected for the number of pairs (Holm 1979, Scand. J. Statist. 6): pairs of models and pairs with
+    a baseline are corrected separately."""
     clips: int = 0
     a_better: int = 0
-    """Facts on which a scored more, and b."""
+    """Number of facts on which a scores higher, and b."""
     b_better: int = 0
 
     def swapped(self) -> "RunComparison":
-        """b against a."""
+        """The comparison of b with a."""
         difference = None if self.difference is None else -self.difference
         interval = None if self.interval is None else (-self.interval[1], -self.interval[0])
         better = {"a_better": self.b_better, "b_better": self.a_better}
@@ -42,7 +42,7 @@ class RunComparison:
 def compare_runs(
     runs: Mapping[str, Sequence[FactScore]], *, baselines: Collection[str] = (), seed: int = 0
 ) -> list[RunComparison]:
-    """One for every two runs, in the order given; those with a baseline last."""
+    """One comparison per pair of runs, in the given order; pairs with a baseline last."""
     found = [_pair(a, b, runs[a], runs[b], seed) for a, b in combinations(runs, 2)]
     beside = [pair for pair in found if pair.a in baselines or pair.b in baselines]
     return [*_corrected([pair for pair in found if pair not in beside]), *_corrected(beside)]

@@ -1,4 +1,4 @@
-"""What asking will take, before it is done. Tokens are estimates: every model counts pictures its own way."""
+"""The cost of a run: estimated before, counted after. Models count the tokens of pictures differently."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ def usage(items: Sequence[ScoredItem], run: Mapping[str, Json]) -> dict[str, Jso
 
 
 def _spread(values: Sequence[float | None]) -> dict[str, Json] | None:
-    """Sum, mean, median and 95th percentile of what is known; None where nothing is."""
+    """Sum, mean, median and 95th percentile of the known values; None without any."""
     known = np.array([value for value in values if value is not None], dtype=np.float64)
     known = known[np.isfinite(known)]
     if not len(known):
@@ -50,26 +50,26 @@ def _cost(tokens: Mapping[str, Mapping[str, Json] | None], prices: Json) -> dict
 
 
 CHARACTERS_PER_TOKEN = 4.0
-"""Of English text."""
+"""Characters per token of English text."""
 PIXELS_PER_TOKEN = 28 * 28
-"""Of pictures, as Qwen2.5-VL counts them (patches of 14 pixels, merged two by two)."""
+"""Pixels per token of pictures, as in Qwen2.5-VL (patches of 14 pixels, merged two by two)."""
 REPLY_TOKENS = 300
-"""Of a reply that nothing limits: a few sentences of reasoning."""
+"""Tokens of an unlimited reply: a few sentences of reasoning."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """What is to be asked."""
+    """An estimate for requests that are not sent yet."""
 
     requests: int
     pictures: int
     input_tokens: int
     output_tokens: int
-    """At most max_tokens each, if that is set."""
+    """At most max_tokens per reply, if that is set."""
 
 
 def estimate(requests: Iterable[Request]) -> Estimate:
-    """Of requests that were not sent."""
+    """The estimate for some requests."""
     count = pictures = 0
     tokens = replies = 0.0
     for request in requests:
@@ -83,7 +83,7 @@ def estimate(requests: Iterable[Request]) -> Estimate:
 
 
 def picture_tokens(request: Request) -> list[float]:
-    """Of each picture; only the heads of the files are read."""
+    """Tokens of a picture; only the header of the file is read."""
     from PIL import Image
 
     sizes = []

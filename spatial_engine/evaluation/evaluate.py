@@ -1,4 +1,4 @@
-"""Asking a model about a data set: resumable, cached, and scored in the end."""
+"""Asks a model the questions of a data set, and scores its answers. Resumable, with a cache of replies."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -25,24 +25,24 @@ from templates.question import Question
 
 @dataclass(frozen=True)
 class Work:
-    """All that one run asks about a data set."""
+    """The requests of one run on a data set."""
 
     dataset: Dataset
     options: RequestOptions
 
     @cached_property
     def hashes(self) -> dict[str, str]:
-        """Item hashes of the whole data set, by question id. Reads every medium once."""
+        """Item hashes of the whole data set, by question id. Reads every picture once."""
         return item_hashes(self.dataset)
 
     def presentations(self) -> Iterator[Presentation]:
-        """All that is to be answered, in the order of the data set."""
+        """All presentations of the run, in the order of the data set."""
         chosen = sample(list(self.hashes), self.options.limit, self.options.seed)
         asked = (question for question in self.dataset.questions if question.id in chosen)
         return presentations(asked, circular=self.options.circular)
 
     def prompt(self, presentation: Presentation) -> protocol.Prompt:
-        """Words and pictures, in order. Raises `UsageError` for hints that there are not."""
+        """Text and pictures, in order. Raises `UsageError` for unknown hints."""
         return protocol.prompt(
             presentation.question,
             rotation=presentation.rotation,
@@ -52,21 +52,21 @@ class Work:
         )
 
     def request(self, presentation: Presentation) -> Request:
-        """As it is sent."""
+        """The request for a presentation."""
         shown = self.prompt(presentation)
         parts = (part if isinstance(part, str) else self.dataset.path / part["path"] for part in shown.parts)
         return Request(model=self.options.model, parts=tuple(parts), parameters=self.options.parameters)
 
     @cached_property
     def _of_clip(self) -> dict[str, list[Question]]:
-        """What hints may be taken from: all questions by clip."""
+        """All questions by clip, as sources of hints."""
         found: dict[str, list[Question]] = {}
         for question in self.dataset.questions if self.options.hints else ():
             found.setdefault(question.clip, []).append(question)
         return found
 
     def _hints_given(self) -> dict[str, int]:
-        """How many presentations have each kind of hint; the others' would state the answer, or nothing is known."""
+        """Number of presentations with each kind of hint; the others would state the answer, or nothing is known."""
         kinds = dict.fromkeys(self.options.hints, 0)
         given = (kind for shown in self.presentations() for kind in self.prompt(shown).hints_given)
         return kinds | Counter(given if kinds else ())
@@ -96,14 +96,14 @@ _NOWHERE = Server()
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What `evaluate` would do."""
+    """What `evaluate` would ask."""
 
     answered: int
-    """Presentations that have their answer already."""
+    """Presentations with an answer."""
     cached: int
-    """Of the others, those whose reply the cache has."""
-    left: Estimate
-    """What the server would be asked."""
+    """Other presentations with a reply in the cache."""
+    remaining: Estimate
+    """Estimated cost of asking the server for the rest."""
 
 
 def evaluate(
@@ -122,10 +122,9 @@ def evaluate(
     """Asks a model every question of a data set that it has not answered yet, and scores the answers.
 
     Writes OUT/<run>/{run.json, responses.jsonl, scores.jsonl, result.json}, and the baselines beside it; returns the
-    run's folder. An answer is on disk as soon as it is there: a stopped run goes on where it was. Failed requests are
-    asked again the next time; time-outs are results, unless more time is allowed now. `cache`: a folder of replies;
-    with `replay` nothing else is asked, and no server is needed. Raises `UsageError`; `SetupError` if the server takes
-    no request at all.
+    run's folder. Every answer is written at once, so a stopped run can be resumed. Failed requests are repeated by the
+    next run; time-outs are final, unless the time-out is longer now. `cache`: a folder of replies; with `replay` all
+    replies come from it, and no server is needed. Raises `UsageError`; `SetupError` if the server accepts no request.
     """
     if not replay:
         server.check_address()
@@ -134,7 +133,7 @@ def evaluate(
     work = Work(_opened(dataset), options)
     before = RunFolder(Path(out) / name).responses
     check_unchanged(((one.id, one.item) for one in before.read().values()), work.hashes, str(before.path))
-    run = open_run(out, {**work.record(name), **_told(server, judge, prices)})
+    run = open_run(out, {**work.record(name), **_context(server, judge, prices)})
     with opened_cache(cache, replay) as replies:
         _ask(work, run, server, replies, replay, progress)
         finish(run, work.presentations, judge=judge, cache=replies, replay=replay, progress=progress)
@@ -151,33 +150,33 @@ def plan(
     name: str | None = None,
     cache: str | Path | None = None,
 ) -> Plan:
-    """What `evaluate` would ask, and an estimate of what that takes. Writes nothing."""
+    """What `evaluate` would ask, with an estimate of its cost. Writes nothing."""
     name = name or default_name(options)
     check_place(out, name)
     work = Work(_opened(dataset), options)
     found = RunFolder(Path(out) / name).responses.read()
     total = sum(1 for _ in work.presentations())
-    left = sum(1 for _ in _left(work, found, server))
+    remaining = sum(1 for _ in _remaining(work, found, server))
     with opened_cache(cache if cache and Path(cache).is_dir() else None, False) as replies:
-        requests = (work.request(presentation) for presentation in _left(work, found, server))
+        requests = (work.request(presentation) for presentation in _remaining(work, found, server))
         costs = estimate(request for request in requests if replies is None or replies.get(request.key) is None)
-    return Plan(answered=total - left, cached=left - costs.requests, left=costs)
+    return Plan(answered=total - remaining, cached=remaining - costs.requests, remaining=costs)
 
 
 def default_name(options: RequestOptions) -> str:
-    """The name of a run that was given none."""
+    """The default name of a run."""
     return run_name(options.model, circular=options.circular, blind=options.blind, hints=options.hints)
 
 
 def _ask(work: Work, run: RunFolder, server: Server, cache: Cache | None, replay: bool, progress: Progress) -> None:
-    """Appends an answer for everything that lacks one."""
+    """Asks for every presentation without an answer, and appends the answers."""
     with run.responses.appending() as lines:
         found = run.responses.read()
-        total, left = (sum(1 for _ in shown) for shown in (work.presentations(), _left(work, found, server)))
-        if left < total:
-            progress.say(f"{total - left} of {total} are answered already")
-        progress.begin("asking", left)
-        jobs = ((presentation, work.request(presentation)) for presentation in _left(work, found, server))
+        total, count = (sum(1 for _ in shown) for shown in (work.presentations(), _remaining(work, found, server)))
+        if count < total:
+            progress.say(f"{total - count} of {total} are answered already")
+        progress.begin("asking", count)
+        jobs = ((presentation, work.request(presentation)) for presentation in _remaining(work, found, server))
 
         def done(presentation: Presentation, outcome: Outcome) -> None:
             response = response_of(presentation, outcome, work.hashes[presentation.question.id], server.timeout)
@@ -191,7 +190,7 @@ def _ask(work: Work, run: RunFolder, server: Server, cache: Cache | None, replay
 
 
 def response_of(presentation: Presentation, outcome: Outcome, item: str, timeout_s: float) -> Response:
-    """The line of one outcome. A time-out's seconds are those that were allowed."""
+    """The response of one outcome. The seconds of a time-out are the time allowed."""
     id, rotation = presentation.key
     if isinstance(outcome, Reply):
         return Response(
@@ -211,7 +210,7 @@ def response_of(presentation: Presentation, outcome: Outcome, item: str, timeout
     return Response(id=id, text=None, rotation=rotation, item=item, outcome="failed", error=str(outcome))
 
 
-def _left(work: Work, found: Mapping[Key, Response], server: Server) -> Iterator[Presentation]:
+def _remaining(work: Work, found: Mapping[Key, Response], server: Server) -> Iterator[Presentation]:
     return (shown for shown in work.presentations() if not _settled(found.get(shown.key), server))
 
 
@@ -225,8 +224,8 @@ def _word(response: Response) -> str:
     return "done" if response.outcome == "answered" else response.error
 
 
-def _told(server: Server, judge: Judge | None, prices: Prices | None) -> dict[str, Json]:
-    """What `run.json` says of things that no answer depends on."""
+def _context(server: Server, judge: Judge | None, prices: Prices | None) -> dict[str, Json]:
+    """Entries of `run.json` on which no answer depends."""
     return {
         "source": "evaluate",
         "base_url": server.base_url,

@@ -1,8 +1,8 @@
-"""From scored presentations to one number a fact, and from facts to the number of a group with its interval.
+"""Averages scores to facts, and facts to groups with an interval.
 
-Several rows may rest on one fact: rotations of a choice, and formats of the same fact. They are no independent
-evidence, so they are averaged first: rotations to a question, questions to a fact. A group's score is the mean of its
-facts; its interval resamples clips, and facts within them.
+Rotations of one choice and formats of one fact are not independent. So rotations are averaged to a question first, and
+questions to a fact. The score of a group is the mean of its facts; its interval resamples clips, and facts within
+clips.
 """
 
 from collections import defaultdict
@@ -19,7 +19,7 @@ from templates.measured import Json
 
 @dataclass(frozen=True, kw_only=True)
 class FactScore:
-    """What a run is worth on one fact."""
+    """The score of a run on one fact."""
 
     fact_id: str
     clip: str
@@ -41,8 +41,8 @@ def fact_scores(
 
 
 def measure(items: Sequence[ScoredItem], seed: int) -> dict[str, Json]:
-    """How a run does on a group: counts, score, 95 % interval (null where a single clip allows none), and
-    chance-adjusted accuracy of its choices and yes/no questions (null without any)."""
+    """The metrics of a group: counts, score, 95 % interval (null for a single clip), and chance-adjusted accuracy of
+    choices and yes/no questions (null without any)."""
     facts = fact_scores(items)
     return {
         "items": len({item.id for item in items}),
@@ -61,8 +61,7 @@ def interval(facts: Sequence[FactScore], seed: int) -> list[float] | None:
 
 
 def above_chance(items: Iterable[ScoredItem]) -> float | None:
-    """Chance-adjusted accuracy of the first presentation of each choice and yes/no question: rotations change nothing.
-    None without any."""
+    """Chance-adjusted accuracy over the first presentation of each choice and yes/no question; None without any."""
     asked = [item for item in items if item.rotation == 0 and format_of(item.format).closed]
     if not asked:
         return None
@@ -70,7 +69,7 @@ def above_chance(items: Iterable[ScoredItem]) -> float | None:
 
 
 def options(item: ScoredItem) -> int:
-    """How many options a choice or yes/no question has."""
+    """Number of options of a choice or yes/no question."""
     return max(1, round(1 / item.chance)) if item.chance > 0 else 1
 
 

@@ -1,4 +1,4 @@
-"""Models that know the answers, or do not: what `serve-fake-model` serves, and how it recognises a question."""
+"""The fake models of `serve-fake-model`, and how they recognise a question in a request."""
 
 import io
 import json
@@ -24,16 +24,16 @@ Content = str | Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Asked:
-    """What a request says."""
+    """The content of a request."""
 
     text: str
-    """Its words in order; a picture stands as its mark."""
+    """Its text in order, with a mark for each picture."""
     pictures: tuple[bytes, ...]
-    """Files, in order."""
+    """The picture files, in order."""
 
 
 def asked(messages: Iterable[Mapping[str, Any]]) -> Asked:
-    """The words and pictures of all messages, in order. What cannot be decoded is left out."""
+    """Text and pictures of all messages, in order. Parts that cannot be decoded are ignored."""
     words: list[str] = []
     pictures: list[bytes] = []
     for message in messages:
@@ -48,7 +48,7 @@ def asked(messages: Iterable[Mapping[str, Any]]) -> Asked:
 
 
 class Recogniser:
-    """Finds questions of one data set."""
+    """Recognises the questions of one data set."""
 
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset
@@ -181,7 +181,7 @@ class FakeModel:
         self._known = Recogniser(self.dataset)
 
     def __len__(self) -> int:
-        """How many questions it knows."""
+        """Number of known questions."""
         return len(self._known)
 
     def fault(self, body: bytes) -> Fault | None:
@@ -201,16 +201,16 @@ class FakeModel:
         messages = request.get("messages")
         if not isinstance(messages, list) or not all(isinstance(message, Mapping) for message in messages):
             raise ValueError("messages must be a list of objects")
-        said = asked(messages)
-        if reply := _REPLY.search(said.text):
-            return _completion(str(request.get("model", "")), _judged(said.text, reply[1]), said), True
-        found = self._known.find(said)
+        content = asked(messages)
+        if reply := _REPLY.search(content.text):
+            return _completion(str(request.get("model", "")), _judged(content.text, reply[1]), content), True
+        found = self._known.find(content)
         known = len(found) == 1 or (bool(found) and self.behaviour in _BLIND)
         text = self.answer(found[0]) if known else UNKNOWN
-        return _completion(str(request.get("model", "")), text, said), known
+        return _completion(str(request.get("model", "")), text, content), known
 
     def answer(self, question: Question) -> str:
-        """What the model says to a question as it was shown."""
+        """The reply of the model to a question as shown."""
         name = self.behaviour if self.behaviour not in ("flaky", "slow") else "oracle"
         return baselines.reply(name, question, self.seed)
 
@@ -223,13 +223,13 @@ def _judged(request: str, reply: str) -> str:
     return json.dumps({"quote": answer or "", "answer": answer})
 
 
-def _completion(model: str, text: str, said: Asked) -> dict[str, Any]:
+def _completion(model: str, text: str, content: Asked) -> dict[str, Any]:
     counts = {
-        "prompt_tokens": len(said.text) // _CHARACTERS_PER_TOKEN + _PICTURE_TOKENS * len(said.pictures),
+        "prompt_tokens": len(content.text) // _CHARACTERS_PER_TOKEN + _PICTURE_TOKENS * len(content.pictures),
         "completion_tokens": len(text) // _CHARACTERS_PER_TOKEN + 1,
     }
     return {
-        "id": f"chatcmpl-{sha256(said.text.encode()).hexdigest()[:16]}",
+        "id": f"chatcmpl-{sha256(content.text.encode()).hexdigest()[:16]}",
         "object": "chat.completion",
         "created": 0,
         "model": model,

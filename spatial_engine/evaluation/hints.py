@@ -22,19 +22,19 @@ LEAVES = {
     "depth": "L1/Geometry/Distance",
     "size": "L1/Geometry/Size",
 }
-"""Kinds of hints by the leaf whose questions each would answer. Offered where a template of that leaf gives cues."""
+"""Kinds of hints, with the leaf whose facts they state. A kind is offered if a template of its leaf gives cues."""
 MOST = 8
-"""Cues of one kind."""
+"""Largest number of cues of one kind."""
 NOTHING = "nothing known"
 STATES = "would state the answer"
 _NEAR = 0.05
-"""Of the picture's diagonal: two points closer than this are one."""
+"""Points closer than this share of the picture's diagonal are the same."""
 
 
 def kinds() -> dict[str, str]:
-    """The kinds that can be given, with their leaves."""
-    told = {template.ability for template in _templates().values() if template.cue_formats}
-    return {kind: leaf for kind, leaf in LEAVES.items() if leaf in told}
+    """The kinds on offer, with their leaves."""
+    known = {template.ability for template in _templates().values() if template.cue_formats}
+    return {kind: leaf for kind, leaf in LEAVES.items() if leaf in known}
 
 
 @cache
@@ -45,7 +45,7 @@ def _templates() -> dict[str, Template]:
 def cues(
     question: Question, wanted: Sequence[str], others: Sequence[Question] = ()
 ) -> tuple[dict[str, list[Cue]], dict[str, str]]:
-    """By kind, what may be given; and why nothing is given of the kinds that are missing.
+    """The cues by kind, and the reasons of kinds without cues.
 
     Raises `UsageError` for an unknown kind.
     """
@@ -67,7 +67,7 @@ def cues(
 
 
 def _from_others(question: Question, leaf: str, others: Sequence[Question]) -> Iterator[Cue]:
-    """In the order of their facts, so that no order of the data set shows."""
+    """In the order of facts, which is independent of the order of the data set."""
     numbers = _numbers(question)
     for other in sorted(others, key=lambda other: (other.fact_id, other.format)):
         template = _templates().get(other.template)
@@ -88,7 +88,7 @@ def _states_answer(cue: Cue, leaf: str, question: Question) -> bool:
 
 
 def _right_number(value: float, question: Question) -> bool:
-    """Whether a number would count as right, of one or of several that are asked for."""
+    """Whether a value is a right answer, or one of several numbers of it."""
     asked = question.answer if isinstance(question.answer, Mapping) else {"": question.answer}
     allowed = question.tolerance if isinstance(question.tolerance, Mapping) else {"": question.tolerance}
     return any(
@@ -98,7 +98,7 @@ def _right_number(value: float, question: Question) -> bool:
 
 
 def _near(pixel: Pixel, medium: Mapping[str, Json], question: Question) -> bool:
-    """Whether a cue's point is one that a photo marks, or the one that is asked for in it."""
+    """Whether a cue's point is marked in a photo, or is the right answer."""
     frame, x, y = pixel
     if frame != medium["frames"][0]:
         return False
@@ -110,5 +110,5 @@ def _near(pixel: Pixel, medium: Mapping[str, Json], question: Question) -> bool:
 
 
 def _numbers(question: Question) -> dict[int, int]:
-    """Number of the photo by frame."""
+    """Numbers of the photos, by frame."""
     return {medium["frames"][0]: number for number, medium in enumerate(photos(question), start=1)}

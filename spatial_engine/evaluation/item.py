@@ -1,6 +1,6 @@
-"""What was asked, as a hash: a question's words, what counts as right, and the very bytes of its media.
+"""Hashes of items: the text of a question, its right answer, and the bytes of its media.
 
-Answers carry the hash of the item that they were given to. A data set that changed since is refused, not scored.
+Every answer stores the hash of its item. If the data set has changed since, its answers are refused.
 """
 
 import json
@@ -20,7 +20,7 @@ _MARKS = 3  # changed questions that an error names
 def item_hash(question: Question, dataset: str | Path) -> str:
     """32 hex digits of prompt, options, answer, tolerance (with unit, format and the scorer's parameters) and media.
 
-    `dataset` is the folder that the media's paths start from. Raises `UsageError` for a file that is not there.
+    `dataset`: the folder of the data set. Raises `UsageError` for a missing file.
     """
     shown = [[entry["id"], bool(entry.get("option")), media_hash(_file(dataset, entry))] for entry in question.media]
     asked = [question.id, question.format, question.prompt, list(question.options), shown]
@@ -35,12 +35,12 @@ def item_hashes(dataset: Dataset) -> dict[str, str]:
 
 
 def dataset_digest(hashes: Mapping[str, str]) -> str:
-    """32 hex digits of all items, whatever their order."""
+    """32 hex digits of all items, independent of their order."""
     return sha256(json.dumps(sorted(hashes.items())).encode()).hexdigest()[:32]
 
 
 def media_hash(file: Path) -> str:
-    """sha256 of a file's bytes, in hex. Read once as long as size and time of change stay. Raises `UsageError`."""
+    """sha256 of a file, in hex; cached by size and modification time. Raises `UsageError`."""
     try:
         state = file.stat()
         return _hash(file, state.st_size, state.st_mtime_ns)
@@ -50,9 +50,9 @@ def media_hash(file: Path) -> str:
 
 
 def check_unchanged(asked: Iterable[tuple[str, str]], hashes: Mapping[str, str], source: str) -> None:
-    """Raises `UsageError` if answers belong to items that are not those of the data set.
+    """Raises `UsageError` if answers belong to other items than those of the data set.
 
-    `asked`: (question id, item hash that the answer was given to; "" where it is not known) of each answer.
+    `asked`: (question id, item hash) of each answer; "" for an unknown hash.
     """
     changed = list(dict.fromkeys(id for id, item in asked if item and item != hashes.get(id, item)))
     if changed:

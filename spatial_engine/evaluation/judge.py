@@ -1,7 +1,7 @@
-"""The third step of extraction: a language model finds the answer in a reply that rules could not read.
+"""The third step of extraction: a language model finds the answer in a reply that rules cannot read.
 
-It extracts, and never solves: it does not see the pictures nor what is right, it must quote the words in which the
-answer was given, and what it says counts only if those words stand in the reply and hold the answer.
+It extracts answers and does not solve questions: it sees neither the pictures nor the right answer. It must quote the
+words of the reply that give the answer. Its result counts only if the reply contains these words, and they the answer.
 """
 
 import json
@@ -48,7 +48,7 @@ _NO_ANSWER = {"", "none", "null", "n/a", "no answer"}
 
 
 def judge_prompt(question: Question, response: str) -> str:
-    """What the judge is asked about a reply: its words after the reasoning, and the question's, without pictures."""
+    """The prompt of the judge: the question without pictures, and the reply without its reasoning."""
     from spatial_engine.evaluation.protocol import form
 
     lines = [question.prompt]
@@ -60,8 +60,8 @@ def judge_prompt(question: Question, response: str) -> str:
 def read_judge(question: Question, response: str, judge_reply: str) -> str | None:
     """The answer that a judge found in a response, as "<answer>...</answer>", for the reader of the question's format.
 
-    "" if the judge found none, or none that its quote holds, or if the quote is not in the response. None if the
-    judge's reply cannot be made out. JSON that is not quite JSON is read all the same.
+    "" if the judge found none, if its quote does not contain the answer, or if the response does not contain the quote.
+    None if the reply of the judge is unreadable. Slightly invalid JSON is accepted.
     """
     found = _reply(judge_reply[-_LONGEST_REPLY:])
     if found is None:
@@ -87,22 +87,22 @@ def _reply(judge_reply: str) -> Mapping[str, Any] | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Judge:
-    """A language model that finds answers in replies. It sees the question's words and the reply, not what is right."""
+    """A language model that finds answers in replies. It sees the question and the reply, not the right answer."""
 
     model: str
     server: Server
 
     @classmethod
     def of(cls, options: JudgeOptions, server: Server | None = None, *, replay: bool = False) -> "Judge | None":
-        """The judge that the options name; None if they name none.
+        """The judge of the options; None if they name none.
 
         Args:
-            options: the user's.
-            server: where it is asked unless the options say so.
+            options: the user's options.
+            server: the server, unless the options name one.
             replay: replies come from a cache: no server is needed.
 
         Raises:
-            UsageError: there is nowhere to ask it.
+            UsageError: no server is known.
         """
         if options.judge_model is None:
             return None
@@ -115,7 +115,7 @@ class Judge:
 
     @property
     def record(self) -> dict[str, Json]:
-        """For `run.json`."""
+        """Its entry in `run.json`."""
         return {"model": self.model, "base_url": self.server.base_url}
 
 
@@ -128,10 +128,10 @@ def judge_unread(
     replay: bool,
     progress: Progress,
 ) -> int:
-    """Asks about every answer that rules could not read (refusals are none), and appends to the file what was found:
-    "" where the judge finds no answer either.
+    """Asks the judge about every response that rules cannot read, except refusals, and appends its answers to the file;
+    "" if it finds none either.
 
-    Returns how many of the judge's replies came to nothing (failed, or not to be made out): asked again next time.
+    Returns the number of failed or unreadable replies of the judge; they are asked again next time.
     """
     responses = file.read()
     unread = [
@@ -162,11 +162,11 @@ def judge_unread(
 
 
 def _found(shown: Presentation, response: Response, outcome: Outcome) -> tuple[str | None, str]:
-    """The answer that the judge found, or None and why there is none."""
+    """The answer that the judge found; or None and the reason."""
     match outcome:
         case Reply():
             found = read_judge(shown.shown, response.text or "", outcome.text)
-            return found, "" if found is not None else "the judge's reply cannot be made out"
+            return found, "" if found is not None else "the judge's reply is unreadable"
         case TimedOut():
             return None, "the judge gave no reply in time"
     return None, str(outcome)

@@ -1,4 +1,4 @@
-"""The best habit: one answer for every question of a template and format."""
+"""The majority baseline: one answer for all questions of a template and format."""
 
 import json
 from collections import Counter, defaultdict
@@ -12,15 +12,18 @@ from templates.question import LETTERS, Question
 
 
 def most_frequent(questions: Iterable[Question]) -> Callable[[Question], Json]:
-    """The habit fitted to these questions. Of a choice: the words that are right most often among those offered, where
-    words are right more than once (what was right once only is remembered, not usual); else the letter. Of others: the
-    answer within whose reach most right answers lie."""
+    """The majority baseline fitted to these questions.
+
+    For a choice it answers the offered option whose text is right most often. Texts that are right only once do not
+    count: they would reveal single answers. Ties, and pictures, go to the most frequent letter. For other formats it
+    gives the answer that is right for most questions.
+    """
     groups: dict[tuple[str, ...], list[Question]] = defaultdict(list)
     for question in questions:
         groups[_group(question)].append(question)
     choices = {group: asked for group, asked in groups.items() if asked[0].options}
     fixed = {group: _reaching_most(asked) for group, asked in groups.items() if group not in choices}
-    words = {group: _usual_words(asked) for group, asked in choices.items()}
+    words = {group: _frequent_words(asked) for group, asked in choices.items()}
     letters: dict[tuple[str, ...], Mapping[str, int]] = {
         group: Counter(q.answer for q in asked) for group, asked in choices.items()
     }
@@ -31,10 +34,10 @@ def most_frequent(questions: Iterable[Question]) -> Callable[[Question], Json]:
             return fixed.get(group, "")
         known, arranged = words.get(group, {}), letters.get(group, {})
 
-        def usual(letter: str) -> tuple[int, int]:
+        def frequency(letter: str) -> tuple[int, int]:
             return known.get(_words(question, letter), 0), arranged.get(letter, 0)
 
-        return max(LETTERS[: len(question.options)], key=usual)
+        return max(LETTERS[: len(question.options)], key=frequency)
 
     return majority
 
@@ -48,14 +51,14 @@ def _words(question: Question, letter: str) -> str:
     return question.options[LETTERS.index(letter)]
 
 
-def _usual_words(asked: Iterable[Question]) -> dict[str, int]:
-    """How often words are the right ones, by words; pictures have none."""
+def _frequent_words(asked: Iterable[Question]) -> dict[str, int]:
+    """Counts of right texts, of those that are right more than once."""
     counts = Counter(question.right_words for question in asked if question.right_words is not None)
     return {words: count for words, count in counts.items() if count > 1}
 
 
 def _reaching_most(asked: Sequence[Question]) -> Json:
-    """Of the answers of these questions the one that is right for most of them."""
+    """The answer, among those of the questions, that is right for most of them."""
     by_answer = sorted(asked, key=lambda question: _sort_key(question.answer))
 
     def hits(tried: Sequence[str], on: Sequence[int]) -> list[int]:
@@ -65,7 +68,7 @@ def _reaching_most(asked: Sequence[Question]) -> Json:
 
 
 def _sort_key(answer: Json) -> tuple[float, str]:
-    """Numbers by size, others by letters."""
+    """Numbers by size, other answers by their JSON."""
     return (answer if isinstance(answer, int | float) else 0.0, json.dumps(answer, sort_keys=True))
 
 

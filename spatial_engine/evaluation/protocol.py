@@ -1,7 +1,7 @@
-"""What a model is asked: the unified protocol of "Has GPT-5 Achieved Spatial Intelligence?" (EASI), in our own words.
+"""The prompt of a question: the unified protocol of "Has GPT-5 Achieved Spatial Intelligence?" (EASI), reworded.
 
 Instruction, pictures by name, question, lettered options, form of the answer: reasoning first, then the answer in
-<answer> tags. No file is read here; a picture is an entry of `Question.media` in its place among the texts.
+<answer> tags. No file is read here: a picture is its entry of `Question.media`.
 """
 
 import random
@@ -18,10 +18,10 @@ from templates.question import LETTERS, Question
 
 @dataclass(frozen=True)
 class Presentation:
-    """One showing of one question."""
+    """A question with one rotation of its options."""
 
     question: Question
-    """As it stands in the data set."""
+    """The question of the data set."""
     rotation: int = 0
     """Position p shows option (p + rotation) mod k."""
 
@@ -32,7 +32,7 @@ class Presentation:
 
     @property
     def shown(self) -> Question:
-        """The question with its options in the order shown, and the letter that is right then."""
+        """The question with rotated options and the corresponding right letter."""
         return rotated(self.question, self.rotation)
 
 
@@ -44,7 +44,7 @@ def presentations(questions: Iterable[Question], *, circular: bool) -> Iterator[
 
 
 def sample(ids: Sequence[str], limit: int | None, seed: int) -> set[str]:
-    """`limit` ids drawn by chance; a larger limit holds every smaller one of the same seed."""
+    """`limit` random ids. With the same seed, a larger sample contains every smaller one."""
     if limit is None or limit >= len(ids):
         return set(ids)
     order = sorted(ids)
@@ -69,11 +69,11 @@ class Prompt:
     """One presentation of one question."""
 
     parts: tuple[Part, ...]
-    """In the order in which a model sees them; every picture comes right after the text that names it."""
+    """In the order of the prompt; every picture follows the text that names it."""
     hints_given: tuple[str, ...] = ()
-    """Kinds of hints that stand in the text."""
+    """Kinds of hints in the text."""
     hints_withheld: Mapping[str, str] = field(default_factory=dict)
-    """Kinds that were asked for and are not there: "would state the answer" or "nothing known"."""
+    """Requested kinds that are not in the text: "would state the answer" or "nothing known"."""
 
 
 def prompt(
@@ -86,9 +86,9 @@ def prompt(
 ) -> Prompt:
     """Text and pictures in order.
 
-    `rotation` is a presentation of circular evaluation: position p shows option (p + rotation) mod k. `blind` leaves
-    the pictures out. `hints` are kinds of low-level cues (`hints.kinds`), taken from
-    what `others`, questions about the same clip, have measured. Raises `UsageError` for a rotation that the question
+    `rotation` is a presentation of circular evaluation: position p shows option (p + rotation) mod k. `blind` omits
+    the pictures. `hints` are kinds of low-level cues (`hints.kinds`), taken from `others`, questions about the same
+    clip. Raises `UsageError` for a rotation that the question
     does not have, and for an unknown kind of hint.
     """
     shown = rotated(question, rotation)
@@ -99,7 +99,7 @@ def prompt(
 
 
 def rotated(question: Question, rotation: int) -> Question:
-    """Position p shows option (p + rotation) mod k; the answer's letter follows, and drawn options move likewise.
+    """The question with rotated options: position p shows option (p + rotation) mod k. The right letter changes too.
 
     Raises `UsageError` for a rotation that the question does not have.
     """
@@ -117,17 +117,17 @@ def rotated(question: Question, rotation: int) -> Question:
 
 
 def rotations(question: Question) -> int:
-    """How often circular evaluation asks a question: once for each option of a choice, else once."""
+    """Number of presentations in circular evaluation: the number of options of a choice, else 1."""
     return max(1, len(question.options))
 
 
 def form(question: Question) -> str:
-    """What stands between the tags, in words."""
+    """The form of the answer between the tags, in words."""
     return format_of(question.format).form(question)
 
 
 def _pictures(question: Question) -> list[Part]:
-    """Pictures of the question, each after its name."""
+    """The pictures of the question, each after its name."""
     parts: list[Part] = []
     for name, medium in named_media(question):
         parts += [f"{name.capitalize()}:", medium]
@@ -145,7 +145,7 @@ def named_media(question: Question) -> list[tuple[str, Mapping[str, Json]]]:
 
 
 def _hints(given: Mapping[str, Sequence[Cue]], question: Question) -> list[Part]:
-    """What is known, above the question. Pixels are those of the full-size frame, which is named."""
+    """The hints above the question. Pixels refer to the full-size frame, whose size is stated."""
     if not given:
         return []
     sizes = {tuple(medium["frame_size_px"]) for medium in question.media if "frame_size_px" in medium}

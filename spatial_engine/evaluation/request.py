@@ -1,4 +1,4 @@
-"""One request to a chat server: words and pictures in order, its reply, and where it is sent."""
+"""A request to a chat server: text and pictures in order, and its outcome."""
 
 import json
 from base64 import b64encode
@@ -16,16 +16,16 @@ Reach = Literal["item", "all", "passing"]
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What a server sent."""
+    """The reply of a server."""
 
     body: dict[str, Any]
-    """Its JSON, as it came; has at least one choice."""
+    """Its JSON, with at least one choice."""
     seconds: float
-    """Of the attempt that succeeded."""
+    """Duration of the successful attempt."""
 
     @property
     def text(self) -> str:
-        """The words of the first choice; a refusal's words where there are no others."""
+        """The text of the first choice, or of its refusal."""
         message = self.body["choices"][0].get("message")
         message = message if isinstance(message, dict) else {}
         content = message.get("content")
@@ -34,14 +34,14 @@ class Reply:
         return str(content or message.get("refusal") or "")
 
     def tokens(self, which: Literal["prompt_tokens", "completion_tokens"]) -> int | None:
-        """As the server counted them; None if it did not say."""
+        """Number of tokens by the count of the server; None if it gives none."""
         usage = self.body.get("usage")
         count = usage.get(which) if isinstance(usage, dict) else None
         return count if isinstance(count, int) else None
 
 
 class TimedOut(Exception):  # noqa: N818 - it is an outcome
-    """No whole reply within the time allowed."""
+    """No complete reply within the time allowed."""
 
 
 class Failed(Exception):  # noqa: N818 - it is an outcome
@@ -50,9 +50,9 @@ class Failed(Exception):  # noqa: N818 - it is an outcome
     def __init__(self, cause: str, kind: str, reach: Reach) -> None:
         super().__init__(cause)
         self.kind = kind
-        """Equal for equal causes: "401", "404", "no connection"."""
+        """Kind of the cause: "401", "404", "no connection"."""
         self.reach = reach
-        """ "all": every request will fail so; "item": perhaps this one only; "passing": it may work later."""
+        """ "all": affects every request; "item": possibly only this one; "passing": may succeed later."""
 
 
 Outcome = Reply | TimedOut | Failed
@@ -63,23 +63,23 @@ _TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".we
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What a model is asked."""
+    """One request to a model."""
 
     model: str
     parts: tuple[str | Path, ...]
-    """Texts, and the files of pictures, in the order shown."""
+    """Texts and picture files, in the order of the prompt."""
     parameters: Mapping[str, Json] = field(default_factory=dict)
-    """temperature, max_tokens, ...: as the server takes them."""
+    """Parameters of the server: temperature, max_tokens, ..."""
 
     @property
     def key(self) -> str:
-        """sha256 of model, texts, bytes of the pictures, and parameters: the same request on any machine."""
+        """sha256 of model, texts, bytes of the pictures and parameters: equal on every machine."""
         parts = [part if isinstance(part, str) else {"sha256": media_hash(part)} for part in self.parts]
         text = json.dumps([self.model, parts, dict(self.parameters)], sort_keys=True, separators=(",", ":"))
         return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
     def content(self) -> list[dict[str, Any]]:
-        """The parts as a chat message holds them; pictures as data: URLs of the files' own bytes."""
+        """The content of the chat message; pictures are data: URLs of the bytes of their files."""
         return [_text(part) if isinstance(part, str) else _picture(part) for part in self.parts]
 
     @property

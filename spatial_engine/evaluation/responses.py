@@ -1,4 +1,4 @@
-"""`responses.jsonl` of a run: one answer a line, appended and synced as it comes, so that a kill loses none."""
+"""`responses.jsonl` of a run: one answer per line, appended and synced at once, so that a kill loses none."""
 
 import json
 import os
@@ -15,21 +15,21 @@ from spatial_engine.errors import UsageError
 
 @dataclass(frozen=True, kw_only=True)
 class Response:
-    """A model's reply to one presentation of a question. Of answers made elsewhere only `id` and `text` are needed."""
+    """The reply of a model to one presentation. Answers made elsewhere need only `id` and `text`."""
 
     id: str
-    """The question's id."""
+    """Id of the question."""
     text: str | None
-    """The reply as it came, None if none came."""
+    """The reply; None if there is none."""
     rotation: int = 0
-    """Which presentation: position p showed option (p + rotation) mod k."""
+    """Rotation of the options: position p shows option (p + rotation) mod k."""
     item: str = ""
-    """Hash of what was asked (`evaluation.item.item_hash`); "" where it is not known."""
+    """Hash of what was asked (`evaluation.item.item_hash`); "" if unknown."""
     outcome: Literal["answered", "timed_out", "failed"] = "answered"
     error: str = ""
-    """Why no reply came."""
+    """Why there is no reply."""
     judged: str | None = None
-    """The answer that a language model found in `text`, where rules found none; None if none was asked."""
+    """The answer that the judge found in `text` where rules found none; None if it was not asked."""
     seconds: float | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -60,13 +60,14 @@ _RANK = {"failed": 0, "timed_out": 1, "answered": 2}
 
 
 class ResponseFile:
-    """The answers of one run. The last line of a presentation counts, but no failure replaces an answer."""
+    """The answers of one run. The last line of a presentation counts, except that a failure does not replace an
+    answer."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def read(self) -> dict[Key, Response]:
-        """All answers by presentation. A last line that was cut short is left out. Raises `UsageError`."""
+        """All answers by presentation; an incomplete last line is ignored. Raises `UsageError`."""
         return latest(self._lines()) if self.path.is_file() else {}
 
     @contextmanager
@@ -78,7 +79,7 @@ class ResponseFile:
 
     @contextmanager
     def replacing(self) -> Iterator["Appender"]:
-        """A new file in place of this one, once the block ends."""
+        """A new file that replaces this one when the block ends."""
         with atomic_file(self.path) as temporary, temporary.open("wb") as file:
             yield Appender(file, sync=False)
 
@@ -91,7 +92,7 @@ class ResponseFile:
                     if not line.endswith(b"\n"):
                         return  # killed while writing it
                     cause = f"line {number} of {self.path} is no answer: {error}"
-                    raise UsageError(cause, "remove that line: what it answered is asked again") from error
+                    raise UsageError(cause, "remove that line: its question is asked again") from error
 
 
 class Appender:
@@ -101,7 +102,7 @@ class Appender:
         self._file, self._sync = file, sync
 
     def append(self, response: Response) -> None:
-        """One line more. In a file that is appended to it is on disk when this returns."""
+        """Appends one line; syncs it to disk unless the file is being replaced."""
         self._file.write(f"{response.to_line()}\n".encode("utf-8", "surrogatepass"))
         if self._sync:
             self._file.flush()
@@ -109,7 +110,7 @@ class Appender:
 
 
 def response_of(record: Any) -> Response:
-    """The answer of one line's object; keys that are not known are ignored. Raises `ValueError`."""
+    """The answer of one line's object; unknown keys are ignored. Raises `ValueError`."""
     if not isinstance(record, dict):
         raise ValueError("not an object")
     known = {name: value for name, value in record.items() if name in _HOLDS}
@@ -124,7 +125,7 @@ def response_of(record: Any) -> Response:
 
 
 def latest(responses: Iterable[Response]) -> dict[Key, Response]:
-    """By presentation: the last answer; where there is none, the last time-out; else the last failure."""
+    """By presentation: the last answer, else the last time-out, else the last failure."""
     found: dict[Key, Response] = {}
     for response in responses:
         key = response.id, response.rotation

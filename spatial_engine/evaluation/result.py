@@ -24,17 +24,17 @@ CAPABILITIES: Mapping[Capability, str] = {
     "DA": "Deformation and assembly",
     "CR": "Comprehensive reasoning",
 }
-"""In the order of the paper."""
+"""In the order of the paper (EASI)."""
 
 
 @dataclass(frozen=True)
 class Tagged:
-    """What a leaf asks for."""
+    """The capabilities that a leaf tests."""
 
     tags: tuple[Capability, ...]
-    """The one that it asks for most comes first."""
+    """The main capability first."""
     reason: str
-    """Why, in a line."""
+    """The reason, in one line."""
 
 
 LEAF_CAPABILITIES: Mapping[str, Tagged] = {
@@ -68,11 +68,11 @@ LEAF_CAPABILITIES: Mapping[str, Tagged] = {
     "L4/Open-world Exploration/Knowledge Acquisition": Tagged(("CR", "MR"), "where to look in order to learn a place"),
     "L4/Open-world Exploration/Self-Goaling": Tagged(("CR",), "goals are set from what a place affords"),
 }
-"""Of every leaf of `templates.ability`."""
+"""By leaf of `templates.ability`."""
 
 
 def capabilities(ability: str) -> tuple[Capability, ...]:
-    """Tags of a leaf, none for a leaf that is not ours."""
+    """Tags of a leaf; none for an unknown leaf."""
     tagged = LEAF_CAPABILITIES.get(ability)
     return tagged.tags if tagged else ()
 
@@ -131,34 +131,33 @@ def _capabilities(items: Sequence[ScoredItem], seed: int) -> dict[str, Json]:
 
 
 def _circular(items: Sequence[ScoredItem]) -> dict[str, Json] | None:
-    """Of the choices that were shown in more than one rotation; a rotation without an answer is wrong. None where
-    there are none."""
+    """Metrics of choices with several rotations; a rotation without an answer is wrong. None without any."""
     asked = grouped(items, lambda item: item.id).values()
-    turned = [_presented(rotations) for rotations in asked if len(rotations) > 1]
-    if not turned:
+    rotated = [_presented(rotations) for rotations in asked if len(rotations) > 1]
+    if not rotated:
         return None
-    found = circular(turned)
-    return {"soft": found.soft, "hard": found.hard, "plain": found.plain, "questions": len(turned)}
+    found = circular(rotated)
+    return {"soft": found.soft, "hard": found.hard, "plain": found.plain, "questions": len(rotated)}
 
 
 def _presented(rotations: Sequence[ScoredItem]) -> Presented:
-    """Places do not matter, only which rotations were right: the right one is called 0, all others nothing."""
+    """Option 0 stands for the right one: only which rotations are right matters."""
     right, k = {item.rotation for item in rotations if item.right}, options(rotations[0])
     return Presented(options=k, answer=0, predictions=tuple(-i % k if i in right else None for i in range(k)))
 
 
 def _f1(first: Iterable[ScoredItem], answers: Mapping[str, Json]) -> dict[str, Json] | None:
-    """Of yes/no questions, positive = yes; what could not be read is not yes."""
+    """F1 of yes/no questions with yes as positive; an unreadable answer is not yes."""
     asked = [item for item in first if item.format == "yes_no" and answers.get(item.id) in ("yes", "no")]
-    said = [item.extracted if item.extracted in ("yes", "no") else None for item in asked]
-    found = f1([answers[item.id] for item in asked], said)
+    predictions = [item.extracted if item.extracted in ("yes", "no") else None for item in asked]
+    found = f1([answers[item.id] for item in asked], predictions)
     if not asked or found is None:
         return None
     return {"f1": found.value, "precision": found.precision, "recall": found.recall, "items": found.count}
 
 
 def _tree(items: Sequence[ScoredItem]) -> dict[str, Json]:
-    """Our own scores on the published tree, leaf by leaf over facts."""
+    """Our own scores on the published tree: facts are averaged by leaf."""
     rows = [
         {"score": fact.score, "ability": leaf}
         for leaf, group in grouped(items, lambda item: item.ability).items()
@@ -168,18 +167,18 @@ def _tree(items: Sequence[ScoredItem]) -> dict[str, Json]:
 
 
 def _official(first: Iterable[ScoredItem]) -> dict[str, Json] | None:
-    """The official scorer's numbers, aggregated its way; None where it has none."""
+    """Scores of the official scorer, aggregated in its way; None without any."""
     rows = [{"score": item.official, **tags(item.ability)} for item in first if item.official is not None]
     return {**official_aggregate(rows), "rows": len(rows)} if rows else None
 
 
 def _strict(first: Iterable[ScoredItem]) -> dict[str, Json] | None:
-    """Likewise of the strict scorer."""
+    """Scores of the strict scorer, likewise."""
     rows = [{"score": item.strict, "ability": item.ability} for item in first if item.strict is not None]
     return {**strict_aggregate(rows), "rows": len(rows)} if rows else None
 
 
 def _counts(values: Iterable[str], names: Sequence[str]) -> dict[str, int]:
-    """How often each name occurs, zeros included."""
+    """Count of each name, including zeros."""
     found = Counter(values)
     return {name: found[name] for name in names}

@@ -1,4 +1,4 @@
-"""From the answers of a run to its `scores.jsonl` and `result.json`, and to the baselines beside it."""
+"""Scores the answers of a run into `scores.jsonl` and `result.json`, and writes the baselines beside it."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -21,7 +21,7 @@ from spatial_engine.evaluation.scored import ScoredItem
 from spatial_engine.progress import Progress, counted
 
 Asked = Callable[[], Iterable[Presentation]]
-"""All that a run is about, in the order of the data set; may be gone through several times."""
+"""All presentations of a run, in the order of the data set; can be iterated several times."""
 
 
 def finish(
@@ -33,22 +33,23 @@ def finish(
     replay: bool = False,
     progress: Progress,
 ) -> None:
-    """Asks the judge, if there is one, and scores."""
+    """Asks the judge, if there is one, and scores the answers."""
     try:
         if judge is not None:
             lost = judge_unread(run.responses, asked(), judge, cache=cache, replay=replay, progress=progress)
             if lost:
-                progress.say(f"{counted(lost, 'answer')} are left that the judge gave no usable reply to")
-    finally:  # a judge that cannot be asked takes no score away
+                progress.say(f"{counted(lost, 'answer')} without a usable reply of the judge")
+    finally:  # scores are written even if the judge fails
         left_out = score_run(run, asked())
         if left_out:
-            progress.say(f"{counted(left_out, 'question')} cannot be scored: the data set lacks what is needed")
+            progress.say(f"{counted(left_out, 'question')} cannot be scored: fields are missing in the data set")
 
 
 def score_run(run: RunFolder, asked: Iterable[Presentation]) -> int:
     """Writes `scores.jsonl` and `result.json` from `responses.jsonl`; equal answers give equal bytes.
 
-    What has no answer is `missing`, and wrong. Returns how many items cannot be scored: their questions are at fault.
+    A presentation without an answer is `missing` and wrong. Returns the number of items that cannot be scored because
+    their questions are invalid.
     """
     responses = run.responses.read()
     items, answers, left_out = [], {}, 0
@@ -72,7 +73,7 @@ def _write_scores(path: Path, items: Iterable[ScoredItem]) -> None:
 
 
 def write_baselines(out: str | Path, dataset: Dataset, hashes: Mapping[str, str], *, circular: bool) -> None:
-    """Writes what OUT lacks. Where a run of it is circular, the baselines are too."""
+    """Writes the missing baselines of OUT; circular ones if a run is circular."""
     for name in RESERVED:
         run = RunFolder(Path(out) / name)
         if not ((run.path / RESULT).is_file() and (run.record["circular"] or not circular)):

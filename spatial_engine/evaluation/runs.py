@@ -1,4 +1,4 @@
-"""The folders of runs, OUT/<run>/{run.json, responses.jsonl, scores.jsonl, result.json}: one data set an OUT."""
+"""The folders of runs, OUT/<run>/{run.json, responses.jsonl, scores.jsonl, result.json}: one data set per OUT."""
 
 import json
 import re
@@ -18,11 +18,11 @@ RUN = "run.json"
 SCORES = "scores.jsonl"
 RESULT = "result.json"
 BINDING = ("source", "baseline", "model", "blind", "hints", "settings")
-"""What may not change between two starts of one run."""
+"""Settings that may not change within a run."""
 RESERVED = ("oracle", "no-op", "empty", "random", "most-frequent")
-"""Names of the baselines that stand beside every run."""
+"""Names of the baselines that are written beside every run."""
 _TAKEN = ("report", "comparison.json", RUN, SCORES, RESULT, NAME, "store", "dataset")
-"""What `report` writes beside the runs, and what a folder of another kind holds."""
+"""Names that `report` writes beside the runs, and names in folders of other kinds."""
 _OTHERS = {
     "audit.json": "a data set",
     "questions.jsonl": "a data set",
@@ -30,8 +30,8 @@ _OTHERS = {
     "dataset/audit.json": "the OUT of `run`, which report draws otherwise",
     RUN: "a single run",
 }
-"""What a folder is that holds this file."""
-_NAME_BYTES = 200  # file systems allow 255, and a little is written around a name
+"""The kind of a folder with this file."""
+_NAME_BYTES = 200  # file systems allow 255; suffixes are added to a name
 
 
 @dataclass(frozen=True)
@@ -42,20 +42,19 @@ class RunFolder:
 
     @property
     def record(self) -> dict[str, Json]:
-        """What `run.json` says."""
+        """The content of `run.json`."""
         return dict(read_json(self.path / RUN))
 
     @property
     def responses(self) -> ResponseFile:
-        """Its answers."""
+        """The file of its answers."""
         return ResponseFile(self.path / NAME)
 
 
 def open_run(out: str | Path, record: Mapping[str, Json]) -> RunFolder:
-    """Makes the folder of a run, or opens it to go on. `record`: its `run.json`, with name and dataset_digest.
+    """Creates the folder of a run, or opens it to resume. `record`: its `run.json`, with name and dataset_digest.
 
-    Raises `UsageError` as `check_place`, where OUT holds runs of another data set, or the run was begun with other
-    settings.
+    Raises `UsageError` as `check_place`, and if OUT holds runs on another data set, or if the run has other settings.
     """
     out, name = Path(out), str(record["name"])
     check_place(out, name, baseline=record["baseline"] is True)
@@ -70,7 +69,7 @@ def open_run(out: str | Path, record: Mapping[str, Json]) -> RunFolder:
 
 
 def check_place(out: str | Path, name: str, *, baseline: bool = False) -> None:
-    """Raises `UsageError` if OUT is something else than a folder of runs, or no run of ours may have that name."""
+    """Raises `UsageError` if OUT is something else than a folder of runs, or if the name is not allowed."""
     _check_name(name, baseline)
     for place in (Path(out), *Path(out).parents):
         if place.exists() and not place.is_dir():
@@ -81,7 +80,7 @@ def check_place(out: str | Path, name: str, *, baseline: bool = False) -> None:
 
 
 def _check_name(name: str, baseline: bool) -> None:
-    """The same of the name alone."""
+    """Raises `UsageError` if the name is not allowed."""
     size = len(name.encode()) if name.isprintable() else 0
     if not size or "/" in name or "\\" in name or name.startswith("."):
         raise UsageError(f"--name {name[:80]!r} cannot be the name of a folder", "use letters, digits, - and _")
@@ -90,7 +89,7 @@ def _check_name(name: str, baseline: bool) -> None:
     if name.casefold() in RESERVED and not baseline:
         raise UsageError(f"--name {name} is a baseline's name", f"taken are: {', '.join(RESERVED)}")
     if name.casefold() in _TAKEN:
-        raise UsageError(f"--name {name} is taken: other things are called so", "choose another: --name RUN")
+        raise UsageError(f"--name {name} is reserved", "choose another: --name RUN")
 
 
 def runs(out: Path) -> dict[str, dict[str, Json]]:
@@ -106,7 +105,7 @@ def runs(out: Path) -> dict[str, dict[str, Json]]:
 
 
 def run_name(model: str, *, circular: bool, blind: bool, hints: tuple[str, ...]) -> str:
-    """The name of a run that was given none: the model's last word and what is special about the run."""
+    """The default name of a run: the last part of the model's name, and options that differ from the default."""
     words = [re.sub(r"[^\w.+-]+", "-", model.rstrip("/").rpartition("/")[2]).strip("-.") or "model"]
     words += [word for word, on in (("circular", circular), ("blind", blind)) if on]
     return "-".join([*words, *hints])
@@ -123,8 +122,9 @@ def _check_settings(folder: RunFolder, record: Mapping[str, Json]) -> None:
     before = folder.record
     changed = [name for name in BINDING if before.get(name) != record.get(name)]
     if changed:
-        said = "; ".join(f"{name} was {before.get(name)}, now {record.get(name)}" for name in changed)
-        raise UsageError(f"{folder.path} was begun otherwise: {said}", "choose another --name, or the same settings")
+        differences = "; ".join(f"{name} was {before.get(name)}, now {record.get(name)}" for name in changed)
+        cause = f"{folder.path} has other settings: {differences}"
+        raise UsageError(cause, "choose another --name, or the same settings")
 
 
 _FIELDS = {field.name for field in fields(ScoredItem)}
@@ -132,30 +132,30 @@ _FIELDS = {field.name for field in fields(ScoredItem)}
 
 @dataclass(frozen=True, kw_only=True)
 class FinishedRun:
-    """One run of an evaluation, to be looked at."""
+    """A finished run."""
 
     path: Path
     record: Mapping[str, Json]
-    """What `run.json` says; empty if it cannot be read."""
+    """The content of `run.json`; empty if it cannot be read."""
 
     @property
     def name(self) -> str:
-        """The folder's name: unique in its evaluation, which a model's name need not be."""
+        """The name of the folder, which is unique in OUT; names of models need not be."""
         return self.path.name
 
     @property
     def baseline(self) -> bool:
-        """Whether it only gives a scale: an oracle, a guesser, a model that saw no pictures."""
+        """Whether it is a baseline or a blind run."""
         return self.record.get("baseline") is True or self.record.get("blind") is True
 
     @property
     def dataset(self) -> Path | None:
-        """Where the data set lay that was asked."""
+        """Path of the data set at the time of asking."""
         place = self.record.get("dataset")
         return Path(place) if isinstance(place, str) and place else None
 
     def scores(self) -> tuple[list[ScoredItem], int]:
-        """Its scored items, and how many lines could not be read (the last one of a killed run, say)."""
+        """Its scored items, and the number of unreadable lines (such as the last line of a killed run)."""
         found, damaged = [], 0
         try:
             with (self.path / SCORES).open("rb") as lines:
@@ -168,7 +168,7 @@ class FinishedRun:
         return found, damaged
 
     def kept_result(self) -> dict[str, Any] | None:
-        """What `result.json` says; None if there is none, or one that is older than the scores or this program."""
+        """The content of `result.json`; None if it is missing, or older than the scores or than this program."""
         file = self.path / RESULT
         try:
             if file.stat().st_mtime_ns < (self.path / SCORES).stat().st_mtime_ns:
@@ -199,7 +199,7 @@ def _record(path: Path) -> dict[str, Any]:
 
 
 def _item(line: bytes) -> ScoredItem | None:
-    """One line, or None if it is no scored item. Keys that are not known are left."""
+    """The item of one line; None if it is invalid. Unknown keys are ignored."""
     try:
         record = json.loads(line)
         item = ScoredItem(**{name: record[name] for name in record if name in _FIELDS})

@@ -1,4 +1,4 @@
-"""Scores of answers that were made elsewhere."""
+"""Scores answers that were made elsewhere."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -36,10 +36,9 @@ def score(
 ) -> Path:
     """Scores a file of answers to a data set, as a run of its own; returns the run's folder.
 
-    A line holds at least an id and a text. Questions without an answer are missing, and wrong. With `scorer`, a name
+    A line has at least an id and a text. Questions without an answer count as wrong. With `scorer`, a name
     of `scoring.scorers.SCORERS`, `dataset` is instead a file of a published benchmark's items (`score_published`).
-    Raises `UsageError` for lines that cannot be used, and where the lines say that they answer other items (their hash
-    is not the data set's).
+    Raises `UsageError` for unusable lines, and for lines with the hash of an item that the data set does not have.
     """
     if scorer is not None:
         if judge is not None or cache is not None or replay:
@@ -85,12 +84,12 @@ def score(
 
 
 def _rotations(dataset: Dataset) -> dict[str, int]:
-    """How many presentations each question has at most, by its id."""
+    """Largest number of presentations of each question, by id."""
     return Counter(shown.question.id for shown in presentations(dataset.questions, circular=True))
 
 
 def _write(file: ResponseFile, answers: Mapping[Key, Response], hashes: Mapping[str, str]) -> None:
-    """Replaces the answers of the run; what a judge found for the same text is kept."""
+    """Replaces the answers of the run, but keeps the judge's answers to equal texts."""
     before = file.read()
     with file.replacing() as lines:
         for key, response in answers.items():

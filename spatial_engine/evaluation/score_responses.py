@@ -1,4 +1,4 @@
-"""From a question and what a model said to one line of `scores.jsonl`."""
+"""Scores the response of a model to a question: one line of `scores.jsonl`."""
 
 import json
 import math
@@ -96,8 +96,8 @@ def _published(
 ) -> tuple[float | None, float | None]:
     """(by the official pipeline, by its strict counterpart), from the row of our export; None where that has none.
 
-    The official readers know neither the tags of our choices nor the names in our plans: they are given what was read
-    in the form that their own prompts ask for.
+    The official readers know neither our answer tags nor the action names in our plans. So they get the extracted
+    answer in the form that their own prompts ask for.
     """
     doc = row(question)
     if isinstance(doc, Unscored):

@@ -1,4 +1,4 @@
-"""One line of `scores.jsonl`: a question, what a model said, and what that is worth."""
+"""One line of `scores.jsonl`: a question, the response of a model, and its score."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from typing import Literal
 from templates.measured import Json
 
 Status = Literal["answered", "unreadable", "refused", "timed_out", "failed", "missing"]
-"""Everything but `answered` scores 0 and is counted apart."""
+"""Every status except `answered` scores 0 and is counted separately."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +16,7 @@ class ScoredItem:
     """The score of one presentation of one question."""
 
     id: str
-    """The question's id; question, media, answer and evidence stand in the data set."""
+    """Id of the question in the data set."""
     rotation: int
     ability: str
     """Leaf of the tree, spelt "L1/Geometry/Distance"."""
@@ -27,29 +27,29 @@ class ScoredItem:
     status: Status
     response: str | None
     extracted: Json
-    """What was read from the response, None if nothing."""
+    """The answer that was read from the response; None if there is none."""
     how: Literal["tags", "rules", "judge"] | None
-    """Which step of the extraction found it."""
+    """The step of the extraction that found it."""
     right: bool
-    """By the definition of `templates/answer.py`."""
+    """By the definition of `templates.answers`."""
     score: float
-    """From 0 to 1: `right` for labels, points and plans within tolerance; graded scores stand in `detail`."""
+    """From 0 to 1: 1 if the answer is right; `detail` has graded scores."""
     chance: float
-    """What a guesser expects of `score`."""
+    """Expected score of a uniform guess."""
     window_s: float | None
-    """Time between the first and the last frame shown; None without time stamps."""
+    """Time between the first and the last frame shown, in seconds; None without time stamps."""
     window_frames: int | None
-    """Frames between the first and the last frame shown; None where nothing of the footage is shown."""
+    """Frames between the first and the last frame shown; None if no frame is shown."""
     official: float | None = None
-    """Score of the official scorer for the same answer (a letter that was read is given as "Answer: B"); None where
-    it has none for this question."""
+    """Score of the official scorer for the same answer (a letter is passed as "Answer: B"); None if it has no metric
+    for the question."""
     strict: float | None = None
-    """Likewise of the strict one."""
+    """Score of the strict scorer, likewise."""
     seconds: float | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
     detail: Mapping[str, Json] = field(default_factory=dict)
-    """Of the score: error, Gaussian score, relative accuracy, ..."""
+    """Details of the score: error, Gaussian score, relative accuracy, ..."""
 
 
 MEANS = {
@@ -57,17 +57,17 @@ MEANS = {
     "relative_accuracy": "mean relative accuracy of numbers",
     "pairs_right": "share of pairs in the right order",
     "kendall_tau": "Kendall's τ of orders",
-    "progress": "share of the way that a plan leads",
+    "progress": "share of the distance that a plan covers",
     "spl": "success of plans, weighted by their length",
 }
-"""Keys of `ScoredItem.detail` of which the mean is taken, in words."""
+"""Keys of `ScoredItem.detail` that are averaged, with a description."""
 MEDIANS = {"angular_error_deg": "error of angles, in degrees", "distance_px": "distance of points, in pixels"}
-"""Likewise the median: a single wild answer says nothing."""
+"""Keys of which the median is taken, which outliers do not change."""
 
 
 def graded(items: Iterable[ScoredItem]) -> dict[str, Json]:
-    """By key: `{"mean" | "median", "items"}` over the presentations that have it. What was not read is not in it, so
-    these numbers stand beside a score, never for it."""
+    """By key: `{"mean" | "median", "items"}` over the presentations that have it. Unreadable answers are not included,
+    so these numbers complement the score and do not replace it."""
     found: dict[str, list[float]] = {key: [] for key in (*MEANS, *MEDIANS)}
     for item in items:
         for key in found.keys() & item.detail.keys():

@@ -1,4 +1,4 @@
-"""The last thing that evaluate and score print: how a run did, what it took, and what to do about what failed."""
+"""Prints the result of `evaluate` and `score`: the score of the run, its cost, and its failures with a remedy."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,18 +18,17 @@ _ROWS = 12
 
 
 def show_plan(plan: Plan, prices: Prices) -> None:
-    """What asking would take."""
-    left = plan.left
-    print(f"answered already: {plan.answered}; in the cache: {plan.cached}; to be asked: {left.requests}")
-    print(f"pictures: {left.pictures}")
-    print(f"tokens, estimated: {left.input_tokens} in, {left.output_tokens} out")
-    if (amount := prices.amount(left.input_tokens, left.output_tokens)) is not None:
+    """Prints the estimated cost."""
+    remaining = plan.remaining
+    print(f"answered already: {plan.answered}; in the cache: {plan.cached}; to be asked: {remaining.requests}")
+    print(f"pictures: {remaining.pictures}")
+    print(f"tokens, estimated: {remaining.input_tokens} in, {remaining.output_tokens} out")
+    if (amount := prices.amount(remaining.input_tokens, remaining.output_tokens)) is not None:
         print(f"cost, estimated: {amount:.2f}")
 
 
 def show_run(path: Path) -> bool:
-    """Score, what it took, failures, and all runs beside it. Returns whether every request got its reply or its
-    time-out."""
+    """Prints score, cost, failures, and all runs of OUT. Returns whether no request failed."""
     run, result = RunFolder(path), read_json(path / RESULT)
     overall, statuses, usage = result["overall"], result["statuses"], result["usage"]
     if overall["score"] is None:
@@ -47,7 +46,8 @@ def show_run(path: Path) -> bool:
 
 
 def show_leaderboard(out: Path, name: str) -> None:
-    """All runs of OUT, best first, baselines last; `name` is pointed at. Of many runs the first and that one."""
+    """Prints the runs of OUT, best first and baselines last, with a mark at `name`. Of many runs it prints the first
+    ones and `name`."""
     found = ranked_runs(out)
     shown = [run for number, run in enumerate(found) if number < _ROWS or run.name == name]
     width = max((len(printable(run.name)) for run in shown), default=0)
@@ -68,8 +68,8 @@ def _between(interval: Sequence[float] | None) -> str:
 def _show_usage(usage: dict[str, dict[str, float] | None]) -> None:
     parts = []
     for name, word in (("input_tokens", "tokens in"), ("output_tokens", "tokens out"), ("seconds", "s of replies")):
-        if spread := usage.get(name):
-            parts.append(f"{spread['sum']:.0f} {word}")
+        if counts := usage.get(name):
+            parts.append(f"{counts['sum']:.0f} {word}")
     if cost := usage.get("cost"):
         parts.append(f"cost {cost['amount']:.2f} {cost['currency']}")
     if parts:
@@ -81,27 +81,27 @@ def _show_failures(file: ResponseFile) -> bool:
     for reason, count in failed.most_common(_SHOWN):
         print(f"  failed {count}: {printable(reason)}")
     if failed:
-        print("  try: the same command again asks for the failed ones; what is answered is kept")
+        print("  try: the same command again repeats the failed requests; answers are kept")
     return not failed
 
 
 @dataclass(frozen=True, kw_only=True)
 class RankedRun:
-    """One run among others."""
+    """One line of the leaderboard."""
 
     name: str
-    """Of its folder."""
+    """Name of its folder."""
     score: float | None
-    """Mean over facts; None where nothing was scored."""
+    """Mean over facts; None if nothing was scored."""
     interval: Sequence[float] | None
-    """95 %; None where a single clip allows none."""
+    """95 % interval; None for a single clip."""
     facts: int
-    """It was asked about."""
+    """Number of facts that it was asked about."""
     baseline: bool
 
 
 def ranked_runs(out: Path) -> list[RankedRun]:
-    """Best first, models before baselines; runs without scores are left out."""
+    """Best first, models before baselines; runs without scores are omitted."""
     found = [ranked for run in finished_runs(out) if (ranked := _ranked(run))]
     return sorted(found, key=lambda run: (run.baseline, -(run.score or 0.0), run.name))
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 UNKNOWN_OPTIONS = 4
-"""What VLMEvalKit takes where a row does not say how many options there were; EASI's own script drops the row."""
+"""Number of options that VLMEvalKit assumes if a row states none; EASI's own script drops the row."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,10 +13,10 @@ class ChanceAdjusted:
     """CAA = (Σ X_i - Σ 1/n_i) / (N - Σ 1/n_i) over N questions with n_i options, as fractions (tables print x 100)."""
 
     value: float
-    """1 at best, 0 for a guesser, below 0 for worse; 0 where N or the denominator is 0."""
+    """1 at best, 0 for guessing, below 0 for worse; 0 if N or the denominator is 0."""
     accuracy: float
     chance: float
-    """What a guesser is expected to get right."""
+    """Expected accuracy of guessing."""
     count: int
 
 
@@ -108,7 +108,7 @@ def _ratio(part: float, whole: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Presented:
-    """What was answered to the k presentations of one question, as places 0..k-1."""
+    """The answers to the k presentations of one question, as places 0..k-1."""
 
     options: int
     answer: int

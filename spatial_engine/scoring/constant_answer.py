@@ -1,4 +1,4 @@
-"""The best constant answer: the one answer, given to many questions alike, that is right most often."""
+"""The best constant answer: the one answer that is right for most of many questions."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
@@ -7,9 +7,9 @@ from typing import TypeVar
 import numpy as np
 
 _TRIED = 33
-"""Answers that are tried, evenly spaced among those seen; beside them a third as many of the most common ones."""
+"""Number of candidates, evenly spaced among the right answers; a third as many of the most frequent ones are added."""
 _TRIED_ON = 256
-"""Answers that each is tried on, evenly spaced likewise."""
+"""Number of questions that each candidate is tried on, evenly spaced likewise."""
 
 Answer = TypeVar("Answer", bound=Hashable)
 

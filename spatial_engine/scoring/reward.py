@@ -24,17 +24,17 @@ Completion = str | Sequence[Mapping[str, Json]]
 """Text, or the messages of a conversation, of which the assistant's last one counts."""
 
 MOST_PARTIAL = 0.3
-"""The most that a wrong answer earns for being near. A right one earns at least 0.8."""
+"""Largest reward of a wrong but near answer. A right one earns at least 0.8."""
 THINKING = 0.1
-"""What thoughts add to a right plan (L3, L4)."""
+"""Reward of reasoning for a right plan (L3, L4)."""
 LENGTHY = 0.2
-"""What thoughts take from a right perception (L1, and counting)."""
+"""Penalty on reasoning for a right perception (L1, and counting)."""
 _ENOUGH_WORDS = 40
-"""Distinct words of reasoning that earn all of `THINKING`; repeated words do not count."""
+"""Distinct words of reasoning that earn all of `THINKING`."""
 _MUCH_THOUGHT = 2_000
-"""Characters of thought that cost all of `LENGTHY`."""
+"""Characters of reasoning that cost all of `LENGTHY`."""
 _TOO_MUCH_THOUGHT = 20_000
-"""Characters beyond which thoughts earn nothing."""
+"""Reasoning with more characters earns nothing."""
 
 
 def reward(

@@ -25,7 +25,7 @@ def test_many_pieces_take_few_lines(capsys: pytest.CaptureFixture[str], total: i
             lines.step("x", "done" if number else "failed\n")
     out, err = capsys.readouterr()
     assert not out and len(err.splitlines()) == most
-    assert err.splitlines()[-1] == f"asking {total}/{total} (100 %), 1 in trouble"
+    assert err.splitlines()[-1] == f"asking {total}/{total} (100 %), 1 unsuccessful"
 
 
 def test_the_bar_takes_markup_as_text(capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,14 +84,14 @@ BAD = {
 
 
 @pytest.mark.parametrize("reason", BAD)
-def test_bad_lines_are_named_or_left_out(write: Write, reason: str) -> None:
+def test_bad_lines_are_named_or_skipped(write: Write, reason: str) -> None:
     path = write({"id": "b", "text": "A"}, BAD[reason])
     with pytest.raises(UsageError) as refused:
         read_answers(path, IDS)
     assert "1 line cannot be used: line 2: " in refused.value.cause and reason in refused.value.cause
     assert "--skip-bad-lines" in refused.value.remedy
     found = read_answers(path, IDS, skip_bad_lines=True)
-    assert list(found.responses) == [("b", 0)] and "1 bad line left out (line 2" in found.taken
+    assert list(found.responses) == [("b", 0)] and "1 bad line skipped (line 2" in found.taken
 
 
 @pytest.mark.parametrize(

@@ -252,9 +252,9 @@ def test_the_cache_pays_once_and_replay_needs_no_server(dataset: Dataset, tmp_pa
 def test_the_plan_is_what_would_be_asked(dataset: Dataset, tmp_path: Path) -> None:
     nowhere = patient("http://127.0.0.1:9/v1")
     before = plan(dataset, tmp_path / "out", MODEL, nowhere)
-    assert (before.answered, before.cached, before.left.requests) == (0, 0, count(dataset))
-    assert before.left.pictures == sum(len(question.media) for question in dataset.questions)
-    assert before.left.input_tokens > 100 * before.left.requests
+    assert (before.answered, before.cached, before.remaining.requests) == (0, 0, count(dataset))
+    assert before.remaining.pictures == sum(len(question.media) for question in dataset.questions)
+    assert before.remaining.input_tokens > 100 * before.remaining.requests
     assert not (tmp_path / "out").exists()
     with serving(lambda number, request: Does()) as (url, _):
         evaluate(dataset, tmp_path / "out", replace(MODEL, limit=3), patient(url), cache=tmp_path / "cache")
@@ -286,9 +286,9 @@ def test_a_run_keeps_its_settings_and_a_folder_its_data_set(dataset: Dataset, tm
     [
         ("../up", "cannot be the name of a folder"),
         (".hidden", "cannot be the name of a folder"),
-        ("report", "is taken"),
-        ("Comparison.json", "is taken"),
-        ("run.json", "is taken"),
+        ("report", "is reserved"),
+        ("Comparison.json", "is reserved"),
+        ("run.json", "is reserved"),
         ("n" * 300, "is too long: 300 bytes"),
         ("ж" * 120, "is too long: 240 bytes"),
     ],

@@ -60,7 +60,7 @@ def test_an_evaluation_is_no_data_set(dataset: Dataset, tmp_path: Path) -> None:
     file = write(tmp_path / "report.jsonl", right(dataset))
     with pytest.raises(UsageError, match="is a data set"):
         score(dataset, file, dataset.path, name="x")
-    with pytest.raises(UsageError, match="--name report is taken"):
+    with pytest.raises(UsageError, match="--name report is reserved"):
         score(dataset, file, tmp_path / "out")
     with pytest.raises(UsageError, match="is a folder"):
         score(dataset, tmp_path, tmp_path / "out")
@@ -97,7 +97,7 @@ def test_a_run_that_a_model_made_is_not_replaced(dataset: Dataset, tmp_path: Pat
     run = score(dataset, file, tmp_path / "out")
     record = read_json(run / "run.json")
     (run / "run.json").write_text(json.dumps({**record, "source": "evaluate"}))
-    with pytest.raises(UsageError, match="begun otherwise"):
+    with pytest.raises(UsageError, match="has other settings"):
         score(dataset, file, tmp_path / "out")
 
 
