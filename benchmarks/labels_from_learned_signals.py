@@ -26,7 +26,15 @@ from templates.registry import create_templates
 from templates.scene.scene import scenes_of
 from templates.settings import AskSettings
 from templates.truth import verdict
-from tests.experts.learned import BREAKS, Models, broken, concluded, imitated, second_gravity, second_map
+from tests.experts.learned import (
+    FAULTS,
+    Models,
+    broken,
+    second_gravity,
+    second_reconstruction,
+    simulated,
+    with_joining_experts,
+)
 
 TEMPLATES = create_templates()
 WORDS = {True: "right", False: "wrong", None: "undecidable"}
@@ -43,9 +51,9 @@ def signals_of(
     scene: RenderedScene, clip: Clip, models: Models, checked: bool, rng: np.random.Generator
 ) -> Mapping[str, Signal]:
     """All signals of a run, with or without second opinions and their comparison."""
-    signals = concluded(clip, models)
+    signals = with_joining_experts(clip, models)
     if checked:
-        signals |= second_map(scene, clip, models, rng) | second_gravity(models, scene, rng)
+        signals |= second_reconstruction(scene, clip, models, rng) | second_gravity(models, scene, rng)
     signals |= CrossCheckExpert()(clip, signals)  # type: ignore[arg-type]
     return signals
 
@@ -71,8 +79,8 @@ def main(rooms: int, first_seed: int) -> None:
     for seed in range(first_seed, first_seed + rooms):
         scene = room(seed)
         clip = as_clip(scene)
-        models = imitated(scene, clip, np.random.default_rng(seed), metric=bool(seed % 2))
-        for how in ("nothing", *BREAKS):
+        models = simulated(scene, clip, np.random.default_rng(seed), metric=bool(seed % 2))
+        for how in ("nothing", *FAULTS):
             for checked in (True, False):
                 rng = np.random.default_rng(seed)
                 signals = signals_of(scene, clip, broken(models, how), checked, rng)

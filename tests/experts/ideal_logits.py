@@ -1,4 +1,4 @@
-"""What a perfect Orient Anything would put out."""
+"""Logits of an Orient Anything without error."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def density(bins: int, mean_rad: float, fronts: int, kappa: float, first_deg: in
 def ideal_logits(
     head: int, azimuth_rad: float, polar_rad: float, rotation_rad: float, *, fronts: int = 1, kappa: float = 8.0
 ) -> np.ndarray:
-    """Of a head of that size; V1's says that there is a front."""
+    """Logits of a head of that size; V1's state that there is a front."""
     rotations = _ROTATIONS[head]
     azimuth = density(360, azimuth_rad, fronts, kappa)
     parts = [

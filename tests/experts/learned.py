@@ -1,7 +1,7 @@
-"""A rendered scene as learned models would report it: right on the whole, noisy, with its own unit and world.
+"""Simulated output of learned models for a rendered scene: correct up to noise, in its own unit and world.
 
-Nothing here runs a model. What is known of such outputs is imitated: depth with smooth errors and flattened borders,
-poses that wander, a focal length and an up vector that are a little off, tracks that slide at times. σ is honest.
+No model runs here. Known properties of such output are simulated: depth with smooth errors and blurred borders, poses
+with drift, small errors of the focal length and of up, tracks that sometimes lose their point. σ equals the true σ.
 """
 
 from dataclasses import dataclass, replace
@@ -24,33 +24,34 @@ from spatial_engine.rendering.truth import motion_kind
 
 @dataclass(frozen=True, kw_only=True)
 class Noise:
-    """σ of what is wrong with the signals."""
+    """σ of the errors of the signals."""
 
     depth: float = 0.035
     """Relative, smooth over a quarter of the picture and over many frames."""
     depth_in_frame: float = 0.01
     """Relative, smooth over a quarter of the picture, of each frame alone."""
     border_px: float = 1.0
-    """Depth borders are blurred by so much (pixels of the depth map)."""
-    turn_rad: float = float(np.radians(0.3))
+    """σ of the blur of depth borders, in pixels of the depth map."""
+    rotation_rad: float = float(np.radians(0.3))
     """Per axis."""
-    way: float = 0.02
-    """Drift of a position, as a share of the way to it, per axis."""
+    position: float = 0.02
+    """Drift of a position, as a share of its distance from the first one, per axis."""
     up_rad: float = float(np.radians(1.0))
-    """Per axis; the same for all frames but for a fifth."""
+    """Per axis: common to all frames, and a fifth of it per frame."""
     focal: float = 0.03
     """Relative."""
     metre: float = 0.02
-    """Relative, of the scale of metric models: better than any is trusted today, or nothing is asked in metres."""
+    """Relative, of the scale of metric models. It is better than that of real models, as otherwise no question in
+    metres is asked."""
     track_px: float = 0.4
     """Per axis, at 640 px width."""
-    slides: float = 0.01
-    """Share of tracks that leave their point."""
+    lost_share: float = 0.01
+    """Share of tracks that lose their point."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Models:
-    """What the models say of one scene, before any conclusion is drawn."""
+    """Signals of the models for one scene, without those of experts that join them."""
 
     camera_path: CameraPath
     depth: Depth
@@ -60,11 +61,11 @@ class Models:
 
 
 def source(expert: str) -> Provenance:
-    """Of an imitated model."""
-    return Provenance(expert=expert, version="imitated", sigma="raw")
+    """Provenance of a simulated model."""
+    return Provenance(expert=expert, version="simulated", sigma="raw")
 
 
-def imitated(
+def simulated(
     scene: RenderedScene,
     clip: Clip,
     rng: np.random.Generator,
@@ -73,7 +74,7 @@ def imitated(
     metric: bool = False,
     stride: int = 3,
 ) -> Models:
-    """All models on every `stride`-th frame; the camera path and the tracks on every frame."""
+    """Signals of all models on every `stride`-th frame; camera path and tracks on every frame."""
     noise = noise or Noise()
     frames = clip.frames[::stride]
     unit = float(np.exp(rng.normal(0, noise.metre))) if metric else float(rng.uniform(0.2, 5))
@@ -94,8 +95,8 @@ def imitated(
     )
 
 
-def concluded(clip: Clip, models: Models) -> dict[str, Signal]:
-    """The models' signals and what the experts that join them conclude: tracks with motion, matches."""
+def with_joining_experts(clip: Clip, models: Models) -> dict[str, Signal]:
+    """The models' signals and those of the experts that join them: tracks with motion, matches."""
     signals: dict[str, Signal] = {
         "camera_path": models.camera_path,
         "depth": models.depth,
@@ -112,8 +113,8 @@ def _other_focal(camera: Intrinsics, factor: float) -> Intrinsics:
     return replace(camera, fx_px=camera.fx_px * factor, fy_px=camera.fy_px * factor)
 
 
-def _wander(rng: np.random.Generator, n: int, smooth: float) -> Float64[np.ndarray, "n 3"]:
-    """Unit normal per axis, smooth over so many frames."""
+def _drift(rng: np.random.Generator, n: int, smooth: float) -> Float64[np.ndarray, "n 3"]:
+    """Random values with σ = 1 per axis, smoothed over `smooth` frames."""
     raw = gaussian_filter1d(rng.normal(size=(n, 3)), smooth, axis=0, mode="reflect")
     return np.asarray(raw / max(float(raw.std()), 1e-12))
 
@@ -131,8 +132,8 @@ def _path(
     n = len(true)
     reach = np.linalg.norm(true[:, :3, 3], axis=1)
     poses = true.copy()
-    poses[:, :3, :3] = true[:, :3, :3] @ Rotation.from_rotvec(noise.turn_rad * _wander(rng, n, 4)).as_matrix()
-    poses[:, :3, 3] += noise.way * reach[:, None] * _wander(rng, n, 8)
+    poses[:, :3, :3] = true[:, :3, :3] @ Rotation.from_rotvec(noise.rotation_rad * _drift(rng, n, 4)).as_matrix()
+    poses[:, :3, 3] += noise.position * reach[:, None] * _drift(rng, n, 8)
     poses = np.linalg.inv(poses[0]) @ poses
     poses[:, :3, 3] *= unit
     return CameraPath(
@@ -143,9 +144,9 @@ def _path(
         intrinsics=camera,
         focal_relative_sigma=noise.focal,
         motion=motion_kind(true),
-        rotation_sigma_rad=np.full(n, np.sqrt(2) * noise.turn_rad),
-        position_sigma=unit * noise.way * np.sqrt(reach**2 + (0.1 * reach.max()) ** 2),
-        direction_sigma_rad=float(np.hypot(noise.turn_rad, noise.way)),
+        rotation_sigma_rad=np.full(n, np.sqrt(2) * noise.rotation_rad),
+        position_sigma=unit * noise.position * np.sqrt(reach**2 + (0.1 * reach.max()) ** 2),
+        direction_sigma_rad=float(np.hypot(noise.rotation_rad, noise.position)),
         scale=scale,
         provenance=source("any-view model"),
     )
@@ -161,10 +162,10 @@ def _depth(
         height, width = z.shape[0] // 2, z.shape[1] // 2
         z = z[1::2, 1::2][:height, :width]
         if shared is None:
-            shared = _cloud(rng, z.shape)
-        shared = 0.95 * shared + np.sqrt(1 - 0.95**2) * _cloud(rng, z.shape)
-        wrong = noise.depth * shared + noise.depth_in_frame * _cloud(rng, z.shape)
-        maps.append(flattened(z, noise.border_px) * np.exp(wrong) * unit)
+            shared = _smooth_field(rng, z.shape)
+        shared = 0.95 * shared + np.sqrt(1 - 0.95**2) * _smooth_field(rng, z.shape)
+        error = noise.depth * shared + noise.depth_in_frame * _smooth_field(rng, z.shape)
+        maps.append(with_blurred_borders(z, noise.border_px) * np.exp(error) * unit)
     z = np.stack(maps).astype(np.float32)
     sigma = np.full_like(z, np.hypot(noise.depth, noise.depth_in_frame))
     return Depth(
@@ -177,14 +178,14 @@ def _depth(
     )
 
 
-def _cloud(rng: np.random.Generator, shape: tuple[int, ...]) -> Float64[np.ndarray, "h w"]:
-    """A random field of σ 1, smooth over about a quarter of the picture."""
+def _smooth_field(rng: np.random.Generator, shape: tuple[int, ...]) -> Float64[np.ndarray, "h w"]:
+    """A random field with σ = 1, smooth over about a quarter of the picture."""
     field = gaussian_filter(rng.normal(size=shape), shape[1] / 8, mode="reflect")
     return np.asarray((field - field.mean()) / max(float(field.std()), 1e-12))
 
 
-def flattened(z: Float64[np.ndarray, "h w"], border_px: float) -> Float64[np.ndarray, "h w"]:
-    """Borders blurred, as networks do; NaN in their steepest pixels, as experts then say."""
+def with_blurred_borders(z: Float64[np.ndarray, "h w"], border_px: float) -> Float64[np.ndarray, "h w"]:
+    """Depth with borders blurred, as by networks; NaN in the steepest pixels, as by experts."""
     soft = cv2.GaussianBlur(z, (0, 0), border_px) if border_px else z
     steep = cv2.dilate(soft, np.ones((3, 3))) > 1.15 * cv2.erode(soft, np.ones((3, 3)))
     return np.where(steep, np.nan, soft)
@@ -204,13 +205,13 @@ def _gravity(scene: RenderedScene, frames: np.ndarray, rng: np.random.Generator,
 
 
 def _tracks(scene: RenderedScene, clip: Clip, rng: np.random.Generator, noise: Noise) -> ImageTracks:
-    """Points of a grid in four frames, followed through the clip while nothing hides them."""
+    """Points of a grid in four frames, tracked through the clip while they are visible."""
     starts = np.unique(np.linspace(0, len(clip.frames) - 1, 4).round().astype(int))
     xy = np.concatenate([_followed(scene, clip, int(row), rng) for row in starts])
     xy += rng.normal(0, noise.track_px * clip.width_px / 640, xy.shape) * np.isfinite(xy)
-    slid = rng.random(len(xy)) < noise.slides
+    lost = rng.random(len(xy)) < noise.lost_share
     late = np.arange(xy.shape[1]) > rng.integers(0, xy.shape[1], len(xy))[:, None]
-    xy = np.where((slid[:, None] & late)[..., None], xy + rng.normal(0, 8, (len(xy), 1, 2)), xy)
+    xy = np.where((lost[:, None] & late)[..., None], xy + rng.normal(0, 8, (len(xy), 1, 2)), xy)
     return ImageTracks(frames=clip.frames, xy_px=xy.astype(np.float32), provenance=source("tracker"))
 
 
@@ -220,29 +221,29 @@ def _followed(scene: RenderedScene, clip: Clip, row: int, rng: np.random.Generat
     grid = np.mgrid[step // 2 : camera.width_px - 4 : step, step // 2 : camera.height_px - 4 : step]
     xy = grid.reshape(2, -1).T + rng.uniform(-3, 3, (grid.size // 2, 2))
     at = np.clip(np.round(xy).astype(int), 0, [camera.width_px - 1, camera.height_px - 1])
-    z, thing = scene.depth(first)[at[:, 1], at[:, 0]], scene.ids(first)[at[:, 1], at[:, 0]]
+    z, item = scene.depth(first)[at[:, 1], at[:, 0]], scene.ids(first)[at[:, 1], at[:, 0]]
     rays = camera.rays(at.astype(float))
-    world = _moved(scene.world_from_cam[first], rays * (z / rays[:, 2])[:, None])
+    world = _transformed(scene.world_from_cam[first], rays * (z / rays[:, 2])[:, None])
     out = np.full((len(at), len(clip.frames), 2), np.nan)
     for n, frame in enumerate(clip.frames):
-        there = _carried(scene, world, thing, first, int(frame))
-        cam = _moved(np.linalg.inv(scene.world_from_cam[frame]), there)
+        there = _at_frame(scene, world, item, first, int(frame))
+        cam = _transformed(np.linalg.inv(scene.world_from_cam[frame]), there)
         out[:, n] = np.where(_is_seen(scene, int(frame), cam)[:, None], camera.project(cam), np.nan)
     return _until_lost(out, row)
 
 
-def _moved(to_from: Float64[np.ndarray, "4 4"], xyz: Float64[np.ndarray, "t 3"]) -> Float64[np.ndarray, "t 3"]:
+def _transformed(to_from: Float64[np.ndarray, "4 4"], xyz: Float64[np.ndarray, "t 3"]) -> Float64[np.ndarray, "t 3"]:
     return np.asarray(xyz @ to_from[:3, :3].T + to_from[:3, 3])
 
 
-def _carried(
-    scene: RenderedScene, world: Float64[np.ndarray, "t 3"], thing: np.ndarray, a: int, b: int
+def _at_frame(
+    scene: RenderedScene, world: Float64[np.ndarray, "t 3"], item: np.ndarray, a: int, b: int
 ) -> Float64[np.ndarray, "t 3"]:
-    """Points at frame b that lay on things at frame a."""
+    """Positions at frame b of points on objects, given at frame a."""
     from_a, from_b = scene.world_from_things(a), scene.world_from_things(b)
     out = world.copy()
-    for k in np.unique(thing[thing >= 0]):
-        out[thing == k] = _moved(from_b[k] @ np.linalg.inv(from_a[k]), world[thing == k])
+    for k in np.unique(item[item >= 0]):
+        out[item == k] = _transformed(from_b[k] @ np.linalg.inv(from_a[k]), world[item == k])
     return out
 
 
@@ -256,7 +257,7 @@ def _is_seen(scene: RenderedScene, frame: int, cam: Float64[np.ndarray, "t 3"]) 
 
 
 def _until_lost(xy: Float64[np.ndarray, "t n 2"], start: int) -> Float64[np.ndarray, "t n 2"]:
-    """A tracker gives a point up once it is hidden, in both directions from where it began."""
+    """Ends each track where its point is first hidden, forwards and backwards from its start."""
     seen = np.isfinite(xy[..., 0])
     kept = np.ones_like(seen)
     kept[:, start:] = np.logical_and.accumulate(seen[:, start:], axis=1)
@@ -264,23 +265,23 @@ def _until_lost(xy: Float64[np.ndarray, "t n 2"], start: int) -> Float64[np.ndar
     return np.where(kept[..., None], xy, np.nan)
 
 
-BREAKS = ("scale drift", "depth inside out", "path mirrored", "path bent", "gravity on its side", "focal length")
-"""Ways in which a model can be plainly wrong."""
+FAULTS = ("scale drift", "depth inverted", "path mirrored", "path bent", "gravity sideways", "focal length")
+"""Severe errors of a model."""
 
 
 def broken(models: Models, how: str) -> Models:
-    """The same models, one of them plainly wrong."""
+    """The same models, one of them with a severe error."""
     path, depth, gravity = models.camera_path, models.depth, models.gravity
     poses = path.world_from_cam.copy()
     n = len(poses)
     match how:
-        case "scale drift":  # depth and ways grow together, by half over the clip
+        case "scale drift":  # depth and translations grow together, by half over the clip
             grown = np.exp(0.4 * np.linspace(0, 1, n))
             steps = np.diff(poses[:, :3, 3], axis=0) * grown[1:, None]
             poses[1:, :3, 3] = poses[0, :3, 3] + np.cumsum(steps, axis=0)
             at = np.searchsorted(path.frames, depth.frames)
             depth = replace(depth, z=(depth.z * grown[at, None, None]).astype(np.float32))
-        case "depth inside out":
+        case "depth inverted":
             low, high = np.nanpercentile(depth.z, [2, 98])
             depth = replace(depth, z=np.clip(low * high / depth.z, low / 2, 2 * high).astype(np.float32))
         case "path mirrored":
@@ -290,7 +291,7 @@ def broken(models: Models, how: str) -> Models:
             bend = Rotation.from_rotvec(np.outer(np.linspace(0, np.radians(20), n), [0, 1, 0])).as_matrix()
             poses[:, :3, :3] = bend @ poses[:, :3, :3]
             poses[1:, :3, 3] = np.cumsum(np.einsum("nij,nj->ni", bend[1:], np.diff(poses[:, :3, 3], axis=0)), axis=0)
-        case "gravity on its side":
+        case "gravity sideways":
             up = Rotation.from_rotvec([0, 0, np.pi / 2]).apply(gravity.up_cam)
             gravity = replace(gravity, up_cam=np.ascontiguousarray(up))
         case "focal length":
@@ -298,14 +299,16 @@ def broken(models: Models, how: str) -> Models:
     return replace(models, camera_path=replace(path, world_from_cam=poses), depth=depth, gravity=gravity)
 
 
-def second_map(scene: RenderedScene, clip: Clip, models: Models, rng: np.random.Generator) -> dict[str, Signal]:
-    """What structure from motion would say of the same clip: path and sparse points in a world of their own."""
+def second_reconstruction(
+    scene: RenderedScene, clip: Clip, models: Models, rng: np.random.Generator
+) -> dict[str, Signal]:
+    """Simulated structure from motion of the same clip: path and sparse points in another world."""
     true, unit = np.linalg.inv(scene.world_from_cam[clip.frames[0]]) @ scene.world_from_cam[clip.frames], 0.37
     n, motion = len(true), motion_kind(true)
     reach = float(np.nanmedian(scene.depth(int(clip.frames[0]))))
     poses = true.copy()
-    poses[:, :3, :3] = true[:, :3, :3] @ Rotation.from_rotvec(np.radians(0.2) * _wander(rng, n, 6)).as_matrix()
-    poses[:, :3, 3] += 0.003 * reach * _wander(rng, n, 8)
+    poses[:, :3, :3] = true[:, :3, :3] @ Rotation.from_rotvec(np.radians(0.2) * _drift(rng, n, 6)).as_matrix()
+    poses[:, :3, 3] += 0.003 * reach * _drift(rng, n, 8)
     poses = np.linalg.inv(poses[0]) @ poses
     poses[:, :3, 3] *= unit if motion == "general" else np.nan
     path = replace(
@@ -328,7 +331,7 @@ def second_map(scene: RenderedScene, clip: Clip, models: Models, rng: np.random.
 def _points(
     scene: RenderedScene, clip: Clip, models: Models, poses: np.ndarray, unit: float, rng: np.random.Generator
 ) -> SparsePoints:
-    """Points of tracks on what stands still, 2 % wrong, and one in a hundred anywhere."""
+    """Points of tracks on static objects, with errors of 2 %, and one outlier in a hundred."""
     tracks = models.image_tracks.xy_px.astype(np.float64)
     xyz, rows, frames, pixels = [], [], [], []
     maps: dict[int, tuple[np.ndarray, np.ndarray]] = {}
@@ -365,12 +368,12 @@ def _points(
 
 
 def second_gravity(models: Models, scene: RenderedScene, rng: np.random.Generator) -> dict[str, Signal]:
-    """What vanishing points would say: right to a degree and a half, on the same frames."""
+    """Simulated gravity from vanishing points on the same frames, with an error of about 1.5°."""
     up = scene.world_from_cam[models.gravity.frames, 2, :3]
-    turned = Rotation.from_rotvec(np.radians(1.0) * rng.normal(size=3)).apply(up)
+    rotated = Rotation.from_rotvec(np.radians(1.0) * rng.normal(size=3)).apply(up)
     sigma = np.full(len(up), np.radians(1.5))
     return {
         "gravity_check": replace(
-            models.gravity, up_cam=np.ascontiguousarray(turned), sigma_rad=sigma, provenance=source("vanishing points")
+            models.gravity, up_cam=np.ascontiguousarray(rotated), sigma_rad=sigma, provenance=source("vanishing points")
         )
     }

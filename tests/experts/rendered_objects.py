@@ -1,4 +1,4 @@
-"""Rendered scenes as a detector and a segmenter would report them, in upstream's formats; nothing here runs a model."""
+"""Simulated output of a detector and a segmenter for rendered scenes, in upstream's formats. No model runs here."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -17,12 +17,12 @@ from spatial_engine.rendering.scene import camera
 from spatial_engine.rendering.textures import Material
 
 PARTS = {"table leg": "table", "sofa back": "sofa", "pot": "plant"}
-"""Boxes that belong to the thing before them (a pot: behind)."""
+"""Boxes that are part of the object before them in the list (a pot: after it)."""
 
 
 @dataclass(frozen=True)
-class Thing:
-    """One or several boxes of a scene that have one name for a person."""
+class SceneObject:
+    """One or several boxes of a scene that a person calls by one name."""
 
     label: str
     rows: tuple[int, ...]
@@ -30,8 +30,8 @@ class Thing:
     size_m: np.ndarray
 
 
-def things(scene: RenderedScene) -> list[Thing]:
-    """What a person would name: a table is its top and its legs."""
+def objects_in(scene: RenderedScene) -> list[SceneObject]:
+    """Objects that a person would name: a table is its top and its legs."""
     grouped: list[tuple[str, list[int]]] = []
     for row, label in enumerate(scene.labels):
         whole = PARTS.get(label, label)
@@ -39,10 +39,10 @@ def things(scene: RenderedScene) -> list[Thing]:
             grouped[-1][1].append(row)
         else:
             grouped.append((whole, [row]))
-    return [_thing(scene, label, rows) for label, rows in grouped]
+    return [_object(scene, label, rows) for label, rows in grouped]
 
 
-def _thing(scene: RenderedScene, label: str, rows: list[int]) -> Thing:
+def _object(scene: RenderedScene, label: str, rows: list[int]) -> SceneObject:
     solids = [*scene.boxes, *(mover.box for mover in scene.movers)]
     poses = scene.world_from_things(0)
     first = poses[rows[0]]
@@ -51,22 +51,22 @@ def _thing(scene: RenderedScene, label: str, rows: list[int]) -> Thing:
     low, high = np.concatenate(points)[:, :3].min(axis=0), np.concatenate(points)[:, :3].max(axis=0)
     pose = first.copy()
     pose[:3, 3] = (first @ [*((low + high) / 2), 1])[:3]
-    return Thing(label, tuple(rows), pose, high - low)
+    return SceneObject(label, tuple(rows), pose, high - low)
 
 
-def thing_ids(scene: RenderedScene, frame: int, named: Sequence[Thing]) -> np.ndarray:
+def object_ids(scene: RenderedScene, frame: int, named: Sequence[SceneObject]) -> np.ndarray:
     """Row of `named` per pixel; -1 for none."""
     number = np.full(len(scene.labels) + 1, -1, dtype=np.int32)  # the last is for -1
-    for k, thing in enumerate(named):
-        number[list(thing.rows)] = k
+    for k, item in enumerate(named):
+        number[list(item.rows)] = k
     return number[scene.ids(frame)]
 
 
-def as_seen(
-    ids: np.ndarray, label: Sequence[int], score: float = 0.9, least_px: int = 80
+def as_detected(
+    ids: np.ndarray, label: Sequence[int], score: float = 0.9, min_px: int = 80
 ) -> tuple[SegmentedFrame, list[int]]:
-    """Ids of one frame as detections, and which thing each is."""
-    rows = [k for k in np.unique(ids[ids >= 0]) if (ids == k).sum() >= least_px]
+    """Ids of one frame as detections, and the object of each detection."""
+    rows = [k for k in np.unique(ids[ids >= 0]) if (ids == k).sum() >= min_px]
     number = np.full(len(label) + 1, -1, dtype=np.int32)
     number[rows] = np.arange(len(rows))
     detections = Detections(
@@ -85,7 +85,7 @@ def box_of(mask: np.ndarray) -> list[float]:
 
 @dataclass
 class IdealNetworks:
-    """Detector and segmenter that know a scene: their answers are in upstream's formats."""
+    """Detector and segmenter without error: they return the truth in upstream's formats."""
 
     scene: RenderedScene
     clip: Clip
@@ -93,17 +93,17 @@ class IdealNetworks:
     padded_to_square: bool = False
     score: float = 0.9
     missed: dict[int, set[int]] = field(default_factory=dict)
-    """Frame → things that are not detected there."""
+    """Frame → objects that are not detected in it."""
     calls: list[int] = field(default_factory=list)
     """Number of pictures of each call."""
 
     def __post_init__(self) -> None:
-        self.things = things(self.scene)
+        self.objects = objects_in(self.scene)
         self.frame_of = {rgb.tobytes(): frame for frame, rgb in self.clip.read()}
 
     def ids(self, picture: Picture) -> np.ndarray:
         frame = self.frame_of[picture.tobytes()]
-        ids = thing_ids(self.scene, frame, self.things)
+        ids = object_ids(self.scene, frame, self.objects)
         return np.where(np.isin(ids, list(self.missed.get(frame, ()))), -1, ids)
 
     @property
@@ -111,23 +111,23 @@ class IdealNetworks:
         return Networks(detector=self, segmenter=self.segment)  # type: ignore[arg-type]
 
     def __call__(self, pictures: Sequence[Picture]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Boxes as shares from edge to edge, and scores from the logits of two tokens a name."""
+        """Boxes as shares of the picture, and scores from the logits of two tokens per name."""
         self.calls.append(len(pictures))
-        return [self._answer(picture) for picture in pictures]
+        return [self._detected(picture) for picture in pictures]
 
-    def _answer(self, picture: Picture) -> tuple[np.ndarray, np.ndarray]:
+    def _detected(self, picture: Picture) -> tuple[np.ndarray, np.ndarray]:
         ids = self.ids(picture)
         height, width = ids.shape
         unit = np.full(2, max(height, width)) if self.padded_to_square else np.array([width, height])
         spans = [(1 + 3 * k, 3 + 3 * k) for k in range(len(self.names))]
         boxes, logits = [np.array([0.5, 0.5, 0.2, 0.2])], [np.full(256, -np.inf, dtype=np.float32)]
         for k in np.unique(ids[ids >= 0]):
-            if (ids == k).sum() < 60 or self.things[k].label not in self.names:
+            if (ids == k).sum() < 60 or self.objects[k].label not in self.names:
                 continue
             edge = (np.array(box_of(ids == k)) + 0.5).reshape(2, 2) / unit
             row = np.full(256, -np.inf, dtype=np.float32)
             row[1 : 3 * len(self.names) + 1] = -6
-            row[spans[self.names.index(self.things[k].label)][1] - 1] = np.log(self.score / (1 - self.score))
+            row[spans[self.names.index(self.objects[k].label)][1] - 1] = np.log(self.score / (1 - self.score))
             boxes.append(np.concatenate([edge.mean(axis=0), edge[1] - edge[0]]))
             logits.append(row)
         return np.array(boxes, dtype=np.float32), label_scores(np.array(logits), spans)
@@ -135,7 +135,7 @@ class IdealNetworks:
     def segment(
         self, pictures: Sequence[Picture], boxes_px: Sequence[np.ndarray]
     ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Mask logits on 256 × 256 over the whole picture, of the thing that fills the box best."""
+        """Mask logits on 256 × 256 over the whole picture, of the object that fits the box best."""
         return [self._masks(picture, boxes) for picture, boxes in zip(pictures, boxes_px, strict=True)]
 
     def _masks(self, picture: Picture, boxes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -143,9 +143,9 @@ class IdealNetworks:
         known = {int(k): np.array(box_of(ids == k)) for k in np.unique(ids[ids >= 0])}
         logits = np.zeros((len(boxes), 256, 256), dtype=np.float32)
         for row, box in enumerate(boxes):
-            thing = min(known, key=lambda k: float(np.abs(known[k] - box).max()))
+            item = min(known, key=lambda k: float(np.abs(known[k] - box).max()))
             soft = zoom(
-                (ids == thing).astype(np.float32), 256 / np.array(ids.shape), order=1, grid_mode=True, mode="nearest"
+                (ids == item).astype(np.float32), 256 / np.array(ids.shape), order=1, grid_mode=True, mode="nearest"
             )
             logits[row] = 20 * (soft - 0.5)
         return logits, np.full(len(boxes), 0.9, dtype=np.float32)
@@ -181,8 +181,8 @@ def box(name: str, size_m: Sequence[float], at_m: Sequence[float], yaw_deg: floa
 
 
 def noisy(depth: Depth, rng: np.random.Generator, smooth: float, pixel: float) -> Depth:
-    """Depth with relative errors: smooth over an eighth of the picture (half of it alike in all frames), and from pixel
-    to pixel. σ is honest, and at least 0.5 %."""
+    """Depth with relative errors: smooth ones over an eighth of the picture (half of their variance is common to all
+    frames), and independent ones per pixel. σ equals the true σ, and is at least 0.5 %."""
     n, h, w = depth.z.shape
     fields = gaussian_filter(rng.normal(size=(n + 1, h, w)), (0, w / 8, w / 8), mode="reflect")
     fields /= max(float(fields.std()), 1e-12)

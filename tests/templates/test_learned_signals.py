@@ -18,7 +18,15 @@ from templates.registry import create_templates
 from templates.scene.scene import scenes_of
 from templates.settings import AskSettings
 from templates.truth import verdict
-from tests.experts.learned import BREAKS, Models, broken, concluded, imitated, second_gravity, second_map
+from tests.experts.learned import (
+    FAULTS,
+    Models,
+    broken,
+    second_gravity,
+    second_reconstruction,
+    simulated,
+    with_joining_experts,
+)
 
 TEMPLATES = create_templates()
 ROOMS = {"walk": 1, "truck": 3}
@@ -31,7 +39,7 @@ def room(name: str) -> tuple[RenderedScene, Clip, Models]:
     path = camera_paths.walk if name == "walk" else _truck
     scene = random_room(rng, frames=40, width_px=320, height_px=240, path=path, mover=True)
     clip = as_clip(scene)
-    return scene, clip, imitated(scene, clip, np.random.default_rng(seed), metric=name == "truck", stride=2)
+    return scene, clip, simulated(scene, clip, np.random.default_rng(seed), metric=name == "truck", stride=2)
 
 
 def _truck(n: int, start: camera_paths.Stance) -> camera_paths.Poses:
@@ -69,7 +77,7 @@ def wrong(verdicts: Counter[tuple[str, bool | None]]) -> dict[str, int]:
 def test_every_template_asks_and_no_answer_is_wrong(name: str, silent: set[str]) -> None:
     """Only the truck is metric, only the walk rotates: together every template asks."""
     scene, clip, models = room(name)
-    verdicts = judged(scene, clip, asked(clip, concluded(clip, models)))
+    verdicts = judged(scene, clip, asked(clip, with_joining_experts(clip, models)))
     assert wrong(verdicts) == {}
     assert {template for template, right in verdicts if right} == TEMPLATES.keys() - silent
 
@@ -78,13 +86,17 @@ def test_every_template_asks_and_no_answer_is_wrong(name: str, silent: set[str])
 def test_with_a_second_opinion_most_templates_still_ask() -> None:
     scene, clip, models = room("walk")
     rng = np.random.default_rng(0)
-    signals = concluded(clip, models) | second_map(scene, clip, models, rng) | second_gravity(models, scene, rng)
+    signals = (
+        with_joining_experts(clip, models)
+        | second_reconstruction(scene, clip, models, rng)
+        | second_gravity(models, scene, rng)
+    )
     verdicts = judged(scene, clip, asked(clip, signals))
     assert wrong(verdicts) == {}
     assert {t for t, _ in verdicts} >= TEMPLATES.keys() - {"range_metres", "which_moves", "route_order"}
 
 
-BROKEN = [how for how in BREAKS if how != "gravity on its side"]
+BROKEN = [how for how in FAULTS if how != "gravity sideways"]
 
 
 @pytest.mark.parametrize(
@@ -92,16 +104,16 @@ BROKEN = [how for how in BREAKS if how != "gravity on its side"]
 )
 def test_tracks_alone_keep_wrong_models_from_asking(how: str) -> None:
     scene, clip, models = room("walk")
-    assert wrong(judged(scene, clip, asked(clip, concluded(clip, broken(models, how))))) == {}
+    assert wrong(judged(scene, clip, asked(clip, with_joining_experts(clip, broken(models, how))))) == {}
 
 
 @pytest.mark.parametrize(
-    "how", ["gravity on its side", pytest.param("path mirrored", marks=pytest.mark.long(sample=True))]
+    "how", ["gravity sideways", pytest.param("path mirrored", marks=pytest.mark.long(sample=True))]
 )
 def test_a_second_opinion_keeps_wrong_models_from_asking(how: str) -> None:
     """Only an independent estimate shows that up is wrong: a wall looks like a floor."""
     scene, clip, models = room("walk")
     rng = np.random.default_rng(0)
-    signals = concluded(clip, broken(models, how))
-    signals |= second_map(scene, clip, models, rng) | second_gravity(models, scene, rng)
+    signals = with_joining_experts(clip, broken(models, how))
+    signals |= second_reconstruction(scene, clip, models, rng) | second_gravity(models, scene, rng)
     assert wrong(judged(scene, clip, asked(clip, signals))) == {}

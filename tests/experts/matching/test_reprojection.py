@@ -97,7 +97,7 @@ def test_sigma_comes_from_depth_poses_and_focal_length() -> None:
 
 def test_matches_on_moving_tracks_are_suspected_outliers() -> None:
     scene, clip = room(moving=True)
-    models = learned.imitated(scene, clip, np.random.default_rng(0), noise=learned.Noise(slides=0.0))
+    models = learned.simulated(scene, clip, np.random.default_rng(0), noise=learned.Noise(lost_share=0.0))
     signals = {**exact(moving=True)[1], **tracks_of(clip, models)}
     found = matches_of(clip, signals)
     sure = found.outlier_probability < 0.01
@@ -121,13 +121,13 @@ def on_moving_object(found: Matches, scene: RenderedScene) -> np.ndarray:
 
 
 def tracks_of(clip: Clip, models: learned.Models) -> dict[str, Signal]:
-    signals = learned.concluded(clip, models)
+    signals = learned.with_joining_experts(clip, models)
     return {"tracks": signals["tracks"]} if isinstance(signals["tracks"], PointTracks) else {}
 
 
 def test_matches_of_learned_signals_with_tracks_are_correct_within_sigma() -> None:
     scene, clip = room()
-    signals = learned.concluded(clip, learned.imitated(scene, clip, np.random.default_rng(2), stride=2))
+    signals = learned.with_joining_experts(clip, learned.simulated(scene, clip, np.random.default_rng(2), stride=2))
     found = signals["matches"]
     assert isinstance(found, Matches)
     sure = found.outlier_probability < 0.004
@@ -138,12 +138,12 @@ def test_matches_of_learned_signals_with_tracks_are_correct_within_sigma() -> No
     assert np.nanpercentile(error[sure], 99) < 4
 
 
-@pytest.mark.parametrize("how", ["depth inside out", "path mirrored"])
+@pytest.mark.parametrize("how", ["depth inverted", "path mirrored"])
 def test_tracks_contradict_wrong_depth_and_wrong_paths(how: str) -> None:
     """The remaining matches are suspected outliers, or correct."""
     scene, clip = room()
-    models = learned.broken(learned.imitated(scene, clip, np.random.default_rng(2), stride=2), how)
-    found = learned.concluded(clip, models)["matches"]
+    models = learned.broken(learned.simulated(scene, clip, np.random.default_rng(2), stride=2), how)
+    found = learned.with_joining_experts(clip, models)["matches"]
     if isinstance(found, Matches):
         error = errors_px(found, scene, clip)
         sure = (found.outlier_probability < 0.01) & (

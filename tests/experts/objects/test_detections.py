@@ -1,4 +1,4 @@
-"""What detectors and segmenters say, in our pixels."""
+"""Conversion of the output of detectors and segmenters to our pixels."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def test_owlv2_counts_shares_of_the_padded_square() -> None:
     np.testing.assert_allclose(one.boxes_px, [[9.5, 89.5, 19.5, 99.5]], atol=1e-4)  # cut at the picture
 
 
-def test_a_name_scores_as_its_best_token_and_padding_counts_for_nothing() -> None:
+def test_the_score_of_a_name_is_that_of_its_best_token_without_padding() -> None:
     logits = np.full((1, 8), -np.inf, dtype=np.float32)
     logits[0, [1, 3, 4]] = [np.log(0.2 / 0.8), np.log(0.6 / 0.4), -3]
     np.testing.assert_allclose(label_scores(logits, [(1, 2), (3, 5), (6, 7)]), [[0.2, 0.6, 0.0]], atol=1e-6)
@@ -76,7 +76,7 @@ def test_nan_and_low_scores_are_no_detections() -> None:
     assert np.isnan(label_scores(logits, [(1, 2), (2, 4)])[0, 1])
 
 
-def test_nothing_at_all() -> None:
+def test_no_detections_give_empty_results() -> None:
     none = detected(np.zeros((0, 4), np.float32), np.zeros((0, 3), np.float32), (100, 200), SETTINGS)
     assert none.boxes_px.shape == (0, 4)
     empty = segmented(none, np.zeros((0, 50, 100), dtype=bool), np.zeros(0), (100, 200), SETTINGS)
@@ -89,7 +89,7 @@ def test_of_overlapping_boxes_of_one_name_the_best_is_kept() -> None:
     assert once(found([0, 0, 100, 100], [5, 0, 105, 100], label=[0, 1]), 0.6).tolist() == [0, 1]
 
 
-def test_edges_keep_their_place_when_a_picture_is_resampled() -> None:
+def test_edges_are_converted_when_a_picture_is_resampled() -> None:
     np.testing.assert_allclose(
         boxes_at(np.array([[9.5, 19.5, 19.5, 49.5]]), (100, 200), (50, 50)), [[2, 9.5, 4.5, 24.5]]
     )
@@ -118,17 +118,17 @@ def test_masks_that_do_not_agree_with_their_box_are_refused() -> None:
     assert not agrees(corners, box, SETTINGS)  # fills almost nothing
 
 
-def test_the_smaller_thing_lies_before_the_larger() -> None:
+def test_a_shared_pixel_belongs_to_the_smaller_object() -> None:
     two = found([9.5, 9.5, 49.5, 39.5], [19.5, 19.5, 29.5, 29.5], label=[0, 1])
     masks = np.stack([block(60, 80, slice(10, 40), slice(10, 50)), block(60, 80, slice(20, 30), slice(20, 30))])
     both = segmented(two, masks, np.array([0.9, 0.9]), (60, 80), SETTINGS)
     assert both.ids[25, 25] == 1 and both.ids[12, 12] == 0 and both.ids[0, 0] == -1
 
 
-def test_one_thing_under_two_names_keeps_the_better() -> None:
+def test_of_two_names_of_one_object_the_better_is_kept() -> None:
     two = found([9.5, 9.5, 49.5, 39.5], [9.5, 9.5, 48.5, 39.5], label=[0, 1])
     masks = np.stack([block(60, 80, slice(10, 40), slice(10, 50)), block(60, 80, slice(10, 40), slice(10, 49))])
     one = segmented(two, masks, np.array([0.9, 0.9]), (60, 80), SETTINGS)
     assert one.detections.label.tolist() == [0]
-    doubtful = segmented(two, masks, np.array([np.nan, 0.2]), (60, 80), SETTINGS)
-    assert not len(doubtful.detections.scores) and (doubtful.ids == -1).all()
+    unsure = segmented(two, masks, np.array([np.nan, 0.2]), (60, 80), SETTINGS)
+    assert not len(unsure.detections.scores) and (unsure.ids == -1).all()

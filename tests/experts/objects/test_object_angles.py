@@ -1,4 +1,4 @@
-"""Orient Anything's conventions, pinned without the model."""
+"""Orient Anything's conventions, tested without the model."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ HEADS = pytest.mark.parametrize("head", [722, 902, 900])
 
 
 def close(a: float, b: float, tolerance_deg: float) -> bool:
-    """On the circle."""
+    """Whether two angles agree on the circle."""
     return abs(np.angle(np.exp(1j * (a - b)))) <= np.deg2rad(tolerance_deg)
 
 
@@ -36,9 +36,9 @@ def close(a: float, b: float, tolerance_deg: float) -> bool:
 )
 def test_front_in_camera_axes(azimuth_deg: float, front: tuple[int, int, int]) -> None:
     """0 faces the camera, 90 the picture's left, 180 away, 270 right; the top stays up."""
-    turned = rotation_of(np.deg2rad(azimuth_deg), 0, 0)
-    np.testing.assert_allclose(turned[:, 0], front, atol=1e-12)
-    np.testing.assert_allclose(turned[:, 2], [0, -1, 0], atol=1e-12)
+    rotated = rotation_of(np.deg2rad(azimuth_deg), 0, 0)
+    np.testing.assert_allclose(rotated[:, 0], front, atol=1e-12)
+    np.testing.assert_allclose(rotated[:, 2], [0, -1, 0], atol=1e-12)
 
 
 def test_seen_from_above_the_front_dips_and_rotation_is_counter_clockwise() -> None:
@@ -56,10 +56,10 @@ def test_rotations_are_those_of_the_models_own_arrows(azimuth: float, polar: flo
     right = [-np.cos(phi) * np.cos(gamma) + np.sin(phi) * np.sin(theta) * np.sin(gamma),
              np.cos(phi) * np.sin(gamma) + np.sin(phi) * np.sin(theta) * np.cos(gamma)]  # fmt: skip
     top = [np.cos(theta) * np.sin(gamma), np.cos(theta) * np.cos(gamma)]
-    turned = rotation_of(azimuth, polar, rotation)
-    in_picture = turned[:2] * [[1], [-1]]
+    rotated = rotation_of(azimuth, polar, rotation)
+    in_picture = rotated[:2] * [[1], [-1]]
     np.testing.assert_allclose(in_picture, np.stack([front, -np.array(right), top], axis=1), atol=1e-12)
-    assert np.linalg.det(turned) == pytest.approx(1)
+    assert np.linalg.det(rotated) == pytest.approx(1)
 
 
 @given(AZIMUTH, POLAR, ROTATION)
@@ -75,14 +75,14 @@ def test_a_mirrored_picture_shows_the_mirrored_object(azimuth: float, polar: flo
 
 
 @given(st.floats(-1.2, 1.2), st.floats(-1.0, 1.0))
-def test_a_camera_turned_towards_the_crop_is_not_rolled(x: float, y: float) -> None:
-    """The picture of small things around the ray is stretched, but not turned: its Jacobian is symmetric."""
+def test_a_camera_rotated_towards_the_crop_is_not_rolled(x: float, y: float) -> None:
+    """Small objects around the ray are stretched in the picture, but not rotated: the Jacobian is symmetric."""
     ray = np.array([x, y, 1.0]) / np.linalg.norm([x, y, 1.0])
-    turned = look_along(ray)
-    np.testing.assert_allclose(turned[:, 2], ray, atol=1e-12)
-    assert np.linalg.det(turned) == pytest.approx(1)
+    rotated = look_along(ray)
+    np.testing.assert_allclose(rotated[:, 2], ray, atol=1e-12)
+    assert np.linalg.det(rotated) == pytest.approx(1)
     step = 1e-6
-    ends = [ray + step * turned[:, k] for k in (0, 1)]
+    ends = [ray + step * rotated[:, k] for k in (0, 1)]
     jacobian = np.stack([end[:2] / end[2] - ray[:2] / ray[2] for end in ends], axis=1) / step
     assert jacobian[0, 1] == pytest.approx(jacobian[1, 0], abs=1e-4)
 

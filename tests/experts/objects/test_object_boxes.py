@@ -1,4 +1,4 @@
-"""Boxes from the visible surface of rendered things: they hold the truth within σ, and say what was not seen."""
+"""Boxes from the visible surface of rendered objects: correct within σ, and unknown where nothing was visible."""
 
 from collections.abc import Sequence
 
@@ -12,16 +12,16 @@ from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_
 from spatial_engine.rendering.boxes import sliding
 from spatial_engine.rendering.camera_paths import Stance
 from spatial_engine.rendering.rooms import random_room
-from tests.experts.rendered_objects import Thing, box, noisy, staged, thing_ids, things
+from tests.experts.rendered_objects import SceneObject, box, noisy, object_ids, objects_in, staged
 
 LIFT, SETTINGS = UnprojectionSettings(), BoxSettings()
 UP = np.array([0.0, 0.0, 1.0])
 IRREGULAR = ("plant",)
-"""Turned cubes: no box is the true one."""
+"""Rotated cubes, for which no box is correct."""
 
 
 class Surfaces:
-    """What frames see of each thing of a scene."""
+    """The visible surface of each object of a scene in some frames."""
 
     def __init__(
         self, scene: RenderedScene, frames: Sequence[int], smooth: float = 0.0, pixel: float = 0.0, seed: int = 0
@@ -30,15 +30,15 @@ class Surfaces:
         depth = noisy(signals["depth"], np.random.default_rng(seed), smooth, pixel)  # type: ignore[arg-type]
         size = depth.z.shape[1], depth.z.shape[2]
         self.views = views_of(depth.frames, size, depth, signals["camera_path"], LIFT)  # type: ignore[arg-type]
-        self.things = things(scene)
-        self.ids = [thing_ids(scene, int(f), self.things) for f in frames]
+        self.objects = objects_in(scene)
+        self.ids = [object_ids(scene, int(f), self.objects) for f in frames]
 
-    def of(self, k: int, least_px: int = 80) -> tuple[list[MaskPoints], list[View]]:
-        """Of thing k."""
+    def of(self, k: int, min_px: int = 80) -> tuple[list[MaskPoints], list[View]]:
+        """Points of object k per frame, and their views."""
         parts, views = [], []
         for ids, view in zip(self.ids, self.views, strict=True):
             mask = ids == k
-            if mask.sum() >= least_px and view is not None:
+            if mask.sum() >= min_px and view is not None:
                 part = unprojected(mask, view, LIFT, (ids >= 0) & ~mask)
                 if len(part):
                     parts.append(part)
@@ -50,8 +50,8 @@ class Surfaces:
         return fitted(parts, views, UP, SETTINGS) if parts else None
 
 
-def shares(found: ObjectBox, true: Thing) -> tuple[np.ndarray, np.ndarray]:
-    """Errors over σ: of the middle, and of the sides that are known."""
+def shares(found: ObjectBox, true: SceneObject) -> tuple[np.ndarray, np.ndarray]:
+    """Errors over σ: of the centre, and of the known sides."""
     centre = (found.world_from_object[:3, 3] - true.world_from_object[:3, 3]) / found.centre_sigma
     axes = found.world_from_object[:3, :3]
     if not np.isfinite(axes).all():
@@ -62,13 +62,13 @@ def shares(found: ObjectBox, true: Thing) -> tuple[np.ndarray, np.ndarray]:
 
 
 def orbit(n: int, radius_m: float = 2.6, span_rad: float = 0.8) -> np.ndarray:
-    """Around the middle of the staged room, 1.5 m high, looking down by 20°."""
+    """Poses around the centre of the staged room, 1.5 m high, that look down by 20°."""
     yaw = np.linspace(-span_rad / 2, span_rad / 2, n) if n > 1 else np.zeros(1)
     at = np.stack([3 + radius_m * np.sin(yaw), 3 - radius_m * np.cos(yaw), np.full(n, 1.5)], axis=1)
     return camera_paths.poses(at, yaw, np.full(n, -0.35), np.zeros(n))
 
 
-def test_a_box_seen_from_its_corner_is_found_as_it_is() -> None:
+def test_a_box_that_is_visible_from_its_corner_is_found() -> None:
     scene = staged([box("box", (0.8, 0.5, 0.6), (3.0, 3.2), yaw_deg=30)], orbit(6))
     found = Surfaces(scene, range(6)).box(0)
     assert found is not None and np.isfinite(found.size_sigma).all()
@@ -80,7 +80,7 @@ def test_a_box_seen_from_its_corner_is_found_as_it_is() -> None:
     assert np.linalg.det(found.world_from_object[:3, :3]) == pytest.approx(1)
 
 
-def test_a_face_seen_head_on_does_not_tell_what_is_behind_it() -> None:
+def test_the_depth_of_a_box_is_unknown_if_only_its_front_is_visible() -> None:
     level = camera_paths.static(4, Stance(at_m=(3.0, 1.0, 0.5)))
     found = Surfaces(staged([box("cupboard", (0.9, 0.5, 1.0), (3.0, 3.5))], level), range(4)).box(0)
     assert found is not None
@@ -90,7 +90,7 @@ def test_a_face_seen_head_on_does_not_tell_what_is_behind_it() -> None:
     assert 0.1 < found.centre_sigma < 1.0 and abs(found.world_from_object[1, 3] - 3.5) < 3 * found.centre_sigma
 
 
-def test_what_the_picture_cuts_off_is_not_measured() -> None:
+def test_a_side_that_the_picture_cuts_off_is_unknown() -> None:
     scene = staged([box("sofa", (2.0, 0.6, 0.5), (5.0, 3.4), yaw_deg=5)], orbit(5, span_rad=0.1))
     found = Surfaces(scene, range(5)).box(0)
     assert found is not None
@@ -98,7 +98,7 @@ def test_what_the_picture_cuts_off_is_not_measured() -> None:
     assert found.centre_sigma > 0.2
 
 
-def test_what_stands_behind_another_thing_is_not_measured_there() -> None:
+def test_a_side_behind_another_object_is_unknown() -> None:
     front = box("screen", (1.4, 0.1, 2.0), (2.2, 2.4))
     scene = staged([front, box("cupboard", (1.2, 0.5, 1.4), (2.9, 3.6), yaw_deg=10)], orbit(5, span_rad=0.3))
     found = Surfaces(scene, range(5)).box(1)
@@ -117,7 +117,7 @@ def test_one_frame_is_enough_for_a_corner() -> None:
     assert found is not None and np.isfinite(found.size_sigma).all()
 
 
-def test_without_gravity_axes_follow_the_spread() -> None:
+def test_without_gravity_axes_follow_the_principal_components() -> None:
     scene = staged([box("board", (1.2, 0.1, 0.5), (3.0, 3.2), yaw_deg=25)], orbit(6))
     parts, views = Surfaces(scene, range(6)).of(0)
     found = fitted(parts, views, None, SETTINGS)
@@ -136,7 +136,7 @@ def test_a_round_footprint_has_no_direction() -> None:
     assert not alike and np.abs(axes[:2, :2]).max() > 0.999
 
 
-def test_what_moves_does_not_stand_still() -> None:
+def test_a_moving_object_is_not_static() -> None:
     along = np.stack([np.linspace(2.2, 3.8, 8), np.full(8, 3.2), np.zeros(8)], axis=1)
     mover = sliding(box("crate", (0.5, 0.5, 0.5), (0, 0)), along, np.zeros(8))
     scene = staged([box("table", (0.6, 0.6, 0.6), (3.0, 4.4))], orbit(8), [mover])
@@ -145,24 +145,24 @@ def test_what_moves_does_not_stand_still() -> None:
     parts, views = surfaces.of(1)
     assert not is_static(parts, views, SETTINGS, LIFT)
     assert is_static(parts[:1], views[:1], SETTINGS, LIFT)
-    assert not is_static(parts[:1], views[:1], SETTINGS, LIFT, views[5:])  # its place is empty later
+    assert not is_static(parts[:1], views[:1], SETTINGS, LIFT, views[5:])  # the surface behind it is visible later
 
 
 @pytest.mark.parametrize(
     ("smooth", "pixel", "within_1", "within_3"),
     [(0.0, 0.0, 0.8, 0.97), (0.02, 0.003, 0.6, 0.97), (0.0, 0.02, 0.7, 0.96)],
 )
-def test_rooms_hold_the_truth_within_sigma(smooth: float, pixel: float, within_1: float, within_3: float) -> None:
-    """Centres and known sides of everything in two rooms; `within_1`, `within_3`: least shares within so many σ."""
+def test_boxes_of_rooms_are_correct_within_sigma(smooth: float, pixel: float, within_1: float, within_3: float) -> None:
+    """Centres and known sides of all objects in two rooms. `within_1`, `within_3`: smallest shares within 1 and 3 σ."""
     centres, sides = [], []
     for seed in range(2):
         scene = random_room(np.random.default_rng(seed), frames=40)
         surfaces = Surfaces(scene, range(0, 40, 6), smooth, pixel, seed)
-        for k, thing in enumerate(surfaces.things):
+        for k, item in enumerate(surfaces.objects):
             parts, _ = surfaces.of(k)
-            if thing.label in IRREGULAR or len(parts) < 2 or (found := surfaces.box(k)) is None:
+            if item.label in IRREGULAR or len(parts) < 2 or (found := surfaces.box(k)) is None:
                 continue
-            centre, side = shares(found, thing)
+            centre, side = shares(found, item)
             centres.append(centre)
             sides.append(side)
     for errors in (np.abs(np.concatenate(centres)), np.abs(np.concatenate(sides))):

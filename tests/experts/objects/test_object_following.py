@@ -1,4 +1,4 @@
-"""What is one thing in several frames: like things never change places, and doubt makes new things."""
+"""Association of detections over frames: similar objects are never swapped, and ambiguous ones start new tracks."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_
 from spatial_engine.rendering.boxes import sliding
 from spatial_engine.rendering.camera_paths import Stance
 from spatial_engine.rendering.rooms import random_room
-from tests.experts.rendered_objects import as_seen, box, noisy, staged, thing_ids, things
+from tests.experts.rendered_objects import as_detected, box, noisy, object_ids, objects_in, staged
 
 LIFT = UnprojectionSettings()
 CHAIR = (0.45, 0.45, 0.8)
@@ -23,20 +23,20 @@ def follow(
     frames: Sequence[int],
     *,
     missed: dict[int, set[int]] | None = None,
-    placed: bool = True,
+    with_poses: bool = True,
     tracks_px: np.ndarray | None = None,
     names: Sequence[int] | None = None,
     noise: float = 0.0,
 ) -> tuple[list[Track], list[set[int]], np.ndarray]:
-    """Tracks, the true things that each of them follows, and the numbered masks. `missed`: row → things not found."""
-    named = things(scene)
+    """Tracks, the true objects of each track, and the numbered masks. `missed`: row → objects that are not detected."""
+    named = objects_in(scene)
     label = list(names or [0] * len(named))
-    ids = [thing_ids(scene, int(f), named) for f in frames]
+    ids = [object_ids(scene, int(f), named) for f in frames]
     for row, gone in (missed or {}).items():
         ids[row] = np.where(np.isin(ids[row], list(gone)), -1, ids[row])
-    seen, rows = zip(*(as_seen(one, label) for one in ids), strict=True)
+    seen, rows = zip(*(as_detected(one, label) for one in ids), strict=True)
     views = [None] * len(ids)
-    if placed:
+    if with_poses:
         signals = true_signals(scene, as_clip(scene), frames=list(frames))
         depth = noisy(signals["depth"], np.random.default_rng(0), noise, 0)  # type: ignore[arg-type]
         views = views_of(depth.frames, ids[0].shape, depth, signals["camera_path"], LIFT)  # type: ignore[arg-type]
@@ -57,20 +57,20 @@ def truck(n: int, length_m: float = 1.2, pan_rad: float = 0.0) -> np.ndarray:
 
 
 def true_flow(scene: RenderedScene, frames: Sequence[int], step: int = 8) -> np.ndarray:
-    """Pixels of surface points of the first and the middle frame, followed while nothing hides them."""
+    """Pixels of surface points of the first and the middle frame, tracked while they are visible."""
     camera, out = scene.intrinsics, []
     for first in (frames[0], frames[len(frames) // 2]):
         v, u = (g.ravel() for g in np.mgrid[4 : camera.height_px : step, 4 : camera.width_px : step])
-        z, thing = scene.depth(first)[v, u], scene.ids(first)[v, u]
+        z, item = scene.depth(first)[v, u], scene.ids(first)[v, u]
         rays = camera.rays(np.stack([u, v], axis=1).astype(float))
         cam = rays / rays[:, 2:] * z[:, None]
         world = cam @ scene.world_from_cam[first][:3, :3].T + scene.world_from_cam[first][:3, 3]
         tracks = np.full((len(u), len(frames), 2), np.nan)
         for n, frame in enumerate(frames):
             here = world.copy()
-            for k in np.unique(thing[thing >= 0]):
+            for k in np.unique(item[item >= 0]):
                 go = scene.world_from_things(frame)[k] @ np.linalg.inv(scene.world_from_things(first)[k])
-                here[thing == k] = here[thing == k] @ go[:3, :3].T + go[:3, 3]
+                here[item == k] = here[item == k] @ go[:3, :3].T + go[:3, 3]
             there = (here - scene.world_from_cam[frame][:3, 3]) @ scene.world_from_cam[frame][:3, :3]
             xy = camera.project(there)
             ok = camera.contains(xy)
@@ -82,14 +82,14 @@ def true_flow(scene: RenderedScene, frames: Sequence[int], step: int = 8) -> np.
 
 
 def chairs(path: np.ndarray, gap_m: float = 0.1) -> RenderedScene:
-    """Two like chairs side by side."""
+    """Two equal chairs side by side."""
     step = CHAIR[0] + gap_m
     return staged([box("chair", CHAIR, (2.8, 3.4)), box("chair", CHAIR, (2.8 + step, 3.4))], path)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.03])
 @pytest.mark.parametrize("path", ["truck", "pan", "orbit"])
-def test_two_like_chairs_never_change_places(path: str, noise: float) -> None:
+def test_two_equal_chairs_are_never_swapped(path: str, noise: float) -> None:
     moves = {"truck": truck(10), "pan": truck(10, 0.05, 0.5), "orbit": truck(10, 1.6, -0.6)}
     for frames in (range(10), range(0, 10, 3)):
         tracks, true, _ = follow(chairs(moves[path]), frames, noise=noise)
@@ -97,19 +97,19 @@ def test_two_like_chairs_never_change_places(path: str, noise: float) -> None:
         assert len([t for t in tracks if len(t.seen) > 1]) == 2
 
 
-def test_a_chair_that_is_missed_is_not_replaced_by_its_twin() -> None:
+def test_an_undetected_chair_is_not_replaced_by_an_equal_one() -> None:
     scene = chairs(truck(8), gap_m=0.02)
     tracks, true, _ = follow(scene, range(8), missed={0: {1}, 2: {0}, 3: {0}, 5: {1}, 6: {0}})
     assert len(tracks) == 2 and true == [{0}, {1}]
 
 
-def test_a_thing_that_leaves_and_comes_back_is_the_same() -> None:
+def test_an_object_that_leaves_the_picture_and_returns_has_one_track() -> None:
     there = camera_paths.performed(
         [(8, {"pan": -1.2}), (8, {"pan": 1.2})], Stance(at_m=(2.4, 0.5, 1.4), pitch_rad=-0.25)
     )
     scene = chairs(there)
-    named = things(scene)
-    seen = [set(np.unique(thing_ids(scene, f, named)).tolist()) - {-1} for f in range(16)]
+    named = objects_in(scene)
+    seen = [set(np.unique(object_ids(scene, f, named)).tolist()) - {-1} for f in range(16)]
     assert seen[0] == {0, 1} and not seen[8] and seen[15] == {0, 1}
     tracks, true, _ = follow(scene, range(16))
     assert len(tracks) == 2 and all(len(which) == 1 for which in true)
@@ -122,45 +122,45 @@ def crossing(step_m: float = 0.1, frames: int = 10) -> RenderedScene:
     return staged([box("chair", CHAIR, (3.6, 3.9))], truck(frames, 0.3), [mover])
 
 
-def test_a_mover_is_followed_and_known_to_move() -> None:
+def test_a_moving_object_is_followed_and_only_static_ones_are_static() -> None:
     tracks, true, _ = follow(crossing(), range(10))
-    mover = [t for t, which in zip(tracks, true, strict=True) if which == {1}]
+    moving = [t for t, which in zip(tracks, true, strict=True) if which == {1}]
     assert all(len(which) == 1 for which in true)
-    assert max(len(t.seen) for t in mover) >= 6
+    assert max(len(t.seen) for t in moving) >= 6
     still = [t for t, which in zip(tracks, true, strict=True) if which == {0}]
     assert not any(t.moved for t in still)
 
 
-def test_a_mover_that_jumps_too_far_becomes_another_thing() -> None:
+def test_an_object_that_moves_too_far_starts_a_new_track() -> None:
     tracks, true, _ = follow(crossing(step_m=0.5, frames=5), range(5))
     assert all(len(which) == 1 for which in true) and len(tracks) > 2
 
 
-def test_followed_points_tell_where_cameras_do_not() -> None:
+def test_point_tracks_associate_objects_without_camera_poses() -> None:
     scene = chairs(truck(8, 0.6))
-    tracks, true, _ = follow(scene, range(8), placed=False, tracks_px=true_flow(scene, range(8)))
+    tracks, true, _ = follow(scene, range(8), with_poses=False, tracks_px=true_flow(scene, range(8)))
     assert len(tracks) == 2 and all(len(which) == 1 for which in true)
     moving = crossing()
-    tracks, true, _ = follow(moving, range(10), placed=False, tracks_px=true_flow(moving, range(10)))
+    tracks, true, _ = follow(moving, range(10), with_poses=False, tracks_px=true_flow(moving, range(10)))
     assert all(len(which) == 1 for which in true) and not any(t.moved for t in tracks)
 
 
-def test_with_nothing_known_only_a_lonely_name_is_followed() -> None:
+def test_without_poses_and_tracks_only_objects_of_a_unique_name_are_followed() -> None:
     scene = chairs(truck(8, 0.1))
-    tracks, _, _ = follow(scene, range(8), placed=False)
+    tracks, _, _ = follow(scene, range(8), with_poses=False)
     assert all(len(t.seen) == 1 for t in tracks)
-    tracks, true, ids = follow(scene, range(8), placed=False, names=[0, 1])
+    tracks, true, ids = follow(scene, range(8), with_poses=False, names=[0, 1])
     assert len(tracks) == 2 and true == [{0}, {1}]
     assert ids.shape == (8, 240, 320) and ids.dtype == np.int32 and set(np.unique(ids)) == {-1, 0, 1}
 
 
-def test_other_names_are_other_things() -> None:
+def test_detections_of_different_names_are_different_objects() -> None:
     scene = chairs(truck(6, 0.1))
     tracks, _, _ = follow(scene, range(6), names=[0, 1])
     assert sorted(t.label for t in tracks) == [0, 1]
 
 
-def test_rivals_that_are_nearly_as_good_make_both_doubtful() -> None:
+def test_similar_alternatives_make_an_association_ambiguous() -> None:
     value = np.array([[0.9, 0.8, 0.0], [0.0, 0.0, 0.6]])
     assert unambiguous(value, 0.7).tolist() == [[1, 2]]
     assert unambiguous(np.array([[0.9, 0.3], [0.2, 0.8]]), 0.7).tolist() == [[0, 0], [1, 1]]
@@ -170,10 +170,10 @@ def test_rivals_that_are_nearly_as_good_make_both_doubtful() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_in_rooms_where_all_things_have_one_name_none_is_mixed_up(seed: int) -> None:
+def test_objects_of_one_name_are_not_confused(seed: int) -> None:
     rng = np.random.default_rng(seed)
     scene = random_room(rng, frames=40, mover=seed == 2)
-    count = len(things(scene))
+    count = len(objects_in(scene))
     missed = {row: {k for k in range(count) if rng.random() < 0.15} for row in range(14)}
     _, true, _ = follow(scene, range(0, 40, 3), missed=missed, noise=0.02)
     assert all(len(which) == 1 for which in true)

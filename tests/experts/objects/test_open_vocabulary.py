@@ -1,4 +1,4 @@
-"""The adapter on rendered scenes whose truth comes in upstream's formats: ids, boxes, refusals."""
+"""The adapter on rendered scenes with the truth in upstream's formats: ids, boxes, refusals."""
 
 import pickle
 from dataclasses import replace
@@ -20,7 +20,7 @@ from experts.signals import NoEstimate, Objects, Scale, Signal, ValidArea
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.boxes import sliding
 from tests.experts.objects.test_object_boxes import orbit
-from tests.experts.rendered_objects import IdealNetworks, box, staged, thing_ids
+from tests.experts.rendered_objects import IdealNetworks, box, object_ids, staged
 
 LABELS = ("cupboard", "crate", "box", "unicorn")
 SETTINGS = OpenVocabularySettings(labels=LABELS, frames=6)
@@ -75,30 +75,30 @@ def objects_of(result: Any) -> Objects:
 
 
 @pytest.mark.parametrize("padded", [False, True])
-def test_what_upstream_says_comes_out_as_it_is(
+def test_exact_predictions_give_exact_objects(
     scene: RenderedScene, clip: Clip, signals: dict[str, Any], padded: bool
 ) -> None:
-    """Boxes, names, masks, tracks and places, from both detectors' formats."""
+    """Boxes, names, masks, tracks and positions, from both detectors' formats."""
     ideal = IdealNetworks(scene, clip, LABELS, padded_to_square=padded)
     found = objects_of(expert_with(ideal)(clip, signals))
     assert sorted(found.labels) == ["box", "box", "crate", "cupboard"]
     assert found.ids.dtype == np.int32 and found.ids.shape == (6, 240, 320)
-    true = np.stack([thing_ids(scene, int(f), ideal.things) for f in found.frames])
+    true = np.stack([object_ids(scene, int(f), ideal.objects) for f in found.frames])
     assert found.size is not None and found.size_sigma is not None and found.centre_sigma is not None
     for k, label in enumerate(found.labels):
         mine = found.ids == k
         which = int(np.bincount(true[mine & (true >= 0)]).argmax())
-        assert ideal.things[which].label == label
+        assert ideal.objects[which].label == label
         assert (mine & (true == which)).sum() > 0.93 * (mine | (true == which)).sum()
         pose = found.world_from_object[:, k]
-        if label == "crate":  # it moves: nothing is said of its place
+        if label == "crate":  # it moves: its position is unknown
             assert np.isnan(pose).all() and np.isnan(found.size[k]).all() and np.isnan(found.centre_sigma[k])
             continue
         assert (pose == pose[0]).all()
-        off = pose[0, :3, 3] - ideal.things[which].world_from_object[:3, 3]
-        assert np.abs(off).max() < 3 * found.centre_sigma[k]
-        side = np.abs(pose[0, :3, :3].T @ ideal.things[which].world_from_object[:3, :3]).argmax(axis=1)
-        error = found.size[k] - ideal.things[which].size_m[side]
+        offset = pose[0, :3, 3] - ideal.objects[which].world_from_object[:3, 3]
+        assert np.abs(offset).max() < 3 * found.centre_sigma[k]
+        side = np.abs(pose[0, :3, :3].T @ ideal.objects[which].world_from_object[:3, :3]).argmax(axis=1)
+        error = found.size[k] - ideal.objects[which].size_m[side]
         assert (np.abs(error) < 3 * found.size_sigma[k]).all()
     assert found.score is not None and np.nanmin(found.score) == pytest.approx(0.9, abs=1e-3)
 
@@ -116,7 +116,7 @@ def test_the_three_steps_batch_over_clips(ideal: IdealNetworks, clip: Clip, sign
         np.testing.assert_array_equal(one.world_from_object, alone.world_from_object)
 
 
-def test_where_memory_runs_out_batches_are_halved(ideal: IdealNetworks, clip: Clip) -> None:
+def test_batches_are_halved_when_memory_runs_out(ideal: IdealNetworks, clip: Clip) -> None:
     class Small(IdealNetworks):
         def __call__(self, pictures: Any) -> Any:
             if len(pictures) > 1:
@@ -130,19 +130,24 @@ def test_where_memory_runs_out_batches_are_halved(ideal: IdealNetworks, clip: Cl
     assert set(small.calls) == {1}
 
 
-def test_without_depth_or_path_only_pictures_are_known(
+def test_without_depth_or_path_objects_have_no_position(
     ideal: IdealNetworks, clip: Clip, signals: dict[str, Any]
 ) -> None:
     per_frame = replace(signals["depth"], scale=Scale(kind="per_frame"))
     lost = replace(signals["camera_path"], motion="unresolved")
     gone = NoEstimate(reason="too little parallax")
-    for given in ({}, {**signals, "depth": per_frame}, {**signals, "camera_path": lost}, {**signals, "depth": gone}):
-        found = objects_of(expert_with(ideal)(clip, given))
-        assert "cupboard" in found.labels and "box" not in found.labels  # two boxes could change places
+    for inputs in (
+        {},
+        {**signals, "depth": per_frame},
+        {**signals, "camera_path": lost},
+        {**signals, "depth": gone},
+    ):
+        found = objects_of(expert_with(ideal)(clip, inputs))
+        assert "cupboard" in found.labels and "box" not in found.labels  # two boxes could be swapped
         assert np.isnan(found.world_from_object).all() and np.isnan(found.size).all()
 
 
-def test_a_turning_camera_stands_at_the_origin(ideal: IdealNetworks, clip: Clip, signals: dict[str, Any]) -> None:
+def test_a_rotating_camera_is_at_the_origin(ideal: IdealNetworks, clip: Clip, signals: dict[str, Any]) -> None:
     path = signals["camera_path"]
     poses = path.world_from_cam[[0] * 6].copy()
     poses[:, :3, 3] = np.nan
@@ -157,7 +162,7 @@ def test_a_turning_camera_stands_at_the_origin(ideal: IdealNetworks, clip: Clip,
     assert np.isfinite(found.world_from_object[:, cupboard]).all()
 
 
-def test_without_gravity_boxes_need_not_stand(ideal: IdealNetworks, clip: Clip, signals: dict[str, Any]) -> None:
+def test_without_gravity_boxes_need_not_be_upright(ideal: IdealNetworks, clip: Clip, signals: dict[str, Any]) -> None:
     doubtful = replace(signals["gravity"], sigma_rad=np.full(6, 0.3))
     found = objects_of(expert_with(ideal)(clip, {**signals, "gravity": doubtful}))
     assert np.isfinite(found.world_from_object[:, found.labels.index("cupboard")]).all()
@@ -176,13 +181,13 @@ def test_one_frame(scene: RenderedScene, ideal: IdealNetworks, signals: dict[str
     assert found.frames.tolist() == [2] and len(found.labels) == 4
 
 
-def test_things_seen_once_are_dropped(scene: RenderedScene, clip: Clip, signals: dict[str, Any]) -> None:
+def test_objects_that_are_detected_once_are_dropped(scene: RenderedScene, clip: Clip, signals: dict[str, Any]) -> None:
     ideal = IdealNetworks(scene, clip, LABELS, missed={f: {0} for f in range(5)})
     found = objects_of(expert_with(ideal)(clip, signals))
     assert sorted(found.labels) == ["box", "box", "crate"]
 
 
-def test_burnt_in_overlays_hold_no_things(ideal: IdealNetworks, clip: Clip) -> None:
+def test_burnt_in_overlays_have_no_objects(ideal: IdealNetworks, clip: Clip) -> None:
     valid = np.ones((120, 160), dtype=bool)
     valid[:, 100:] = False
     area = ValidArea(valid=valid, provenance=OpenVocabularyExpert().provenance())
@@ -191,7 +196,7 @@ def test_burnt_in_overlays_hold_no_things(ideal: IdealNetworks, clip: Clip) -> N
 
 
 @pytest.mark.parametrize("why", ["low", "nan", "other names", "no masks"])
-def test_nothing_found_is_said(scene: RenderedScene, clip: Clip, why: str) -> None:
+def test_without_detections_there_is_no_estimate(scene: RenderedScene, clip: Clip, why: str) -> None:
     names = ("unicorn",) if why == "other names" else LABELS
     ideal = IdealNetworks(scene, clip, names, score=0.1 if why == "low" else 0.9)
 
@@ -209,20 +214,20 @@ def test_nothing_found_is_said(scene: RenderedScene, clip: Clip, why: str) -> No
     assert names[0] in result.detail and "6 frames" in result.detail and "labels" in result.remedy
 
 
-def test_no_frames(ideal: IdealNetworks, clip: Clip) -> None:
+def test_without_frames_there_is_no_estimate(ideal: IdealNetworks, clip: Clip) -> None:
     nothing = replace(clip, frames=np.zeros(0, dtype=np.int64), times_s=None)
     result = expert_with(ideal)(nothing, {})["objects"]
     assert isinstance(result, NoEstimate) and result.reason == "no frames"
 
 
-def test_same_bytes_twice(ideal: IdealNetworks, clip: Clip, signals: dict[str, Any]) -> None:
+def test_two_runs_return_the_same_bytes(ideal: IdealNetworks, clip: Clip, signals: dict[str, Any]) -> None:
     one, two = (objects_of(expert_with(ideal)(clip, signals)) for _ in range(2))
     for name in ("ids", "world_from_object", "size", "size_sigma", "centre_sigma", "score"):
         assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
     assert one.provenance == two.provenance
 
 
-def test_it_is_registered_and_says_what_it_is() -> None:
+def test_the_expert_is_registered_with_its_weights_and_licences() -> None:
     expert = EXPERTS.load("open_vocabulary")()
     assert expert.weight_names == ("grounding-dino-base", "sam2.1-hiera-small")
     assert EXPERTS.load("open_vocabulary")(variant="owlv2").weight_names[0] == "owlv2-base"
@@ -249,7 +254,7 @@ def test_a_missing_package_names_the_command(monkeypatch: pytest.MonkeyPatch) ->
 
 
 class Words:
-    """A tokenizer of one or two tokens a word."""
+    """A tokenizer of one or two tokens per word."""
 
     cls_token_id, sep_token_id = 101, 102
 

@@ -1,4 +1,4 @@
-"""Orient Anything on rendered things, with a perfect network in place of the real one; and its refusals."""
+"""Orient Anything on rendered objects with a simulated network without error; and its refusals."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -79,18 +79,18 @@ def signals_of(world: RenderedScene, shrink: int = 1) -> dict[str, Any]:
     return {"objects": objects, "camera_path": path}
 
 
-def cam_from_thing(world: RenderedScene, frame: int, thing: int) -> np.ndarray:
-    rotation = world.world_from_cam[frame, :3, :3].T @ world.world_from_things(frame)[thing, :3, :3]
+def cam_from_object(world: RenderedScene, frame: int, item: int) -> np.ndarray:
+    rotation = world.world_from_cam[frame, :3, :3].T @ world.world_from_things(frame)[item, :3, :3]
     return rotation @ BOX_FROM_OBJECT
 
 
 class Ideal(OrientAnythingExpert):
-    """Knows each crop, and says what a perfect network would."""
+    """The expert with a network without error: it returns the true angles of each crop."""
 
     world: RenderedScene
     head: int = 902
     memory: int = 100
-    says: dict[str, Any]
+    logits: dict[str, Any]
 
     def pictures(self, clip: Clip, signals: Signals) -> Iterator[tuple[ObjectView, Picture]]:
         self.known: dict[bytes, np.ndarray] = {}
@@ -99,8 +99,8 @@ class Ideal(OrientAnythingExpert):
             objects = signals["objects"]
             assert isinstance(objects, Objects)
             ray = self.world.intrinsics.rays(sighting.middle_px(clip, objects))
-            seen = look_along(ray).T @ cam_from_thing(self.world, sighting.frame, sighting.item)
-            self.known[picture.tobytes()] = ideal_logits(self.head, *angles_of(seen), **self.says)
+            seen = look_along(ray).T @ cam_from_object(self.world, sighting.frame, sighting.item)
+            self.known[picture.tobytes()] = ideal_logits(self.head, *angles_of(seen), **self.logits)
             self.shapes.add(picture.shape)
             yield sighting, picture
 
@@ -110,31 +110,31 @@ class Ideal(OrientAnythingExpert):
         return [self.known[picture.tobytes()] for picture in pictures]
 
 
-def ideal(world: RenderedScene, head: int = 902, variant: Variant = "v1", **says: Any) -> Ideal:
+def ideal(world: RenderedScene, head: int = 902, variant: Variant = "v1", **logits: Any) -> Ideal:
     made = Ideal(SMALL, variant)
-    made.world, made.head, made.says = world, head, says
+    made.world, made.head, made.logits = world, head, logits
     made.placement, made.loaded_identity = Placement(device="cuda"), "random"
     return made
 
 
 @pytest.mark.parametrize(("head", "variant"), [(722, "v1"), (902, "v1"), (900, "v2")])
 @pytest.mark.parametrize("roll_deg", [0.0, 20.0])
-def test_rendered_things_face_where_they_face(head: int, variant: Variant, roll_deg: float) -> None:
-    """Off-centre ones too: the angles are told along the ray, the rotation in camera axes."""
+def test_the_orientation_of_rendered_objects_is_found(head: int, variant: Variant, roll_deg: float) -> None:
+    """Also off the axis: angles are relative to the ray, the rotation is in camera axes."""
     world = scene(roll_deg=roll_deg)
     adapter = ideal(world, head, variant)
     signal = adapter(as_clip(world), signals_of(world))["object_orientation"]
     assert isinstance(signal, ObjectOrientation)
     assert (signal.fronts == 1).all() and signal.fronts.shape == (2, 3)
-    for thing in range(3):
-        truth = cam_from_thing(world, 0, thing)
-        np.testing.assert_allclose(signal.cam_from_object[0, thing], truth, atol=0.01)
+    for item in range(3):
+        truth = cam_from_object(world, 0, item)
+        np.testing.assert_allclose(signal.cam_from_object[0, item], truth, atol=0.01)
     assert adapter.shapes == {(224, 224, 3) if variant == "v1" else (518, 518, 3)}
     assert signal.provenance.sigma == "raw"
 
 
-def test_what_faces_the_camera_points_back_along_its_ray() -> None:
-    """Independent of the inverse above: azimuth 0 at the picture's edge is a front that comes straight at us."""
+def test_an_object_that_faces_the_camera_points_back_along_its_ray() -> None:
+    """Independent of the inverse above: azimuth 0 at the picture's edge is a front that points at the camera."""
     world = scene()
     adapter = ideal(world)
     clip, signals = as_clip(world), signals_of(world)
@@ -163,7 +163,7 @@ def test_masks_may_be_smaller_than_the_frame() -> None:
     assert isinstance(signal, ObjectOrientation)
 
 
-def test_the_object_stands_alone_in_the_middle_of_its_crop() -> None:
+def test_the_object_is_alone_in_the_centre_of_its_crop() -> None:
     world = scene()
     for variant, background in (("v1", 0), ("v2", 255)):
         adapter = OrientAnythingExpert(SMALL, variant)  # type: ignore[arg-type]
@@ -182,18 +182,18 @@ def test_without_a_camera_angles_are_known_but_no_rotation() -> None:
     signal = ideal(world)(as_clip(world), signals)["object_orientation"]
     assert isinstance(signal, ObjectOrientation)
     assert np.isfinite(signal.azimuth_rad).all() and np.isnan(signal.cam_from_object).all()
-    given = as_clip(world, options=OpeningOptions(intrinsics=world.intrinsics))
-    with_camera = ideal(world)(given, signals)["object_orientation"]
+    calibrated = as_clip(world, options=OpeningOptions(intrinsics=world.intrinsics))
+    with_camera = ideal(world)(calibrated, signals)["object_orientation"]
     assert isinstance(with_camera, ObjectOrientation) and np.isfinite(with_camera.cam_from_object).all()
 
 
-def test_an_object_alike_from_two_sides() -> None:
+def test_an_object_with_two_fronts() -> None:
     world = scene()
     signal = ideal(world, 900, "v2", fronts=2)(as_clip(world), signals_of(world))["object_orientation"]
     assert isinstance(signal, ObjectOrientation)
     assert (signal.fronts == 2).all()
-    for thing in range(3):
-        front, truth = signal.cam_from_object[0, thing, :, 0], cam_from_thing(world, 0, thing)[:, 0]
+    for item in range(3):
+        front, truth = signal.cam_from_object[0, item, :, 0], cam_from_object(world, 0, item)[:, 0]
         assert abs(front @ truth) > 0.9995
 
 
@@ -209,7 +209,7 @@ def test_a_ball_has_no_front_and_no_azimuth() -> None:
     assert np.isfinite(signal.polar_rad).all() and np.isnan(signal.cam_from_object).all()
 
 
-def test_views_that_say_nothing() -> None:
+def test_views_without_finite_logits_are_unknown() -> None:
     world = scene()
     adapter = ideal(world)
     clip, signals = as_clip(world), signals_of(world)
@@ -225,12 +225,12 @@ def test_views_that_say_nothing() -> None:
 # --- which views ----------------------------------------------------------------------------------------------------
 
 
-def objects_of(ids: np.ndarray, things: int) -> Objects:
+def objects_of(ids: np.ndarray, count: int) -> Objects:
     return Objects(
         frames=np.arange(len(ids)) * 3,
-        labels=tuple("abcdefgh"[:things]),
+        labels=tuple("abcdefgh"[:count]),
         ids=ids.astype(np.int32),
-        world_from_object=np.full((len(ids), things, 4, 4), np.nan),
+        world_from_object=np.full((len(ids), count, 4, 4), np.nan),
         provenance=PROVENANCE,
     )
 
@@ -247,7 +247,7 @@ def grey_clip(frames: int = 60) -> Clip:
     )
 
 
-def test_the_largest_whole_view_of_each_stretch_is_taken() -> None:
+def test_the_largest_whole_view_of_each_part_of_the_clip_is_used() -> None:
     ids = np.full((12, 60, 80), -1)
     for frame in range(12):
         size = 20 + (frame * 7) % 12
@@ -257,7 +257,7 @@ def test_the_largest_whole_view_of_each_stretch_is_taken() -> None:
     assert [s.frame // 3 for s in chosen] == [4 * k + int(np.argmax(sizes[4 * k : 4 * k + 4])) for k in range(3)]
 
 
-def test_cut_off_and_tiny_ones_are_not_looked_at() -> None:
+def test_objects_that_are_cut_off_or_too_small_are_not_used() -> None:
     ids = np.full((1, 240, 320), -1)
     ids[0, 0:80, 100:150] = 0  # touches the top
     ids[0, 100:180, 270:320] = 1  # touches the right
@@ -268,7 +268,7 @@ def test_cut_off_and_tiny_ones_are_not_looked_at() -> None:
     assert isinstance(result, NoEstimate) and result.reason == "no object is visible whole and large enough"
 
 
-def test_no_objects() -> None:
+def test_without_objects_there_is_no_estimate() -> None:
     expert = OrientAnythingExpert()
     why = NoEstimate(reason="nothing found")
     assert expert(grey_clip(), {"objects": why})["object_orientation"] == NoEstimate(
@@ -278,7 +278,7 @@ def test_no_objects() -> None:
     assert isinstance(expert(grey_clip(), {"objects": nothing})["object_orientation"], NoEstimate)
 
 
-def test_memory_that_runs_out_halves_the_batch() -> None:
+def test_the_batch_is_halved_when_memory_runs_out() -> None:
     world = scene()
     adapter = ideal(world)
     adapter.memory = 3
@@ -299,7 +299,7 @@ class FakeWorker:
         return {}, {"logits": np.tile(ideal_logits(900, 1.0, 0.2, 0.1), (len(arrays["pictures"]), 1))}
 
 
-def test_v2_asks_its_worker() -> None:
+def test_v2_calls_its_worker() -> None:
     world = scene()
     expert = OrientAnythingExpert(replace(SMALL, batch=4), "v2")
     expert.model, expert.placement, expert.loaded_identity = FakeWorker(), Placement(device="cuda"), "random"
@@ -310,7 +310,7 @@ def test_v2_asks_its_worker() -> None:
     assert not expert.commercial_ok and expert.permissive_substitute
 
 
-def test_v2_without_its_checkout_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_checkout_v2_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPATIAL_ENGINE_UPSTREAM_ORIENT_ANYTHING_V2", raising=False)
     with pytest.raises(SetupProblem, match="git clone"):
         OrientAnythingExpert(variant="v2").environment()
