@@ -3,7 +3,7 @@
 import json
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
@@ -13,8 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from spatial_engine.adjudication.agreement import disagreements as disagreed
-from spatial_engine.adjudication.agreement import fold_in
+from spatial_engine.adjudication.agreement import disagreements, fold_in
 from spatial_engine.adjudication.session import Clock, OutOfStep, Session
 from spatial_engine.adjudication.showing import PICTURES, picture_file
 from spatial_engine.adjudication.steps import holding
@@ -22,6 +21,7 @@ from spatial_engine.adjudication.verdicts import Verdicts
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import UsageError
 from spatial_engine.loopback import HOST, LoopbackServer
+from spatial_engine.options import AdjudicateOptions, chosen, words
 from spatial_engine.progress import counted, printable
 from templates.measured import Json
 
@@ -183,30 +183,27 @@ def system_clock() -> Clock:
     return Clock(now=lambda: datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), seconds=time.monotonic)
 
 
-def adjudicate(
-    dataset: str | Path,
-    *,
-    annotator: str,
-    port: int = 8766,
-    sample: int | None = None,
-    seed: int = 0,
-    leaf: Sequence[str] | None = None,
-    disagreements: bool = False,
-) -> None:
-    """Serves until Ctrl-C, and says where. `disagreements`: only what others disagree on. Raises `UsageError`."""
+def adjudicate(dataset: str | Path, options: AdjudicateOptions | None = None, **fields: Any) -> None:
+    """Prints the address of the page and serves it until Ctrl-C; then writes the summary into the audit and the card.
+
+    `fields`: single fields of `AdjudicateOptions`. With `disagreements` only disputed questions are asked. Raises
+    `UsageError`.
+    """
+    options = chosen(AdjudicateOptions, options, fields)
+    annotator, third = options.annotator or "me", options.disagreements
     verdicts = Verdicts(Dataset.open(dataset))
-    chosen = verdicts.chosen(leaf=leaf, sample=sample, seed=seed)
-    if disagreements:
-        disputed = {one.question.id for one in disagreed(verdicts) if annotator not in one.judgements}
+    questions = verdicts.chosen(leaf=words(options.leaf), sample=options.sample, seed=options.seed)
+    if third:
+        disputed = {one.question.id for one in disagreements(verdicts) if annotator not in one.judgements}
         already = verdicts.history(annotator).judgements()
-        mine = {id for id, one in already.items() if one.verdict is not None and one.verdict.third}
-        chosen = [question for question in chosen if question.id in disputed | mine]
-        if not disputed & {question.id for question in chosen}:
+        own = {id for id, one in already.items() if one.verdict is not None and one.verdict.third}
+        questions = [question for question in questions if question.id in disputed | own]
+        if not disputed & {question.id for question in questions}:
             raise UsageError("nothing left that others disagree on", "see --summary")
     with holding(verdicts.file(annotator)) as file:
-        session = Session(chosen, verdicts.history(annotator), file, system_clock(), third=disagreements)
-        server = AdjudicationServer(verdicts.dataset.path, session, token=secrets.token_urlsafe(16), port=port)
-        print(f"{annotator}: {counted(len(chosen), 'question')}; open {server.url}", flush=True)
+        session = Session(questions, verdicts.history(annotator), file, system_clock(), third=third)
+        server = AdjudicationServer(verdicts.dataset.path, session, token=secrets.token_urlsafe(16), port=options.port)
+        print(f"{annotator}: {counted(len(questions), 'question')}; open {server.url}", flush=True)
         print("Ctrl-C ends it; every key is saved as it is pressed", flush=True)
         with suppress(KeyboardInterrupt):
             server.serve()

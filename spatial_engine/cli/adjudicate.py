@@ -5,31 +5,19 @@ from typing import Annotated
 
 import typer
 
-from spatial_engine.cli.options import Data
-from spatial_engine.options import words
+from spatial_engine.cli.options import Data, fed
+from spatial_engine.options import AdjudicateOptions, words
 
-Annotator = Annotated[str | None, typer.Option(metavar="NAME", help='Whose verdicts; by default "me".')]
-Port = Annotated[int, typer.Option(min=0, max=65535, help="Of this machine alone; 0: any that is free.")]
-Sample = Annotated[int | None, typer.Option(min=1, metavar="N", help="Judge this many, drawn by chance.")]
-Seed = Annotated[int, typer.Option(help="Of the draw and of the order; give all annotators the same.")]
-Leaf = Annotated[str | None, typer.Option(metavar="L1/...", help="Levels, branches or leaves to judge.")]
 Summary = Annotated[bool, typer.Option("--summary", help="Print counts and agreement; serve nothing.")]
-Disagreements = Annotated[
-    bool, typer.Option("--disagreements", help="List what people disagree on; with --annotator, serve that.")
-]
 ToLabelStudio = Annotated[Path | None, typer.Option(metavar="FILE", help="Write Label Studio's tasks and config.")]
 FromLabelStudio = Annotated[Path | None, typer.Option(metavar="FILE", help="Take verdicts from its JSON export.")]
 
 
+@fed
 def adjudicate(
     dataset: Data,
-    annotator: Annotator = None,
-    port: Port = 8766,
-    sample: Sample = None,
-    seed: Seed = 0,
-    leaf: Leaf = None,
+    options: AdjudicateOptions,
     summary: Summary = False,
-    disagreements: Disagreements = False,
     to_label_studio: ToLabelStudio = None,
     from_label_studio: FromLabelStudio = None,
 ) -> None:
@@ -41,22 +29,20 @@ def adjudicate(
     from spatial_engine.dataset.dataset import Dataset
     from spatial_engine.progress import printable
 
-    serve = not (summary or to_label_studio or from_label_studio or (disagreements and annotator is None))
+    listed = options.disagreements and options.annotator is None
+    serve = not (summary or to_label_studio or from_label_studio or listed)
     if serve:
-        adjudication.adjudicate(
-            dataset, annotator=annotator or "me", port=port, sample=sample, seed=seed, leaf=words(leaf),
-            disagreements=disagreements,
-        )  # fmt: skip
+        adjudication.adjudicate(dataset, options)
     verdicts, to = adjudication.Verdicts(Dataset.open(dataset)), Console(highlight=False)
     if from_label_studio is not None:
         printing.show_import(adjudication.from_label_studio(verdicts, from_label_studio), to)
     if to_label_studio is not None:
-        chosen = verdicts.chosen(leaf=words(leaf), sample=sample, seed=seed)
+        chosen = verdicts.chosen(leaf=words(options.leaf), sample=options.sample, seed=options.seed)
         config = adjudication.to_label_studio(verdicts, chosen, to_label_studio)
         print(f"written: {printable(str(to_label_studio))}, and its configuration {printable(str(config))}")
     if summary or serve or from_label_studio is not None:
         printing.show_summary(verdicts, adjudication.fold_in(verdicts.dataset), to)
-    if disagreements and not serve:
+    if options.disagreements and not serve:
         printing.show_disagreements(verdicts, to)
 
 

@@ -65,6 +65,7 @@ _LAST = ("workers", "retry_failed")
 """What stands last in the help."""
 _SHOWN = {
     "abilities": "NAME,...",
+    "annotator": "NAME",
     "api_key_env": "VARIABLE",
     "base_url": "URL",
     "hints": "NAME,...",
@@ -84,6 +85,7 @@ _SHOWN = {
     "fps": "RATE",
     "images": "PATTERN",
     "intrinsics": "FX,FY,CX,CY",
+    "leaf": "L1/...",
     "licence": "TEXT",
     "max_side": "PIXELS",
     "sigma_calibration": "FILE",

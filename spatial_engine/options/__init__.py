@@ -11,11 +11,12 @@
     └── GenerateOptions           what is asked
         └── WorkerOptions
 
-`evaluate` and `score` take RequestOptions, Server, JudgeOptions and Prices.
+`evaluate` and `score` take RequestOptions, Server, JudgeOptions and Prices; `adjudicate` takes AdjudicateOptions.
 
 Imports nothing heavy: the help of the command line is made from it.
 """
 
+from spatial_engine.options.adjudication import AdjudicateOptions
 from spatial_engine.options.checked import StrPath, WorkerOptions, chosen, words
 from spatial_engine.options.commands import AnnotateOptions, GenerateOptions, RunOptions
 from spatial_engine.options.evaluation import JudgeOptions, Prices, RequestOptions, Server
@@ -24,6 +25,7 @@ from spatial_engine.options.opening import MIN_SIDE_PX, OpenOptions
 
 __all__ = [
     "MIN_SIDE_PX",
+    "AdjudicateOptions",
     "AnnotateOptions",
     "ExpertOptions",
     "FetchOptions",

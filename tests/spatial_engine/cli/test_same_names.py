@@ -15,7 +15,7 @@ from spatial_engine.annotation import doctor, weights
 from spatial_engine.cli.main import app
 from spatial_engine.dataset import split
 from spatial_engine.evaluation.fake_server import serve
-from spatial_engine.options import ExpertOptions, FetchOptions, JudgeOptions, WeightsFolder
+from spatial_engine.options import AdjudicateOptions, ExpertOptions, FetchOptions, JudgeOptions, WeightsFolder
 from spatial_engine.sequences import open_sequence
 from spatial_engine.sources.trajectories import read_trajectory
 from spatial_engine.trust.audit_leaks import audit_leaks
@@ -35,7 +35,7 @@ PYTHON: dict[str, list[Callable[..., Any]]] = {
     "audit-labels": [se.audit_labels],
     "sequence": [open_sequence],
     "calibrate": [calibrate, ExpertOptions],
-    "adjudicate": [adjudication.adjudicate],
+    "adjudicate": [adjudication.adjudicate, AdjudicateOptions],
     "leaks": [audit_leaks],
     "split": [split.split],
     "weights list": [WeightsFolder],
