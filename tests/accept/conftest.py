@@ -1,5 +1,7 @@
-"""The real upstream code from checkouts that the caller has made: SPATIAL_ENGINE_UPSTREAM names the folder that holds
-them (GeoCalib/, Orient-Anything/, Orient-Anything-V2/, co-tracker/). Random weights, on the CPU."""
+"""Tests of upstream code from checkouts of the caller, with random weights on the CPU.
+
+SPATIAL_ENGINE_UPSTREAM names the folder of the checkouts: GeoCalib/, Orient-Anything/, Orient-Anything-V2/, co-tracker/
+and tapnet/."""
 
 import os
 import sys
@@ -13,7 +15,7 @@ from experts.runtime.model_expert import import_torchvision
 
 @pytest.fixture
 def checkout(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Path]]:
-    """Puts one checkout on the path for the length of a test: their top-level names collide (`utils`)."""
+    """Adds one checkout to the path during a test, as their top-level modules have the same names (`utils`)."""
     used: list[Path] = []
 
     def at(name: str) -> Path:

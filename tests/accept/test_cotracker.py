@@ -1,4 +1,4 @@
-"""The real CoTracker 3, both variants, with random weights; and what its pixels mean."""
+"""The code of CoTracker 3, both variants, with random weights; and its pixel convention."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,10 +23,10 @@ pytestmark = [
 ]
 
 Checkout = Callable[[str], Path]
-CREDULOUS = FollowSettings(
+ACCEPT_ALL = FollowSettings(
     window_frames=8, overlap_frames=4, min_window_frames=4, starts=2, points=12, start_px=np.inf, agree_px=np.inf
 )
-TINY = CoTrackerSettings(following=CREDULOUS, size_px=(128, 96), iterations=2, min_confidence=0.0)
+TINY = CoTrackerSettings(following=ACCEPT_ALL, size_px=(128, 96), iterations=2, min_confidence=0.0)
 
 
 @pytest.fixture(scope="module")
@@ -51,22 +51,22 @@ def test_random_weights_run(checkout: Checkout, world: RenderedOnce, variant: st
     expert.close()
 
 
-def test_noise_of_random_weights_is_not_believed(checkout: Checkout, world: RenderedOnce) -> None:
+def test_random_weights_give_no_estimate_with_default_thresholds(checkout: Checkout, world: RenderedOnce) -> None:
     checkout("co-tracker")
-    following = replace(CREDULOUS, start_px=FollowSettings().start_px, agree_px=FollowSettings().agree_px)
+    following = replace(ACCEPT_ALL, start_px=FollowSettings().start_px, agree_px=FollowSettings().agree_px)
     expert = CoTrackerExpert(replace(TINY, following=following, min_confidence=0.6))
     expert.load("random", "cpu")
     assert isinstance(expert(world.clip, {})["image_tracks"], NoEstimate)
 
 
-def test_zero_is_the_middle_of_the_first_pixel(checkout: Checkout) -> None:
+def test_zero_is_the_centre_of_the_first_pixel(checkout: Checkout) -> None:
     checkout("co-tracker")
     from cotracker.models.core.model_utils import sample_features5d
 
     x, y = torch.meshgrid(torch.arange(20.0), torch.arange(10.0), indexing="xy")
-    asked = torch.tensor([[0.0, 3.25, 2.0], [0.0, 0.0, 9.0]])
-    out = sample_features5d(torch.stack([x, y])[None, None], asked[None, :, None])[0, :, 0]
-    np.testing.assert_allclose(out, asked[:, 1:], atol=1e-5)
+    points = torch.tensor([[0.0, 3.25, 2.0], [0.0, 0.0, 9.0]])
+    out = sample_features5d(torch.stack([x, y])[None, None], points[None, :, None])[0, :, 0]
+    np.testing.assert_allclose(out, points[:, 1:], atol=1e-5)
 
 
 def test_other_weights_are_refused(checkout: Checkout, tmp_path: Path) -> None:

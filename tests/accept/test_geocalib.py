@@ -1,4 +1,4 @@
-"""The real GeoCalib: random weights through the adapter, and exact fields through its own optimiser."""
+"""The code of GeoCalib: the adapter with random weights, and its optimiser with exact fields."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -29,7 +29,7 @@ PICTURES = [View(rgb=RNG.integers(0, 256, (96, 128, 3), dtype=np.uint8)) for _ i
 
 @pytest.fixture
 def make(checkout: Checkout) -> Callable[..., GeoCalibExpert]:
-    """The adapter, loaded; small and with few steps unless told otherwise."""
+    """The loaded adapter, by default with small pictures and few steps."""
     checkout("GeoCalib")
     pytest.importorskip("kornia", reason="kornia is not installed: pip install --no-deps kornia kornia_rs")
 
@@ -44,8 +44,8 @@ def make(checkout: Checkout) -> Callable[..., GeoCalibExpert]:
 
 
 def show(expert: GeoCalibExpert, roll: float, pitch: float, camera: Intrinsics, k1: float = 0.0) -> None:
-    """Makes upstream's network draw the exact fields of one camera, at whatever size it is asked; upstream's optimiser
-    does the rest. `camera` and `k1` as upstream has them: x_undistorted = x · (1 - k1·r²)."""
+    """Replaces the prediction of upstream's network by the exact fields of one camera, at any size. `camera` and `k1`
+    are in upstream's convention: x_undistorted = x · (1 - k1·r²)."""
     up = upstream_up(roll, pitch)
 
     def fields(data: dict[str, Any]) -> dict[str, Any]:
@@ -57,10 +57,10 @@ def show(expert: GeoCalibExpert, roll: float, pitch: float, camera: Intrinsics, 
         r2 = (distorted**2).sum(axis=-1, keepdims=True)
         rays = np.concatenate([distorted * (1 - k1 * r2), np.ones_like(r2)], axis=-1)
         latitude = np.arcsin(rays @ up / np.linalg.norm(rays, axis=-1))
-        slope = up[:2] - up[2] * distorted  # where a step upwards in the world leads in the picture, undistorted
-        bent = slope * (1 + k1 * r2) + 2 * k1 * distorted * (distorted * slope).sum(axis=-1, keepdims=True)
-        bent /= np.linalg.norm(bent, axis=-1, keepdims=True)
-        batch = {"up_field": bent.transpose(2, 0, 1)[None], "latitude_field": latitude[None, None]}
+        slope = up[:2] - up[2] * distorted  # direction of up in the undistorted picture
+        up_px = slope * (1 + k1 * r2) + 2 * k1 * distorted * (distorted * slope).sum(axis=-1, keepdims=True)
+        up_px /= np.linalg.norm(up_px, axis=-1, keepdims=True)
+        batch = {"up_field": up_px.transpose(2, 0, 1)[None], "latitude_field": latitude[None, None]}
         batch |= {name: np.ones((1, height, width)) for name in ("up_confidence", "latitude_confidence")}
         return {name: torch.from_numpy(f).float().repeat(count, *[1] * (f.ndim - 1)) for name, f in batch.items()}
 
@@ -85,7 +85,7 @@ def test_random_weights_run_and_are_refused(make: Callable[..., GeoCalibExpert],
 
 @pytest.mark.parametrize(("variant", "model"), [("pinhole", "pinhole"), ("distorted", "simple_radial")])
 @pytest.mark.parametrize("focal_px", [None, 150.0])
-def test_one_picture_is_what_upstreams_own_call_says(
+def test_one_picture_gives_the_result_of_upstreams_own_call(
     make: Callable[..., GeoCalibExpert], variant: Variant, model: str, focal_px: float | None
 ) -> None:
     expert = make(variant, steps=5)
@@ -99,12 +99,12 @@ def test_one_picture_is_what_upstreams_own_call_says(
     np.testing.assert_allclose(ours.roll_pitch_rad, theirs["gravity"].rp[0], atol=1e-3)
 
 
-def test_a_picture_says_the_same_in_any_company_and_any_place(make: Callable[..., GeoCalibExpert]) -> None:
-    """Upstream draws a matrix's start by chance, for each place in the batch another."""
+def test_results_do_not_depend_on_the_batch_or_the_order(make: Callable[..., GeoCalibExpert]) -> None:
+    """Upstream starts a matrix factorisation at random, differently for each row of the batch."""
     expert = make()
     together = expert.infer(PICTURES)
-    turned = expert.infer(PICTURES[::-1])[::-1]
-    for a, b in zip(together, turned, strict=True):
+    reversed_order = expert.infer(PICTURES[::-1])[::-1]
+    for a, b in zip(together, reversed_order, strict=True):
         np.testing.assert_allclose(a.up_cam, b.up_cam, atol=1e-5)
     again = expert.infer(PICTURES)
     for a, b in zip(together, again, strict=True):
@@ -117,7 +117,7 @@ def test_a_picture_says_the_same_in_any_company_and_any_place(make: Callable[...
 def test_exact_fields_give_the_designs_angles(
     make: Callable[..., GeoCalibExpert], roll_deg: float, pitch_deg: float, vfov_deg: float
 ) -> None:
-    """Through upstream's optimiser; half a pixel of its principal point is all that remains."""
+    """By upstream's optimiser, up to half a pixel of its principal point."""
     expert = make(steps=30, resize=96)
     camera = Intrinsics.centred(640, 480, 240 / np.tan(np.deg2rad(vfov_deg) / 2))
     show(expert, np.deg2rad(roll_deg), np.deg2rad(pitch_deg), camera)
@@ -129,8 +129,8 @@ def test_exact_fields_give_the_designs_angles(
     assert np.rad2deg(calibration.intrinsics.vfov_rad) == pytest.approx(vfov_deg, abs=0.7)
 
 
-def test_a_distorted_lens(make: Callable[..., GeoCalibExpert]) -> None:
-    """k1 comes back as the term of ours that bends the rays as upstream's polynomial does."""
+def test_the_distortion_of_a_lens_is_estimated(make: Callable[..., GeoCalibExpert]) -> None:
+    """In upstream's convention."""
     expert = make("distorted", steps=30, resize=96)
     camera = Intrinsics.centred(640, 480, 480.0)
     show(expert, 0.1, 0.25, camera, k1=-0.15)
@@ -140,7 +140,7 @@ def test_a_distorted_lens(make: Callable[..., GeoCalibExpert]) -> None:
     np.testing.assert_allclose(tilt.up_cam, upstream_up(0.1, 0.25), atol=0.01)
 
 
-def test_fields_of_a_limit_are_refused(make: Callable[..., GeoCalibExpert]) -> None:
+def test_a_field_of_view_at_the_limit_is_refused(make: Callable[..., GeoCalibExpert]) -> None:
     expert = make(steps=30)
     show(expert, 0.0, 0.2, Intrinsics.centred(640, 480, 240 / np.tan(np.deg2rad(3) / 2)))
     (tilt,) = expert.infer([View(rgb=np.zeros((480, 640, 3), np.uint8))])
@@ -148,7 +148,7 @@ def test_fields_of_a_limit_are_refused(make: Callable[..., GeoCalibExpert]) -> N
     assert refusal_reason(tilt, expert.settings.tilt) == "field of view at the model's limit"
 
 
-def test_too_few_steps_are_noticed(make: Callable[..., GeoCalibExpert]) -> None:
+def test_missing_convergence_is_detected(make: Callable[..., GeoCalibExpert]) -> None:
     expert = make(steps=1)
     show(expert, 0.5, 0.4, Intrinsics.centred(640, 480, 300.0))
     (tilt,) = expert.infer([View(rgb=np.zeros((480, 640, 3), np.uint8))])
@@ -165,7 +165,7 @@ def test_a_known_focal_length_is_kept(make: Callable[..., GeoCalibExpert]) -> No
 
 
 @pytest.mark.parametrize("damage", ["truncated", "pickle", "foreign"])
-def test_a_file_that_is_no_checkpoint_is_named(checkout: Checkout, tmp_path: Path, damage: str) -> None:
+def test_a_file_that_is_not_a_checkpoint_is_refused(checkout: Checkout, tmp_path: Path, damage: str) -> None:
     checkout("GeoCalib")
     pytest.importorskip("kornia")
     path = tmp_path / "geocalib-pinhole.tar"

@@ -1,4 +1,4 @@
-"""The real Orient Anything V1 and V2: their networks with random weights, and their conventions against ours."""
+"""The code of Orient Anything V1 and V2: networks with random weights, and conversion of their conventions."""
 
 import sys
 from collections.abc import Callable
@@ -36,8 +36,8 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("outputs", [722, 902])
-def test_our_v1_network_is_upstreams(checkout: Checkout, outputs: int) -> None:
-    """Same parameters, same pictures, same logits."""
+def test_our_v1_network_equals_upstreams(checkout: Checkout, outputs: int) -> None:
+    """With the same parameters and pictures, the logits are the same."""
     checkout("Orient-Anything")
     import vision_tower
     from transformers import Dinov2Config
@@ -62,7 +62,7 @@ def request(folder: Path) -> dict[str, Any]:
 
 
 def test_v2_network_through_the_worker(checkout: Checkout) -> None:
-    """Real interpreter, real pipes, upstream's own network behind the smallest of its backbones."""
+    """Runs the interpreter, the pipes and upstream's network with its smallest backbone."""
     folder = checkout("Orient-Anything-V2")
     pictures = RNG.integers(0, 256, (2, 518, 518, 3), dtype=np.uint8)
     with Worker(sys.executable, TINY, timeout_s=200.0) as worker:
@@ -90,11 +90,11 @@ def test_v2_from_clip_to_signal(checkout: Checkout, monkeypatch: pytest.MonkeyPa
     finally:
         expert.close()
     assert isinstance(signal, NoEstimate | ObjectOrientation)
-    if isinstance(signal, ObjectOrientation):  # chance says: no front anywhere
+    if isinstance(signal, ObjectOrientation):  # random weights may find no front
         assert set(np.unique(signal.fronts)) <= {-1, 0, 1, 2, 4}
 
 
-def test_v2_rotations_are_upstreams(checkout: Checkout) -> None:
+def test_v2_rotations_equal_upstreams(checkout: Checkout) -> None:
     """Its frame is (towards the viewer, right, up)."""
     checkout("Orient-Anything-V2")
     without_rembg()
@@ -107,8 +107,8 @@ def test_v2_rotations_are_upstreams(checkout: Checkout) -> None:
     np.testing.assert_allclose(in_their_frame, theirs, atol=1e-5)
 
 
-def test_v2_bins_are_upstreams(checkout: Checkout) -> None:
-    """What upstream's own post-processing reads from ideal logits."""
+def test_v2_bins_equal_upstreams(checkout: Checkout) -> None:
+    """Compared with upstream's post-processing of ideal logits."""
     checkout("Orient-Anything-V2")
     without_rembg()
     from utils.app_utils import inf_single_batch
@@ -131,8 +131,8 @@ def test_v2_bins_are_upstreams(checkout: Checkout) -> None:
         assert np.rad2deg(ours.rotation_rad) == pytest.approx(float(theirs["ref_ro_pred"]), abs=0.6)
 
 
-def test_v2_number_of_fronts_is_upstreams(checkout: Checkout) -> None:
-    """On distributions of every width and number, away from upstream's thresholds."""
+def test_v2_number_of_fronts_equals_upstreams(checkout: Checkout) -> None:
+    """For distributions of several widths and numbers of fronts, away from upstream's thresholds."""
     checkout("Orient-Anything-V2")
     without_rembg()
     from utils.app_utils import val_fit_alpha
@@ -140,8 +140,8 @@ def test_v2_number_of_fronts_is_upstreams(checkout: Checkout) -> None:
     agreed = 0
     for fronts in (1, 2, 4):
         for kappa in (0.05, 1.0, 2.0, 4.0, 8.0):
-            given = density(360, float(RNG.uniform(0, 2 * np.pi)), fronts, kappa)
-            theirs = int(val_fit_alpha([0.8 * given / given.max()])[0])
-            agreed += theirs == count_fronts(given, AngleSettings())
-            assert circular_mean(given, 0, fronts)[1] > 0
+            probability = density(360, float(RNG.uniform(0, 2 * np.pi)), fronts, kappa)
+            theirs = int(val_fit_alpha([0.8 * probability / probability.max()])[0])
+            agreed += theirs == count_fronts(probability, AngleSettings())
+            assert circular_mean(probability, 0, fronts)[1] > 0
     assert agreed == 15

@@ -1,4 +1,4 @@
-"""The real TAPIR (PyTorch port) with random weights; and what its pixels mean."""
+"""The code of TAPIR (PyTorch port) with random weights; and its pixel convention."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,10 +23,10 @@ pytestmark = [
 ]
 
 Checkout = Callable[[str], Path]
-CREDULOUS = FollowSettings(
+ACCEPT_ALL = FollowSettings(
     window_frames=6, overlap_frames=3, min_window_frames=3, starts=2, points=10, start_px=np.inf, agree_px=np.inf
 )
-TINY = TapirSettings(following=CREDULOUS, side_px=64, initial_px=64, min_confidence=0.0)
+TINY = TapirSettings(following=ACCEPT_ALL, side_px=64, initial_px=64, min_confidence=0.0)
 
 
 @pytest.fixture
@@ -63,8 +63,8 @@ def test_two_resolutions_run(upstream: None) -> None:
     assert raw.xy.shape == (1, 3, 2) and np.isfinite(raw.xy).all()
 
 
-def test_noise_of_random_weights_is_not_believed(upstream: None, world: RenderedOnce) -> None:
-    following = replace(CREDULOUS, start_px=FollowSettings().start_px, agree_px=FollowSettings().agree_px)
+def test_random_weights_give_no_estimate_with_default_thresholds(upstream: None, world: RenderedOnce) -> None:
+    following = replace(ACCEPT_ALL, start_px=FollowSettings().start_px, agree_px=FollowSettings().agree_px)
     expert = TapirExpert(replace(TINY, following=following, min_confidence=0.9))
     expert.load("random", "cpu")
     assert isinstance(expert(world.clip, {})["image_tracks"], NoEstimate)
@@ -75,8 +75,8 @@ def test_zero_is_the_edge_of_the_first_pixel(upstream: None) -> None:
 
     y, x = torch.meshgrid(torch.arange(16.0), torch.arange(16.0), indexing="ij")
     ramp = torch.stack([x, y], dim=-1)[None, None]
-    asked = torch.tensor([[[3.5, 2.75]]])[:, :, None, None].float()  # (y, x) in raster coordinates
-    out = utils.map_coordinates_2d(ramp, asked)[0, 0, 0, 0]
+    points = torch.tensor([[[3.5, 2.75]]])[:, :, None, None].float()  # (y, x) in raster coordinates
+    out = utils.map_coordinates_2d(ramp, points)[0, 0, 0, 0]
     np.testing.assert_allclose(out, [2.25, 3.0], atol=1e-5)
     peak = torch.zeros(1, 1, 1, 16, 16)
     peak[..., 5, 9] = 1

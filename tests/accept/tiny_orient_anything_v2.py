@@ -1,5 +1,5 @@
-"""The child half of Orient Anything V2 on a backbone of one block: upstream's has 1.2 billion parameters. Runs in the
-worker's process, and sees no package of ours either."""
+"""The worker script of Orient Anything V2 with a backbone of one block (upstream's has 1.2 billion parameters). It runs
+in the worker's process and imports none of our packages."""
 
 import importlib.util
 import sys
@@ -23,7 +23,7 @@ run = _REAL.run
 
 
 def load(request: Mapping[str, Any]) -> Any:
-    """As the real one, after upstream's backbone has been replaced by its own smallest."""
+    """Loads the network after replacing its backbone by one of one block."""
     sys.path.insert(0, request["upstream"])
     import torch
     import vision_tower
@@ -37,10 +37,10 @@ def load(request: Mapping[str, Any]) -> Any:
             self.aggregator = Aggregator(depth=1, patch_embed="conv")
 
     vision_tower.VGGT = OneBlock
-    print("upstream prints, and nobody minds")
+    print("printed output must not disturb the pipe")
     return _REAL.load(request)
 
 
 def without_rembg() -> None:
-    """Upstream's decoding imports a background remover that it does not need."""
+    """Replaces a background remover that upstream's decoding imports and does not use."""
     sys.modules.setdefault("rembg", types.ModuleType("rembg"))

@@ -1,4 +1,4 @@
-"""Sizes and pixels of a clip."""
+"""Sizes, pixels and frames of a clip."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_working_size_keeps_the_shape_and_never_grows(width: int, height: int, s
 
 
 @given(sides, sides, st.floats(-1, 9001), st.floats(-1, 9001))
-def test_pixels_survive_the_way_to_working_size_and_back(width: int, height: int, x: float, y: float) -> None:
+def test_conversion_of_pixels_to_working_size_is_invertible(width: int, height: int, x: float, y: float) -> None:
     one = clip(width, height, 480)
     np.testing.assert_allclose(one.full_from_working(one.working_from_full(np.array([[x, y]]))), [[x, y]], atol=1e-8)
 
@@ -66,17 +66,17 @@ def test_working_pixels_are_those_of_scaled_intrinsics() -> None:
     np.testing.assert_allclose(one.working_from_full(camera.project(xyz)), camera.scaled(100, 50).project(xyz))
 
 
-def test_frames_come_by_number() -> None:
+def test_frames_are_read_by_index() -> None:
     assert [(f, int(p[0, 0, 0]), p.shape) for f, p in clip().read()] == [(k, k, (48, 64, 3)) for k in (3, 5, 9)]
     assert [(f, p.shape) for f, p in clip(max_side_px=32).read_grey([5])] == [(5, (24, 32))]
 
 
-def test_times_belong_to_frame_numbers() -> None:
+def test_times_belong_to_frame_indices() -> None:
     assert [clip().time_s(f) for f in (3, 5, 9)] == [0.3, 0.5, 0.9]
     assert clip(times=False).time_s(5) is None
 
 
-def test_options_change_in_a_copy() -> None:
+def test_options_are_changed_in_a_copy() -> None:
     one = clip()
     assert one.with_options(max_side_px=100, upright=True).options == OpeningOptions(max_side_px=100, upright=True)
     assert one.options.max_side_px == 960

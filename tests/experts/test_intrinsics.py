@@ -1,4 +1,4 @@
-"""Rays and pixels are inverse to each other; scaling is a change of pixels."""
+"""Rays are the inverse of projection; scaling converts pixels."""
 
 import numpy as np
 import pytest
@@ -23,14 +23,14 @@ places = st.tuples(st.floats(-0.4, 0.4), st.floats(-0.4, 0.4), st.floats(0.1, 10
 
 
 @given(cameras, places)
-def test_a_ray_points_at_what_its_pixel_shows(camera: Intrinsics, place: tuple[float, float, float]) -> None:
+def test_the_ray_of_a_projected_point_points_at_it(camera: Intrinsics, place: tuple[float, float, float]) -> None:
     xyz = np.array([place[0] * place[2], place[1] * place[2], place[2]])
     ray = camera.rays(camera.project(xyz))
     np.testing.assert_allclose(ray, xyz / np.linalg.norm(xyz), atol=1e-6)
 
 
 @given(cameras, places, st.integers(32, 4000), st.integers(32, 4000))
-def test_a_scaled_camera_looks_the_same_way(
+def test_a_scaled_camera_projects_to_scaled_pixels(
     camera: Intrinsics, place: tuple[float, float, float], width: int, height: int
 ) -> None:
     xyz = np.array([place[0] * place[2], place[1] * place[2], place[2]])
@@ -46,7 +46,7 @@ def test_the_field_of_view_spans_the_edges_of_the_outer_pixels() -> None:
     assert np.arccos(top @ bottom) == pytest.approx(camera.vfov_rad)
 
 
-def test_what_lies_behind_has_no_pixel() -> None:
+def test_points_behind_the_camera_have_no_pixel() -> None:
     camera = Intrinsics.centred(640, 480, 525.0)
     assert np.isnan(camera.project(np.array([[0.1, 0.1, -1.0], [0.0, 0.0, 0.0]]))).all()
     inside = camera.contains(np.array([[0, 0], [639, 479], [639.1, 0], [np.nan, 3]]))

@@ -1,4 +1,4 @@
-"""Names, targets, plug-ins that break."""
+"""Names, targets, and plug-ins that cannot be imported."""
 
 from importlib.metadata import EntryPoint
 from typing import Any

@@ -1,4 +1,4 @@
-"""Borders and logos are masked, scenes are not."""
+"""Borders and logos are masked; the scene is not."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ H, W = 180, 320
 
 
 class Pictures:
-    """Frames in memory."""
+    """Reads frames from memory."""
 
     def __init__(self, pictures: list[np.ndarray]) -> None:
         self.pictures = pictures
@@ -28,8 +28,8 @@ def moving(count: int = 30, step_px: int = 5) -> list[np.ndarray]:
     return [wide[:, k * step_px : k * step_px + W].copy() for k in range(count)]
 
 
-def look(pictures: list[np.ndarray], max_side_px: int = 960) -> ValidArea | NoEstimate:
-    """What the expert says."""
+def estimate(pictures: list[np.ndarray], max_side_px: int = 960) -> ValidArea | NoEstimate:
+    """The output of the expert."""
     h, w = pictures[0].shape[:2]
     clip = Clip(
         id="0" * 16,
@@ -46,13 +46,13 @@ def look(pictures: list[np.ndarray], max_side_px: int = 960) -> ValidArea | NoEs
 
 def valid(pictures: list[np.ndarray], max_side_px: int = 960) -> np.ndarray:
     """The mask."""
-    area = look(pictures, max_side_px)
+    area = estimate(pictures, max_side_px)
     assert isinstance(area, ValidArea)
     return area.valid
 
 
 def with_logo(pictures: list[np.ndarray], opacity: float = 1.0) -> tuple[list[np.ndarray], np.ndarray]:
-    """The same with letters burnt in, and where these are."""
+    """The pictures with burnt-in letters, and the mask of the letters."""
     import cv2
 
     ink = np.zeros((H, W), dtype=np.uint8)
@@ -83,14 +83,14 @@ def test_borders_of_any_colour_are_masked(colour: tuple[int, int, int], still: b
 
 
 @pytest.mark.parametrize("opacity", [1.0, 0.6])
-def test_a_logo_is_masked_where_the_rest_moves(opacity: float) -> None:
+def test_a_logo_is_masked_if_the_rest_moves(opacity: float) -> None:
     pictures, ink = with_logo(moving(), opacity)
     mask = valid(pictures)
     assert not mask[ink].any()
     assert mask.mean() > 0.85
 
 
-def test_a_standing_camera_masks_nothing() -> None:
+def test_with_a_static_camera_nothing_is_masked() -> None:
     still = [moving()[0].copy() for _ in range(30)]
     for k, p in enumerate(still):
         p[60:90, 5 * k : 5 * k + 30] = 255  # somebody walks by
@@ -98,7 +98,7 @@ def test_a_standing_camera_masks_nothing() -> None:
     assert valid(pictures).all()
 
 
-def test_few_frames_have_no_overlays() -> None:
+def test_with_few_frames_no_overlay_is_masked() -> None:
     pictures, _ = with_logo(moving(5))
     assert valid(pictures).all()
 
@@ -111,7 +111,7 @@ def test_the_mask_has_the_working_size() -> None:
 
 
 @pytest.mark.parametrize("level", [0, 255])
-def test_one_colour_abstains(level: int) -> None:
-    area = look([np.full((H, W, 3), level, dtype=np.uint8)] * 10)
+def test_pictures_of_one_colour_give_no_estimate(level: int) -> None:
+    area = estimate([np.full((H, W, 3), level, dtype=np.uint8)] * 10)
     assert isinstance(area, NoEstimate)
     assert "cover most of the picture" in area.reason

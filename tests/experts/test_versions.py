@@ -1,6 +1,6 @@
-"""An expert's version must change with its source, or stored signals would be taken for what they are not.
+"""An expert's version must change with its source, as stored signals are reused by version.
 
-`python tests/experts/test_versions.py` writes `versions.json` anew, but not while a changed expert keeps its version.
+`python tests/experts/test_versions.py` rewrites `versions.json`, unless a changed expert has its old version.
 """
 
 import ast
@@ -13,7 +13,7 @@ from experts.registry import EXPERTS
 
 RECORD = Path(__file__).with_name("versions.json")
 TYPES_ONLY = {"experts.signals", "experts.provenance", "experts.expert", "experts.registry"}
-"""Modules that an expert may import without resting on what they do."""
+"""Modules that do not affect the output of an expert that imports them."""
 
 
 def present() -> dict[str, dict[str, str]]:
@@ -22,7 +22,7 @@ def present() -> dict[str, dict[str, str]]:
 
 
 def source_hash(name: str) -> str:
-    """Hash of the code of an expert's module and of the `experts` modules that it imports, without words."""
+    """Hash of the code of an expert's module and of the `experts` modules that it imports, without docstrings."""
     waiting, seen = [EXPERTS.builtin[name].partition(":")[0]], set(TYPES_ONLY)
     digest = hashlib.sha256()
     trees = {}
@@ -33,7 +33,7 @@ def source_hash(name: str) -> str:
             trees[module] = tree_of(module)
             waiting += imported(trees[module])
     for module in sorted(trees):
-        digest.update(f"{module}\n{ast.dump(without_words(trees[module]))}".encode())
+        digest.update(f"{module}\n{ast.dump(without_docstrings(trees[module]))}".encode())
     return digest.hexdigest()[:16]
 
 
@@ -44,7 +44,7 @@ def tree_of(module: str) -> ast.Module:
 
 
 def imported(tree: ast.Module) -> list[str]:
-    """Modules of `experts` that are imported anywhere inside."""
+    """Modules of `experts` that a module imports anywhere."""
     names = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     names += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
     names += [
@@ -56,8 +56,8 @@ def imported(tree: ast.Module) -> list[str]:
     return [name for name in names if name.startswith("experts.")]
 
 
-def without_words(tree: ast.Module) -> ast.Module:
-    """Drops docstrings and other bare strings; comments are not in the tree anyway."""
+def without_docstrings(tree: ast.Module) -> ast.Module:
+    """Drops docstrings and other bare strings. (The tree contains no comments.)"""
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
@@ -67,7 +67,7 @@ def without_words(tree: ast.Module) -> ast.Module:
 
 
 def stale(recorded: dict[str, dict[str, str]], now: dict[str, dict[str, str]]) -> list[str]:
-    """Experts whose source changed under an unchanged version."""
+    """Experts whose source changed, while their version did not."""
     return [
         name
         for name, entry in now.items()
@@ -83,18 +83,18 @@ def test_versions_change_with_sources() -> None:
     assert recorded == now, "run: python tests/experts/test_versions.py"
 
 
-def test_a_changed_constant_is_seen_and_a_comment_is_not() -> None:
+def test_a_changed_constant_changes_the_hash_and_a_comment_does_not() -> None:
     one, two = (ast.parse(f'"""Words."""\nx = {n}  # note') for n in (1, 2))
     other_words = ast.parse('"""Other."""\nx = 1')
-    assert ast.dump(without_words(one)) == ast.dump(without_words(other_words))
-    assert ast.dump(without_words(one)) != ast.dump(without_words(two))
+    assert ast.dump(without_docstrings(one)) == ast.dump(without_docstrings(other_words))
+    assert ast.dump(without_docstrings(one)) != ast.dump(without_docstrings(two))
     before = {"klt": {"version": "1", "source": "a"}}
     assert stale(before, {"klt": {"version": "1", "source": "b"}}) == ["klt"]
     assert stale(before, {"klt": {"version": "2", "source": "b"}}) == []
 
 
 def refresh() -> None:
-    """Writes the record, unless a version has to be raised first."""
+    """Writes the record, unless a version must be raised first."""
     now = present()
     if RECORD.exists() and (names := stale(json.loads(RECORD.read_text()), now)):
         raise SystemExit(f"changed under the same version, raise `version` first: {', '.join(names)}")

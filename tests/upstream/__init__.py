@@ -1,1 +1,1 @@
-"""The real code of the upstream packages, with random weights on a CPU: shapes, conventions, refusals; never values."""
+"""The code of the upstream packages with random weights on a CPU: shapes, conventions and refusals, but no values."""

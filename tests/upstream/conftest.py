@@ -1,4 +1,4 @@
-"""Runs only where torch is installed: the experts' own environment."""
+"""These tests run only if torch is installed, in the environment of the experts."""
 
 import os
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ if find_spec("torch") is not None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skips everything here where torch is missing."""
+    """Skips all tests of this folder if torch is missing."""
     if find_spec("torch") is None:
         for item in items:
             if _HERE in item.path.parents:
@@ -27,7 +27,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def _one_thread() -> Iterator[None]:
-    """Small networks gain nothing from more, and tests share the machine."""
+    """Small networks do not become faster with more threads, and tests share the machine."""
     if find_spec("torch") is None:
         yield
         return

@@ -1,4 +1,5 @@
-"""A real network: a picture's result does not depend on its company, bit by bit, where batches have one shape."""
+"""With a torch network, the result of a picture is bitwise independent of the other pictures of its batch, if all
+batches have one shape."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,7 +21,7 @@ class Network(Greys):
 
     def __init__(self, on_gpu: bool) -> None:
         super().__init__(batch_size=4)
-        # the CPU stands in for a GPU: what counts is that several pictures share a call
+        # the CPU replaces a GPU, so that several pictures share a call
         self.placement = Placement(device="cuda" if on_gpu else "cpu")
         torch.manual_seed(0)
         layer = torch.nn.TransformerEncoderLayer(64, 4, 128, batch_first=True)
@@ -47,7 +48,7 @@ class Network(Greys):
 
 
 @pytest.mark.parametrize("on_gpu", [True, False])
-def test_company_changes_no_bit(on_gpu: bool) -> None:
+def test_results_do_not_depend_on_the_batch(on_gpu: bool) -> None:
     place("cpu")
     together, alone = Network(on_gpu), Network(on_gpu)
     list(call_many(together, [(clip, {}) for clip in CLIPS]))
@@ -58,7 +59,7 @@ def test_company_changes_no_bit(on_gpu: bool) -> None:
         np.testing.assert_array_equal(result, alone.results[name], err_msg=name)
 
 
-def test_one_thread() -> None:
+def test_placement_on_a_cpu_uses_one_thread() -> None:
     torch.set_num_threads(2)
     place("cpu")
     assert torch.get_num_threads() == 1

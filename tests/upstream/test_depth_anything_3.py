@@ -1,4 +1,4 @@
-"""The real depth_anything_3 with random weights: what comes in, what goes out, what is refused."""
+"""The package depth_anything_3 with random weights: inputs, outputs and refusals."""
 
 import subprocess
 import sys
@@ -44,7 +44,7 @@ head:
 """da3metric-large with a small backbone."""
 SETTINGS = DepthAnything3Settings(process_res=112, depth_frames=3, windows=WindowSettings(frames=4, overlap=2))
 LOOSE = DecodingSettings(plausible_focal=(1e-12, 1e12), square_within=1e3)
-"""Takes the focal lengths of random weights."""
+"""Accepts the focal lengths of random weights."""
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def clip(room: RenderedScene) -> Clip:
 
 @pytest.fixture(scope="module")
 def experts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, DepthAnything3Expert]]:
-    """The three kinds, at real size where that is small."""
+    """The three kinds of variants, with small networks."""
     path = tmp_path_factory.mktemp("config") / "tiny-metric.yaml"
     path.write_text(TINY_METRIC)
     da3_upstream.import_api().MODEL_REGISTRY["tiny-metric"] = str(path)
@@ -84,7 +84,7 @@ def predicted(expert: DepthAnything3Expert, clip: Clip, count: int, **options: A
     return da3_upstream.predict(expert.model, pictures, SETTINGS.process_res, **options)
 
 
-def test_what_upstream_returns_is_what_is_decoded(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:
+def test_the_output_of_upstream_is_decoded(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:
     raw = predicted(experts["relative"], clip, 3)
     assert raw.depth.shape == raw.conf.shape == (3, 84, 112) and raw.depth.dtype == np.float32
     assert raw.extrinsics.shape == (3, 3, 4) and raw.intrinsics.shape == (3, 3, 3)
@@ -98,7 +98,7 @@ def test_what_upstream_returns_is_what_is_decoded(experts: dict[str, DepthAnythi
     np.testing.assert_allclose(back, raw.extrinsics, atol=1e-4)
 
 
-def test_upstream_finds_nothing_to_resize(experts: dict[str, DepthAnything3Expert]) -> None:
+def test_upstream_does_not_resize_processed_pictures(experts: dict[str, DepthAnything3Expert]) -> None:
     process = experts["relative"].model.input_processor
     rng = np.random.default_rng(0)
     for width, height in ((640, 480), (405, 720), (160, 120), (1000, 90), (200, 200)):
@@ -112,15 +112,15 @@ def test_upstream_finds_nothing_to_resize(experts: dict[str, DepthAnything3Exper
             std, mean = np.array([0.229, 0.224, 0.225]), np.array([0.485, 0.456, 0.406])
             np.testing.assert_allclose(
                 tensor[0].permute(1, 2, 0).numpy() * std + mean, ready / 255, atol=1e-5
-            )  # bit by bit as given
+            )  # unchanged
 
 
-def test_same_numbers_twice(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:
+def test_two_runs_return_the_same_numbers(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:
     a, b = (predicted(experts["small"], clip, 2) for _ in range(2))
     np.testing.assert_array_equal(a.depth, b.depth)
 
 
-def test_nested_of_permissive_parts(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:
+def test_the_nested_network_works_with_permissive_weights(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:
     import torch
 
     model = experts["small"].model
@@ -136,7 +136,7 @@ def test_nested_of_permissive_parts(experts: dict[str, DepthAnything3Expert], cl
         hook.remove()
     sky = sky_of(raw)
     assert sky[:, :, :50].all() and not sky[:, :, 62:].any()
-    assert len(np.unique(raw.depth[sky])) == 1  # filled
+    assert len(np.unique(raw.depth[sky])) == 1  # filled in by upstream
     window = decoded(raw, np.arange(3), np.ones((84, 112), dtype=bool), LOOSE)
     assert isinstance(window, Window) and np.isnan(window.z[sky]).all() and np.isfinite(window.z[~sky]).all()
 
@@ -147,7 +147,7 @@ def _half(output: Any) -> Any:
     return output
 
 
-def test_only_sky_is_told_from_a_crash(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:
+def test_pictures_of_sky_alone_give_no_estimate(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:
     head = experts["small"].model.model.da3_metric.head.scratch.sky_output_conv2[-1]
     hook = head.register_forward_hook(lambda module, inputs, output: output * 0 + 5)
     try:
@@ -164,7 +164,7 @@ def test_random_focal_lengths_are_refused(experts: dict[str, DepthAnything3Exper
     assert {getattr(r, "reason", "") for r in results.values()} == {"focal length not plausible"}
 
 
-def test_the_whole_path_with_a_plausible_focal_length(
+def test_a_plausible_focal_length_gives_a_metric_path(
     experts: dict[str, DepthAnything3Expert], clip: Clip, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = experts["small"].model.model.da3
@@ -187,7 +187,9 @@ def test_the_whole_path_with_a_plausible_focal_length(
     assert path.intrinsics.fx_px == pytest.approx(120 * 128 / 112, rel=1e-3)
 
 
-def test_metric_depth_alone(experts: dict[str, DepthAnything3Expert], clip: Clip, room: RenderedScene) -> None:
+def test_the_metric_variant_needs_a_focal_length(
+    experts: dict[str, DepthAnything3Expert], clip: Clip, room: RenderedScene
+) -> None:
     raw = predicted(experts["metric"], clip, 2)
     assert raw.conf is None and raw.extrinsics is None and raw.intrinsics is None and raw.sky.dtype == bool
     maps = metric_depth(raw, room.intrinsics, np.ones((84, 112), dtype=bool), LOOSE)
@@ -201,8 +203,8 @@ def test_metric_depth_alone(experts: dict[str, DepthAnything3Expert], clip: Clip
     assert isinstance(refused, NoEstimate) and refused.reason == "focal length not known"
 
 
-def test_given_cameras_never_crash(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:
-    """evo fails on each of these."""
+def test_degenerate_known_cameras_are_accepted(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:
+    """Upstream's own alignment by evo fails for each of them."""
     k = np.stack([clip.options.intrinsics.scaled(112, 84).matrix] * 5) if clip.options.intrinsics else np.zeros(0)
     for count, step in ((2, 0.3), (5, 0.3), (3, 0.0)):
         cam_from_world = np.tile(np.eye(4), (count, 1, 1))
@@ -212,7 +214,7 @@ def test_given_cameras_never_crash(experts: dict[str, DepthAnything3Expert], cli
         assert np.isfinite(raw.depth).all() and (raw.depth > 0).all()
 
 
-def test_depth_on_given_cameras(experts: dict[str, DepthAnything3Expert], clip: Clip, room: RenderedScene) -> None:
+def test_depth_on_known_cameras(experts: dict[str, DepthAnything3Expert], clip: Clip, room: RenderedScene) -> None:
     path = true_signals(room, clip)["camera_path"]
     assert isinstance(path, CameraPath)
     depth = experts["relative"].depth_on_path(clip, path, {})
@@ -220,7 +222,7 @@ def test_depth_on_given_cameras(experts: dict[str, DepthAnything3Expert], clip: 
     assert depth.scale == path.scale and depth.z.shape[1:] == (84, 112)
 
 
-def test_weight_files_fill_the_branches(experts: dict[str, DepthAnything3Expert], tmp_path: Path) -> None:
+def test_weight_files_are_loaded_into_the_branches(experts: dict[str, DepthAnything3Expert], tmp_path: Path) -> None:
     import torch
     from safetensors.torch import save_file
 
@@ -259,7 +261,7 @@ print(sorted(names & {"evo", "moviepy", "gsplat", "open3d", "e3nn", "xformers"})
 """
 
 
-def test_nothing_that_is_copyleft_or_unused_is_imported() -> None:
+def test_no_copyleft_or_unused_package_is_imported() -> None:
     """evo is GPL-3."""
     done = subprocess.run(
         [sys.executable, "-c", FRESH], capture_output=True, text=True, timeout=120, cwd=Path(__file__).parents[2]

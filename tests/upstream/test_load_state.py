@@ -1,4 +1,4 @@
-"""Weight files are read as tensors, by the real torch and safetensors; code in them is never run."""
+"""Weight files are read as tensors by torch and safetensors; code in them is never run."""
 
 import pickle
 from pathlib import Path
@@ -14,8 +14,8 @@ from experts.expert import SetupProblem  # noqa: E402
 STATE = {"a.weight": torch.arange(6.0).reshape(2, 3), "b": torch.ones(2, dtype=torch.float16)}
 
 
-class Mischief:
-    """Runs code where a pickle is trusted."""
+class CodeInPickle:
+    """Runs code if it is unpickled."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return pytest.fail, ("code in a weight file was run",)
@@ -44,23 +44,23 @@ def test_old_torch_files(tmp_path: Path) -> None:
 
 
 def test_code_is_not_run(tmp_path: Path) -> None:
-    torch.save({"model": STATE, "extra": Mischief()}, tmp_path / "model.pt")
+    torch.save({"model": STATE, "extra": CodeInPickle()}, tmp_path / "model.pt")
     with pytest.raises(SetupProblem, match="holds more than tensors") as caught:
         load_state(tmp_path / "model.pt")
     assert "not loaded" in caught.value.remedy
-    (tmp_path / "bare.pt").write_bytes(pickle.dumps(Mischief()))
+    (tmp_path / "bare.pt").write_bytes(pickle.dumps(CodeInPickle()))
     with pytest.raises(SetupProblem, match="holds more than tensors"):
         load_state(tmp_path / "bare.pt")
 
 
 @pytest.mark.parametrize("name", ["model.pt", "model.safetensors"])
-def test_what_is_no_weight_file(tmp_path: Path, name: str) -> None:
+def test_other_files_are_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"<html>not found</html>" * 10)
     with pytest.raises(SetupProblem, match="is not a weight file"):
         load_state(tmp_path / name)
 
 
-def test_half_a_file(tmp_path: Path) -> None:
+def test_a_truncated_file_is_refused(tmp_path: Path) -> None:
     torch.save(STATE, tmp_path / "model.pt")
     whole = (tmp_path / "model.pt").read_bytes()
     (tmp_path / "model.pt").write_bytes(whole[: len(whole) // 2])
@@ -68,7 +68,7 @@ def test_half_a_file(tmp_path: Path) -> None:
         load_state(tmp_path / "model.pt")
 
 
-def test_the_real_hub_knows_that_it_is_offline() -> None:
+def test_huggingface_hub_respects_the_offline_mode() -> None:
     hub = pytest.importorskip("huggingface_hub")
     from experts.checkpoints.weights import offline
 

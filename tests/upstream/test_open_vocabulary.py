@@ -1,4 +1,4 @@
-"""Grounding DINO, OWLv2 and SAM 2 of transformers with random weights: what comes in, goes out, is refused."""
+"""Grounding DINO, OWLv2 and SAM 2 of transformers with random weights: inputs, outputs and refusals."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from spatial_engine.rendering import as_clip  # noqa: E402
 from spatial_engine.rendering.rooms import random_room  # noqa: E402
 
 EVERYTHING = DetectionSettings(score=0.0, mask_confidence=-9.0, agreement_iou=0.0, inside=0.0, fill=0.0, visible=0.0)
-"""Takes what random weights say."""
+"""Accepts the output of random weights."""
 SETTINGS = OpenVocabularySettings(
     labels=("chair", "traffic light", "cup"), frames=4, sides_px=(96, 160), detection=EVERYTHING, batch=2
 )
@@ -31,7 +31,7 @@ PICTURES = list(np.random.default_rng(0).integers(0, 256, (3, 72, 96, 3), dtype=
 
 
 def tiny(variant: str) -> tuple[Any, Any]:
-    """Configurations of the real networks, small."""
+    """Configurations of small networks of the same kind."""
     from transformers import (
         GroundingDinoConfig,
         Owlv2Config,
@@ -86,7 +86,7 @@ def loaded(variant: str, dtype: str | None = None) -> OpenVocabularyExpert:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
-def test_answers_have_our_shapes(variant: str, dtype: str) -> None:
+def test_outputs_have_our_shapes(variant: str, dtype: str) -> None:
     expert = loaded(variant, dtype)
     for boxes, scores in expert.model.detector(PICTURES):
         assert boxes.dtype == scores.dtype == np.float32
@@ -100,7 +100,7 @@ def test_answers_have_our_shapes(variant: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_company_does_not_change_an_answer(variant: str) -> None:
+def test_results_do_not_depend_on_the_batch(variant: str) -> None:
     detector = loaded(variant).model.detector
     together, alone = detector(PICTURES), [detector([picture])[0] for picture in PICTURES]
     for (boxes, scores), (one_boxes, one_scores) in zip(together, alone, strict=True):
@@ -109,7 +109,7 @@ def test_company_does_not_change_an_answer(variant: str) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_clip_goes_through(variant: str, clip: Clip) -> None:
+def test_the_expert_runs_on_a_clip(variant: str, clip: Clip) -> None:
     expert = loaded(variant)
     one, two = (result["objects"] for result in call_many(expert, [(clip, {}), (clip, {})]))
     assert type(one) is type(two) and isinstance(one, Objects | NoEstimate)
@@ -120,7 +120,7 @@ def test_a_clip_goes_through(variant: str, clip: Clip) -> None:
     assert expert.model is None
 
 
-def test_masks_are_of_the_boxes_that_were_asked() -> None:
+def test_masks_belong_to_their_boxes() -> None:
     segmenter = loaded("owlv2").model.segmenter
     boxes = np.array([[9.5, 9.5, 49.5, 39.5], [29.5, 19.5, 69.5, 59.5]])
     (both, sure), (none, _) = segmenter(PICTURES[:2], [boxes, np.zeros((0, 4))])
@@ -135,7 +135,7 @@ def test_masks_are_of_the_boxes_that_were_asked() -> None:
     np.testing.assert_allclose(many[18:], both, atol=0.02 * scale)
 
 
-def test_many_names_are_asked_in_several_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_names_are_split_into_several_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     detector = loaded("grounding_dino").model.detector
     names = SETTINGS.labels
     assert len(detector.texts) == 1
@@ -146,7 +146,7 @@ def test_many_names_are_asked_in_several_texts(monkeypatch: pytest.MonkeyPatch) 
     assert (scores[:20, -1] == 0).all() and (scores[20:, 0] == 0).all()
 
 
-def test_pictures_are_prepared_as_upstream_prepares_them() -> None:
+def test_pictures_are_prepared_as_by_upstream() -> None:
     from transformers.image_transforms import get_size_with_aspect_ratio
     from transformers.models.sam2.image_processing_sam2 import Sam2ImageProcessor
 
@@ -155,7 +155,7 @@ def test_pictures_are_prepared_as_upstream_prepares_them() -> None:
     picture = np.random.default_rng(1).integers(0, 256, (90, 120, 3), dtype=np.uint8)
     theirs = Sam2ImageProcessor(size={"height": 64, "width": 64})(picture, return_tensors="pt")["pixel_values"]
     ours = normalised(resized(pixels([picture], Placement()), 64, 64), IMAGENET)
-    assert (ours - theirs).abs().max() < 0.02  # they round to whole grey levels in between
+    assert (ours - theirs).abs().max() < 0.02  # upstream rounds to integer grey levels in between
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -206,7 +206,7 @@ def test_damaged_checkpoints_are_refused(damage: str, tmp_path: Path) -> None:
         state.pop("prompt_encoder.shared_embedding.positional_embedding" if damage == "one encoding" else last)
         save_file(state, path, metadata={"format": "pt"})
     again = OpenVocabularyExpert(SETTINGS, "owlv2")
-    if damage == "one encoding":  # some versions of upstream write it once
+    if damage == "one encoding":  # some versions of upstream write the encoding once
         box = [np.array([[9.5, 9.5, 49.5, 39.5]])]
         ours = again.build(files, Placement()).segmenter(PICTURES[:1], box)[0][0]
         assert np.isfinite(ours).all()

@@ -1,4 +1,4 @@
-"""Orient Anything V1: the real network with random weights, on transformers' DINOv2."""
+"""Orient Anything V1: its network with random weights, on transformers' DINOv2."""
 
 from pathlib import Path
 
@@ -24,8 +24,8 @@ OLD_NAMES = {
 PICTURES = list(np.random.default_rng(0).integers(0, 256, (3, 224, 224, 3), dtype=np.uint8))
 
 
-def placed(expert: OrientAnythingExpert, folder: Path | None) -> OrientAnythingExpert:
-    """Built from a checkpoint folder, or random."""
+def built(expert: OrientAnythingExpert, folder: Path | None) -> OrientAnythingExpert:
+    """The expert with weights from a checkpoint folder, or with random ones."""
     files = None if folder is None else {"orient-anything-v1": folder}
     expert.model = expert.build(files, expert.placement)
     expert.loaded_identity = "random"
@@ -33,7 +33,7 @@ def placed(expert: OrientAnythingExpert, folder: Path | None) -> OrientAnythingE
 
 
 def saved(folder: Path, outputs: int, *, old: bool) -> tuple[Path, object]:
-    """A checkpoint as upstream publishes it, and the network that it holds."""
+    """A checkpoint in upstream's format, and its network."""
     torch.manual_seed(1)
     network = make_network(384, outputs)
     for module in network.down_sampler.modules():  # running statistics that are not the defaults
@@ -57,10 +57,10 @@ def _old(name: str) -> str:
 @pytest.mark.parametrize("old", [True, False])
 def test_checkpoints_of_either_head_and_either_naming_load(tmp_path: Path, outputs: int, old: bool) -> None:
     folder, network = saved(tmp_path, outputs, old=old)
-    expert = placed(OrientAnythingExpert(SMALL), folder)
+    expert = built(OrientAnythingExpert(SMALL), folder)
     logits = expert.infer(PICTURES[:1])
     assert logits[0].shape == (outputs,) and logits[0].dtype == np.float32
-    same = placed(OrientAnythingExpert(SMALL), folder)
+    same = built(OrientAnythingExpert(SMALL), folder)
     same.model = network
     np.testing.assert_allclose(same.infer(PICTURES[:1])[0], logits[0], atol=1e-5)
 
@@ -71,7 +71,7 @@ def test_names_are_kept_where_this_transformers_knows_them() -> None:
 
 
 @pytest.mark.parametrize("damage", ["truncated", "pickle", "foreign"])
-def test_a_file_that_is_no_checkpoint_is_named(tmp_path: Path, damage: str) -> None:
+def test_a_file_that_is_not_a_checkpoint_is_refused(tmp_path: Path, damage: str) -> None:
     folder, _ = saved(tmp_path, 722, old=True)
     path = folder / "ronormsigma1" / "dino_weight.pt"
     if damage == "truncated":
@@ -81,17 +81,17 @@ def test_a_file_that_is_no_checkpoint_is_named(tmp_path: Path, damage: str) -> N
     else:
         torch.save({"weight": torch.zeros(3)}, path)
     with pytest.raises(SetupProblem, match="use another file"):
-        placed(OrientAnythingExpert(SMALL), folder)
+        built(OrientAnythingExpert(SMALL), folder)
 
 
 def test_random_weights_run_from_clip_to_signal() -> None:
-    """Shapes, conventions and refusals; what is said means nothing."""
+    """Shapes, conventions and refusals; the values are meaningless."""
     world = scene(frames=1)
     expert = OrientAnythingExpert(OrientAnythingSettings(size="small", crops=SMALL.crops))
     assert isinstance(expert, ModelExpert)
     expert.load("random", "cpu")
     raw = expert.infer(PICTURES)
-    np.testing.assert_allclose(expert.infer(PICTURES[:1])[0], raw[0], atol=1e-4)  # company does not matter
+    np.testing.assert_allclose(expert.infer(PICTURES[:1])[0], raw[0], atol=1e-4)  # independent of the batch
     signal = expert(as_clip(world), signals_of(world))["object_orientation"]
     again = expert(as_clip(world), signals_of(world))["object_orientation"]
     if isinstance(signal, NoEstimate):
