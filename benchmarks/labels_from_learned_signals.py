@@ -44,7 +44,9 @@ def room(seed: int) -> RenderedScene:
     """The room of a seed."""
     rng = np.random.default_rng(seed)
     path = PATHS[list(PATHS)[seed % len(PATHS)]]
-    return random_room(rng, frames=48, width_px=480, height_px=360, fps=12, path=path, mover=bool(seed % 3 != 2))
+    return random_room(
+        rng, frames=48, width_px=480, height_px=360, fps=12, path=path, moving_object=bool(seed % 3 != 2)
+    )
 
 
 def signals_of(

@@ -49,7 +49,7 @@ def room(seed: int) -> tuple[str, RenderedScene]:
         height_px=360,
         fps=12,
         path=PATHS[name],
-        mover=bool(rng.integers(2)),
+        moving_object=bool(rng.integers(2)),
         effects=effects,
     )
     return name, scene

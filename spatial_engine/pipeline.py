@@ -104,7 +104,7 @@ def run(
     from spatial_engine.report import check_report, report  # drawing needs what measuring does not
 
     options, place = chosen(RunOptions, options, fields), Path(out)
-    AskClip.of(Store(place / "store"), options)  # a wrong word is said before the work, not after
+    AskClip.of(Store(place / "store"), options)  # a wrong name is reported before the work, not after
     check_target(place / "dataset")
     check_report(place / "report")
     with one_writer(place / "dataset"):

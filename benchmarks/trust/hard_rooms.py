@@ -12,7 +12,7 @@ from scipy.spatial.transform import RigidTransform, Rotation
 
 from benchmarks.trust.rooms import FPS, FRAMES, Path, Room, signed_uniform
 from spatial_engine.rendering import Effects, RenderedScene, camera_paths
-from spatial_engine.rendering.boxes import Box, Mover, sliding, standing
+from spatial_engine.rendering.boxes import Box, MovingBox, sliding, standing
 from spatial_engine.rendering.camera_paths import Stance
 from spatial_engine.rendering.furniture import CEILING, crate, room
 from spatial_engine.rendering.rooms import random_room
@@ -120,7 +120,7 @@ def _before(scene: RenderedScene, across_m: np.ndarray, ahead_m: np.ndarray) -> 
     return np.clip(place, 0.35, np.array(scene.room.size_m[:2]) - 0.35)
 
 
-def _crossing(rng: np.random.Generator, scene: RenderedScene, ahead_m: float, size: Sequence[float]) -> Mover:
+def _crossing(rng: np.random.Generator, scene: RenderedScene, ahead_m: float, size: Sequence[float]) -> MovingBox:
     """A crate that slides across the view."""
     n, side = len(scene), float(rng.choice([-1, 1]))
     across = side * ahead_m * np.linspace(-rng.uniform(0.2, 0.5), rng.uniform(0.2, 0.5), n)
@@ -130,36 +130,38 @@ def _crossing(rng: np.random.Generator, scene: RenderedScene, ahead_m: float, si
     return sliding(box, np.c_[place, np.full(n, 0.012)], yaw_deg)
 
 
-def _big_mover(rng: np.random.Generator) -> RenderedScene:
+def _large_moving_box(rng: np.random.Generator) -> RenderedScene:
     """A large object passes close by and covers much of the view."""
-    scene = _furnished(rng, _moves(truck=signed_uniform(rng, 0.3, 0.7), pan=float(rng.uniform(-0.1, 0.1))), mover=True)
+    scene = _furnished(
+        rng, _moves(truck=signed_uniform(rng, 0.3, 0.7), pan=float(rng.uniform(-0.1, 0.1))), moving_object=True
+    )
     size = (rng.uniform(0.8, 1.1), 0.3, scene.world_from_cam[0, 2, 3] + rng.uniform(0.0, 0.3))
-    return replace(scene, movers=(_crossing(rng, scene, rng.uniform(1.5, 1.9), size),))
+    return replace(scene, moving_boxes=(_crossing(rng, scene, rng.uniform(1.5, 1.9), size),))
 
 
 def _crowd(rng: np.random.Generator) -> RenderedScene:
     """Many objects move, each in its own direction, while the camera walks."""
-    scene = _furnished(rng, _walk(rng, (0.5, 0.8)), mover=True)
+    scene = _furnished(rng, _walk(rng, (0.5, 0.8)), moving_object=True)
     sizes = [(rng.uniform(0.3, 0.5), rng.uniform(0.3, 0.5), rng.uniform(0.7, 1.5)) for _ in range(5)]
-    return replace(scene, movers=tuple(_crossing(rng, scene, rng.uniform(2.0, 3.2), size) for size in sizes))
+    return replace(scene, moving_boxes=tuple(_crossing(rng, scene, rng.uniform(2.0, 3.2), size) for size in sizes))
 
 
 def _watched(rng: np.random.Generator) -> RenderedScene:
     """The camera is static; objects move."""
-    scene = _furnished(rng, camera_paths.static, mover=True)
+    scene = _furnished(rng, camera_paths.static, moving_object=True)
     sizes = [(rng.uniform(0.5, 0.9), 0.4, rng.uniform(1.0, 1.6)) for _ in range(3)]
-    return replace(scene, movers=tuple(_crossing(rng, scene, rng.uniform(1.6, 2.8), size) for size in sizes))
+    return replace(scene, moving_boxes=tuple(_crossing(rng, scene, rng.uniform(1.6, 2.8), size) for size in sizes))
 
 
 def _carried(rng: np.random.Generator) -> RenderedScene:
     """An object fixed to the camera (a bonnet, a tray) covers a third to two thirds of the view."""
-    scene = _furnished(rng, _walk(rng, (0.6, 1.0), 0.3), mover=True)
+    scene = _furnished(rng, _walk(rng, (0.6, 1.0), 0.3), moving_object=True)
     box = standing("tray", (1.2, 0.12, 0.5), (0, 0, 0), side=_BOX)
     half_height = 0.5 * scene.intrinsics.height_px / scene.intrinsics.fy_px * 0.55
     top = half_height * (1 - 2 * rng.uniform(0.33, 0.62))
     cam_from_box = RigidTransform.from_components([0, top + 0.25, 0.55], Rotation.from_euler("x", 90, degrees=True))
     upright = cam_from_box.as_matrix()
-    return replace(scene, movers=(Mover(box=box, world_from_box=scene.world_from_cam @ upright),))
+    return replace(scene, moving_boxes=(MovingBox(box=box, world_from_box=scene.world_from_cam @ upright),))
 
 
 def _repeated(rng: np.random.Generator) -> RenderedScene:
@@ -257,7 +259,7 @@ KINDS: dict[str, Callable[[np.random.Generator], RenderedScene]] = {
     "distorting lens, turning": _lens_turn,
     "distorting lens, walking": _lens_walk,
     "one wall": _wall,
-    "large mover": _big_mover,
+    "large mover": _large_moving_box,
     "many movers": _crowd,
     "static camera, movers": _watched,
     "carried foreground": _carried,

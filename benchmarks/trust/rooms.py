@@ -89,7 +89,7 @@ class Room:
         effects = self.scene.effects
         return {
             "path": self.path,
-            "mover": "yes" if self.scene.movers else "no",
+            "moving object": "yes" if self.scene.moving_boxes else "no",
             "rolling shutter": "yes" if effects.rolling_shutter else "no",
             "noise": "above 2 grey levels" if effects.noise_grey > 2 else "up to 2 grey levels",
         }
@@ -123,7 +123,7 @@ def _drawn(rng: np.random.Generator, name: str) -> Room:
         fps=FPS,
         vfov_deg=float(rng.uniform(*VFOV_DEG)),
         path=PATHS[name](rng),
-        mover=bool(rng.integers(2)),
+        moving_object=bool(rng.integers(2)),
         effects=effects,
     )
     return Room(path=name, scene=scene, crf=int(rng.integers(16, 27)))

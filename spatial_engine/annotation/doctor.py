@@ -51,7 +51,7 @@ _LITTLE_DISK_GB = 2.0  # a store of a few hours of video at default settings
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One thing that was looked at."""
+    """One check."""
 
     what: str
     state: Literal["works", "optional", "missing"]

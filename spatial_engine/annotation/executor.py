@@ -28,8 +28,8 @@ WORKER_ENVIRONMENT = {
     "GLOG_minloglevel": "2",
     "PYTHONWARNINGS": "ignore:resource_tracker",
 }
-"""Of workers. One thread each: sums that are split among threads differ in their last bits. COLMAP says errors only;
-nothing is said of the locks that workers leave when Ctrl-C ends them (they are freed)."""
+"""Of workers. One thread each: sums that are split among threads differ in their last bits. COLMAP prints errors only;
+no warning about the locks that workers leave when Ctrl-C ends them (they are freed)."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Footage into clips: all of it is opened, each clip counts once, and what was left out is said and recorded."""
+"""Footage into clips: all of it is opened, each clip counts once, and what was skipped is reported and recorded."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -27,7 +27,7 @@ class PlannedFootage:
 
     name: str
     extent: Extent
-    said: Mapping[str, Any]
+    own_options: Mapping[str, Any]
     """What clips.yaml says of it."""
 
 
@@ -67,7 +67,7 @@ def overview(footage: Path, store: Path, options: AnnotateOptions, progress: Pro
     planned = []
     for each in found.taken:
         named, its_options = of_clips.apply(each, opening)
-        planned.append(PlannedFootage(name=named.name, extent=extent(each, its_options), said=of_clips.of(each)))
+        planned.append(PlannedFootage(name=named.name, extent=extent(each, its_options), own_options=of_clips.of(each)))
     known = open_store(store) if (store / "store.json").is_file() else None
     ledger = Ledger.open(known) if known else None
     forecast = Forecast(measured_calls(known, ledger) if known and ledger else ())

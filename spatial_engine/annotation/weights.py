@@ -86,8 +86,8 @@ def fetch(
 
 
 def verify(row: Weights, weights_dir: str | None = None, *, pin: bool = False) -> None:
-    """Reads every byte of a checkpoint. `pin` takes files that nobody vouches for as they are: from then on they must
-    stay so. Raises `SetupProblem` for what is missing, damaged or not pinned."""
+    """Reads every byte of a checkpoint. `pin` accepts files that have no published hash and records their hash, so
+    that a later change is noticed. Raises `SetupProblem` for what is missing, damaged or not pinned."""
     folder = folder_of(row.name, weights_dir)
     lock = read_lock(folder)
     unknown = [file.name for file in row.files if wanted_sha256(file, lock) is None and (folder / file.name).is_file()]

@@ -96,26 +96,26 @@ _SHOWN = {
 
 
 def fed(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with every parameter that is a dataclass spelt out as one option per field."""
+    """The command with every parameter that is a dataclass expanded into one option per field."""
     taken = inspect.signature(command).parameters
     groups: dict[str, Any] = {name: p.annotation for name, p in taken.items() if is_dataclass(p.annotation)}
-    spelt: list[inspect.Parameter] = []
+    expanded: list[inspect.Parameter] = []
     for name, parameter in taken.items():
         if name in groups:
-            spelt += [_parameter(field) for field in ordered(groups[name])]
+            expanded += [_parameter(field) for field in ordered(groups[name])]
         else:
-            spelt.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            expanded.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
-    def spread(**given: Any) -> None:
+    def unpacked(**given: Any) -> None:
         for name, group in groups.items():
             values = {field.name: _value(field, given.pop(field.name)) for field in fields(group)}
             given[name] = group(**values)
         command(**given)
 
-    spread.__name__, spread.__doc__ = command.__name__, command.__doc__
-    spread.__signature__ = inspect.Signature(spelt)  # type: ignore[attr-defined]
-    spread.__annotations__ = {}
-    return spread
+    unpacked.__name__, unpacked.__doc__ = command.__name__, command.__doc__
+    unpacked.__signature__ = inspect.Signature(expanded)  # type: ignore[attr-defined]
+    unpacked.__annotations__ = {}
+    return unpacked
 
 
 def ordered(group: Any) -> Iterator[Field[Any]]:

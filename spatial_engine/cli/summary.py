@@ -89,9 +89,9 @@ def show_plan(plan: Plan, to: Console) -> None:
         f"footage: {pieces}, {plan.frames} frames: {counted(plan.clips, 'clip')} or more (a cut begins another){silent}"
     )
     for each in plan.footage:
-        if each.said:
-            said = ", ".join(f"{key} {value}" for key, value in each.said.items())
-            to.print(f"   {_safe(each.name)}: {_safe(said)} ({_safe(str(plan.clip_file))})", soft_wrap=True)
+        if each.own_options:
+            own = ", ".join(f"{key} {value}" for key, value in each.own_options.items())
+            to.print(f"   {_safe(each.name)}: {_safe(own)} ({_safe(str(plan.clip_file))})", soft_wrap=True)
     _show_steps(plan.steps, to)
     workers = f" on {counted(plan.workers, 'worker')}" if plan.workers > 1 else ""
     guessed = [step.expert.name for step in plan.steps if step.seconds is None]

@@ -11,7 +11,7 @@ weights_app = typer.Typer(help="Weight files of experts with models.", no_args_i
 
 Names = Annotated[list[str], typer.Argument(metavar="NAME...", help="Weights, or experts as --experts takes them.")]
 SomeNames = Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="By default all that are here.")]
-Pin = Annotated[bool, typer.Option("--pin", help="Take files that nobody vouches for as they are, from now on.")]
+Pin = Annotated[bool, typer.Option("--pin", help="Accept files that have no published hash, and record their hash.")]
 
 
 @weights_app.command("list")

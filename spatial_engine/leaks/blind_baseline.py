@@ -147,7 +147,7 @@ def _informative(features: Any) -> Any:
 
 
 def option_cues(question: Question) -> Float64[np.ndarray, "k 14"]:
-    """What tells options apart without a picture, a row per option.
+    """Features that distinguish options without a picture, a row per option.
 
     Its letter (A to F); whether it is the longest, shortest; whether its number is the largest, smallest, between;
     whether it is most, least like the other options; the share of its words that stand in the prompt. An option that

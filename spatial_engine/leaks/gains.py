@@ -18,7 +18,7 @@ _MOST = 2000
 _MOST_FREQUENT = 3
 """Numbers that `frequent_numbers` lists per template."""
 _FEWEST = 20
-"""Answers of a template below which nothing is said of how often numbers recur."""
+"""Answers of a template below which the recurrence of numbers is not reported."""
 
 
 @dataclass(frozen=True, kw_only=True)

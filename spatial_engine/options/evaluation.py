@@ -54,7 +54,8 @@ class Server(Checked):
     concurrency: Annotated[int, Doc("Requests under way at once.")] = 8
     requests_per_minute: Annotated[float | None, Doc("At most so many requests, retries included.")] = None
     timeout: Annotated[
-        float, Doc("Seconds for one reply, to its last byte. A slower answer counts as wrong, and is shown apart.")
+        float,
+        Doc("Seconds for one reply, to its last byte. A slower answer counts as wrong, and is reported separately."),
     ] = 120.0
     max_retries: Annotated[
         int, Doc("Retries after 429, 5xx and cut connections, with growing pauses, or as the server asks.")

@@ -28,7 +28,7 @@ class Box:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mover:
+class MovingBox:
     """A box that moves in the world."""
 
     box: Box
@@ -60,8 +60,8 @@ def placed(middle_m: Sequence[float] | np.ndarray, yaw_deg: float = 0.0) -> Floa
     return RigidTransform.from_components(np.asarray(middle_m, dtype=float), turn).as_matrix()
 
 
-def sliding(box: Box, feet_m: Float64[np.ndarray, "n 3"], yaw_deg: Float64[np.ndarray, "n"]) -> Mover:
+def sliding(box: Box, feet_m: Float64[np.ndarray, "n 3"], yaw_deg: Float64[np.ndarray, "n"]) -> MovingBox:
     """A box whose bottom's centre runs through `feet_m`."""
     middles = np.add(feet_m, [0, 0, box.size_m[2] / 2])
     turns = Rotation.from_euler("z", yaw_deg[:, None], degrees=True)
-    return Mover(box=box, world_from_box=RigidTransform.from_components(middles, turns).as_matrix())
+    return MovingBox(box=box, world_from_box=RigidTransform.from_components(middles, turns).as_matrix())

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from spatial_engine.rendering import camera_paths
-from spatial_engine.rendering.boxes import Box, Mover, sliding, standing
+from spatial_engine.rendering.boxes import Box, MovingBox, sliding, standing
 from spatial_engine.rendering.furniture import (
     BOOKS,
     CEILING,
@@ -38,7 +38,7 @@ def demo_scene(width_px: int = 640, height_px: int = 480) -> RenderedScene:
         intrinsics=camera(width_px, height_px, vfov_deg=45.0),
         room=room((5.2, 4.6, 2.6), floor, tuple(replace(wall, seed=40 + k) for k in range(4)), CEILING),
         boxes=_furniture(),
-        movers=(_sliding_crate(len(path)),),
+        moving_boxes=(_sliding_crate(len(path)),),
         world_from_cam=path,
         fps=20.0,
         texel_m=0.004 * max(1.0, 640 / width_px),
@@ -86,8 +86,8 @@ def _pictures() -> tuple[Box, ...]:
     )
 
 
-def _sliding_crate(frames: int) -> Mover:
-    """From beside the coffee table to before the bookcase, turning a little."""
+def _sliding_crate(frames: int) -> MovingBox:
+    """From beside the coffee table to the front of the bookcase, rotating a little."""
     t = np.linspace(0, 1, frames)[:, None]
     feet = np.array([2.75, 2.7, 0.012]) * (1 - t) + np.array([1.4, 3.35, 0.012]) * t
     box = standing("crate", (0.52, 0.52, 0.48), (0, 0, 0), side=crate(7, (196, 98, 66), (238, 226, 196)))

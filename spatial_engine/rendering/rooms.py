@@ -7,7 +7,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from spatial_engine.rendering import camera_paths
-from spatial_engine.rendering.boxes import Box, Mover, sliding, standing
+from spatial_engine.rendering.boxes import Box, MovingBox, sliding, standing
 from spatial_engine.rendering.camera_paths import Poses, Stance
 from spatial_engine.rendering.furniture import (
     BOOKS,
@@ -38,20 +38,20 @@ def random_room(
     fps: float = 10.0,
     vfov_deg: float | None = None,
     path: Callable[[int, Stance], Poses] | None = None,
-    mover: bool = False,
+    moving_object: bool = False,
     effects: Effects | None = None,
 ) -> RenderedScene:
     """A room with furniture along three walls and a camera at the fourth that looks at them.
 
     `path(n, start)` is any of `camera_paths`; by default a short walk. The start is level, ± 20° from straight ahead;
-    there is room for 1.3 m of travel. Things in the camera's way are left out; the middle is empty for a mover.
+    there is room for 1.3 m of travel. Nothing stands in the camera's way, nor in the middle if an object moves there.
     """
     size = (rng.uniform(4.2, 6.0), rng.uniform(4.2, 5.2), rng.uniform(2.4, 2.9))
     boxes = [
         *_along_wall(rng, size[2], (0.0, size[1]), 0.0, size[0]),
         *_along_wall(rng, size[2], (0.0, 1.6), 90.0, size[1] - 2.2),
         *_along_wall(rng, size[2], (size[0], size[1] - 0.6), -90.0, size[1] - 2.2),
-        *([] if mover else _middle(rng, size)),
+        *([] if moving_object else _middle(rng, size)),
     ]
     at = (size[0] * rng.uniform(0.35, 0.6), 0.5, rng.uniform(1.1, 1.6))
     start = Stance(at_m=at, yaw_rad=rng.uniform(-0.35, 0.35))
@@ -60,7 +60,7 @@ def random_room(
         intrinsics=camera(width_px, height_px, vfov_deg=vfov_deg or rng.uniform(38, 60)),
         room=room(size, _floor(rng), tuple(_wall(rng) for _ in range(4)), CEILING),
         boxes=tuple(b for b in boxes if not _reached(b, world_from_cam)),
-        movers=(_mover(rng, size, start, frames),) if mover else (),
+        moving_boxes=(_moving_box(rng, size, start, frames),) if moving_object else (),
         world_from_cam=world_from_cam,
         fps=fps,
         effects=effects or Effects(),
@@ -131,7 +131,7 @@ Part = tuple[str, tuple[float, float, float], float, Material, Material | None]
 
 
 def _piece(rng: np.random.Generator, ceiling_m: float) -> list[Part]:
-    """One thing to put at a wall, perhaps with things on it."""
+    """A piece of furniture to put at a wall, perhaps with objects on it."""
     wood, seed = _wood(rng), _seed(rng)
     match str(rng.choice(["shelf", "sideboard", "cupboard", "sofa", "window", "door"])):
         case "shelf":
@@ -183,7 +183,7 @@ def _middle(rng: np.random.Generator, size: tuple[float, float, float]) -> list[
     return boxes
 
 
-def _mover(rng: np.random.Generator, size: tuple[float, float, float], start: Stance, frames: int) -> Mover:
+def _moving_box(rng: np.random.Generator, size: tuple[float, float, float], start: Stance, frames: int) -> MovingBox:
     """A tall crate that slides from one side of the first view to the other, about 2.5 m ahead."""
     side = rng.choice([-1.0, 1.0])
     ahead = start.yaw_rad + np.pi / 2 + side * rng.uniform([0.18, -0.26], [0.26, -0.18])

@@ -9,13 +9,13 @@ from jaxtyping import Float32, Float64, Int16, Int32, UInt8
 from scipy.spatial.transform import RigidTransform, Slerp
 
 from experts.intrinsics import Intrinsics
-from spatial_engine.rendering.boxes import Box, Mover
+from spatial_engine.rendering.boxes import Box, MovingBox
 from spatial_engine.rendering.casting import camera_rays, cast
 from spatial_engine.rendering.shading import Pyramid, face_colours, face_size_m, light_on, pyramid, soft_shadow
 from spatial_engine.rendering.textures import painted
 
 _FLOOR = 4
-"""The room's face that things stand on."""
+"""The face of the room that objects stand on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class RenderedScene:
     """Seen from inside; id -1."""
     boxes: tuple[Box, ...]
     """What stands still; ids 0, 1, ..."""
-    movers: tuple[Mover, ...] = ()
+    moving_boxes: tuple[MovingBox, ...] = ()
     """What moves; ids go on from the boxes'."""
     world_from_cam: Float64[np.ndarray, "n 4 4"]
     fps: float
@@ -67,7 +67,7 @@ class RenderedScene:
     @property
     def labels(self) -> tuple[str, ...]:
         """Name of each id."""
-        return tuple(b.name for b in self.boxes) + tuple(m.box.name for m in self.movers)
+        return tuple(b.name for b in self.boxes) + tuple(m.box.name for m in self.moving_boxes)
 
     def camera(self, frame: int) -> Intrinsics:
         """The camera of a frame: differs only with zoom."""
@@ -88,12 +88,12 @@ class RenderedScene:
 
     def world_from_things(self, frame: int) -> Float64[np.ndarray, "k 4 4"]:
         """Pose of each id in a frame."""
-        poses = [b.world_from_box for b in self.boxes] + [m.world_from_box[frame] for m in self.movers]
+        poses = [b.world_from_box for b in self.boxes] + [m.world_from_box[frame] for m in self.moving_boxes]
         return np.stack(poses) if poses else np.zeros((0, 4, 4))
 
     def _solids(self) -> list[Box]:
         """The room, then every id."""
-        return [self.room, *self.boxes, *(m.box for m in self.movers)]
+        return [self.room, *self.boxes, *(m.box for m in self.moving_boxes)]
 
     def _world_from_cam_rows(self, frame: int) -> Float64[np.ndarray, "r 4 4"]:
         """One pose, or one per row under a rolling shutter (the middle row is exposed at the frame's own time)."""

@@ -15,7 +15,7 @@ from spatial_engine.sources.image_groups import natural_key
 
 
 def read_numbers(path: Path) -> Float64[np.ndarray, "r c"]:
-    """Rows of a text; "#" begins a comment. Raises `UsageError` for other things, and for a text without numbers."""
+    """Rows of a text; "#" begins a comment. Raises `UsageError` for anything else, and for a text without numbers."""
     try:
         lines = [line.partition("#")[0].split() for line in path.read_text(encoding="utf-8").splitlines()]
         rows = np.array([line for line in lines if line], dtype=np.float64)
@@ -56,7 +56,7 @@ def read_camera(folder: Path, stated: CameraFiles) -> Camera:
 
 
 def one_camera(cameras: Sequence[Camera], source: str) -> Camera:
-    """The median of cameras that agree within 2 %; where they differ, their spread is in σ. Raises `UsageError`."""
+    """The median of cameras that agree within 2 %; where they differ, σ covers the difference. Raises `UsageError`."""
     focal = np.array([camera.fx for camera in cameras])
     if np.ptp(focal) > _AGREE * np.median(focal):
         raise UsageError(

@@ -187,7 +187,7 @@ def _of_up(manifest: Manifest, path: CameraPath) -> Iterator[Finding]:
     off_deg = float(np.degrees(np.median(np.arccos(np.clip(image_up, -1, 1)))))
     if off_deg > _UPRIGHT_DEG:
         number = f"{off_deg:.0f} degrees between up and the pictures' upper edge (median)"
-        what, remedy = "up points elsewhere, and the footage is said to be upright", "check gravity.up_world and axes"
+        what, remedy = "up points elsewhere, although the manifest says upright", "check gravity.up_world and axes"
         yield Finding(what=what, number=number, remedy=remedy, severe=True)
 
 

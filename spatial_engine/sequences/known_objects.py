@@ -1,4 +1,4 @@
-"""Things whose boxes, and perhaps masks, a data set knows."""
+"""Objects whose boxes, and perhaps masks, a data set knows."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence

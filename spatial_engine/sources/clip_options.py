@@ -28,18 +28,18 @@ class ClipOptions:
 
     def of(self, footage: Footage) -> dict[str, Any]:
         """What the file says of one piece of footage; of several entries the later one wins, key by key."""
-        said: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         for pattern, entry in self.entries.items():
             if _matches(footage, pattern):
-                said |= entry
-        return said
+                options |= entry
+        return options
 
     def apply(self, footage: Footage, options: OpenOptions) -> tuple[Footage, OpenOptions]:
         """Footage under the name that the file gives it, and its options: the file's word before the command's.
         Raises `UsageError`."""
-        said = self.of(footage)
-        name = said.pop("name", footage.name)
-        return replace(footage, name=name), chosen(OpenOptions, options, said)
+        own = self.of(footage)
+        name = own.pop("name", footage.name)
+        return replace(footage, name=name), chosen(OpenOptions, options, own)
 
     def check(self, taken: Sequence[Footage], root: Path) -> None:
         """Raises `UsageError` for an entry that means no footage, for a name of several pieces, and for values that
@@ -68,15 +68,17 @@ def clip_options(root: Path, options: OpenOptions) -> ClipOptions:
     content = read_yaml(path, _REMEDY) or {}
     if not isinstance(content, Mapping):
         raise UsageError(f"{path} holds no entries, but {str(content)[:80]}", _REMEDY)
-    return ClipOptions(path=path, entries={str(name): _entry(path, str(name), said) for name, said in content.items()})
+    return ClipOptions(
+        path=path, entries={str(name): _entry(path, str(name), entry) for name, entry in content.items()}
+    )
 
 
-def _entry(path: Path, name: str, said: Any) -> dict[str, Any]:
-    if not isinstance(said, Mapping):
-        raise UsageError(f"{path}: {name!r} holds no keys, but {str(said)[:80]}", _REMEDY)
-    if unknown := [str(key) for key in said if key not in KEYS]:
+def _entry(path: Path, name: str, entry: Any) -> dict[str, Any]:
+    if not isinstance(entry, Mapping):
+        raise UsageError(f"{path}: {name!r} holds no keys, but {str(entry)[:80]}", _REMEDY)
+    if unknown := [str(key) for key in entry if key not in KEYS]:
         raise UsageError(f"{path}: {name!r} has no key {', '.join(unknown)}", f"there are: {', '.join(KEYS)}")
-    return {key: _value(path, f"{name}: {key}", key, value) for key, value in said.items()}
+    return {key: _value(path, f"{name}: {key}", key, value) for key, value in entry.items()}
 
 
 def _value(path: Path, where: str, key: str, value: Any) -> Any:

@@ -1,6 +1,6 @@
 """One signal, one file: arrays in a zarr zip, everything else as its JSON attributes; `NoEstimate` as JSON.
 
-Works for every frozen dataclass of `experts.signals`: fields are told apart by what they hold, and rebuilt by
+Works for every frozen dataclass of `experts.signals`: fields are recognised by what they hold, and rebuilt by
 their declared types. Zip bytes differ from run to run (they hold times); equality is `artefact_hash`.
 """
 

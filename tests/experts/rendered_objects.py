@@ -11,7 +11,7 @@ from experts.objects.detections import Detections, SegmentedFrame, label_scores
 from experts.objects.named_networks import Networks
 from experts.signals import Depth
 from spatial_engine.rendering import RenderedScene
-from spatial_engine.rendering.boxes import Box, Mover, standing
+from spatial_engine.rendering.boxes import Box, MovingBox, standing
 from spatial_engine.rendering.furniture import room
 from spatial_engine.rendering.scene import camera
 from spatial_engine.rendering.textures import Material
@@ -43,7 +43,7 @@ def objects_in(scene: RenderedScene) -> list[SceneObject]:
 
 
 def _object(scene: RenderedScene, label: str, rows: list[int]) -> SceneObject:
-    solids = [*scene.boxes, *(mover.box for mover in scene.movers)]
+    solids = [*scene.boxes, *(moving.box for moving in scene.moving_boxes)]
     poses = scene.world_from_things(0)
     first = poses[rows[0]]
     corners = np.stack(np.meshgrid(*[[-1, 1]] * 3), axis=-1).reshape(-1, 3)
@@ -157,7 +157,7 @@ PLAIN = Material(kind="wood", colour=(150, 110, 80), seed=3)
 def staged(
     boxes: Sequence[Box],
     world_from_cam: np.ndarray,
-    movers: Sequence[Mover] = (),
+    moving_boxes: Sequence[MovingBox] = (),
     *,
     width_px: int = 320,
     height_px: int = 240,
@@ -168,7 +168,7 @@ def staged(
         intrinsics=camera(width_px, height_px, vfov_deg=vfov_deg),
         room=room((6.0, 6.0, 2.6), PLAIN, (PLAIN,) * 4, PLAIN),
         boxes=tuple(boxes),
-        movers=tuple(movers),
+        moving_boxes=tuple(moving_boxes),
         world_from_cam=world_from_cam,
         fps=10.0,
         texel_m=0.02,

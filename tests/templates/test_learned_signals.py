@@ -37,7 +37,7 @@ def room(name: str) -> tuple[RenderedScene, Clip, Models]:
     """A room with a moving object, and simulated models; metric where the camera trucks."""
     rng, seed = np.random.default_rng(ROOMS[name]), ROOMS[name]
     path = camera_paths.walk if name == "walk" else _truck
-    scene = random_room(rng, frames=40, width_px=320, height_px=240, path=path, mover=True)
+    scene = random_room(rng, frames=40, width_px=320, height_px=240, path=path, moving_object=True)
     clip = as_clip(scene)
     return scene, clip, simulated(scene, clip, np.random.default_rng(seed), metric=name == "truck", stride=2)
 

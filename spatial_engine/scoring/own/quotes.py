@@ -38,7 +38,7 @@ def holds_yes_no(question: Question, quote: str, answer: str) -> bool:
 
 
 def holds_letter(question: Question, quote: str, answer: str) -> bool:
-    """The letter by itself; or, of the words that tell options apart, at least as many of this one as of any other."""
+    """The letter itself; or, of the words that distinguish options, as many of this one as of any other, or more."""
     letters = LETTERS[: len(question.options)]
     letter = answer.strip(" .:()[]*")[:1].upper()
     if not letter or letter not in letters or (answer[1:2].isalpha() and len(answer) > 1):

@@ -31,7 +31,7 @@ _UNITS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Reader:
-    """Ways of reading. All may raise what a question's unfit fields raise."""
+    """Readers of replies. All may raise what a question with unfit fields raises."""
 
     find: Callable[[Question, str], Reading | Unreadable]
     """The answer that a reply means, in the form of `Question.answer`: forgives what people and models forgive."""

@@ -96,7 +96,7 @@ def test_frames_of_a_room_agree_where_both_see(room: RenderedScene) -> None:
 
 def test_an_object_that_left_is_contradicted() -> None:
     rng = np.random.default_rng(5)
-    room = random_room(rng, frames=10, width_px=160, height_px=120, mover=True, path=camera_paths.static)
+    room = random_room(rng, frames=10, width_px=160, height_px=120, moving_object=True, path=camera_paths.static)
     z_a = room.depth(0)
     grid = pixel_grid(*z_a.shape, room.intrinsics)
     seen = reprojected(grid, z_a, room.depth(9), np.eye(4), room.intrinsics, room.intrinsics)

@@ -26,7 +26,9 @@ DATA = os.environ.get("SPATIAL_ENGINE_DATA")
 @cache
 def room(moving: bool = False, rotating: bool = False) -> tuple[RenderedScene, Clip]:
     path = camera_paths.pure_rotation if rotating else None
-    scene = random_room(np.random.default_rng(5), frames=24, width_px=240, height_px=180, mover=moving, path=path)
+    scene = random_room(
+        np.random.default_rng(5), frames=24, width_px=240, height_px=180, moving_object=moving, path=path
+    )
     return scene, as_clip(scene)
 
 

@@ -138,8 +138,8 @@ def test_a_round_footprint_has_no_direction() -> None:
 
 def test_a_moving_object_is_not_static() -> None:
     along = np.stack([np.linspace(2.2, 3.8, 8), np.full(8, 3.2), np.zeros(8)], axis=1)
-    mover = sliding(box("crate", (0.5, 0.5, 0.5), (0, 0)), along, np.zeros(8))
-    scene = staged([box("table", (0.6, 0.6, 0.6), (3.0, 4.4))], orbit(8), [mover])
+    moving = sliding(box("crate", (0.5, 0.5, 0.5), (0, 0)), along, np.zeros(8))
+    scene = staged([box("table", (0.6, 0.6, 0.6), (3.0, 4.4))], orbit(8), [moving])
     surfaces = Surfaces(scene, range(8))
     assert is_static(*surfaces.of(0), SETTINGS, LIFT)
     parts, views = surfaces.of(1)

@@ -118,8 +118,8 @@ def test_an_object_that_leaves_the_picture_and_returns_has_one_track() -> None:
 
 def crossing(step_m: float = 0.1, frames: int = 10) -> RenderedScene:
     feet = np.stack([2.0 + step_m * np.arange(frames), np.full(frames, 3.0), np.zeros(frames)], axis=1)
-    mover = sliding(box("chair", CHAIR, (0, 0)), feet, np.zeros(frames))
-    return staged([box("chair", CHAIR, (3.6, 3.9))], truck(frames, 0.3), [mover])
+    moving = sliding(box("chair", CHAIR, (0, 0)), feet, np.zeros(frames))
+    return staged([box("chair", CHAIR, (3.6, 3.9))], truck(frames, 0.3), [moving])
 
 
 def test_a_moving_object_is_followed_and_only_static_ones_are_static() -> None:
@@ -172,7 +172,7 @@ def test_similar_alternatives_make_an_association_ambiguous() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_objects_of_one_name_are_not_confused(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    scene = random_room(rng, frames=40, mover=seed == 2)
+    scene = random_room(rng, frames=40, moving_object=seed == 2)
     count = len(objects_in(scene))
     missed = {row: {k for k in range(count) if rng.random() < 0.15} for row in range(14)}
     _, true, _ = follow(scene, range(0, 40, 3), missed=missed, noise=0.02)

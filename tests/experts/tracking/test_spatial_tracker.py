@@ -27,9 +27,11 @@ UNIT = 37.0
 
 
 @cache
-def world(mover: bool = True) -> RenderedOnce:
+def world(moving_object: bool = True) -> RenderedOnce:
     return RenderedOnce(
-        random_room(np.random.default_rng(3), frames=40, width_px=320, height_px=240, vfov_deg=50, mover=mover)
+        random_room(
+            np.random.default_rng(3), frames=40, width_px=320, height_px=240, vfov_deg=50, moving_object=moving_object
+        )
     )
 
 
@@ -168,7 +170,7 @@ def test_depth_errors_alone_do_not_make_a_track_moving() -> None:
     def growing_depth(output: dict[str, np.ndarray]) -> None:
         output["xyz"][..., 2] *= np.linspace(1, 1.3, len(output["xyz"]))[:, None]
 
-    out = tracks_of(world(mover=False), change=growing_depth)
+    out = tracks_of(world(moving_object=False), change=growing_depth)
     assert (out.motion != 1).all() and not out.visible[:, -8:].any()
 
 
@@ -177,7 +179,7 @@ def test_low_confidence_raises_the_outlier_probability_and_low_visibility_ends_t
         output["confidence"][:, ::2] = 0.6
         output["visibility"][10:20] = 0.1
 
-    out = tracks_of(world(mover=False), change=unsure)
+    out = tracks_of(world(moving_object=False), change=unsure)
     assert np.isnan(out.xy_px[:, 10:20]).all() and not out.visible[:, 10:20].any()
     assert (out.outlier_probability[::2] >= 0.39).all()
     assert (out.outlier_probability[1::2][out.motion[1::2] == 0] < 0.06).all()
@@ -208,7 +210,7 @@ def test_the_network_size_needs_no_resizing_by_upstream(width: int, height: int)
 
 
 def test_only_frames_with_depth_and_camera_are_used() -> None:
-    of = world(mover=False)
+    of = world(moving_object=False)
     inputs = signals(of)
     path, depth = inputs["camera_path"], inputs["depth"]
     assert isinstance(path, CameraPath) and isinstance(depth, Depth)
@@ -225,7 +227,7 @@ def test_only_frames_with_depth_and_camera_are_used() -> None:
 
 
 def test_points_start_inside_the_valid_area() -> None:
-    of = world(mover=False)
+    of = world(moving_object=False)
     valid = np.zeros((120, 160), dtype=bool)
     valid[:, 80:] = True
     area = ValidArea(valid=valid, provenance=Provenance(expert="test", version="0"))
@@ -261,7 +263,7 @@ def test_an_error_of_the_worker_is_raised(error: Exception) -> None:
 
 
 def test_reasons_for_no_estimate() -> None:
-    of = world(mover=False)
+    of = world(moving_object=False)
     inputs = signals(of)
     path, depth = inputs["camera_path"], inputs["depth"]
     assert isinstance(path, CameraPath) and isinstance(depth, Depth)
@@ -291,7 +293,7 @@ def test_reasons_for_no_estimate() -> None:
 
 
 def test_pictures_without_texture_give_no_estimate() -> None:
-    of = world(mover=False)
+    of = world(moving_object=False)
     grey = replace(of.clip, reader=_Grey())
     expert = SpatialTrackerExpert(QUICK)
     expert.model = FakeUpstream(of)
@@ -406,7 +408,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_worker_process_end_to_end(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    of, expert = world(mover=False), SpatialTrackerExpert(QUICK)
+    of, expert = world(moving_object=False), SpatialTrackerExpert(QUICK)
     still = replace(of.clip, reader=_Still(of.pictures[0]))
     inputs = signals(of)
     path, depth = inputs["camera_path"], inputs["depth"]

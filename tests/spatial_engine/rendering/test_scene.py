@@ -70,7 +70,7 @@ def test_every_point_lies_on_the_room(k1: float) -> None:
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 3])
 def test_points_land_on_the_same_thing_in_another_frame(seed: int) -> None:
-    scene = small_room(seed, mover=True)
+    scene = small_room(seed, moving_object=True)
     ids_a, ids_b = scene.ids(2), scene.ids(9)
     xy, _, visible = seen_again(scene, 2, 9)
     assert visible.mean() > 0.3
@@ -82,7 +82,7 @@ def test_points_land_on_the_same_thing_in_another_frame(seed: int) -> None:
 
 
 def test_pictures_agree_where_points_agree() -> None:
-    scene = small_room(1, mover=True)
+    scene = small_room(1, moving_object=True)
     xy, _, visible = seen_again(scene, 4, 6)
     warped = cv2.remap(scene.picture(6), np.nan_to_num(xy).astype(np.float32), None, cv2.INTER_LINEAR)
     error = np.abs(warped.astype(float) - scene.picture(4))[visible].mean()
@@ -92,7 +92,7 @@ def test_pictures_agree_where_points_agree() -> None:
 
 
 def test_a_mirrored_scene_gives_mirrored_depth_and_ids() -> None:
-    scene = small_room(5, mover=True)
+    scene = small_room(5, moving_object=True)
 
     def mirrored(box: Box) -> Box:
         return replace(box, world_from_box=MIRROR @ box.world_from_box @ MIRROR)
@@ -101,7 +101,7 @@ def test_a_mirrored_scene_gives_mirrored_depth_and_ids() -> None:
         scene,
         room=mirrored(scene.room),
         boxes=tuple(mirrored(b) for b in scene.boxes),
-        movers=tuple(replace(m, world_from_box=MIRROR @ m.world_from_box @ MIRROR) for m in scene.movers),
+        moving_boxes=tuple(replace(m, world_from_box=MIRROR @ m.world_from_box @ MIRROR) for m in scene.moving_boxes),
         world_from_cam=MIRROR @ scene.world_from_cam @ MIRROR,
     )
     assert np.mean(mirror.ids(7) == scene.ids(7)[:, ::-1]) > 0.999
@@ -118,15 +118,15 @@ def test_same_seed_same_bytes() -> None:
 
 @pytest.mark.parametrize("seed", [4, 7, 8])
 def test_only_the_mover_moves(seed: int) -> None:
-    scene = small_room(seed, mover=True, path=camera_paths.static)
+    scene = small_room(seed, moving_object=True, path=camera_paths.static)
     first, last = scene.ids(0), scene.ids(11)
-    mover = len(scene.labels) - 1
-    assert scene.labels[mover] == "crate"
-    travelled = np.ptp(scene.movers[0].world_from_box[:, :3, 3], axis=0)
+    crate = len(scene.labels) - 1
+    assert scene.labels[crate] == "crate"
+    travelled = np.ptp(scene.moving_boxes[0].world_from_box[:, :3, 3], axis=0)
     assert np.linalg.norm(travelled) > 0.6
-    still = (first != mover) & (last != mover)
-    assert min(np.mean(first == mover), np.mean(last == mover)) > 0.02
-    assert not np.array_equal(first == mover, last == mover)
+    still = (first != crate) & (last != crate)
+    assert min(np.mean(first == crate), np.mean(last == crate)) > 0.02
+    assert not np.array_equal(first == crate, last == crate)
     assert np.array_equal(first[still], last[still])
     assert np.array_equal(scene.depth(0)[still], scene.depth(11)[still])
 

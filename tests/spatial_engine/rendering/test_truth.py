@@ -11,7 +11,7 @@ from spatial_engine.rendering.rooms import random_room
 
 
 def scene(path: object = None) -> RenderedScene:
-    return random_room(np.random.default_rng(3), frames=8, width_px=48, height_px=36, path=path, mover=True)
+    return random_room(np.random.default_rng(3), frames=8, width_px=48, height_px=36, path=path, moving_object=True)
 
 
 def test_signals_have_their_types_and_frames() -> None:

@@ -36,7 +36,7 @@ scale: {{kind: metric, relative_sigma: 0.001, source: renderer}}
 
 def write_room(folder: Path, more: str = "") -> Path:
     """Pictures, depth, poses and a manifest; returns the folder."""
-    scene = replace(demo_scene(200, 150), movers=(), supersampling=1, world_from_cam=walk(COUNT, _START))
+    scene = replace(demo_scene(200, 150), moving_boxes=(), supersampling=1, world_from_cam=walk(COUNT, _START))
     for name in ("images", "depth"):
         (folder / name).mkdir(parents=True)
     for k in range(COUNT):
