@@ -86,7 +86,7 @@ class RenderedScene:
         """Row of `labels` seen at pixel centres; -1 for the room itself."""
         return self._cast(frame, self.camera(frame))[1].astype(np.int32) // 6 - 1
 
-    def world_from_things(self, frame: int) -> Float64[np.ndarray, "k 4 4"]:
+    def world_from_objects(self, frame: int) -> Float64[np.ndarray, "k 4 4"]:
         """Pose of each id in a frame."""
         poses = [b.world_from_box for b in self.boxes] + [m.world_from_box[frame] for m in self.moving_boxes]
         return np.stack(poses) if poses else np.zeros((0, 4, 4))
@@ -111,7 +111,7 @@ class RenderedScene:
 
     def _box_from_cam(self, frame: int) -> list[Float64[np.ndarray, "r 4 4"]]:
         world_from_cam = self._world_from_cam_rows(frame)
-        poses = [self.room.world_from_box, *self.world_from_things(frame)]
+        poses = [self.room.world_from_box, *self.world_from_objects(frame)]
         return [np.linalg.inv(world_from_box) @ world_from_cam for world_from_box in poses]
 
     def _cast(self, frame: int, camera: Intrinsics) -> tuple[Float32[np.ndarray, "h w"], Int16[np.ndarray, "h w"]]:
@@ -149,7 +149,7 @@ class RenderedScene:
     ) -> Float32[np.ndarray, "n 3"]:
         """Colours of a list of hits."""
         solids, camera = self._solids(), self.camera(frame)
-        world_from_box = [self.room.world_from_box, *self.world_from_things(frame)]
+        world_from_box = [self.room.world_from_box, *self.world_from_objects(frame)]
         box_from_cam = [p.astype(np.float32) for p in self._box_from_cam(frame)]
         colours = np.empty((len(depth), 3), dtype=np.float32)
         order = np.argsort(surface, kind="stable")

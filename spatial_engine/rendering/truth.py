@@ -41,7 +41,7 @@ def true_signals(
             frames=dense,
             labels=scene.labels,
             ids=np.stack([scene.ids(int(f)) for f in dense]),
-            world_from_object=np.stack([scene.world_from_things(int(f)) for f in dense]),
+            world_from_object=np.stack([scene.world_from_objects(int(f)) for f in dense]),
             provenance=source,
         ),
     }

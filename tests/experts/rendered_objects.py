@@ -44,7 +44,7 @@ def objects_in(scene: RenderedScene) -> list[SceneObject]:
 
 def _object(scene: RenderedScene, label: str, rows: list[int]) -> SceneObject:
     solids = [*scene.boxes, *(moving.box for moving in scene.moving_boxes)]
-    poses = scene.world_from_things(0)
+    poses = scene.world_from_objects(0)
     first = poses[rows[0]]
     corners = np.stack(np.meshgrid(*[[-1, 1]] * 3), axis=-1).reshape(-1, 3)
     points = [np.c_[corners * solids[row].half_m, np.ones(8)] @ (np.linalg.inv(first) @ poses[row]).T for row in rows]

@@ -69,7 +69,7 @@ def true_flow(scene: RenderedScene, frames: Sequence[int], step: int = 8) -> np.
         for n, frame in enumerate(frames):
             here = world.copy()
             for k in np.unique(item[item >= 0]):
-                go = scene.world_from_things(frame)[k] @ np.linalg.inv(scene.world_from_things(first)[k])
+                go = scene.world_from_objects(frame)[k] @ np.linalg.inv(scene.world_from_objects(first)[k])
                 here[item == k] = here[item == k] @ go[:3, :3].T + go[:3, 3]
             there = (here - scene.world_from_cam[frame][:3, 3]) @ scene.world_from_cam[frame][:3, :3]
             xy = camera.project(there)
