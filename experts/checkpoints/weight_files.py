@@ -84,7 +84,7 @@ def file_fault(weights: Weights, file: WeightFile, folder: Path, hashes: "Hashes
         return Fault(cause=cause, kind="damaged")
     wanted = wanted_sha256(file, lock)
     if wanted is None:
-        return Fault(cause=f"nothing says yet which bytes {path} must have", kind="unpinned")
+        return Fault(cause=f"no sha256 is pinned for {path}", kind="unpinned")
     if (found := hashes.of(file.name)) != wanted:
         return Fault(cause=f"{path} was altered: sha256 {found} instead of {wanted}", kind="damaged")
     return None

@@ -216,7 +216,7 @@ def _extrapolated(
     enough = count >= size  # of a plane's three numbers
     out = np.full(inverse.shape, np.nan)
     if enough.any():
-        normal[:, 1, 1] += 0.1 * count  # holds the slope where all known pixels lie in a line
+        normal[:, 1, 1] += 0.1 * count  # regularises the slope if all known pixels are on a line
         normal[:, 2, 2] += 0.1 * count
         mean = right[enough, 0] / count[enough]
         plane = np.linalg.solve(normal[enough], right[enough, :, None])[:, 0, 0]

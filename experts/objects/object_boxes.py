@@ -36,11 +36,11 @@ def axes_of(
 ) -> tuple[Float64[np.ndarray, "3 3"], bool]:
     """Columns: directions of the sides; and whether they are arbitrary because the object is symmetric."""
     if up_world is None:
-        spread = np.linalg.eigh(np.cov((xyz - xyz.mean(axis=0)).T))
-        axes = spread[1][:, ::-1] * np.where(np.take_along_axis(
-            spread[1][:, ::-1], np.abs(spread[1][:, ::-1]).argmax(axis=0)[None], axis=0) < 0, -1, 1)  # fmt: skip
+        ascending, vectors = np.linalg.eigh(np.cov((xyz - xyz.mean(axis=0)).T))
+        variance, axes = ascending[::-1], vectors[:, ::-1]
+        largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=0)[None], axis=0)
+        axes = axes * np.where(largest < 0, -1, 1)
         axes[:, 2] *= np.sign(np.linalg.det(axes))
-        variance = spread[0][::-1]
         return axes, bool(variance[0] < settings.symmetric_ratio * variance[2])
     level = Rotation.align_vectors(up_world[None], [[0, 0, 1]])[0].as_matrix()
     flat = _cells((xyz @ level)[:, :2], settings.cells)

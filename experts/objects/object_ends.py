@@ -28,7 +28,7 @@ class EndSettings:
     flat: float = 3.0
     """A side shorter than this many σ, of depth and of the box's direction, may be one tilted face."""
     accumulation: float = 2.5
-    """This many times more points in the end region than elsewhere are on a face turned to the camera: the object
+    """This many times more points in the end region than elsewhere are on a face towards the camera: the object
     continues behind it."""
     truncated: float = 0.2
     """Largest share of an end's last pixels (two, 1 % of the side, or the noise) near the picture's border, a nearer
@@ -70,11 +70,11 @@ def end_of(
     at = np.array([end.at for end in used])
     frames = len(used)
     alone = np.sqrt(settings.shared**2 + (1 - settings.shared**2) / frames)
-    spread = float(np.std(at)) / np.sqrt(frames)
+    deviation = float(np.std(at)) / np.sqrt(frames)
     return End(
         at=float(np.median(at)) if knowing else float(at.max()),
         known=bool(knowing),
-        depth_sigma=float(np.hypot(alone * np.median([end.depth_sigma for end in used]), spread)),
+        depth_sigma=float(np.hypot(alone * np.median([end.depth_sigma for end in used]), deviation)),
         edge_sigma=float(np.median([end.edge_sigma for end in used])),
         hidden_by_others=all(end.hidden_by_others for end in near),
     )

@@ -157,14 +157,14 @@ def similarity(earlier: Window, later: Window, settings: WindowSettings) -> Simi
     if inlier.mean() < settings.min_inlier_share or residual > settings.max_residual * depth:
         detail = f"{inlier.mean():.0%} of the points fit, to {residual / depth:.1%} of the depth"
         return NoEstimate(reason="windows cannot be aligned", detail=detail)
-    turned = pair[0].world_from_cam[:, :3, :3].swapaxes(1, 2) @ rotation @ pair[1].world_from_cam[:, :3, :3]
-    known = np.isfinite(turned).all(axis=(1, 2))
+    rotation_error = pair[0].world_from_cam[:, :3, :3].swapaxes(1, 2) @ rotation @ pair[1].world_from_cam[:, :3, :3]
+    known = np.isfinite(rotation_error).all(axis=(1, 2))
     return Similarity(
         scale=float(joint.scale),
         rotation=rotation,
         shift=np.asarray(joint.translation),
         residual=residual,
-        rotation_rad=float(np.median(Rotation.from_matrix(turned[known]).magnitude())),
+        rotation_rad=float(np.median(Rotation.from_matrix(rotation_error[known]).magnitude())),
     )
 
 

@@ -1,4 +1,4 @@
-"""A checkpoint is what it must be, or it is said why not and what to do."""
+"""Checkpoints are verified, and errors name the cause and the remedy."""
 
 import hashlib
 import os
@@ -19,7 +19,7 @@ SUMS = {name: hashlib.sha256(content).hexdigest() for name, content in BYTES.ite
 
 @pytest.fixture
 def checkpoint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """The folder of "toy", whole; its small file is pinned by the lock, its big one by the table."""
+    """The complete folder of "toy". The lock pins its small file, the table its big one."""
     row = Weights(
         name="toy", source="https://example.org/", revision="v1", licence="Apache-2.0", commercial_ok=True,
         files=(
@@ -41,25 +41,25 @@ def problem(folder: Path) -> SetupProblem:
     return caught.value
 
 
-def test_whole_files_are_located(checkpoint: Path) -> None:
+def test_complete_checkpoints_are_located(checkpoint: Path) -> None:
     assert located("toy", str(checkpoint.parent)) == checkpoint
 
 
-def test_missing(checkpoint: Path) -> None:
+def test_missing_files_are_reported(checkpoint: Path) -> None:
     (checkpoint / "deep" / "model.pt").unlink()
     found = problem(checkpoint)
     assert "weights toy are not here" in found.cause
     assert found.remedy == f"spatial-engine weights fetch toy --weights-dir {checkpoint.parent}"
 
 
-def test_truncated(checkpoint: Path) -> None:
+def test_truncated_files_are_reported(checkpoint: Path) -> None:
     (checkpoint / "deep" / "model.pt").write_bytes(BYTES["deep/model.pt"][:100])
     assert "100 bytes instead of 700" in problem(checkpoint).cause
 
 
 @pytest.mark.parametrize("name", BYTES)
-def test_altered(checkpoint: Path, name: str) -> None:
-    located("toy", str(checkpoint.parent))  # even if it was whole before
+def test_altered_files_are_reported(checkpoint: Path, name: str) -> None:
+    located("toy", str(checkpoint.parent))  # even if it was complete before
     path, content = checkpoint / name, bytearray(BYTES[name])
     content[0] ^= 1
     path.write_bytes(content)
@@ -69,21 +69,21 @@ def test_altered(checkpoint: Path, name: str) -> None:
     assert "weights fetch toy" in found.remedy
 
 
-def test_another_revision(checkpoint: Path) -> None:
+def test_files_of_another_revision_are_reported(checkpoint: Path) -> None:
     write_lock(checkpoint, Lock(revision="v0", sha256=SUMS))
     assert "of revision v0 instead of v1" in problem(checkpoint).cause
 
 
-def test_bytes_that_nobody_vouches_for(checkpoint: Path) -> None:
+def test_files_without_a_pinned_hash_are_reported(checkpoint: Path) -> None:
     (checkpoint / "weights.lock.json").unlink()
     found = problem(checkpoint)
-    assert "nothing says yet which bytes" in found.cause
+    assert "no sha256 is pinned" in found.cause
     assert "weights verify --pin toy" in found.remedy
 
 
 def test_a_damaged_lock_pins_nothing(checkpoint: Path) -> None:
     (checkpoint / "weights.lock.json").write_text("{")
-    assert "nothing says yet" in problem(checkpoint).cause
+    assert "no sha256 is pinned" in problem(checkpoint).cause
 
 
 def test_files_are_hashed_once(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +92,7 @@ def test_files_are_hashed_once(checkpoint: Path, monkeypatch: pytest.MonkeyPatch
     located("toy", str(checkpoint.parent))
 
 
-def test_identity_is_of_bytes_not_of_places(checkpoint: Path, tmp_path: Path) -> None:
+def test_the_identity_depends_on_bytes_and_not_on_the_folder(checkpoint: Path, tmp_path: Path) -> None:
     here = identity(("toy",), str(checkpoint.parent))
     checkpoint.parent.joinpath("elsewhere").mkdir()
     checkpoint.rename(tmp_path / "elsewhere" / "toy")
@@ -101,7 +101,7 @@ def test_identity_is_of_bytes_not_of_places(checkpoint: Path, tmp_path: Path) ->
     assert identity(("toy",), str(tmp_path / "elsewhere")) != here
 
 
-def test_the_usual_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_default_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SPATIAL_ENGINE_WEIGHTS", str(tmp_path))
     assert weights.folder_of("da3-base") == tmp_path / "da3-base"
     monkeypatch.delenv("SPATIAL_ENGINE_WEIGHTS")
@@ -110,8 +110,8 @@ def test_the_usual_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("row", WEIGHTS.values(), ids=WEIGHTS)
-def test_every_row_of_the_table_can_be_used(row: Weights) -> None:
-    assert row.commercial_ok == (not row.instead), "what forbids commercial use names a substitute"
+def test_every_row_of_the_table_is_valid(row: Weights) -> None:
+    assert row.commercial_ok == (not row.instead), "weights without commercial use name a substitute"
     assert row.source.startswith("huggingface:") or (row.source.startswith("https://") and row.source.endswith("/"))
     assert row.files
     for file in row.files:

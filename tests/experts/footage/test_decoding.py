@@ -1,4 +1,4 @@
-"""Images come upright, in RGB, or not at all."""
+"""Images are read upright and in RGB, or are an error."""
 
 from pathlib import Path
 
@@ -10,19 +10,19 @@ from tests.films import HEIGHT, WIDTH, texture, write_images
 
 
 def image_reader(*paths: Path) -> ImageReader:
-    """Of images of the usual size."""
+    """A reader of images of the usual size."""
     sizes = tuple(path.stat().st_size for path in paths)
     return ImageReader(paths=paths, width_px=WIDTH, height_px=HEIGHT, file_bytes=sizes)
 
 
-def test_images_come_upright_in_rgb(tmp_path: Path) -> None:
+def test_images_are_read_upright_in_rgb(tmp_path: Path) -> None:
     from PIL import Image
 
     picture = texture(4)
     grey, turned = tmp_path / "grey.png", tmp_path / "turned.png"
     Image.fromarray(picture[..., 0]).save(grey)
     exif = Image.Exif()
-    exif[0x0112] = 6  # stored on its side: turn clockwise to see it upright
+    exif[0x0112] = 6  # stored on its side: must be rotated clockwise
     Image.fromarray(np.ascontiguousarray(np.rot90(picture))).save(turned, exif=exif)
     (plain,) = write_images(tmp_path, [picture])
     reader = image_reader(plain, grey, turned)
@@ -32,7 +32,7 @@ def test_images_come_upright_in_rgb(tmp_path: Path) -> None:
     np.testing.assert_array_equal(c, picture)
 
 
-def test_an_image_that_is_gone_damaged_or_resized_is_an_error(tmp_path: Path) -> None:
+def test_a_missing_damaged_or_resized_image_is_an_error(tmp_path: Path) -> None:
     paths = write_images(tmp_path, [texture(0), texture(1), texture(2, height=80), texture(3)])
     paths[0].write_bytes(paths[0].read_bytes()[:200])
     reader = image_reader(*paths)

@@ -14,14 +14,14 @@ SIZE = (36, 64)
 
 
 def scene(seed: int, frames: int, step_px: float = 0.25) -> list[np.ndarray]:
-    """A pan, as thumbnails: a quarter pixel of 64 a frame is a turn of 10 % of the picture in a second."""
+    """Thumbnails of a pan: a quarter pixel of 64 per frame is 10 % of the picture per second."""
     wide = texture(seed, SIZE[0], SIZE[1] + int(frames * step_px))
     starts = [int(k * step_px) for k in range(frames)]
     return [np.ascontiguousarray(wide[:, start : start + SIZE[1]]) for start in starts]
 
 
 def shots(frames: list[np.ndarray]) -> list[Shot]:
-    """Of thumbnails."""
+    """Shots of thumbnails."""
     detector = ShotDetector()
     for frame in frames:
         detector.see(frame)
@@ -29,7 +29,7 @@ def shots(frames: list[np.ndarray]) -> list[Shot]:
 
 
 def ranges(found: list[Shot]) -> list[tuple[int, int, str]]:
-    """What matters of shots."""
+    """The tested fields of shots."""
     return [(shot.start, shot.stop, shot.began) for shot in found]
 
 
@@ -52,20 +52,20 @@ def test_a_pan_is_one_shot_however_fast(step_px: int) -> None:
     assert ranges(shots(scene(0, 60, step_px))) == [(0, 60, "start")]
 
 
-def test_noise_is_no_cut() -> None:
+def test_noise_is_not_a_cut() -> None:
     rng = np.random.default_rng(0)
     still = scene(0, 1)[0]
     noisy = [np.clip(still + rng.normal(0, 12, still.shape), 0, 255).astype(np.uint8) for _ in range(40)]
     assert ranges(shots(noisy)) == [(0, 40, "start")]
 
 
-def test_frozen_frames_are_no_cut() -> None:
+def test_frozen_frames_are_not_a_cut() -> None:
     frames = scene(0, 40, 2)
     assert ranges(shots(frames[:10] + [frames[9]] * 20 + frames[10:])) == [(0, 60, "start")]
 
 
 @pytest.mark.parametrize("length", [1, 2, 3])
-def test_a_flash_is_left_out_and_splits_nothing(length: int) -> None:
+def test_a_flash_is_skipped_and_does_not_split(length: int) -> None:
     frames = scene(0, 40)
     for k in range(20, 20 + length):
         frames[k] = (255 - (255 - frames[k].astype(int)) // 6).astype(np.uint8)
@@ -75,7 +75,7 @@ def test_a_flash_is_left_out_and_splits_nothing(length: int) -> None:
 
 
 @pytest.mark.parametrize("level", [0, 255])
-def test_a_fade_splits_and_its_blank_frames_belong_to_none(level: int) -> None:
+def test_a_fade_splits_and_its_blank_frames_belong_to_no_shot(level: int) -> None:
     ramp = np.linspace(0, 1, 12)
     down = [((1 - t) * f + t * level).astype(np.uint8) for f, t in zip(scene(0, 42)[30:], ramp, strict=True)]
     up = [((1 - t) * f + t * level).astype(np.uint8) for f, t in zip(scene(1, 12), ramp[::-1], strict=True)]
@@ -100,7 +100,7 @@ def test_a_dissolve_splits_and_no_shot_spans_it(length: int) -> None:
     assert found[-1].stop == 80 + length
 
 
-def test_a_change_of_exposure_is_no_dissolve() -> None:
+def test_a_change_of_exposure_is_not_a_dissolve() -> None:
     frames = [(f * gain).astype(np.uint8) for f, gain in zip(scene(0, 60), np.linspace(1, 0.5, 60), strict=True)]
     assert ranges(shots(frames)) == [(0, 60, "start")]
 
@@ -110,12 +110,12 @@ def test_a_video_of_one_colour_is_one_shot(level: int) -> None:
     assert ranges(shots(grey(level, 20))) == [(0, 20, "start")]
 
 
-def test_no_frame_is_no_shot() -> None:
+def test_without_frames_there_is_no_shot() -> None:
     assert shots([]) == []
 
 
 @given(st.integers(1, 5000), st.floats(1.0, 120.0))
-def test_windows_are_at_most_a_minute_and_share_out_all_frames(count: int, rate: float) -> None:
+def test_windows_are_at_most_a_minute_and_contain_all_frames(count: int, rate: float) -> None:
     times = np.arange(count) / rate
     parts = list(windows(Shot(start=0, stop=count, began="cut"), times))
     assert parts[0].start == 0

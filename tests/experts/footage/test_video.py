@@ -1,4 +1,4 @@
-"""Frames come back by number, whatever the container does with time."""
+"""Frames are read by index, whatever the time stamps of the container."""
 
 import pickle
 from pathlib import Path
@@ -14,7 +14,7 @@ COUNT = 60
 
 
 def ignore(_: np.ndarray) -> None:
-    """Sees thumbnails and forgets them."""
+    """Ignores thumbnails."""
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def ignore(_: np.ndarray) -> None:
         ("stream.ts", "libx264", {"g": "12", "bf": "3"}),
     ],
 )
-def test_any_frame_is_found_by_its_number(tmp_path: Path, name: str, codec: str, options: dict[str, str]) -> None:
+def test_any_frame_is_read_by_its_index(tmp_path: Path, name: str, codec: str, options: dict[str, str]) -> None:
     pix = numbered(0).shape
     path = write_video(tmp_path / name, map(numbered, range(COUNT)), codec=codec, options=options)
     seen: list[np.ndarray] = []
@@ -70,7 +70,7 @@ def test_rotation_metadata_is_applied(tmp_path: Path, rotation: int) -> None:
     upright = np.rot90(picture, rotation // 90)
     assert (index.height_px, index.width_px) == upright.shape[:2]
     (read,) = index.reader(path, 0, 3).read([1])
-    assert np.abs(read.astype(int) - upright).mean() < 8  # compression; a wrong turn gives > 50
+    assert np.abs(read.astype(int) - upright).mean() < 8  # compression noise; a wrong rotation gives > 50
 
 
 def test_odd_sizes(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_odd_sizes(tmp_path: Path) -> None:
     assert np.abs(read.astype(int) - picture).mean() < 8
 
 
-def test_frames_behind_the_break_of_a_truncated_file_are_none(tmp_path: Path) -> None:
+def test_a_truncated_file_has_only_the_frames_before_its_end(tmp_path: Path) -> None:
     whole = write_video(
         tmp_path / "whole.mp4",
         map(texture, range(COUNT)),
@@ -99,7 +99,7 @@ def test_frames_behind_the_break_of_a_truncated_file_are_none(tmp_path: Path) ->
         index_video(no_moov, ignore)
 
 
-def test_a_damaged_stretch_costs_its_own_frames_only(tmp_path: Path) -> None:
+def test_only_damaged_frames_are_lost(tmp_path: Path) -> None:
     path = write_video(tmp_path / "a.mkv", map(texture, range(COUNT)), options={"g": "6"})
     data = bytearray(path.read_bytes())
     middle = len(data) // 2
@@ -113,7 +113,7 @@ def test_a_damaged_stretch_costs_its_own_frames_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "cause"), [(b"", "the file is empty"), (b"junk" * 999, "no video can be read")], ids=["empty", "junk"]
 )
-def test_what_is_no_video_says_so(tmp_path: Path, content: bytes, cause: str) -> None:
+def test_a_file_that_is_not_a_video_is_an_error(tmp_path: Path, content: bytes, cause: str) -> None:
     path = tmp_path / "it's a\n“film”.mp4"
     path.write_bytes(content)
     for look in (probe_video, lambda p: index_video(p, ignore)):
@@ -124,7 +124,7 @@ def test_what_is_no_video_says_so(tmp_path: Path, content: bytes, cause: str) ->
         probe_video(tmp_path / "nowhere.mp4")
 
 
-def test_sound_alone_is_no_video(tmp_path: Path) -> None:
+def test_a_file_with_only_sound_is_not_a_video(tmp_path: Path) -> None:
     import av
 
     path = tmp_path / "sound.mp4"
@@ -138,7 +138,7 @@ def test_sound_alone_is_no_video(tmp_path: Path) -> None:
         probe_video(path)
 
 
-def test_readers_cross_processes_and_reject_other_frames(tmp_path: Path) -> None:
+def test_readers_can_be_pickled_and_reject_unknown_frames(tmp_path: Path) -> None:
     path = write_video(tmp_path / "a.mp4", map(numbered, range(20)))
     reader = pickle.loads(pickle.dumps(index_video(path, ignore).reader(path, 5, 15)))
     assert [number_of(p) for p in reader.read([5, 14])] == [5, 14]

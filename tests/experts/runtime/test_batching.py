@@ -15,7 +15,7 @@ class OutOfMemoryError(RuntimeError):
 
 
 class Network:
-    """Doubles numbers; has room for `room` at a time."""
+    """Doubles numbers; at most `room` fit into memory."""
 
     def __init__(self, room: int = 100, error: Exception | None = None) -> None:
         self.room, self.error = room, error or OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
@@ -44,7 +44,7 @@ def test_no_more_items_ahead_than_the_depth() -> None:
     with closing(ahead(counted(made), depth=2)) as items:
         assert next(items) == 0
         time.sleep(0.3)
-        assert len(made) == 4, "one out, two in waiting, one in hand"
+        assert len(made) == 4, "one returned, two in the queue, one being put"
 
 
 def test_no_item_is_made_before_the_first_request() -> None:
@@ -92,7 +92,7 @@ def test_producer_and_consumer_overlap() -> None:
     started = time.perf_counter()
     for _ in ahead(made()):
         time.sleep(0.02)
-    assert time.perf_counter() - started < 0.35, "0.22 s where they overlap, 0.4 s one after the other"
+    assert time.perf_counter() - started < 0.35, "0.22 s if they overlap, 0.4 s one after the other"
 
 
 @pytest.mark.parametrize("fill", [False, True])

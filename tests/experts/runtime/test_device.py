@@ -82,7 +82,7 @@ def test_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SetupProblem) as caught:
         place()
     assert caught.value.remedy.startswith("pip install torch")
-    assert worker_device("auto", 3) == "auto", "loading says what is missing"
+    assert worker_device("auto", 3) == "auto", "loading reports what is missing"
 
 
 def test_gpus_are_assigned_to_workers_round_robin(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ def room() -> RenderedScene:
 
 
 def window(room: RenderedScene, rows: Sequence[int], scale: float = 1.0, seed: int = 0) -> Window:
-    """An exact window in a world and unit of its own."""
+    """An exact window in another world and unit."""
     rng = np.random.default_rng(seed)
     world = np.eye(4)
     world[:3, :3], world[:3, 3] = Rotation.random(rng=rng).as_matrix(), rng.normal(size=3)
@@ -51,12 +51,12 @@ def test_windows_cover_all_with_the_overlap(count: int) -> None:
         assert b == a + n - 4 and b + m > a + n
 
 
-def test_windows_halve_when_memory_runs_out() -> None:
+def test_windows_are_halved_when_memory_runs_out() -> None:
     tried: list[int] = []
 
     def call(items: Sequence[int]) -> list[int]:
         tried.append(len(items))
-        if len(items) > (20 if items[0] < 40 else 6):  # less is free later on
+        if len(items) > (20 if items[0] < 40 else 6):  # less memory is free later
             raise OutOfMemoryError
         return list(items)
 
@@ -95,7 +95,7 @@ def test_the_similarity_between_two_windows_is_found(room: RenderedScene) -> Non
     np.testing.assert_allclose(moved.z, truth.z, rtol=1e-4)
 
 
-def test_a_minority_of_wrong_depths_does_no_harm(room: RenderedScene) -> None:
+def test_a_minority_of_wrong_depths_does_not_change_the_similarity(room: RenderedScene) -> None:
     a, b = window(room, range(8), 1.0, seed=1), window(room, range(4, 12), 0.5, seed=2)
     z = b.z.copy()
     z[:, :, :30] *= 1.6

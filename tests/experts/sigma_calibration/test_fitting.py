@@ -28,7 +28,7 @@ def fitted(samples, **more):
 
 @pytest.mark.parametrize("factor", [1.0, 1.7, 2.5])
 @pytest.mark.parametrize("other", [0.0, 0.8])
-def test_a_known_factor_is_found_beside_other_contributions(factor, other):
+def test_a_known_factor_is_found_despite_other_contributions(factor, other):
     found = fitted(by_set(factor, other=other))
     assert isinstance(found, SigmaFactor) and found.factor == pytest.approx(factor, rel=0.06)
     assert found.sets == list(SETS) and found.samples == 12_000
@@ -36,7 +36,7 @@ def test_a_known_factor_is_found_beside_other_contributions(factor, other):
         assert one.within_1 == pytest.approx(0.683, abs=0.04) and one.within_2 == pytest.approx(0.954, abs=0.02)
 
 
-def test_honest_and_wide_sigma_stay_as_they_are():
+def test_correct_and_too_large_sigma_have_factor_1():
     wide = fitted(by_set(0.3))
     assert wide.factor == 1 and all(one.fitted == pytest.approx(0.3, rel=0.06) for one in wide.held_out)
     assert all(one.within_1 > 0.99 for one in wide.held_out), "coverage after the factor that is applied"
@@ -48,7 +48,7 @@ def test_errors_that_other_contributions_explain_need_no_factor():
     assert fitted_factor({"attic": from_truth}) == 0
 
 
-def test_a_heavy_tail_counts_where_the_bulk_does_not():
+def test_a_heavy_tail_increases_the_factor():
     error = np.r_[np.full(90, 0.1), np.full(10, 6.0)]
     assert fitted_factor({"attic": ErrorSample(error=error, other=np.zeros(100))}) == pytest.approx(3.0, rel=0.01)
 
@@ -60,11 +60,11 @@ def test_the_held_out_set_does_not_enter_its_fit():
     fits = [{one.set: one.fitted for one in found.held_out} for found in (before, after)]
     assert fits[0]["barn"] == fits[1]["barn"]
     assert all(fits[1][name] > 2 * fits[0][name] for name in SETS if name != "barn")
-    assert after.factor > 2 * before.factor and after.factor == max(fits[1].values()), "the largest fit is taken"
+    assert after.factor > 2 * before.factor and after.factor == max(fits[1].values()), "the largest fit is used"
     assert {one.set: one.within_2 for one in after.held_out}["barn"] < 0.5
 
 
-def test_each_set_counts_the_same_however_large():
+def test_each_set_has_the_same_weight():
     small, large = normal(2.0, count=200, seed=1), normal(1.0, count=5000, seed=2)
     both = fitted_factor({"attic": small, "barn": large})
     again = fitted_factor({"attic": small, "barn": normal(1.0, count=500, seed=2)})

@@ -93,7 +93,7 @@ def test_a_check_has_the_factor_of_the_signal_that_it_checks():
 
 
 @pytest.mark.parametrize("missing", QUANTITIES["camera_path"])
-def test_raw_stays_raw_until_every_quantity_has_a_factor(missing):
+def test_sigma_is_raw_until_every_quantity_has_a_factor(missing):
     path = replace(worlds.signals()["camera_path"], provenance=RAW)
     of = [one_factor("camera_path", q, weights_sha256="abc") for q in QUANTITIES["camera_path"]]
     whole = with_sigma_calibration({"camera_path": path}, calibration(*of))["camera_path"]
@@ -105,14 +105,14 @@ def test_raw_stays_raw_until_every_quantity_has_a_factor(missing):
 
 
 @pytest.mark.parametrize("other", [{"version": "0"}, {"weights_sha256": "other"}])
-def test_a_factor_of_another_version_widens_but_does_not_calibrate(other):
+def test_a_factor_of_another_version_increases_sigma_but_does_not_calibrate(other):
     before = {"gravity": worlds.signals()["gravity"]}
     after = with_sigma_calibration(before, calibration(one_factor("gravity", "up", **other)))["gravity"]
     np.testing.assert_allclose(after.sigma_rad, 2 * before["gravity"].sigma_rad)
     assert after.provenance.sigma == "measured" and after.provenance.calibrated_on == {"up": ["attic"]}
 
 
-def test_of_two_factors_the_one_of_the_same_weights_counts():
+def test_of_two_factors_the_one_of_the_same_weights_is_used():
     camera = worlds.signals()["camera_path"]
     before = Calibration(intrinsics=camera.intrinsics, focal_relative_sigma=0.1, provenance=RAW)
     known = calibration(
@@ -123,7 +123,7 @@ def test_of_two_factors_the_one_of_the_same_weights_counts():
     assert after.focal_relative_sigma == pytest.approx(0.12) and after.provenance.sigma == "calibrated"
 
 
-def test_applied_twice_it_counts_once():
+def test_a_factor_is_applied_only_once():
     once = with_sigma_calibration(worlds.signals(), WHOLE)
     assert all(signal is once[name] for name, signal in with_sigma_calibration(once, WHOLE).items())
 
@@ -137,7 +137,7 @@ CALIBRATION = SigmaCalibration(
 )
 
 
-def test_read_as_written(tmp_path):
+def test_a_written_calibration_is_read_unchanged(tmp_path):
     (tmp_path / "calibration.json").write_text(json.dumps(CALIBRATION.to_json()))
     assert read_calibration(tmp_path / "calibration.json") == CALIBRATION
     assert SigmaCalibration.from_json(CALIBRATION.to_json() | {"digest": CALIBRATION.digest}) == CALIBRATION
@@ -161,19 +161,19 @@ NOT_A_CALIBRATION = (
 
 
 @pytest.mark.parametrize("content", NOT_A_CALIBRATION)
-def test_another_file_is_refused(tmp_path, content):
+def test_other_files_are_refused(tmp_path, content):
     (tmp_path / "calibration.json").write_text(content)
     with pytest.raises(ValueError):
         read_calibration(tmp_path / "calibration.json")
 
 
 @pytest.mark.parametrize("factor", [0.99, 0.0, -1.0, float("nan"), float("inf")])
-def test_a_factor_never_narrows(factor):
+def test_a_factor_never_reduces_sigma(factor):
     with pytest.raises(ValueError, match="allowed are 1 and more"):
         one_factor("gravity", "up", factor)
 
 
-def test_the_packaged_factors_rest_on_several_sets():
+def test_the_packaged_factors_were_fitted_on_several_sets():
     for each in packaged_calibration().factors:
         assert each.factor >= 1 and len(each.sets) >= 2 and each.samples >= 30
         assert each.factor == pytest.approx(max(1.0, *(one.fitted for one in each.held_out)))

@@ -121,7 +121,7 @@ def test_copied_files_are_pinned_by_the_user_s_word(toy: Weights, tmp_path: Path
     for name, content in FILES.items():
         (tmp_path / "toy" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "toy" / name).write_bytes(content)
-    with pytest.raises(SetupProblem, match="nothing says yet"):
+    with pytest.raises(SetupProblem, match="no sha256 is pinned"):
         weights.verify(toy, str(tmp_path))
     weights.verify(toy, str(tmp_path), pin=True)
     assert located("toy", str(tmp_path))
