@@ -52,15 +52,15 @@ CONFIG = """\
 
 @dataclass(frozen=True, kw_only=True)
 class Imported:
-    """What came of an import."""
+    """The result of an import."""
 
     verdicts: int
     left_out: Mapping[str, int]
-    """How many, by reason."""
+    """Number of skipped entries, by reason."""
 
 
 def to_label_studio(verdicts: Verdicts, questions: list[Question], out: Path) -> Path:
-    """Writes `out` (a list of tasks) and, beside it, the configuration; returns where the configuration lies.
+    """Writes `out` (a list of tasks) and, beside it, the configuration; returns the path of the configuration.
 
     Pictures are addressed as Label Studio serves local files, from the folder that holds the data set.
     """
@@ -77,7 +77,7 @@ def to_label_studio(verdicts: Verdicts, questions: list[Question], out: Path) ->
 
 
 def from_label_studio(verdicts: Verdicts, file: Path) -> Imported:
-    """Adds the annotations of an export to the annotators' files. Importing twice adds nothing.
+    """Adds the annotations of an export to the files of the annotators. A second import adds nothing.
 
     Of two verdicts of one annotator the newer stays. What cannot be used is counted, and does not stop the rest.
     Raises `UsageError` if the file is no list of tasks, or an annotator's file is in use.
@@ -110,7 +110,7 @@ def from_label_studio(verdicts: Verdicts, file: Path) -> Imported:
     return Imported(verdicts=added, left_out=dict(left_out))
 
 
-def _task(verdicts: Verdicts, question: Question, said: Mapping[str, Judgement]) -> dict[str, Json]:
+def _task(verdicts: Verdicts, question: Question, judgements: Mapping[str, Judgement]) -> dict[str, Json]:
     lettered = [f"{chr(65 + place)}: {text}" for place, text in enumerate(question.options)]
     pictures = [medium for medium in question.media if medium.get("option")]
     if pictures:
@@ -130,7 +130,7 @@ def _task(verdicts: Verdicts, question: Question, said: Mapping[str, Judgement])
             ],
             "recorded": json.dumps(recorded(question), ensure_ascii=False),
         },
-        "annotations": [_annotation(name, said[name]) for name in sorted(said)],
+        "annotations": [_annotation(name, judgements[name]) for name in sorted(judgements)],
     }
 
 
@@ -166,11 +166,11 @@ def _text(name: str, value: str) -> dict[str, Json]:
 
 
 _Found = tuple[str, Step | None, Step | None, str]
-"""Annotator, own answer, verdict, or the reason why there is none."""
+"""Annotator, own answer and verdict; or the reason why there are none."""
 
 
 def _annotations(verdicts: Verdicts, task: Any) -> list[_Found]:
-    """What one task says, annotation by annotation."""
+    """The content of one task, by annotation."""
     data = task.get("data") if isinstance(task, dict) else None
     annotations = task.get("annotations") if isinstance(task, dict) else None
     if not isinstance(data, dict) or not isinstance(annotations, list):
@@ -188,23 +188,23 @@ def _found(verdicts: Verdicts, id: str, annotation: Any) -> _Found:
         return "", None, None, "no annotation with a result"
     if annotation.get("was_cancelled") is True:
         return "", None, None, "skipped by its annotator"
-    said = _values(annotation["result"])
-    name = _annotator(said, annotation.get("completed_by"))
+    values = _values(annotation["result"])
+    name = _annotator(values, annotation.get("completed_by"))
     try:
         verdicts.file(name)
     except UsageError:
         return "", None, None, "no usable name of an annotator"
-    words = [word for word in WORDS if [word] == said.get("verdict")]
+    words = [word for word in WORDS if [word] == values.get("verdict")]
     if not words:
         return name, None, None, "no verdict"
     seconds = annotation.get("lead_time")
     times = [time for time in (annotation.get("created_at"), annotation.get("updated_at")) if isinstance(time, str)]
     first, last = (times[0], times[-1]) if times else (_UNKNOWN_TIME, _UNKNOWN_TIME)
-    how = said.get("how", [])
+    how = values.get("how", [])
     shared: dict[str, Any] = {"question": id, "content": verdicts.contents[id]}
-    answer = Step(action="answer", at=first, own=_own(said.get("own", [])), blind="answered blind" in how, **shared)
+    answer = Step(action="answer", at=first, own=_own(values.get("own", [])), blind="answered blind" in how, **shared)
     verdict = Step(
-        action="verdict", at=last, verdict=words[0], note=" ".join(" ".join(said.get("note", [])).split())[:MAX_NOTE],
+        action="verdict", at=last, verdict=words[0], note=" ".join(" ".join(values.get("note", [])).split())[:MAX_NOTE],
         evidence="looked at the evidence" in how, third="third pass" in how,
         seconds=seconds if type(seconds) in (int, float) else None, **shared,
     )  # fmt: skip
@@ -212,7 +212,7 @@ def _found(verdicts: Verdicts, id: str, annotation: Any) -> _Found:
 
 
 def _values(result: list[Any]) -> dict[str, list[str]]:
-    """Words by the control's name; text may be one string or a list."""
+    """Values by the name of the control; text may be one string or a list."""
     found: dict[str, list[str]] = {}
     for region in result:
         value = region.get("value") if isinstance(region, dict) else None
@@ -225,10 +225,10 @@ def _values(result: list[Any]) -> dict[str, list[str]]:
     return found
 
 
-def _annotator(said: Mapping[str, list[str]], completed_by: Any) -> str:
-    """The name that we exported; else the user: the part of the e-mail address before @, or the number."""
-    if said.get("annotator"):
-        return said["annotator"][0].strip()
+def _annotator(values: Mapping[str, list[str]], completed_by: Any) -> str:
+    """The exported name; else the user: the part of the e-mail address before @, or the number."""
+    if values.get("annotator"):
+        return values["annotator"][0].strip()
     if isinstance(completed_by, dict):
         completed_by = completed_by.get("email") or completed_by.get("id")
     name = str(completed_by).partition("@")[0] if completed_by is not None else ""

@@ -1,1 +1,1 @@
-"""Clips into signals: which experts run, on which machine, in which process."""
+"""Annotation: experts measure signals of clips, in worker processes."""

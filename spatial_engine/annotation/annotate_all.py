@@ -1,4 +1,4 @@
-"""All clips through the experts: what is missing is found, shared among workers, and survives their deaths."""
+"""Annotates all clips: finds missing signals, shares the work among processes, and survives crashes of them."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -25,7 +25,7 @@ _Annotated = tuple[tuple[Clip, ...], tuple[AnnotatedClip, ...] | Crashed]
 
 
 def prepared(store: StrPath, options: ExpertOptions, progress: Progress) -> AnnotateClips:
-    """The task that a user's options describe. Says which experts cannot run here. Raises `UsageError`."""
+    """The task that the options describe. Reports experts that cannot run on this machine. Raises `UsageError`."""
     models = chosen(ModelOptions, options)
     task = AnnotateClips(store_path=Path(store), experts=choose_experts(options.experts), model_options=models)
     check_licences(task.experts, models)
@@ -42,10 +42,10 @@ def prepared(store: StrPath, options: ExpertOptions, progress: Progress) -> Anno
 def annotate_all(
     clips: Sequence[Clip], task: AnnotateClips, store: Store, options: AnnotateOptions, progress: Progress
 ) -> None:
-    """Runs what is missing of all clips, and frees what was loaded. Raises `SetupError` where no expert can run."""
+    """Computes the missing signals of all clips, and frees loaded models. Raises `SetupError` if no expert can run."""
     if options.retry_failed:
         for clip in clips:
-            with suppress(BusyError), store.one_writer(clip.id):  # a clip in another process's hands is being tried
+            with suppress(BusyError), store.one_writer(clip.id):  # another process already works on a busy clip
                 store.write_failures(clip.id, {})
     try:
         _annotate(clips, task, store, options.workers, progress)
@@ -54,8 +54,8 @@ def annotate_all(
 
 
 def _annotate(clips: Sequence[Clip], task: AnnotateClips, store: Store, workers: int, progress: Progress) -> None:
-    """Runs what is missing. A process that dies costs the expert that was at work; the clip's others go on. Clips that
-    another process writes come last: two processes share the work of one store."""
+    """Computes missing signals. If a process crashes, only the expert at work fails; the other experts of the clip go
+    on. Clips that another process writes come last, so two processes can share the work on one store."""
     task.wait = False
     progress.begin("annotating", len(clips))
     ledger = Ledger.open(store)
@@ -99,14 +99,15 @@ def _annotate(clips: Sequence[Clip], task: AnnotateClips, store: Store, workers:
 
 
 def measured_calls(store: Store, ledger: Ledger) -> list[tuple[str, float, int]]:
-    """Expert, seconds and frames of every call of this store that was measured."""
+    """Expert, seconds and frames of every timed call in this store."""
     frames = {clip: len(store.record(clip).clip["frames"]) for clip in store.clip_ids()}
     calls = {(entry.clip, entry.expert): entry.seconds for entry in ledger.entries() if entry.state == "done"}
     return [(expert, s, frames[clip]) for (clip, expert), s in calls.items() if s is not None and clip in frames]
 
 
 def _groups(clips: Sequence[Clip], task: AnnotateClips, workers: int) -> list[tuple[Clip, ...]]:
-    """Clips that a worker takes together: several where experts have models, and no worker goes without for it."""
+    """Groups of clips for one worker: several clips per group if experts have models, but at least a group per
+    worker."""
     several = any(needs_weights(expert) or isinstance(expert, PerImageExpert) for expert in task.experts)
     size = min(task.model_options.clips_at_once, -(-len(clips) // max(1, workers))) if several else 1
     return [tuple(clips[first : first + size]) for first in range(0, len(clips), max(1, size))]

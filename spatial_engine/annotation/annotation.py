@@ -1,7 +1,7 @@
-"""Annotating clips: each expert runs once per key, and what one expert breaks costs only what rests on it.
+"""Annotates clips: each expert runs once per key, and a failed expert affects only signals that depend on it.
 
-What comes out depends on nothing but clip, options, experts and weights: not on the number of workers, not on which
-clips are taken together, not on whether a run was stopped and went on.
+Results depend only on clip, options, experts and weights: not on the number of workers, the grouping of clips, or
+interruptions.
 """
 
 import time
@@ -35,20 +35,20 @@ _TOO_BIG = "take a smaller --max-side, or --dtype float16"
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotatedClip:
-    """What a run did for one clip."""
+    """The result for one clip."""
 
     entries: tuple[Entry, ...]
-    """One per signal."""
+    """One entry per signal."""
     computed: int
-    """Experts that had to run; 0: everything was on file."""
+    """Number of experts that ran; 0: all signals existed."""
     lacking: tuple[str, ...] = ()
     """Experts that this machine cannot run."""
     busy: str = ""
-    """Which other process writes this clip, where it was left for that reason."""
+    """The other process that writes this clip, if the clip was skipped for that; else ""."""
 
     @property
     def outcome(self) -> str:
-        """For people: "already done", "done", what it was done without, or which experts failed."""
+        """In words: "already done", "done", "done without ...", or the experts that failed."""
         failed = {(e.expert, e.reason) for e in self.entries if e.state == "failed" and e.expert not in self.lacking}
         if failed:
             return "; ".join(f"{expert} failed: {reason}" for expert, reason in sorted(failed))
@@ -59,31 +59,31 @@ class AnnotatedClip:
 
 @dataclass(kw_only=True)
 class AnnotateClips:
-    """The task of a worker: brings the signals of a few clips up to date in a store. Experts load once per process.
+    """The task of a worker: computes the missing signals of a few clips in a store. Experts load once per process.
 
-    Signals are written while the next expert runs. Experts that look at single pictures get those of all the clips.
+    Signals are written while the next expert runs. Experts for single pictures get the pictures of all clips.
     """
 
     store_path: Path
     experts: Sequence[Expert]
-    """Needs first."""
+    """In an order in which needs come first."""
     model_options: ModelOptions = field(default_factory=ModelOptions)
-    """Which weights, where."""
+    """Weights and device of models."""
     careful: bool = False
-    """Everything is on file before the next expert begins: then the first expert that is missing tells in which one a
-    process died (`blame`)."""
+    """Whether all signals are written before the next expert starts: then the first missing expert is the one that
+    crashed the process (`blame`)."""
     wait: bool = True
-    """Whether to wait for a clip that another process writes; else it is left, and the result says so."""
+    """Whether to wait for a clip that another process writes; else it is skipped, and the result says so."""
     stages: Stages = field(default_factory=Stages)
-    """Where it says what it is doing."""
+    """Receives the current stage."""
     bench: Workbench = field(init=False)
-    """Where the experts are loaded."""
+    """The loaded experts."""
 
     def __post_init__(self) -> None:
         self.bench = Workbench(model_options=self.model_options)
 
     def __call__(self, clips: Sequence[Clip]) -> tuple[AnnotatedClip, ...]:
-        """Runs what is missing, files it, and makes it the clips' present signals. One result per clip."""
+        """Computes and writes missing signals, and makes them the current signals of the clips. One result per clip."""
         store = Store(self.store_path)
         with ExitStack() as held:
             busy = self._hold(store, clips, held)
@@ -100,14 +100,14 @@ class AnnotateClips:
         return tuple(done.get(clip.id) or AnnotatedClip(entries=(), computed=0, busy=busy[clip.id]) for clip in clips)
 
     def due(self, clip: Clip) -> list[Expert]:
-        """The experts that have to run. What this machine lacked last time has to be tried again."""
+        """The experts that must run, including those that could not run on this machine before."""
         store = Store(self.store_path)
         failures = {key: failure for key, failure in store.failures(clip.id).items() if not failure.setup}
         one = ClipWork(clip=clip, failures=failures)
         return [expert for expert in self.experts if self._key_if_due(store, one, expert) is not None]
 
     def blame(self, clip: Clip, error: str) -> bool:
-        """Records that a process died in the first expert that is not done; False if all are."""
+        """Records a crash of the first unfinished expert; False if all are finished."""
         store = Store(self.store_path)
         with store.one_writer(clip.id, wait=True):
             failures = store.failures(clip.id)
@@ -119,11 +119,11 @@ class AnnotateClips:
         return True
 
     def close(self) -> None:
-        """Frees what was loaded in this process."""
+        """Frees the models loaded in this process."""
         self.bench.close()
 
     def _hold(self, store: Store, clips: Sequence[Clip], held: ExitStack) -> dict[str, str]:
-        """Becomes the one writer of the clips until `held` ends; returns who writes the others, by clip id."""
+        """Locks the clips until `held` ends; returns the writers of the clips that others have locked, by clip id."""
         busy = {}
         for clip_id in sorted(clip.id for clip in clips):  # in one order: two processes never wait for each other
             try:
@@ -133,7 +133,7 @@ class AnnotateClips:
         return busy
 
     def _former_failures(self, store: Store, clip: Clip) -> dict[str, Failure]:
-        """What need not be tried again. A careful run is not the first of its run: it tries nothing again."""
+        """Failures that are not tried again; in a careful pass, which repeats a run, all of them."""
         failures = store.failures(clip.id)
         kept = {key: failure for key, failure in failures.items() if self.careful or not failure.setup}
         if len(kept) < len(failures):
@@ -141,19 +141,19 @@ class AnnotateClips:
         return kept
 
     def _first_missing(self, clip: Clip, failures: dict[str, Failure]) -> tuple[Expert, str] | None:
-        """The first expert that has to run, and its key."""
+        """The first expert that must run, and its key."""
         store, one = Store(self.store_path), ClipWork(clip=clip, failures=failures)
         due = ((expert, self._key_if_due(store, one, expert)) for expert in self.experts)
         return next(((expert, key) for expert, key in due if key is not None), None)
 
     def _key_if_due(self, store: Store, one: ClipWork, expert: Expert) -> str | None:
-        """The expert's key if it has to run."""
+        """The key of the expert if it must run; else None."""
         key = one.add_key(expert, self.bench.weights_identity(expert))
         done = key in one.failures or all(store.has(one.clip.id, name, key) for name in expert.provides)
         return None if done else key
 
     def _pass(self, files: WriteBehind, work: Sequence[ClipWork]) -> bool:
-        """Runs every expert that has to; returns whether something could not be written."""
+        """Runs every expert that must run; returns whether a signal could not be written."""
         for one in work:
             one.keys.clear()
         for together, experts in groupby(self.experts, key=lambda expert: isinstance(expert, PerImageExpert)):
@@ -164,7 +164,7 @@ class AnnotateClips:
         return self._settle(files, work)
 
     def _run(self, files: WriteBehind, group: Sequence[ClipWork], expert: Expert) -> None:
-        """Runs an expert on those clips of a group that lack it."""
+        """Runs an expert on the clips of a group that need it."""
         due = [one for one in group if self._key_if_due(files.store, one, expert) is not None]
         able = [one for one in due if one.refusal(expert) is None]
         finished = 0
@@ -177,7 +177,7 @@ class AnnotateClips:
             self._settle(files, group)
 
     def _run_together(self, files: WriteBehind, group: Sequence[ClipWork], expert: PerImageExpert) -> int:
-        """Files what the expert says of the clips, up to the first error; returns of how many."""
+        """Writes the results of an expert on the clips, up to the first error; returns their number."""
         finished, started = 0, time.perf_counter()
         try:
             self.bench.load(expert)
@@ -192,7 +192,7 @@ class AnnotateClips:
         return finished
 
     def _run_alone(self, files: WriteBehind, one: ClipWork, expert: Expert) -> None:
-        """Files what the expert says of a clip, or how it failed."""
+        """Writes the result of an expert on a clip, or its failure."""
         started = time.perf_counter()
         failure: Failure | None = None
         lost: BaseException | None = None
@@ -213,19 +213,20 @@ class AnnotateClips:
             self._lose_gpu(files, lost)
 
     def _view(self, one: ClipWork, expert: Expert) -> Clip:
-        """The clip as the expert may see it; its frames are counted as they are read."""
+        """The view of the clip that the expert declares; counts the frames that are read."""
         number = next(number for number, other in enumerate(self.experts) if other is expert)
         self.stages.begin(one.clip.id, number)
         return self.stages.counted(declared_view(one.clip, expert), number)
 
     def _lose_gpu(self, files: WriteBehind, error: BaseException) -> None:
-        """A fresh process takes over: this one cannot use the GPU again."""
+        """Ends this worker after a GPU error; a fresh process takes over."""
         files.settle()
         leave_worker()
         self.bench.lose_gpu(error)  # in the user's own process
 
     def _settle(self, files: WriteBehind, work: Sequence[ClipWork]) -> bool:
-        """Waits until all is on file. What could not be written is a failure of its expert; returns whether any was."""
+        """Waits until all signals are written. A signal that cannot be written is a failure of its expert; returns
+        whether there was one."""
         unwritten = files.settle()
         for lost in unwritten:
             one = next(one for one in work if one.clip.id == lost.clip_id)
@@ -234,7 +235,7 @@ class AnnotateClips:
         return bool(unwritten)
 
     def _concluded(self, store: Store, one: ClipWork) -> AnnotatedClip:
-        """Makes what is on file the clip's present signals."""
+        """Makes the written signals the current ones of the clip."""
         clip_id = one.clip.id
         store.write_record(clip_id, ClipRecord(clip=clip_to_json(one.clip), signals=one.keys))
         present = {key: failure for key, failure in one.failures.items() if key in one.keys.values()}
@@ -253,7 +254,7 @@ def _inputs(files: WriteBehind, one: ClipWork, expert: Expert) -> Signals:
 
 
 def _file(files: WriteBehind, one: ClipWork, expert: Expert, results: Results) -> None:
-    """Hands an expert's results to the writer. Raises where they are not what it provides."""
+    """Passes the results of an expert to the writer. Raises if they are not what it provides."""
     check_results(expert, one.clip, results)
     for name in sorted(results):
         files.write(one.clip.id, name, one.keys[name], results[name])
@@ -265,7 +266,7 @@ def _record(store: Store, one: ClipWork, key: str, failure: Failure) -> None:
 
 
 def _failure(expert: Expert, error: BaseException | str) -> Failure:
-    """How an expert failed, as the store keeps it."""
+    """The failure of an expert, for the store."""
     signals = tuple(sorted(expert.provides))
     if isinstance(error, str):
         return Failure(expert=expert.name, signals=signals, error=error)

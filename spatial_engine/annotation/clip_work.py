@@ -1,4 +1,4 @@
-"""One clip on its way through the experts: keys, failures, seconds."""
+"""The state of one clip during annotation: keys, failures, durations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from spatial_engine.store.store import Failure
 
 
 def check_results(expert: Expert, clip: Clip, results: Mapping[str, Any]) -> None:
-    """Raises `TypeError` for what is not what the expert provides, `ValueError` for frames that the clip lacks."""
+    """Raises `TypeError` if results are not what the expert provides, `ValueError` for frames outside the clip."""
     if set(results) != set(expert.provides):
         raise TypeError(f"{expert.name} returned {sorted(results)} and provides {sorted(expert.provides)}")
     for name, value in results.items():
@@ -30,7 +30,7 @@ def check_results(expert: Expert, clip: Clip, results: Mapping[str, Any]) -> Non
 
 
 def _odd_arrays(value: Any) -> str:
-    """The first array whose dtype or shape contradicts its declaration or another array; "" if none does."""
+    """The first array whose dtype or shape contradicts its declaration or another array; "" if there is none."""
     hints = get_type_hints(type(value))
     with jaxtyped("context"):  # one name, one length
         for name, part in vars(value).items():
@@ -51,22 +51,22 @@ Results = Mapping[str, Signal | NoEstimate]
 
 @dataclass(kw_only=True)
 class ClipWork:
-    """A clip on its way through the experts."""
+    """The state of a clip during annotation."""
 
     clip: Clip
     failures: dict[str, Failure]
-    """By key, former settings included."""
+    """Failures by key, including those of earlier settings."""
     keys: dict[str, str] = field(default_factory=dict)
-    """Of each signal whose expert had its turn, by name."""
+    """Keys of the signals so far, by name."""
     seconds: dict[str, float] = field(default_factory=dict)
-    """Of each expert that ran, by name."""
+    """Durations of the experts that ran, by name."""
 
     def read_by(self, expert: Expert) -> list[str]:
-        """Signals that the expert reads: what it needs, and what it may use and somebody provides."""
+        """Signals that the expert reads: those that it needs, and available ones that it may use."""
         return sorted(expert.needs | (may_use(expert) & self.keys.keys()))
 
     def add_key(self, expert: Expert, weights: str | None) -> str:
-        """The expert's key, from now on that of each signal that it provides. Its needs come first."""
+        """The key of the expert, which becomes that of its signals. The keys of its needs must exist."""
         needs = {name: self.keys[name] for name in self.read_by(expert)}
         failed = {name for name in needs if needs[name] in self.failures}
         key = run_key(self.clip, expert, needs, failed=failed, weights=weights)
@@ -74,7 +74,7 @@ class ClipWork:
         return key
 
     def refusal(self, expert: Expert) -> Results | None:
-        """What stands for the expert's signals where one that it needs failed; None where it can run."""
+        """The result of the expert if a signal that it needs failed; None if it can run."""
         broken = [name for name in sorted(expert.needs) if self.keys[name] in self.failures]
         if not broken:
             return None

@@ -55,16 +55,16 @@ class Finding:
 
     what: str
     state: Literal["works", "optional", "missing"]
-    """optional: not there, and only something that can be done without depends on it."""
+    """optional: missing, but only optional features need it."""
     detail: str
     remedy: str = ""
     """The command that adds it."""
     notes: tuple[str, ...] = ()
-    """More to know about it, a line each."""
+    """Details, one per line."""
 
 
 def examine(folder: Path) -> list[Finding]:
-    """Looks at this machine; `folder` is where results would be written."""
+    """Checks this machine; `folder` is where results would be written."""
     packages = list(_packages())
     here = all(package.state == "works" for package in packages)  # nothing below can be imported without them
     return [_python(), *packages, *(_models() if here else ()), _cores(), _disk(folder), _browser()]
@@ -122,7 +122,7 @@ def _models() -> Iterator[Finding]:
 
 
 def _gpu() -> Iterator[Finding]:
-    """What models would run on."""
+    """The devices for models."""
     if find_spec("torch") is None:
         seen = ", though there seems to be a GPU" if shutil.which("nvidia-smi") else ""
         command = _of_this_python('pip install -e ".[experts]"')
@@ -141,7 +141,7 @@ def _gpu() -> Iterator[Finding]:
 
 
 def _expert(name: str, expert: "Expert") -> Finding:
-    """One that lacks something is optional: nothing else rests on it."""
+    """The check of one expert; a missing package is optional, because no other expert needs it."""
     from experts.expert import needs_weights
     from experts.runtime.model_expert import lacking
     from spatial_engine.annotation.licences import licence_of
@@ -171,7 +171,7 @@ def _expert(name: str, expert: "Expert") -> Finding:
 
 
 def _device() -> str:
-    """Where models run unless told otherwise; empty if none can."""
+    """The default device of models; empty if there is none."""
     from experts.runtime.device import place
 
     if find_spec("torch") is None:

@@ -1,4 +1,4 @@
-"""Runs one task over many items in worker processes. A process that dies costs its item, never the run."""
+"""Runs one task over many items in worker processes. A crash of a process affects only its item."""
 
 import multiprocessing
 import os
@@ -19,7 +19,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _WATCH_S = 0.5
-"""Between two calls of `watch`."""
+"""Seconds between two calls of `watch`."""
 WORKER_ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
@@ -34,12 +34,12 @@ no warning about the locks that workers leave when Ctrl-C ends them (they are fr
 
 @dataclass(frozen=True, kw_only=True)
 class Crashed:
-    """A task that raised, or whose process died."""
+    """The failure of a task that raised or whose process crashed."""
 
     error: str
     """One line."""
     remedy: str = ""
-    """What to do about it; for the user's eyes, not for records: it may name places on this disk."""
+    """Shown to the user but not stored: it may contain local paths."""
     traceback: str = ""
 
 
@@ -68,7 +68,7 @@ def run(
 
 
 def _single_threaded(task: Callable[[Item], Result], item: Item) -> Result | Crashed:
-    """In this process, with as many threads as a worker has: sums that threads share differ in their last bits."""
+    """Runs the task in this process with one thread, as a worker does."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):
@@ -76,7 +76,7 @@ def _single_threaded(task: Callable[[Item], Result], item: Item) -> Result | Cra
 
 
 def attempt(task: Callable[[Item], Result], item: Item) -> Result | Crashed:
-    """The task's result, or how it failed."""
+    """The result of the task, or its failure."""
     try:
         return task(item)
     except (UsageError, SetupError):
@@ -88,13 +88,13 @@ def attempt(task: Callable[[Item], Result], item: Item) -> Result | Crashed:
 
 
 def worker_number() -> int:
-    """Which worker of its run this process is: 0, 1, ...; 0 also where it is none."""
+    """Number of this worker in its run: 0, 1, ...; 0 in a process that is no worker."""
     return _number
 
 
 def leave_worker() -> None:
-    """Ends this worker process, as a crash of native code would: a fresh one takes over what it was at. Does nothing
-    in a process that is no worker."""
+    """Ends this worker process like a crash; a fresh process takes over its item. Does nothing in a process that is no
+    worker."""
     if _is_worker:
         os._exit(1)
 
@@ -111,7 +111,7 @@ def _until_death(
     workers: int,
     watch: Callable[[], None] | None,
 ) -> Iterator[tuple[Item, Result | Crashed]]:
-    """Works through `waiting` until it is empty or a process dies; items in work at that moment become `suspects`."""
+    """Processes `waiting` until it is empty or a process crashes; the items at work then become `suspects`."""
     running: dict[Future[Result | Crashed], Item] = {}
     with _pool(task, min(workers, len(waiting))) as pool:
         while waiting or running:
@@ -135,7 +135,7 @@ def _until_death(
 
 @contextmanager
 def _pool(task: Callable[[Any], Any], workers: int) -> Iterator[ProcessPoolExecutor]:
-    """A pool of single-threaded spawned processes that are gone when the block ends, however it ends."""
+    """A pool of single-threaded spawned processes, which end with the block in any case."""
     others = set(multiprocessing.active_children())
     spawn = multiprocessing.get_context("spawn")
     with _environment(WORKER_ENVIRONMENT):

@@ -1,4 +1,4 @@
-"""How long experts will take, and how long is left: guesses first, then what the finished ones took."""
+"""Predicts the duration of experts and the remaining time, from estimates at first and then from measured times."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,37 +7,37 @@ from experts.expert import Expert
 from spatial_engine.annotation.plan import SECONDS_PER_CLIP
 
 GUESSED_FRAMES = 300
-"""Frames of the clip that `SECONDS_PER_CLIP` is about."""
+"""Number of frames that `SECONDS_PER_CLIP` refers to."""
 _UNKNOWN = 10.0 / GUESSED_FRAMES
-"""Seconds per frame of an expert of which nothing is known."""
+"""Seconds per frame of an unknown expert."""
 
 
 class Forecast:
     """Seconds of experts, in proportion to the frames of a clip."""
 
     def __init__(self, measured: Iterable[tuple[str, float, int]] = ()) -> None:
-        """`measured`: expert, seconds and frames of former calls."""
+        """`measured`: expert, seconds and frames of earlier calls."""
         self._seconds: dict[str, float] = defaultdict(float)
         self._frames: dict[str, int] = defaultdict(int)
         for call in measured:
             self.learn(*call)
 
     def learn(self, expert: str, seconds: float, frames: int) -> None:
-        """An expert took that long for a clip of so many frames."""
+        """Adds a measured duration for a clip with that number of frames."""
         self._seconds[expert] += seconds
         self._frames[expert] += frames
 
     def knows(self, expert: str) -> bool:
-        """Whether the expert was measured, or has a first guess."""
+        """Whether the expert has a measured or an estimated duration."""
         return bool(self._frames[expert]) or expert in SECONDS_PER_CLIP
 
     def seconds(self, expert: str, frames: int) -> float:
-        """What an expert is expected to take for a clip."""
+        """Expected seconds of an expert for a clip."""
         if self._frames[expert]:
             return frames * self._seconds[expert] / self._frames[expert]
         return frames * (SECONDS_PER_CLIP[expert] / GUESSED_FRAMES if expert in SECONDS_PER_CLIP else _UNKNOWN)
 
     def total_s(self, due: Mapping[str, Sequence[Expert]], frames: Mapping[str, int], workers: int) -> float:
-        """Seconds until all experts are done that are due, by clip; the longest clip bounds it from below."""
+        """Seconds until all due experts are done; at least those of the longest clip."""
         each = [sum(self.seconds(expert.name, frames[clip]) for expert in experts) for clip, experts in due.items()]
         return max(sum(each) / max(1, workers), max(each, default=0.0))

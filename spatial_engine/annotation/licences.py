@@ -1,4 +1,4 @@
-"""Which experts the user's word on licences allows."""
+"""Which experts the accepted licences allow."""
 
 from collections.abc import Iterable
 
@@ -28,7 +28,7 @@ def licence_problem(expert: Expert, model_options: ModelOptions) -> UsageError |
 
 
 def licence_of(expert: Expert) -> str:
-    """Licences of an expert's code and weights, for people."""
+    """Licences of the code and weights of an expert, in words."""
     expert = original(expert)
     code = getattr(expert, "code_licence", "Apache-2.0")
     weights = getattr(expert, "weights_licence", None)

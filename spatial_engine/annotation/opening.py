@@ -24,14 +24,14 @@ from spatial_engine.sources.finding import VIDEO_ENDINGS
 from spatial_engine.store.store import FootageRecord, Store
 
 _OUR_MARKERS = ("store.json", "questions.jsonl", "export_report.json", "store/store.json")
-"""Files by which a folder that we wrote is known: `run . -o out` must not take its own pictures for footage."""
+"""Files that mark a folder as an output of this program: `run . -o out` must not open its own pictures."""
 
 _NEW_COPY = "copy or export it anew, or leave it out"
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenFootage:
-    """The task of a worker: one file or folder of footage into clips."""
+    """The task of a worker: opens one file or folder of footage."""
 
     store_path: Path
     options: OpenOptions
@@ -39,7 +39,7 @@ class OpenFootage:
     """Options of single clips."""
 
     def __call__(self, footage: Footage) -> Opened | ClipError:
-        """Its clips, or why there are none."""
+        """Its clips, or the reason why there are none."""
         try:
             named, options = self.clip_options.apply(footage, self.options)
             return open_footage(named, options, cache=Store(self.store_path))
@@ -48,7 +48,8 @@ class OpenFootage:
 
 
 def find(path: Path, options: OpenOptions, progress: Progress) -> Found:
-    """What lies at a path; says what is left out. Raises `UsageError`, or its root where videos are broken."""
+    """The footage at a path; reports what is skipped. Raises `UsageError`, or `SpatialEngineError` for broken
+    videos."""
     found = find_footage(path, options.images)
     ours = tuple(footage for footage in found.taken if _is_ours(Path(footage.place).parent, path.absolute()))
     own = tuple(Skipped(path=Path(footage.place).parent, reason="written by this program") for footage in ours)
@@ -66,7 +67,7 @@ def find(path: Path, options: OpenOptions, progress: Progress) -> Found:
 
 
 def _check_times(taken: Sequence[tuple[Footage, OpenOptions]]) -> None:
-    """Raises `UsageError` where a range in seconds is given for all footage, and none has times."""
+    """Raises `UsageError` if a range in seconds is given for all footage, and none has time stamps."""
     if all(
         isinstance(footage, ImageFolder) and options.fps is None and (options.start, options.end) != (None, None)
         for footage, options in taken

@@ -1,4 +1,4 @@
-"""What a run would do, before it is done: which footage, under which options, for how long, on how much disk."""
+"""The plan of a run: footage, options, expected time and disk space."""
 
 import shutil
 from collections.abc import Mapping
@@ -18,7 +18,8 @@ from spatial_engine.store.ledger import Ledger
 from spatial_engine.store.store import open_store
 
 BYTES_PER_FRAME = 15_000
-"""Of a store, of the default experts on frames of 640x480: 12 to 15 kB in the demo, HoloLens and KITTI clips."""
+"""Bytes of a store per frame, for the default experts on frames of 640x480: 12 to 15 kB in the demo, HoloLens and KITTI
+clips."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,35 +34,35 @@ class PlannedFootage:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What `annotate` would do."""
+    """The plan of `annotate`."""
 
     footage: tuple[PlannedFootage, ...]
     clip_file: Path | None
-    """The clips.yaml that was read."""
+    """The clips.yaml in use; None without one."""
     steps: tuple[Step, ...]
-    """Experts in their order."""
+    """Experts in the order of running."""
     seconds: float
-    """Expected for all clips, on the workers that were asked for; nothing is subtracted for what is done already."""
+    """Expected time for all clips with this number of workers, including clips that are done already."""
     workers: int
     bytes: int
-    """Expected size of the store, of the default experts alone."""
+    """Expected size of the store, for the default experts."""
     free_bytes: int
-    """On the disk of the store."""
+    """Free space on the disk of the store."""
     store: Path
 
     @property
     def clips(self) -> int:
-        """At least so many."""
+        """Least number of clips."""
         return sum(each.extent.clips for each in self.footage)
 
     @property
     def frames(self) -> int:
-        """Of all footage, as far as files say."""
+        """Number of frames, as far as the headers of files state it."""
         return sum(each.extent.frames for each in self.footage)
 
 
 def overview(footage: Path, store: Path, options: AnnotateOptions, progress: Progress) -> Plan:
-    """The plan of a run. Decodes nothing, writes nothing. Raises `UsageError` for what the run would refuse."""
+    """The plan of a run. Decodes no frames and writes nothing. Raises `UsageError` as the run would."""
     found, opening = find(footage, options, progress), chosen(OpenOptions, options)
     of_clips = clip_options(footage, opening)
     planned = []

@@ -1,4 +1,4 @@
-"""Which experts must run, in which order, so that every need is met; and what that will cost."""
+"""Chooses the experts and their order, so that every need is met, and estimates their cost."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -16,7 +16,7 @@ from spatial_engine.errors import UsageError
 from spatial_engine.options import ModelOptions, words
 
 DEFAULT = "default"
-"""Stands for the experts that run where none is named."""
+"""Name for the default experts."""
 
 SECONDS_PER_CLIP = {
     "valid_area": 1.0,
@@ -29,7 +29,7 @@ SECONDS_PER_CLIP = {
     "straight_lines": 2.5,
     "cross_check": 3.0,
 }
-"""First guesses for a 10 s clip at 640x480 on one core; a store's own measured times replace them."""
+"""Estimates for a 10 s clip at 640x480 on one core; times measured in a store replace them."""
 MEMORY_GB = {
     "valid_area": 0.25,
     "klt": 0.25,
@@ -39,8 +39,8 @@ MEMORY_GB = {
     "vanishing_points": 0.4,
     "straight_lines": 0.4,
 }
-"""Peak memory of a process that runs the default experts up to this one, rounded up (the demo clip). Of models the
-weights are counted, and no more."""
+"""Peak memory of a process that runs the default experts up to this one, rounded up (the demo clip). For models
+it is only the size of the weights."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,19 +49,19 @@ class Step:
 
     expert: Expert
     licence: str
-    """Of code and weights, for people."""
+    """Licences of code and weights, in words."""
     seconds: float | None
-    """Expected per clip; None if nobody measured it."""
+    """Expected seconds per clip; None if unknown."""
     measured: bool
-    """Whether `seconds` is the mean of this store's own clips; else it is a guess."""
+    """Whether `seconds` was measured in this store; else it is an estimate."""
     memory_gb: float | None = None
-    """Estimate of what it takes at least, on its device; None if nothing is known."""
+    """Least memory on its device, estimated; None if unknown."""
     obstacles: tuple[SetupProblem | UsageError, ...] = ()
     """Why it cannot run here, each with a remedy; empty if it can."""
 
 
 def guessed_seconds(expert: Expert) -> float | None:
-    """Seconds per clip before any was measured: the expert's own `seconds_per_clip`, or ours of the built-in ones."""
+    """Estimated seconds per clip: `seconds_per_clip` of the expert, or of the table for built-in ones."""
     return getattr(expert, "seconds_per_clip", SECONDS_PER_CLIP.get(expert.name))
 
 
@@ -99,7 +99,7 @@ class _Asked(NamedTuple):
 
 
 def _asked(experts: str | Sequence[str | Expert] | None) -> _Asked:
-    """What is to run and what is not. "+NAME" and "-NAME" alone change the default."""
+    """The experts to add and to remove. "+NAME" and "-NAME" without other names change the default."""
     given = [DEFAULT] if experts is None else words(experts) or []
     removed = {word[1:] for word in given if isinstance(word, str) and word.startswith("-")}
     added = [word for word in given if not (isinstance(word, str) and word.startswith("-"))]
@@ -109,14 +109,14 @@ def _asked(experts: str | Sequence[str | Expert] | None) -> _Asked:
 
 
 def _supported(experts: Sequence[Expert], named: AbstractSet[str]) -> list[Expert]:
-    """Without those that nobody named and whose needs are no longer met."""
+    """The experts without unnamed ones whose needs are no longer met."""
     provided = {name for expert in experts for name in expert.provides}
     kept = [expert for expert in experts if expert.name in named or expert.needs <= provided]
     return kept if len(kept) == len(experts) else _supported(kept, named)
 
 
 def _able(experts: Iterable[Expert]) -> list[Expert]:
-    """Without those that would join if somebody else met their needs."""
+    """The experts without those that would join if another expert met their needs."""
     experts = list(experts)
     while True:
         provided = {name for expert in experts for name in expert.provides}
@@ -127,9 +127,9 @@ def _able(experts: Iterable[Expert]) -> list[Expert]:
 
 
 def _arranged(experts: Sequence[Expert]) -> list[Expert]:
-    """Of several experts for one signal the first given provides it and the second is its check. Experts with a check
-    of their own come last: another expert is the better one. Raises `UsageError` for a third, and for a second whose
-    signals are not compared."""
+    """Of several experts for one signal the first one provides it, and the second is its check. Experts that check
+    themselves come last. Raises `UsageError` for a third expert, and for a second one whose signals are not
+    compared."""
     arranged: list[Expert] = []
     for expert in sorted(experts, key=lambda e: any(name.endswith("_check") for name in e.provides)):
         taken = {name: other.name for other in arranged for name in other.provides}
@@ -153,10 +153,10 @@ def _arranged(experts: Sequence[Expert]) -> list[Expert]:
     return arranged
 
 
-def _joined(given: Sequence[Expert]) -> list[Expert]:
-    """With the registered experts that draw conclusions from what these provide; the comparison only where there is
-    something to compare."""
-    experts = list(given)
+def _joined(named: Sequence[Expert]) -> list[Expert]:
+    """The experts and the registered ones that derive signals from theirs; a comparison only if there are two estimates
+    to compare."""
+    experts = list(named)
     for candidate in (e for e in registered_experts().values() if joins(e)):
         provided = {name for expert in experts for name in expert.provides}
         held_together = any(names <= provided for names in getattr(candidate, "compares", ()))
@@ -167,13 +167,13 @@ def _joined(given: Sequence[Expert]) -> list[Expert]:
 
 
 def registered_experts() -> dict[str, Expert]:
-    """A fresh expert of every registered name that can be loaded, in order of preference."""
+    """A new expert of every registered name that can be loaded, in order of preference."""
     return {name: make() for name, make in EXPERTS.load_all().items()}
 
 
 def named_expert(words: str) -> Expert:
-    """A fresh expert from "name" or "name:variant". Raises `UsageError` for a name that is not known or cannot be
-    loaded, and for a variant that there is not."""
+    """A new expert from "name" or "name:variant". Raises `UsageError` for an unknown or unloadable name, and for an
+    unknown variant."""
     name, _, variant = words.partition(":")
     try:
         make = EXPERTS.load(name)
@@ -213,8 +213,7 @@ def choose(wanted: Iterable[str] | None, available: Mapping[str, Expert]) -> lis
 def steps(
     experts: Sequence[Expert], measured_s: Mapping[str, float], model_options: ModelOptions | None = None
 ) -> list[Step]:
-    """The plan for people: licences, expected cost (seconds are this store's own where it has measured), and what is
-    in the way."""
+    """The plan: licences, expected cost (with the times measured in this store, if any), and obstacles."""
     model_options = model_options or ModelOptions()
     return [
         Step(

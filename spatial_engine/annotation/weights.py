@@ -99,12 +99,12 @@ def verify(row: Weights, weights_dir: str | None = None, *, pin: bool = False) -
 
 
 def present(weights_dir: str | None = None) -> list[Weights]:
-    """Checkpoints of which there is something here."""
+    """Checkpoints with files on this machine."""
     return [row for row in WEIGHTS.values() if folder_of(row.name, weights_dir).is_dir()]
 
 
-def standings(weights_dir: str | None = None) -> list[tuple[Weights, Fault | None]]:
-    """Every checkpoint, and what is wrong with its files here."""
+def checked(weights_dir: str | None = None) -> list[tuple[Weights, Fault | None]]:
+    """Every checkpoint with the fault of its files, if any."""
     return [(row, fault(row, folder_of(row.name, weights_dir))) for row in WEIGHTS.values()]
 
 

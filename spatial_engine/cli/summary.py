@@ -1,4 +1,4 @@
-"""The last thing that a command prints: what came of the clips, and of each leaf of the tree."""
+"""Prints the results of commands: clips and signals, questions by leaf, plans, exports and weights."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -45,23 +45,23 @@ def show_store(store: Store, to: Console) -> bool:
 
 
 def _trouble(store: Store, clip_ids: Sequence[str]) -> list[tuple[str, str]]:
-    """What could not be read or failed, and what to do about it. What this machine lacks is said once for all clips."""
+    """Prints failures with their remedies; what is missing on this machine only once for all clips."""
     trouble = [(f"{record.name}: {record.error}", record.remedy) for record in store.footage() if record.error]
-    lacking: Counter[tuple[str, str, str]] = Counter()
+    missing: Counter[tuple[str, str, str]] = Counter()
     for clip_id in clip_ids:
         name = store.record(clip_id).clip["name"]
         for failed in store.present_failures(clip_id):
             if failed.setup:
-                lacking[failed.expert, failed.error, failed.remedy] += 1
+                missing[failed.expert, failed.error, failed.remedy] += 1
             else:
                 trouble.append((f"{name}: {failed.expert} failed: {failed.error}", failed.remedy or "--retry-failed"))
-    for (expert, error, remedy), count in lacking.items():
+    for (expert, error, remedy), count in missing.items():
         trouble.append((f"{counted(count, 'clip')}: {expert} cannot run here: {error}", remedy))
     return trouble
 
 
 def show_dataset(dataset: Dataset, to: Console) -> bool:
-    """Questions per leaf, or the one reason why there are none. Returns whether no clip crashed or was lost."""
+    """Prints questions by leaf, or the reason why there are none. Returns whether no clip failed."""
     audit = dataset.audit
     refused = {leaf: reasons for leaf, reasons in audit["refused"].items() if leaf}
     table = Table("leaf", "questions", "facts", "why not more", title=f"questions: {audit['questions']}")
@@ -143,22 +143,22 @@ def _most_frequent(reasons: Iterable[str]) -> str:
 
 
 def _safe(text: str) -> str:
-    """User-provided words as plain text: no markup, no control characters."""
+    """Text of the user without markup and control characters."""
     return escape(printable(text))
 
 
 def show_export(path: Path) -> None:
-    """Where an export lies, how much of the data set it holds, and where the reasons for the rest stand."""
+    """Prints the folder of an export, its number of questions, and where the reasons for skipped ones are."""
     record = read_json(path / REPORT)
     left_out = sum(record["left_out"].values())
     why = f", {left_out} questions left out ({REPORT} there says why)" if left_out else ""
     print(f"written: {printable(str(path))}: {record['rows']} rows{why}")
 
 
-def show_weights(standings: Iterable[tuple[Weights, Fault | None]], to: Console) -> None:
-    """Every checkpoint: its licence, its size, and whether it is here."""
+def show_weights(checkpoints: Iterable[tuple[Weights, Fault | None]], to: Console) -> None:
+    """Prints every checkpoint with its licence, size and state."""
     table = Table(Column("weights", no_wrap=True), "licence", "commercial", Column("size", no_wrap=True), "here")
-    for row, fault in standings:
+    for row, fault in checkpoints:
         sizes = [file.bytes for file in row.files if file.name.endswith(_TENSORS)]
         size = f"{sum(filter(None, sizes)) / 1e9:.2f} GB" if all(sizes) else "not known"
         table.add_row(row.name, row.licence, "yes" if row.commercial_ok else "no", size, fault.kind if fault else "yes")

@@ -23,7 +23,7 @@ def show(options: WeightsFolder) -> None:
     from spatial_engine.cli import summary
     from spatial_engine.progress import console
 
-    summary.show_weights(weights.standings(options.folder), console())
+    summary.show_weights(weights.checked(options.folder), console())
     print(f"folder: {folder_of('', options.folder)}")
 
 

@@ -1,1 +1,1 @@
-"""Leaks: what can be answered without the pictures, and what more than one split has."""
+"""Leaks: questions that can be answered without the pictures, and content in more than one split."""

@@ -1,4 +1,4 @@
-"""Baselines that always answer alike: one answer, one letter or one length for a template, learnt on other folds."""
+"""Constant baselines: one answer, one letter or one length per template, learnt on the other folds."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -117,7 +117,7 @@ def _fill(
 
 
 def _fill_numbers(guesses: Guesses, questions: Sequence[Question], folds: Folds) -> None:
-    """Writes the hits of one constant number, set of numbers or point per template, chosen in the other folds."""
+    """Writes the hits of the best constant number, set of numbers or point per template, chosen on the other folds."""
     groups: dict[Hashable, list[tuple[int, Answer]]] = defaultdict(list)
     for n, question in enumerate(questions):
         answer = written(question) if guesses.by_tolerance[n] else None
@@ -145,7 +145,7 @@ def _best(answers: Sequence[Answer]) -> tuple[float, ...]:
 
 
 def _hits(tried: Iterable[tuple[float, ...]], answers: Sequence[Answer]) -> Bool[np.ndarray, "k n"]:
-    """Which of the numbers tried are right for which of the answers: of one type, with the same names."""
+    """Which candidates are right for which answers; the answers have one type and the same names."""
     targets = stacked(answers)
     shape = getattr(targets, str(targets.numbers)).shape
     guesses = (replace(targets, **{str(targets.numbers): np.broadcast_to(numbers, shape)}) for numbers in tried)

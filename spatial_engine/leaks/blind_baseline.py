@@ -17,13 +17,13 @@ from spatial_engine.leaks.guesses import Guesses, no_guesses
 from templates.question import Question
 
 BINS = 4
-"""A number is predicted as one of the quarters of the answers in the training folds."""
+"""A number is predicted as one of the quartiles of the answers in the training folds."""
 AT_MOST = 1500
-"""Questions per template and format; of more, this many are drawn by their ids."""
+"""Largest number of questions per template and format; of more a sample is drawn by id."""
 _CHARACTERS = (2, 5)
 """Shortest and longest n-gram."""
 _LETTERS = 6
-"""Letters of options that have a feature of their own: A to F."""
+"""Number of letters with a feature of their own: A to F."""
 
 Folds = Int64[np.ndarray, "n"]
 
@@ -48,7 +48,7 @@ def blind_baseline(questions: Sequence[Question], folds: Folds) -> Guesses:
 
 
 def _model(question: Question) -> "_Model | None":
-    """Of options, of yes or no, of a number; None for other answers."""
+    """The model for options, for yes or no, or for a number; None for other answers."""
     if question.options:
         return _choices
     if isinstance(question.answer, str):

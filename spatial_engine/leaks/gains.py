@@ -14,7 +14,7 @@ from templates.question import Question
 
 _DRAWS = 1000
 _MOST = 2000
-"""Clips that are resampled; of more, bundles of clips are, which costs less and widens the interval."""
+"""Largest number of resampled clips; more are bundled, which is faster and widens the interval."""
 _MOST_FREQUENT = 3
 """Numbers that `frequent_numbers` lists per template."""
 _FEWEST = 20
@@ -23,14 +23,14 @@ _FEWEST = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """When a gain is a leak. Written into `audit.json`."""
+    """Limits above which a gain is a leak; written to `audit.json`."""
 
     gain: float = 0.05
-    """Over chance, for closed lists of answers and for quarters of numbers."""
+    """Limit of the gain over chance, for closed lists of answers and for quartiles of numbers."""
     constant: float = 0.5
-    """For answers within a tolerance, which have no chance level: the share that one constant answer gets right."""
+    """Limit of the accuracy of a constant answer, for answers within a tolerance, which have no chance level."""
     level: float = 0.99
-    """Confidence of the intervals. Some hundred gains are tested, so 95 % would report leaks that are none."""
+    """Confidence of the intervals. Some hundred gains are tested, so 95 % would give false leaks."""
 
 
 Groups = list[tuple[str, str, Int64[np.ndarray, "_"]]]
@@ -47,7 +47,7 @@ class Gains:
         self._drawn = resampled_clips(len(clips), _DRAWS, np.random.default_rng(seed)).astype(np.float64)
 
     def of(self, baseline: str, guesses: Guesses) -> tuple[dict[str, Json], list[Json]]:
-        """What `audit.json` says of one baseline, and the leaks that it shows."""
+        """The entry of one baseline in `audit.json`, and its leaks."""
         guessed = np.isfinite(guesses.hits)
         groups = [(kind, name, members[guessed[members]]) for kind, name, members in self._groups]
         # accuracy within a tolerance and gain over chance do not add up: wide groups count closed formats alone

@@ -1,4 +1,4 @@
-"""What a baseline without pictures gets right, question by question."""
+"""The guesses of a baseline without pictures, scored by question."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ from templates.question import Question
 
 @dataclass(frozen=True, kw_only=True)
 class Guesses:
-    """One baseline's guesses about n questions."""
+    """The scored guesses of one baseline on n questions."""
 
     hits: Float64[np.ndarray, "n"]
-    """1 right, 0 wrong, between them where several answers are equally likely; NaN where nothing is guessed."""
+    """1 right, 0 wrong, in between if several answers are equally likely; NaN without a guess."""
     chance: Float64[np.ndarray, "n"]
     """Expected accuracy of a fair guess."""
     by_tolerance: Bool[np.ndarray, "n"]
@@ -25,12 +25,12 @@ class Guesses:
 
 
 def no_guesses(questions: Sequence[Question]) -> Guesses:
-    """Nothing guessed yet: chance levels alone."""
+    """No guesses yet, only chance levels."""
     levels = np.array([chance(question) for question in questions], dtype=np.float64)
     return Guesses(hits=np.full(len(questions), np.nan), chance=levels, by_tolerance=levels == 0)
 
 
 def written(question: Question) -> Answer | None:
-    """What a question's written answer says, typed; None for what is no answer of its format."""
+    """The written answer of a question as a typed answer; None if it is invalid."""
     found = by_format(question, lambda form: form.stated(question, recorded_answer(question)))
     return found if isinstance(found, Answer) else None

@@ -1,4 +1,4 @@
-"""Cards of questions and of models' answers: their content as JSON, which `html/cards.js` draws on both pages."""
+"""Cards of questions and of answers of models, as JSON that `html/cards.js` renders."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,9 @@ from templates.answers.registry import recorded_answer
 from templates.question import Question
 
 LIMIT = 600
-"""Answers on one page; a page with more opens slowly."""
+"""Largest number of answers on one page; pages with more open slowly."""
 LONGEST = 8000
-"""Characters of a response that are shown."""
+"""Longest response shown, in characters."""
 
 _SHOWN_ELSEWHERE = ("value", "right", "unit", "tolerance", "sigma", "squared_error")
 
@@ -32,7 +32,7 @@ class Sample:
 
 
 def sample(items: Sequence[ScoredItem], limit: int = LIMIT, seed: int = 0) -> Sample:
-    """At most `limit` answers, drawn in turn from every leaf, format and outcome; failures twice as often.
+    """At most `limit` random answers, taken in turn from every leaf, format and outcome; wrong ones twice as often.
 
     The order of `items` makes no difference.
     """
@@ -62,7 +62,7 @@ def question_card(question: Question) -> dict[str, Any]:
 
 
 def answer_card(item: ScoredItem, question: Question | None, others: Mapping[str, float]) -> dict[str, Any]:
-    """An answer, and the question as it was shown; None for a question that is not there any more.
+    """An answer, and the question as shown; None if the question no longer exists.
 
     `others`: the score of the same question by run.
     """
@@ -92,13 +92,13 @@ def answer_card(item: ScoredItem, question: Question | None, others: Mapping[str
 
 
 def tolerance_in_words(question: Question) -> str:
-    """How far off still counts as right; "" where only the answer itself does."""
+    """The tolerance of the answer in words; "" for labels."""
     found = by_format(question, lambda form: "" if form.closed else recorded_answer(question).tolerance_in_words())
     return found if isinstance(found, str) else ""
 
 
 def _as_shown(question: Question, rotation: int) -> dict[str, Any]:
-    """Options in the order shown, and the letter that was right then."""
+    """The question with its options in the order shown, and the corresponding right letter."""
     with suppress(ValueError, UsageError):  # no such rotation: the data set is not the one that was asked
         question = Presentation(question, rotation).shown
     keys = ("prompt", "options", "answer", "value", "unit", "sigma", "tolerance", "margin", "evidence", "clip")
@@ -109,7 +109,7 @@ def _as_shown(question: Question, rotation: int) -> dict[str, Any]:
 
 
 def filters(*keys: str) -> list[tuple[str, str]]:
-    """The menus above the cards: the key of a card, and what the menu says where it does not choose."""
+    """The filters above the cards: the key of a card, and the text of the filter that selects all."""
     words = {"ability": "All abilities", "status": "All statuses"}
     return [(key, words.get(key, f"All {key}s")) for key in keys]
 

@@ -1,4 +1,4 @@
-"""What one clip's page shows: frames, camera path, tracks, horizon, and every signal or the reason why it is none."""
+"""The page of a clip: frames, camera path, tracks, horizon, and every signal or the reason why it is missing."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -63,7 +63,7 @@ def clip_page(store: Store, clip_id: str, pictures: Path, calibration: SigmaCali
 
 
 def _signals(signals: Any) -> list[dict[str, str]]:
-    """Every signal in the order of `SIGNAL_TYPES`: what it says, or why there is none."""
+    """A summary of every signal in the order of `SIGNAL_TYPES`, or the reason why it is missing."""
     rows = []
     for name in (name for name in SIGNAL_TYPES if name in signals):
         signal = signals[name]
@@ -93,7 +93,7 @@ def _busiest_frame(scene: Scene) -> int:
 
 
 def _draw(clip: Clip, frames: Sequence[int], folder: Path) -> dict[int, str]:
-    """File names by frame; empty from where the footage can no longer be read."""
+    """File names by frame; empty from the first frame that cannot be read."""
     files: dict[int, str] = {}
     try:
         for frame, picture in clip.read(frames):
@@ -115,7 +115,7 @@ _SCALE = {"metric": "in metres", "relative": "up to one unknown factor", "per_fr
 
 
 def summary(signal: Signal) -> str:
-    """One line on what was measured and how well."""
+    """One line on the measured values and their errors."""
     match signal:
         case CameraPath():
             return _camera_path(signal)

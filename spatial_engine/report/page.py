@@ -1,4 +1,4 @@
-"""One page from its template."""
+"""Renders pages from templates, and formats numbers for them."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -9,17 +9,17 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 
 def write_page(path: Path, template: str, **content: Any) -> None:
-    """Renders a page. Names may hold anything a file system allows: what is no Unicode becomes a question mark."""
+    """Renders a page. Characters of names that are not Unicode become question marks."""
     path.write_bytes(_environment().get_template(template).render(**content).encode("utf-8", "replace"))
 
 
 def percent(share: float | None, digits: int = 1) -> str:
-    """A share in per cent without its sign; a dash for none."""
+    """A share in per cent, without the % sign; a dash for None."""
     return "–" if share is None else f"{100 * share:.{digits}f}".replace("-", "−")
 
 
 def signed(share: float | None, digits: int = 1) -> str:
-    """Likewise, with + or a true minus before it; 0 has none."""
+    """A share in per cent with + or − before it; 0 has no sign."""
     if share is None:
         return "–"
     rounded = round(100 * share, digits)
@@ -27,7 +27,7 @@ def signed(share: float | None, digits: int = 1) -> str:
 
 
 def short(number: float | None) -> str:
-    """A count or an amount in at most five characters or so: 950, 12.3k, 4.56M."""
+    """A number in about five characters: 950, 12.3k, 4.56M."""
     if number is None:
         return "–"
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):

@@ -19,7 +19,7 @@ from templates.measured import Json
 from templates.question import Question
 
 GALLERY_LIMIT = 4000
-"""A page with more questions opens slowly; beyond this the gallery shows an even selection and says so."""
+"""Largest number of questions in the gallery; of more it shows an even selection and says so."""
 _OURS = ("index.html", "gallery.html", "clips", "media", "pictures")
 
 
@@ -55,7 +55,7 @@ def report(dataset: Dataset | str | Path, out: str | Path | None = None, *, stor
 
 
 def check_report(path: Path) -> None:
-    """Raises `UsageError` if `report` would refuse to write to `path`: to be asked before the work, not after."""
+    """Raises `UsageError` if `report` would refuse to write to `path`: to be called before the work."""
     check_free(path, _check)
 
 
@@ -95,7 +95,7 @@ def _samples(questions: Sequence[Question]) -> list[tuple[str, str]]:
 
 
 def _tree(audit: Mapping[str, Json], reasons: Mapping[tuple[str, str], int]) -> dict[str, Any]:
-    """Level, branch, and per leaf its path, counts, and the most frequent reason against it."""
+    """By level, branch and leaf: path, counts, and the most frequent reason of refusals."""
 
     def leaf_of(path: str) -> dict[str, Any]:
         against = sorted(((n, reason) for (leaf, reason), n in reasons.items() if leaf == path), reverse=True)

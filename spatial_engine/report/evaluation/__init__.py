@@ -1,4 +1,4 @@
-"""An evaluation to look at: who is how good at what, and what went wrong where."""
+"""The report of an evaluation: scores by model and ability, and the answers."""
 
 from spatial_engine.report.evaluation.pages import is_evaluation, report_evaluation
 

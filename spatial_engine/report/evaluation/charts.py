@@ -1,4 +1,4 @@
-"""The charts of an evaluation: a star of abilities for each level, and scores over the length of the window."""
+"""The charts of an evaluation: a radar chart of abilities per level, and scores over the length of the window."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHOWN = 6
-"""Models that the charts show before a box is ticked."""
+"""Number of models shown at first."""
 _FEWEST_AXES = 3
-"""A star with fewer has no area: the page shows bars."""
+"""Least abilities of a radar chart; with fewer the page shows bars."""
 _FEW_FACTS = 10
-"""An ability that was measured on fewer says so."""
+"""The number of facts is shown if it is smaller."""
 _MOST_BINS, _FEWEST_QUESTIONS = 6, 8
 _DASHES = ("--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)), (0, (1, 3)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ability:
-    """A leaf of the tree, and how the models do on it."""
+    """A leaf of the tree with the scores of the models."""
 
     name: str
-    """With the number of facts where it is small."""
+    """Its name, with the number of facts if that is small."""
     chance: float | None
     """Mean score of guessing."""
     scores: Sequence[float | None]
-    """By model; None where it was not asked."""
+    """Score by model; None if it was not asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class Profile:
 
 
 def profiles(models: Sequence[RunSummary], chance: dict[str, float]) -> list[Profile]:
-    """One for each level of which anything was asked. `chance`: by leaf."""
+    """One profile per level with questions. `chance`: by leaf."""
     found = []
     for level, branches in TREE.items():
         leaves = [f"{level}/{branch}/{leaf}" for branch, names in branches.items() for leaf in names]
@@ -72,7 +72,7 @@ def _ability(leaf: str, models: Sequence[RunSummary], chance: dict[str, float]) 
 
 
 def _star(level: str, abilities: Sequence[Ability], models: Sequence[RunSummary]) -> Markup:
-    """One axis an ability, from 0 in the middle to 1; one outline a model."""
+    """A radar chart: one axis per ability, from 0 in the middle to 1, and one outline per model."""
     angles = 2 * math.pi * np.arange(len(abilities)) / len(abilities)
     with chart(500, 300) as drawn:
         axes = drawn.axes(projection="polar", theta_offset=math.pi / 2, theta_direction=-1)
@@ -100,7 +100,7 @@ def _star(level: str, abilities: Sequence[Ability], models: Sequence[RunSummary]
 def _outline(
     axes: "Axes", angles: np.ndarray, shares: Sequence[float | None], *, alpha_of_area: float, **style: Any
 ) -> list["Artist"]:
-    """Abilities without a score are passed over."""
+    """The outline of a model; abilities without a score are skipped."""
     known = [(angle, share) for angle, share in zip(angles, shares, strict=True) if share is not None]
     around = np.array([*known, known[0]]).T
     return [*axes.plot(*around, **style), *axes.fill(*around, color=style["color"], alpha=alpha_of_area, linewidth=0)]
@@ -159,7 +159,7 @@ def _frames(item: ScoredItem) -> float | None:
 
 
 def _bins(sizes: Sequence[float], unit: str) -> list[Bin]:
-    """Single moments by themselves; the others in equal shares with round borders."""
+    """Windows of length 0 have a bin of their own; the others are binned in equal shares with round borders."""
     moments = sum(size <= 0 for size in sizes)
     found = [Bin(low=0.0, high=0.0, label="one moment", questions=moments)] if moments >= _FEWEST_QUESTIONS else []
     longer = np.array([size for size in sizes if size > 0])
@@ -213,14 +213,14 @@ def _curves(runs: Sequence[RunSummary], bins: Sequence[Bin], size: Callable[[Sco
 
 
 def _shift(index: int, models: int) -> float:
-    """Models stand a little beside one another, so that no interval hides another."""
+    """Offsets of the models, so that their intervals do not overlap."""
     return 0.0 if models < 2 else (index - (models - 1) / 2) * min(0.05, 0.35 / models)
 
 
 def _points(
     run: RunSummary, bins: Sequence[Bin], size: Callable[[ScoredItem], float | None]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Bins in which the run has answers, its scores there, and how far the intervals reach down and up."""
+    """Bins with answers of the run, its scores there, and the extent of the intervals below and above."""
     found = []
     for place, bin in enumerate(bins):
         inside = [item for item in run.items if (window := size(item)) is not None and bin.holds(window)]

@@ -142,7 +142,7 @@ def _answers(
 
 
 def _chance(runs: Sequence[RunSummary]) -> dict[str, float]:
-    """What a guesser expects, by leaf."""
+    """Expected score of guessing, by leaf."""
     found: dict[str, dict[str, float]] = {}
     for run in runs:
         for item in run.items:
@@ -151,7 +151,7 @@ def _chance(runs: Sequence[RunSummary]) -> dict[str, float]:
 
 
 def _dataset(runs: Sequence[FinishedRun]) -> Dataset | None:
-    """What was asked, if any run still finds it where it lay."""
+    """The data set of the runs, if it still exists at its path."""
     for place in dict.fromkeys(run.dataset for run in runs if run.dataset is not None):
         try:
             return Dataset.open(place)
@@ -161,7 +161,7 @@ def _dataset(runs: Sequence[FinishedRun]) -> Dataset | None:
 
 
 def _changed(dataset: Dataset | None, runs: Sequence[FinishedRun]) -> bool:
-    """Whether the data set is another than the one that was asked."""
+    """Whether the data set has changed since it was asked."""
     asked = {run.record["dataset_digest"] for run in runs if run.record.get("dataset_digest")}
     if dataset is None or not asked:
         return False
@@ -174,7 +174,7 @@ def _changed(dataset: Dataset | None, runs: Sequence[FinishedRun]) -> bool:
 def _place_media(
     folder: Path, dataset: Dataset | None, scored: Sequence[RunSummary], questions: Mapping[str, Question]
 ) -> set[str]:
-    """Puts what the pages show into `media/`; returns what is not there any more."""
+    """Puts the pictures of the pages into `media/`; returns the missing ones."""
     shown = {item.id for run in scored for item in run.answers.shown}
     missing = set()
     for path in sorted({medium["path"] for id in shown if id in questions for medium in questions[id].media}):

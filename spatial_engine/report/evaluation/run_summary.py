@@ -1,4 +1,4 @@
-"""One run as the pages show it: its result, and of its items what charts and tables are made of."""
+"""One run for the pages: its result, and the data of charts and tables."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,18 +21,18 @@ class RunSummary:
     """A run that has scores."""
 
     name: str
-    """The run's folder: unique."""
+    """Name of the folder of the run, which is unique."""
     model: str
-    """What `run.json` calls the model; may be the same in several runs."""
+    """Name of the model in `run.json`; several runs may have the same."""
     slug: str
-    """Stem of its page: safe in every file system and address."""
+    """Stem of the file of its page: valid in every file system and URL."""
     baseline: bool
     result: Mapping[str, Any]
     items: Sequence[ScoredItem]
-    """Without responses: they may be long, and only those in `answers` are shown."""
+    """Items without responses; only those in `answers` are shown."""
     answers: Sample
     damaged: int
-    """Lines of `scores.jsonl` that could not be read."""
+    """Number of unreadable lines of `scores.jsonl`."""
 
     @property
     def score(self) -> float:
@@ -41,7 +41,7 @@ class RunSummary:
 
     @cached_property
     def facts(self) -> list[FactScore]:
-        """One row a fact."""
+        """One row per fact."""
         return fact_scores(self.items)
 
     @cached_property
@@ -50,12 +50,12 @@ class RunSummary:
         return {id: fmean(item.score for item in items) for id, items in grouped(self.items, lambda i: i.id).items()}
 
     def leaf(self, path: str) -> Mapping[str, Any] | None:
-        """Measures of one leaf, None where nothing was asked."""
+        """Metrics of one leaf; None if it was not asked."""
         return self.result["leaves"].get(path)
 
 
 def run_summary(run: FinishedRun, answers: Mapping[str, Json]) -> RunSummary | None:
-    """None where a run has no scores yet."""
+    """None if the run has no scores yet."""
     items, damaged = run.scores()
     if not items:
         return None
@@ -72,7 +72,7 @@ def run_summary(run: FinishedRun, answers: Mapping[str, Json]) -> RunSummary | N
 
 
 def slug(name: str) -> str:
-    """Letters, digits and dashes, told apart by a hash."""
+    """Letters, digits and dashes, with a hash that makes it unique."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:40]
     return f"{plain or 'run'}-{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:6]}"
 

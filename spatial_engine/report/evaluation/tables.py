@@ -13,9 +13,9 @@ from templates.ability import LEAVES, LEVELS, TREE
 
 SIGNIFICANT = 0.05
 FEWEST_MODELS = 3
-"""For a correlation: two points always lie on a line."""
+"""Least models for a correlation: two points always lie on a line."""
 FEWEST_FACTS = 5
-"""A leaf with fewer is left out of the correlations: chance makes most of its scores."""
+"""Least facts of a leaf in the correlations; with fewer its scores are mostly noise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,11 +24,11 @@ class Row:
 
     run: RunSummary
     rank: int | None
-    """From 1; None for baselines."""
+    """Rank from 1; None for baselines."""
     to_best: RunComparison | None
-    """Against the best model; None for itself and where nothing was asked of both."""
+    """Comparison with the best model; None for the best model itself, and without common facts."""
     tied: bool
-    """The difference to the best model is not significant."""
+    """Whether the difference to the best model is not significant."""
 
 
 def leaderboard(runs: Sequence[RunSummary], pairs: Mapping[tuple[str, str], RunComparison]) -> list[Row]:
@@ -51,13 +51,13 @@ class Node:
     rows: int
     """Leaves below it."""
     measure: Mapping[str, Any] | None
-    """None where nothing was asked."""
+    """None if it was not asked."""
     note: str = ""
     """What a level means."""
 
 
 def tree(result: Mapping[str, Any]) -> list[list[Node]]:
-    """One row a leaf: its level and its branch where they begin, and the leaf itself."""
+    """One row per leaf: the leaf, preceded by its level and branch where these begin."""
     table: list[list[Node]] = []
     for level, branches in TREE.items():
         count, measure = sum(map(len, branches.values())), result["levels"].get(level)
@@ -74,31 +74,31 @@ def tree(result: Mapping[str, Any]) -> list[list[Node]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Correlation:
-    """Of two leaves."""
+    """The correlation of two leaves."""
 
     r: float | None
-    """Pearson's; None where all models score alike on one of the two, or fewer than three did both."""
+    """Pearson's r; None if all models have the same score on one leaf, or if fewer than three have both."""
     models: int
     significant: bool
-    """Whether it differs from 0 at 5 %, for this pair alone."""
+    """Whether r differs from 0 at 5 %, without correction for the number of pairs."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Correlations:
-    """Of every two leaves, each pair once."""
+    """The correlations of all pairs of leaves."""
 
     leaves: tuple[str, ...]
     rows: tuple[tuple[Correlation, ...], ...]
     """Row i: leaf i + 1 with leaves 0 to i."""
     models: int
     least: float
-    """|r| from which on it is significant with that many models."""
+    """Least significant |r| for that number of models."""
     skipped: tuple[str, ...]
     """Names of leaves with too few facts."""
 
 
 def correlations(models: Sequence[RunSummary]) -> Correlations | None:
-    """None with fewer than three models, or fewer than two leaves that three of them did."""
+    """None with fewer than three models, or with fewer than two leaves that three models share."""
     scores = {leaf: [_score(model, leaf) for model in models] for leaf in LEAVES}
     asked = [leaf for leaf in LEAVES if sum(score is not None for score in scores[leaf]) >= FEWEST_MODELS]
     leaves = [leaf for leaf in asked if max(_facts(model, leaf) for model in models) >= FEWEST_FACTS]
