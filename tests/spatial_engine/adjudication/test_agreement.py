@@ -17,7 +17,7 @@ def dataset(dataset_path, tmp_path):
     return Dataset.open(tmp_path / "d")
 
 
-def test_nobody_said_anything(dataset):
+def test_without_verdicts_there_is_no_summary(dataset):
     before = (dataset.path / "audit.json").read_bytes()
     assert fold_in(dataset) is None and (dataset.path / "audit.json").read_bytes() == before
     assert "No person has judged" in (dataset.path / "README.md").read_text()
@@ -50,7 +50,7 @@ def test_a_third_person_settles_and_is_no_measure_of_agreement(dataset):
     assert disagreements(Verdicts(dataset)) == []
 
 
-def test_it_stands_in_the_audit_and_the_card_without_names_or_notes(dataset):
+def test_audit_and_card_have_the_summary_without_names_or_notes(dataset):
     ids = [question.id for question in dataset.questions][:6]
     before = dataset.audit
     judge(dataset, "zebedee", dict.fromkeys(ids, "right"))

@@ -47,7 +47,7 @@ def test_label_studio_options(copy, tmp_path, capsys):
     assert code == 0 and "0 verdicts added" in told
 
 
-def test_what_cannot_be_done_is_said(copy, tmp_path, capsys):
+def test_errors_name_cause_and_remedy(copy, tmp_path, capsys):
     for given, cause in (
         ((tmp_path / "none",), "is not a data set"),
         ((copy, "--leaf", "L9"), "no such question"),

@@ -92,7 +92,7 @@ def test_the_newer_verdict_stays(verdicts, tmp_path):
     assert verdicts.judged()["ann"][task["data"]["question_id"]].verdict.verdict == "undecided"
 
 
-def test_what_cannot_be_used_is_counted_and_stops_nothing(verdicts, tmp_path):
+def test_unusable_entries_are_counted_and_skipped(verdicts, tmp_path):
     good = exported(verdicts, tmp_path)[0]
     shutil.rmtree(verdicts.folder)
     whole = good["annotations"][0]

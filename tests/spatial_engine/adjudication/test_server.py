@@ -89,7 +89,7 @@ def test_other_hosts_and_pages_are_refused(served):
     assert ask(served, "POST", "undo", {}, Content_Type="text/plain")[0] == 415
 
 
-def test_without_the_token_there_is_nothing(served):
+def test_requests_without_the_token_are_refused(served):
     for place in ("/", "/screen", "/wrong/screen", "/t0ken", "/t0ke/screen", "/T0KEN/screen", "//screen", "/\xe9/"):
         status, _, content = ask(served, "GET", place.replace("\xe9", "%E9"))
         assert status == 404 and b"item" not in content
@@ -109,7 +109,7 @@ def test_hostile_bodies_are_refused(served):
     assert said(ask(served, "GET", "screen"))[1]["done"] == 0
 
 
-def test_a_full_disk_is_said(dataset):
+def test_a_full_disk_is_reported(dataset):
     class Full:
         def append(self, step):
             raise OSError(28, "No space left on device")
@@ -120,7 +120,7 @@ def test_a_full_disk_is_said(dataset):
         assert status == 500 and "No space left" in reply["error"]
 
 
-def test_a_taken_port_is_said(served, dataset):
+def test_a_taken_port_is_reported(served, dataset):
     with pytest.raises(UsageError, match="--port 0"):
         AdjudicationServer(dataset.path, session(dataset), token="t", port=served.port)
 

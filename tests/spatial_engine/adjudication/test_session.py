@@ -125,7 +125,7 @@ def test_an_own_answer_that_cannot_be_read_is_refused(dataset):
         read_own(question, "banana")
 
 
-def test_objects_name_their_keys_and_nothing_else(dataset):
+def test_objects_show_only_their_keys(dataset):
     question = next(question for question in dataset.questions if question.format == "json")
     assert shown(question)["names"] == sorted(question.answer)
     assert evidence(question)["experts"] == ["colmap 1"]

@@ -27,7 +27,7 @@ def test_steps_come_back(tmp_path):
     assert read_steps(tmp_path / "none.jsonl") == []
 
 
-def test_a_torn_last_line_is_left_out_and_cut_off(tmp_path):
+def test_an_incomplete_last_line_is_ignored_and_removed(tmp_path):
     path = tmp_path / "a.jsonl"
     written(path, STEP)
     whole = path.read_bytes()
@@ -74,7 +74,7 @@ def _write_until_killed(path, ready):
             ready.set()
 
 
-def test_killed_while_saving_loses_nothing_that_was_answered(tmp_path):
+def test_a_kill_while_saving_loses_no_answer(tmp_path):
     context = multiprocessing.get_context("fork")
     ready = context.Event()
     process = context.Process(target=_write_until_killed, args=(tmp_path / "a.jsonl", ready))

@@ -203,7 +203,7 @@ def test_the_right_expert_is_blamed(tmp_path: Path, videos: Path, log: Path) -> 
     assert [expert for expert, _ in failed(store)["clip 0"]] == ["free"]
 
 
-def test_killed_once_costs_nothing(tmp_path: Path, videos: Path, log: Path) -> None:
+def test_a_kill_costs_no_result(tmp_path: Path, videos: Path, log: Path) -> None:
     first, looks, last = chain(log)
     last.fault, last.fault_clip = "die once", "clip 4"
     assert failed(annotate(videos, tmp_path / "store", experts=[first, looks, last], workers=1)) == {}
@@ -240,7 +240,7 @@ def test_a_lost_gpu_in_the_users_process(tmp_path: Path, videos: Path, log: Path
 # what the machine lacks
 
 
-def test_what_is_lacking_is_tried_once_and_told_once(tmp_path: Path, videos: Path, log: Path) -> None:
+def test_a_missing_package_is_tried_and_reported_once(tmp_path: Path, videos: Path, log: Path) -> None:
     first, looks, last = chain(log)
     looks.lacks = "a package is not installed"
     heard = Heard()
@@ -290,7 +290,7 @@ def test_weights_that_cannot_be_named_yet(tmp_path: Path, videos: Path, log: Pat
     assert len(failed(store)) == 5
 
 
-def test_when_nothing_can_run_it_is_said_before_the_work(tmp_path: Path, videos: Path, log: Path) -> None:
+def test_if_no_expert_can_run_the_error_comes_before_the_work(tmp_path: Path, videos: Path, log: Path) -> None:
     package = Package(module="no_such_module", install="pip install no-such-module", licence="MIT")
     model = FakeModel(log=log, packages=(package,))
     heard = Heard()
@@ -339,7 +339,7 @@ def test_what_cannot_be_written_is_its_experts_failure(
 # processes and devices
 
 
-def test_what_cannot_be_sent_is_said(tmp_path: Path, videos: Path, log: Path) -> None:
+def test_an_unpicklable_result_is_reported(tmp_path: Path, videos: Path, log: Path) -> None:
     model = FakeModel(log=log)
     model.model = lambda: None
     with pytest.raises(UsageError, match="expert model cannot be sent to a worker process") as caught:

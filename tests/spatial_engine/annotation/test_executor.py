@@ -89,7 +89,7 @@ def test_only_a_worker_can_leave() -> None:
     assert list(run(work, [("leave", "x")], 0)) == [(("leave", "x"), "X")]
 
 
-def test_nothing_to_do() -> None:
+def test_no_items_start_no_process() -> None:
     assert list(run(work, [], 2)) == []
 
 

@@ -57,7 +57,7 @@ class Reads(FakeExpert):
         return {name: NoEstimate(reason="it only reads") for name in self.provides}
 
 
-def test_stage_and_frames_are_told_and_nothing_is_left_in_the_end(
+def test_stage_and_frames_are_reported_and_no_time_remains_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("spatial_engine.annotation.watching._EVERY_S", 0.0)

@@ -21,7 +21,7 @@ def test_needs_come_first() -> None:
     assert sorted(names) == ["area", "tracks", "up"]
 
 
-def test_only_what_is_wanted_and_what_that_needs() -> None:
+def test_only_wanted_experts_and_their_needs() -> None:
     assert [expert.name for expert in choose(["image_tracks"], chain(LOG))] == ["area", "tracks"]
     assert [expert.name for expert in choose(["gravity"], chain(LOG))] == ["up"]
 
@@ -32,7 +32,7 @@ def test_the_first_provider_is_preferred() -> None:
     assert [expert.name for expert in choose(["gravity"], {**chain(LOG), "rival": rival})] == ["up"]
 
 
-def test_given_experts_all_run() -> None:
+def test_named_experts_all_run() -> None:
     rival = FakeExpert(name="rival", provides=frozenset({"valid_area", "gravity"}), log=LOG)
     chosen = choose_experts([*chain(LOG).values(), rival])
     assert {"area", "rival_check", "tracks", "up"} <= {expert.name for expert in chosen}, "and what joins them"

@@ -112,7 +112,7 @@ def test_near_duplicates_are_dropped_and_counted():
     assert [(r.reason, r.count) for r in found.dropped] == [("near-duplicate of another question", 1)]
 
 
-def test_numbers_apart_by_more_than_their_tolerance_are_two_facts():
+def test_numbers_that_differ_by_more_than_their_tolerance_are_two_facts():
     first, near, far = ratio(0), ratio(0), ratio(0)
 
     def move(d, xy):
@@ -150,6 +150,6 @@ def test_facts_with_another_format_go_first():
     assert len({d.draft.fact_id for d in found.arranged}) == 12
 
 
-def test_nothing_in_nothing_out():
+def test_no_drafts_give_no_questions():
     found = run([])
     assert found.arranged == () and found.dropped == ()

@@ -58,7 +58,7 @@ def test_it_is_right_for_a_fifth_of_those_that_offer_it(answered: int, left_open
 
 
 @pytest.mark.parametrize("rules", [FREE, BalanceSettings()])
-def test_where_nothing_is_left_open_all_is_as_without_the_option(rules: BalanceSettings) -> None:
+def test_without_unanswerable_questions_no_choice_has_the_option(rules: BalanceSettings) -> None:
     drafts = [draft(4 * n if n < 9 else n) for n in range(14)]  # one word is right too often
     plain = [replace(one, phrasing=without_undetermined(one.phrasing)) for one in drafts]
     with_it, without = (balance(some, {CLIP: 400.0}, 1, rules) for some in (drafts, plain))
@@ -79,7 +79,7 @@ def test_letters_of_four_and_of_five_options_are_even() -> None:
         assert max(letters.values()) - min(letters[letter] for letter in "ABCDE"[:count]) <= 1
 
 
-def test_questions_of_other_templates_are_left_alone() -> None:
+def test_questions_of_other_templates_are_unchanged() -> None:
     other = [ratio(n) for n in range(4)]
     stay, _ = run([*other, draft(0, left_open=True)])
     assert [repr(one) for one in stay] == [repr(one) for one in sorted(other, key=lambda one: one.fact_id)]

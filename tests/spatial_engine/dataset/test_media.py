@@ -5,7 +5,7 @@ from templates.question import Drawing, Mark, Photo
 from tests.spatial_engine.drafts import clip
 
 
-def test_ids_tell_media_apart_and_nothing_else_does():
+def test_ids_depend_on_the_content_of_media_only():
     photo = Photo(frame=3, marks=(Mark(text="A", xy_px=(1.5, 2.0)),))
     path = Drawing(polylines=(((0.0, 0.0), (1.0, 1.0)),))
     ids = {

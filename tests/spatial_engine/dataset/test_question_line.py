@@ -27,7 +27,7 @@ def test_a_line_is_read_back_as_it_was_written(arranged):
     assert list(json.loads(line)) == [field for field in question.__dataclass_fields__ if field != "extra"]
 
 
-def test_the_letter_stands_where_the_right_option_was_dealt():
+def test_the_letter_is_that_of_the_right_option():
     question = question_of(DEALT[0], clip())
     assert question.options == ["Point B", "Point A"] and question.answer == "A" and question.value == "B"
     question = question_of(DEALT[1], clip())
@@ -39,7 +39,7 @@ def test_plain_values():
     assert plain(value) == {"a": 0.5, "1": [2, None], "c": [[1.0, None]]}
 
 
-def test_a_line_that_lacks_something_says_what():
+def test_a_line_without_a_key_names_it():
     line = json.loads(to_line(question_of(DEALT[2], clip())))
     del line["sigma"], line["clip"]
     with pytest.raises(KeyError, match="clip, sigma"):

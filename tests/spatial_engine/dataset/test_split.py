@@ -63,7 +63,7 @@ def planted(tmp_path_factory):
     return written(tmp_path_factory.mktemp("planted") / "d", questions, pictures, scenes, sides)
 
 
-def test_what_stands_on_two_sides_is_named(planted):
+def test_content_in_two_splits_is_reported(planted):
     found = audit_leaks(planted.path)
     assert list(found["across_splits"]["scenes"]["first"]) == ["scene 1"]
     assert found["across_splits"]["facts"]["count"] == 1 and found["across_splits"]["photos"]["count"] == 0
@@ -133,7 +133,7 @@ def test_too_few_to_be_split(tmp_path, clips):
     assert report(dataset, tmp_path / "report").is_file()
 
 
-def test_licences_that_are_left_out():
+def test_licences_that_forbid_commercial_use():
     base = question(0, "c", "yes_no", "yes", "?")
     licences = [
         {"footage": "CC-BY-4.0", "commercial_ok": True},

@@ -32,7 +32,7 @@ def test_text_under_the_names_that_people_use(write: Write, key: str) -> None:
     assert found.taken == f"1 line with the id from 'question_id' and the text from {key!r}"
 
 
-def test_the_first_name_that_is_there_counts_and_each_is_told(write: Write) -> None:
+def test_the_first_known_key_counts_and_used_keys_are_printed(write: Write) -> None:
     path = write({"id": "a", "text": "A", "answer": "B"}, {"question_id": 7, "response": 3.5}, b"")
     found = read_answers(path, IDS)
     assert {key: one.text for key, one in found.responses.items()} == {("a", 0): "A", ("7", 0): "3.5"}
@@ -97,7 +97,7 @@ def test_bad_lines_are_named_or_skipped(write: Write, reason: str) -> None:
 @pytest.mark.parametrize(
     "line", [{"id": "a", "reply": "A"}, [{"id": "a", "text": "A"}], b'[{"id": "a", "text": "A"},', b"id,text", 3]
 )
-def test_misshapen_lines_are_told_what_a_line_is(write: Write, line: Any) -> None:
+def test_malformed_lines_are_refused_with_an_example(write: Write, line: Any) -> None:
     for good in ([], [{"id": "b", "text": "A"}]):
         with pytest.raises(UsageError) as refused:
             read_answers(write(line, *good), IDS)

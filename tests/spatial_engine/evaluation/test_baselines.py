@@ -51,7 +51,7 @@ def test_every_reply_scores_from_zero_to_one_and_is_the_same_again(question, nam
     assert value(question, baselines.baseline(name, QUESTIONS, 5)(question)) in (0.0, 1.0)
 
 
-def test_doing_nothing():
+def test_the_answers_of_doing_nothing():
     said = {q.format: own.read(q, baselines.no_op_text(q)) for q in (NUMERIC, JSON, YES_NO, POINT, ORDER, PLAN)}
     assert {format: reading.value for format, reading in said.items()} == {
         "numeric": 0.0,
@@ -78,7 +78,7 @@ def test_guesses_can_be_read(question):
         assert not isinstance(own.read(question, baselines.random_text(question, seed)), Unreadable)
 
 
-def test_a_habit_is_the_answer_that_is_right_most_often():
+def test_the_majority_answer_is_right_most_often():
     options = [["Up", "Down"], ["Down", "Up"], ["Down", "Up"], ["Up", "Down"], ["Up", "Down"]]
     asked = [replace(CHOICE, id=str(i), options=o, answer="ABBBA"[i]) for i, o in enumerate(options)]
     assert [*baselines.replies("most-frequent", asked).values()] == [
@@ -88,7 +88,7 @@ def test_a_habit_is_the_answer_that_is_right_most_often():
     assert set(baselines.replies("most-frequent", numbers).values()) == {"<answer>1.4</answer>"}
 
 
-def test_a_habit_remembers_no_single_answer():
+def test_the_majority_baseline_ignores_texts_that_are_right_once():
     asked = [replace(CHOICE, id=str(i), options=[f"a{i}", f"b{i}"], answer="AAB"[i % 3]) for i in range(6)]
     assert set(baselines.replies("most-frequent", asked).values()) == {"<answer>A</answer>"}
     drawn = [replace(DRAWN, id=str(i)) for i in range(3)]

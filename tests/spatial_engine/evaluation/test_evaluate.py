@@ -120,7 +120,7 @@ def test_a_storm_leaves_failures_that_the_next_run_asks_again(dataset: Dataset, 
     assert {item.status for item in scores(run)} <= {"answered", "unreadable"}
 
 
-def test_time_outs_are_wrong_shown_apart_and_not_retried(dataset: Dataset, tmp_path: Path) -> None:
+def test_time_outs_are_wrong_counted_separately_and_not_retried(dataset: Dataset, tmp_path: Path) -> None:
     def late(number: int, request: dict) -> Does:
         return Does(wait_s=0.3 if number == 1 else 0.0)
 
@@ -203,7 +203,7 @@ NONE = [b"<html>", b"[]", b'{"error": {"message": "overloaded"}}', b'{"choices":
 """Bodies that are no chat completion."""
 
 
-def test_replies_that_are_none_are_failures(dataset: Dataset, tmp_path: Path) -> None:
+def test_invalid_replies_are_failures(dataset: Dataset, tmp_path: Path) -> None:
     def says(number: int, request: dict) -> Does:
         return Does(body=NONE[(number - 1) % len(NONE)]) if number else Does()
 
@@ -215,7 +215,7 @@ def test_replies_that_are_none_are_failures(dataset: Dataset, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("bodies", [NONE, NONE[:1]])
-def test_a_server_that_is_no_model_is_given_up(dataset: Dataset, tmp_path: Path, bodies: list[bytes]) -> None:
+def test_a_server_without_a_model_ends_the_run(dataset: Dataset, tmp_path: Path, bodies: list[bytes]) -> None:
     with (
         serving(lambda number, request: Does(body=bodies[number % len(bodies)])) as (url, requests),
         pytest.raises(SetupError, match="5 requests in a row failed: the server") as stopped,
@@ -324,7 +324,7 @@ def test_a_changed_data_set_is_refused(tmp_path: Path) -> None:
             evaluate(dataset, tmp_path / "out", MODEL, patient(url))
 
 
-def test_killed_runs_go_on_and_pay_nothing_twice(tmp_path: Path) -> None:
+def test_killed_runs_resume_and_ask_no_question_twice(tmp_path: Path) -> None:
     dataset = small_dataset(tmp_path, count=3)
     total = count(dataset)
     with serving(lambda number, request: Does(wait_s=0.1)) as (url, requests):

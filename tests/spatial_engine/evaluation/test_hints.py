@@ -28,7 +28,7 @@ def showing(base: Question, *frames: int, marks: tuple[tuple[float, float], ...]
 ROUTE = showing(ALL["order"], 8, 3, 20)
 
 
-def test_a_match_of_two_shown_photos_is_given_by_number_not_by_time() -> None:
+def test_a_match_of_two_shown_photos_names_their_numbers_not_their_times() -> None:
     given, withheld = cues(ROUTE, ["correspondence"], [MATCH])
     assert [cue.text for cue in given["correspondence"]] == [
         "pixel [100, 100] of photo 1 and pixel [103, 100] of photo 2 are the same point of the scene."
@@ -78,7 +78,7 @@ def test_no_cue_with_a_number_that_would_count_as_right() -> None:
     assert cues(both, ["depth"], [RATIO])[1] == {"depth": STATES}
 
 
-def test_the_prompt_holds_what_was_given_and_says_what_was_not() -> None:
+def test_the_prompt_has_the_hints_and_lists_withheld_ones() -> None:
     made = prompt(ROUTE, hints=("depth", "correspondence"), others=[MATCH, RATIO])
     assert made.hints_given == ("depth", "correspondence") and not made.hints_withheld
     (known,) = [part for part in made.parts if isinstance(part, str) and part.startswith("Known")]
@@ -98,7 +98,7 @@ def test_unknown_kinds_list_the_known_ones() -> None:
         prompt(ROUTE, hints=("colour",))
 
 
-def test_a_template_of_the_same_name_with_other_marks_is_left_alone() -> None:
+def test_a_template_of_the_same_name_with_other_marks_gives_no_hint() -> None:
     others = [replace(RATIO, template="range_metres"), replace(MATCH, media=MATCH.media[:1])]
     assert cues(ROUTE, ["depth", "correspondence"], others)[0] == {}
 

@@ -45,7 +45,7 @@ def by_id(run: Path) -> dict[str, ScoredItem]:
     return {item.id: item for item in FinishedRun(path=run, record={}).scores()[0]}
 
 
-def test_a_judge_reads_what_rules_cannot_and_nothing_else(
+def test_a_judge_reads_only_what_rules_cannot(
     dataset: Dataset, choices: list[Question], answers: Path, tmp_path: Path
 ) -> None:
     assert own.read(choices[0], MUMBLED).reason == "ambiguous"
@@ -66,7 +66,7 @@ def test_a_judge_reads_what_rules_cannot_and_nothing_else(
 @pytest.mark.parametrize(
     "text", ["", "no json", '{"quote": "B", "ans', "[" * 100_000, '{"quote": "never said", "answer": "B"}']
 )
-def test_a_judge_that_talks_nonsense_changes_nothing(
+def test_an_unreadable_judge_changes_no_score(
     dataset: Dataset, choices: list[Question], answers: Path, tmp_path: Path, text: str
 ) -> None:
     with serving(lambda number, request: Does(text=text)) as (url, _):

@@ -100,7 +100,7 @@ def test_a_judge_that_found_nothing(answer: str | None) -> None:
 
 @settings(max_examples=40)
 @given(st.sampled_from(sorted(ALL)), st.text(), st.text(), st.text() | st.integers() | st.lists(st.floats()))
-def test_nothing_is_invented(name: str, response: str, quote: str, answer: object) -> None:
+def test_the_answer_is_part_of_the_response(name: str, response: str, quote: str, answer: object) -> None:
     found = read_judge(ALL[name], response, said(quote, answer))
     assert not found or quote.casefold().split()[0] in response.casefold()
 

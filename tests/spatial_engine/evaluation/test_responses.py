@@ -81,7 +81,7 @@ def test_requests_differ_by_all_that_an_answer_depends_on(tmp_path: Path) -> Non
     assert len({base.key, *(request.key for request in others)}) == 5
 
 
-def test_the_cache_keeps_what_it_was_given(tmp_path: Path) -> None:
+def test_the_cache_returns_stored_replies(tmp_path: Path) -> None:
     for reply in ({"choices": []}, {"choices": ["\ud800"]}):
         with opened_cache(tmp_path, False) as cache:
             assert cache is not None
@@ -92,7 +92,7 @@ def test_the_cache_keeps_what_it_was_given(tmp_path: Path) -> None:
         assert cache is None
 
 
-def test_what_is_no_cache_is_left_alone(tmp_path: Path) -> None:
+def test_another_file_is_not_overwritten_by_the_cache(tmp_path: Path) -> None:
     (tmp_path / "replies.sqlite").write_bytes(b"mine" * 100)
     with pytest.raises(UsageError, match="is not a cache of replies"):
         Cache(tmp_path)

@@ -68,7 +68,7 @@ def test_f1_needs_the_right_answers():
     assert result(items, run={})["f1"] is None
 
 
-def test_time_outs_are_wrong_and_shown_apart():
+def test_time_outs_are_wrong_and_shown_separately():
     items = [item("a"), item("b", 0.0, status="timed_out", response=None, extracted=None, how=None)]
     found = result(items, run={})
     assert found["overall"]["score"] == 0.5 and found["without_time_outs"]["score"] == 1.0
@@ -110,7 +110,7 @@ def test_graded_scores_are_means_of_what_was_read():
     assert found == {"gaussian": {"mean": 0.75, "items": 2}, "distance_px": {"median": 3.0, "items": 1}}
 
 
-def test_nothing_has_a_result_too():
+def test_no_items_have_a_result_too():
     found = result([], run={})
     assert found["overall"] == {
         "items": 0, "facts": 0, "clips": 0, "score": None, "interval": None, "chance_adjusted": None
@@ -121,7 +121,7 @@ def test_nothing_has_a_result_too():
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xyz"), st.floats(0, 1)), min_size=1, max_size=20))
-def test_the_order_of_items_is_nothing(rows):
+def test_the_order_of_items_has_no_effect(rows):
     items = [item(str(n), score, clip=clip, fact_id=fact + clip) for n, (clip, fact, score) in enumerate(rows)]
     first, second = result(items, run={}), result(items[::-1], run={})
     assert first == second
@@ -139,7 +139,7 @@ def runs_of(rng, skills, clips=12, facts=20):
     }
 
 
-def test_pairs_tell_unlike_runs_apart_and_not_like_ones():
+def test_different_runs_differ_significantly_and_equal_ones_do_not():
     found = compare_runs(runs_of(np.random.default_rng(0), {"a": 0.8, "b": 0.5, "c": 0.5}), baselines={"c"})
     by_name = {(pair.a, pair.b): pair for pair in found}
     better = by_name["a", "b"]

@@ -66,7 +66,7 @@ def test_an_evaluation_is_no_data_set(dataset: Dataset, tmp_path: Path) -> None:
         score(dataset, tmp_path, tmp_path / "out")
 
 
-def test_missing_answers_are_wrong_and_apart(dataset: Dataset, tmp_path: Path, alone: None) -> None:
+def test_missing_answers_are_wrong_and_counted_separately(dataset: Dataset, tmp_path: Path, alone: None) -> None:
     rows = right(dataset)
     rows[0] = {"id": rows[0]["id"], "text": None}
     file = write(tmp_path / "some.jsonl", rows[:3])

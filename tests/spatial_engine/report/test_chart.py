@@ -22,7 +22,7 @@ def test_colours_are_those_of_the_page():
     assert set(re.findall(r"#[0-9a-f]{6}", svg)) == set()
 
 
-def test_parts_are_told_and_hidden_by_series():
+def test_parts_have_descriptions_and_are_hidden_by_series():
     svg = drawn()
     assert '<g data-of="1" style="display:none"><title>&lt;b&gt;gum&lt;/b&gt;</title>' in svg
     assert ElementTree.fromstring(svg).tag == "svg"
@@ -38,7 +38,7 @@ def test_equal_charts_are_equal_bytes():
     assert drawn() == drawn()
 
 
-def test_everything_stands_inside_the_drawing():
+def test_everything_is_inside_the_drawing():
     numbers = re.findall(r'<text [^>]*x="([-\d.]+)" y="([-\d.]+)"', drawn())
     assert numbers and all(0 <= float(x) <= 300 and 0 <= float(y) <= 200 for x, y in numbers)
 

@@ -101,7 +101,7 @@ def test_comparison_is_written_beside_the_runs(made):
     assert {"a", "b", "difference", "interval", "p", "p_holm", "facts"} <= set(found[0])
 
 
-def test_answers_show_what_was_asked_said_and_right(made, dataset):
+def test_answers_show_question_response_and_right_answer(made, dataset):
     first = made[1]
     entries = data(first.parent / "answers" / f"{slug('elm-thinking')}.html")["cards"]
     questions = {question.id: question for question in dataset.questions}

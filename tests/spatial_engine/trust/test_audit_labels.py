@@ -96,7 +96,7 @@ def test_shifted_truth_is_unsound_and_named(dataset, room, tmp_path, capsys):
     assert "frames are not counted" in (tmp_path / "out" / "index.html").read_text()
 
 
-def test_agreement_is_counted_apart_and_proves_nothing(dataset, room, tmp_path, sound):
+def test_agreement_is_counted_separately(dataset, room, tmp_path, sound):
     shutil.copytree(room, tmp_path / "sfm")
     with (tmp_path / "sfm" / "sequence.yaml").open("a") as manifest:
         manifest.write("truth: agreement\n")

@@ -144,7 +144,7 @@ def test_experts_are_shown_pictures_alone(sets, witness, tmp_path, room):
     assert all(clip.options.intrinsics is None for clip in witness.shown) and witness.shown
 
 
-def test_what_proves_nothing_is_named_and_left_out(command, sets, room, tmp_path, monkeypatch):
+def test_sets_without_truth_are_reported_and_skipped(command, sets, room, tmp_path, monkeypatch):
     sfm, missing = another(room, tmp_path / "sfm", 7), tmp_path / "nowhere"
     with (sfm / "sequence.yaml").open("a") as manifest:
         manifest.write("truth: agreement\n")
@@ -160,7 +160,7 @@ def test_what_proves_nothing_is_named_and_left_out(command, sets, room, tmp_path
     }
 
 
-def test_unsound_truth_is_named_and_left_out(sets, witness, room, tmp_path, monkeypatch):
+def test_unsound_truth_is_reported_and_skipped(sets, witness, room, tmp_path, monkeypatch):
     monkeypatch.undo()
     off = another(room, tmp_path / "off", 8)
     write_poses(off, np.roll(read_poses(room), 6, axis=0))

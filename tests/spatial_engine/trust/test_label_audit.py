@@ -75,7 +75,7 @@ def test_all_at_once_says_what_one_by_one_says(questions, scene):
         assert repr(together) == repr(singly)
 
 
-def test_a_letter_that_was_dealt_wrongly_is_found(questions, scene):
+def test_a_wrongly_arranged_letter_is_found(questions, scene):
     """The measurement beside it is right; the answer is what a model is scored against."""
     choices = [q for q in questions if q.format == "choice"]
     assert len({q.template for q in choices}) >= 7
@@ -128,7 +128,7 @@ def test_the_same_point_by_letter(questions, scene):
     assert one(question, scene, answer="C").word in ("wrong", "undecidable")
 
 
-def test_without_truth_or_with_unsound_truth_nothing_is_decided(questions, scene):
+def test_without_sound_truth_every_question_is_undecidable(questions, scene):
     assert {v.reason for v in compare_labels(questions, {})} == {NO_TRUTH}
     bad = frozenset({questions[0].media[0]["frames"][0]})
     for verdict, question in zip(

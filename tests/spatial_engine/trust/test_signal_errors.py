@@ -131,7 +131,7 @@ def test_a_small_slip_is_not_plainly_wrong(sequence):
     assert all(count.gross == 0 for each in found for count in each.gross)
 
 
-def test_what_is_said_to_move_is_left_out(sequence):
+def test_moving_objects_do_not_count(sequence):
     tracks = k.noisy(sequence, 1e-9)["tracks"]
     off = replace(tracks, xy_px=tracks.xy_px + np.linspace(0, 60, COUNT)[:, None], motion=np.ones_like(tracks.motion))
     assert signal_errors(sequence.clip, {"tracks": off}, Known(sequence)) == []
@@ -161,7 +161,7 @@ def test_a_point_on_a_known_mover_goes_with_it():
     assert count.samples > 20 and count.gross == 0 and found.off.max() < 0.1
 
 
-def test_borders_of_things_decide_nothing(sequence):
+def test_borders_of_objects_do_not_count(sequence):
     true = sequence.scene(range(COUNT))
     points = k.points(true, np.random.default_rng(0), 1e-9)
     spread = np.concatenate([
@@ -178,7 +178,7 @@ def test_borders_of_things_decide_nothing(sequence):
     assert 0 < sum(count.samples for count in found.gross) <= other.sum()
 
 
-def test_a_doubtful_focal_length_stands_beside_turn_and_way(sequence):
+def test_an_uncertain_focal_length_is_reported_beside_rotation_and_translation(sequence):
     path = k.exact_path(sequence.scene())
     for kind in ("rotation", "direction"):
         sure, unsure = (
@@ -188,7 +188,7 @@ def test_a_doubtful_focal_length_stands_beside_turn_and_way(sequence):
         assert np.quantile(unsure, 0.9) > 3 * np.quantile(sure, 0.9), kind
 
 
-def test_truth_that_is_less_sure_than_the_signal_decides_nothing(sequence):
+def test_truth_less_accurate_than_the_signal_does_not_count(sequence):
     unsure = known_within(sequence, rotation_sigma_deg=3.0)
     signals = k.noisy(sequence, 1.0)
     sure, found = errors(sequence, signals), errors(unsure, signals)
@@ -197,7 +197,7 @@ def test_truth_that_is_less_sure_than_the_signal_decides_nothing(sequence):
     assert len(found["gravity", "up"].off)
 
 
-def test_unsound_frames_are_not_looked_at(sequence):
+def test_unsound_frames_do_not_count(sequence):
     signals = k.noisy(sequence, 1.0)
     path = signals["camera_path"]
     poses = path.world_from_cam.copy()
@@ -209,14 +209,14 @@ def test_unsound_frames_are_not_looked_at(sequence):
     assert errors(sequence, signals, everything).keys() <= {("camera_path", "focal")}
 
 
-def test_truth_without_depth_says_nothing_of_ranges_and_pixels(sequence):
+def test_truth_without_depth_gives_no_errors_of_ranges_and_pixels(sequence):
     bare = replace(sequence, truth=replace(sequence.truth, depth=None))
     assert errors(bare, k.noisy(sequence, 1.0)).keys() == KINDS - {
         ("sparse_points", "range"), ("matches", "pixel"), ("tracks", "pixel"),
     }  # fmt: skip
 
 
-def test_without_signals_nothing_is_said(sequence):
+def test_without_signals_there_are_no_errors(sequence):
     assert errors(sequence, {"camera_path": NoEstimate(reason="too little parallax")}) == {}
     assert errors(sequence, {"camera_path_check": k.exact_path(sequence.scene())}) == {}
 

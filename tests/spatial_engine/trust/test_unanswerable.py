@@ -103,7 +103,7 @@ def test_to_abstain_where_the_photo_shows_the_point_is_found(made, truths):
     assert lies and words(lies, truths) == {("wrong", "")}
 
 
-def test_a_point_that_is_said_to_be_shown_where_it_is_not_is_found(made, truths):
+def test_a_hidden_point_that_is_labelled_visible_is_found(made, truths):
     dataset, _ = made
     (question, *_) = left_open(dataset)
     shown = next(q for q in dataset.questions if q.format == "point")

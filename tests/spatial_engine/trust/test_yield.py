@@ -37,7 +37,7 @@ def test_facts_are_drawn_for_every_template_that_we_have(pictures):
     assert again == drawn != {name: candidates(pictures, TEMPLATES[name], 1) for name in TEMPLATES}
 
 
-def test_marks_lie_inside_and_apart(pictures):
+def test_marks_are_inside_the_picture_and_not_too_close(pictures):
     clip = pictures.clip
     for fact in candidates(pictures, TEMPLATES["range_ratio"], 0):
         a, b = (np.array(fact.params[name]) for name in "ab")
@@ -96,6 +96,6 @@ class _Undrawn(RangeRatio):
     draw = Template.draw
 
 
-def test_a_template_without_draws_is_named_and_not_left_out(sequence):
+def test_a_template_without_draws_is_reported(sequence):
     (found,) = clip_yield(sequence.clip, measured(sequence), [_Undrawn()], AskSettings(), 0)
     assert found.drawn == found.decided == 0 and found.reasons[NOT_DRAWN] == 1
