@@ -107,7 +107,8 @@ def _numbers(line: str) -> list[float]:
 
 def test_readme_commands_run(demo: Path) -> None:
     (block,) = re.findall(r"```sh\n(spatial-engine run .*?)```", README, re.DOTALL)
-    names = {"VIDEOS": "examples/demo/room.mp4", "OUT": "demo", "STORE": "demo/store", "DATASET": "demo/dataset"}
+    shutil.copytree(demo / "demo", demo / "own")  # other tests read the demo as it was made
+    names = {"VIDEOS": "examples/demo/room.mp4", "OUT": "own", "STORE": "own/store", "DATASET": "own/dataset"}
     names["POSES"] = "path.txt"
     (demo / "path.txt").write_text("".join(f"{t / 10} 0 0 {t / 20} 0 0 0 1\n" for t in range(30)))
     for line in block.splitlines():
