@@ -58,7 +58,8 @@ def wait_until_gone(group: int) -> None:
     raise AssertionError("killed processes live on")
 
 
-@pytest.mark.parametrize(("workers", "times"), [(0, 3), pytest.param(2, 2, marks=pytest.mark.long(sample=True))])
+@pytest.mark.long(sample=True)
+@pytest.mark.parametrize(("workers", "times"), [(0, 3), (2, 2)])
 def test_killed_at_any_moment(tmp_path: Path, workers: int, times: int) -> None:
     videos = write_folders(tmp_path / "videos", 12)
     store = tmp_path / "store"

@@ -183,6 +183,7 @@ def test_a_killed_worker_costs_one_expert_of_one_clip(
     assert not list(store.path.rglob("*.tmp-*")), "what dead workers left is swept when the store is opened again"
 
 
+@pytest.mark.long(sample=True)
 def test_a_worker_killed_once_costs_nothing(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
     fakes["tracks"].does, fakes["tracks"].only_clip = "die once", "clip 1"
     store = annotate(videos, tmp_path / "store", experts=list(fakes.values()), workers=1)

@@ -45,6 +45,7 @@ def test_equal_seeds_give_equal_drafts_and_another_seed_others() -> None:
     assert repr(asked(signals, seed=1)) != repr(asked(signals))
 
 
+@pytest.mark.long(sample=True)
 @settings(max_examples=3, deadline=None)
 @given(seed=st.integers(0, 2**16), unit=st.floats(0.01, 100))
 def test_no_choice_of_world_or_unit_changes_a_label(seed: int, unit: float) -> None:

@@ -149,6 +149,7 @@ def test_a_tripod_is_static() -> None:
     assert path.intrinsics.fx_px == pytest.approx(tripod.intrinsics.fx_px)
 
 
+@pytest.mark.long(sample=True)
 def test_a_truck_is_reconstructed_at_both_extremes_of_the_focal_length() -> None:
     trucked = scene(lambda n, start: camera_paths.primitive("truck", 0.8, n, start))
     alone = reconstructed(clip_of(trucked))
@@ -159,6 +160,7 @@ def test_a_truck_is_reconstructed_at_both_extremes_of_the_focal_length() -> None
         assert np.degrees(np.arccos(abs(direction[0]))) < 3, "sideways, whatever the focal length"
 
 
+@pytest.mark.long(sample=True)
 def test_a_truck_uses_an_independent_focal_length() -> None:
     trucked = scene(lambda n, start: camera_paths.primitive("truck", 0.8, n, start))
     found = reconstructed(clip_of(trucked), measured(trucked))
@@ -170,6 +172,7 @@ def test_a_truck_uses_an_independent_focal_length() -> None:
     assert np.degrees(np.arccos(abs(direction[0]))) < 5, "sideways"
 
 
+@pytest.mark.long(sample=True)
 def test_a_determined_focal_length_is_kept_or_contradicted_by_the_independent_one() -> None:
     walked, clip, found = walk()
     agreed = reconstructed(clip, measured(walked))
@@ -179,6 +182,7 @@ def test_a_determined_focal_length_is_kept_or_contradicted_by_the_independent_on
     assert isinstance(refused, NoEstimate) and refused.reason == "two focal lengths disagree"
 
 
+@pytest.mark.long(sample=True)
 def test_a_zoom_gives_no_path_even_with_a_known_focal_length() -> None:
     zoomed = scene(camera_paths.walk, zoom=1.3)
     refused = reconstructed(clip_of(zoomed), measured(zoomed, factor=1.15))["camera_path"]
@@ -196,6 +200,7 @@ def test_a_pan_has_rotations_but_no_positions() -> None:
     assert all(isinstance(found[n], NoEstimate) for n in ("sparse_points", "camera_path_check", "sparse_points_check"))
 
 
+@pytest.mark.long(sample=True)
 def test_a_zoom_is_not_a_dolly() -> None:
     found = reconstructed(clip_of(scene(camera_paths.static, zoom=1.5)))
     assert isinstance(found["camera_path"], NoEstimate)

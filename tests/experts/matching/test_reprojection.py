@@ -97,6 +97,7 @@ def test_sigma_comes_from_depth_poses_and_focal_length() -> None:
     assert 0.3 < np.median(displaced) < 0.1 * clip.width_px
 
 
+@pytest.mark.long(sample=True)
 def test_matches_on_moving_tracks_are_suspected_outliers() -> None:
     scene, clip = room(moving=True)
     models = learned.simulated(scene, clip, np.random.default_rng(0), noise=learned.Noise(lost_share=0.0))
@@ -127,6 +128,7 @@ def tracks_of(clip: Clip, models: learned.Models) -> dict[str, Signal]:
     return {"tracks": signals["tracks"]} if isinstance(signals["tracks"], PointTracks) else {}
 
 
+@pytest.mark.long(sample=True)
 def test_matches_of_learned_signals_with_tracks_are_correct_within_sigma() -> None:
     scene, clip = room()
     signals = learned.with_joining_experts(clip, learned.simulated(scene, clip, np.random.default_rng(2), stride=2))
@@ -140,6 +142,7 @@ def test_matches_of_learned_signals_with_tracks_are_correct_within_sigma() -> No
     assert np.nanpercentile(error[sure], 99) < 4
 
 
+@pytest.mark.long(sample=True)
 @pytest.mark.parametrize("how", ["depth inverted", "path mirrored"])
 def test_tracks_contradict_wrong_depth_and_wrong_paths(how: str) -> None:
     """The remaining matches are suspected outliers, or correct."""
@@ -197,6 +200,7 @@ def test_with_two_frames_no_match_is_confirmed() -> None:
     ).all() and not found.confirmed_by.any()
 
 
+@pytest.mark.long(sample=True)
 @pytest.mark.skipif(DATA is None, reason="SPATIAL_ENGINE_DATA is not set")
 @pytest.mark.parametrize("name", ["hololens_indoor", "sevenscenes_rgbd"])
 def test_matches_of_measured_depth_and_poses_agree_with_sift(name: str) -> None:

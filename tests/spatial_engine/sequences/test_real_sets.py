@@ -15,7 +15,10 @@ from tests.spatial_engine.sequences.layouts import placed, write
 
 DATA = Path(os.environ.get("SPATIAL_ENGINE_DATA", ""))
 MANIFESTS = Path(__file__).parents[3] / "benchmarks/trust/manifests"
-pytestmark = pytest.mark.skipif("SPATIAL_ENGINE_DATA" not in os.environ, reason="SPATIAL_ENGINE_DATA is not set")
+pytestmark = [
+    pytest.mark.skipif("SPATIAL_ENGINE_DATA" not in os.environ, reason="SPATIAL_ENGINE_DATA is not set"),
+    pytest.mark.long(sample=True),
+]
 
 
 def one_of(name: str) -> Sequence:

@@ -290,6 +290,7 @@ def test_a_damaged_image_is_no_frame(tmp_path: Path) -> None:
         open_clips(images(tmp_path))
 
 
+@pytest.mark.long(sample=True)
 def test_very_large_images_are_decoded_one_by_one(tmp_path: Path) -> None:
     from PIL import Image
 
