@@ -12,7 +12,7 @@ from spatial_engine.annotation.annotation import AnnotateClips, AnnotatedClip
 from spatial_engine.annotation.executor import Crashed, run
 from spatial_engine.annotation.forecast import Forecast
 from spatial_engine.annotation.licences import check_licences
-from spatial_engine.annotation.plan import choose_experts
+from spatial_engine.annotation.plan import choose_experts, left_out
 from spatial_engine.annotation.watching import Watcher
 from spatial_engine.annotation.workbench import check_able, check_sendable, obstacles
 from spatial_engine.errors import BusyError, SpatialEngineError
@@ -31,6 +31,8 @@ def prepared(store: StrPath, options: ExpertOptions, progress: Progress) -> Anno
     check_licences(task.experts, models)
     if options.workers:
         check_sendable(task.experts)
+    for line in left_out(options.experts, task.experts):
+        progress.say(line)
     for name, problem in obstacles(task.experts, models).items():
         progress.say(f"{name} cannot run here: {problem.cause}")
         progress.say(f"  try: {problem.remedy}")

@@ -9,7 +9,7 @@ from typing import Any
 from spatial_engine.annotation.annotate_all import measured_calls
 from spatial_engine.annotation.forecast import Forecast
 from spatial_engine.annotation.opening import find
-from spatial_engine.annotation.plan import Step, choose_experts, steps
+from spatial_engine.annotation.plan import Step, choose_experts, left_out, steps
 from spatial_engine.options import AnnotateOptions, OpenOptions, chosen
 from spatial_engine.progress import Progress
 from spatial_engine.sources.clip_options import clip_options
@@ -73,6 +73,8 @@ def overview(footage: Path, store: Path, options: AnnotateOptions, progress: Pro
     ledger = Ledger.open(known) if known else None
     forecast = Forecast(measured_calls(known, ledger) if known and ledger else ())
     experts = choose_experts(options.experts)
+    for line in left_out(options.experts, experts):
+        progress.say(line)
     parts = [round(each.extent.frames / each.extent.clips) for each in planned for _ in range(each.extent.clips)]
     frames = {str(number): part for number, part in enumerate(parts)}
     place = next(parent for parent in (store.absolute(), *store.absolute().parents) if parent.exists())

@@ -7,7 +7,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any, NamedTuple
 
 from experts.checkpoints.weights import WEIGHTS
-from experts.expert import AsCheck, Expert, SetupProblem, joins, may_use, needs_weights
+from experts.expert import AsCheck, Expert, SetupProblem, joins, may_use, needs_weights, original
 from experts.registry import EXPERTS, UnknownNameError
 from experts.runtime.model_expert import lacking
 from experts.signals import SIGNAL_TYPES
@@ -77,8 +77,7 @@ def choose_experts(experts: str | Sequence[str | Expert] | None) -> list[Expert]
         UsageError: a name is not known, or a need is not met.
     """
     asked = _asked(experts)
-    available = {name: e for name, e in registered_experts().items() if not needs_weights(e)}
-    default = choose(None, {e.name: e for e in _able(available.values())})
+    default = _default_experts()
     given: dict[str, Expert] = {}
     named: set[str] = set()
     for word in asked.added:
@@ -88,8 +87,26 @@ def choose_experts(experts: str | Sequence[str | Expert] | None) -> list[Expert]
     if unknown := sorted(asked.removed - given.keys()):
         raise UsageError(f"-{unknown[0]}: no such expert would run", f"there are: {', '.join(given)}")
     left = _supported([expert for expert in given.values() if expert.name not in asked.removed], named)
-    chosen = _joined(_arranged(left)) if named else left
+    chosen = _joined(_supported(_arranged(left), named)) if named else left
     return choose(None, {expert.name: expert for expert in chosen})
+
+
+def left_out(experts: str | Sequence[str | Expert] | None, chosen: Sequence[Expert]) -> list[str]:
+    """One line for each default expert that is not among the `chosen` ones because nothing provides its needs."""
+    asked = _asked(experts)
+    absent = asked.removed | {original(expert).name for expert in chosen}
+    provided = {name for expert in chosen for name in expert.provides}
+    return [
+        f"{expert.name} is left out: no expert of this run provides {', '.join(unmet)}"
+        for expert in (_default_experts() if DEFAULT in asked.added else ())
+        if expert.name not in absent and (unmet := sorted(expert.needs - provided))
+    ]
+
+
+def _default_experts() -> list[Expert]:
+    """All registered experts without weights, needs first."""
+    able = _able(e for e in registered_experts().values() if not needs_weights(e))
+    return choose(None, {expert.name: expert for expert in able})
 
 
 class _Asked(NamedTuple):
@@ -111,7 +128,7 @@ def _asked(experts: str | Sequence[str | Expert] | None) -> _Asked:
 def _supported(experts: Sequence[Expert], named: AbstractSet[str]) -> list[Expert]:
     """The experts without unnamed ones whose needs are no longer met."""
     provided = {name for expert in experts for name in expert.provides}
-    kept = [expert for expert in experts if expert.name in named or expert.needs <= provided]
+    kept = [expert for expert in experts if original(expert).name in named or expert.needs <= provided]
     return kept if len(kept) == len(experts) else _supported(kept, named)
 
 
@@ -206,7 +223,7 @@ def choose(wanted: Iterable[str] | None, available: Mapping[str, Expert]) -> lis
         chosen[expert.name] = {provider[name].name for name in read if name in provider}
         queue += sorted(chosen[expert.name])
     if missing:
-        raise _unmet(missing)
+        raise _unmet(missing, available.values())
     return [available[name] for name in _ordered(chosen)]
 
 
@@ -259,13 +276,16 @@ def _ordered(needs: Mapping[str, set[str]]) -> list[str]:
         raise UsageError(f"experts need each other in a circle: {circle}", "leave one of them out") from error
 
 
-def _unmet(signals: Iterable[str]) -> UsageError:
-    known = _providers(registered_experts().values())
-    who = {name: known[name].name if name in known else "no registered expert" for name in sorted(set(signals))}
-    unknown = [name for name in who if name not in SIGNAL_TYPES]
+def _unmet(signals: Iterable[str], present: Iterable[Expert]) -> UsageError:
+    missing = sorted(set(signals))
+    unknown = [name for name in missing if name not in SIGNAL_TYPES]
     if unknown:
         return UsageError(f"no signal is called {', '.join(unknown)}", f"known: {', '.join(SIGNAL_TYPES)}")
-    return UsageError(
-        f"nothing provides {', '.join(who)}",
-        "add to --experts: " + "; ".join(f"{expert} (provides {name})" for name, expert in who.items()),
-    )
+    present = list(present)
+    known, running = _providers(registered_experts().values()), {original(expert).name for expert in present}
+    able = {name: known[name].name for name in missing if name in known and known[name].name not in running}
+    hopeless = {name for name in missing if name not in able}
+    readers = sorted(expert.name for expert in present if expert.needs & hopeless)
+    remedy = [f"add to --experts: {expert} (provides {name})" for name, expert in able.items()]
+    remedy += [f"leave out of --experts: {', '.join(readers)}"] if readers else []
+    return UsageError(f"nothing provides {', '.join(missing)}", "; ".join(remedy))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from spatial_engine.annotation.plan import choose, choose_experts, named_expert, steps
+from spatial_engine.annotation.plan import choose, choose_experts, left_out, named_expert, steps
 from spatial_engine.errors import UsageError
 from spatial_engine.options import ModelOptions
 from tests.spatial_engine.fake_adapters import FakeAdapter, Unpacked
@@ -58,6 +58,18 @@ def test_what_rests_on_a_removed_expert_goes_too() -> None:
     with pytest.raises(UsageError, match="-tapir: no such expert would run") as caught:
         names_of("-tapir")
     assert "colmap" in caught.value.remedy
+
+
+def test_a_default_expert_whose_need_moves_to_a_check_is_left_out_and_named() -> None:
+    asked = "default,+depth_anything_3,+geocalib"
+    chosen = choose_experts(asked)
+    names = {expert.name for expert in chosen}
+    assert {"depth_anything_3", "colmap_check"} <= names and "sift" not in names
+    assert left_out(asked, chosen) == ["sift is left out: no expert of this run provides sparse_points"]
+    assert left_out("-sift", choose_experts("-sift")) == [], "what the user takes away is no surprise"
+    with pytest.raises(UsageError, match="nothing provides sparse_points") as caught:
+        choose_experts("default,+depth_anything_3,+sift")
+    assert caught.value.remedy == "leave out of --experts: sift", "colmap is in the list already"
 
 
 def test_experts_as_objects_join_the_default() -> None:
