@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from spatial_engine.adjudication.showing import agrees, evidence, read_own, recorded, shown
+from spatial_engine.adjudication.showing import agrees, evidence, read_own, recorded, shown, times_s
 from spatial_engine.adjudication.steps import MAX_NOTE, WORDS, Action, History, Judgement, Step
 from spatial_engine.report.cards import tolerance_in_words
 from templates.measured import Json
@@ -140,7 +140,8 @@ class Session:
         self._shown.setdefault(question.id, self._clock.seconds())
         answer = self._history.judgement(question.id).answer
         revealed = None if answer is None else {
-            **recorded(question), "within": tolerance_in_words(question), "own": answer.own, "blind": answer.blind
+            **recorded(question), "within": tolerance_in_words(question), "times_s": times_s(question),
+            "own": answer.own, "blind": answer.blind,
         }  # fmt: skip
         if revealed is not None and answer is not None and answer.own is not None:
             revealed["agrees"] = agrees(question, answer.own)

@@ -47,6 +47,11 @@ def recorded(question: Question) -> dict[str, Json]:
     return plain({"answer": question.answer, "tolerance": question.tolerance, "unit": question.unit})
 
 
+def times_s(question: Question) -> list[Json]:
+    """The time of each medium, which answers a question about the order of photos; None for a drawing."""
+    return [(medium.get("times_s") or [None])[0] for medium in question.media]
+
+
 def evidence(question: Question) -> dict[str, Json]:
     """The measurement behind the answer."""
     makers = sorted({f"{record.get('expert')} {record.get('version')}" for record in question.provenance})
@@ -84,12 +89,10 @@ def picture_file(dataset_path: Path, question: Question, place: int) -> Path | N
 
 
 def _picture(place: int, medium: Mapping[str, Json]) -> dict[str, Json]:
-    times = medium.get("times_s") or [None]
     size = medium.get("size_px") or [4, 3]
     return {
         "place": place,
         "kind": medium.get("kind"),
-        "time_s": times[0],
         "size_px": size,
         "frame_size_px": medium.get("frame_size_px") or size,
         "option": bool(medium.get("option")),

@@ -113,7 +113,8 @@ function drawPictures() {
   by("pictures").style.setProperty("--columns", all.length === 2 && all[0].size_px[0] > 1.2 * all[0].size_px[1] ? 1 : columns);
   by("pictures").replaceChildren(
     ...all.map((picture) => {
-      const time = picture.time_s === null || picture.time_s === undefined ? "" : ` · ${Number(picture.time_s).toFixed(2)} s`;
+      const seconds = screen.recorded ? screen.recorded.times_s[picture.place] : null; // times tell the order: not before the answer
+      const time = seconds === null ? "" : ` · ${Number(seconds).toFixed(2)} s`;
       const letter = letters.get(picture.place);
       const caption = picture.option ? `option ${letter}` : picture.kind === "frames" ? `photo ${(number += 1)}${time}` : "map";
       const image = make("img");

@@ -78,9 +78,9 @@ function photos(question) {
   const row = make("div", "photos");
   row.style.setProperty("--n", columns(plain));
   entries.forEach((entry, index) => {
-    const time = entry.times_s ? ` · ${entry.times_s[0].toFixed(2)} s` : "";
-    const caption = entry.kind === "frames" ? `photo ${index + 1}${time}` : "map";
-    row.append(make("figure", marked(entry) ? "marked" : "", picture(entry, caption), make("figcaption", "", caption)));
+    const time = entry.times_s ? make("span", "time", ` · ${entry.times_s[0].toFixed(2)} s`) : ""; // shown with the answer
+    const caption = entry.kind === "frames" ? `photo ${index + 1}` : "map";
+    row.append(make("figure", marked(entry) ? "marked" : "", picture(entry, caption), make("figcaption", "", caption, time)));
   });
   return entries.length ? row : null;
 }

@@ -13,6 +13,7 @@ def test_the_recorded_answer_and_the_evidence_come_after_the_own_answer(dataset)
     at_work = session(dataset)
     screen = at_work.screen()
     assert screen["recorded"] is None and not set(SECRET) & set(screen["item"])
+    assert "time" not in str(screen), "times tell the order of photos"
     id = screen["item"]["id"]
     with pytest.raises(OutOfStep):
         at_work.evidence(id)
@@ -22,6 +23,7 @@ def test_the_recorded_answer_and_the_evidence_come_after_the_own_answer(dataset)
     question = at_work.questions[id]
     assert screen["item"]["id"] == id and screen["recorded"]["answer"] == question.answer
     assert screen["recorded"]["own"] is None and screen["recorded"]["blind"] is True
+    assert screen["recorded"]["times_s"] == [(medium.get("times_s") or [None])[0] for medium in question.media]
     assert at_work.evidence(id)["evidence"]["residual_px"] == 0.25
     assert at_work.judge(id, "right", " a\n note ")["item"]["id"] != id
 

@@ -41,3 +41,17 @@ def test_a_press_enlarges_and_marked_photos_are_wide(dataset, tmp_path):
         medium["path"] for q in dataset.questions if q.format == "choice" for medium in q.media if medium.get("marks")
     }
     assert marked and dom.count('<figure class="marked">') >= len(marked)
+
+
+@needs_chromium
+def test_times_of_photos_are_shown_with_the_answer(dataset, tmp_path):
+    page = report(dataset, tmp_path / "r").parent / "gallery.html"
+    read = "document.querySelector('.card figcaption').innerText"
+    script = (
+        f"const before = {read}; document.querySelector('.reveal').click(); document.title = `${{before}}|${{{read}}}`;"
+    )
+    text = page.read_text(encoding="utf-8").replace("</body>", f"<script>{script}</script></body>")
+    page.write_text(text, encoding="utf-8")
+    dom, console = opened(page.as_uri(), tmp_path / "profile")
+    before, after = dom[dom.index("<title>") + 7 : dom.index("</title>")].split("|")
+    assert console == [] and before == "photo 1" and after.startswith("photo 1 · ") and after.endswith(" s")
