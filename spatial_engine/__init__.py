@@ -9,7 +9,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from spatial_engine.adjudication import adjudicate
     from spatial_engine.dataset.dataset import Dataset
+    from spatial_engine.dataset.split import split
     from spatial_engine.errors import SpatialEngineError
     from spatial_engine.evaluation.evaluate import evaluate
     from spatial_engine.evaluation.judge import Judge
@@ -27,16 +29,18 @@ if TYPE_CHECKING:
         RunOptions,
         Server,
     )
-    from spatial_engine.pipeline import annotate, generate, run
+    from spatial_engine.pipeline import annotate, generate, plan, run
     from spatial_engine.report import report
+    from spatial_engine.sequences import open_sequence
     from spatial_engine.store.store import Store, open_store
     from spatial_engine.trust.audit_dataset import audit_labels
+    from spatial_engine.trust.audit_leaks import audit_leaks
+    from spatial_engine.trust.calibrating import calibrate
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "AnnotateOptions": "options",
-    "RequestOptions": "options",
     "Dataset": "dataset.dataset",
     "ExpertOptions": "options",
     "GenerateOptions": "options",
@@ -45,19 +49,26 @@ _HOMES = {
     "ModelOptions": "options",
     "OpenOptions": "options",
     "Prices": "options",
+    "RequestOptions": "options",
     "RunOptions": "options",
     "Server": "options",
     "SpatialEngineError": "errors",
     "Store": "store.store",
+    "adjudicate": "adjudication",
     "annotate": "pipeline",
     "audit_labels": "trust.audit_dataset",
+    "audit_leaks": "trust.audit_leaks",
+    "calibrate": "trust.calibrating",
     "evaluate": "evaluation.evaluate",
     "export": "export",
     "generate": "pipeline",
+    "open_sequence": "sequences",
     "open_store": "store.store",
+    "plan": "pipeline",
     "report": "report",
     "run": "pipeline",
     "score": "evaluation.score",
+    "split": "dataset.split",
 }
 
 __all__ = [
@@ -75,15 +86,21 @@ __all__ = [
     "Server",
     "SpatialEngineError",
     "Store",
+    "adjudicate",
     "annotate",
     "audit_labels",
+    "audit_leaks",
+    "calibrate",
     "evaluate",
     "export",
     "generate",
+    "open_sequence",
     "open_store",
+    "plan",
     "report",
     "run",
     "score",
+    "split",
 ]
 
 

@@ -115,11 +115,16 @@ def run(
 
 
 def plan(
-    footage: StrPath, store: StrPath, options: AnnotateOptions | None = None, *, progress: Progress | None = None
+    footage: StrPath,
+    store: StrPath,
+    options: AnnotateOptions | None = None,
+    *,
+    progress: Progress | None = None,
+    **fields: Any,
 ) -> Plan:
     """What `annotate` (or, with `RunOptions`, `run`) would do: footage, experts, time, disk, and what is missing. Runs
-    and writes nothing. Raises `UsageError` for what the run would refuse."""
-    options = options or AnnotateOptions()
+    and writes nothing. Raises `UsageError` for what the run would refuse. `fields` as in `annotate`."""
+    options = chosen(type(options or AnnotateOptions()), options, fields)
     if isinstance(options, RunOptions):
         AskClip.of(Store(store), options)
     return overview(Path(footage), Path(store), options, progress or Silent())

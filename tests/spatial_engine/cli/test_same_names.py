@@ -9,17 +9,14 @@ import pytest
 import typer
 
 import spatial_engine as se
-from spatial_engine import adjudication, pipeline
+from spatial_engine import adjudication
 from spatial_engine.actions import command as actions
 from spatial_engine.annotation import doctor, weights
 from spatial_engine.cli.main import app
-from spatial_engine.dataset import split
+from spatial_engine.dataset.split import SHARES
 from spatial_engine.evaluation.fake_server import serve
 from spatial_engine.options import AdjudicateOptions, ExpertOptions, FetchOptions, JudgeOptions, WeightsFolder
-from spatial_engine.sequences import open_sequence
 from spatial_engine.sources.trajectories import read_trajectory
-from spatial_engine.trust.audit_leaks import audit_leaks
-from spatial_engine.trust.calibrating import calibrate
 
 PYTHON: dict[str, list[Callable[..., Any]]] = {
     "run": [se.run, se.RunOptions],
@@ -33,18 +30,18 @@ PYTHON: dict[str, list[Callable[..., Any]]] = {
     "score": [se.score, JudgeOptions],
     "serve-fake-model": [serve],
     "audit-labels": [se.audit_labels],
-    "sequence": [open_sequence],
-    "calibrate": [calibrate, ExpertOptions],
-    "adjudicate": [adjudication.adjudicate, AdjudicateOptions],
-    "leaks": [audit_leaks],
-    "split": [split.split],
+    "sequence": [se.open_sequence],
+    "calibrate": [se.calibrate, ExpertOptions],
+    "adjudicate": [se.adjudicate, AdjudicateOptions],
+    "leaks": [se.audit_leaks],
+    "split": [se.split],
     "weights list": [WeightsFolder],
     "weights fetch": [weights.fetch, FetchOptions],
     "weights verify": [weights.verify, WeightsFolder],
 }
 ELSEWHERE: dict[tuple[str, str], object] = {
-    ("run", "plan"): pipeline.plan,
-    ("annotate", "plan"): pipeline.plan,
+    ("run", "plan"): se.plan,
+    ("annotate", "plan"): se.plan,
     ("evaluate", "dry_run"): "evaluation.evaluate.plan",
     ("adjudicate", "summary"): adjudication.Verdicts,
     ("adjudicate", "to_label_studio"): adjudication.to_label_studio,
@@ -52,9 +49,9 @@ ELSEWHERE: dict[tuple[str, str], object] = {
     ("sequence", "quick"): "Sequence.findings, which are examined when they are looked at",
     ("calibrate", "out"): "write_json(path, Calibration.maps.to_json())",
     ("split", "by"): "there is one way",
-    ("split", "train"): split.SHARES,
-    ("split", "validation"): split.SHARES,
-    ("split", "test"): split.SHARES,
+    ("split", "train"): SHARES,
+    ("split", "validation"): SHARES,
+    ("split", "test"): SHARES,
     ("actions", "json"): "as_json: json is a module",
     ("actions", "replay"): actions.show_replay,
 }
