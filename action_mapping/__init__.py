@@ -1,7 +1,7 @@
 """Maps poses of cameras and robot effectors to discrete actions, and actions back to poses.
 
-No other package names motion. Functions take and return arrays. The package imports numpy and scipy only, and reads no
-files.
+No other package assigns names to motion. Functions take and return arrays. The package imports numpy and scipy only,
+and reads no files.
 """
 
 from action_mapping.alignment import Alignment, PathError, align, ate, rpe

@@ -1,4 +1,4 @@
-"""The benchmark's table of motion primitives: name, component, sign, and the keys of its published dialects.
+"""The motion primitives of SpatialTree-Bench: name, component, sign, and the keys that its published prompts use.
 
 Signs are those of OpenCV camera axes (+x right, +y down, +z forward), right-handed. Roll CW is + about +z: the
 camera turns clockwise as seen from behind it. (Published prompts contradict each other on roll; docs/motion.md.)
@@ -40,7 +40,7 @@ class Primitive:
     symbol: str
     """The key that the benchmark's prompt prints ("A")."""
     keys: tuple[str, ...] = ()
-    """Other keys of published dialects. The published table gives G and H to gripper and hand alike."""
+    """Other keys in published prompts. The published table uses G and H for the gripper and for the hand."""
     unit: str = ""
     """"m", "rad", "log ratio", or "" where nothing is counted."""
 
@@ -49,11 +49,11 @@ def _pair(
     component: Component, unit: str, plus: tuple[str, str, *tuple[str, ...]], minus: tuple[str, str, *tuple[str, ...]]
 ) -> tuple[Primitive, Primitive]:
     """The two opposite primitives of a component, each given as (name, symbol, other keys ...)."""
-    up, down = (
+    positive, negative = (
         Primitive(name=name, component=component, sign=sign, symbol=symbol, keys=tuple(keys), unit=unit)
         for sign, (name, symbol, *keys) in ((1, plus), (-1, minus))
     )
-    return up, down
+    return positive, negative
 
 
 PRIMITIVES: tuple[Primitive, ...] = (
@@ -76,6 +76,7 @@ PRIMITIVE: dict[str, Primitive] = {primitive.name: primitive for primitive in PR
 STAY = PRIMITIVE["Stay"]
 
 _BY_KEY = {key: p for p in PRIMITIVES for key in (p.name, p.symbol, *p.keys)}
+# Contact is left out: it has two pairs.
 _BY_DIRECTION: dict[tuple[Component | None, int], Primitive] = {
     (p.component, p.sign): p for p in PRIMITIVES if p.component != "contact"
 }

@@ -15,7 +15,8 @@ GreyPicture = UInt8[np.ndarray, "h w"]
 
 @dataclass(frozen=True, kw_only=True)
 class OpeningOptions:
-    """What the user states about a clip. The cache key of an expert holds only the options that the expert declares."""
+    """What the user states about a clip, and sizes of processing. An expert's cache key holds only options that it
+    declares."""
 
     max_side_px: int = 960
     """Longest side of the working frames that experts analyse."""
@@ -33,7 +34,8 @@ class FrameReader(Protocol):
     """Decodes frames of one source in presentation order. It is lazy: memory is constant in the length of the clip."""
 
     def read(self, frames: Sequence[int]) -> Iterator[Picture]:
-        """RGB pictures of ascending frame indices, upright, at full size. Raises `DecodingError`."""
+        """RGB pictures of ascending frame indices at full size, after the file's rotation flag. Raises
+        `DecodingError`."""
         ...
 
 
@@ -54,7 +56,7 @@ class Clip:
     height_px: int
     """Upright height at full size."""
     rotation_deg: int = 0
-    """Rotation that the decoder applied to make frames upright."""
+    """Rotation that the decoder applied: the rotation flag of the file."""
     licence: str = "unknown"
     """Licence of the footage as stated by the user, else "unknown"."""
     options: OpeningOptions = field(default_factory=OpeningOptions)

@@ -1,6 +1,7 @@
-"""The engine: the user's files and commands in; stores, data sets, scores and reports out.
+"""Command line and Python API: from the user's files to stores, data sets, scores and reports.
 
-May import everything below. Decides no label. `import spatial_engine` is the documented API; it loads lazily.
+May import the other packages (templates, experts, action_mapping). Decides no answer. `import spatial_engine` is the
+documented API; it loads lazily.
 """
 
 import sys

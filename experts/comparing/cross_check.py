@@ -54,8 +54,8 @@ class CrossCheckSettings:
         )
     )
     """Limits between a path and the same path fitted to tracks. They are tighter than between experts: on rendered
-    rooms honest noise gave direction errors of at most 4°; a path bent by 20°, or a focal length 1.4 times too long,
-    gave 9°."""
+    rooms paths with correct σ had direction errors of at most 4°; a path bent by 20°, or a focal length 1.4 times too
+    long, gave 9°."""
     ups: UpLimits = field(default_factory=UpLimits)
     focal: float = 0.25
     """Largest |ln| of the ratio of two focal lengths, as between two COLMAP reconstructions (`FocalSettings`)."""
@@ -69,9 +69,9 @@ class _Findings:
     disagreement: dict[str, float] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
 
-    def compare(self, what: str, *makers: Provenance) -> None:
+    def record(self, what: str, *experts: Provenance) -> None:
         """Records that estimates were compared."""
-        self.compared.append(f"{what}: {', '.join(maker.expert for maker in makers)}")
+        self.compared.append(f"{what}: {', '.join(source.expert for source in experts)}")
 
     def add(self, quantity: str, error: float, *sigmas: float) -> None:
         """Records the part of an error that the estimates' own σ do not explain; the largest one counts."""
@@ -101,7 +101,8 @@ class CrossCheckExpert(WeightFreeExpert):
         frozenset({"camera_path", "tracks", "depth"}),
         frozenset({"gravity", "camera_path", "depth"}),
     )
-    """Sets of signals that can be compared without a second expert for any of them: focal lengths; tracks; floor."""
+    """Sets of signals that can be compared even if each has one expert only: focal lengths; path and depth with tracks;
+    up with the floor."""
 
     def __init__(self, settings: CrossCheckSettings | None = None) -> None:
         self.settings = settings or CrossCheckSettings()
@@ -132,7 +133,7 @@ class CrossCheckExpert(WeightFreeExpert):
         error = compare_paths(path, check, scene, self.settings.paths)
         if error is None:
             return
-        found.compare("camera_path", path.provenance, check.provenance)
+        found.record("camera_path", path.provenance, check.provenance)
         self._add_paths(error, path, check, scene, found)
 
     def _add_paths(
@@ -155,20 +156,20 @@ class CrossCheckExpert(WeightFreeExpert):
             if path is None or other is None or other.provenance.expert == path.provenance.expert:
                 continue
             error = abs(np.log(path.intrinsics.fy_px / other.intrinsics.fy_px))
-            found.compare("focal length", path.provenance, other.provenance)
+            found.record("focal length", path.provenance, other.provenance)
             found.add("focal_relative", error, path.focal_relative_sigma, other.focal_relative_sigma)
             if error > self.settings.focal:
                 found.refuse("two focal lengths disagree", refused)
 
     def _compare_tracks(self, signals: Signals, found: _Findings) -> None:
-        """Compares a learned path and depth with image tracks. Measured ones need no such comparison."""
+        """Compares a learned path and depth with image tracks. A reconstruction fits its tracks by construction."""
         path, depth = _one(signals, "camera_path", CameraPath), _one(signals, "depth", Depth)
         tracks, s = _one(signals, "tracks", PointTracks), self.settings
         if path is None or depth is None or tracks is None or not enough_tracks(tracks, s.tracks):
             return
-        if not depth.outlier_probability or path.motion == "unresolved":
+        if not depth.outlier_probability or path.motion == "unresolved":  # only learned depth has outliers
             return
-        found.compare("camera_path and tracks", path.provenance, tracks.provenance)
+        found.record("camera_path and tracks", path.provenance, tracks.provenance)
         fitted = path_by_tracks(tracks, path, s.fit)
         if fitted is None:
             found.refuse("tracks contradict the camera path", "camera_path")
@@ -190,7 +191,7 @@ class CrossCheckExpert(WeightFreeExpert):
         error = compare_depth_with_tracks(depth, tracks, fitted, limits)
         if error is None:
             return
-        found.compare("depth and tracks", depth.provenance, tracks.provenance)
+        found.record("depth and tracks", depth.provenance, tracks.provenance)
         own = _typical(depth.relative_sigma[:, ::4, ::4])
         found.add("depth_relative", error.relative, own)
         found.add("depth_relative", error.factor, own)
@@ -208,12 +209,12 @@ class CrossCheckExpert(WeightFreeExpert):
             return
         own = _typical(depth.relative_sigma[:, ::4, ::4])
         if check is not None and (error := compare_depths(depth, check, path, limits)) is not None:
-            found.compare("depth", depth.provenance, check.provenance)
+            found.record("depth", depth.provenance, check.provenance)
             self._add_depth(error, (own, _typical(check.relative_sigma[:, ::4, ::4])), found)
         if points is None or other is None:
             return
         if (error := compare_depth_with_points(depth, points, other, limits)) is not None:
-            found.compare("depth and points", depth.provenance, points.provenance)
+            found.record("depth and points", depth.provenance, points.provenance)
             self._add_depth(error, (own, _typical(points.range_relative_sigma)), found)
             unit = abs(np.log(error.factor / scale_between(path, other)))
             found.add("depth_relative", unit, own, _typical(points.range_relative_sigma))
@@ -234,7 +235,7 @@ class CrossCheckExpert(WeightFreeExpert):
         own = _typical(gravity.sigma_rad)
         error = None if check is None else angles_between_ups(gravity, check, path)
         if check is not None and error is not None:
-            found.compare("gravity", gravity.provenance, check.provenance)
+            found.record("gravity", gravity.provenance, check.provenance)
             found.add("up_rad", float(np.sqrt(np.mean(error**2) / 2)), own, _typical(check.sigma_rad))
             if np.median(error) > limits.up_rad:
                 found.refuse("two up directions disagree", "gravity")
@@ -243,7 +244,7 @@ class CrossCheckExpert(WeightFreeExpert):
         up = up_in_world(gravity, path)
         tilt = None if up is None else floor_tilt(depth, path, up, limits)
         if tilt is not None:
-            found.compare("gravity and floor", gravity.provenance, depth.provenance)
+            found.record("gravity and floor", gravity.provenance, depth.provenance)
             found.add("up_rad", tilt / np.sqrt(2), own, limits.floor_sigma_rad)
             if tilt > limits.up_rad + limits.floor_sigma_rad:
                 found.refuse("the floor is not perpendicular to gravity", "gravity")

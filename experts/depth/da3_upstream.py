@@ -123,7 +123,7 @@ def predict(
     """
     if (torch := sys.modules.get("torch")) is not None:
         torch.manual_seed(_SEED)
-    corner = None if k is None else k + np.array([[0, 0, 0.5], [0, 0, 0.5], [0, 0, 0]])  # upstream counts from a corner
+    corner = None if k is None else k + np.array([[0, 0, 0.5], [0, 0, 0.5], [0, 0, 0]])  # (0, 0): upstream's corner
     return model.inference(
         list(pictures),
         extrinsics=None if cam_from_world is None else cam_from_world.astype(np.float32),

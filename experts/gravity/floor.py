@@ -11,12 +11,12 @@ from experts.signals import CameraPath, Depth
 
 @dataclass(frozen=True, kw_only=True)
 class Floor:
-    """A plane."""
+    """The ground plane of a scene."""
 
     normal: Float64[np.ndarray, "3"]
     """Unit vector that points up."""
     point: Float64[np.ndarray, "3"]
-    """Mean of its points."""
+    """Centroid of its points."""
     share: float
     """Its share of all points."""
 
@@ -30,11 +30,11 @@ class FloorSettings:
     thickness: float = 0.02
     """Largest distance of its points from the plane, as a share of their distance from the camera."""
     share: float = 0.08
-    """Smallest share of all points that belong to it ..."""
+    """Smallest share of all points that belong to it."""
     below_share: float = 0.02
-    """... and largest share below it."""
+    """Largest share of all points that lie below it."""
     planes: int = 2000
-    """Number of RANSAC planes through three points."""
+    """Number of RANSAC hypotheses: planes through three points."""
 
 
 def floor_plane(

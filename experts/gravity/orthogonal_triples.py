@@ -1,4 +1,4 @@
-"""Triples of orthogonal directions that explain straight segments: sampled at random, then fitted in the picture.
+"""Triples of orthogonal directions that explain straight segments: sampled at random, then refined in the image plane.
 
 A direction v in camera axes has its vanishing point at f·v_xy / v_z from the principal point. The segment of a line
 with direction v points to it (Hartley & Zisserman, Multiple View Geometry, 8.6). Lengths are shares of the frame's
@@ -49,7 +49,7 @@ class PictureLines:
     """Unit vectors along the segments."""
     length: Float64[np.ndarray, "s"]
     sigma_rad: Float64[np.ndarray, "s"]
-    """σ of each segment's angle in the picture."""
+    """σ of each segment's angle in the image plane."""
     outlier_share: float
     """Share of segments that have none of the three directions."""
 

@@ -17,7 +17,7 @@ class FocalSettings:
     """Initial focal lengths of the two reconstructions, on either side of real cameras (Kinect 0.82, ScanNet 0.90, fox
     0.72)."""
     spare_shares: tuple[float, ...] = (0.85, 0.7)
-    """Initial values of further reconstructions if one of the two is refused: the solver has local minima."""
+    """Initial values of further reconstructions if one of the two is rejected: the solver has local minima."""
     extreme_shares: tuple[float, ...] = (0.45, 1.5, 0.6, 1.2)
     """Cameras that film scenes rarely have a focal length outside the first two values. If the footage does not
     determine the focal length, one reconstruction is made at either extreme, and only questions with the same answer in
@@ -27,7 +27,7 @@ class FocalSettings:
     extreme_ratio: float = 2.0
     """Smallest ratio between the two extremes."""
     max_extreme_loss: float = 1.5
-    """Largest ratio of the observations of any reconstruction to those of the two used."""
+    """Largest number of observations of any reconstruction, divided by that of the two used."""
     unknown_share: float = 0.85
     """Focal length of an unknown camera."""
     unknown_relative_sigma: float = 0.20
@@ -46,15 +46,15 @@ class FocalSettings:
     max_disagreement: float = 0.25
     """Largest relative difference between the focal lengths of the two reconstructions."""
     alternative_factor: float = 1.3
-    """An alternative reconstruction at a focal length this many times longer or shorter ..."""
+    """An alternative reconstruction has a focal length this many times longer or shorter."""
     max_alternative_share: float = 1.2
-    """... refutes the first one if it has more than this many times its observations. Wrong reconstructions of arcs (f
+    """An alternative with more than this many times the observations refutes the reconstruction. Wrong ones of arcs (f
     0.54 to 0.70 of the true one, two initial values agreeing, residuals of 0.4 px) had alternatives with 1.33 to 1.6;
     correct ones of eight real and rendered clips had at most 1.12."""
     max_independent_sigma: float = 0.12
     """Largest σ_f/f of an independent estimate that is used."""
     independent_sigmas: float = 3.0
-    """A reconstruction whose focal length differs from an independent estimate by this many joint σ is refused."""
+    """A reconstruction whose focal length differs from an independent estimate by this many combined σ is rejected."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +67,7 @@ class KnownCamera:
     """σ_f/f."""
 
     def error_in_sigmas(self, camera: Intrinsics, relative_sigma: float) -> float:
-        """Difference to the focal length of an estimate, at any size, in joint σ."""
+        """Difference from the focal length of an estimate (at any image size), in combined σ."""
         here = self.camera.scaled(camera.width_px, camera.height_px)
         return float(abs(np.log(camera.fx_px / here.fx_px)) / np.hypot(relative_sigma, self.relative_sigma))
 
@@ -86,7 +86,7 @@ def users_camera(clip: Clip, settings: FocalSettings) -> KnownCamera | None:
 
 
 def independent(signals: Signals, settings: FocalSettings) -> KnownCamera | None:
-    """The camera as estimated without a path, if its σ is measured and small enough."""
+    """The camera as estimated without a reconstruction, if its σ is calibrated and small enough."""
     found = signals.get("calibration")
     if not isinstance(found, Calibration) or found.provenance.sigma == "raw":
         return None

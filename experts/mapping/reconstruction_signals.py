@@ -42,11 +42,11 @@ class PathFloors:
     """Systematic σ of a camera path, which an optimiser cannot estimate."""
 
     rotation_rad: float = np.deg2rad(0.7)
-    """Of a relative rotation, per axis."""
+    """σ of a relative rotation, per axis."""
     direction_rad: float = np.deg2rad(3.0)
-    """Of a direction between two positions."""
+    """σ of a direction between two positions."""
     position_share: float = 0.005
-    """Of a position, per axis, as a share of the median range of the scene. Measured on hololens_indoor, where short
+    """σ of a position, per axis, as a share of the median range of the scene. Measured on hololens_indoor, where short
     baselines err by up to 90 degrees: with 0.3 % some directions are beyond 2.5 σ, with 0.5 % none is."""
     loose_share: float = 0.02
     """Largest formal position σ of a registered frame, as a share of the median range: beyond it the frame has too few
@@ -72,7 +72,8 @@ class _Difference:
 
 
 def path_of(pair: ReconstructionPair, focal: FocalSettings, floors: PathFloors, provenance: Provenance) -> CameraPath:
-    """The camera path. σ = formal (points assumed exact) ⊕ half the difference of the two ⊕ systematic floor."""
+    """The camera path. σ = formal (points assumed exact) ⊕ half the difference of the two ⊕ systematic σ; ⊕ adds
+    squares."""
     clip, camera = pair.clip, pair.sparse.camera
     difference = _difference(pair, floors)
     assert difference is not None, "the caller checks `agreeing` first"
@@ -119,7 +120,7 @@ def estimated_focal_sigma(sparse: SparseReconstruction, other: SparseReconstruct
 
 def points_of(pair: ReconstructionPair, path: CameraPath, trust: TrustSettings, provenance: Provenance) -> SparsePoints:
     """Sparse points. σ of the range = 3 % ⊕ triangulation. The difference of the two reconstructions is not included,
-    as questions are measured on both. Observations in unregistered frames are dropped, and their points are suspect."""
+    as every fact is measured on both. Observations in unregistered frames are dropped, and their points are suspect."""
     sparse, clip = pair.sparse, pair.clip
     angle = triangulation_angles(sparse)
     registered_view = path.registered[pair.keyframes[sparse.place]]
@@ -139,7 +140,7 @@ def points_of(pair: ReconstructionPair, path: CameraPath, trust: TrustSettings, 
 
 
 def agreeing(pair: ReconstructionPair, floors: PathFloors) -> bool:
-    """Whether one similarity aligns at least half of the common frames, rotations included."""
+    """Whether one similarity transform aligns at least half of the common frames, rotations included."""
     difference = _difference(pair, floors)
     return difference is not None and bool(difference.inconsistent.sum() <= difference.compared / 2)
 

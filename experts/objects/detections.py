@@ -49,9 +49,9 @@ class Detections:
     """Left, top, right, bottom edge in pixels of the input picture: an object in columns 10 to 19 has edges 9.5 and
     19.5."""
     scores: Float32[np.ndarray, "k"]
-    """0 to 1."""
+    """Confidence, 0 to 1."""
     label: Int64[np.ndarray, "k"]
-    """Row of the queried names."""
+    """Index of the queried name."""
 
     def of(self, rows: Int64[np.ndarray, "r"] | Bool[np.ndarray, "k"]) -> "Detections":
         """The given rows."""

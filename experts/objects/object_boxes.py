@@ -51,7 +51,7 @@ def axes_of(
     yaw = near[np.argmax(fine)]
     length = _footprint(flat, np.array([yaw]))[1][0]
     yaw += np.pi / 2 if length[1] > length[0] else 0
-    yaw = (yaw + np.pi / 2) % np.pi - np.pi / 2  # of the two directions along the longer side, that nearer to x
+    yaw = (yaw + np.pi / 2) % np.pi - np.pi / 2  # of both directions along the longer side, the one nearer to x
     yaw_rotation = np.array([[np.cos(yaw), -np.sin(yaw), 0], [np.sin(yaw), np.cos(yaw), 0], [0, 0, 1]])
     area = sides.prod(axis=1)
     return level @ yaw_rotation, bool(area.max() < settings.symmetric_ratio * area.min())
@@ -87,13 +87,15 @@ class BoxSettings:
     min_points: int = 60
     """Smallest number of points of a box."""
     bending: float = 0.7
-    """A face bent by depth errors protrudes at both ends, by about this share of σ each."""
+    """A face bent by depth errors protrudes at both ends, by about this multiple of σ each."""
     axes: AxesSettings = field(default_factory=AxesSettings)
     ends: EndSettings = field(default_factory=EndSettings)
     moved_share: float = 0.25
-    """The object has moved if each of two frames sees through more than this share of its points in the other."""
+    """The object has moved if each of two frames sees a farther surface at more than this share of the other's
+    points."""
     absent_share: float = 0.6
-    """... or if a frame without its detection sees through more than this share of them."""
+    """It has also moved if a frame without its detection sees a farther surface at more than this share of its
+    points."""
     moved_frames: int = 5
     """Number of frames compared for that."""
     cluster: float = 0.02

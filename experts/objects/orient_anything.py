@@ -35,7 +35,7 @@ _V2_CHECKOUT = (
 )
 _V2_PACKAGES = "pip install torch numpy einops huggingface_hub"
 _RANDOM_OUTPUTS = 902
-_MEAN, _STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet, as DINOv2's processor has it
+_MEAN, _STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet, as in DINOv2's processor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class OrientAnythingSettings:
     crops: CropSettings = field(default_factory=CropSettings)
     """Selection of views."""
     angles: AngleSettings = field(default_factory=AngleSettings)
-    """Thresholds and floor."""
+    """Thresholds and smallest σ."""
 
 
 class OrientAnythingExpert(ModelExpert):

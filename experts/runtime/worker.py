@@ -58,7 +58,7 @@ def environment(expert: str, *, packages: str, checkout: str, python: str | None
     upstream = os.environ.get(f"SPATIAL_ENGINE_UPSTREAM_{suffix}")
     if not interpreter:
         remedy = f"{packages}; export SPATIAL_ENGINE_PYTHON_{suffix}=.../bin/python (that environment's)"
-        raise SetupProblem(f"{expert} runs in a Python environment of its own, and none is set", remedy)
+        raise SetupProblem(f"{expert} runs in a separate Python environment, which is not configured", remedy)
     if shutil.which(interpreter) is None:
         raise SetupProblem(
             f"the interpreter of {expert} cannot be run: {interpreter!r}",
@@ -67,7 +67,7 @@ def environment(expert: str, *, packages: str, checkout: str, python: str | None
     if not upstream or not Path(upstream).is_dir():
         cause = f"no folder {upstream!r}" if upstream else "no checkout is named"
         remedy = f"{checkout}; export SPATIAL_ENGINE_UPSTREAM_{suffix}=that folder"
-        raise SetupProblem(f"the code of {expert} is not here: {cause}", remedy)
+        raise SetupProblem(f"the source code of {expert} was not found: {cause}", remedy)
     return Environment(python=interpreter, upstream=Path(upstream).resolve())
 
 
@@ -100,7 +100,7 @@ class Worker:
 
     def load(self, request: Mapping[str, Any]) -> None:
         """Loads without any other request. Raises `SetupProblem` where a package is missing, the process ends, or the
-        script raises an error of that name with "cause; remedy"; otherwise as `call`. After an error the process
+        script raises a `SetupProblem` of its own with "cause; remedy"; otherwise as `call`. After an error the process
         ends."""
         named = f" ({self.variable})" if self.variable else ""
         try:

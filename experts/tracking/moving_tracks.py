@@ -18,7 +18,7 @@ from experts.tracking.static_fit import Observations, StaticFit, fit_whole, fit_
 
 @dataclass(frozen=True, kw_only=True)
 class MovingSettings:
-    """Thresholds; "px" refer to a picture of 640 px width. Checked on the rendered demo room."""
+    """Thresholds; those in px are for a picture 640 px wide. Checked on the rendered demo room."""
 
     departure_px: float = 6.0
     """A pair of frames shows motion if the residual vector changes by at least this much."""
@@ -27,10 +27,10 @@ class MovingSettings:
     frames: int = 8
     """Shorter tracks are not judged."""
     third_px: float = 0.6
-    """Smallest RMS residual of a moving track within each third of its frames; a track that slid over a border is
-    static before. About twice the tracking drift over 30 frames (0.26 px)."""
+    """Smallest RMS residual of a moving track within each third of its frames; a track that slipped to another surface
+    is static before the slip. About twice the tracking drift over 30 frames (0.26 px)."""
     half_px: float = 1.0
-    """... and within each half: two static points, before and after a slide, do not explain it."""
+    """The same within each half: two static points, before and after a slip, do not explain the track."""
     explained_share: float = 0.5
     """If static points explain a smaller share of the tracks, the camera path itself is suspect, and no track is called
     moving (7-Scenes under the poses of its other camera: 67 false detections without this)."""
@@ -46,8 +46,8 @@ class MovingSettings:
     slack_px: float = 1.0
     """Twice the tracking drift between samples, for two tracks."""
     open_angle_rad: float = float(np.pi)
-    """Largest angle without a neighbour: a larger one means that the track is outside the convex hull of the moving
-    points."""
+    """Largest angular gap between neighbours: a larger one means that the track is outside the convex hull of the
+    moving points."""
     neighbour_share: float = 0.7
     """Smallest share of a track's samples with such neighbours."""
     like_static_px: float = 1.0

@@ -1,8 +1,8 @@
 """BootsTAPIR (Doersch et al. 2023, 2024): points matched in every frame, then refined. Code and weights Apache-2.0.
 
-Weak points: frames that are not square (they are squeezed), fast rotation, repeated patterns. Upstream's PyTorch port
-is imported without jax. Its pixels are raster coordinates: 0 is the picture's edge, 0.5 the centre of the first pixel;
-its queries are (frame, y, x). Its input must be square: it divides both coordinates by the height.
+Weak points: frames that are not square (their aspect ratio is lost), fast rotation, repeated patterns. Upstream's
+PyTorch port is imported without jax. Its pixels are raster coordinates: 0 is the picture's edge, 0.5 the centre of the
+first pixel; its queries are (frame, y, x). Its input must be square: it divides both coordinates by the height.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ class TapirSettings:
     """Inputs of the network, and selection of its predictions."""
 
     following: FollowSettings = field(default_factory=FollowSettings)
-    """Windows and starts."""
+    """Lengths of windows and query frames."""
     side_px: int = 512
     """Side of the square input, a multiple of 8 (upstream's README: 256 and 512)."""
     initial_px: int = 256
@@ -39,7 +39,7 @@ class TapirSettings:
     chunk: int = 64
     """Points processed at a time (upstream)."""
     min_confidence: float = 0.5
-    """A point is visible where P(not occluded) times P(close) is at least this (upstream's rule); raw."""
+    """A point is visible where P(not occluded) times P(close) is at least this (upstream's rule); not calibrated."""
 
     @property
     def size_px(self) -> tuple[int, int]:

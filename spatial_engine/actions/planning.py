@@ -16,7 +16,7 @@ from spatial_engine.errors import UsageError
 from spatial_engine.sources.trajectories import Trajectory
 
 RELATIVE_EXTENT = 100.0
-"""Length in which relative paths are planned, from the first pose to the farthest: the plan does not depend on the
+"""Relative paths are scaled to this distance from the first pose to the farthest: the plan does not depend on the
 file's unit, and one step is a percentage."""
 MANY_SEGMENTS, MANY_SEGMENTS_S = 100, 1.0
 """From this many segments on, shorter than this on average, a note says why they are many."""
@@ -34,8 +34,8 @@ def plan_actions(
 
     Args:
         trajectory: the path.
-        up_world: direction of the sky in world axes; None: no motion is named in levelled axes.
-        max_steps: most steps of one action.
+        up_world: up direction in world axes; None: no motion is named in levelled axes.
+        max_steps: largest number of steps of one action.
         rng: draws the size of a step.
         min_duration_s: shortest motion or pause that has a name; None: that of `SegmentSettings`.
 
@@ -112,7 +112,7 @@ def _many_segments(
     often = ", ".join(f"{name} {count}" for name, count in changed.most_common(2))
     return (
         f"{len(segments)} segments in {length_s:.4g} {unit}, {length_s / len(segments):.2g} {unit} each: the motion "
-        f"changes its name {len(motions) - 1} times ({often}), and {len(segments) - len(motions)} cuts keep "
+        f"changes its name {len(motions) - 1} times ({often}), and {len(segments) - len(motions)} further cuts keep "
         f"actions at {max_steps} steps. For fewer segments, raise --min-duration (now {settings.min_duration_s:g} "
         f"{unit}), which ignores shorter motions, or --max-steps (now {max_steps})"
     )
@@ -134,7 +134,7 @@ def _names_any(segments: list[Segment], family: tuple[Component, ...]) -> bool:
 
 
 def _unnamed(trajectory: Trajectory, segments: list[Segment]) -> list[ActionSegment]:
-    """Rest, motion and gaps of a body. Its axes are not a camera's, so that only Stay has a name."""
+    """Rest, motion and gaps of a body. Its axes are not camera axes, so only Stay can be named."""
     key = [(part.primitives == (STAY,), not part.primitives) for part in segments]
     starts = [row for row in range(len(segments)) if row == 0 or key[row] != key[row - 1] or key[row][1]]
     ends = [*(row - 1 for row in starts[1:]), len(segments) - 1]

@@ -28,8 +28,8 @@ _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # equal code, equal bytes
 
 
 def task_code(module: str) -> bytes:
-    """The text of a module of `export/elsewhere`, to be copied into an export."""
-    return (Path(__file__).parent / "elsewhere" / f"{module}.py").read_bytes()
+    """The text of a module of `export/other_programs`, to be copied into an export."""
+    return (Path(__file__).parent / "other_programs" / f"{module}.py").read_bytes()
 
 
 def write_scorer(path: Path) -> None:

@@ -2,7 +2,7 @@
 
 Behaviour of upstream that matters here, at commit 16732307966fbc05beb822b70b1c2d77d89810ce:
 - with `full_point=False` it drops queries without good depth and adds others, in another order;
-- `fixed_cam=False` refines the cameras, which then leave their world; it also needs its bundle adjustment;
+- `fixed_cam=False` refines the cameras, which then leave the given world frame; it also needs its bundle adjustment;
 - the visibility is raised by 0.2 before it is returned;
 - `Predictor.to` returns nothing; its constructor would download a base model for footage without depth.
 """
@@ -37,7 +37,7 @@ def load(request: dict[str, Any]) -> Any:
         state = import_module("safetensors.torch").load_file(Path(request["weights"]) / "model.safetensors")
         found = predictor.load_state_dict(state, strict=False)
         if found.missing_keys:
-            raise ValueError(f"the checkpoint lacks {len(found.missing_keys)} tensors, as {found.missing_keys[0]}")
+            raise ValueError(f"the checkpoint lacks {len(found.missing_keys)} tensors, e.g. {found.missing_keys[0]}")
     predictor.spatrack.track_num = request["support_points"]
     predictor.eval()
     predictor.to("cuda")
