@@ -27,7 +27,7 @@ class FocalSettings:
     extreme_ratio: float = 2.0
     """Smallest ratio between the two extremes."""
     max_extreme_loss: float = 1.5
-    """Largest number of observations of any reconstruction, divided by that of the two used."""
+    """Limit of the observations of any reconstruction, as a multiple of those of each of the two used."""
     unknown_share: float = 0.85
     """Focal length of an unknown camera."""
     unknown_relative_sigma: float = 0.20
