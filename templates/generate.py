@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from templates.answers import Answer
 from templates.draft import ClipQuestions, Draft, Refusal
 from templates.fact import Fact
 from templates.measured import Json, Measured, Undecided, joined
-from templates.question import FormatName
+from templates.question import FormatName, Phrasing
 from templates.scene.scene import Scene, scenes_of
 from templates.settings import AskSettings
 from templates.template import Template, TemplateError
@@ -26,11 +26,17 @@ _BATCH = 16
 
 
 def ask_clip(
-    clip: Clip, signals: Signals, templates: Sequence[Template], settings: AskSettings, seed: int
+    clip: Clip,
+    signals: Signals,
+    templates: Sequence[Template],
+    settings: AskSettings,
+    seed: int,
+    on_error: Callable[[Template, Exception], str] | None = None,
 ) -> ClipQuestions:
     """Drafts of all templates about one clip. Equal inputs and seed give equal results.
 
-    Raises `TemplateError` if a template raises; its cause is the original error.
+    `on_error`: words an error of a template, which becomes its refusal; the other templates still ask. None: raises
+    `TemplateError`, whose cause is the original error.
     """
     scenes = scenes_of(clip, signals)
     drafts: list[Draft] = []
@@ -39,8 +45,10 @@ def ask_clip(
         reasons: Reasons = Counter()
         try:
             drafts += ask(template, scenes, settings, seed, reasons)
-        except Exception as error:
-            raise TemplateError(template) from error
+        except Exception as error:  # a plug-in may raise anything
+            if on_error is None:
+                raise TemplateError(template) from error
+            reasons = Counter({(None, on_error(template, error)): 1})
         refusals += [
             Refusal(clip_id=clip.id, template=template.name, ability=template.ability, format=f, reason=reason, count=n)
             for (f, reason), n in sorted(reasons.items(), key=str)
@@ -119,6 +127,10 @@ def _drafts_of(
         if isinstance(phrasing, Undecided):
             reasons[format, phrasing.reason] += 1
             continue
+        if not isinstance(phrasing, Phrasing):
+            raise TypeError(f"phrase returned {type(phrasing).__name__}; allowed: Phrasing, Undecided")
+        if format == "choice" and len(phrasing.options) < 2:
+            raise ValueError(f"phrase gave a choice {len(phrasing.options)} options; it needs 2 or more")
         yield Draft(
             clip_id=clip.id,
             template=template.name,

@@ -68,6 +68,20 @@ class Phrasing:
     options: tuple[Option, ...] = ()
     """In provisional order: letters are assigned when the data set is balanced."""
 
+    def __post_init__(self) -> None:
+        """Raises `TypeError` or `ValueError` for parts that no question can be made of."""
+        if odd := [type(medium).__name__ for medium in self.media if not isinstance(medium, Photo | Drawing)]:
+            raise TypeError(f"Phrasing.media holds {odd[0]}; allowed: Photo, Drawing")
+        if odd := [type(option).__name__ for option in self.options if not isinstance(option, Option)]:
+            raise TypeError(
+                f"Phrasing.options holds {odd[0]}; allowed: Option, as in Option(shown='left', value='left')"
+            )
+        if self.options and (type(self.answer) is not int or not 0 <= self.answer < len(self.options)):
+            raise ValueError(
+                f"Phrasing.answer is {self.answer!r}; with options it is the index of the right one, "
+                f"0 to {len(self.options) - 1}"
+            )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Question:

@@ -112,11 +112,17 @@ def _version(distribution: str) -> str:
 
 def _models() -> Iterator[Finding]:
     from experts.registry import EXPERTS
+    from spatial_engine.annotation.plan import check_signals
+    from spatial_engine.errors import UsageError
 
     yield from _gpu()
     for name in EXPERTS.targets():
         try:
-            yield _expert(name, EXPERTS.load(name)())
+            expert = EXPERTS.load(name)()
+            check_signals(expert)
+            yield _expert(name, expert)
+        except UsageError as error:
+            yield Finding(what=f"expert {name}", state="missing", detail=error.cause, remedy=error.remedy)
         except Exception as error:  # a plug-in may raise anything
             yield Finding(what=f"expert {name}", state="missing", detail=f"{type(error).__name__}: {error}")
 

@@ -88,7 +88,19 @@ def choose_experts(experts: str | Sequence[str | Expert] | None) -> list[Expert]
         raise UsageError(f"-{unknown[0]}: no such expert would run", f"there are: {', '.join(given)}")
     left = _supported([expert for expert in given.values() if expert.name not in asked.removed], named)
     chosen = _joined(_supported(_arranged(left), named)) if named else left
+    for expert in chosen:
+        check_signals(expert)
     return choose(None, {expert.name: expert for expert in chosen})
+
+
+def check_signals(expert: Expert) -> None:
+    """Raises `UsageError` if the expert provides a signal that does not exist."""
+    if unknown := sorted(expert.provides - SIGNAL_TYPES.keys()):
+        known = ", ".join(name for name in SIGNAL_TYPES if not name.endswith("_check"))
+        raise UsageError(
+            f"expert {expert.name} provides {', '.join(unknown)}, which is no signal",
+            f"`provides` may name: {known} (docs/extend.md); without this expert: --experts=-{expert.name}",
+        )
 
 
 def left_out(experts: str | Sequence[str | Expert] | None, chosen: Sequence[Expert]) -> list[str]:

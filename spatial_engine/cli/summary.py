@@ -1,6 +1,6 @@
 """Prints the results of commands: clips and signals, questions by leaf, plans, exports and weights."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -25,9 +25,11 @@ _TENSORS = (".safetensors", ".pt", ".pth", ".tar")
 
 
 def show_store(store: Store, to: Console) -> bool:
-    """Signals over all clips, then what could not be read or failed. Returns whether all went well."""
+    """Signals over all clips, then what could not be read or failed. Returns whether all went well. Signals of
+    experts, versions and settings of earlier runs do not count."""
     clip_ids = set(store.clip_ids())
-    entries = [entry for entry in Ledger.open(store).entries() if entry.clip in clip_ids]
+    present = {(clip, *item) for clip in clip_ids for item in store.record(clip).signals.items()}
+    entries = [entry for entry in Ledger.open(store).entries() if (entry.clip, entry.signal, entry.key) in present]
     table = Table("signal", "done", "no_estimate", "failed", "most often because", title=f"clips: {len(clip_ids)}")
     for signal in dict.fromkeys(entry.signal for entry in entries):
         of_signal = [entry for entry in entries if entry.signal == signal]
@@ -61,23 +63,33 @@ def _trouble(store: Store, clip_ids: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def show_dataset(dataset: Dataset, to: Console) -> bool:
-    """Prints questions by leaf, or the reason why there are none. Returns whether no clip failed."""
+    """Prints questions by leaf, with the most frequent reason why there are not more. Returns whether no clip
+    failed."""
     audit = dataset.audit
-    refused = {leaf: reasons for leaf, reasons in audit["refused"].items() if leaf}
+    lost_facts: dict[str, Counter[str]] = defaultdict(Counter)
+    for kind in ("refused", "dropped"):
+        for leaf, reasons in audit[kind].items():
+            if leaf:
+                lost_facts[leaf].update(reasons)
     table = Table("leaf", "questions", "facts", "why not more", title=f"questions: {audit['questions']}")
-    for leaf in [*audit["abilities"], *(leaf for leaf in refused if leaf not in audit["abilities"])]:
+    for leaf in [*audit["abilities"], *(leaf for leaf in lost_facts if leaf not in audit["abilities"])]:
         counts = audit["abilities"].get(leaf, {"questions": 0, "facts": 0})
-        reason = next(iter(refused.get(leaf, {})), "")
-        table.add_row(leaf, str(counts["questions"]), str(counts["facts"]), _safe(reason))
+        why = "".join(f"{reason} ({count})" for reason, count in lost_facts[leaf].most_common(1))
+        table.add_row(leaf, str(counts["questions"]), str(counts["facts"]), _safe(why))
     to.print(table)
-    crashed = audit["refused"].get("", {})
-    for reason in crashed:
-        to.print(f"[red]failed[/] {_safe(reason)}", soft_wrap=True)
+    crashed = {
+        reason: count
+        for leaf, reasons in audit["refused"].items()
+        for reason, count in reasons.items()
+        if not leaf or reason.startswith(CRASHED)
+    }
+    for reason, count in crashed.items():
+        to.print(f"[red]failed[/] {counted(count, 'clip')}: {_safe(reason)}", soft_wrap=True)
     lost = sum(reasons.get(UNREADABLE, 0) for reasons in audit["dropped"].values())
     if lost:
         to.print(f"[red]failed[/] {counted(lost, 'question')}: {UNREADABLE}", soft_wrap=True)
         to.print(f"  try: {MOVED}", soft_wrap=True)
-    return not lost and not any(reason.startswith(CRASHED) for reason in crashed)
+    return not lost and not crashed
 
 
 def show_plan(plan: Plan, to: Console) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from experts.sigma_calibration import SigmaCalibration, packaged_calibration, read_calibration, with_sigma_calibration
 from spatial_engine.annotation.executor import Crashed, run
 from spatial_engine.annotation.plugin_errors import template_error
-from spatial_engine.errors import SpatialEngineError, UsageError
+from spatial_engine.errors import UsageError
 from spatial_engine.options import GenerateOptions, words
 from spatial_engine.progress import Progress
 from spatial_engine.sources import clip_from_json
@@ -17,14 +17,14 @@ from templates.draft import ClipQuestions, Refusal
 from templates.generate import ask_clip
 from templates.registry import UnknownAbilityError, create_templates
 from templates.settings import AskSettings
-from templates.template import Template, TemplateError
+from templates.template import Template
 
 _GOOD_CALIBRATION = (
     "give a JSON file with at least one factor, as `spatial-engine calibrate SEQUENCE... -o FILE` writes it; "
     "without the option the packaged calibration is used"
 )
 CRASHED = "the program failed on this clip"
-"""Refusal reason of a clip whose questions could not be made because of a fault in a template."""
+"""Begins the refusal reason of a clip, or of one template of a clip, that failed because of a fault."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,14 +63,12 @@ class AskClip:
         store = Store(self.store_path)
         clip = clip_from_json(store.record(clip_id).clip)
         signals = with_sigma_calibration(store.signals(clip_id), self.calibration)
-        try:
-            return ask_clip(clip, signals, self.templates, self.settings, self.seed)
-        except TemplateError as error:
-            raise SpatialEngineError(template_error(error.template, error.__cause__ or error)) from error
+        return ask_clip(clip, signals, self.templates, self.settings, self.seed, _failed)
 
 
 def ask_all(task: AskClip, store: Store, workers: int, progress: Progress) -> list[ClipQuestions]:
-    """The questions of each clip of a store, in the order in which clips finish. A fault affects only its clip."""
+    """The questions of each clip of a store, in the order in which clips finish. A fault of a template affects only
+    its questions about that clip."""
     asked = []
     clip_ids = store.clip_ids()
     progress.begin("asking", len(clip_ids))
@@ -83,7 +81,8 @@ def ask_all(task: AskClip, store: Store, workers: int, progress: Progress) -> li
                 progress.say(f"  try: {result.remedy}")
         else:
             asked.append(result)
-            progress.step(name, "done")
+            faults = [refusal.reason for refusal in result.refusals if refusal.reason.startswith(CRASHED)]
+            progress.step(name, "; ".join(faults) or "done")
     return asked
 
 
@@ -111,6 +110,10 @@ def _calibration(options: GenerateOptions) -> SigmaCalibration:
     if not calibration.factors:
         raise UsageError(f"--sigma-calibration {path} has no factor for any sigma", _GOOD_CALIBRATION)
     return calibration
+
+
+def _failed(template: Template, error: Exception) -> str:
+    return f"{CRASHED}: {template_error(template, error)}"
 
 
 def _none_because(clip_id: str, crash: Crashed) -> ClipQuestions:

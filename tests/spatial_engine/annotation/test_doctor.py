@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from experts.registry import EXPERTS
+from experts.tracking.klt import KltExpert
 from spatial_engine.annotation import doctor
 
 
@@ -47,6 +48,17 @@ def test_an_expert_of_a_model_that_is_not_here_is_optional(monkeypatch: pytest.M
     assert "imports: no_such_package.part (MIT)" in found.notes
     assert "variants: unpacked:free, unpacked:bound" in found.notes
     assert doctor.show(findings.values())
+
+
+class Inventor(KltExpert):
+    provides = frozenset({"brightness"})
+
+
+def test_an_expert_with_a_signal_of_its_own_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(EXPERTS, "builtin", {"inventor": f"{__name__}:Inventor"})
+    found = next(finding for finding in doctor._models() if finding.what == "expert inventor")
+    assert found.state == "missing" and "brightness, which is no signal" in found.detail
+    assert "camera_path" in found.remedy
 
 
 def test_without_a_core_package_it_still_speaks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

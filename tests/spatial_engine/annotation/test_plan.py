@@ -83,6 +83,13 @@ def test_an_unmet_need_names_who_provides_it() -> None:
     assert "valid_area (provides valid_area)" in caught.value.remedy
 
 
+def test_an_expert_with_a_signal_of_its_own_is_refused_before_the_run() -> None:
+    inventor = FakeExpert(name="inventor", provides=frozenset({"brightness"}), log=LOG)
+    with pytest.raises(UsageError, match="expert inventor provides brightness, which is no signal") as caught:
+        choose_experts(["default", inventor])
+    assert "camera_path" in caught.value.remedy and "docs/extend.md" in caught.value.remedy
+
+
 def test_unknown_names() -> None:
     with pytest.raises(UsageError, match="no expert is called 'colnap'") as caught:
         named_expert("colnap")

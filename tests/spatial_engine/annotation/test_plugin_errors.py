@@ -1,7 +1,9 @@
 """Errors of plug-ins name the plug-in and the line; ours keep their traceback in the store."""
 
 import importlib
+import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from spatial_engine.annotation.plugin_errors import expert_error, template_error
 from spatial_engine.pipeline import annotate
 from templates.generate import ask_clip
 from templates.perception.orientation import CameraTilt
+from templates.question import Option, Phrasing
 from templates.settings import AskSettings
 from templates.template import TemplateError
 from tests.spatial_engine.fake_footage import write_folders
@@ -80,6 +83,32 @@ def test_a_template_is_named_with_its_line(tmp_path: Path, monkeypatch: pytest.M
     assert said == f"plug-in camera_tilt (crooked_template.py:{line}): KeyError: 'tilt'"
     assert template_error(CameraTilt(), ValueError("odd")) == "template camera_tilt: ValueError: odd"
     sys.modules.pop("crooked_template")
+
+
+def test_a_template_that_fails_costs_its_own_questions_alone() -> None:
+    tilt = CameraTilt()
+    broken = Strings()
+    asked = ask_clip(worlds.clip(), worlds.signals(), [broken, tilt], AskSettings(), 0, template_error)
+    alone = ask_clip(worlds.clip(), worlds.signals(), [tilt], AskSettings(), 0)
+    assert alone.drafts and [d.fact_id for d in asked.drafts] == [d.fact_id for d in alone.drafts]
+    (refusal,) = [each for each in asked.refusals if each.template == "strings"]
+    assert refusal.ability == broken.ability and "Phrasing.options holds str; allowed: Option" in refusal.reason
+    assert re.match(r"plug-in strings \([\w/]*test_plugin_errors.py:\d+\): TypeError", refusal.reason)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strings(CameraTilt):
+    name: str = "strings"
+
+    def phrase(self, *given: object) -> Phrasing:
+        return Phrasing(prompt="Which?", media=(), options=("left", "right"), answer=0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("answer", [None, 2, -1, "A", True])
+def test_a_phrasing_with_options_has_the_index_of_the_right_one(answer: object) -> None:
+    two = (Option(shown="left"), Option(shown="right"))
+    with pytest.raises(ValueError, match="index of the right one, 0 to 1"):
+        Phrasing(prompt="Which?", media=(), options=two, answer=answer)
 
 
 def test_ours_say_what_happened_alone() -> None:

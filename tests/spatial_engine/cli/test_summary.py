@@ -1,0 +1,55 @@
+"""What commands print after their work."""
+
+import io
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from spatial_engine.cli.summary import show_dataset, show_store
+from spatial_engine.dataset.asking import CRASHED
+from spatial_engine.pipeline import annotate
+from tests.spatial_engine.fake_experts import FakeExpert, chain
+from tests.spatial_engine.fake_footage import write_folders
+
+LEAF = "L1/Orientation/Gravity"
+
+
+def heard() -> Console:
+    return Console(file=io.StringIO(), width=160, color_system=None)
+
+
+def words(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def data_set(refused: dict[str, Any], dropped: dict[str, Any]) -> Any:
+    counts = {LEAF: {"questions": 2, "facts": 2}}
+    return SimpleNamespace(
+        audit={"questions": 2, "facts": 2, "abilities": counts, "refused": refused, "dropped": dropped}
+    )
+
+
+def test_why_not_more_is_the_most_frequent_reason_of_all() -> None:
+    console = heard()
+    assert show_dataset(data_set({LEAF: {"no camera path": 2}}, {LEAF: {"dropped to balance yes and no": 6}}), console)
+    assert "dropped to balance yes and no (6)" in words(console) and "no camera path" not in words(console)
+
+
+def test_a_fault_of_a_template_is_a_failure() -> None:
+    console = heard()
+    assert not show_dataset(data_set({LEAF: {f"{CRASHED}: template x: TypeError": 3}}, {}), console)
+    assert f"failed 3 clips: {CRASHED}: template x: TypeError" in words(console)
+
+
+def test_only_signals_of_this_run_are_counted(tmp_path: Path) -> None:
+    fakes = chain(tmp_path / "log")
+    videos = write_folders(tmp_path / "videos", 1)
+    annotate(videos, tmp_path / "store", experts=list(fakes.values()))
+    store = annotate(videos, tmp_path / "store", experts=[fakes["area"]])
+    console = heard()
+    assert show_store(store, console)
+    assert "valid_area" in words(console) and "gravity" not in words(console)
