@@ -5,13 +5,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
 from rich.console import Console
 
 from spatial_engine.cli.summary import show_dataset, show_store
 from spatial_engine.dataset.asking import CRASHED
 from spatial_engine.pipeline import annotate
-from tests.spatial_engine.fake_experts import FakeExpert, chain
+from tests.spatial_engine.fake_experts import chain
 from tests.spatial_engine.fake_footage import write_folders
 
 LEAF = "L1/Orientation/Gravity"
