@@ -1,4 +1,4 @@
-"""Command line and Python API: from the user's files to stores, data sets, scores and reports.
+"""Command line and Python API: from the user's files to stores, datasets, scores and reports.
 
 May import the other packages (templates, experts, action_mapping). Decides no answer. `import spatial_engine` is the
 documented API; it loads lazily.

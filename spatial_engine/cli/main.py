@@ -19,7 +19,8 @@ from spatial_engine.cli.weights import weights_app
 from spatial_engine.options import AnnotateOptions, GenerateOptions, RunOptions
 
 app = typer.Typer(
-    epilog="Exit codes: 0 done, 1 some clips could not be read or crashed, 2 usage, 3 environment.",
+    epilog="Exit codes: 0 done; 1 some clips could not be read or an expert failed; 2 usage; 3 nothing can run here; "
+    "130 stopped by Ctrl-C.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,  # plain help starts twice as fast
