@@ -27,7 +27,7 @@ class EscherVerse(Scorer):
     """As the paper has it (Listing 1)."""
 
     source: ClassVar[str] = (
-        "choices, true / false, and gaps; a gap that is nearly right counts a half (paper, Listing 1)"
+        "choices, true / false, and fill-in-the-blank; a nearly correct blank scores 0.5 (paper, Listing 1)"
     )
     fields: ClassVar[Mapping[str, str]] = {
         "A": "the answer",
@@ -54,7 +54,9 @@ class EscherVerseRepository(EscherVerse):
 class EscherVerseStrict(EscherVerse):
     """Without loopholes."""
 
-    source: ClassVar[str] = "the same of the last answer outside the reasoning; nothing empty or contradictory is right"
+    source: ClassVar[str] = (
+        "the same for the last answer outside the reasoning; empty or contradictory answers are wrong"
+    )
     variant: ClassVar[Variant] = "strict"
 
 

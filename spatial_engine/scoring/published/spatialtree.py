@@ -25,9 +25,9 @@ _TAG = "spatree"
 
 
 class SpatialTree(Scorer):
-    """As lmms-eval's task `spatialtreebench` computes it, with the published weights."""
+    """As lmms-eval's task `spatialtreebench` computes it, with the weights of the paper; invalid plans score 0."""
 
-    source: ClassVar[str] = "the benchmark's nine metrics and its weighted tree (lmms-eval, task spatialtreebench)"
+    source: ClassVar[str] = "the benchmark's nine metrics (lmms-eval, task spatialtreebench), with the paper's weights"
     fields: ClassVar[Mapping[str, str]] = {
         "answer": "the right answer",
         "extra_info": "JSON with metricfunc and the tags spatree0, spatree1, ...",

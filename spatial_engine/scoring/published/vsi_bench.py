@@ -84,14 +84,14 @@ class VsiBenchVlmevalkit(VsiBench):
 class VsiBenchPaper(VsiBench):
     """By the letter of the paper."""
 
-    source: ClassVar[str] = "the same by the letter of the paper: an error of exactly 10 % does not meet 10 %"
+    source: ClassVar[str] = "as literally defined in the paper: an error of exactly 10 % is not within 10 %"
     harness: ClassVar[Harness] = "paper"
 
 
 class VsiBenchStrict(VsiBench):
     """Without loopholes."""
 
-    source: ClassVar[str] = "the same, with a target of 0, negative targets and unreadable answers put right"
+    source: ClassVar[str] = "the same, with a target of 0, negative targets and unreadable answers handled correctly"
     harness: ClassVar[Harness] = "strict"
 
 

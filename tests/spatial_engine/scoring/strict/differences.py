@@ -90,18 +90,18 @@ DIFFERENCES = (
     ),
     Difference(
         "gravityeval",
-        "NaN is no number: the item scores 0",
+        "NaN is not a number: the item scores 0",
         '{"roll": NaN, "pitch": 0, "vfov": 60}',
         GRAVITY,
         SIGMA,
         "σ 2",
     ),
     Difference(
-        "gravityeval", "true and false are no numbers", '{"roll": true, "pitch": 0, "vfov": 60}', GRAVITY, SIGMA, "σ 2"
+        "gravityeval", "true and false are not numbers", '{"roll": true, "pitch": 0, "vfov": 60}', GRAVITY, SIGMA, "σ 2"
     ),
     Difference(
         "gravityeval",
-        "Python's quotes, any case of keys",
+        "single-quoted keys and keys in any letter case are accepted",
         "{'Roll': 179, 'Pitch': 0, 'vFOV': 60}",
         GRAVITY,
         SIGMA,
@@ -122,13 +122,13 @@ DIFFERENCES = (
     Difference("multichoiceeval", "a refusal is wrong; no letter is drawn", "I don't know", "A", OPTIONS, "A of four"),
     Difference(
         "multichoiceeval",
-        "a letter inside a word is no answer",
+        "a letter inside a word is not an answer",
         "Answer Because it is closer, so C",
         "C",
         OPTIONS,
         "C of four",
     ),
-    Difference("multichoiceeval", "an article is no answer", "A lamp stands there", "A", OPTIONS, "A of four"),
+    Difference("multichoiceeval", "an article is not an answer", "A lamp stands there", "A", OPTIONS, "A of four"),
     Difference(
         "multichoiceeval",
         "reasoning is not the answer",
@@ -162,9 +162,9 @@ DIFFERENCES = (
         OPTIONS,
         "B. table",
     ),
-    Difference("meanrelativeacc", "an error of exactly 20 % meets the limit 20 %", "120", "100", {}, "100"),
+    Difference("meanrelativeacc", "an error of exactly 20 % counts as within 20 %", "120", "100", {}, "100"),
     Difference("meanrelativeacc", "a target of 0 can be met", "0", "0", {}, "0"),
-    Difference("meanrelativeacc", "a negative target can be missed", "-1000", "-10", {}, "-10"),
+    Difference("meanrelativeacc", "wrong answers to a negative target score 0", "-1000", "-10", {}, "-10"),
     Difference("meanrelativeacc", "exponents", "1.9e3", "1900", {}, "1900"),
     Difference("meanrelativeacc", "a decimal comma", "1915,5", "1915.5", {}, "1915.5"),
     Difference(
@@ -178,11 +178,13 @@ DIFFERENCES = (
     Difference(
         "meanrelativeacc", "units are converted, where the row has one", "190 cm", "1.9", {"unit": "m"}, "1.9 m"
     ),
-    Difference("meanrelativeacc", "a range is no number", "1900~1950", "1915", {}, "1915"),
-    Difference("meanrelativeacc", "a number in a refusal is no answer", "I cannot tell from 1 photo.", "1", {}, "1"),
+    Difference("meanrelativeacc", "a range is not a number", "1900~1950", "1915", {}, "1915"),
+    Difference(
+        "meanrelativeacc", "a number in a refusal is not an answer", "I cannot tell from 1 photo.", "1", {}, "1"
+    ),
     Difference("judgemodel", "whole words only", "Yes, I know.", "yes", {}, "yes"),
     Difference("judgemodel", "a refusal is wrong", "I do not know", "no", {}, "no"),
-    Difference("judgemodel", "'no' before a noun is no answer", "Yes, there is no obstacle", "yes", {}, "yes"),
+    Difference("judgemodel", "'no' before a noun is not an answer", "Yes, there is no obstacle", "yes", {}, "yes"),
     Difference("judgemodel", "case and punctuation of the row's answer", "yes", "Yes.", {}, "Yes."),
     Difference("judgemodel", "a row without yes or no has no right answer", "", "other", {}, "other"),
     Difference("aff_mask_metric", "JSON is read", '{"x": 0.7, "y": 0.7}', mask(), {}, "white around (0.7, 0.7)"),
@@ -206,7 +208,7 @@ DIFFERENCES = (
     ),
     Difference(
         "cogmapeval",
-        "no reward for facings that the true map lacks",
+        "no credit for orientations that the true map lacks",
         f"{ONLY_CHAIR} Answer: B",
         "B",
         {"id_type": "among", "cogmap": MAP},
@@ -357,7 +359,7 @@ def plan_table(scores: list[tuple[float, float, float]]) -> str:
 
 def table(scores: list[tuple[float, float]]) -> str:
     """The rows in markdown, with the scores of both."""
-    lines = ["| metric | what differs | response | target | published | strict |", "|---|---|---|---|---|---|"]
+    lines = ["| metric | strict rule | response | target | published | strict |", "|---|---|---|---|---|---|"]
     for row, (published, strict) in zip(DIFFERENCES, scores, strict=True):
         shown = row.response if len(row.response) <= 90 else row.response[:60] + " … " + row.response[-20:]
         cell = f"`{shown}`".replace("|", "\\|") if shown else "(empty)"
