@@ -1,7 +1,7 @@
 """What a user is told when something cannot be done: one line of cause, one line of remedy.
 
     SpatialEngineError
-    ├── UsageError      exit 2   what was given cannot be used
+    ├── UsageError      exit 2   invalid input or options
     │   └── BusyError            another process writes there
     ├── SetupError      exit 3   something is missing on this machine
     ├── StoreError      exit 2   a folder is not a store of this format, or a file in it is damaged
@@ -54,7 +54,7 @@ class StoreError(SpatialEngineError):
     exit_code = 2
 
 
-class Interrupted(SpatialEngineError):  # noqa: N818 - it is no fault
+class Interrupted(SpatialEngineError):  # noqa: N818 - it is not an error
     """Ctrl-C. Everything finished is kept."""
 
     exit_code = 130
@@ -62,7 +62,7 @@ class Interrupted(SpatialEngineError):  # noqa: N818 - it is no fault
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Turns Ctrl-C into `Interrupted`, for work that goes on where it stopped."""
+    """Turns Ctrl-C into `Interrupted`, for resumable work."""
     try:
         yield
     except KeyboardInterrupt as error:
@@ -70,8 +70,8 @@ def interruptible() -> Iterator[None]:
 
 
 def explained(error: Exception) -> SpatialEngineError | None:
-    """An error in words for users; None for a fault of this program. Footage's own trouble never comes this far, so
-    what the system refuses concerns the folders that this program reads and writes."""
+    """An error in words for users; None for a fault of this program. Errors of footage are recorded before, so
+    an `OSError` here concerns the folders that this program reads and writes."""
     from experts.expert import SetupProblem  # heavier than the help of the command line
 
     match error:
@@ -83,8 +83,8 @@ def explained(error: Exception) -> SpatialEngineError | None:
             return SetupError(f"{error.name} is not installed", "spatial-engine doctor names the command that adds it")
         case OSError():
             place = f": {error.filename}" if error.filename else ""
-            remedy = "is the disk full, or is that not yours to read or write?"
+            remedy = "check free disk space and the permissions of that path"
             return SetupError(f"{error.strerror or error}{place}", remedy)
         case sqlite3.OperationalError():
-            return SetupError(f"the ledger: {error}", "is the disk full, or the store not yours to write?")
+            return SetupError(f"the store's index: {error}", "check free disk space and write permission for the store")
     return None

@@ -17,7 +17,7 @@ def point_distractors(
     size_px: np.ndarray,
     rng: np.random.Generator,
 ) -> list[Float64[np.ndarray, "2"]]:
-    """Wrong pixels for a point that moved from `xy_a_px`: not moved, moved the opposite way, mirrored, random."""
+    """Wrong pixels for the match of `xy_a_px`: the same pixel, the displacement reversed, mirrored, random."""
     flow = xy_px - xy_a_px
     width, height = size_px
     mistakes = [

@@ -67,6 +67,6 @@ def _created(cls: type, unanswerable: bool) -> Template:
     template = cls(unanswerable=unanswerable) if takes_it else cls()
     if not isinstance(template, Template):
         raise TypeError(
-            f"{cls.__module__}:{cls.__qualname__} is no template: derive it from templates.template.Template"
+            f"{cls.__module__}:{cls.__qualname__} is not a template: derive it from templates.template.Template"
         )
     return template

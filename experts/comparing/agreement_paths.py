@@ -24,7 +24,7 @@ class PathLimits:
     """Angle between translations from frame to frame: the widest tolerance of a direction question."""
     position_share: float = 0.10
     """Position error after scale and shift, as a share of the median range: twice the limit between two COLMAP
-    reconstructions (`PathFloors`)."""
+    reconstructions (`SystematicSigma`)."""
     translation_share: float = 0.05
     """A path with a smaller extent than this share of the median range does not contradict a path without
     translation."""

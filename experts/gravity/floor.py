@@ -10,7 +10,7 @@ from experts.signals import CameraPath, Depth
 
 
 @dataclass(frozen=True, kw_only=True)
-class Floor:
+class GroundPlane:
     """The ground plane of a scene."""
 
     normal: Float64[np.ndarray, "3"]
@@ -42,7 +42,7 @@ def floor_plane(
     thickness: Float64[np.ndarray, "p"],
     up: Float64[np.ndarray, "3"],
     settings: FloorSettings,
-) -> Floor | None:
+) -> GroundPlane | None:
     """The floor, by RANSAC; None where there is none. `thickness`: largest distance of each point from the plane."""
     if len(xyz) < 3:
         return None
@@ -62,7 +62,7 @@ def floor_plane(
     floor = xyz[inlier[:, support.argmax()]]
     middle = floor.mean(axis=0)
     fitted = np.linalg.svd(floor - middle, full_matrices=False)[2][2]
-    return Floor(normal=fitted * np.sign(fitted @ up), point=middle, share=float(support.max()))
+    return GroundPlane(normal=fitted * np.sign(fitted @ up), point=middle, share=float(support.max()))
 
 
 def depth_cloud(depth: Depth, path: CameraPath, count: int) -> Float64[np.ndarray, "p 3"]:

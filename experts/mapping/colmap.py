@@ -18,18 +18,18 @@ from experts.clip import Clip
 from experts.expert import WeightFreeExpert
 from experts.mapping.colmap_features import FeatureSettings, build_database, read_pairs
 from experts.mapping.colmap_mapping import SparseReconstruction
-from experts.mapping.focal import FocalSettings, KnownCamera, independent, unknown_camera, users_camera
+from experts.mapping.focal import FocalSettings, KnownCamera, independent_camera, unknown_camera, user_camera
 from experts.mapping.keyframes import KeyframeSettings, choose_keyframes
 from experts.mapping.motion_kind import MotionSettings, PairGeometry, is_static, pair_geometries, shows_parallax
 from experts.mapping.pure_rotation import PureRotationSettings, pure_rotation
 from experts.mapping.reconstruction_checks import TrustSettings, triangulation_angles
 from experts.mapping.reconstruction_signals import (
-    PathFloors,
     ReconstructionPair,
-    agreeing,
+    SystematicSigma,
     focal_sigma,
     path_of,
     points_of,
+    reconstructions_agree,
 )
 from experts.mapping.registration import RegistrationSettings, register_frames
 from experts.mapping.two_reconstructions import Attempt, Reconstructor, attempts
@@ -64,7 +64,7 @@ class ColmapSettings:
     trust: TrustSettings = field(default_factory=TrustSettings)
     registration: RegistrationSettings = field(default_factory=RegistrationSettings)
     pure_rotation: PureRotationSettings = field(default_factory=PureRotationSettings)
-    floors: PathFloors = field(default_factory=PathFloors)
+    floors: SystematicSigma = field(default_factory=SystematicSigma)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,8 +106,8 @@ class ColmapExpert(WeightFreeExpert):
         if not isinstance(tracks, ImageTracks):
             return _all(tracks if isinstance(tracks, NoEstimate) else NoEstimate(reason="no image tracks"))
         s, size = self.settings, clip.working_size
-        user = users_camera(clip, s.focal)
-        known = user or independent(signals, s.focal)
+        user = user_camera(clip, s.focal)
+        known = user or independent_camera(signals, s.focal)
         xy_px = clip.working_from_full(tracks.xy_px.astype(np.float64)).astype(np.float32)
         if is_static(xy_px, *size, s.motion):
             return self._static_path(clip, known)
@@ -163,7 +163,7 @@ class ColmapExpert(WeightFreeExpert):
                 clip=inputs.clip, keyframes=inputs.keyframes, sparse=reconstructions[this], poses=registered[this],
                 other=reconstructions[other], other_poses=registered[other], known_focal_sigma=attempt.known_sigma,
             )  # fmt: skip
-            if not agreeing(pair, s.floors):
+            if not reconstructions_agree(pair, s.floors):
                 return NoEstimate(reason="the two reconstructions disagree", detail="no similarity joins their cameras")
             if attempt.known_sigma is None and focal_sigma(pair, s.focal) > s.focal.max_relative_sigma:
                 return NoEstimate(

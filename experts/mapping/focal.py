@@ -77,7 +77,7 @@ class KnownCamera:
         return replace(self.camera, fx_px=self.camera.fx_px * factor, fy_px=self.camera.fy_px * factor)
 
 
-def users_camera(clip: Clip, settings: FocalSettings) -> KnownCamera | None:
+def user_camera(clip: Clip, settings: FocalSettings) -> KnownCamera | None:
     """The user's camera, if provided."""
     if clip.options.intrinsics is None:
         return None
@@ -85,7 +85,7 @@ def users_camera(clip: Clip, settings: FocalSettings) -> KnownCamera | None:
     return KnownCamera(camera=camera, relative_sigma=settings.user_relative_floor)
 
 
-def independent(signals: Signals, settings: FocalSettings) -> KnownCamera | None:
+def independent_camera(signals: Signals, settings: FocalSettings) -> KnownCamera | None:
     """The camera as estimated without a reconstruction, if its σ is calibrated and small enough."""
     found = signals.get("calibration")
     if not isinstance(found, Calibration) or found.provenance.sigma == "raw":

@@ -38,7 +38,7 @@ class ReconstructionPair:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PathFloors:
+class SystematicSigma:
     """Systematic σ of a camera path, which an optimiser cannot estimate."""
 
     rotation_rad: float = np.deg2rad(0.7)
@@ -71,12 +71,14 @@ class _Difference:
     """The reconstructions disagree on this frame."""
 
 
-def path_of(pair: ReconstructionPair, focal: FocalSettings, floors: PathFloors, provenance: Provenance) -> CameraPath:
+def path_of(
+    pair: ReconstructionPair, focal: FocalSettings, floors: SystematicSigma, provenance: Provenance
+) -> CameraPath:
     """The camera path. σ = formal (points assumed exact) ⊕ half the difference of the two ⊕ systematic σ; ⊕ adds
     squares."""
     clip, camera = pair.clip, pair.sparse.camera
     difference = _difference(pair, floors)
-    assert difference is not None, "the caller checks `agreeing` first"
+    assert difference is not None, "the caller checks `reconstructions_agree` first"
     scene = float(np.median(ranges(pair.sparse)))
     registered = np.isfinite(pair.poses.cam_from_world[:, 0, 0]) & ~difference.inconsistent
     registered &= np.nan_to_num(pair.poses.position_sigma, nan=np.inf) <= floors.loose_share * scene
@@ -139,13 +141,13 @@ def points_of(pair: ReconstructionPair, path: CameraPath, trust: TrustSettings, 
     )
 
 
-def agreeing(pair: ReconstructionPair, floors: PathFloors) -> bool:
+def reconstructions_agree(pair: ReconstructionPair, floors: SystematicSigma) -> bool:
     """Whether one similarity transform aligns at least half of the common frames, rotations included."""
     difference = _difference(pair, floors)
     return difference is not None and bool(difference.inconsistent.sum() <= difference.compared / 2)
 
 
-def _difference(pair: ReconstructionPair, floors: PathFloors) -> _Difference | None:
+def _difference(pair: ReconstructionPair, floors: SystematicSigma) -> _Difference | None:
     """Differences of the two reconstructions after the similarity that aligns their cameras.
 
     Its rotation comes from the camera rotations (centres on a line leave one rotation undetermined). Scale and shift

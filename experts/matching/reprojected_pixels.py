@@ -34,7 +34,7 @@ class DepthOnPath:
             first, second = _rotation_only(first), _rotation_only(second)
         return np.asarray(np.linalg.inv(second) @ first)
 
-    def seen(self, a: int, b: int, xy_px: Float64[np.ndarray, "k 2"]) -> Reprojection:
+    def round_trip(self, a: int, b: int, xy_px: Float64[np.ndarray, "k 2"]) -> Reprojection:
         """Reprojects pixels of frame a into frame b and back."""
         z, camera = self.depth.z, self.path.intrinsics
         return reprojected(xy_px, z[self.row(a)], z[self.row(b)], self.b_from_a(a, b), camera, camera)

@@ -186,7 +186,7 @@ class ReprojectionExpert(WeightFreeExpert):
         s, grid = self.settings, pixel_grid(12, 12, scene.posed.path.intrinsics)
 
         def shift(a: int, b: int) -> float | None:
-            seen = scene.posed.seen(a, b, grid)
+            seen = scene.posed.round_trip(a, b, grid)
             overlap = np.isfinite(seen.back_px)
             if overlap.mean() < s.overlap_share:
                 return None
@@ -209,7 +209,7 @@ class ReprojectionExpert(WeightFreeExpert):
         """Pixels that are visible in both frames, with σ and outlier probability. None: too few, or tracks contradict
         them."""
         s, posed = self.settings, scene.posed
-        seen = posed.seen(a, b, xy)
+        seen = posed.round_trip(a, b, xy)
         kept = self._agrees(scene, a, b, xy, seen) & inside(scene.clip, seen.xy_b_px, s.edge_share)
         kept[kept] &= ~self._near_border(scene, b, seen.xy_b_px[kept])
         xy_a, xy_b = xy[kept], seen.xy_b_px[kept]
@@ -258,7 +258,7 @@ class ReprojectionExpert(WeightFreeExpert):
         agrees, through = np.zeros(len(xy), dtype=bool), np.zeros(len(xy), dtype=bool)
         for c in frames:
             if c not in (a, b):
-                seen = scene.posed.seen(a, c, xy)
+                seen = scene.posed.round_trip(a, c, xy)
                 agrees |= self._agrees(scene, a, c, xy, seen)
                 through |= seen.contradicted(self.settings.depth_share)
         return agrees & ~through

@@ -77,7 +77,7 @@ def label_scores(
         return (1 / (1 + np.exp(-np.stack(best, axis=1)))).astype(np.float32)
 
 
-def detected(
+def select_boxes(
     boxes: Float[np.ndarray, "q 4"],
     scores: Float[np.ndarray, "q l"],
     shape: tuple[int, int],
@@ -112,10 +112,10 @@ def detected(
         scores=scores[order].max(axis=1).astype(np.float32),
         label=scores[order].argmax(axis=1).astype(np.int64),
     )
-    return found.of(once(found, settings.box_iou)[: settings.max_boxes])
+    return found.of(non_maximum_suppression(found, settings.box_iou)[: settings.max_boxes])
 
 
-def once(detections: Detections, iou: float) -> Int64[np.ndarray, "r"]:
+def non_maximum_suppression(detections: Detections, iou: float) -> Int64[np.ndarray, "r"]:
     """Rows after non-maximum suppression per name: of boxes that overlap by more than `iou`, only the best is kept."""
     same = detections.label[:, None] == detections.label[None]
     overlapping = same & (box_iou(detections.boxes_px, detections.boxes_px) > iou)
@@ -152,7 +152,7 @@ def masks_at(logits: Float32[np.ndarray, "k a b"], size: tuple[int, int]) -> Boo
     return np.stack(fine) > 0 if fine else np.zeros((0, *size), dtype=bool)
 
 
-def segmented(
+def assign_pixels(
     detections: Detections,
     masks: Bool[np.ndarray, "k h w"],
     confidence: Float[np.ndarray, "k"],
@@ -173,7 +173,11 @@ def segmented(
     kept: list[int] = []
     for k in range(len(masks)):
         sure = confidence[k] >= settings.mask_confidence  # False for NaN
-        if sure and agrees(masks[k], boxes[k], settings) and not _is_duplicate(masks, k, kept, settings.mask_iou):
+        if (
+            sure
+            and mask_matches_box(masks[k], boxes[k], settings)
+            and not _is_duplicate(masks, k, kept, settings.mask_iou)
+        ):
             kept.append(k)
     by_area = sorted(kept, key=lambda k: -int(masks[k].sum()))
     owner = np.full(masks.shape[1:], -1, dtype=np.int32)
@@ -186,7 +190,9 @@ def segmented(
     return SegmentedFrame(detections=detections.of(np.array(rows, dtype=np.int64)), ids=number[owner])
 
 
-def agrees(mask: Bool[np.ndarray, "h w"], box_px: Float64[np.ndarray, "4"], settings: DetectionSettings) -> bool:
+def mask_matches_box(
+    mask: Bool[np.ndarray, "h w"], box_px: Float64[np.ndarray, "4"], settings: DetectionSettings
+) -> bool:
     """Whether a mask shows the object in the box (both at the mask's size)."""
     row, column = np.nonzero(mask)
     if not len(row):
@@ -208,7 +214,7 @@ def _is_duplicate(masks: Bool[np.ndarray, "k h w"], k: int, kept: list[int], iou
     return False
 
 
-def within(found: SegmentedFrame, valid: Bool[np.ndarray, "a b"] | None) -> SegmentedFrame:
+def restrict_to_valid_area(found: SegmentedFrame, valid: Bool[np.ndarray, "a b"] | None) -> SegmentedFrame:
     """Without pixels outside the valid area (`valid`, at any size, over the whole picture), and without objects
     there."""
     if valid is None:

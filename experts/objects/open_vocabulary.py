@@ -17,7 +17,14 @@ from jaxtyping import Float64, Int64
 
 from experts.clip import Clip, Picture
 from experts.depth.depth_views import UnprojectionSettings, View, views_of
-from experts.objects.detections import DetectionSettings, SegmentedFrame, detected, masks_at, segmented, within
+from experts.objects.detections import (
+    DetectionSettings,
+    SegmentedFrame,
+    assign_pixels,
+    masks_at,
+    restrict_to_valid_area,
+    select_boxes,
+)
 from experts.objects.mask_points import MaskPoints, unprojected
 from experts.objects.named_networks import Networks, networks
 from experts.objects.object_boxes import BoxSettings, ObjectBox, fitted, is_static
@@ -126,7 +133,7 @@ class OpenVocabularyExpert(ModelExpert):
         factor = min(1.0, self.settings.mask_side_px / max(shape))
         size = max(1, round(shape[0] * factor)), max(1, round(shape[1] * factor))
         found = [
-            detected(
+            select_boxes(
                 boxes, scores, shape, self.detection,
                 padded_to_square=self.model.detector.padded_to_square, smallest_px=self.detection.box_px / factor,
             )
@@ -134,7 +141,7 @@ class OpenVocabularyExpert(ModelExpert):
         ]  # fmt: skip
         masks = self.model.segmenter(pictures, [one.boxes_px for one in found])
         return [
-            segmented(one, masks_at(logits, size), confidence, shape, self.detection)
+            assign_pixels(one, masks_at(logits, size), confidence, shape, self.detection)
             for one, (logits, confidence) in zip(found, masks, strict=True)
         ]
 
@@ -146,7 +153,9 @@ class OpenVocabularyExpert(ModelExpert):
             return {"objects": NoEstimate(reason="no frames")}
         frames = np.array(sorted(raw), dtype=np.int64)
         valid = signals.get("valid_area")
-        found = [within(raw[int(f)], valid.valid if isinstance(valid, ValidArea) else None) for f in frames]
+        found = [
+            restrict_to_valid_area(raw[int(f)], valid.valid if isinstance(valid, ValidArea) else None) for f in frames
+        ]
         views = self._views(frames, found[0].ids.shape, signals)
         parts = [self._parts(one, view) for one, view in zip(found, views, strict=True)]
         image_tracks = signals.get("image_tracks")

@@ -100,7 +100,7 @@ def find_moving(
     return MovingTracks(moving=moving, residual_px=residual, pairs=pairs)
 
 
-def keeps_formation(
+def moves_with_neighbours(
     s: Observations, moving: Bool[np.ndarray, "t"], settings: MovingSettings, span: int = 3
 ) -> Bool[np.ndarray, "t n"]:
     """Frames in which a moving track keeps its position among its neighbours, over `span` frames before and after."""

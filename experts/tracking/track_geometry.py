@@ -17,7 +17,13 @@ from experts.clip import Clip
 from experts.expert import WeightFreeExpert
 from experts.provenance import Provenance
 from experts.signals import CameraPath, ImageTracks, NoEstimate, PointTracks, Signal, Signals
-from experts.tracking.moving_tracks import MovingSettings, evenly_spaced, find_moving, keeps_formation, near_border
+from experts.tracking.moving_tracks import (
+    MovingSettings,
+    evenly_spaced,
+    find_moving,
+    moves_with_neighbours,
+    near_border,
+)
 from experts.tracking.path_on_tracks import FitSettings, fitted_to_tracks
 from experts.tracking.static_fit import (
     REFERENCE_WIDTH_PX,
@@ -119,7 +125,7 @@ class TrackGeometryExpert(WeightFreeExpert):
         located = explained & (parallax >= self.settings.parallax_px)
         found = find_moving(s, consensus, static, explained, located, self.settings.moving)
         visible = self._visible(s, consensus, fits, located) & (explained & ~found.moving)[:, None]
-        visible |= keeps_formation(s, found.moving, self.settings.moving)
+        visible |= moves_with_neighbours(s, found.moving, self.settings.moving)
         scale = clip.width_px / REFERENCE_WIDTH_PX
         return PointTracks(
             frames=tracks.frames,

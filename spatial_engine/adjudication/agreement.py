@@ -31,7 +31,7 @@ class Disagreement:
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotatorPair:
-    """Agreement of two annotators on the questions that both judged; passes over disagreements do not count."""
+    """Agreement of two annotators on the questions that both judged, without reviews of disagreements."""
 
     names: tuple[str, str]
     agreement: AnnotatorAgreement

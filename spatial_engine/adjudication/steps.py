@@ -22,7 +22,7 @@ MAX_NOTE = 2000
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """An own answer, a verdict on the recorded one, or an undo of the last step on that question."""
+    """An annotator's answer, a verdict on the recorded answer, or an undo of the last step on that question."""
 
     action: Action
     question: str

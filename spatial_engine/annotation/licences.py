@@ -15,7 +15,7 @@ def check_licences(experts: Iterable[Expert], model_options: ModelOptions) -> No
 
 
 def licence_problem(expert: Expert, model_options: ModelOptions) -> UsageError | None:
-    """Why the user's word does not allow an expert; None if it does. Weights drawn by chance are nobody's."""
+    """The error if the accepted licences exclude the expert; else None. Random weights have no licence."""
     expert = original(expert)
     binding = "code_commercial_ok" if model_options.random_weights else "commercial_ok"
     if model_options.allow_noncommercial or getattr(expert, binding, True):

@@ -18,7 +18,7 @@ class Stage(NamedTuple):
     expert: int
     """Its place among the experts of the run."""
     frames_read: int
-    """Since it began; more than the clip has where it reads frames twice."""
+    """Frames read since it began; more than the clip has if frames are read twice."""
 
 
 class Stages:
@@ -35,7 +35,7 @@ class Stages:
         self._write(int(clip_id, 16), expert + 1, 0)
 
     def end(self) -> None:
-        """This process is between two clips."""
+        """This process has finished its current clips."""
         self._write(0, 0, 0)
 
     def now(self) -> list[Stage]:

@@ -1,4 +1,4 @@
-"""What the commands print."""
+"""Console output of `leaks` and `split`."""
 
 from collections.abc import Mapping
 from typing import Any

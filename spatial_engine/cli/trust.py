@@ -1,4 +1,4 @@
-"""`spatial-engine audit-labels`: what ground truth says of a data set."""
+"""`spatial-engine audit-labels`: compares a data set with ground truth."""
 
 from pathlib import Path
 from typing import Annotated
@@ -25,7 +25,7 @@ FromStore = Annotated[
 
 
 def audit_labels(dataset: Data, truth: Truth, more: More = None, out: AuditOut = None, store: FromStore = None) -> None:
-    """Hold every label against ground truth. Pictures go to OUT; counts also to the data set's audit and card."""
+    """Compare every label with ground truth. Pictures go to OUT; counts also to the data set's audit and card."""
     from spatial_engine.progress import for_terminal
     from spatial_engine.trust.audit_dataset import audit_labels as audit_dataset
     from spatial_engine.trust.audit_pages import default_out

@@ -142,7 +142,7 @@ def _same_answer(a: Draft, b: Draft) -> bool:
 
 
 def _surplus_yes_no(drafts: Sequence[Draft], seed: int, settings: BalanceSettings) -> set[int]:
-    """Surplus answers in words without options: counts of yes and no of a template differ by at most one."""
+    """Surplus yes/no questions: counts of yes and no of a template differ by at most one."""
     gone: set[int] = set()
     for counts in _by_words(drafts, options=False).values():
         (_, most), *others = _ranked(counts)

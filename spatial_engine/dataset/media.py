@@ -14,8 +14,8 @@ JPEG_QUALITY = 92
 
 
 def medium_id(clip_id: str, medium: Medium) -> str:
-    """16 hex digits, from clip, frame and marks of a photo, or from the lines of a drawing. Holds no name of the
-    user."""
+    """16 hex digits, from clip, frame and marks of a photo, or from the lines of a drawing. It contains no name
+    chosen by the user."""
     if isinstance(medium, Photo):
         content = ["frames", clip_id, medium.frame, [[mark.text, *mark.xy_px] for mark in medium.marks]]
     else:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spatial_engine.errors import UsageError
-from spatial_engine.evaluation.responses import Key, Response, better, response_of
+from spatial_engine.evaluation.responses import Key, Response, one_that_counts, response_of
 from spatial_engine.progress import counted
 
 IDS = ("id", "question_id")
@@ -64,7 +64,7 @@ def read_answers(
         if earlier[0] != number:
             if earlier[1].text != response.text and earlier[1].outcome == response.outcome == "answered":
                 contradicting.append(f"{earlier[0]} and {number} ({response.id})")
-            found[earlier[1].id, earlier[1].rotation] = (earlier[0], better(earlier[1], response))
+            found[earlier[1].id, earlier[1].rotation] = (earlier[0], one_that_counts(earlier[1], response))
             keys = "repeated"
         taken[keys] += 1
     _check(path, found, bad, contradicting, skip_bad_lines)

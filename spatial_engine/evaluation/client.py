@@ -14,8 +14,8 @@ from spatial_engine.options import Server
 
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _TOO_LATE = 408
-_NEVER = (405, 501)  # "no such method here": what says so of a chat is no chat server
-_NEWER = {"max_tokens": "max_completion_tokens"}  # how newer servers call it
+_NOT_A_CHAT_SERVER = (405, 501)  # method not allowed or not implemented
+_NEWER_NAMES = {"max_tokens": "max_completion_tokens"}  # the same parameter of newer servers
 
 
 class Client:
@@ -23,7 +23,7 @@ class Client:
 
     def __init__(self, server: Server) -> None:
         local = urlsplit(server.base_url).hostname in _LOOPBACK
-        attempts = _Attempts(server, trust_env=not local)  # no proxy leads to this machine
+        attempts = _Attempts(server, trust_env=not local)  # local servers are not behind a proxy
         self._sdk = openai.AsyncOpenAI(
             api_key=os.environ.get(server.api_key_env) or "none",
             base_url=server.base_url,
@@ -41,7 +41,7 @@ class Client:
         except openai.BadRequestError as error:
             if names or "max_completion_tokens" not in str(error):
                 raise _failed(error) from error
-            self._names = _NEWER
+            self._names = _NEWER_NAMES
         except openai.OpenAIError as error:
             raise _failed(error) from error
         return await self.ask(request)
@@ -85,7 +85,7 @@ class _Attempts(httpx2.AsyncClient):
             return httpx2.Response(_TOO_LATE, headers={"x-should-retry": "false"}, request=request)
         if response.is_success and (fault := _fault(response)):
             raise _NoCompletion(fault, request=request)  # tried again, as a cut connection is
-        if response.status_code in _NEVER:
+        if response.status_code in _NOT_A_CHAT_SERVER:
             response.headers["x-should-retry"] = "false"
         return response
 
@@ -114,7 +114,7 @@ def _failed(error: openai.OpenAIError) -> Exception:
             return TimedOut()
         case openai.APIStatusError():
             kind, reach = str(error.status_code), _reach(error)
-            return Failed(f"{error.status_code}: {_said(error)}", kind, reach)
+            return Failed(f"{error.status_code}: {_server_message(error)}", kind, reach)
         case openai.APIConnectionError() if isinstance(
             error.__cause__, httpx2.ConnectError | httpx2.UnsupportedProtocol
         ):
@@ -125,12 +125,12 @@ def _failed(error: openai.OpenAIError) -> Exception:
 
 
 def _reach(error: openai.APIStatusError) -> Reach:
-    if error.status_code in (401, 403, 404, *_NEVER) or error.code == "insufficient_quota":
+    if error.status_code in (401, 403, 404, *_NOT_A_CHAT_SERVER) or error.code == "insufficient_quota":
         return "all"
     return "item" if error.status_code in (400, 413, 422) else "passing"
 
 
-def _said(error: openai.APIStatusError) -> str:
+def _server_message(error: openai.APIStatusError) -> str:
     """The error message of the server; of a web page or an empty body the status line."""
     body = error.body
     words = body.get("message") if isinstance(body, dict) else None

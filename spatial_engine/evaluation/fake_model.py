@@ -81,7 +81,8 @@ class Recogniser:
         return all(_SPACE.sub(" ", text) in request.text for text in (question.prompt, *words))
 
     def _in_order(self, question: Question, hashes: Sequence[str]) -> bool:
-        """Whether the request begins with the question's photos as they stand there: the way back has the same two."""
+        """Whether the request begins with the question's photos in their order: the reverse question has the same
+        two."""
         photos = [self._hash_of[entry["id"]] for entry in question.media if not entry.get("option")]
         return list(hashes[: len(photos)]) == photos
 
@@ -104,7 +105,7 @@ class Recogniser:
         return found[-1] if names and found else None
 
     def _hash(self, picture: bytes) -> str:
-        """sha256 of the file of ours that a picture is."""
+        """sha256 of the data set's file with the same bytes or pixels; of `picture` itself if there is none."""
         hash = sha256(picture).hexdigest()
         return hash if hash in self._known else self._by_pixels.get(_pixels(picture), hash)
 
@@ -114,7 +115,7 @@ class Recogniser:
 
     @cached_property
     def _by_pixels(self) -> dict[str, str]:
-        """Read only once somebody sends what is none of our files."""
+        """Files by hash of their pixels; read when a request has an image that is not byte for byte one of them."""
         files = {entry["id"]: self._dataset.path / entry["path"] for entry in self._entries()}
         return {_pixels(file.read_bytes()): self._hash_of[id] for id, file in files.items()}
 
@@ -127,7 +128,7 @@ def _mark(place: int) -> str:
 
 
 def _set(hashes: Iterable[str]) -> tuple[str, ...]:
-    """Of all pictures that differ: some programs send one twice, or in another order."""
+    """Distinct hashes, sorted: some programs send an image twice, or in another order."""
     return tuple(sorted(set(hashes)))
 
 
@@ -197,7 +198,8 @@ class FakeModel:
         return faults[tries] if tries < len(faults) else None
 
     def completion(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
-        """The reply to a chat request, and whether its question is known. Raises `ValueError` for what is none."""
+        """The reply to a chat request, and whether its question is known. Raises `ValueError` for an invalid
+        request."""
         messages = request.get("messages")
         if not isinstance(messages, list) or not all(isinstance(message, Mapping) for message in messages):
             raise ValueError("messages must be a list of objects")
@@ -216,7 +218,7 @@ class FakeModel:
 
 
 def _judged(request: str, reply: str) -> str:
-    """What a judge says to a reply that names one answer of the form asked for, and no other."""
+    """The reply of a judge: the answer if the reply names exactly one of the requested form, else none."""
     form = next((form for form in _FORMS if form in request), None)
     found = set(re.findall(_FORMS[form], reply)) if form else set()
     answer = found.pop() if len(found) == 1 else None

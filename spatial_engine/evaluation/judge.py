@@ -1,7 +1,8 @@
 """The third step of extraction: a language model finds the answer in a reply that rules cannot read.
 
 It extracts answers and does not solve questions: it sees neither the pictures nor the right answer. It must quote the
-words of the reply that give the answer. Its result counts only if the reply contains these words, and they the answer.
+words of the reply that give the answer. Its result counts only if the reply contains these words and the words contain
+the answer.
 """
 
 import json
@@ -108,7 +109,7 @@ class Judge:
             return None
         if options.judge_base_url is None:
             if server is None and not replay:
-                raise UsageError("--judge-model without a server", "say where it is asked: --judge-base-url URL")
+                raise UsageError("--judge-model needs a server", "pass --judge-base-url URL")
             return cls(model=options.judge_model, server=server or Server())
         place = replace(server or Server(), base_url=options.judge_base_url, api_key_env=options.judge_api_key_env)
         return cls(model=options.judge_model, server=place)
@@ -119,7 +120,7 @@ class Judge:
         return {"model": self.model, "base_url": self.server.base_url}
 
 
-def judge_unread(
+def judge_unreadable(
     file: ResponseFile,
     asked: Iterable[Presentation],
     judge: Judge,

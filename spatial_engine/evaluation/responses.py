@@ -60,8 +60,8 @@ _RANK = {"failed": 0, "timed_out": 1, "answered": 2}
 
 
 class ResponseFile:
-    """The answers of one run. The last line of a presentation counts, except that a failure does not replace an
-    answer."""
+    """The answers of one run. The last line of a presentation (a question, one rotation of its options) counts, except
+    that a failure does not replace an answer."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -74,7 +74,7 @@ class ResponseFile:
     def appending(self) -> Iterator["Appender"]:
         """Locks the file and cuts off an incomplete last line. Raises `BusyError` if another process writes."""
         with one_writer(self.path), self.path.open("ab") as file:
-            os.truncate(self.path, _whole_bytes(self.path))
+            os.truncate(self.path, _bytes_of_complete_lines(self.path))
             yield Appender(file)
 
     @contextmanager
@@ -91,7 +91,7 @@ class ResponseFile:
                 except (ValueError, RecursionError) as error:
                     if not line.endswith(b"\n"):
                         return  # killed while writing it
-                    cause = f"line {number} of {self.path} is no answer: {error}"
+                    cause = f"line {number} of {self.path} is not a valid response: {error}"
                     raise UsageError(cause, "remove that line: its question is asked again") from error
 
 
@@ -120,7 +120,7 @@ def response_of(record: Any) -> Response:
         if type(value) not in _HOLDS[name]:
             raise ValueError(f"{name} cannot be {str(value)[:40]!r}")
     if known.get("rotation", 0) < 0 or known.get("outcome", "answered") not in _RANK:
-        raise ValueError("no such rotation or outcome")
+        raise ValueError("invalid rotation or outcome")
     return Response(**known)
 
 
@@ -129,16 +129,16 @@ def latest(responses: Iterable[Response]) -> dict[Key, Response]:
     found: dict[Key, Response] = {}
     for response in responses:
         key = response.id, response.rotation
-        found[key] = better(found.get(key, response), response)
+        found[key] = one_that_counts(found.get(key, response), response)
     return found
 
 
-def better(earlier: Response, later: Response) -> Response:
+def one_that_counts(earlier: Response, later: Response) -> Response:
     """Which of two lines of one presentation counts."""
     return later if _RANK[later.outcome] >= _RANK[earlier.outcome] else earlier
 
 
-def _whole_bytes(path: Path) -> int:
+def _bytes_of_complete_lines(path: Path) -> int:
     """Bytes up to the end of the last whole line."""
     with path.open("rb") as file:
         position = file.seek(0, os.SEEK_END)

@@ -11,7 +11,7 @@ from spatial_engine.dataset.question_line import plain
 from spatial_engine.evaluation.asking import Cache
 from spatial_engine.evaluation.baselines import baseline
 from spatial_engine.evaluation.item import dataset_digest
-from spatial_engine.evaluation.judge import Judge, judge_unread
+from spatial_engine.evaluation.judge import Judge, judge_unreadable
 from spatial_engine.evaluation.protocol import Presentation, presentations
 from spatial_engine.evaluation.responses import Response
 from spatial_engine.evaluation.result import result
@@ -36,7 +36,7 @@ def finish(
     """Asks the judge, if there is one, and scores the answers."""
     try:
         if judge is not None:
-            lost = judge_unread(run.responses, asked(), judge, cache=cache, replay=replay, progress=progress)
+            lost = judge_unreadable(run.responses, asked(), judge, cache=cache, replay=replay, progress=progress)
             if lost:
                 progress.say(f"{counted(lost, 'answer')} without a usable reply of the judge")
     finally:  # scores are written even if the judge fails

@@ -21,14 +21,14 @@ _STRICT = {"judge": "judgemodel", "affmask": "aff_mask_metric"}  # the registry'
 
 
 def score_item(presentation: Presentation, response: Response | None) -> ScoredItem | Unscored:
-    """The score of one presentation. `Unscored` where the question is at fault; bad responses score 0."""
+    """The score of one presentation. `Unscored` if the question is invalid; unreadable responses score 0."""
     question = presentation.shown
     text = response.text if response and response.outcome == "answered" else None
     reading, how = _read(question, response if text is not None else None)
     score = own.score_read(question, reading.value if isinstance(reading, Reading) else None)
     if isinstance(score, Unscored):
         return score
-    window_s, window_frames = window(question)
+    window_s, window_frames = time_span_shown(question)
     official, strictly = _published(question, text, reading)
     return ScoredItem(
         id=question.id,
@@ -56,8 +56,8 @@ def score_item(presentation: Presentation, response: Response | None) -> ScoredI
     )
 
 
-def window(question: Question) -> tuple[float | None, int | None]:
-    """From the first to the last frame shown: seconds (None without time stamps), frames (None without footage)."""
+def time_span_shown(question: Question) -> tuple[float | None, int | None]:
+    """From the first to the last frame shown: seconds (None without timestamps), frames (None without footage)."""
     shown = [entry for entry in question.media if entry["kind"] == "frames" and not entry.get("option")]
     frames = [frame for entry in shown for frame in entry["frames"]]
     if not frames:
@@ -97,7 +97,7 @@ def _published(
     """(by the official pipeline, by its strict counterpart), from the row of our export; None where that has none.
 
     The official readers know neither our answer tags nor the action names in our plans. So they get the extracted
-    answer in the form that their own prompts ask for.
+    answer in the format that their own prompts ask for.
     """
     doc = row(question)
     if isinstance(doc, Unscored):
@@ -107,11 +107,11 @@ def _published(
     hint = json.loads(doc["hint"]) if doc["hint"] else {}
     metric = getattr(strict, _STRICT.get(name := json.loads(doc["extra_info"])["metricfunc"], name))
     judged = metric(text, doc["answer"], {**hint, "option": doc["option"], "unit": question.unit})
-    return finite(official["score"]), finite(judged["score"])
+    return finite_or_zero(official["score"]), finite_or_zero(judged["score"])
 
 
-def finite(score: float) -> float:
-    """A number that JSON holds; no score is made of what is none."""
+def finite_or_zero(score: float) -> float:
+    """The score; 0 if it is infinite or NaN, which JSON cannot hold."""
     return float(score) if math.isfinite(score) else 0.0
 
 

@@ -40,10 +40,10 @@ A task of lmms-eval 0.7.3 or newer:
     pip install jaxtyping scipy      # into lmms-eval's environment: what the scorer needs
     lmms-eval --model ... --tasks {name} --include_path THIS_FOLDER --batch_size 1 --output_path OUT --log_samples
 
-Give --include_path the folder that holds `{name}`, and stand elsewhere: lmms-eval reads a task that is also a folder
-of the current directory by another, simpler path. It exits 0 even where an evaluation failed: look for
+Pass the folder that holds `{name}` as --include_path, and run the command from another directory: lmms-eval loads a
+task differently if the working directory has a folder of its name. It exits 0 even if an evaluation failed: look for
 `OUT/**/*_results.json`. Metrics: `overall`, each leaf by its name, `unreadable`; all from 0 to 1.
-What is left out, and why, stands in `export_report.json`.
+`export_report.json` lists the omitted questions by reason.
 """
 
 
@@ -90,7 +90,7 @@ def row(question: Question, folder: Path) -> dict[str, Any]:
 
 
 def _yaml(name: str, leaves: set[str]) -> str:
-    """JSON strings are YAML strings; only `!function` is no JSON."""
+    """JSON strings are valid YAML; only the tag `!function` is not JSON."""
     ordered = sorted(leaves, key=lambda leaf: (LEAVES.index(leaf) if leaf in LEAVES else len(LEAVES), leaf))
     functions = ("doc_to_visual", "doc_to_text", "doc_to_messages", "doc_to_target", "process_results")
     metrics = [("overall", "!function utils.mean_score", "true"), ("unreadable", "mean", "false")]

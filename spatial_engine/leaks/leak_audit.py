@@ -23,7 +23,7 @@ BASELINES: Mapping[str, Callable[[Sequence[Question], Int64[np.ndarray, "n"]], G
     "frame_order": baselines.frame_order,
     "blind_baseline": blind_baseline,
 }
-"""Baselines that see no picture. Each is trained on other scenes than those on which it is tested."""
+"""Text-only baselines. Each is trained on other scenes than those on which it is tested."""
 _KEPT = 50
 DEFAULTS = Limits()
 
@@ -40,12 +40,12 @@ def leak_audit(
     """Everything that can be audited without reading a picture.
 
     Args:
-        questions: of the data set.
+        questions: all questions of the data set.
         scenes: the scene of every clip, by clip id.
         splits: clip ids by name of the split.
         seed: of the bootstrap over clips.
         limits: gains above them are leaks.
-        model: what a model that saw no picture got right.
+        model: results of a model that received no images.
 
     Equal questions, scenes, splits and seed give equal bytes.
     """
@@ -72,7 +72,7 @@ def leak_audit(
 
 
 def _near_duplicates(questions: Sequence[Question]) -> dict[str, Json]:
-    """Near-duplicate questions that can be told without reading pictures: one photo file, or one frame of one clip."""
+    """Near-duplicate questions found without decoding images: same photo file, or same frame of one clip."""
     frames: dict[str, tuple[str, ...]] = {}
     files: dict[tuple[str, ...], set[str]] = {}
     for question in questions:

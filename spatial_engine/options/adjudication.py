@@ -22,7 +22,7 @@ class AdjudicateOptions(Checked):
         None
     )
     disagreements: Annotated[
-        bool, Doc("List the questions that people disagree on; with --annotator, judge them as a third person.")
+        bool, Doc("List the questions on which annotators disagree; with --annotator, judge them as a third annotator.")
     ] = False
 
     def __post_init__(self) -> None:

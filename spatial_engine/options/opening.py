@@ -22,13 +22,13 @@ class OpenOptions(Checked):
     ] = None
     fps: Annotated[
         float | None,
-        Doc("Frames per second of image folders, which have no times of their own; videos are thinned to this rate."),
+        Doc("Frames per second of image folders, which have no timestamps; videos are subsampled to this rate."),
     ] = None
     start: Annotated[float | None, Doc("Leave out the footage before this time, in seconds.")] = None
     end: Annotated[float | None, Doc("Leave out the footage from this time on, in seconds.")] = None
     clips: Annotated[
         StrPath | None,
-        Doc("YAML file with options of single clips (docs/clips.md); by default clips.yaml beside the footage."),
+        Doc("YAML file with options per clip (docs/clips.md); by default clips.yaml beside the footage."),
     ] = None
     crop: Annotated[
         tuple[int, int, int, int] | None,
@@ -41,7 +41,7 @@ class OpenOptions(Checked):
         tuple[float, float, float, float] | None,
         Doc(
             "Known camera: focal lengths and principal point in pixels of the upright full-size frame; "
-            "(0, 0) is the centre of the top-left pixel. It wins over an intrinsics.json beside the footage."
+            "(0, 0) is the centre of the top-left pixel. It overrides an intrinsics.json beside the footage."
         ),
     ] = None
     upright: Annotated[
@@ -52,7 +52,7 @@ class OpenOptions(Checked):
     ] = False
     licence: Annotated[str, Doc("Licence of the footage; every question states it.")] = "unknown"
     max_side: Annotated[int, Doc("Experts work on frames whose longer side has at most this many pixels.")] = 960
-    max_keyframes: Annotated[int, Doc("Most frames that take part in the joint estimate of camera and scene.")] = 60
+    max_keyframes: Annotated[int, Doc("Largest number of frames in the joint estimate of camera and scene.")] = 60
 
     def __post_init__(self) -> None:
         super().__post_init__()

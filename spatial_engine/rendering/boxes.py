@@ -12,7 +12,7 @@ from spatial_engine.rendering.textures import Material
 
 @dataclass(frozen=True, kw_only=True)
 class Box:
-    """A cuboid whose own frame sits in its middle, axes along its edges."""
+    """A cuboid. The origin of its frame is its centre, the axes are along its edges."""
 
     name: str
     size_m: tuple[float, float, float]
@@ -34,7 +34,7 @@ class MovingBox:
     box: Box
     """Its `world_from_box` is not used."""
     world_from_box: Float64[np.ndarray, "n 4 4"]
-    """Where the box is in each frame."""
+    """Pose of the box in each frame."""
 
 
 def standing(

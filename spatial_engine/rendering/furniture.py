@@ -17,7 +17,7 @@ LAMPSHADE = Material(kind="fabric", colour=(250, 228, 178), accent=(236, 200, 14
 
 
 def cloth(colour: Colour, accent: Colour, seed: int) -> Material:
-    """Striped."""
+    """Striped fabric."""
     return Material(kind="fabric", colour=colour, accent=accent, seed=seed)
 
 

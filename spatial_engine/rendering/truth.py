@@ -1,4 +1,4 @@
-"""What experts would say of a rendered scene if they were never wrong: exact signals, σ as good as zero."""
+"""Ground-truth signals of a rendered scene, with negligible σ."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ def true_signals(
     indices are the scene's. A zooming scene has no single camera and raises ValueError.
     """
     if scene.effects.zoom != 1:
-        raise ValueError("a scene with zoom has no one camera: ask truth of one with Effects(zoom=1)")
+        raise ValueError("a scene with zoom has no single camera: use one with Effects(zoom=1)")
     source = Provenance(expert="renderer", version=VERSION, settings={"scene": clip.id}, seed=scene.seed)
     dense = np.asarray(clip.frames[::stride] if frames is None else sorted(frames), dtype=np.int64)
     return {
@@ -81,7 +81,7 @@ def _gravity(scene: RenderedScene, clip: Clip, source: Provenance) -> Gravity:
 
 
 def motion_kind(world_from_cam: Float64[np.ndarray, "n 4 4"]) -> MotionKind:
-    """What the camera really does."""
+    """The true kind of camera motion."""
     if np.ptp(world_from_cam[:, :3, 3], axis=0).max() > EXACT:
         return "general"
     return "rotation_only" if np.ptp(world_from_cam[:, :3, :3], axis=0).max() > EXACT else "static"

@@ -1,4 +1,4 @@
-"""What the clip pages draw: camera paths from above and from the side, tracks, the horizon."""
+"""Figures of the clip pages: camera paths from above and from the side, tracks, the horizon."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

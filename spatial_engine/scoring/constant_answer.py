@@ -17,11 +17,12 @@ Answer = TypeVar("Answer", bound=Hashable)
 def best_constant(
     answers: Sequence[Answer], hits: Callable[[Sequence[Answer], Sequence[int]], Sequence[int]]
 ) -> Answer:
-    """The answer, among the right ones of some questions, that is right for most of them; the first of equals.
+    """The answer, among the right ones of some questions, that is right for most of them; of equally good ones the
+    first.
 
     `answers`: the right answer of each question, sorted. `hits(tried, on)`: for each answer of `tried`, for how many of
-    the questions with the indices `on` it is right. Of many answers a sample is tried, on a sample: enough to find the
-    peak of a distribution.
+    the questions with the indices `on` it is right. If there are many, a sample of answers is tried on a sample of
+    questions: enough to find the peak of a distribution.
     """
     common = [answer for answer, count in Counter(answers).most_common(_TRIED // 3) if count > 1]
     tried = [*common, *(answers[i] for i in _evenly_spaced(len(answers), _TRIED))]

@@ -43,8 +43,8 @@ SCORERS = Registry(
         "spatiallogic_strict": f"{_PUBLISHED}.spatiallogic:SpatialLogicStrict",
     },
 )
-"""All published scorers. The name alone is what the benchmark's own code gives (EscherVerse: its paper);
-`_strict` is the same score without its loopholes, read by our own readers."""
+"""All published scorers. A name without suffix reproduces the benchmark's own code (EscherVerse: its paper);
+`_strict` is the same score without its known defects, with this package's readers of answers."""
 
 IDS = ("id", "question_id", "session_id", "index", "pid")
 """Fields that may hold an item's id; the first that is there counts."""
@@ -62,7 +62,7 @@ class ScoredItem:
 
 @dataclass(frozen=True, kw_only=True)
 class Totals:
-    """What a benchmark reports of one model, as fractions."""
+    """What a benchmark reports for one model, as fractions."""
 
     score: float | None
     """The number that the benchmark ranks by; None where it has none."""
@@ -81,14 +81,14 @@ class Scorer(ABC):
 
     @abstractmethod
     def score(self, item: Item, response: str) -> Score:
-        """Of one response. Raises `UsageError` for an item that cannot be scored; never for a response."""
+        """Score of one response. Raises `UsageError` for an item that cannot be scored; never for a response."""
 
     def category(self, item: Item) -> str:
         """The group in which an item is also reported; "" for none."""
         return ""
 
     def total(self, scored: Sequence[ScoredItem]) -> Totals:
-        """Of all items: unless a benchmark does otherwise the mean, and the mean of each category."""
+        """Totals over all items: by default the mean, and the mean of each category."""
         return Totals(score=mean(scored), categories={name: mean(own) for name, own in self.groups(scored).items()})
 
     def groups(self, scored: Iterable[ScoredItem]) -> dict[str, list[ScoredItem]]:
@@ -132,7 +132,7 @@ def item_id(item: Item, number: int) -> str:
     for name in IDS:
         if isinstance(item.get(name), str | int):
             return str(item[name])
-    raise UsageError(f"item {number} has no id", f"give each item one, as {', '.join(IDS)}")
+    raise UsageError(f"item {number} has no id", f"give each item one of the fields {', '.join(IDS)}")
 
 
 def mean(scored: Sequence[ScoredItem]) -> float | None:

@@ -12,7 +12,7 @@ from spatial_engine.sequences.cameras import read_numbers
 from spatial_engine.sequences.manifest import Match, Times
 
 NONE = -1
-"""Stands for: nothing belongs to this image."""
+"""No row belongs to this image."""
 
 
 def by_order(images: int, count: int, what: str) -> Int64[np.ndarray, "n"]:
@@ -27,12 +27,10 @@ def by_name(images: Sequence[Path], names: Sequence[str], what: str) -> Int64[np
     numbers = [number_in(name) for name in names]
     if len(set(numbers)) < len(numbers):
         twice = next(name for name, number in zip(names, numbers, strict=True) if numbers.count(number) > 1)
-        raise UsageError(
-            f"the number in {twice!r} stands in several names of {what}", "match: order, or a narrower pattern"
-        )
+        raise UsageError(f"several names of {what} have the number in {twice!r}", "match: order, or a narrower pattern")
     row = {number: index for index, number in enumerate(numbers)}
     found = np.array([row.get(number_in(image.name), NONE) for image in images], dtype=np.int64)
-    return _some(found, what, "no number in their names is that of an image")
+    return _require_any(found, what, "no number in their names matches an image")
 
 
 def by_row(images: Sequence[Path], rows: int, what: str) -> Int64[np.ndarray, "n"]:
@@ -50,7 +48,7 @@ def by_time(
     nearest = np.where(np.abs(truth_s[after] - images_s) < np.abs(truth_s[before] - images_s), after, before)
     found = np.where(np.abs(truth_s[nearest] - images_s) <= tolerance_s, nearest, NONE)
     gap = float(np.min(np.abs(truth_s[nearest] - images_s)))
-    return _some(found, what, f"the nearest is {gap:.3g} s from an image, and {tolerance_s:g} s are allowed")
+    return _require_any(found, what, f"the nearest is {gap:.3g} s from an image; the tolerance is {tolerance_s:g} s")
 
 
 def number_in(name: str) -> int | None:
@@ -59,7 +57,7 @@ def number_in(name: str) -> int | None:
     return int(found[-1]) if found else None
 
 
-def _some(found: Int64[np.ndarray, "n"], what: str, why: str) -> Int64[np.ndarray, "n"]:
+def _require_any(found: Int64[np.ndarray, "n"], what: str, why: str) -> Int64[np.ndarray, "n"]:
     if np.all(found == NONE):
         raise UsageError(
             f"none of the {what} belongs to an image: {why}", "check the patterns, and match: order | name | time"
@@ -85,7 +83,7 @@ def matched(
         return by_name(images, names, what) if names else by_row(images, count, what)
     if images_s is None or times_s is None:
         whose = "images" if images_s is None else what
-        raise UsageError(f"match: time, and the {whose} have no times", "state times, or match: order | name")
+        raise UsageError(f"match: time, but the {whose} have no timestamps", "state times, or match: order | name")
     return by_time(images_s, times_s, tolerance_s, what)
 
 

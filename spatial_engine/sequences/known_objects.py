@@ -26,7 +26,7 @@ def read_mask(path: Path) -> np.ndarray:
 
     raw = cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
     if raw is None or raw.ndim != 2:
-        raise UsageError(f"{path} is no image of instances", "one channel: the place in the list of objects, from 1")
+        raise UsageError(f"{path} is not an instance mask", "use one channel; its values count the objects from 1")
     return np.asarray(raw)
 
 
@@ -38,17 +38,17 @@ class KnownObjects:
     world_from_object: Float64[np.ndarray, "n k 4 4"]
     """Per image: middle and axes of each box; NaN where it is not known."""
     size: Float64[np.ndarray, "k 3"]
-    """Sides along those axes."""
+    """Side lengths along those axes."""
     sigma: float
-    """Of middles and sides, in the world's unit; masks make the signal exact instead."""
+    """σ of centres and side lengths, in the world's unit; not used if there are masks."""
     masks: Sequence[Path | None] = ()
-    """Instance image of each image; empty: there are none."""
+    """Instance mask of each image; empty: there are none."""
     of_value: Mapping[int, int] = field(default_factory=dict)
     """Object of each value in the masks; other values are no object."""
     read: Callable[[Path], np.ndarray] = read_mask
 
     def only(self, image: int) -> "KnownObjects":
-        """Those of one image, a scene of its own."""
+        """The objects of one image, as a scene of its own."""
         here = np.flatnonzero(np.isfinite(self.world_from_object[image]).all(axis=(1, 2)))
         place = {int(old): new for new, old in enumerate(here)}
         return replace(
@@ -61,7 +61,7 @@ class KnownObjects:
         )
 
     def signal(self, frames: Sequence[int], provenance: Provenance) -> Objects | None:
-        """Of some frames; of those with a mask, where there are masks."""
+        """The signal of these frames; if there are masks, of those with a mask."""
         shown = sorted({int(frame) for frame in frames if not self.masks or self.masks[frame] is not None})
         if not shown or not self.labels:
             return None

@@ -1,4 +1,4 @@
-"""A clip and what its data set knows about it."""
+"""A clip with ground truth."""
 
 from collections.abc import Sequence as Items
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Sequence:
     clip: Clip
     """Its media: of the same id as when the folder of images is opened without a manifest."""
     truth: Truth
-    """What is known."""
+    """The ground truth."""
     manifest: Manifest
     """How its files are read."""
 
@@ -29,7 +29,7 @@ class Sequence:
         return scene
 
     def signals(self) -> dict[str, str]:
-        """What is known, a line of words each."""
+        """One line of text per signal with ground truth."""
         found: dict[str, str] = {}
         truth, frames = self.truth, [int(frame) for frame in self.clip.frames]
         path = truth.signals(self.clip).get("camera_path")
@@ -43,13 +43,13 @@ class Sequence:
             registered = "" if truth.depth.stated.registered else ", not registered to the pictures: not used"
             found["depth"] = f"{count} of {len(frames)} frames{registered}"
         if truth.objects is not None:
-            masks = "with masks" if truth.objects.masks else "boxes alone"
+            masks = "with masks" if truth.objects.masks else "boxes only"
             found["objects"] = f"{len(truth.objects.labels)}, {masks}"
         return found
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """What is wrong with the truth, measured once on the pictures: some seconds."""
+        """Errors of the ground truth, found by comparing it with the images. Takes some seconds, once."""
         return examine(self.clip, self.truth, self.manifest)
 
     @property

@@ -1,4 +1,4 @@
-"""One rectangle of every frame: whatever comes after sees frames of that size, and a camera that is shifted with it."""
+"""One rectangle of every frame: later steps see frames of that size, and a camera that is shifted with it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -44,8 +44,8 @@ def check_crop(crop: Crop, width_px: int, height_px: int, *, camera_is_stated: b
     off_px = np.hypot(left + width / 2 - width_px / 2, top + height / 2 - height_px / 2)
     if not camera_is_stated and off_px > _OFF_CENTRE * max(width_px, height_px):
         raise ClipError(
-            f"{given} lies {off_px:.0f} pixels beside the centre of the frames, where the camera's axis is expected",
-            "state the camera of the whole frame with intrinsics, or crop both sides alike",
+            f"{given} is {off_px:.0f} pixels off-centre, and the principal point is not known",
+            "give the intrinsics of the whole frame, or crop symmetrically",
         )
 
 

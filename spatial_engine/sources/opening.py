@@ -1,4 +1,4 @@
-"""Footage becomes clips: one per shot, with an id that only its content decides."""
+"""Footage becomes clips: one per shot, with an id computed from its content."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
@@ -24,7 +24,7 @@ MIN_FRAMES = 2
 
 @runtime_checkable
 class Cache(Protocol):
-    """Keeps what opening footage found out (`spatial_engine.store.Store` is one)."""
+    """Caches what opening footage found (`spatial_engine.store.Store` is one)."""
 
     def get(self, key: str) -> dict[str, Any] | None:
         """The JSON object put under `key`, or None."""
@@ -54,7 +54,7 @@ def open_footage(footage: Footage, options: OpenOptions | None = None, cache: Ca
     """Splits footage into shots of at most a minute. Reads a video once, end to end, unless the cache knows it.
 
     Raises:
-        ClipError: nothing in it can be a clip, or it has no times for --start/--end. Other footage is not concerned.
+        ClipError: nothing in it can be a clip, or it has no times for --start/--end. Other footage is still opened.
     """
     options = options or OpenOptions()
     try:
@@ -64,7 +64,7 @@ def open_footage(footage: Footage, options: OpenOptions | None = None, cache: Ca
     except DecodingError as error:
         raise ClipError(error.cause, error.remedy) from error
     except OSError as error:
-        raise ClipError(f"it cannot be read ({error.strerror})", "check that it is there and may be read") from error
+        raise ClipError(f"it cannot be read ({error.strerror})", "check that it exists and is readable") from error
 
 
 def open_photo(path: Path, name: str, options: OpenOptions | None = None) -> Clip:
@@ -73,7 +73,7 @@ def open_photo(path: Path, name: str, options: OpenOptions | None = None) -> Cli
     try:
         header = read_header(path)
     except (OSError, SyntaxError, ValueError) as error:
-        raise ClipError(f"{path.name} is not a readable image", "check that it is whole") from error
+        raise ClipError(f"{path.name} is not a readable image", "the file may be damaged") from error
     _check_size(header.width_px, header.height_px)
     folder = ImageFolder(paths=(path,), name=name, width_px=header.width_px, height_px=header.height_px)
     reader = _image_reader(folder)
@@ -136,7 +136,7 @@ def _open_video(video: VideoFile, options: OpenOptions, cache: Cache | None) -> 
     index, times_s = survey.index, survey.index.times_s
     _check_size(index.width_px, index.height_px)
     if times_s is None and options.fps is not None:
-        times_s = np.arange(len(index.pts)) / options.fps  # a bare stream: the user's rate is its clock
+        times_s = np.arange(len(index.pts)) / options.fps  # a bare stream has no timestamps
     kept = _kept(times_s, len(index.pts), options)
     chosen = [(shot, np.intersect1d(shot.frames, kept)) for shot in _shots(survey.shots, times_s, kept)]
     chosen = [(shot, frames) for shot, frames in chosen if len(frames) >= MIN_FRAMES]

@@ -1,4 +1,4 @@
-"""What a signal is filed under: a hash over all that its expert could read."""
+"""Cache key of a signal: a hash over all that its expert can read."""
 
 import hashlib
 import json

@@ -96,9 +96,9 @@ def audit_dataset(
     )
 
 
-def note_truth(audit: LabelAudit, dataset: Dataset, worst: Sequence[Mapping[str, Json]]) -> None:
-    """Writes the counts against truth to the data set's audit.json and card; agreement proves nothing and is
-    omitted."""
+def record_counts(audit: LabelAudit, dataset: Dataset, worst: Sequence[Mapping[str, Json]]) -> None:
+    """Writes the counts against truth to the data set's audit.json and card. Sequences with poses from the same images
+    (kind "agreement") are omitted."""
     if audit.truth is None:
         return
     facts = audit.truth.all.facts
@@ -184,7 +184,7 @@ def audit_labels(
         progress: receives what is done.
 
     Raises:
-        UsageError: `out` holds something else, or no sequence is of a clip of the data set.
+        UsageError: `out` holds other files, or no sequence matches a clip of the data set.
     """
     opened = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)
     target = default_out(opened.path) if out is None else Path(out)
@@ -192,5 +192,5 @@ def audit_labels(
     source = open_store(store) if isinstance(store, str | Path) else store
     sequences = [truth] if isinstance(truth, str | Path) else truth
     audit = audit_dataset(opened, sequences, store=source, progress=progress)
-    note_truth(audit, opened, write_audit(audit, opened, target))
+    record_counts(audit, opened, write_audit(audit, opened, target))
     return audit

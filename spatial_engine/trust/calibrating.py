@@ -31,7 +31,7 @@ Skipped = tuple[str, str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Calibration:
+class CalibrationResult:
     """The result of `calibrate`."""
 
     maps: SigmaCalibration
@@ -41,7 +41,7 @@ class Calibration:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeasuredSet:
+class SetErrors:
     """The measured errors of one set."""
 
     name: str
@@ -51,12 +51,12 @@ class MeasuredSet:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeasureSet:
+class MeasureSetTask:
     """The task of a worker: compares the signals of a set's pictures with its truth."""
 
     annotating: AnnotateClips
 
-    def __call__(self, given: str) -> MeasuredSet:
+    def __call__(self, given: str) -> SetErrors:
         """Opens, annotates and compares a set clip by clip; names what fails."""
         name, errors, skipped = _set_name(given), {}, []
         try:
@@ -70,7 +70,7 @@ class MeasureSet:
             if (known := explained(error)) is None:
                 raise
             skipped.append((given, known.cause, known.remedy))
-        return MeasuredSet(name=name, errors=errors, skipped=tuple(skipped))
+        return SetErrors(name=name, errors=errors, skipped=tuple(skipped))
 
     def _errors(self, sequence: OpenedSequence) -> list[SignalErrors]:
         """Experts get the pictures and their time stamps, but no camera and no pose."""
@@ -94,7 +94,9 @@ class MeasureSet:
         store.write_failures(clip.id, {})  # what failed is tried again
         (annotated,) = self.annotating([clip])
         if annotated.lacking or any(entry.state == "failed" for entry in annotated.entries):
-            raise SpatialEngineError(annotated.outcome, "see: spatial-engine doctor; run it again: it goes on")
+            raise SpatialEngineError(
+                annotated.outcome, "run spatial-engine doctor, then repeat the command: it resumes"
+            )
         return signal_errors(clip, store.signals(clip.id), sequence)
 
 
@@ -105,7 +107,7 @@ def calibrate(
     *,
     progress: Progress | None = None,
     **fields: Any,
-) -> Calibration:
+) -> CalibrationResult:
     """Fits the σ calibration of experts. Signals that the store has are not computed again.
 
     Args:
@@ -126,26 +128,28 @@ def calibrate(
     annotating = prepared(store, options, progress)
     check_able(annotating.experts, annotating.model_options)
     create_store(store)
-    task, given = MeasureSet(annotating=annotating), list(dict.fromkeys(map(str, sequences)))
-    done: dict[str, MeasuredSet] = {}
+    task, given = MeasureSetTask(annotating=annotating), list(dict.fromkeys(map(str, sequences)))
+    done: dict[str, SetErrors] = {}
     progress.begin("measuring", len(given))
     for each, result in run_tasks(task, given, options.workers):
         if isinstance(result, Crashed):
             lost = (each, result.error, result.remedy)
-            result = MeasuredSet(name=_set_name(each), errors={}, skipped=(lost,))
+            result = SetErrors(name=_set_name(each), errors={}, skipped=(lost,))
         done[each] = result
         progress.step(result.name, f"failed: {result.skipped[0][1]}" if result.skipped else "done")
     errors = _by_set([done[each] for each in given])
     skipped = tuple(part for each in given for part in done[each].skipped)
     if not any(errors.values()):
         causes = (
-            "; ".join(f"{name}: {cause}" for name, cause, _ in skipped) or "truth and signals have nothing in common"
+            "; ".join(f"{name}: {cause}" for name, cause, _ in skipped) or "no signal has a counterpart in the truth"
         )
         raise UsageError(f"nothing to fit on ({causes})", "give sequences with poses or depth: docs/sequences.md")
-    return Calibration(maps=fitted_maps(errors), errors=errors, skipped=skipped)
+    return CalibrationResult(maps=fit_calibration(errors), errors=errors, skipped=skipped)
 
 
-def fitted_maps(errors: Mapping[str, Sequence[SignalErrors]], settings: FitSettings | None = None) -> SigmaCalibration:
+def fit_calibration(
+    errors: Mapping[str, Sequence[SignalErrors]], settings: FitSettings | None = None
+) -> SigmaCalibration:
     """The calibration of all quantities in errors by set. Independent of their order."""
     samples: dict[tuple[str, str, str, str, str], dict[str, list[ErrorSample]]] = defaultdict(lambda: defaultdict(list))
     for name in sorted(errors):
@@ -171,7 +175,7 @@ def _joined(parts: Sequence[ErrorSample]) -> ErrorSample:
     )
 
 
-def _by_set(measured: Sequence[MeasuredSet]) -> dict[str, tuple[SignalErrors, ...]]:
+def _by_set(measured: Sequence[SetErrors]) -> dict[str, tuple[SignalErrors, ...]]:
     """Errors by set, sorted. A clip in two sets counts in the first only: the held-out set must be unseen."""
     seen: set[str] = set()
     found: dict[str, list[SignalErrors]] = defaultdict(list)

@@ -17,17 +17,17 @@ from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
 
 _DENSE = 8
-"""Frames of which true depth is read, ..."""
+"""Number of frames whose true depth is read."""
 _PAIRS = 4
-"""... among them those of so many matched pairs."""
+"""Number of matched pairs whose frames are among them."""
 
 
 def signal_errors(clip: Clip, signals: Signals, truth: TrueClip) -> list[SignalErrors]:
     """One record per quantity that both the signals and truth know; errors of which truth is unsure are counted and
     left out. The same inputs give the same records.
 
-    Signals are taken as their experts gave them: nothing is refused, no disagreement is in their σ. A check signal
-    (`camera_path_check`) is not looked at: its expert is measured where it speaks first.
+    Signals are taken as their experts gave them: none is refused, and their σ include no disagreement. A check signal
+    (`camera_path_check`) is skipped: its expert is measured where it provides the signal itself.
     """
     kept = {name: s for name, s in signals.items() if not name.endswith("_check") and not isinstance(s, NoEstimate)}
     mine = Scene(clip=clip, signals=kept, no_estimates={})
@@ -90,8 +90,8 @@ def _relative(scene: Scene, pairs: Sequence[tuple[int, int]]) -> Rotation:
 
 
 def _directions_error(mine: Scene, true: Scene, path: CameraPath, pairs: Sequence[tuple[int, int]]) -> SignalErrors:
-    """Where one frame was taken, seen from another, across that direction: σ as `place_direction` has it, the turn's
-    part beside. Directions of which nothing can be asked are left out."""
+    """Error of the direction from one camera to another, perpendicular to it: σ as in `place_direction`, without the
+    rotation's part. Directions that no question can use are left out."""
     assert true.path is not None
     direction, length = _directions(mine, pairs)
     exact, true_length = _directions(true, pairs)

@@ -55,7 +55,7 @@ def clip_yield(
     seed: int,
     maps: SigmaCalibration | None = None,
 ) -> list[ClipYield]:
-    """One entry per template. `maps` calibrate the σ of the signals; by default they are the packaged ones. Reads a few
+    """One entry per template. `maps` calibrate the σ of the signals; by default the packaged factors do. Reads a few
     pictures, and raises what reading footage raises."""
     mapped = with_sigma_calibration(signals, packaged_calibration() if maps is None else maps)
     return scene_yield(pictures_of(clip), scenes_of(clip, mapped), templates, settings, seed)

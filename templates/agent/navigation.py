@@ -21,7 +21,7 @@ from templates.question import FormatName, Mark, Option, Photo, Phrasing
 from templates.scene.marks import candidate_pixels, filter_markable, listed, spread_frames
 from templates.scene.pictures import Params, Pictures
 from templates.scene.scene import Scene
-from templates.scene.shared_view import lies_in, shared_views
+from templates.scene.shared_view import are_in_view, shared_views
 from templates.template import Template
 
 _PLACES = 14
@@ -176,7 +176,7 @@ def _open_question(answer: Plan, fact: Fact) -> Phrasing:
 def _point(scene: Scene, frame_a: int, frame_b: int, rng: np.random.Generator) -> list[float] | None:
     """A markable pixel of photo A whose point lies inside photo B; None if there is none."""
     xy = filter_markable(scene, frame_a, rng.permutation(candidate_pixels(scene, frame_a))[:_POINTS])
-    shared = xy[lies_in(scene, frame_a, xy, [frame_b])[0]]
+    shared = xy[are_in_view(scene, frame_a, xy, [frame_b])[0]]
     return listed(shared[0]) if len(shared) else None
 
 

@@ -1,8 +1,9 @@
 """Answer types and the formats that ask for them: one file each, listed in `registry`.
 
-An answer type defines what is *right*: its JSON, P(right), the wording of its tolerance, the score of a prediction. A
-format defines how the answer is asked for: as a letter, in words, as a number. Gate, data set, audit, scoring, exports
-and rewards use both through their base classes: a new one is one class, in the registry or an entry point.
+An answer type defines which answers are *right*: its JSON, P(right), the wording of its tolerance, the score of a
+prediction. A format defines how the answer is asked for: as a letter, in words, as a number. Gate, data set, audit,
+scoring, exports and rewards use both through their base classes: a new one is one class, in the registry or an entry
+point.
 """
 
 from templates.answers.answer import RIGHT, UNDECIDED, WRONG, Answer

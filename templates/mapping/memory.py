@@ -22,7 +22,7 @@ _INTERVALS = 24
 _MIN_SHARE = 0.25
 """Least length of an interval, as a share of the registered frames."""
 _MIN_IN_PLANE = 0.8
-"""Least extent of the path on the map over its extent in space: a floor plan does not show a lift."""
+"""Smallest ratio of the path's extent on the map to that in space: a floor plan does not show vertical motion."""
 _MAX_PITCH_FOR_HEADING = np.radians(60.0)
 
 Plane = Literal["floor", "camera"]

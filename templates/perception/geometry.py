@@ -210,7 +210,8 @@ def frames_with_surface(scene: Scene) -> np.ndarray:
 def _distant_pairs(
     xy: np.ndarray, ranges: np.ndarray, min_distance_px: float, rng: np.random.Generator
 ) -> list[tuple[int, int]]:
-    """Disjoint pairs of rows at least `min_distance_px` apart: by turns two of distinct ranges, and any two."""
+    """Disjoint pairs of rows at least `min_distance_px` apart: alternately two with clearly different ranges and any
+    two."""
     pairs: list[tuple[int, int]] = []
     free = [int(row) for row in rng.permutation(len(xy))]
     while free and len(pairs) < _PAIRS_PER_FRAME:

@@ -25,7 +25,7 @@ _MIN_SIGMA_PX = 0.05
 def out_of_view(
     scene: Scene, frame_a: int, xy_a_px: Float64[np.ndarray, "2"], frame_b: int
 ) -> Measured | Undecided | None:
-    """The label that photo b does not show the point at a pixel of photo a; None where that is not proven.
+    """The answer that photo b does not show the point at a pixel of photo a; None if that is not proven.
 
     Every point on the pixel's ray, from half the measured range to infinity, must lie beyond one edge of photo b.
     """

@@ -10,9 +10,9 @@ from templates.scene.marks import known_pixels
 from templates.scene.scene import Scene
 
 _MIN_POINTS = 8
-"""Fewest points from which a share is computed."""
+"""Smallest number of points from which a share is computed."""
 _MAX_POINTS = 100
-"""Most points from which a share is computed."""
+"""Largest number of points from which a share is computed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,12 +34,12 @@ def shared_views(scene: Scene, frame_a: int, frames_b: Sequence[int]) -> dict[in
         return {}
     a, *others = scene.world_from_cam([frame_a, *frames_b])[:, :3, 3]
     travels = [float(np.linalg.norm(b - a) / np.nanmedian(ranges)) for b in others]
-    shares = lies_in(scene, frame_a, xy, frames_b)[:, np.isfinite(ranges)].mean(axis=1).tolist()
+    shares = are_in_view(scene, frame_a, xy, frames_b)[:, np.isfinite(ranges)].mean(axis=1).tolist()
     views = zip(frames_b, shares, travels, strict=True)
     return {frame: SharedView(share=share, travel=travel) for frame, share, travel in views if np.isfinite(travel)}
 
 
-def lies_in(
+def are_in_view(
     scene: Scene, frame_a: int, xy_px: Float64[np.ndarray, "k 2"], frames_b: Sequence[int]
 ) -> Bool[np.ndarray, "n k"]:
     """Whether the points at pixels of photo A lie inside other photos; False where unknown."""

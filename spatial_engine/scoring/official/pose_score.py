@@ -1,4 +1,4 @@
-"""How near a plan came: direction, position and orientation of where it ends (lmms-eval's spatialtreebench)."""
+"""How close a plan ends to the goal, in direction, position and orientation (lmms-eval's spatialtreebench)."""
 
 from dataclasses import dataclass
 from math import degrees, exp, isnan
@@ -36,7 +36,7 @@ class PoseScore:
 
 
 def pose_score(start: Pose, end: Pose, goal: Pose) -> PoseScore:
-    """Raises ValueError for a quaternion without direction."""
+    """Raises ValueError for a quaternion of length zero."""
     displacement = [b - a for a, b in zip(start[:3], end[:3], strict=True)]
     goal_displacement = [b - a for a, b in zip(start[:3], goal[:3], strict=True)]
     distance_m, goal_distance_m = length(displacement), length(goal_displacement)
@@ -61,7 +61,8 @@ def clamped(score: float) -> float:
 
 
 def refusal(raw: float, *, moved: bool, finite: bool) -> dict[str, Any]:
-    """The `detail` of a score: why the plan does not deserve it. Empty if it does, or if the score is 0."""
+    """The `detail` of a score: why the plan scores 0 instead. Empty if nothing is wrong, or if the score is 0
+    anyway."""
     if clamped(raw) == 0:
         return {}
     if not finite:

@@ -34,7 +34,8 @@ class Executed:
 
 @cache
 def _dialect() -> tuple[dict[str, tuple[int, int]], float, float]:
-    """(column and sign by symbol, step in metres, step in radians). Imported late: action_mapping takes its time."""
+    """(column and sign by symbol, step in metres, step in radians). Imported here because action_mapping imports
+    slowly."""
     from action_mapping.official_dialect import ROTATION_STEP_RAD, TRANSLATION_STEP_M
     from action_mapping.primitives import PRIMITIVES, STAY
 
@@ -90,7 +91,7 @@ def execute(start: Pose, segment: Mapping[str, Any], sizes: tuple[Any, Any]) -> 
         _composed((0.0, sin(tilt / 2), 0.0, cos(tilt / 2)), (0.0, 0.0, sin(pan / 2), cos(pan / 2))),
     )
     orientation = unit(_composed(rotation, unit(start[3:])))
-    shorter = length(orientation) + 1e-12  # as the reference has it
+    shorter = length(orientation) + 1e-12  # as in the reference
     pose = (x + dx, y + dy, z + dz, *(part / shorter for part in orientation))
     return Executed(pose, moved, isfinite(dx) and isfinite(dy) and isfinite(dz))
 
@@ -105,7 +106,7 @@ def length(vector: Sequence[float]) -> float:
 
 
 def unit(quaternion: Sequence[float]) -> Quaternion:
-    """As scipy has it. Raises ValueError for one without a direction."""
+    """As in scipy. Raises ValueError for a quaternion of length zero."""
     x, y, z, w = quaternion
     norm = sqrt(x * x + y * y + z * z + w * w)
     if not 0 < norm < float("inf"):

@@ -1,4 +1,4 @@
-"""A response to one of our questions: the answer in it, and what that is worth."""
+"""Finds the answer in a response to a question of a data set, and scores it."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -41,13 +41,13 @@ def read(question: Question, response: str | None) -> Reading | Unreadable:
 
 
 def bare(question: Question, text: str) -> Json | None:
-    """The answer that a text is, if it is nothing else: for rewards, which forgive nothing. None else."""
+    """The answer if the text is the answer and nothing else, else None. For rewards, which are strict."""
     found = by_format(question, lambda form: reader_of(form.reader).bare(question, text))
     return None if isinstance(found, Unscored) else found
 
 
 def holds(question: Question, quote: str, answer: str) -> bool:
-    """Whether words that a judge quotes from a reply hold the answer that it found there, as far as rules can tell."""
+    """Whether the words that a judge quotes from a reply support the answer that it found, as far as rules can tell."""
     found = by_format(question, lambda form: reader_of(form.reader).holds(question, quote, answer))
     return False if isinstance(found, Unscored) else found
 
@@ -58,13 +58,13 @@ def score_read(question: Question, value: Json) -> Score | Unscored:
 
 
 def chance(question: Question) -> float:
-    """What someone who guesses evenly expects of `score`: 1/k of k options, 1/2, 1/n! of n photos, else 0."""
+    """Expected score of a uniform guess: 1/k of k options, 1/2, 1/n! of n photos, else 0."""
     found = by_format(question, lambda form: form.chance(question))
     return 0.0 if isinstance(found, Unscored) else found
 
 
 def by_format(question: Question, asked: Callable[[Format], _T]) -> _T | Unscored:
-    """What is asked of a question's format, or why the question's fields do not allow it."""
+    """The result of `asked` for the question's format; `Unscored` if fields are missing or do not fit the format."""
     try:
         return asked(format_of(question.format))
     except UnknownNameError:
@@ -72,4 +72,4 @@ def by_format(question: Question, asked: Callable[[Format], _T]) -> _T | Unscore
     except UnscorableError as error:
         return Unscored(reason=str(error))
     except _UNFIT:
-        return Unscored(reason=f"fields of another shape than those of the format {question.format}")
+        return Unscored(reason=f"the question's fields do not fit the format {question.format}")

@@ -1,4 +1,4 @@
-"""SpatialTree-Bench on rows of its own: as published, as it should be, and with the paper's own score of plans."""
+"""Scorers for rows of SpatialTree-Bench: the published metrics, the corrected ones, and the paper's score of plans."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -49,7 +49,7 @@ class SpatialTree(Scorer):
 
 
 class SpatialTreeStrict(Scorer):
-    """The same metrics as they should be."""
+    """The same metrics without their known defects (docs/scoring.md)."""
 
     source: ClassVar[str] = "the same metrics without their quirks; leaves without items are left out of the tree"
     fields: ClassVar[Mapping[str, str]] = SpatialTree.fields
@@ -64,7 +64,7 @@ class SpatialTreeStrict(Scorer):
         elif name == "multichoiceeval":
             extra = {**extra, "option": item.get("option", [])}
         if name not in self.metrics:
-            return Score(value=0.0, detail={"fault": f"no metric is called {name[:40]}"})
+            return Score(value=0.0, detail={"fault": f"unknown metric {name[:40]}"})
         text = item.get("judge_reply") if name == "gpteval" else response
         found = self.metrics[name](text, item["answer"], extra)
         return Score(value=found["score"], detail=found["detail"])

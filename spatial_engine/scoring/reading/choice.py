@@ -68,9 +68,9 @@ def _concluded(text: str, options: Options) -> _Event | None:
     if not events:
         return None
     last = max(events, key=lambda event: event.place)
-    taken_back = [cue for cue in cues_from(text, last.place) if cue["correction"]]
-    if taken_back and declines(_sentence(text, taken_back[-1].end()), options):
-        return _Event(taken_back[-1].start(), "refused")
+    withdrawals = [cue for cue in cues_from(text, last.place) if cue["correction"]]
+    if withdrawals and declines(_sentence(text, withdrawals[-1].end()), options):
+        return _Event(withdrawals[-1].start(), "refused")
     return last
 
 
@@ -114,8 +114,8 @@ def _stated(text: str, options: Options, start: int = 0, corrections_only: bool 
 
 
 def _is_meant(text: str, choice: tuple[Choice, int], firm: bool) -> bool:
-    """Whether a choice is neither asked nor called wrong. After weak words ("so") the sentence must end with it, or
-    continue with a reason."""
+    """Whether a choice is neither part of a question nor called wrong. After weak words ("so") the sentence must end
+    with it, or continue with a reason."""
     what, end = choice
     if text[end : end + 3].strip(" )*\"'").startswith("?") or WRONG.match(text, end):
         return False

@@ -154,7 +154,7 @@ def _plain_numbers(text: str) -> Iterator[Quantity]:
 
 def _value(found: re.Match[str]) -> float | None:
     if found["words"]:
-        value = _spelt(found["words"].lower())
+        value = _number_from_words(found["words"].lower())
     elif found["alone"]:
         value = _FRACTIONS[found["alone"]]
     else:
@@ -192,7 +192,7 @@ def _digits(written: str) -> str:
     return written
 
 
-def _spelt(words: str) -> float:
+def _number_from_words(words: str) -> float:
     """Value of a number in words."""
     if words == "half":
         return 0.5

@@ -1,4 +1,5 @@
-"""The published metrics of one answer as they should be: letters, numbers, yes or no, angles, points, judges."""
+"""The published metrics of one answer without their known defects: letters, numbers, yes or no, angles, points,
+judges."""
 
 import base64
 import binascii
@@ -38,7 +39,7 @@ def multichoiceeval(response: str, answer: Any, extra_info: Mapping[str, Any]) -
         raise UnscorableError("the options are not a list of texts")
     place = ord(letter) - ord("A")
     if options and place >= len(options):
-        raise UnscorableError(f"the answer {letter} is none of {len(options)} options")
+        raise UnscorableError(f"the answer {letter} is not one of the {len(options)} options")
     prediction = value_of(read_choice(response, options or [""] * max(_FEWEST, place + 1)))
     return float(prediction == letter), {"prediction": prediction}
 
@@ -53,7 +54,8 @@ def letter_of(answer: Any) -> str:
 
 @strict_metric
 def meanrelativeacc(response: str, answer: Any, extra_info: Mapping[str, Any]) -> tuple[float, dict[str, Any]]:
-    """Mean relative accuracy: the share of ten limits that |prediction - target| / |target| meets (0: |prediction|).
+    """Mean relative accuracy: the share of ten limits that |prediction - target| / |target| does not exceed (target 0:
+    |prediction|).
 
     `answer`: a number; `extra_info["unit"]`: its unit, if it has one; the response is converted to it.
     """

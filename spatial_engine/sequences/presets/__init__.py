@@ -19,7 +19,7 @@ Images = Sequence[Path]
 
 @dataclass(frozen=True, kw_only=True)
 class Overrides:
-    """What a preset's own code reads of a data set, one entry per image; the rest is read as the manifest says."""
+    """Ground truth that a preset's own code reads, one entry per image; the rest is read as the manifest says."""
 
     cameras: tuple[Camera, ...] = ()
     """One per image."""
@@ -46,7 +46,7 @@ class Preset:
     fits: Callable[[Path], bool]
     """Whether a folder looks like one sequence of it."""
     layouts: Callable[[Path], Iterable[Layout]]
-    """All its sequences. Raises `UsageError` where a file that it needs is missing or odd."""
+    """All its sequences. Raises `UsageError` if a file that it needs is missing or malformed."""
     source: str
     """Where the layout is described."""
     checked: bool

@@ -1,6 +1,6 @@
 """KITTI object: training/{image_2, calib, label_2, velodyne}. Every image is a scene of its own.
 
-The world is the rectified camera 0 (x right, y down, z forward); camera 2 stands 6 cm beside it.
+The world is the rectified camera 0 (x right, y down, z forward); camera 2 is 6 cm beside it.
 """
 
 from collections.abc import Sequence
@@ -64,9 +64,11 @@ def _calibration(path: Path) -> dict[str, Float64[np.ndarray, "k"]]:
         if {name: rows[name].size for name in ("P2", "R0_rect", "Tr_velo_to_cam")} != {
             "P2": 12, "R0_rect": 9, "Tr_velo_to_cam": 12,
         }:  # fmt: skip
-            raise ValueError("rows of other lengths")
+            raise ValueError("unexpected row lengths")
     except (OSError, ValueError, KeyError) as error:
-        raise UsageError(f"{path} is no calibration: {error}", "P2, R0_rect and Tr_velo_to_cam") from error
+        raise UsageError(
+            f"{path} is not a calibration file: {error}", "it needs P2, R0_rect and Tr_velo_to_cam"
+        ) from error
     return rows
 
 

@@ -1,6 +1,6 @@
 """ScanNet++: dslr/undistorted_images (photos) and iphone/rgb (video), both posed by COLMAP.
 
-The photos as shipped are fisheye, which no signal holds: they are opened only after the toolkit's own undistortion.
+The published photos are fisheye, which is not supported: undistort them with the ScanNet++ toolkit first.
 """
 
 from collections.abc import Iterator

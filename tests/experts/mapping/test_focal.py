@@ -11,10 +11,10 @@ from experts.mapping.focal import (
     KnownCamera,
     disagreement,
     estimated_relative_sigma,
-    independent,
+    independent_camera,
     plausible_shares,
     unknown_camera,
-    users_camera,
+    user_camera,
 )
 from experts.provenance import Provenance
 from experts.signals import Calibration, NoEstimate
@@ -45,10 +45,10 @@ def calibration(share: float, relative_sigma: float, **source: object) -> Calibr
 
 
 def test_the_users_camera_is_kept_at_full_size() -> None:
-    user = users_camera(clip(intrinsics=Intrinsics.centred(320, 240, 250.0)), SETTINGS)
+    user = user_camera(clip(intrinsics=Intrinsics.centred(320, 240, 250.0)), SETTINGS)
     assert user is not None
     assert (user.camera.fx_px, user.camera.width_px, user.relative_sigma) == (500.0, 640, 0.005)
-    assert users_camera(clip(), SETTINGS) is None
+    assert user_camera(clip(), SETTINGS) is None
 
 
 def test_an_unknown_camera_has_a_large_sigma() -> None:
@@ -57,12 +57,12 @@ def test_an_unknown_camera_has_a_large_sigma() -> None:
 
 
 def test_a_calibration_is_used_only_with_a_small_measured_sigma() -> None:
-    known = independent({"calibration": calibration(0.7, 0.06)}, SETTINGS)
+    known = independent_camera({"calibration": calibration(0.7, 0.06)}, SETTINGS)
     assert known is not None and (known.camera.fx_px, known.relative_sigma) == (448.0, 0.06)
-    assert independent({"calibration": calibration(0.7, 0.06, sigma="raw")}, SETTINGS) is None
-    assert independent({"calibration": calibration(0.7, 0.13)}, SETTINGS) is None
-    assert independent({"calibration": NoEstimate(reason="too few straight lines")}, SETTINGS) is None
-    assert independent({}, SETTINGS) is None
+    assert independent_camera({"calibration": calibration(0.7, 0.06, sigma="raw")}, SETTINGS) is None
+    assert independent_camera({"calibration": calibration(0.7, 0.13)}, SETTINGS) is None
+    assert independent_camera({"calibration": NoEstimate(reason="too few straight lines")}, SETTINGS) is None
+    assert independent_camera({}, SETTINGS) is None
 
 
 def test_the_error_of_a_camera_is_measured_in_joint_sigmas() -> None:

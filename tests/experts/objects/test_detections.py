@@ -6,13 +6,13 @@ import pytest
 from experts.objects.detections import (
     Detections,
     DetectionSettings,
-    agrees,
+    assign_pixels,
     boxes_at,
-    detected,
     label_scores,
+    mask_matches_box,
     masks_at,
-    once,
-    segmented,
+    non_maximum_suppression,
+    select_boxes,
 )
 
 SETTINGS = DetectionSettings()
@@ -45,17 +45,17 @@ def block(height: int, width: int, rows: slice, columns: slice) -> np.ndarray:
 
 def test_a_box_of_columns_10_to_19_has_edges_between_pixels() -> None:
     boxes = np.array([shares(10, 20, 20, 50, 200, 100)], dtype=np.float32)
-    one = detected(boxes, scores_of(0.8), (100, 200), SETTINGS)
+    one = select_boxes(boxes, scores_of(0.8), (100, 200), SETTINGS)
     np.testing.assert_allclose(one.boxes_px, [[9.5, 19.5, 19.5, 49.5]], atol=1e-4)
     assert one.label.tolist() == [1] and one.scores == pytest.approx([0.8])
 
 
 def test_owlv2_counts_shares_of_the_padded_square() -> None:
     boxes = np.array([shares(10, 20, 20, 50, 200, 200)], dtype=np.float32)
-    one = detected(boxes, scores_of(0.8), (100, 200), SETTINGS, padded_to_square=True)
+    one = select_boxes(boxes, scores_of(0.8), (100, 200), SETTINGS, padded_to_square=True)
     np.testing.assert_allclose(one.boxes_px, [[9.5, 19.5, 19.5, 49.5]], atol=1e-4)
     below = np.array([shares(10, 90, 20, 150, 200, 200)], dtype=np.float32)
-    one = detected(below, scores_of(0.8), (100, 200), SETTINGS, padded_to_square=True)
+    one = select_boxes(below, scores_of(0.8), (100, 200), SETTINGS, padded_to_square=True)
     np.testing.assert_allclose(one.boxes_px, [[9.5, 89.5, 19.5, 99.5]], atol=1e-4)  # cut at the picture
 
 
@@ -69,7 +69,7 @@ def test_nan_and_low_scores_are_no_detections() -> None:
     boxes = np.array([shares(10, 20, 50, 60, 200, 100)] * 4, dtype=np.float32)
     scores = scores_of(0.9, 0.9, 0.1, 0.9)
     boxes[0, 2], scores[1, 2] = np.nan, np.nan
-    kept = detected(boxes, scores, (100, 200), SETTINGS)
+    kept = select_boxes(boxes, scores, (100, 200), SETTINGS)
     assert len(kept.scores) == 1
     logits = np.zeros((1, 4), dtype=np.float32)
     logits[0, 2] = np.nan
@@ -77,16 +77,16 @@ def test_nan_and_low_scores_are_no_detections() -> None:
 
 
 def test_no_detections_give_empty_results() -> None:
-    none = detected(np.zeros((0, 4), np.float32), np.zeros((0, 3), np.float32), (100, 200), SETTINGS)
+    none = select_boxes(np.zeros((0, 4), np.float32), np.zeros((0, 3), np.float32), (100, 200), SETTINGS)
     assert none.boxes_px.shape == (0, 4)
-    empty = segmented(none, np.zeros((0, 50, 100), dtype=bool), np.zeros(0), (100, 200), SETTINGS)
+    empty = assign_pixels(none, np.zeros((0, 50, 100), dtype=bool), np.zeros(0), (100, 200), SETTINGS)
     assert empty.ids.shape == (50, 100) and (empty.ids == -1).all()
 
 
 def test_of_overlapping_boxes_of_one_name_the_best_is_kept() -> None:
     three = found([0, 0, 100, 100], [5, 0, 105, 100], [200, 0, 300, 100])
-    assert once(three, 0.6).tolist() == [0, 2]
-    assert once(found([0, 0, 100, 100], [5, 0, 105, 100], label=[0, 1]), 0.6).tolist() == [0, 1]
+    assert non_maximum_suppression(three, 0.6).tolist() == [0, 2]
+    assert non_maximum_suppression(found([0, 0, 100, 100], [5, 0, 105, 100], label=[0, 1]), 0.6).tolist() == [0, 1]
 
 
 def test_edges_are_converted_when_a_picture_is_resampled() -> None:
@@ -110,25 +110,25 @@ def test_mask_logits_lie_over_the_whole_picture(size: tuple[int, int]) -> None:
 
 def test_masks_that_do_not_agree_with_their_box_are_refused() -> None:
     box = np.array([9.5, 9.5, 49.5, 39.5])
-    assert agrees(block(60, 80, slice(10, 40), slice(10, 50)), box, SETTINGS)
-    assert not agrees(block(60, 80, slice(10, 40), slice(10, 20)), box, SETTINGS)  # a quarter of its width
-    assert not agrees(block(60, 80, slice(0, 60), slice(0, 80)), box, SETTINGS)
-    assert not agrees(np.zeros((60, 80), dtype=bool), box, SETTINGS)
+    assert mask_matches_box(block(60, 80, slice(10, 40), slice(10, 50)), box, SETTINGS)
+    assert not mask_matches_box(block(60, 80, slice(10, 40), slice(10, 20)), box, SETTINGS)  # a quarter of its width
+    assert not mask_matches_box(block(60, 80, slice(0, 60), slice(0, 80)), box, SETTINGS)
+    assert not mask_matches_box(np.zeros((60, 80), dtype=bool), box, SETTINGS)
     corners = block(60, 80, slice(10, 11), slice(10, 50)) | block(60, 80, slice(10, 40), slice(10, 11))
-    assert not agrees(corners, box, SETTINGS)  # fills almost nothing
+    assert not mask_matches_box(corners, box, SETTINGS)  # fills almost nothing
 
 
 def test_a_shared_pixel_belongs_to_the_smaller_object() -> None:
     two = found([9.5, 9.5, 49.5, 39.5], [19.5, 19.5, 29.5, 29.5], label=[0, 1])
     masks = np.stack([block(60, 80, slice(10, 40), slice(10, 50)), block(60, 80, slice(20, 30), slice(20, 30))])
-    both = segmented(two, masks, np.array([0.9, 0.9]), (60, 80), SETTINGS)
+    both = assign_pixels(two, masks, np.array([0.9, 0.9]), (60, 80), SETTINGS)
     assert both.ids[25, 25] == 1 and both.ids[12, 12] == 0 and both.ids[0, 0] == -1
 
 
 def test_of_two_names_of_one_object_the_better_is_kept() -> None:
     two = found([9.5, 9.5, 49.5, 39.5], [9.5, 9.5, 48.5, 39.5], label=[0, 1])
     masks = np.stack([block(60, 80, slice(10, 40), slice(10, 50)), block(60, 80, slice(10, 40), slice(10, 49))])
-    one = segmented(two, masks, np.array([0.9, 0.9]), (60, 80), SETTINGS)
+    one = assign_pixels(two, masks, np.array([0.9, 0.9]), (60, 80), SETTINGS)
     assert one.detections.label.tolist() == [0]
-    unsure = segmented(two, masks, np.array([np.nan, 0.2]), (60, 80), SETTINGS)
+    unsure = assign_pixels(two, masks, np.array([np.nan, 0.2]), (60, 80), SETTINGS)
     assert not len(unsure.detections.scores) and (unsure.ids == -1).all()

@@ -62,7 +62,7 @@ def test_a_line_cut_to_nothing(file: ResponseFile) -> None:
 def test_a_damaged_line_is_named(file: ResponseFile, line: bytes) -> None:
     append(file, ANSWER)
     file.path.write_bytes(file.path.read_bytes() + line + b"\n")
-    with pytest.raises(UsageError, match=r"line 2 of .* is no answer"):
+    with pytest.raises(UsageError, match=r"line 2 of .* is not a valid response"):
         file.read()
 
 

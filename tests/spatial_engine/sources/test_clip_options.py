@@ -93,7 +93,7 @@ def test_a_crop_must_fit_and_lie_in_the_middle_unless_the_camera_is_known(tmp_pa
     (footage,) = find_footage(write_images(tmp_path / "a", 0)).taken
     with pytest.raises(ClipError, match=f"does not lie in frames of {WIDTH}x{HEIGHT}"):
         open_clips(footage, OpenOptions(crop=(10, 0, 40, 36)))
-    with pytest.raises(ClipError, match="beside the centre"):
+    with pytest.raises(ClipError, match="pixels off-centre"):
         open_clips(footage, OpenOptions(crop=(0, 0, 40, 36)))
     assert open_clips(footage, OpenOptions(crop=(4, 2, 40, 32)))
     assert open_clips(footage, OpenOptions(crop=(0, 0, 40, 36), intrinsics=(50.0, 50.0, 23.0, 17.0)))

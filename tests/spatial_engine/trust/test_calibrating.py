@@ -15,7 +15,7 @@ from experts.sigma_calibration import packaged_calibration, read_calibration
 from spatial_engine.cli.main import main
 from spatial_engine.errors import UsageError
 from spatial_engine.store.store import FootageRecord, open_store
-from spatial_engine.trust.calibrating import calibrate, fitted_maps, sigma_table
+from spatial_engine.trust.calibrating import calibrate, fit_calibration, sigma_table
 from tests.spatial_engine.fake_experts import FakeSettings
 from tests.spatial_engine.trust.known_room import EXPERT, opened, read_poses, write_poses
 from tests.spatial_engine.trust.known_signals import noisy
@@ -189,7 +189,7 @@ def test_nothing_to_fit_on_is_a_usage_error(room, tmp_path, capsys):
 def test_experts_of_two_versions_have_a_map_each(sets, witness, tmp_path):
     errors = calibrate(sets, tmp_path / "store", experts=[witness]).errors
     newer = {name: (*own, *(replace(each, version="2") for each in own)) for name, own in errors.items()}
-    assert {each.version for each in fitted_maps(newer).factors} == {"1", "2"}
+    assert {each.version for each in fit_calibration(newer).factors} == {"1", "2"}
 
 
 def test_docs_have_the_table_of_the_packaged_maps():
