@@ -99,7 +99,7 @@ def clopper_pearson(
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotatorAgreement:
-    """Of two annotators on the questions that both judged."""
+    """Agreement of two annotators on the questions that both judged."""
 
     questions: int
     agreement: float
@@ -158,7 +158,7 @@ class Comparison:
     interval: tuple[float, float] | None
     """95 % limits of it, by bootstrap over clips; None for a single clip."""
     p: float
-    """How often a difference at least as large comes about if the sign of every clip's difference is random."""
+    """p value of a difference if the sign of every clip's difference is random (sign-flip test)."""
     facts: int
     clips: int
     a_better: int

@@ -31,9 +31,10 @@ def read_numbers(path: Path) -> Float64[np.ndarray, "r c"]:
 _AGREE = 0.02
 """Cameras that differ by more are several cameras."""
 _BENT = 0.01
-"""Share of the diagonal by which one radial term may miss the true lens ..."""
+"""Largest error of a lens model with one radial term, as a share of the diagonal."""
 _MOST = 0.95
-"""... over this part of the picture. TUM's first Kinect is missed by 0.5 % (its first term alone would by 4 %)."""
+"""Part of the picture over which that error is measured. TUM's first Kinect is missed by 0.5 % (its first term alone
+would by 4 %)."""
 _HALF = 0.5
 """COLMAP and nerfstudio put the corner of the first pixel at (0, 0); here its centre is."""
 _COLMAP = {
@@ -130,7 +131,8 @@ def _numbers(values: np.ndarray, form: str) -> Camera:
 
 
 def of_matrix(matrix: np.ndarray, corner: bool = False) -> Camera:
-    """Of a K or a projection. `corner`: its (0, 0) is the corner of the first pixel, not its centre."""
+    """The camera of a K or a projection matrix. `corner`: its (0, 0) is the corner of the first pixel, not its
+    centre."""
     half = _HALF if corner else 0.0
     return Camera(
         fx=float(matrix[0, 0]), fy=float(matrix[1, 1]), cx=float(matrix[0, 2]) - half, cy=float(matrix[1, 2]) - half
@@ -151,7 +153,7 @@ def _colmap(path: Path) -> Iterator[Camera]:
 
 
 def nerfstudio_camera(stated: dict, path: Path) -> Camera:  # type: ignore[type-arg]
-    """Of a transforms.json. Raises `UsageError` for a fisheye."""
+    """The camera of a transforms.json. Raises `UsageError` for a fisheye."""
     model = str(stated.get("camera_model", "OPENCV"))
     if model not in ("OPENCV", "PINHOLE", "SIMPLE_PINHOLE") or stated.get("is_fisheye"):
         raise UsageError(f"{path}: a camera of the model {model}", _UNDISTORT)

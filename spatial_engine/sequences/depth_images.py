@@ -21,7 +21,7 @@ class DepthSource(Protocol):
 
     @property
     def stated(self) -> DepthImages:
-        """What the manifest says of it."""
+        """The manifest's entry on depth."""
         ...
 
     def has(self, frame: int) -> bool:
@@ -44,7 +44,7 @@ class DepthFiles:
     paths: Sequence[Path | None]
     stated: DepthImages
     camera: Camera | None
-    """Of the depth images, at their own size; needed where depth is along the ray."""
+    """Camera of the depth images, at their own size; needed where depth is along the ray."""
 
     def has(self, frame: int) -> bool:
         """Whether an image has a file."""
@@ -69,7 +69,7 @@ class DepthFiles:
         return z.astype(np.float32)
 
     def _numbers(self, raw: np.ndarray, path: Path) -> np.ndarray:
-        """What the bits mean."""
+        """The numbers that the stored bits encode."""
         if self.stated.bits == "number":
             return raw.astype(np.float64)
         if raw.dtype != np.uint16:

@@ -234,9 +234,9 @@ def _sound_frames(path: CameraPath, found: Sequence[Finding]) -> set[int]:
 
 _SCALES = (0.001, 0.01, 0.1, 0.2, 0.5, 0.8, 0.9, 1.0, 1.1, 1.25, 2.0, 5.0, 10.0, 100.0, 1000.0)
 _CLEARLY = 0.7
-"""z and range: the other is right if its error is smaller by this factor ..."""
+"""z and range: the other is right if its error is smaller by this factor."""
 _BY_HALF = 0.5
-"""... and a scale factor, of which several are tried, by this one."""
+"""The same for a scale factor, of which several are tried."""
 _OFF_SHARE = 0.004
 """Median reprojection error, as a share of the frame's width, above which depth does not belong to the colour pixels.
 Over eight frames a registered sensor shows 0.0023 (HoloLens), colour and depth of two cameras 0.0054 (7-Scenes)."""

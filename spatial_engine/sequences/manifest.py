@@ -12,7 +12,7 @@ from spatial_engine.sources.yaml_file import read_yaml
 
 
 class _Stated:
-    """What a user writes: a key that is not known is an error, a word is no number."""
+    """Base of the manifest's parts: an unknown key is an error, and so is text where a number belongs."""
 
     __pydantic_config__: ClassVar = {"extra": "forbid", "strict": False}
 
@@ -66,19 +66,19 @@ class Poses(_Stated):
     """Camera poses."""
 
     file: str = ""
-    """A path in a format of `sources.trajectories` ("poses.txt") ..."""
+    """File with all poses, in a format of `sources.trajectories` ("poses.txt")."""
     files: str = ""
-    """... or a pattern of texts with one 4x4 matrix each."""
+    """Instead: pattern of text files with one 4x4 matrix each."""
     form: str = "auto"
-    """Of `file`: a format of `sources.trajectories`; "matrices": 16 numbers of a 4x4 matrix a row; "quaternions": x y z
-    qx qy qz qw a row; "axis-angle": time, rotation vector, translation a row. Of `files`: auto, or "strecha": K, zeros,
-    rotation, centre, size."""
+    """Format of `file`: one of `sources.trajectories`; "matrices": 16 numbers of a 4x4 matrix a row; "quaternions": x y
+    z qx qy qz qw a row; "axis-angle": time, rotation vector, translation a row. Of `files`: auto, or "strecha": K,
+    zeros, rotation, centre, size."""
     direction: Literal["c2w", "w2c"] = "c2w"
     axes: Literal["opencv", "opengl", "ned"] = "opencv"
-    """Of the camera: x right, y down, z forward; x right, y up, z backward; x forward, y right, z down."""
+    """Axes of the camera: x right, y down, z forward; x right, y up, z backward; x forward, y right, z down."""
     match: Match = "order"
     tolerance_s: float = 0.02
-    """Of a match by time."""
+    """Largest time difference of a match by time."""
     rotation_sigma_deg: float = 0.5
     direction_sigma_deg: float = 2.0
     """σ of the direction between two positions."""
@@ -103,7 +103,7 @@ class DepthImages(_Stated):
     registered: bool = True
     """Whether depth and colour pixels at one place see the same point; else depth is not used as truth."""
     camera: Camera | None = None
-    """Of the depth camera, where it is not the colour camera."""
+    """Intrinsics of the depth camera, if it is not the colour camera."""
     match: Match = "order"
     tolerance_s: float = 0.02
     relative_sigma: float = 0.01
@@ -119,12 +119,12 @@ class Gravity(_Stated):
 
 @dataclass(frozen=True, kw_only=True)
 class Scale(_Stated):
-    """What lengths are."""
+    """Unit of lengths."""
 
     kind: Literal["metric", "relative"]
     relative_sigma: float = 0.02
     source: str = ""
-    """Where metres come from ("Kinect", "GPS/IMU")."""
+    """Source of the metric scale ("Kinect", "GPS/IMU")."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +138,7 @@ class Objects(_Stated):
     as complete: whatever is not in it stands still."""
     match: Match = "order"
     sigma: float = 0.05
-    """Of middles and sides without masks, in the world's unit."""
+    """σ of centres and side lengths without masks, in the world's unit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +165,7 @@ class Manifest(_Stated):
     scale: Scale | None = None
     objects: Objects | None = None
     checked: bool = False
-    """Of a preset: whether it was run on real data of that layout; else it is from documentation."""
+    """For a preset: whether it was run on real data of that layout; else it is from documentation."""
     notes: tuple[str, ...] = field(default=())
     """What to know about this data set."""
 

@@ -1,4 +1,4 @@
-"""What a data set knows, as signals: the data set is their provenance, its σ are those that its manifest states."""
+"""Ground truth of a data set as signals: their provenance is the data set, their σ are those of its manifest."""
 
 from collections.abc import Sequence as Items
 from dataclasses import dataclass, replace
@@ -125,7 +125,7 @@ def _median_step(poses: Float64[np.ndarray, "n 4 4"]) -> float:
 
 
 def _motion(poses: Float64[np.ndarray, "n 4 4"]) -> MotionKind:
-    """What the camera really does."""
+    """The true kind of camera motion."""
     if len(poses) and np.ptp(poses[:, :3, 3], axis=0).max() > _STILL:
         return "general"
     return "rotation_only" if len(poses) and np.ptp(poses[:, :3, :3], axis=0).max() > _STILL else "static"

@@ -14,7 +14,7 @@ _SHAPE = '{"fx": 525.0, "fy": 525.0, "cx": 319.5, "cy": 239.5} ("k1" if there is
 def camera_of(
     footage: Footage, width_px: int, height_px: int, numbers: tuple[float, float, float, float] | None
 ) -> Intrinsics | None:
-    """The camera that the user states for frames of this size; the command line wins. None: nothing is stated.
+    """The camera that the user states for frames of this size; the command line overrides it. None: nothing is stated.
 
     Raises:
         ClipError: the file is no camera, or the numbers cannot belong to frames of this size.

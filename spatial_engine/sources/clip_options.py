@@ -27,7 +27,7 @@ class ClipOptions:
     """Keys and values by name or pattern, in the order of the file."""
 
     def of(self, footage: Footage) -> dict[str, Any]:
-        """What the file says of one piece of footage; of several entries the later one wins, key by key."""
+        """The file's options for one piece of footage; of several entries the later one overrides, key by key."""
         options: dict[str, Any] = {}
         for pattern, entry in self.entries.items():
             if _matches(footage, pattern):

@@ -1,4 +1,4 @@
-"""How much footage there is, from what files say of themselves: nothing is decoded, so shots are not known."""
+"""Amount of footage, from the metadata of files: nothing is decoded, so shots are unknown."""
 
 import math
 from dataclasses import dataclass

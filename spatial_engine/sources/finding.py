@@ -1,4 +1,4 @@
-"""Walks what the user points at, and says of every file whether it is footage, and if not, why."""
+"""Walks the user's files and folders, and decides for every file whether it is footage, and if not, why."""
 
 import os
 from collections.abc import Iterator

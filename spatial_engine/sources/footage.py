@@ -7,7 +7,7 @@ from spatial_engine.errors import SpatialEngineError
 
 
 class ClipError(SpatialEngineError):
-    """This footage gives no clip. It concerns this footage alone: a batch goes on."""
+    """This footage gives no clip. A batch continues with other footage."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """A clip as JSON, so that the next run, or another process, opens it without looking for it again.
 
-Paths stand here, relative to `base` if one is given, and nowhere else in a store: ids and keys do not know them.
+Paths are stored here only, relative to `base` if one is given: ids and keys do not depend on them.
 """
 
 import os

@@ -1,4 +1,5 @@
-"""What one pass over footage finds out: its bytes' hash, which frames decode, the shots. Costly, so it can be kept."""
+"""Results of one pass over footage: the hash of its bytes, which frames decode, the shots. Costly, so they are
+cached."""
 
 import hashlib
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ class Survey:
     """A video, seen once from end to end."""
 
     sha256: str
-    """Of the file as it lies on disk."""
+    """SHA-256 of the file's bytes."""
     index: VideoIndex
     """Its frames."""
     shots: tuple[Shot, ...]
@@ -56,7 +57,7 @@ class ImageSurvey:
     """A folder of images, seen once."""
 
     sha256: str
-    """Of the bytes of all files in order."""
+    """SHA-256 of the bytes of all files in order."""
     damaged: tuple[int, ...]
     """Images that do not decode: no frames."""
 

@@ -1,4 +1,4 @@
-"""What each signal file of a clip must be, so that a damaged file is made anew instead of being believed.
+"""Checksums of the signal files of a clip, so that a damaged file is computed anew instead of being used.
 
 `checksums.json` holds size, time of change and sha256 of every signal file in its folder. A file of the size and the
 time that are written there is taken as it is: one look at the folder's entries, no reading. One of another time (a
@@ -40,7 +40,7 @@ def is_undamaged(file: Path) -> bool:
 
 
 def _entries(folder: Path) -> dict[str, Any]:
-    """What the file says; nothing if it is missing or damaged: all signals of the clip are made anew."""
+    """The file's checksums; none if it is missing or damaged: then all signals of the clip are computed anew."""
     try:
         found = read_json(folder / FILE)
     except (OSError, ValueError):

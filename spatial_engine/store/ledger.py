@@ -1,4 +1,4 @@
-"""What was done, at a glance: a sqlite table that can be made again from the store's files at any time."""
+"""Overview of finished work: a sqlite table that can be rebuilt from the store's files at any time."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ class Entry:
     reason: str = ""
     """Why there is no estimate, or why the expert failed."""
     seconds: float | None = None
-    """Of the whole call of the expert; None if it was not measured (a rebuilt ledger)."""
+    """Duration of the expert's whole call; None if it was not measured (a rebuilt ledger)."""
 
 
 class Ledger:
@@ -99,7 +99,7 @@ class Ledger:
 
 
 def entries_on_file(store: Store, clip_id: str) -> list[Entry]:
-    """What the files of a clip say, without seconds."""
+    """The rows of a clip from its files, without durations."""
     keys = store.record(clip_id).signals
     failures, no_estimate = store.failures(clip_id), store.no_estimates(clip_id)
     entries = []

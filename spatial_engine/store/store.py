@@ -33,7 +33,7 @@ _ANEW = "annotate the footage again into a new folder: spatial-engine annotate V
 
 @dataclass(frozen=True, kw_only=True)
 class ClipRecord:
-    """What `clip.json` says: the latest run's word on a clip."""
+    """The content of `clip.json`: the results of a clip's latest run."""
 
     clip: dict[str, Any]
     """What `spatial_engine.sources.clip_from_json` opens."""
@@ -43,7 +43,7 @@ class ClipRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class FootageRecord:
-    """What one file or folder of footage gave when it was opened last."""
+    """Result of the last opening of one file or folder of footage."""
 
     path: str
     """Where it lies, absolute."""
@@ -63,7 +63,7 @@ class Failure:
 
     expert: str
     signals: tuple[str, ...]
-    """What it should have provided."""
+    """The signals that it should have provided."""
     error: str
     """One line."""
     traceback: str = field(default="", repr=False)
@@ -87,7 +87,7 @@ class Store:
         return sorted(clip_id for clip_id in found if self._clip_file(clip_id).is_file())
 
     def record(self, clip_id: str) -> ClipRecord:
-        """What `clip.json` says. Raises `StoreError` for a clip that is not here."""
+        """The content of `clip.json`. Raises `StoreError` for a clip that is not here."""
         file = self._clip_file(clip_id)
         if not file.is_file():
             raise StoreError(f"no clip {clip_id} in {self.path}", f"it holds: {', '.join(self.clip_ids()) or 'none'}")
@@ -264,7 +264,7 @@ def create_store(path: str | Path) -> Store:
 
 
 def _whole(file: Path) -> Any:
-    """What a JSON file of the store says. Raises `StoreError` on damage."""
+    """The content of a JSON file of the store. Raises `StoreError` on damage."""
     try:
         return read_json(file)
     except ValueError as error:

@@ -26,7 +26,7 @@ _LEAST = 8
 
 @dataclass(frozen=True, kw_only=True)
 class _Ranges:
-    """Of one kind, beside true ones; rows are samples."""
+    """Estimated ranges of one kind beside true ones; rows are samples."""
 
     frame: Int64[np.ndarray, "n"]
     ratio: Float64[np.ndarray, "n"]
@@ -37,7 +37,7 @@ class _Ranges:
 
 
 def range_errors(mine: Scene, true: Scene, dense: Sequence[int]) -> Iterator[SignalErrors]:
-    """Of sparse points and of depth, in the frames whose true depth is there."""
+    """Errors of sparse points and of depth, in the frames that have true depth."""
     frames = [frame for frame in dense if true.has_depth(frame) and np.isfinite(mine.world_from_cam([frame])).all()]
     if mine.path is None or not frames:
         return
@@ -93,7 +93,8 @@ def _against(
 def sure_surface(
     true: Scene, frame: int, xy_px: Float64[np.ndarray, "k 2"]
 ) -> tuple[Float64[np.ndarray, "k 3"], Float64[np.ndarray, "k"]]:
-    """What truth shows at pixels of a frame, in camera axes, and relative σ of its range; NaN where it does not decide.
+    """True points at pixels of a frame, in camera axes, and the relative σ of their range; NaN where truth does not
+    decide.
 
     The spread over 3 px tells borders; into σ goes its share that reading the nearest pixel costs: 0.29 px of slope.
     """
@@ -136,13 +137,13 @@ def _scale(ranges: _Ranges, scale: Scale) -> Float64[np.ndarray, "n"]:
 
 
 GROSS_PX = 3.0
-"""A point is plainly wrong beyond this (at 640 px width), ..."""
+"""A point is an outlier beyond this error (at 640 px width), ..."""
 _PER_PAIR = 80
 """So many points of two frames are looked at, evenly thinned."""
 
 
 def pixel_errors(mine: Scene, true: Scene, dense: Sequence[int]) -> Iterator[SignalErrors]:
-    """Of matches and of tracks, in the frames whose true depth is there."""
+    """Errors of matches and of tracks, in the frames that have true depth."""
     frames = [frame for frame in dense if true.has_depth(frame) and np.isfinite(true.world_from_cam([frame])).all()]
     if mine.matches is not None:
         yield from _of_matches(mine, true, frames)

@@ -53,7 +53,7 @@ class SignalErrors:
 
     @property
     def sample(self) -> ErrorSample:
-        """What a map is fitted on."""
+        """The samples that a calibration factor is fitted on."""
         return ErrorSample(error=self.off, other=self.other)
 
     def to_json(self) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def gross_counts(outlier_probability: Float64[np.ndarray, "n"], wrong: Bool[np.n
 
 
 def joined_counts(parts: Iterable[Sequence[GrossCount]]) -> tuple[GrossCount, ...]:
-    """Of several clips together."""
+    """Errors of several clips together."""
     found = [each for part in parts for each in part]
     classes = {k: [each for each in found if each.at_most == k] for k in sorted({each.at_most for each in found})}
     return tuple(

@@ -24,7 +24,7 @@ class Verdict:
     reason: str
     """Why the question is undecidable or its answer unreadable; else ""."""
     margin: float | None
-    """Of a label, in σ."""
+    """Distance of a label from the nearest other one, in σ."""
     error: Mapping[str, float]
     """Answer minus truth of each number, in the answer's unit, wrapped for angles; {} for labels and without truth."""
     sigma: Mapping[str, float]

@@ -19,7 +19,7 @@ def markable(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:
 
 
 def filter_markable(scene: Scene, frame: int, xy_px: Float64[np.ndarray, "n 2"]) -> Float64[np.ndarray, "k 2"]:
-    """Those of the given pixels that are markable."""
+    """The given pixels that can be marked."""
     xy = np.round(xy_px[inside(scene.clip, xy_px)], 1)
     if not len(xy):
         return xy

@@ -39,10 +39,10 @@ class OutlierSettings:
     """Number of nearest tracks, within that radius, whose median residual is compared with the two limits below. It
     shows objects that slide along with the camera, which no single track reveals."""
     max_residual_px: float = 1.0
-    """Largest median residual of static surroundings (at 640 px width) ..."""
+    """Largest median residual of static surroundings (at 640 px width)."""
     max_residual_ratio: float = 1.5
-    """... or, if larger, this many times the median residual of the clip's tracks. In rendered rooms 1 % of the points
-    on a steadily sliding crate pass, and 70 to 98 % of the static ones."""
+    """If larger, the limit is this many times the median residual of the clip's tracks. In rendered rooms 1 % of the
+    points on a steadily sliding crate pass, and 70 to 98 % of the static ones."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,9 +15,9 @@ _MOVING_RADIUS_PX = 48.0
 _MAX_TRACK_SIGMA = 0.10
 """Largest relative σ of a range from tracks that can confirm or contradict depth."""
 _MAX_SIGMAS = 3.0
-"""Ranges agree within this many joint σ ..."""
+"""Ranges agree within this many combined σ."""
 _MAX_DIFFERENCE = 0.20
-"""... and within this relative difference: a larger one is an outlier, whatever σ is."""
+"""Ranges also agree only within this relative difference: a larger one is an outlier, whatever σ is."""
 
 
 def confirmed_by_tracks(

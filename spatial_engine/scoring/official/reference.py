@@ -1,4 +1,4 @@
-"""What the published metrics share: none of them raises, and by default exploits score 0."""
+"""Shared by the published metrics: none of them raises, and by default exploits score 0."""
 
 from collections.abc import Callable
 from functools import wraps

@@ -29,7 +29,7 @@ _LEAF_WEIGHTS: Mapping[str, float] = {
     "L4/Goal-Driven Execution/Agentic Navigation": 0.5, "L4/Goal-Driven Execution/Robotic Arm": 0.5,
     "L4/Open-world Exploration/Knowledge Acquisition": 0.7, "L4/Open-world Exploration/Self-Goaling": 0.3,
 }  # fmt: skip
-"""Of a leaf within its branch: spatree_hierarchy.json, the only place that gives them."""
+"""Weight of a leaf within its branch: spatree_hierarchy.json, the only place that gives them."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ def plain_words(text: str) -> str:
 
 
 def holds_numbers(question: Question, quote: str, answer: str) -> bool:
-    """Every number of the answer stands in the quote, without its sign, in digits or in small words."""
+    """Whether the quote contains every number of the answer, without its sign, in digits or as words."""
     stated = _numbers(answer)
     return bool(stated) and stated <= _numbers(quote)
 

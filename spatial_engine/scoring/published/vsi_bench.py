@@ -122,7 +122,7 @@ def number_score(prediction: float | None, target: float, harness: Harness) -> f
 
 
 def first_token(response: str) -> str:
-    """What stands before the first blank, without dots at its end. Line breaks are no blanks."""
+    """The text before the first blank, without dots at its end. Line breaks do not count as blanks."""
     return response.partition(" ")[0].rstrip(".").strip()
 
 

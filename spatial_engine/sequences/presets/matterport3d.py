@@ -72,7 +72,7 @@ def _manifest(name: str, folder: Path, scans: list[_Scan]) -> Manifest:
 
 
 def _camera(matrix: np.ndarray, height_px: int) -> Camera:
-    """Of a matrix that counts rows from the lower edge."""
+    """The camera of a matrix that counts rows from the lower edge."""
     upside = matrix.copy()
     upside[1, 2] = height_px - matrix[1, 2]
     return of_matrix(upside, corner=True)

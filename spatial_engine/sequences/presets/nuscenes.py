@@ -30,7 +30,7 @@ class _Tables:
         self.root, self.folder = root, next(path for path in sorted(root.glob("v1.0-*")) if path.is_dir())
 
     def rows(self, name: str) -> list[_Row]:
-        """Of one table."""
+        """Rows of one table."""
         path = self.folder / f"{name}.json"
         try:
             return json.loads(path.read_text(encoding="utf-8"))
