@@ -57,8 +57,8 @@ def aims(kept: Sequence[ClipVerdicts]) -> list[Aim]:
             for where, clips in (("rooms", rendered), ("real footage", real))
         ),
         Aim(
-            what=f"rooms: every leaf that is asked gives {LEAST_PER_MINUTE:g} facts a minute",
-            measured=f"{len(rooms.leaves) - len(slow)} of {len(rooms.leaves)} leaves",
+            what=f"rooms: at least {LEAST_PER_MINUTE:g} facts per minute for every covered ability",
+            measured=f"{len(rooms.leaves) - len(slow)} of {len(rooms.leaves)} abilities",
             reached=None if not rooms.leaves else not slow,
         ),
     ]
@@ -76,8 +76,8 @@ def _bound(found: LabelMetrics) -> Aim:
 def _none_wrong(found: LabelMetrics) -> Aim:
     facts, decided = found.facts, found.facts.right + found.facts.wrong
     return Aim(
-        what="real footage: none wrong",
-        measured=f"{facts.wrong} of {decided} facts in {facts.clips} clips: bound {percent(facts.bound)}",
+        what="real footage: no wrong fact observed",
+        measured=f"{facts.wrong} of {decided} facts in {facts.clips} clips (95 % upper bound {percent(facts.bound)})",
         reached=facts.wrong == 0 if decided else None,
     )
 

@@ -21,18 +21,28 @@ _REASONS = 5
 _TITLES = {
     "rendered": "Rendered rooms (exact truth)",
     "real": "Real footage with ground truth",
-    "agreement": "Agreement only (poses were computed from the same pictures, so they prove nothing)",
+    "agreement": "Agreement only (poses computed from the same images: not independent ground truth)",
 }
-_HEAD = ("right", "wrong", "undecidable", "clips", "≤ % wrong", "1 σ %", "2 σ %", "yield %", "facts / min")
+_HEAD = (
+    "correct",
+    "wrong",
+    "undecidable",
+    "clips",
+    "wrong, 95 % bound (%)",
+    "within 1 σ (%)",
+    "within 2 σ (%)",
+    "yield (%)",
+    "facts per minute",
+)
 _INTRO = """\
 # How far labels can be trusted
 
-Written by `make trust`. The default experts (no weights) make labels from the pictures alone; the labels are then
-compared with ground truth (docs/audit_labels.md). Counts are facts; a fact is wrong if any of its formats is wrong. The
-bound is a 95 % upper bound of the share of wrong facts: the larger of a bootstrap over clips and Clopper-Pearson with
-n_eff = n / (1 + 0.2 (facts per clip − 1)). If σ is right, 68.3 % of errors lie within 1 σ and 95.4 % within 2 σ. Yield
-is the share of facts drawn from the media alone that the engine decides. A leaf marked * gives fewer than 10 facts per
-minute of footage and misses that aim."""
+Written by `make trust`. The default experts (no weights) make labels from the images alone; the labels are then
+compared with ground truth (docs/audit_labels.md). All counts are numbers of facts; a fact is wrong if the answer in any
+of its formats is wrong. The bound is a 95 % upper bound of the share of wrong facts: the larger of a bootstrap over
+clips and Clopper-Pearson with n_eff = n / (1 + 0.2 (facts per clip − 1)). If σ is correct, 68.3 % of errors lie within
+1 σ and 95.4 % within 2 σ. Yield is the share of randomly drawn candidate facts (drawn from the images alone, before any
+signal is computed) that are asked."""
 
 
 def table(kept: Sequence[ClipVerdicts], *, seed: int, rooms: int, date: str, code: str) -> str:
@@ -43,13 +53,13 @@ def table(kept: Sequence[ClipVerdicts], *, seed: int, rooms: int, date: str, cod
 
 def _header(kept: Sequence[ClipVerdicts], seed: int, rooms: int, date: str, code: str) -> Iterator[str]:
     packages = ", ".join(f"{name} {version(name)}" for name in ("spatial-engine", *_PACKAGES))
-    yield f"- seed {seed}; {rooms} rooms, {len(kept) - rooms} sets of real footage" + (f"; {date}" if date else "")
+    yield f"- seed {seed}; {rooms} rooms, {len(kept) - rooms} real sequences" + (f"; {date}" if date else "")
     yield f"- Python {platform.python_version()}, {packages}; code {code}"
 
 
 def _aims(kept: Sequence[ClipVerdicts]) -> Iterator[str]:
     words = {True: "reached", False: "**missed**", None: "not measured"}
-    yield from ("| aim | measured | |", "|---|---|---|")
+    yield from ("| target | measured | result |", "|---|---|---|")
     for aim in aims(kept):
         yield f"| {aim.what} | {aim.measured} | {words[aim.reached]} |"
 
@@ -63,11 +73,11 @@ def _sections(kept: Sequence[ClipVerdicts]) -> Iterator[str]:
         yield from (*_of_leaves(metrics_of(own)), "")
         if kind == "rendered":
             moving = [clip for clip in own if clip.about["moves"]]
-            yield from ("### By condition", "", *_of_groups(own), "")
+            yield from ("### By condition", "", *_of_groups(own, "condition"), "")
             if moving:
                 yield from ("### Clips whose camera translates", "", *_of_leaves(metrics_of(moving)))
         else:
-            yield from ("### By set", "", *_of_groups(own), *_findings(own), "", *_refusals(own))
+            yield from ("### By sequence", "", *_of_groups(own, "sequence"), *_findings(own), "", *_refusals(own))
         yield from _signal_rows([each for clip in own for each in clip.signals])
 
 
@@ -81,7 +91,7 @@ def _sentence(clips: Sequence[ClipVerdicts]) -> str:
     facts, decided = found.facts, found.facts.right + found.facts.wrong
     outliers, numbers = outlier_count(_verdicts(clips))
     wrong = f"**{facts.wrong} of {decided} decided facts in {facts.clips} clips are wrong**"
-    share = f" {outliers} of {numbers} numbers have an error above {_OUTLIER_SIGMAS:g} σ"
+    share = f" Errors above {_OUTLIER_SIGMAS:g} σ: {outliers} of {numbers} numbers, facts near depth edges included"
     return f"{wrong} (bound {percent(facts.bound)})." + (
         f"{share} ({percent(outliers / numbers, 2)})." if numbers else ""
     )
@@ -95,11 +105,13 @@ def outlier_count(verdicts: Sequence[Verdict]) -> tuple[int, int]:
 
 def _of_leaves(found: AuditMetrics) -> Iterator[str]:
     yield from _rows(
-        "leaf", [*((_leaf(name, each), each) for name, each in found.leaves.items()), ("**all**", found.all)]
+        "ability", [*((_leaf(name, each), each) for name, each in found.leaves.items()), ("**all**", found.all)]
     )
+    if any(_leaf(*row).endswith("*") for row in found.leaves.items()):
+        yield from ("", f"\\*: fewer than {LEAST_PER_MINUTE:g} facts per minute, which misses the target.")
     if reasons := found.all.reasons:
         yield ""
-        yield f"Undecidable: {_counted(reasons.items())}."
+        yield f"Reasons for undecidable questions (a fact has one or more): {_counted(reasons.items())}."
 
 
 def _leaf(name: str, found: LabelMetrics) -> str:
@@ -107,14 +119,16 @@ def _leaf(name: str, found: LabelMetrics) -> str:
     return name + ("*" if rate is not None and rate < LEAST_PER_MINUTE else "")
 
 
-def _of_groups(clips: Sequence[ClipVerdicts]) -> Iterator[str]:
+def _of_groups(clips: Sequence[ClipVerdicts], first: str) -> Iterator[str]:
     """One row for each value of each condition."""
     values = Counter((name, value) for clip in clips for name, value in clip.about["conditions"].items())
 
     def group(name: str, value: str) -> LabelMetrics:
         return metrics_of([clip for clip in clips if clip.about["conditions"].get(name) == value]).all
 
-    yield from _rows("clips", [(f"{name}: {value}", group(name, value)) for name, value in sorted(values)])
+    yield from _rows(
+        first, [(value if name == "set" else f"{name}: {value}", group(name, value)) for name, value in sorted(values)]
+    )
 
 
 def _refusals(clips: Sequence[ClipVerdicts]) -> Iterator[str]:
@@ -144,7 +158,7 @@ def _findings(clips: Sequence[ClipVerdicts]) -> Iterator[str]:
         yield ""
     for clip in clips:
         for finding in clip.about["findings"]:
-            word = f"unsound: {clip.about['unsound']} frames are not counted" if finding["severe"] else "note"
+            word = f"excluded frames: {clip.about['unsound']}" if finding["severe"] else "note"
             yield f"- {clip.about['name']}: {word}: {finding['what']}: {finding['number']}"
 
 
@@ -154,9 +168,9 @@ def _signal_rows(errors: Sequence[SignalErrors]) -> Iterator[str]:
     of = {kind: [each for each in errors if (each.expert, each.signal, each.quantity) == kind] for kind in kinds}
     known = {kind: own for kind, own in of.items() if sum(len(each.off) for each in own)}
     if known:
-        yield from ("", "### Signals: errors in σ as stated", "")
+        yield from ("", "### Signals: errors relative to the stated σ", "")
         yield from (
-            "| expert | signal | quantity | clips | errors | 1 σ % | 2 σ % |",
+            "| expert | signal | quantity | clips | samples | within 1 σ (68 % expected) | within 2 σ (95 %) |",
             "|---|---|---" + "|--:" * 4 + "|",
         )
         for kind, own in known.items():
@@ -165,8 +179,15 @@ def _signal_rows(errors: Sequence[SignalErrors]) -> Iterator[str]:
             yield f"| {' | '.join(kind)} | {len(own)} | {len(reach)} | {' | '.join(within)} |"
     outliers = {kind: counts for kind, own in of.items() if (counts := joined_counts(each.gross for each in own))}
     if outliers:
-        yield from ("", "### Signals: outliers (outlier_probability)", "")
-        yield from ("| expert | signal | quantity | claimed | measured | of |", "|---|---|---" + "|--:" * 3 + "|")
+        yield from (
+            "",
+            "### Signals: outliers (a measured rate above the stated probability means that it is too low)",
+            "",
+        )
+        yield from (
+            "| expert | signal | quantity | stated probability | measured rate | samples |",
+            "|---|---|---" + "|--:" * 3 + "|",
+        )
         for kind, counts in outliers.items():
             for each in counts:
                 measured = percent(each.gross / each.samples, 2)

@@ -62,13 +62,13 @@ def test_the_yield_of_static_clips_counts_for_no_aim():
 
 def test_an_aim_without_measurement_is_neither_reached_nor_missed():
     found = measured(clip("walk", "right"))
-    assert found["real footage: none wrong"] is None
-    assert measured(clip("kitti", "undecidable", kind="real"))["real footage: none wrong"] is None
-    assert measured(clip("kitti", "wrong", kind="real"))["real footage: none wrong"] is False
+    assert found["real footage: no wrong fact observed"] is None
+    assert measured(clip("kitti", "undecidable", kind="real"))["real footage: no wrong fact observed"] is None
+    assert measured(clip("kitti", "wrong", kind="real"))["real footage: no wrong fact observed"] is False
 
 
 def test_a_leaf_with_few_facts_a_minute_has_not_reached_its_aim():
-    what = "rooms: every leaf that is asked gives 10 facts a minute"
+    what = "rooms: at least 10 facts per minute for every covered ability"
     assert measured(clip("walk", "right"))[what] is True  # 1 fact in 4 s
     few = clip("walk", "right")
     few.about["minutes"] = 1.0
@@ -83,11 +83,13 @@ def text() -> str:
 
 def test_the_page_has_every_number(text: str):
     assert "**0 of 3000 decided facts in 150 clips are wrong** (bound 0.5 %)." in text
-    assert "real footage: none wrong | 0 of 1 facts in 1 clips: bound 95.0 % | reached |" in text
+    assert (
+        "real footage: no wrong fact observed | 0 of 1 facts in 1 clips (95 % upper bound 95.0 %) | reached |" in text
+    )
     assert "- kitti: not asked: rotation below threshold (12); undecidable: no depth (1)" in text
     assert "| klt | tracks | pixel | 0.30 % | 0.50 % | 30000 |" in text
     assert "| klt | tracks | pixel | 150 | 300 | 50 | 100 |" in text
-    assert "prove nothing" in text
+    assert "not independent ground truth" in text
 
 
 def test_equal_verdicts_give_equal_bytes(text: str):
