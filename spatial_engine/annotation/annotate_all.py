@@ -69,7 +69,7 @@ def _annotate(clips: Sequence[Clip], task: AnnotateClips, store: Store, workers:
     watcher = Watcher(missing, due, task.experts, forecast, workers, progress)
     task.stages = watcher.stages
     present: list[tuple[Clip, ...]] = [(clip,) for clip in clips if clip.id not in due]
-    already, waiting = 0, _groups(missing, task, workers)
+    complete, kept, total, waiting = 0, 0, 0, _groups(missing, task, workers)
     # no process needs to start for those that are present
     results: Iterable[_Annotated] = chain(run(task, present, 0), run(task, waiting, workers, watcher))
     while True:
@@ -85,7 +85,9 @@ def _annotate(clips: Sequence[Clip], task: AnnotateClips, store: Store, workers:
                     busy.append(clip)
                     continue
                 ledger.write(done.entries)
-                already += not done.computed
+                complete += not done.computed
+                kept += sum(entry.seconds is None for entry in done.entries)
+                total += len(done.entries)
                 watcher.finish(clip, done)
                 progress.step(clip.name, done.outcome)
         if not suspects and not busy:
@@ -97,7 +99,10 @@ def _annotate(clips: Sequence[Clip], task: AnnotateClips, store: Store, workers:
         task.wait |= bool(busy)
         waiting = [(clip,) for clip in [*(clip for clip, _ in suspects), *busy]]  # from now on clip by clip
         results = run(task, waiting, workers, watcher)
-    progress.say(f"{counted(len(clips), 'clip')}: {already} already done")
+    progress.say(
+        f"{counted(len(clips), 'clip')}: {complete} complete before this run; {kept} of {total} signals kept from "
+        "earlier runs"
+    )
 
 
 def measured_calls(store: Store, ledger: Ledger) -> list[tuple[str, float, int]]:

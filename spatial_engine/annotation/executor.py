@@ -18,6 +18,7 @@ from spatial_engine.errors import SetupError, SpatialEngineError, UsageError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+_SPAWN = multiprocessing.get_context("spawn")
 _WATCH_S = 0.5
 """Seconds between two calls of `watch`."""
 WORKER_ENVIRONMENT = {
@@ -53,11 +54,14 @@ def run(
     A process unpickles `task` once: what it keeps lasts for the items that follow. `watch` is called every half second
     in this process while it waits for workers.
     When a process dies, the items then in work are tried again, one at a time: only one that kills its process
-    twice is lost. `UsageError` and `SetupError` of the task pass through: they concern every item.
+    twice is lost. `UsageError` and `SetupError` of the task pass through: they concern every item. Raises `UsageError`
+    if no process can start.
     """
     if workers == 0:
         yield from ((item, _single_threaded(task, item)) for item in items)
         return
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        os._exit(1)  # a worker that imports a script without the guard; the first process says so
     waiting, suspects = deque(items), deque[Item]()
     while waiting:
         yield from _until_death(task, waiting, suspects, workers, watch)
@@ -113,7 +117,8 @@ def _until_death(
 ) -> Iterator[tuple[Item, Result | Crashed]]:
     """Processes `waiting` until it is empty or a process crashes; the items at work then become `suspects`."""
     running: dict[Future[Result | Crashed], Item] = {}
-    with _pool(task, min(workers, len(waiting))) as pool:
+    started = _SPAWN.Value("i", 0)
+    with _pool(task, min(workers, len(waiting)), started) as pool:
         while waiting or running:
             # no more in work than there are processes: so the suspects of a death are few
             while waiting and len(running) < workers:
@@ -121,6 +126,7 @@ def _until_death(
                 try:
                     running[pool.submit(_attempt_in_worker, item)] = item
                 except BrokenProcessPool:
+                    _check_started(started)
                     suspects.extend([*running.values(), item])
                     return
             while not (finished := wait(running, _WATCH_S if watch else None, FIRST_COMPLETED).done):
@@ -129,19 +135,26 @@ def _until_death(
             for future in [future for future in finished if not isinstance(future.exception(), BrokenProcessPool)]:
                 yield running.pop(future), future.result()
             if not finished.isdisjoint(running):
+                _check_started(started)
                 suspects.extend(running.values())
                 return
 
 
+def _check_started(started: Any) -> None:
+    """Raises `UsageError` if no worker process has begun."""
+    if not started.value:
+        raise UsageError(
+            "no worker process can start: it runs the script anew, up to the call that asks for workers",
+            'put the call under `if __name__ == "__main__":`, or give workers=0',
+        )
+
+
 @contextmanager
-def _pool(task: Callable[[Any], Any], workers: int) -> Iterator[ProcessPoolExecutor]:
+def _pool(task: Callable[[Any], Any], workers: int, started: Any) -> Iterator[ProcessPoolExecutor]:
     """A pool of single-threaded spawned processes, which end with the block in any case."""
     others = set(multiprocessing.active_children())
-    spawn = multiprocessing.get_context("spawn")
     with _environment(WORKER_ENVIRONMENT):
-        pool = ProcessPoolExecutor(
-            workers, mp_context=spawn, initializer=_begin_worker, initargs=(task, spawn.Value("i", 0))
-        )
+        pool = ProcessPoolExecutor(workers, mp_context=_SPAWN, initializer=_begin_worker, initargs=(task, started))
         try:
             yield pool
         except BaseException:

@@ -54,13 +54,13 @@ def find(path: Path, options: OpenOptions, progress: Progress) -> Found:
     ours = tuple(footage for footage in found.taken if _is_ours(Path(footage.place).parent, path.absolute()))
     own = tuple(Skipped(path=Path(footage.place).parent, reason="written by this program") for footage in ours)
     found = Found(taken=tuple(each for each in found.taken if each not in ours), skipped=found.skipped + own)
-    for skipped in found.skipped:
+    of_clips = clip_options(path, options)
+    for skipped in (each for each in found.skipped if each.path != of_clips.path):
         progress.say(f"left out: {skipped.path}: {skipped.reason}")
     if not found.taken:
         why = "; ".join(sorted({skipped.reason for skipped in found.skipped})) or "it is empty"
         kind = SpatialEngineError if any(map(_is_broken_video, found.skipped)) else UsageError
         raise kind(f"no footage at {path}: {why}", "give a video, or a folder of videos or of images")
-    of_clips = clip_options(path, options)
     of_clips.check(found.taken, path)
     _check_times([of_clips.apply(footage, options) for footage in found.taken])
     return found

@@ -2,12 +2,12 @@
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from spatial_engine.annotation.annotate_all import measured_calls
-from spatial_engine.annotation.forecast import Forecast
+from spatial_engine.annotation.forecast import GUESSED_FRAMES, Forecast
 from spatial_engine.annotation.opening import find
 from spatial_engine.annotation.plan import Step, choose_experts, left_out, steps
 from spatial_engine.options import AnnotateOptions, OpenOptions, chosen
@@ -40,7 +40,7 @@ class Plan:
     clip_file: Path | None
     """The clips.yaml in use; None without one."""
     steps: tuple[Step, ...]
-    """Experts in the order of running."""
+    """Experts in the order of running; seconds are those of a clip of mean length of this footage."""
     seconds: float
     """Expected time for all clips with this number of workers, including clips that are done already."""
     workers: int
@@ -75,13 +75,21 @@ def overview(footage: Path, store: Path, options: AnnotateOptions, progress: Pro
     experts = choose_experts(options.experts)
     for line in left_out(options.experts, experts):
         progress.say(line)
+    planned_steps = steps(experts, ledger.seconds_per_clip() if ledger else {}, options)
+    for step in planned_steps:
+        if step.seconds is not None and not forecast.knows(step.expert.name):
+            forecast.learn(step.expert.name, step.seconds, GUESSED_FRAMES)
     parts = [round(each.extent.frames / each.extent.clips) for each in planned for _ in range(each.extent.clips)]
     frames = {str(number): part for number, part in enumerate(parts)}
+    mean_frames = round(sum(parts) / max(1, len(parts)))
     place = next(parent for parent in (store.absolute(), *store.absolute().parents) if parent.exists())
     return Plan(
         footage=tuple(planned),
         clip_file=of_clips.path,
-        steps=tuple(steps(experts, ledger.seconds_per_clip() if ledger else {}, options)),
+        steps=tuple(
+            replace(step, seconds=None if step.seconds is None else forecast.seconds(step.expert.name, mean_frames))
+            for step in planned_steps
+        ),
         seconds=forecast.total_s(dict.fromkeys(frames, experts), frames, options.workers),
         workers=options.workers,
         bytes=BYTES_PER_FRAME * sum(parts),

@@ -21,7 +21,7 @@ def adjudicate(
     to_label_studio: ToLabelStudio = None,
     from_label_studio: FromLabelStudio = None,
 ) -> None:
-    """Judge recorded answers by eye, on a page of this machine. Stopped? Run it again: it goes on."""
+    """Judge recorded answers by eye, on a local page. Stopped? Run it again: it goes on."""
     from rich.console import Console
 
     from spatial_engine import adjudication

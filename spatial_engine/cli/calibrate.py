@@ -28,7 +28,7 @@ def calibrate(
     out: MapsOut = Path("sigma_calibration.json"),
     store: Signals = None,
 ) -> None:
-    """Fit sigma of experts on sequences with ground truth, for generate --sigma-calibration."""
+    """Fit the sigma of experts on sequences with ground truth. For generate --sigma-calibration."""
     from spatial_engine.atomic_file import write_json
     from spatial_engine.errors import UsageError
     from spatial_engine.progress import counted, for_terminal

@@ -71,7 +71,7 @@ def score(
     replay: Replay = False,
     skip_bad_lines: Skip = False,
 ) -> None:
-    """Score answers that were made elsewhere: to a data set, or with --as to a published benchmark."""
+    """Score answers that were made elsewhere. They answer a data set or, with --as, a published benchmark."""
     from spatial_engine.evaluation.judge import Judge
     from spatial_engine.evaluation.published import show_published
     from spatial_engine.evaluation.score import score as score_answers
@@ -96,7 +96,7 @@ def serve_fake_model(
     seed: Annotated[int, typer.Option(help="Of what it draws by chance.")] = 0,
     delay: Annotated[float, typer.Option(min=0, help="Of slow: seconds before each reply.")] = 2.0,
 ) -> None:
-    """Serve a model that knows the answers (or does not), to try the whole way without a key. Ends on Ctrl-C."""
+    """Serve a fake model, to try an evaluation without a key. It knows the answers, or does not. Ends on Ctrl-C."""
     from spatial_engine.evaluation.fake_server import serve
 
     serve(dataset, behaviour, port=port, seed=seed, delay_s=delay)

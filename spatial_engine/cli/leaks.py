@@ -18,7 +18,7 @@ CommercialOk = Annotated[
 
 
 def leaks(dataset: Data, blind_run: BlindRun = None, pictures: Pictures = True) -> None:
-    """Find what can be answered without the pictures, and what more than one split has. Written to audit.json."""
+    """Find questions answered without the pictures. Also finds what more than one split has. Written to audit.json."""
     from spatial_engine.cli.leaks_shown import show_leaks
     from spatial_engine.progress import console
     from spatial_engine.trust.audit_leaks import audit_leaks
@@ -36,7 +36,7 @@ def split(
     seed: Annotated[int, typer.Option(help="Of the lots among groups of equal size.")] = 0,
     commercial_ok: CommercialOk = False,
 ) -> None:
-    """Write train, validation and test data sets that share no scene, fact or near-duplicate picture."""
+    """Write train, validation and test data sets. They share no scene, fact or near-duplicate picture."""
     from spatial_engine.cli.leaks_shown import show_split
     from spatial_engine.dataset.split import split as divide
     from spatial_engine.progress import console

@@ -48,7 +48,7 @@ def _options(
 @app.command()
 @fed
 def run(videos: o.Videos, out: o.Out, options: RunOptions, plan: o.PlanOnly = False) -> None:
-    """Annotate, generate and report: OUT/store, OUT/dataset, OUT/report."""
+    """Annotate, generate and report, into one folder. Writes OUT/store, OUT/dataset and OUT/report."""
     if plan:
         _show_plan(videos, out / "store", options)
         return
@@ -97,7 +97,9 @@ def generate(
 
     with for_terminal() as progress:
         done = pipeline.generate(store, dataset, options, progress=progress)
-    raise typer.Exit(0 if summary.show_dataset(done, console()) else 1)
+    well = summary.show_dataset(done, console())
+    print(f"written: {dataset}\nas pages: spatial-engine report {dataset}")
+    raise typer.Exit(0 if well else 1)
 
 
 @app.command()
@@ -119,7 +121,7 @@ def report(
     path: Annotated[Path, typer.Argument(help="A data set, or the OUT of run or evaluate.")],
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder to write; by default PATH/report.")] = None,
 ) -> None:
-    """Draw a data set, or an evaluation, as pages that open from disk."""
+    """Draw a data set or an evaluation as pages. They open from disk."""
     print(f"look at: {spatial_engine.report(path, out)}")
 
 
@@ -131,7 +133,7 @@ def actions(
     cam_from_body: o.Mount = None, seed: o.UnitSeed = 0, json: o.Json = False, plot: o.Plot = None,
     replay: o.Replay = None,
 ) -> None:  # fmt: skip
-    """Name the motion of a camera path in whole steps, or follow such a plan (--replay)."""
+    """Name the motion of a camera path in whole steps. With --replay: follow such a plan."""
     from spatial_engine.actions.command import show_actions, show_replay
     from spatial_engine.sources.trajectories import read_trajectory
 
@@ -149,7 +151,7 @@ def actions(
 
 @app.command()
 def doctor() -> None:
-    """Say what works here, what is missing, and the command that adds it."""
+    """Say what works here, and how to add what does not."""
     from spatial_engine.annotation import doctor as examination
 
     raise typer.Exit(0 if examination.show(examination.examine(Path.cwd())) else 3)

@@ -25,7 +25,7 @@ Quick = Annotated[bool, typer.Option("--quick", help="Open only; do not hold the
 def sequence(
     path: Place, preset: PresetName = None, manifest: ManifestFile = None, only: Only = "*", quick: Quick = False
 ) -> None:
-    """Print clips, signals, and what is wrong with the ground truth. Exit 1: some of it counts for nothing."""
+    """Print clips, signals and faults of the ground truth. Exit 1: some of it counts for nothing."""
     from spatial_engine.sequences import open_sequence
 
     well = True

@@ -101,9 +101,9 @@ def show_plan(plan: Plan, to: Console) -> None:
         f"footage: {pieces}, {plan.frames} frames: {counted(plan.clips, 'clip')} or more (a cut begins another){silent}"
     )
     for each in plan.footage:
-        if each.own_options:
-            own = ", ".join(f"{key} {value}" for key, value in each.own_options.items())
-            to.print(f"   {_safe(each.name)}: {_safe(own)} ({_safe(str(plan.clip_file))})", soft_wrap=True)
+        own = ", ".join(f"{key} {value}" for key, value in each.own_options.items())
+        source = f"; {_safe(own)} ({_safe(str(plan.clip_file))})" if own else ""
+        to.print(f"   {_safe(each.name)}: {counted(each.extent.frames, 'frame')}{source}", soft_wrap=True)
     _show_steps(plan.steps, to)
     workers = f" on {counted(plan.workers, 'worker')}" if plan.workers > 1 else ""
     guessed = [step.expert.name for step in plan.steps if step.seconds is None]
@@ -145,7 +145,7 @@ def _size(size: int) -> str:
 def _cost(step: Step) -> str:
     kind = "measured on this store" if step.measured else "estimate"
     seconds = "time unknown" if step.seconds is None else f"{step.seconds:.1f} s a clip ({kind})"
-    memory = "memory unknown" if step.memory_gb is None else f"{step.memory_gb:.1f} GB or more (estimate)"
+    memory = "memory unknown" if step.memory_gb is None else f"{step.memory_gb:.1f} GB of memory or more (estimate)"
     return f"{seconds}, {memory}"
 
 

@@ -11,6 +11,7 @@ from experts.footage.decoding import DecodingError
 from experts.sigma_calibration import SigmaCalibration, with_sigma_calibration
 from experts.signals import (
     SIGNAL_TYPES,
+    Calibration,
     CameraPath,
     Depth,
     Gravity,
@@ -119,6 +120,8 @@ def summary(signal: Signal) -> str:
     match signal:
         case CameraPath():
             return _camera_path(signal)
+        case Calibration():
+            return _focal_length(signal)
         case SparsePoints():
             middle = _median(100 * signal.range_relative_sigma)
             return f"{len(signal.xyz_world)} points, range ±{middle:.1f} % (median σ)"
@@ -148,12 +151,16 @@ def _camera_path(path: CameraPath) -> str:
     parts = [
         _MOTION[path.motion],
         f"{int(path.registered.sum())} of {len(path.frames)} frames registered",
-        f"focal length {path.intrinsics.fx_px:.0f} px ± {100 * path.focal_relative_sigma:.1f} %",
+        _focal_length(path),
         f"rotation ±{_median(np.degrees(path.rotation_sigma_rad)):.1f}°",
     ]
     if path.motion == "general":
         parts.append(_SCALE[path.scale.kind])
     return ", ".join(parts)
+
+
+def _focal_length(signal: CameraPath | Calibration) -> str:
+    return f"focal length {signal.intrinsics.fx_px:.0f} px ± {100 * signal.focal_relative_sigma:.1f} %"
 
 
 def _median(values: np.ndarray) -> float:

@@ -100,7 +100,7 @@ def _of_files(
 def _why_not(file: Path, ending: str, images: str | None, root: Path) -> str:
     """Why a file alone is no footage; empty if it may be."""
     if file.name == "clips.yaml":
-        return "options of clips, read with them"
+        return "options of clips count only in the folder that the command names"
     if file.name == "intrinsics.json" or file.name.endswith(".intrinsics.json"):
         return "a camera, read with the clip beside it"
     if ending not in VIDEO_ENDINGS | IMAGE_ENDINGS:

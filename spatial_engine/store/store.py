@@ -236,7 +236,7 @@ def open_store(path: str | Path) -> Store:
     """An existing store. Raises `StoreError` if `path` is none, or of another format version."""
     marker = Path(path) / "store.json"
     if not marker.is_file():
-        raise StoreError(f"{path} is not a store", f"make one first: spatial-engine annotate VIDEOS -o {path}")
+        raise _not_a_store(Path(path))
     try:
         version = int(read_json(marker)["format_version"])
     except (ValueError, KeyError, TypeError) as error:
@@ -247,6 +247,15 @@ def open_store(path: str | Path) -> Store:
             f"{path} was written by {age} version: its format is {version}, this program reads {FORMAT_VERSION}", _ANEW
         )
     return Store(path)
+
+
+def _not_a_store(path: Path) -> StoreError:
+    if (path / "store" / "store.json").is_file():
+        return StoreError(f"{path} is not a store but the output of run", f"its store is {path / 'store'}")
+    if (path / "questions.jsonl").is_file():
+        remedy = "give the store that it was made from; pages of it: spatial-engine report " + str(path)
+        return StoreError(f"{path} is a data set, not a store", remedy)
+    return StoreError(f"{path} is not a store", f"make one first: spatial-engine annotate VIDEOS -o {path}")
 
 
 def create_store(path: str | Path) -> Store:

@@ -36,7 +36,7 @@ def show_audit(audit: LabelAudit) -> None:
 
 
 def _table(title: str, found: AuditMetrics) -> Table:
-    numbers = ("right", "wrong", "open", "clips", "≤ %", "1σ %", "2σ %", "yield %", "/ min")
+    numbers = ("right", "wrong", "undecidable", "clips", "≤ % wrong", "1σ %", "2σ %", "yield %", "facts/min")
     columns = [Column(name, justify="right", no_wrap=True) for name in numbers]
     table = Table(Column("leaf", no_wrap=True), *columns, title=title, box=None, padding=(0, 1, 0, 0))
     for name, part in [*found.leaves.items(), ("all", found.all)]:

@@ -140,3 +140,11 @@ def test_this_process_uses_one_thread_like_a_worker() -> None:
     threads_of(0)
     ((_, inside),) = run(threads_of, [0], 0)
     assert isinstance(inside, list) and inside and set(inside) == {1}
+
+
+def test_a_script_without_the_main_guard_is_told_so_once(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("from spatial_engine.annotation.executor import run\nprint(list(run(str, [1, 2], 2)))\n")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and 'put the call under `if __name__ == "__main__":`, or give workers=0' in done.stderr
+    assert done.stderr.count("Traceback") == 1, "that of the first process"

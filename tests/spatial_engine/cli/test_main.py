@@ -7,7 +7,9 @@ import pytest
 
 import spatial_engine
 from experts.registry import EXPERTS
+from spatial_engine import pipeline
 from spatial_engine.cli.main import main
+from spatial_engine.options import AnnotateOptions
 from spatial_engine.store.store import open_store
 from tests.films import panning, write_video
 from tests.spatial_engine.fake_footage import write_folders
@@ -37,11 +39,18 @@ def test_annotate_twice(command: Run, tmp_path: Path, videos: Path) -> None:
     line = ("annotate", videos, "-o", tmp_path / "store", "--experts", "valid_area")
     code, out, _ = command(*line)
     assert code == 0, out
-    assert "2 clips: 0 already done" in out
+    assert "2 clips: 0 complete before this run; 0 of 2 signals kept from earlier runs" in out.replace("\n", " ")
     assert "valid_area" in out.splitlines()[-2]
     code, out, _ = command(*line)
     assert code == 0
-    assert "2 clips: 2 already done" in out
+    assert "2 clips: 2 complete before this run; 2 of 2 signals kept from earlier runs" in out.replace("\n", " ")
+
+
+def test_the_help_is_whole_at_80_columns(command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = command("--help")
+    assert code == 0 and "..." not in out[out.index("Commands:") :]
+    assert "130 stopped by Ctrl-C" in " ".join(out.split())
 
 
 def test_trouble_with_some_clips_is_1(command: Run, tmp_path: Path, videos: Path) -> None:
@@ -161,9 +170,15 @@ def test_plan_runs_nothing(command: Run, tmp_path: Path, videos: Path) -> None:
     assert "Apache" in out
     assert "estimate" in out
     assert "footage: 2 pieces, 6 frames: 2 clips or more" in out
-    assert "in all: about " in out
+    assert "clip 0: 3 frames" in out and "GB of memory or more" in out
     assert "disk: about 1 MB for the store; " in out and str(tmp_path / "store") in out.replace("\n", "")
     assert not (tmp_path / "store").exists()
+
+
+def test_the_total_of_a_plan_is_the_sum_of_its_lines(videos: Path, tmp_path: Path) -> None:
+    for workers, total in ((1, 2), (2, 1)):
+        plan = pipeline.plan(videos, tmp_path / "store", AnnotateOptions(workers=workers))
+        assert plan.seconds == pytest.approx(total * sum(step.seconds or 0.0 for step in plan.steps))
 
 
 def test_plan_shows_the_options_of_single_clips(command: Run, tmp_path: Path, videos: Path) -> None:
@@ -171,7 +186,7 @@ def test_plan_shows_the_options_of_single_clips(command: Run, tmp_path: Path, vi
     code, out, _ = command("annotate", videos, "-o", tmp_path / "store", "--plan", "--experts", "valid_area")
     assert code == 0
     (line,) = [line for line in out.splitlines() if "CC0-1.0" in line]
-    assert line.strip().startswith("clip 1: upright True, licence CC0-1.0 (") and "clips.yaml" in line
+    assert line.strip().startswith("clip 1: 3 frames; upright True, licence CC0-1.0 (") and "clips.yaml" in line
 
 
 def test_plan_names_what_is_missing(command: Run, tmp_path: Path, videos: Path) -> None:

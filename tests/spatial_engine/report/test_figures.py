@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from experts.signals import NoEstimate
+from experts.signals import Calibration, NoEstimate
 from spatial_engine.report.clip_page import summary
 from spatial_engine.report.figures import camera_views, horizon, trails
 from templates.scene.scene import Scene, scenes_of
@@ -103,5 +103,8 @@ def test_every_signal_has_words():
     for name, signal in signals().items():
         text = summary(signal)
         assert text != type(signal).__name__ and "nan" not in text, name
+    path = signals()["camera_path"]
+    camera = Calibration(intrinsics=path.intrinsics, focal_relative_sigma=0.02, provenance=path.provenance)
+    assert summary(camera) == f"focal length {path.intrinsics.fx_px:.0f} px ± 2.0 %"
     assert "23" not in summary(signals()["camera_path"])
     assert "the camera travels, 24 of 24 frames registered" in summary(signals()["camera_path"])

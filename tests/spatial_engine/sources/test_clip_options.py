@@ -14,6 +14,7 @@ from spatial_engine.sources.clip_options import clip_options
 from spatial_engine.sources.cropping import cropped_camera
 from tests.spatial_engine.fake_experts import chain
 from tests.spatial_engine.fake_footage import HEIGHT, WIDTH, write_folders, write_images
+from tests.spatial_engine.test_pipeline import Heard
 
 
 @pytest.fixture
@@ -97,3 +98,12 @@ def test_a_crop_must_fit_and_lie_in_the_middle_unless_the_camera_is_known(tmp_pa
         open_clips(footage, OpenOptions(crop=(0, 0, 40, 36)))
     assert open_clips(footage, OpenOptions(crop=(4, 2, 40, 32)))
     assert open_clips(footage, OpenOptions(crop=(0, 0, 40, 36), intrinsics=(50.0, 50.0, 23.0, 17.0)))
+
+
+def test_a_file_in_use_is_not_listed_as_left_out(tmp_path: Path, videos: Path) -> None:
+    (videos / "clips.yaml").write_text('"clip 1": {upright: true}')
+    (videos / "clip 1" / "clips.yaml").write_text('"clip 1": {upright: true}')
+    heard = Heard()
+    annotate(videos, tmp_path / "store", experts=[chain(tmp_path / "log")["up"]], progress=heard)
+    (line,) = [line for line in heard.lines if "clips.yaml" in line]
+    assert "clip 1/clips.yaml: options of clips count only in the folder that the command names" in line

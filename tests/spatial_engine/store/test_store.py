@@ -138,3 +138,15 @@ def test_a_version_that_is_no_number_is_damage(store: Store) -> None:
     (store.path / "store.json").write_text('{"format_version": "x"}')
     with pytest.raises(StoreError, match="is damaged"):
         open_store(store.path)
+
+
+def test_a_folder_that_is_no_store_is_named_for_what_it_is(tmp_path: Path) -> None:
+    create_store(tmp_path / "out" / "store")
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "questions.jsonl").touch()
+    with pytest.raises(StoreError, match="output of run") as of_run:
+        open_store(tmp_path / "out")
+    assert str(tmp_path / "out" / "store") in of_run.value.remedy
+    with pytest.raises(StoreError, match="is a data set") as of_set:
+        open_store(tmp_path / "set")
+    assert "annotate" not in of_set.value.remedy
