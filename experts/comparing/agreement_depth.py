@@ -90,9 +90,9 @@ class TrackLimits:
     """When tracks determine ranges, and when these contradict a depth."""
 
     tracks: int = 50
-    """Smallest number of tracks that span ..."""
+    """Smallest number of long tracks: those that span at least `frames`."""
     frames: int = 8
-    """... at least this many frames."""
+    """Smallest number of frames that a long track spans."""
     depth_frames: int = 8
     """Number of depth frames compared, evenly spaced."""
     max_sigma: float = 0.10

@@ -46,9 +46,9 @@ class TrustSettings:
     confirmed_share: float = 0.05
     """Smallest confirmed share of a frame's depth; chance confirms up to 1 % of a wrong depth."""
     outlier_probability_confirmed: float = 0.005
-    """Outlier probability of depth that another camera position confirms ..."""
+    """Outlier probability of depth that another camera position confirms."""
     outlier_probability_unconfirmed: float = 0.05
-    """... and of depth that none could confirm."""
+    """Outlier probability of depth that no other position could confirm."""
     consistency: ConsistencySettings = field(default_factory=ConsistencySettings)
 
 

@@ -43,9 +43,9 @@ class DepthAnything3Settings:
     process_res: int = 504
     """Longer side of the network's input, a multiple of 14: the training resolution."""
     frames_per_s: float = 10.0
-    """Largest number of frames per second with a pose ..."""
+    """Largest number of frames per second with a pose."""
     max_frames: int = 600
-    """... and per clip, evenly spaced."""
+    """Largest number of frames per clip with a pose, evenly spaced."""
     depth_frames: int = 60
     """Number of those frames that keep their depth: memory is constant in the length of the clip."""
     windows: WindowSettings = field(default_factory=WindowSettings)

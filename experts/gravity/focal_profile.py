@@ -14,9 +14,9 @@ from jaxtyping import Float64
 from experts.gravity.orthogonal_triples import PictureLines, sampled_triples
 
 _COARSE_TO_FINE = (4.0, 2.5, 1.5, 1.0, 1.0, 1.0, 1.0, 1.0)
-"""Factors of σ in the iterations of a fit from a sample ..."""
+"""Factors of σ in the iterations of a fit from a sample."""
 _FINE = (1.0,) * 4
-"""... and from a fitted triple nearby."""
+"""The same for a fit from a fitted triple nearby."""
 _SAMPLE_SIGMA_FACTOR = 3.0
 """Samples are inaccurate: σ is multiplied by this when they are ranked."""
 _NEAR_STEPS = np.linspace(-0.15, 0.15, 13)
@@ -30,7 +30,7 @@ class FocalProfile:
     focal: Float64[np.ndarray, "g"]
     """Shares of the longer side, ascending by equal ratios."""
     log_likelihood: Float64[np.ndarray, "n g"]
-    """Of each frame's segments, relative to random directions."""
+    """Log likelihood of each frame's segments, relative to random directions."""
     axes: Float64[np.ndarray, "n g 3 3"]
     """The triples (rows, camera axes)."""
 

@@ -20,7 +20,7 @@ class TiltSettings:
     vfov_limits_deg: tuple[float, float] = (5.0, 150.0)
     """Upstream clamps the vertical field of view to these limits (camera.py): a value at a limit is no estimate."""
     k1_limit: float = 0.7
-    """... and k1 to ± this."""
+    """Upstream clamps k1 to ± this."""
     limit_share: float = 0.01
     """A value within this share of a limit counts as at it (float32, and rounding when converted to the picture's
     size)."""

@@ -82,7 +82,7 @@ class TrustSettings:
     max_focal_range: float = 0.012
     """Largest 10-90 % range, at most 0.008 on these; a zoom back and forth has no slope."""
     min_registered_share: float = 0.5
-    """Of the keyframes."""
+    """Smallest registered share of the keyframes."""
     max_error_px: float = 1.0
     """Largest mean reprojection error (0.2 to 0.9 on nine clips): above it one rigid scene and camera do not fit."""
     epipolar_px: float = 2.0

@@ -29,9 +29,9 @@ class FollowingSettings:
     ambiguous: float = 0.7
     """A second candidate with at least this share of the best score makes both ambiguous."""
     points: int = 200
-    """Points of a detection that are projected (cost) ..."""
+    """Points of a detection that are projected (cost)."""
     min_points: int = 12
-    """... of which at least this many must be visible."""
+    """Smallest number of projected points that must be visible."""
     vacated: float = 0.3
     """An object may have moved if at least this share of its old position is empty, or occluded by the detection
     itself."""

@@ -50,7 +50,7 @@ class TrackGeometrySettings:
     static_share: float = 0.9
     """... in at least this share of its frames."""
     static_frames: int = 8
-    """... with at least this many frames."""
+    """Smallest number of frames of a static track."""
     parallax_px: float = 8.0
     """Smallest parallax of a static track (only where the camera translates)."""
     shown_px: float = 2.0
@@ -70,7 +70,7 @@ class TrackGeometrySettings:
     outlier_probability_confirmed: float = 0.003
     """Outlier probability where geometry confirms the track: below 0.5 %."""
     outlier_probability_unconfirmed: float = 0.05
-    """... and where it does not, or near an occlusion border."""
+    """Outlier probability where it does not, or near an occlusion border."""
     sigma_px_by_age: tuple[tuple[int, float], ...] = ((0, 0.1), (10, 0.11), (30, 0.26), (60, 0.43), (89, 0.6))
     """σ of a track this many frames after its first (measured on rendered scenes; extrapolated linearly) ..."""
     sigma_per_step: float = 0.02
