@@ -11,17 +11,19 @@ from benchmarks.trust.gates import Gate
 
 _PACKAGES = ("spatial-engine", "numpy", "scipy", "opencv-python-headless", "pycolmap", "av")
 FREE = 0.001
-"""Loss of yield (as a share) below which a gate is free."""
+"""Loss of yield (as a share) below which a gate has no cost."""
 _INTRO = """\
 # Ablation of the gates
 
-Written by `make gates`. A gate refuses facts that may be wrong. Each gate is switched off alone, and everything that
-depends on it is computed again. *Yield lost* is the yield without the gate minus the yield with it, in percentage
-points (of facts drawn from the media alone, as in docs/trust.md). *Wrong* counts wrong facts, with the gate → without
-it. *Prevented* counts the wrong facts that are asked only without the gate. A gate is **needed** if it prevents a wrong
-fact; it is **free** if it prevents none and its yield lost is below 0.1 points; otherwise it has **no effect shown**.
-Gates overlap: the facts that one gate refuses may be refused by another as well, and then neither shows an effect.
-Up to 24 facts per template and clip are asked, three times the default, so that rare errors show."""
+Written by `make gates`. A gate rejects candidate facts whose answer may be wrong. Each gate is switched off alone, and
+everything that depends on it is computed again. *Yield lost* is the yield without the gate minus the yield with it, in
+percentage points (of facts drawn from the images alone, as in docs/trust.md); it is negative where the gate increases
+the yield. *Wrong*: number of wrong facts with the gate → without it, of all facts asked without it. *Wrong facts
+prevented* are asked only without the gate. A gate is **needed** if it prevents a wrong fact; it has **no cost** if it
+prevents none and its yield lost over all clips is below 0.1 points; otherwise it **costs only** (no benefit measured).
+Gates overlap: the facts that one gate rejects may be rejected by another as well, and then neither shows a benefit. Up
+to 24 facts per template and clip are asked, three times the default, so that rare errors show. Yield is measured on
+other, randomly drawn facts: a clip without facts may have one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +104,7 @@ def word(found: Effect) -> str:
     """The verdict on a gate."""
     if found.prevented:
         return "needed"
-    return "free" if found.cost < FREE else "no effect shown"
+    return "no cost" if found.cost < FREE else "costs only"
 
 
 def table(results: Sequence[Result], gates: Sequence[Gate], *, seed: int, first: int, code: str) -> str:
@@ -128,8 +130,8 @@ def table(results: Sequence[Result], gates: Sequence[Gate], *, seed: int, first:
 
 
 def _of_gates(base: dict[str, Result], results: Sequence[Result], gates: Sequence[Gate]) -> Iterator[str]:
-    ordinary, hard = "ordinary: yield lost | wrong", "hard: yield lost | wrong"
-    yield f"| guards against errors of | gate | clips, changed | {ordinary} | {hard} | prevented | verdict |"
+    ordinary, hard = (f"{kind}: yield lost (points) | {kind}: wrong facts" for kind in ("ordinary", "hard"))
+    yield f"| error source | gate | clips tested, changed | {ordinary} | {hard} | wrong facts prevented | verdict |"
     yield "|---|---|--:|--:|--:|--:|--:|--:|---|"
     for gate in gates:
         pairs = [(base[off.clip], off) for off in results if off.gate == gate.name]

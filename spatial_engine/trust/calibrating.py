@@ -192,8 +192,9 @@ def _set_name(given: str) -> str:
     return (path.parent if path.is_file() else path).resolve().name
 
 
-_HEAD = ("σ of", "factor", "held-out set", "samples", "fit of the others", "within 1 σ %", "within 2 σ %")
-_HEAD_WITHOUT = ("σ of", "samples", "factor would be", "within 1 σ %", "within 2 σ %", "sets", "not calibrated because")
+_WITHIN = ("within 1 σ (%)", "within 2 σ (%)")
+_HEAD = ("σ of", "factor", "left-out sequence", "samples", "factor fitted on the others", *_WITHIN)
+_HEAD_WITHOUT = ("σ of", "samples", "factor would be", *_WITHIN, "sequences", "not calibrated because")
 
 
 def sigma_table(calibration: SigmaCalibration) -> str:

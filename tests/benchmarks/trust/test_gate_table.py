@@ -30,9 +30,9 @@ def test_a_fact_that_is_wrong_with_and_without_the_gate_is_not_prevented() -> No
 def test_the_verdict_on_a_gate() -> None:
     found = effect([(BASE, GOOD)])
     assert word(found) == "needed"
-    assert word(effect([(BASE, result("dear", {}, 11))])) == "no effect shown"
-    assert word(effect([(BASE, result("idle", {}, 10))])) == "free"
-    assert word(effect([])) == "free" and FREE < 0.01
+    assert word(effect([(BASE, result("dear", {}, 11))])) == "costs only"
+    assert word(effect([(BASE, result("idle", {}, 10))])) == "no cost"
+    assert word(effect([])) == "no cost" and FREE < 0.01
 
 
 def test_the_table_has_every_gate_and_separates_ordinary_from_hard_clips() -> None:
@@ -42,7 +42,7 @@ def test_the_table_has_every_gate_and_separates_ordinary_from_hard_clips() -> No
     rows = {line.split("|")[2].strip(): line for line in text.splitlines() if line.startswith("| focal")}
     assert list(rows) == ["good", "idle", "dear"]
     assert "1, 1 | +2.0 | 1 → 2 of 4 | +0.0 | 0 → 0 of 0 | 1 | needed" in rows["good"]
-    assert "2, 0 | +0.0 | 1 → 0 of 0 | +0.0 | 1 → 1 of 1 | 0 | free" in rows["dear"]
+    assert "2, 0 | +0.0 | 1 → 0 of 0 | +0.0 | 1 → 1 of 1 | 0 | no cost" in rows["dear"]
     assert "| ordinary rooms | 1 | 2 | 1 | 10.0 |" in text and "| one wall | 1 | 1 | 1 | 30.0 |" in text
     assert text == table(results, GATES, seed=0, first=3000, code="c")
 
