@@ -275,6 +275,7 @@ def test_generate_is_the_same_for_any_number_of_workers(
     assert one.audit["clips"] == 2
 
 
+@pytest.mark.long(sample=True)
 def test_abstention_changes_nothing_where_nothing_can_be_left_open(tmp_path: Path) -> None:
     store = measured_store(tmp_path)
     plain, open_too = (generate(store, tmp_path / f"set {flag}", unanswerable=flag) for flag in (False, True))

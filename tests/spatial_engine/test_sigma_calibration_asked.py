@@ -108,6 +108,7 @@ def test_yield_by_itself_takes_the_packaged_factors(raw, room, monkeypatch):
     assert decided() > 0
 
 
+@pytest.mark.long(sample=True)
 def test_from_the_shell(store, file, tmp_path):
     with pytest.raises(SystemExit) as ended:
         main(["generate", str(store.path), "-o", str(tmp_path / "data"), "--sigma-calibration", str(file)])

@@ -39,6 +39,7 @@ def test_every_leaf_is_asked_and_right() -> None:
     assert False not in verdicts
 
 
+@pytest.mark.long(sample=True)
 def test_equal_seeds_give_equal_drafts_and_another_seed_others() -> None:
     signals = worlds.signals()
     assert repr(asked(signals)) == repr(asked(signals))

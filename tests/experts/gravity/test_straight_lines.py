@@ -121,6 +121,7 @@ def test_with_the_users_camera_no_picture_is_read() -> None:
     assert isinstance(found, NoEstimate) and found.reason == "the user provides the camera"
 
 
+@pytest.mark.long(sample=True)
 def test_a_rendered_room_gives_the_same_focal_length_twice() -> None:
     scene = random_room(np.random.default_rng(4), frames=3, width_px=480, height_px=360, path=camera_paths.walk)
     found, again = estimate(as_clip(scene)), estimate(as_clip(scene))

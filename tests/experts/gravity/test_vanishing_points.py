@@ -153,6 +153,7 @@ def test_a_room_confirms_only_a_true_flag(roll_deg: float, pitch_deg: float, det
     assert isinstance(gravity(clip.with_options(upright=False), signals), NoEstimate)
 
 
+@pytest.mark.long(sample=True)
 @pytest.mark.parametrize(("factor", "used"), [(1.0, True), (1.5, False)])
 def test_a_user_focal_length_that_lines_contradict_is_not_used(factor: float, used: bool) -> None:
     pose = np.stack([around(40.0) @ one for one in walk(0.0, -15.0)])

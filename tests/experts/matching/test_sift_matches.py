@@ -80,6 +80,7 @@ def errors_px(clip: Clip, out: Matches) -> Float64[np.ndarray, "m"]:
     return errors
 
 
+@pytest.mark.long(sample=True)
 def test_matches_of_a_painted_plane_are_correct_and_confirmed() -> None:
     clip, tracks = moving_plane(random_paint(0))
     out = matched(clip, tracks)

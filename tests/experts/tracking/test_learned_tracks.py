@@ -174,6 +174,7 @@ def test_points_stay_inside_the_valid_area() -> None:
     assert isinstance(out, ImageTracks) and np.nanmax(out.xy_px[..., 0]) < 80
 
 
+@pytest.mark.long(sample=True)
 def test_the_window_is_halved_when_memory_runs_out() -> None:
     exact = Exact()
 

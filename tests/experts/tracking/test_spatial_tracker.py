@@ -153,6 +153,7 @@ def test_moving_and_static_points_are_distinguished() -> None:
     assert (out.motion[~tracked] == -1).all()
 
 
+@pytest.mark.long(sample=True)
 def test_occluded_points_are_not_visible_although_the_tracker_claims_it() -> None:
     out = usual()
     _, seen, hidden = true_positions(world(), out)
@@ -163,6 +164,7 @@ def test_occluded_points_are_not_visible_although_the_tracker_claims_it() -> Non
     assert not out.visible[np.isnan(out.xy_px[..., 0])].any()
 
 
+@pytest.mark.long(sample=True)
 def test_depth_errors_alone_do_not_make_a_track_moving() -> None:
     """Depth that grows over the clip displaces every point along its ray, while its pixels are those of a static
     point."""
@@ -209,6 +211,7 @@ def test_the_network_size_needs_no_resizing_by_upstream(width: int, height: int)
     assert (size[0] >= size[1]) == (width >= height)
 
 
+@pytest.mark.long(sample=True)
 def test_only_frames_with_depth_and_camera_are_used() -> None:
     of = world(moving_object=False)
     inputs = signals(of)

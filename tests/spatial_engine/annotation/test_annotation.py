@@ -94,6 +94,7 @@ def test_pictures_of_several_clips_share_batches(tmp_path: Path, videos: Path, l
     assert [note for note in looks.notes() if note.startswith("load")] == ["load on auto"]
 
 
+@pytest.mark.long(sample=True)
 def test_no_worker_goes_idle_for_it(tmp_path: Path, videos: Path, log: Path) -> None:
     annotate(videos, tmp_path / "store", experts=chain(log), clips_at_once=8, workers=2)
     assert chain(log)[1].notes().count("load on auto") == 2
@@ -193,6 +194,7 @@ def test_a_picture_that_kills_costs_its_clip(tmp_path: Path, videos: Path, log: 
     assert experts[1].notes().count("load on auto") > 2, "a fresh process loads its own"
 
 
+@pytest.mark.long(sample=True)
 def test_the_right_expert_is_blamed(tmp_path: Path, videos: Path, log: Path) -> None:
     """Signals of the experts before may not be on file yet when a process dies."""
     first, looks, last = chain(log)
@@ -203,6 +205,7 @@ def test_the_right_expert_is_blamed(tmp_path: Path, videos: Path, log: Path) -> 
     assert [expert for expert, _ in failed(store)["clip 0"]] == ["free"]
 
 
+@pytest.mark.long(sample=True)
 def test_a_kill_costs_no_result(tmp_path: Path, videos: Path, log: Path) -> None:
     first, looks, last = chain(log)
     last.fault, last.fault_clip = "die once", "clip 4"

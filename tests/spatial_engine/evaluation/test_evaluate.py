@@ -324,6 +324,7 @@ def test_a_changed_data_set_is_refused(tmp_path: Path) -> None:
             evaluate(dataset, tmp_path / "out", MODEL, patient(url))
 
 
+@pytest.mark.long(sample=True)
 def test_killed_runs_resume_and_ask_no_question_twice(tmp_path: Path) -> None:
     dataset = small_dataset(tmp_path, count=3)
     total = count(dataset)

@@ -115,6 +115,7 @@ def test_a_folder_is_refused_before_the_work(command, sets, tmp_path):
     assert not tmp_path.with_suffix(".store").exists()
 
 
+@pytest.mark.long(sample=True)
 def test_a_second_run_measures_nothing_anew(sets, witness, tmp_path):
     first = calibrate(sets, tmp_path / "store", experts=[witness])
     assert len(witness.shown) == 3
@@ -122,6 +123,7 @@ def test_a_second_run_measures_nothing_anew(sets, witness, tmp_path):
     assert len(witness.shown) == 3
 
 
+@pytest.mark.long(sample=True)
 def test_a_store_of_the_users_own_keeps_its_clips(sets, witness, tmp_path):
     calibrate(sets, tmp_path / "store", experts=[witness])
     store = open_store(tmp_path / "store")
@@ -169,6 +171,7 @@ def test_unsound_truth_is_reported_and_skipped(sets, witness, room, tmp_path, mo
     assert not witness.shown
 
 
+@pytest.mark.long(sample=True)
 def test_an_expert_that_fails_costs_its_clip_and_is_named(sets, witness, tmp_path):
     witness.said[opened(sets[1]).clip.id] = {}
     found = calibrate(sets, tmp_path / "store", experts=[witness])

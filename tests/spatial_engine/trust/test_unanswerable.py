@@ -72,6 +72,7 @@ def words(questions: list[Question], truths) -> set[tuple[str, str]]:
     return {(verdict.word, verdict.reason) for verdict in compare_labels(questions, truths)}
 
 
+@pytest.mark.long(sample=True)
 def test_truth_confirms_them_and_the_data_set_counts_them(made, truths):
     dataset, _ = made
     found = left_open(dataset)
