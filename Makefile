@@ -18,7 +18,7 @@ demo: $(VENV)/.installed  ## annotate our own clip (or VIDEO=path FLAGS=--uprigh
 	$(if $(VIDEO),$(BIN)/spatial-engine run "$(VIDEO)" -o demo/"$$(basename "$(VIDEO)")" $(FLAGS),$(BIN)/python -m examples.demo)
 	@echo "to call the command by its name: . $(BIN)/activate   (or, for every folder: pipx install .   or: uv tool install .)"
 
-test: $(VENV)/.installed  ## everything but style: five minutes on two cores
+test: $(VENV)/.installed  ## everything but style: six minutes on two cores
 	$(BIN)/python -m pytest $(PARALLEL)
 
 check: $(VENV)/.check  ## style, types, floors, tests
@@ -28,7 +28,7 @@ check: $(VENV)/.check  ## style, types, floors, tests
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest $(PARALLEL)
 
-test-long: $(VENV)/.installed  ## what takes longer, ten minutes; goes on where it was stopped; SAMPLE=1: a fixed part
+test-long: $(VENV)/.installed  ## what takes longer; goes on where it was stopped; SAMPLE=1: a fixed part
 	$(BIN)/python -m pytest $(PARALLEL) --long $(if $(SAMPLE),sample,all)
 
 test-experts: $(EXPERTS)/.installed  ## the real code of the models that a package index has, random weights, CPU

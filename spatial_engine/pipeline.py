@@ -32,7 +32,8 @@ def annotate(
         store: the folder to write, made if there is none.
         options: how clips are opened, which experts run, and where; None: the defaults.
         progress: who is told; None: nobody.
-        fields: single fields of `AnnotateOptions`, as in `annotate("videos/", "store/", upright=True, workers=2)`.
+        fields: single fields of `AnnotateOptions`, as in `annotate("videos/", "store/", upright=True)`. A script that
+            gives `workers` needs `if __name__ == "__main__":`, as processes start.
 
     Raises:
         UsageError: there is no footage, an expert is unknown, or a need is not met.
