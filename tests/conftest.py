@@ -48,6 +48,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept = [item for item in long if passed.get(item.nodeid) != sources]
     config.hook.pytest_deselected(items=list(set(items) - set(kept)))
     items[:] = kept
+    for item in kept:
+        if isinstance(item, pytest.Function) and _shares_fixtures(item):
+            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(ROOT).as_posix()))
+
+
+def _shares_fixtures(item: pytest.Function) -> bool:
+    """Whether a fixture of ours serves several tests of the file: in one process it is made once."""
+    used = [fixture for found in item._fixtureinfo.name2fixturedefs.values() for fixture in found if fixture.baseid]
+    grouped = item.get_closest_marker("xdist_group") is not None
+    return not grouped and any(fixture.scope in ("module", "session", "package") for fixture in used)
 
 
 @pytest.hookimpl(wrapper=True)

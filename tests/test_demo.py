@@ -145,6 +145,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+@pytest.mark.long(sample=True)
 def test_workers_change_no_byte(demo: Path) -> None:
     """The demo worked in its own process."""
     run(demo, sys.executable, "-m", "spatial_engine", "generate", "demo/store", "-o", "again", "--workers", "2")

@@ -152,6 +152,7 @@ def test_an_expert_that_exits_costs_its_clip(
         assert isinstance(store.signals(clip)["gravity"], Gravity)
 
 
+@pytest.mark.long(sample=True)
 def test_workers_give_the_same_store(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
     stores = [annotate(videos, tmp_path / f"store {n}", experts=list(fakes.values()), workers=n) for n in (0, 2)]
     hashes = [
@@ -168,6 +169,7 @@ def test_experts_load_once_per_process(tmp_path: Path, fakes: dict[str, FakeExpe
     assert fakes["up"].log.read_text().splitlines().count("up load") == 1
 
 
+@pytest.mark.long(sample=True)
 def test_a_killed_worker_costs_one_expert_of_one_clip(
     tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]
 ) -> None:

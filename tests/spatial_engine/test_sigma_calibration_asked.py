@@ -62,6 +62,7 @@ def datasets(store, file, tmp_path_factory):
     return generate(store, folder / "without"), generate(store, folder / "with", sigma_calibration=file)
 
 
+@pytest.mark.long(sample=True)
 def test_raw_is_asked_about_once_it_is_calibrated(datasets):
     without, with_maps = datasets
     assert not list(without.questions)
@@ -81,6 +82,7 @@ def test_the_audit_names_the_factors(datasets):
     assert SigmaCalibration.from_json(said[1]) == CALIBRATION
 
 
+@pytest.mark.long(sample=True)
 def test_the_report_draws_what_was_asked_about(datasets, store, tmp_path):
     clip = store.clip_ids()[0]
     pages = []

@@ -28,6 +28,7 @@ from tests.experts.learned import (
     with_joining_experts,
 )
 
+pytestmark = pytest.mark.long(sample=True)
 TEMPLATES = create_templates()
 ROOMS = {"walk": 1, "truck": 3}
 
@@ -67,13 +68,7 @@ def wrong(verdicts: Counter[tuple[str, bool | None]]) -> dict[str, int]:
     return {template: count for (template, right), count in verdicts.items() if right is False}
 
 
-@pytest.mark.parametrize(
-    ("name", "silent"),
-    [
-        ("walk", {"range_metres", "which_moves"}),
-        pytest.param("truck", {"camera_turn"}, marks=pytest.mark.long(sample=True)),
-    ],
-)
+@pytest.mark.parametrize(("name", "silent"), [("walk", {"range_metres", "which_moves"}), ("truck", {"camera_turn"})])
 def test_every_template_asks_and_no_answer_is_wrong(name: str, silent: set[str]) -> None:
     """Only the truck is metric, only the walk rotates: together every template asks."""
     scene, clip, models = room(name)
@@ -82,7 +77,6 @@ def test_every_template_asks_and_no_answer_is_wrong(name: str, silent: set[str])
     assert {template for template, right in verdicts if right} == TEMPLATES.keys() - silent
 
 
-@pytest.mark.long(sample=True)
 def test_with_a_second_opinion_most_templates_still_ask() -> None:
     scene, clip, models = room("walk")
     rng = np.random.default_rng(0)
@@ -99,15 +93,12 @@ def test_with_a_second_opinion_most_templates_still_ask() -> None:
 BROKEN = [how for how in FAULTS if how != "gravity sideways"]
 
 
-@pytest.mark.parametrize(
-    "how", [how if how == "path mirrored" else pytest.param(how, marks=pytest.mark.long(sample=True)) for how in BROKEN]
-)
+@pytest.mark.parametrize("how", BROKEN)
 def test_tracks_alone_keep_wrong_models_from_asking(how: str) -> None:
     scene, clip, models = room("walk")
     assert wrong(judged(scene, clip, asked(clip, with_joining_experts(clip, broken(models, how))))) == {}
 
 
-@pytest.mark.long(sample=True)
 @pytest.mark.parametrize("how", ["gravity sideways", "path mirrored"])
 def test_a_second_opinion_keeps_wrong_models_from_asking(how: str) -> None:
     """Only an independent estimate shows that up is wrong: a wall looks like a floor."""

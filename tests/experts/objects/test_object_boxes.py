@@ -148,13 +148,10 @@ def test_a_moving_object_is_not_static() -> None:
     assert not is_static(parts[:1], views[:1], SETTINGS, LIFT, views[5:])  # the surface behind it is visible later
 
 
+@pytest.mark.long(sample=True)
 @pytest.mark.parametrize(
     ("smooth", "pixel", "within_1", "within_3"),
-    [
-        (0.0, 0.0, 0.8, 0.97),
-        pytest.param(0.02, 0.003, 0.6, 0.97, marks=pytest.mark.long(sample=True)),
-        pytest.param(0.0, 0.02, 0.7, 0.96, marks=pytest.mark.long(sample=True)),
-    ],
+    [(0.0, 0.0, 0.8, 0.97), (0.02, 0.003, 0.6, 0.97), (0.0, 0.02, 0.7, 0.96)],
 )
 def test_boxes_of_rooms_are_correct_within_sigma(smooth: float, pixel: float, within_1: float, within_3: float) -> None:
     """Centres and known sides of all objects in two rooms. `within_1`, `within_3`: smallest shares within 1 and 3 σ."""

@@ -169,7 +169,8 @@ def test_similar_alternatives_make_an_association_ambiguous() -> None:
     assert not len(unambiguous(np.zeros((0, 2)), 0.7)) and not len(unambiguous(np.zeros((2, 2)), 0.7))
 
 
-@pytest.mark.parametrize("seed", [*(pytest.param(seed, marks=pytest.mark.long(sample=True)) for seed in (0, 1)), 2])
+@pytest.mark.long(sample=True)
+@pytest.mark.parametrize("seed", range(3))
 def test_objects_of_one_name_are_not_confused(seed: int) -> None:
     rng = np.random.default_rng(seed)
     scene = random_room(rng, frames=40, moving_object=seed == 2)

@@ -103,6 +103,7 @@ def test_exact_predictions_give_exact_objects(
     assert found.score is not None and np.nanmin(found.score) == pytest.approx(0.9, abs=1e-3)
 
 
+@pytest.mark.long(sample=True)
 def test_the_three_steps_batch_over_clips(ideal: IdealNetworks, clip: Clip, signals: dict[str, Any]) -> None:
     expert = expert_with(ideal)
     assert isinstance(expert, PerImageExpert)

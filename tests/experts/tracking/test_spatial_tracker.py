@@ -176,6 +176,7 @@ def test_depth_errors_alone_do_not_make_a_track_moving() -> None:
     assert (out.motion != 1).all() and not out.visible[:, -8:].any()
 
 
+@pytest.mark.long(sample=True)
 def test_low_confidence_raises_the_outlier_probability_and_low_visibility_ends_tracks() -> None:
     def unsure(output: dict[str, np.ndarray]) -> None:
         output["confidence"][:, ::2] = 0.6
@@ -187,6 +188,7 @@ def test_low_confidence_raises_the_outlier_probability_and_low_visibility_ends_t
     assert (out.outlier_probability[1::2][out.motion[1::2] == 0] < 0.06).all()
 
 
+@pytest.mark.long(sample=True)
 def test_inputs_are_converted_to_the_unit_of_upstream() -> None:
     upstream = FakeUpstream(world())
     tracks_of(world(), model=upstream)
@@ -229,6 +231,7 @@ def test_only_frames_with_depth_and_camera_are_used() -> None:
     assert len(out.frames) == 30 and not {0, 3, 5, 39} & set(out.frames.tolist())
 
 
+@pytest.mark.long(sample=True)
 def test_points_start_inside_the_valid_area() -> None:
     of = world(moving_object=False)
     valid = np.zeros((120, 160), dtype=bool)

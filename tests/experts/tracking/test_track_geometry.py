@@ -220,6 +220,7 @@ def test_a_background_point_dragged_along_by_a_passing_edge_is_not_moving() -> N
     assert (out.motion[-6:] == -1).all() and not out.visible[-6:, 32:].any()
 
 
+@pytest.mark.long(sample=True)
 def test_a_wrong_camera_path_gives_no_moving_tracks() -> None:
     rng = np.random.default_rng(10)
     pose = curved_path()
@@ -231,6 +232,7 @@ def test_a_wrong_camera_path_gives_no_moving_tracks() -> None:
     assert (out.motion != 1).all(), "tracks correct the path, or no track is decided"
 
 
+@pytest.mark.long(sample=True)
 def test_under_a_contradicted_path_no_track_is_decided() -> None:
     rng = np.random.default_rng(10)
     pose = curved_path()

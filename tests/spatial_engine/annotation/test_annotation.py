@@ -69,7 +69,12 @@ def summary(store: Store) -> tuple[bool, str]:
 # together
 
 
-@pytest.mark.parametrize(("workers", "clips_at_once"), [(0, 4), (0, 3), (1, 5), (2, 2)])
+LONG = pytest.mark.long(sample=True)
+
+
+@pytest.mark.parametrize(
+    ("workers", "clips_at_once"), [(0, 4), (0, 3), pytest.param(1, 5, marks=LONG), pytest.param(2, 2, marks=LONG)]
+)
 def test_same_bytes_however_clips_are_taken(
     tmp_path: Path, videos: Path, log: Path, workers: int, clips_at_once: int
 ) -> None:
@@ -128,6 +133,7 @@ def test_signals_come_from_memory(tmp_path: Path, videos: Path, log: Path, monke
 # memory
 
 
+@pytest.mark.long(sample=True)
 def test_batches_halve_when_memory_runs_out(tmp_path: Path, videos: Path, log: Path) -> None:
     stores = []
     for clips_at_once in (1, 5):
@@ -182,6 +188,7 @@ def test_an_odd_picture_costs_its_clip(tmp_path: Path, videos: Path, log: Path, 
     assert sum(hashes(good)[at] == value for at, value in hashes(store).items()) == 13
 
 
+@pytest.mark.long(sample=True)
 def test_a_picture_that_kills_costs_its_clip(tmp_path: Path, videos: Path, log: Path) -> None:
     experts = chain(log)
     experts[1].fault = "die"
@@ -212,6 +219,7 @@ def test_a_kill_costs_no_result(tmp_path: Path, videos: Path, log: Path) -> None
     assert failed(annotate(videos, tmp_path / "store", experts=[first, looks, last], workers=1)) == {}
 
 
+@pytest.mark.long(sample=True)
 @pytest.mark.parametrize("which", [1, 2])
 def test_a_lost_gpu_costs_one_clip(tmp_path: Path, videos: Path, log: Path, which: int) -> None:
     """After such an error a process cannot use the GPU again: a fresh one goes on."""

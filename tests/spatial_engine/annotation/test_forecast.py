@@ -97,6 +97,7 @@ def told_of(log: Path, clip: str) -> Path:
     return log.with_name(f"told of {clip}")
 
 
+@pytest.mark.long(sample=True)
 @pytest.mark.parametrize("workers", [1, 2])
 def test_workers_tell_their_stage_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
     monkeypatch.setattr("spatial_engine.annotation.executor._WATCH_S", 0.01)

@@ -29,6 +29,7 @@ def annotate_at_once(videos: Path, store: Path, log: Path, together: Barrier) ->
     annotate(videos, store, experts=[slow_expert(log)], workers=0)
 
 
+@pytest.mark.long(sample=True)
 def test_two_runs_measure_each_clip_once(tmp_path: Path) -> None:
     videos = write_folders(tmp_path / "videos", CLIPS)
     store, log = create_store(tmp_path / "store").path, tmp_path / "log"

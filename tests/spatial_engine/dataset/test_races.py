@@ -5,6 +5,8 @@ from multiprocessing.queues import Queue
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
+import pytest
+
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.errors import BusyError
@@ -26,6 +28,7 @@ def write_at_once(path: Path, seed: int, together: Barrier, said: "Queue[str]") 
             said.put("busy")
 
 
+@pytest.mark.long(sample=True)
 def test_racing_processes_leave_one_whole_data_set(tmp_path: Path) -> None:
     spawn = multiprocessing.get_context("spawn")
     together, said = spawn.Barrier(WRITERS), spawn.Queue()

@@ -16,6 +16,7 @@ def run(*arguments: str) -> int:
     return int(ended.value.code or 0)
 
 
+@pytest.mark.long(sample=True)
 def test_sound_and_unsound(rendered: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(str(rendered)) == 0
     shown = capsys.readouterr().out

@@ -26,6 +26,7 @@ def with_poses(sequence: Sequence, poses: np.ndarray) -> Sequence:
     return replace(sequence, truth=replace(sequence.truth, world_from_cam=poses))
 
 
+@pytest.mark.long(sample=True)
 def test_sound_truth_has_no_findings(rendered: Path) -> None:
     (one,) = open_sequence(rendered)
     assert one.findings == ()

@@ -45,6 +45,7 @@ def spoil(dataset, template):
     return wrong["fact_id"]
 
 
+@pytest.mark.long(sample=True)
 def test_a_planted_error_is_found_and_written_everywhere(dataset, room, capsys, sound):
     fact = spoil(dataset, "camera_turn")
     assert audit(dataset, "--truth", room) == 0
@@ -81,6 +82,7 @@ def test_python_writes_what_the_command_writes(dataset, room, tmp_path, sound):
     assert files(tmp_path / "out") == files(default_out(dataset))
 
 
+@pytest.mark.long(sample=True)
 def test_shifted_truth_is_unsound_and_named(dataset, room, tmp_path, capsys):
     shutil.copytree(room, tmp_path / "off")
     write_poses(tmp_path / "off", np.roll(read_poses(room), 6, axis=0))

@@ -86,6 +86,7 @@ def test_truth_confirms_them_and_the_data_set_counts_them(made, truths):
     assert f"It is right in {len(found)} of them" in card and UNDETERMINED in card
 
 
+@pytest.mark.long(sample=True)
 def test_a_wrong_letter_is_found(made, truths):
     dataset, _ = made
     found = left_open(dataset)
@@ -96,6 +97,7 @@ def test_a_wrong_letter_is_found(made, truths):
     assert said and words(said, truths) == {("wrong", "")}
 
 
+@pytest.mark.long(sample=True)
 def test_to_abstain_where_the_photo_shows_the_point_is_found(made, truths):
     dataset, _ = made
     (question, *_) = left_open(dataset)
