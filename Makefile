@@ -3,6 +3,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt
 
+unexport PYTHONDONTWRITEBYTECODE  # or each process that a test starts compiles our modules anew
+
 PARALLEL := -n auto --maxprocesses 4 --dist loadgroup
 
 EXPERTS := .venv-experts
@@ -18,7 +20,7 @@ demo: $(VENV)/.installed  ## annotate our own clip (or VIDEO=path FLAGS=--uprigh
 	$(if $(VIDEO),$(BIN)/spatial-engine run "$(VIDEO)" -o demo/"$$(basename "$(VIDEO)")" $(FLAGS),$(BIN)/python -m examples.demo)
 	@echo "to call the command by its name: . $(BIN)/activate   (or, for every folder: pipx install .   or: uv tool install .)"
 
-test: $(VENV)/.installed  ## everything but style: six minutes on two cores
+test: $(VENV)/.installed  ## everything but style: five minutes on two cores
 	$(BIN)/python -m pytest $(PARALLEL)
 
 check: $(VENV)/.check  ## style, types, floors, tests

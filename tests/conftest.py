@@ -36,6 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )  # fmt: skip
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keeps the short tests, or of the long ones what `--long` names."""
     which, long = config.getoption("--long"), [item for item in items if item.get_closest_marker("long")]
