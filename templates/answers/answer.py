@@ -3,10 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, get_args
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import AbstractArray, Bool, Float, Int
 
 from templates.answers.score import Score
 from templates.measured import Json
@@ -98,8 +98,8 @@ class Answer(ABC):
         """The k tolerances: the largest errors of a right answer."""
 
     @abstractmethod
-    def error(self, truth: Any) -> tuple[Float[np.ndarray, "*n k"], Float[np.ndarray, "*n k"]]:
-        """Errors with respect to the truth, to compare with `limits`; and the σ of the truth."""
+    def error(self, truth: Any) -> tuple[Float[np.ndarray, "*n k"], Float[np.ndarray, "... k"]]:
+        """Errors with respect to the truth (one, or as many), to compare with `limits`; and the σ of the truth."""
 
     @abstractmethod
     def to_json(self) -> Recorded:
@@ -143,16 +143,40 @@ class Answer(ABC):
         """Signed errors and their σ by name, for reports of errors in σ."""
         return {}, {}
 
-    def repeats(self, other: Any) -> bool:
-        """Whether the answers to two equal questions about the same photos agree."""
-        return True
+    def repeats(self, other: Any) -> Bool[np.ndarray, "*n"]:
+        """Whether the answers to two equal questions about the same photos agree. `other` is one answer or as many."""
+        return np.ones(self.limits.shape[:-1], dtype=bool)
+
+    def take(self: AnswerType, rows: Sequence[int] | np.ndarray) -> AnswerType:
+        """The given rows of a stack, by index or as a mask. Fields that all rows share stay."""
+        index = np.asarray(rows)
+        index = np.flatnonzero(index) if index.dtype == bool else index.astype(int)
+        return replace(self, **{name: column[index] for name, column in self._columns().items()})
+
+    def row(self: AnswerType, k: int) -> AnswerType:
+        """One answer of a stack; its JSON is that of the answer that was stacked."""
+        parts = {name: column[k] for name, column in self._columns().items()}
+        return replace(self, **{name: part if np.ndim(part) else part.item() for name, part in parts.items()})
+
+    def _columns(self) -> dict[str, np.ndarray]:
+        """The fields with a row for each answer of a stack; a plain number is that of every row."""
+        given = {f.name: getattr(self, f.name) for f in fields(self) if _is_column(f.type)}
+        return {name: np.asarray(part) for name, part in given.items() if np.ndim(part)}
 
 
 def stacked(answers: Sequence[AnswerType]) -> AnswerType:
-    """Answers of one type as a stack. What is no column (names, unit, period) is that of the first."""
+    """Answers of one type as a stack. What is no column (names, unit) is that of the first."""
     first = answers[0]
-    columns = [f.name for f in fields(first) if f.type == Rows or isinstance(getattr(first, f.name), np.ndarray)]
+    columns = [f.name for f in fields(first) if _is_column(f.type) and getattr(first, f.name) is not None]
     return replace(first, **{name: np.stack([getattr(answer, name) for answer in answers]) for name in columns})
+
+
+def _is_column(annotation: object) -> bool:
+    """Whether a field is annotated as an array: `Rows`, `Float[np.ndarray, "*n d"]`, `str | np.ndarray`."""
+    return any(
+        part is np.ndarray or (isinstance(part, type) and issubclass(part, AbstractArray))
+        for part in (annotation, *get_args(annotation))
+    )
 
 
 def finite(value: Json) -> float | None:

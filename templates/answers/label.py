@@ -37,7 +37,7 @@ class Label(Answer):
         """A different label has an error of 1, which is too large."""
         return np.full((*np.shape(self.margin), 1), 0.5)
 
-    def error(self, truth: "Label") -> tuple[Float[np.ndarray, "*n 1"], Float[np.ndarray, "*n 1"]]:
+    def error(self, truth: "Label") -> tuple[Float[np.ndarray, "*n 1"], Float[np.ndarray, "... 1"]]:
         """0 for the same label, 1 for another; σ is infinite for a truth that does not decide."""
         differs = np.asarray(np.asarray(self.text) != np.asarray(truth.text), dtype=float)
         return differs[..., None], np.where(truth.decides(), 0.0, np.inf)[..., None]

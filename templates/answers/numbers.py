@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from scipy.special import ndtr
 
 from templates.answers.answer import Answer, Errors, Recorded, Rows, finite, listed
@@ -54,7 +54,7 @@ class Numbers(Answer):
         """The tolerances."""
         return self.tolerance
 
-    def error(self, truth: "Numbers") -> tuple[Float[np.ndarray, "*n d"], Float[np.ndarray, "*n d"]]:
+    def error(self, truth: "Numbers") -> tuple[Float[np.ndarray, "*n d"], Float[np.ndarray, "... d"]]:
         """Absolute differences, for angles at most half a period; NaN where the truth lacks one of the numbers."""
         if not set(self.names) <= set(truth.names):
             return np.full_like(self.value, np.nan), np.full_like(self.value, np.nan)
@@ -72,9 +72,9 @@ class Numbers(Answer):
         sigma = np.hypot(self.sigma[own], truth.sigma[theirs])
         return dict(zip(names, error, strict=True)), dict(zip(names, sigma.tolist(), strict=True))
 
-    def repeats(self, other: "Numbers") -> bool:
+    def repeats(self, other: "Numbers") -> Bool[np.ndarray, "*n"]:
         """Within the tolerances."""
-        return self.names == other.names and bool(np.all(self.error(other)[0] <= self.limits))
+        return np.asarray((self.error(other)[0] <= self.limits).all(axis=-1) & (self.names == other.names))
 
     def tolerance_in_words(self) -> str:
         """ "±0.15", "±15°", "±0.3 m", "roll ±5°, pitch ±5°"."""

@@ -51,8 +51,8 @@ class Plan(Answer):
     translation_step: Rows
     """Length of a step, in metres or in distances from the start to the marked point."""
     rotation_step_rad: Rows
-    point_fraction: int | None = None
-    """k, if a translation step is 1/k of the distance from the start to the marked point."""
+    point_fraction: Rows | None = None
+    """k, if a translation step is 1/k of the distance from the start to the marked point; else None, in a stack NaN."""
     amounts: Float[np.ndarray, "*n 6"]
     """The target: six signed components in rad and in the unit of `translation_step`."""
     sigma: Float[np.ndarray, "*n 6"]
@@ -79,6 +79,12 @@ class Plan(Answer):
         )
         return plan._followed(steps)
 
+    def row(self, k: int) -> "Plan":
+        """With a whole fraction, or none."""
+        plan = super().row(k)
+        fraction = plan.point_fraction
+        return replace(plan, point_fraction=None if fraction is None or np.isnan(fraction) else int(fraction))
+
     @property
     def step(self) -> Float[np.ndarray, "*n 6"]:
         """Size of one step of each component."""
@@ -97,7 +103,7 @@ class Plan(Answer):
         """The tolerance of translation and that of rotation."""
         return np.repeat(np.asarray(self.tolerance, dtype=float)[..., None], 2, axis=-1)
 
-    def error(self, truth: "Plan") -> tuple[Float[np.ndarray, "*n 2"], Float[np.ndarray, "*n 2"]]:
+    def error(self, truth: "Plan") -> tuple[Float[np.ndarray, "*n 2"], Float[np.ndarray, "... 2"]]:
         """Distance of the end of the plan from the true target, in steps of the plan."""
         return self.residual(truth.amounts), _of_translation_and_rotation(truth.sigma / self.step)
 
@@ -120,7 +126,7 @@ class Plan(Answer):
         value, sigma = (
             dict(zip(MOTIONS, (part / self.step).tolist(), strict=True)) for part in (self.amounts, self.sigma)
         )
-        size = {"translation_step_m": self.translation_step}
+        size: dict[str, Json] = {"translation_step_m": self.translation_step}
         if self.point_fraction is not None:
             size = {"point_fraction": self.point_fraction}
         return Recorded(

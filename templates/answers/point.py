@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from templates.answers.answer import Answer, Errors, Recorded, Rows, finite
 from templates.answers.format import Format
@@ -37,7 +37,7 @@ class Point(Answer):
         """The radius."""
         return np.asarray(self.tolerance_px, dtype=float)[..., None]
 
-    def error(self, truth: "Point") -> tuple[Float[np.ndarray, "*n 1"], Float[np.ndarray, "*n 1"]]:
+    def error(self, truth: "Point") -> tuple[Float[np.ndarray, "*n 1"], Float[np.ndarray, "... 1"]]:
         """Distance in pixels."""
         distance = np.linalg.norm(self.xy_px - truth.xy_px, axis=-1, keepdims=True)
         return distance, np.asarray(truth.sigma_px, dtype=float)[..., None]
@@ -47,9 +47,9 @@ class Point(Answer):
         error, sigma = (self.xy_px - truth.xy_px).tolist(), float(np.hypot(self.sigma_px, truth.sigma_px))
         return dict(zip("xy", error, strict=True)), dict.fromkeys("xy", sigma)
 
-    def repeats(self, other: "Point") -> bool:
+    def repeats(self, other: "Point") -> Bool[np.ndarray, "*n"]:
         """Within the radius."""
-        return bool(np.all(self.error(other)[0] <= self.limits))
+        return np.asarray((self.error(other)[0] <= self.limits).all(axis=-1))
 
     def tolerance_in_words(self) -> str:
         """ "within 23 pixels"."""

@@ -35,9 +35,15 @@ class Shape(Answer):
         """The tolerance."""
         return np.asarray(self.tolerance, dtype=float)[..., None]
 
-    def error(self, truth: "Shape") -> tuple[Float[np.ndarray, "*n 1"], Float[np.ndarray, "*n 1"]]:
+    def error(self, truth: "Shape") -> tuple[Float[np.ndarray, "*n 1"], Float[np.ndarray, "... 1"]]:
         """Root-mean-square distance of corresponding points."""
         return rms(self.points, truth.points)[..., None], np.asarray(truth.sigma, dtype=float)[..., None]
+
+    def row(self, k: int) -> "Shape":
+        """Without the rows of NaN at its end."""
+        shape = super().row(k)
+        length = np.flatnonzero(~np.isnan(shape.points).all(axis=-1)).max(initial=-1) + 1
+        return replace(shape, points=shape.points[:length])
 
     def difference(self, truth: "Shape") -> Errors:
         """The distance as `rms`."""

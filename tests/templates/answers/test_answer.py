@@ -1,6 +1,6 @@
 """P(right) and verdicts of single answers and of stacks."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from action_mapping.primitives import COMPONENTS
 from action_mapping.replay import moved_by, residuals
 from action_mapping.replay import replay as followed
 from templates.answers import RIGHT, UNDECIDED, WRONG, Answer, Label, Numbers, Plan, Point, Shape
+from templates.answers.answer import stacked
 from templates.answers.plan import p_within
 from templates.unanswerable import UNDETERMINED
 
@@ -148,14 +149,6 @@ def test_a_plan_ends_where_its_replay_does() -> None:
     np.testing.assert_allclose(answer.residual(answer.amounts), expected, atol=1e-12)
 
 
-def stacked(answers: list[Answer]) -> Answer:
-    """One stack of answers of one type: each array with the rows along a new first axis."""
-    first = answers[0]
-    parts = {field.name: [getattr(answer, field.name) for answer in answers] for field in fields(first)}
-    shared = {"names", "unit", "period", "decimals", "point_fraction"}
-    return replace(first, **{name: np.array(part) for name, part in parts.items() if name not in shared})
-
-
 def label(text: str, margin: float = 9.0) -> Label:
     return Label(text=text, margin=margin)
 
@@ -188,7 +181,56 @@ def test_a_stack_gives_the_results_of_each_of_its_answers(pairs: list[tuple[Answ
 
 @pytest.mark.parametrize("pairs", PAIRS.values(), ids=PAIRS)
 def test_an_empty_stack_gives_empty_results(pairs: list[tuple[Answer, Answer]]) -> None:
-    whole = stacked([answer for answer, _ in pairs])
-    shared = {"names", "unit", "period", "decimals", "point_fraction"}
-    none = replace(whole, **{f.name: getattr(whole, f.name)[:0] for f in fields(whole) if f.name not in shared})
-    assert none.p_right().shape == none.right(none).shape == (0,)
+    none = stacked([answer for answer, _ in pairs]).take([])
+    assert none.p_right().shape == none.right(none).shape == none.repeats(none).shape == (0,)
+
+
+@pytest.mark.parametrize("pairs", PAIRS.values(), ids=PAIRS)
+def test_rows_of_a_stack_are_the_answers_that_were_stacked(pairs: list[tuple[Answer, Answer]]) -> None:
+    truths = [replace(truth, outlier_probability=k / 8) for k, (_, truth) in enumerate(pairs)]
+    whole = stacked(truths)
+    for some in (whole.take([2, 0]), whole.take(np.array([2, 0])), stacked([truths[2], truths[0]])):
+        for k, truth in enumerate((truths[2], truths[0])):
+            assert some.row(k).to_json() == truth.to_json()
+            assert type(some.row(k).outlier_probability) is float
+            assert float(some.row(k).p_right()) == p_right(truth)
+    assert whole.take(np.array([False, True, False])).row(0).to_json() == truths[1].to_json()
+
+
+def test_what_all_rows_share_stays() -> None:
+    ones = np.ones((2, 2))
+    whole = Numbers(names=("a", "b"), value=np.eye(2), sigma=ones, tolerance=ones, unit="m")
+    assert whole.take([1]).names == ("a", "b") and whole.take([1]).outlier_probability == 0.0
+    assert whole.take([1]).value.tolist() == [[0.0, 1.0]] and whole.row(1).value.tolist() == [0.0, 1.0]
+    labels = Label(text=np.array(["up", "down"]), margin=9.0)
+    assert labels.row(1) == Label(text="down", margin=9.0) and type(labels.row(1).text) is str
+
+
+def test_a_row_of_shapes_of_unequal_lengths_ends_where_its_shape_does() -> None:
+    points = np.full((2, 4, 2), np.nan)
+    points[0], points[1, :2] = 1.0, [[0.0, 1.0], [2.0, 3.0]]
+    shapes = Shape(points=points, sigma=0.02, tolerance=0.1)
+    assert shapes.row(1).to_json().value == [[0.0, 1.0], [2.0, 3.0]] and len(shapes.row(0).points) == 4
+
+
+def test_a_stack_holds_plans_of_different_fractions() -> None:
+    eighth, metres = replace(plan({"dolly": 2.0}), point_fraction=8), plan({"dolly": 2.0})
+    whole = stacked([eighth, replace(metres, point_fraction=np.nan)])
+    for k, single in enumerate((eighth, metres)):
+        assert whole.row(k).to_json() == single.to_json()
+        assert type(whole.row(k).point_fraction) is type(single.point_fraction)
+
+
+@pytest.mark.parametrize("pairs", PAIRS.values(), ids=PAIRS)
+def test_a_stack_repeats_one_answer_row_by_row(pairs: list[tuple[Answer, Answer]]) -> None:
+    truths = [truth for _, truth in pairs]
+    for one in truths:
+        found = stacked(truths).repeats(one)
+        assert found.shape == (3,) and found.tolist() == [bool(truth.repeats(one)) for truth in truths]
+
+
+def test_numbers_and_points_repeat_within_their_tolerance() -> None:
+    truths = stacked([point(x) for x in (1.0, 8.9, 30.0)])
+    assert truths.repeats(point(0.0)).tolist() == [True, True, False]
+    other = replace(numbers([1.0], 1, 5), names=("b",))
+    assert stacked([numbers([1.0], 1, 5), numbers([9.0], 1, 5)]).repeats(other).tolist() == [False, False]
