@@ -122,7 +122,7 @@ def _fill_numbers(guesses: Guesses, questions: Sequence[Question], folds: Folds)
     for n, question in enumerate(questions):
         answer = written(question) if guesses.by_tolerance[n] else None
         if answer is not None and answer.numbers is not None:
-            period = question.scorer_params.get("period")
+            period = str(question.scorer_params.get("period"))
             groups[question.template, question.format, getattr(answer, "names", ()), period].append((n, answer))
     for members in groups.values():
         index, answers = np.array([n for n, _ in members]), [answer for _, answer in members]

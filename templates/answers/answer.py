@@ -159,24 +159,40 @@ class Answer(ABC):
         return replace(self, **{name: part if np.ndim(part) else part.item() for name, part in parts.items()})
 
     def _columns(self) -> dict[str, np.ndarray]:
-        """The fields with a row for each answer of a stack; a plain number is that of every row."""
-        given = {f.name: getattr(self, f.name) for f in fields(self) if _is_column(f.type)}
-        return {name: np.asarray(part) for name, part in given.items() if np.ndim(part)}
+        """The fields with a row for each answer of a stack: they have more dimensions than those of one answer."""
+        given = {f.name: (_dimensions(f.type), getattr(self, f.name)) for f in fields(self)}
+        return {
+            name: np.asarray(part) for name, (own, part) in given.items() if own is not None and np.ndim(part) > own
+        }
 
 
 def stacked(answers: Sequence[AnswerType]) -> AnswerType:
-    """Answers of one type as a stack. What is no column (names, unit) is that of the first."""
+    """Answers of one type as a stack. What is no column (names, unit) is that of the first. Arrays of unequal lengths
+    end in NaN."""
     first = answers[0]
-    columns = [f.name for f in fields(first) if _is_column(f.type) and getattr(first, f.name) is not None]
-    return replace(first, **{name: np.stack([getattr(answer, name) for answer in answers]) for name in columns})
+    parts = {f.name: [getattr(answer, f.name) for answer in answers] for f in fields(first)}
+    own = {f.name: _dimensions(f.type) for f in fields(first)}
+    columns = {name: each for name, each in parts.items() if each[0] is not None and np.ndim(each[0]) == own[name]}
+    return replace(first, **{name: np.stack(_padded(each)) for name, each in columns.items()})
 
 
-def _is_column(annotation: object) -> bool:
-    """Whether a field is annotated as an array: `Rows`, `Float[np.ndarray, "*n d"]`, `str | np.ndarray`."""
-    return any(
-        part is np.ndarray or (isinstance(part, type) and issubclass(part, AbstractArray))
-        for part in (annotation, *get_args(annotation))
-    )
+def _padded(parts: Sequence[Any]) -> list[np.ndarray]:
+    arrays = [np.asarray(part) for part in parts]
+    if len({array.shape for array in arrays}) == 1:
+        return arrays
+    length = max(len(array) for array in arrays)
+    return [np.concatenate([a, np.full((length - len(a), *a.shape[1:]), np.nan)]) for a in arrays]
+
+
+def _dimensions(annotation: Any) -> int | None:
+    """Number of dimensions of a column in one answer, by its annotation: 0 for `Rows`, 1 for
+    `Float[np.ndarray, "*n d"]`. None for a field that is no column."""
+    for part in (annotation, *get_args(annotation)):
+        if part is np.ndarray:
+            return 0
+        if isinstance(part, type) and issubclass(part, AbstractArray):
+            return sum(not name.startswith("*") for name in part.dim_str.split())
+    return None
 
 
 def finite(value: Json) -> float | None:

@@ -38,11 +38,23 @@ class Numbers(Answer):
     sigma: Float[np.ndarray, "*n d"]
     tolerance: Float[np.ndarray, "*n d"]
     """At most the largest tolerance of the quantity (`templates.settings.MaxTolerances`)."""
-    unit: str
-    period: float | None = None
-    """Period of angles, in `unit`; None for other numbers."""
+    unit: str | tuple[str, ...]
+    """Of all numbers, or of each."""
+    period: float | tuple[float, ...] | Float[np.ndarray, "*n d"] | None = None
+    """Period of angles, in their unit: of all numbers, of each, or of each in every row. None or NaN where numbers do
+    not repeat."""
     decimals: int = 1
     """Number of decimals in the written answer."""
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The unit of each number."""
+        return (self.unit,) * len(self.names) if isinstance(self.unit, str) else self.unit
+
+    @property
+    def periods(self) -> Float[np.ndarray, "*n d"]:
+        """The period of each number; NaN where it does not repeat."""
+        return np.broadcast_to(np.asarray(self.period, dtype=float), self.value.shape)
 
     def p_within(self) -> Rows:
         """Probability that all are within their tolerances, for independent normal errors."""
@@ -60,15 +72,17 @@ class Numbers(Answer):
             return np.full_like(self.value, np.nan), np.full_like(self.value, np.nan)
         columns = [truth.names.index(name) for name in self.names]
         error = np.abs(self.value - truth.value[..., columns])
-        error = np.minimum(error % self.period, -error % self.period) if self.period else error
+        if self.period is not None:
+            wrapped = np.minimum(error % self.periods, -error % self.periods)
+            error = np.where(np.isnan(self.periods), error, wrapped)
         return error, truth.sigma[..., columns]
 
     def difference(self, truth: "Numbers") -> Errors:
         """Differences of the numbers that both have."""
         names = [name for name in self.names if name in truth.names]
         own, theirs = ([numbers.names.index(name) for name in names] for numbers in (self, truth))
-        pairs = zip(self.value[own], truth.value[theirs], strict=True)
-        error = [float(signed_difference(a, b, self.period)) for a, b in pairs]
+        triples = zip(self.value[own], truth.value[theirs], self.periods[own], strict=True)
+        error = [float(signed_difference(*three)) for three in triples]
         sigma = np.hypot(self.sigma[own], truth.sigma[theirs])
         return dict(zip(names, error, strict=True)), dict(zip(names, sigma.tolist(), strict=True))
 
@@ -78,22 +92,27 @@ class Numbers(Answer):
 
     def tolerance_in_words(self) -> str:
         """ "±0.15", "±15°", "±0.3 m", "roll ±5°, pitch ±5°"."""
-        unit = _SYMBOLS.get(self.unit, self.unit and f" {self.unit}")
-        each = [f"±{round(float(limit), self.decimals):g}{unit}" for limit in self.tolerance]
+        units = [_SYMBOLS.get(unit, unit and f" {unit}") for unit in self.units]
+        limits = [round(float(limit), self.decimals) for limit in self.tolerance]
+        each = [f"±{limit:g}{unit}" for limit, unit in zip(limits, units, strict=True)]
         if len(each) == 1:
             return each[0]
         return ", ".join(f"{name} {limit}" for name, limit in zip(self.names, each, strict=True))
 
     def to_json(self) -> Recorded:
-        """One number, or an object of numbers by name; name and period are parameters of the score."""
+        """One number, or an object of numbers by name. Parameters of the score are the name of a single number, the
+        period (by name if they differ), and the units by name if they differ."""
         value, sigma, tolerance = (self._by_name(listed(part)) for part in (self.value, self.sigma, self.tolerance))
-        params: dict[str, Json] = {"period": self.period} if self.period else {}
+        periods, mixed = listed(self.periods), len(set(self.units)) > 1
+        params: dict[str, Json] = {"units": self._by_name([*self.units])} if mixed else {}
+        if any(periods):
+            params["period"] = periods[0] if len(set(periods)) == 1 else self._by_name([*periods])
         return Recorded(
             value=value,
             answer=self._by_name([self._rounded(number) for number in self.value.tolist()]),
             sigma=sigma,
             tolerance=tolerance,
-            unit=self.unit,
+            unit="" if mixed else self.units[0],
             scorer_params=params if len(self.names) > 1 else {"name": self.names[0], **params},
         )
 
@@ -108,8 +127,8 @@ class Numbers(Answer):
             value=_column(value, keys),
             sigma=np.full(len(names), np.nan) if question.sigma is None else _column(question.sigma, keys),
             tolerance=_column(question.tolerance, keys),
-            unit=question.unit,
-            period=finite(params.get("period")) or None,
+            unit=_units(question, names),
+            period=_periods(question, names),
             decimals=2,
         )
         if not names or not np.isfinite(numbers.value).all() or not (numbers.tolerance >= 0).all():
@@ -148,15 +167,16 @@ class Numbers(Answer):
         return {"value": dict(zip(self.names, listed(prediction.value), strict=True)), **by_name, **means}
 
     def _graded(self, column: int, number: float) -> dict[str, float]:
-        target, sigma = float(self.value[column]), float(self.sigma[column])
-        error = signed_difference(number, target, self.period)
+        target, sigma, unit = float(self.value[column]), float(self.sigma[column]), self.units[column]
+        period = listed(self.periods)[column]
+        error = signed_difference(number, target, period)
         graded = {"error": error, "squared_error": error**2}
         if math.isfinite(sigma):
-            graded["gaussian"] = gaussian_score(number, target, sigma, self.period, exact_counts=True)
-        if self.period is None and target != 0:
+            graded["gaussian"] = gaussian_score(number, target, sigma, period, exact_counts=True)
+        if period is None and target != 0:
             graded["relative_accuracy"] = mean_relative_accuracy(number, target)
-        if self.period is not None and self.unit in ("deg", "rad"):
-            graded["angular_error_deg"] = abs(error) if self.unit == "deg" else math.degrees(abs(error))
+        if period is not None and unit in ("deg", "rad"):
+            graded["angular_error_deg"] = abs(error) if unit == "deg" else math.degrees(abs(error))
         return graded
 
     def _by_name(self, each: list[Json]) -> Json:
@@ -183,11 +203,11 @@ class Numeric(Format):
 
     def guess(self, question: Question, rng: np.random.Generator) -> Json:
         """A random number in the range of its unit."""
-        return _drawn(question, rng)
+        return _drawn(question, None, rng)
 
     def near_misses(self, question: Question) -> Iterator[Json]:
         """Numbers beyond the tolerance, and half a period away."""
-        return _beside(question.answer, question.tolerance, question.scorer_params.get("period"))
+        return _beside(question.answer, question.tolerance, _of(question, "period", None))
 
     def official(self, question: Question) -> OfficialMetric:
         """Mean relative accuracy, of positive numbers that do not repeat."""
@@ -205,8 +225,13 @@ class NumbersByName(Format):
     reader: ClassVar[str] = "numbers"
 
     def form(self, question: Question) -> str:
-        """With the names."""
-        return "one JSON object with a number for each of " + ", ".join(f'"{name}"' for name in question.answer)
+        """With the names, and with their units where these differ."""
+        units = question.scorer_params.get("units", {})
+        named = [
+            f'"{name}"' + (f" (in {UNITS.get(unit, unit)})" if (unit := units.get(name)) else "")
+            for name in question.answer
+        ]
+        return f"one JSON object with a number for each of {', '.join(named)}"
 
     def no_op(self, question: Question) -> Json:
         """0 for each."""
@@ -214,12 +239,12 @@ class NumbersByName(Format):
 
     def guess(self, question: Question, rng: np.random.Generator) -> Json:
         """Random numbers in the range of their unit."""
-        return {name: _drawn(question, rng) for name in question.answer}
+        return {name: _drawn(question, name, rng) for name in question.answer}
 
     def near_misses(self, question: Question) -> Iterator[Json]:
         """One of the numbers beyond its tolerance."""
         for name, number in question.answer.items():
-            for other in _beside(number, question.tolerance[name], question.scorer_params.get("period")):
+            for other in _beside(number, question.tolerance[name], _of(question, "period", name)):
                 yield {**question.answer, name: other}
 
     def official(self, question: Question) -> OfficialMetric:
@@ -241,13 +266,29 @@ def _beside(number: float, tolerance: float, period: float | None) -> Iterator[f
         yield round(number + period / 2, 2)
 
 
-def _drawn(question: Question, rng: np.random.Generator) -> float:
-    if period := question.scorer_params.get("period"):
+def _drawn(question: Question, name: str | None, rng: np.random.Generator) -> float:
+    if period := _of(question, "period", name):
         return round(float(rng.uniform(-period / 2, period / 2)), 1)
-    if question.unit in _SPANS:
-        return round(float(rng.uniform(*_SPANS[question.unit])), 1)
-    low, high = _FACTORS.get(question.unit, _FACTORS[""])
+    unit = _of(question, "units", name) or question.unit
+    if unit in _SPANS:
+        return round(float(rng.uniform(*_SPANS[unit])), 1)
+    low, high = _FACTORS.get(unit, _FACTORS[""])
     return round(float(np.exp(rng.uniform(np.log(low), np.log(high)))), 2)
+
+
+def _of(question: Question, key: str, name: str | None) -> Json:
+    """A parameter of the score that holds for all numbers, or that of the number `name`."""
+    found = question.scorer_params.get(key)
+    return found.get(name) if isinstance(found, Mapping) else found
+
+
+def _units(question: Question, names: tuple[str, ...]) -> str | tuple[str, ...]:
+    return tuple(_of(question, "units", name) for name in names) if "units" in question.scorer_params else question.unit
+
+
+def _periods(question: Question, names: tuple[str, ...]) -> float | tuple[float, ...] | None:
+    found = [finite(_of(question, "period", name)) or None for name in names]
+    return found[0] if len(set(found)) <= 1 else tuple(np.nan if period is None else period for period in found)
 
 
 def _column(part: Json, keys: tuple[str, ...] | None) -> Float[np.ndarray, "d"]:
