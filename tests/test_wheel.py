@@ -35,7 +35,7 @@ def test_the_wheel_holds_every_file_of_the_packages(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         packed = set(archive.namelist())
     assert present - packed == set()
-    assert {Path(name).suffix for name in packed} >= {".py", ".html", ".js", ".json", ".typed"}
+    assert {Path(name).suffix for name in packed} >= {".py", ".html", ".js", ".json", ".toml", ".typed"}
 
 
 def test_the_command_runs_from_any_folder(wheel: Path, tmp_path: Path) -> None:

@@ -1,0 +1,218 @@
+"""What the templates say: every sentence, and the file that holds it."""
+
+import re
+import string
+from pathlib import Path
+from statistics import median, quantiles
+
+import pytest
+
+from templates.perception.geometry import RangeRatio
+from templates.registry import TEMPLATES
+from templates.wording import Wording, WordingError, read_wordings, wordings
+
+CLASSES = TEMPLATES.load_all()
+WORDINGS = {f"{name} {key}": wording for name, cls in CLASSES.items() for key, wording in wordings(cls).items()}
+SENTENCES = [
+    pytest.param(key, prompt, id=f"{key} {number}")
+    for key, wording in WORDINGS.items()
+    for number, prompt in enumerate(wording.prompts, start=1)
+]
+
+DEGREES, METRES, LEVEL = r"\bdegrees\b", r"\bmetres\b", r"\b(level|horizontal|horizon)\b"
+ROLL_PITCH = (DEGREES, r"\broll\b", r"\bpitch\b")
+BOTH = (r"\bphoto 1\b", r"\bphoto 2\b")
+FROM_2 = (r"\bphoto 1\b", r"\b(from|taking|where|(camera|place|view|viewpoint) of) photo 2\b")
+FIRST_LAST = (r"\bfirst\b", r"\blast\b", r"\bcamera\b")
+MOVES = (
+    r"\bphoto 1\b",
+    r"\b(scene|relative to|camera)\b",
+    r"\bmarked|\bpoint A\b",
+    r"\bmov(e|es|ing)\b|\bin motion\b|\bchanges its place\b",
+)
+ABOVE, ABOVE_1 = (r"\babove\b", r"\bmaps?\b"), (r"\babove (the camera of|its \w+ in) photo 1\b", r"\bmaps?\b")
+NAMED = {
+    "range_ratio choice": (r"\bcamera\b", r"\bpoints?\b|\bmarked\b"),
+    "range_ratio numeric": (r"\bcamera\b", r"\bpoint 1\b", r"\bpoint 2\b"),
+    "range_metres numeric": (r"\bcamera\b", r"\b(point|marked) A\b", METRES),
+    "camera_tilt choice": (r"\bcamera\b|\blooking\b", LEVEL),
+    "camera_tilt json.roll_pitch": ROLL_PITCH,
+    "camera_tilt json.roll_pitch_vfov": (*ROLL_PITCH, r"\bvertical field of view\b"),
+    "camera_turn choice": (*FIRST_LAST, r"\bturn"),
+    "camera_turn numeric": (*FIRST_LAST, DEGREES),
+    "camera_travel choice": (
+        *FIRST_LAST,
+        r"(seen (in|from)|view (in|of)|viewpoint of|camera of|as for) the first|first photo('s view| faces)",
+    ),
+    "point_moves yes_no": MOVES,
+    "which_moves choice": MOVES,
+    "same_point choice": (*BOTH, r"\bA\b", r"\bpoint|\bnumber"),
+    "same_point point": (*BOTH, r"\bA\b", r"\{width\} × \{height\} pixels"),
+    "place_direction choice": FROM_2,
+    "place_direction numeric": (*FROM_2, DEGREES),
+    "path_map choice.floor": ABOVE,
+    "path_map choice.camera": ABOVE_1,
+    "path_map yes_no.floor": ABOVE,
+    "path_map yes_no.camera": ABOVE_1,
+    "route_order order": (r"\bphoto 1\b", r"\b(order|chronologically|time)\b"),
+    "route_order choice": (r"\bphoto 1\b", r"\border\b"),
+    "navigate choice": BOTH,
+    "navigate plan.metres": (*BOTH, r"\{turn_deg\}°", r"\{length\} m\b"),
+    "navigate plan.point": (*BOTH, r"\{turn_deg\}°", r"\{length\} of (the (distance|way) to point P|its distance)"),
+}
+"""What every prompt of a key names: its photos and points, the frame in which the answer holds, its unit."""
+
+LEFT_OUT = re.compile(
+    r"\b(images?|pictures?|frames?|videos?|clips?|shots?)\b|±|\btoleran|\bcounts? as\b", re.IGNORECASE
+)
+"""Other names of photos, and the tolerance."""
+
+
+def words(text: str) -> list[str]:
+    """In lower case, without punctuation."""
+    return re.findall(r"\{?[\w°]+\}?", text.lower())
+
+
+def opening(prompt: str) -> tuple[str, ...]:
+    return tuple(words(prompt)[:3])
+
+
+def answer_words(wording: Wording) -> set[str]:
+    """Words that tell one option from another."""
+    said = {word for text in wording.options.values() for word in words(text)}
+    return said - {"point", "move", "turn", "to", "the", "and"}
+
+
+def test_each_format_of_each_template_has_wordings() -> None:
+    assert WORDINGS.keys() == NAMED.keys()
+    for cls in CLASSES.values():
+        assert {key.split(".")[0] for key in wordings(cls)} == set(cls.formats)
+
+
+@pytest.mark.parametrize(("key", "prompt"), SENTENCES)
+def test_sentence(key: str, prompt: str) -> None:
+    """It names what its answer depends on, gives no answer away, and is short."""
+    missing = [named for named in NAMED[key] if not re.search(named, prompt, re.IGNORECASE)]
+    assert not missing
+    said = words(re.sub(r"\bphoto \d", "", prompt, flags=re.IGNORECASE))
+    counts = {word: said.count(word) for word in answer_words(WORDINGS[key])}
+    assert len({*counts.values()}) <= 1, f"some answers are named more often than others: {counts}"
+    assert "yes_no" not in key or not {"yes", "no", "not"} & {*said}
+    assert not LEFT_OUT.search(prompt)
+    assert len(words(prompt)) <= 35
+    assert prompt[0].isupper() and prompt[-1] in ".?" and prompt == " ".join(prompt.split())
+
+
+@pytest.mark.parametrize("key", WORDINGS)
+def test_phrasings_of_a_key_are_many_and_begin_differently(key: str) -> None:
+    assert len(WORDINGS[key].prompts) >= 8
+    assert len({opening(prompt) for prompt in WORDINGS[key].prompts}) >= 5
+    assert len(words(WORDINGS[key].instructions)) <= 170
+
+
+def test_no_two_sentences_are_equal_but_for_case_and_punctuation() -> None:
+    folded = [" ".join(words(sentence.values[1])) for sentence in SENTENCES]  # type: ignore[arg-type]
+    assert sorted(folded) == sorted(set(folded))
+
+
+def test_sentences_are_short_and_begin_differently() -> None:
+    prompts = [prompt for wording in WORDINGS.values() for prompt in wording.prompts]
+    lengths = [len(prompt.split()) for prompt in prompts]
+    assert median(lengths) <= 22
+    assert quantiles(lengths, n=20)[-1] <= 60
+    assert len({opening(prompt) for prompt in prompts}) >= 60
+
+
+def test_placeholders_are_those_that_templates_fill_in() -> None:
+    assert {key: set(wording.placeholders) for key, wording in WORDINGS.items() if wording.placeholders} == {
+        "same_point point": {"width", "height"},
+        "navigate plan.metres": {"length", "turn_deg"},
+        "navigate plan.point": {"length", "turn_deg"},
+    }
+
+
+def test_options_differ() -> None:
+    for wording in WORDINGS.values():
+        texts = [*wording.options.values()]
+        assert len({" ".join(words(text)) for text in texts}) == len(texts)
+        assert all(text[0] in string.ascii_uppercase and len(words(text)) <= 5 for text in texts)
+
+
+GOOD = '[numeric]\nprompts = ["How far is {a}?"]\nplaceholders = ["a"]\n[yes_no.floor]\nprompts = ["Is it far?"]\n'
+
+
+def written(folder: Path, text: str, name: str = "kind") -> Path:
+    path = folder / f"{name}.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_keys_are_formats_and_variants(tmp_path: Path) -> None:
+    read = read_wordings(written(tmp_path, GOOD))
+    assert [*read] == ["numeric", "yes_no.floor"]
+    assert read["numeric"] == Wording(prompts=("How far is {a}?",), placeholders=("a",))
+    assert read["numeric"].prompts[0].format(a="it") == "How far is it?"
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "said"),
+    [
+        ("[choice]\nprompt = ['a?']", "[choice]", "unknown key 'prompt'; allowed: instructions, prompts"),
+        ("[choice]\nprompts = ['a?']\nhint = 'b'", "[choice]", "unknown key 'hint'; allowed: instructions, prompts"),
+        ("prompts = ['a?']", "", "unknown key 'prompts'; allowed: tables named after formats"),
+        ("[choice.floor]\ninstructions = 'a'", "[choice.floor]", "no prompts; at least one is needed"),
+        ("[choice]", "[choice]", "no prompts; at least one is needed"),
+        ("[choice]\nprompts = 'a?'", "[choice]", "prompts must be a list of strings"),
+        ("[choice]\nprompts = ['a?', ' ']", "[choice]", "prompts must be a list of strings that are not empty"),
+        ("[choice]\nprompts = ['a?']\noptions = {up = 1}", "[choice]", "options must be a table of strings"),
+        ("[choice]\nprompts = ['a?']\ninstructions = 1", "[choice]", "instructions must be a string"),
+        ("[plan]\nplaceholders = ['a']\nprompts = ['{b}?']", "[plan]", "1 has the placeholders b; it must have a"),
+        ("[plan]\nplaceholders = ['a']\nprompts = ['b?']", "[plan]", "1 has the placeholders none; it must have a"),
+        ("[plan]\nprompts = ['{a}?']", "[plan]", "prompt 1 has the placeholders a; it must have none"),
+        ("[plan]\nprompts = ['{a?']", "[plan]", "expected '}' before end of string; write {{ for a brace"),
+        ("[plan", "", "no valid TOML"),
+    ],
+)  # fmt: skip
+def test_errors_name_file_key_and_what_is_allowed(tmp_path: Path, text: str, key: str, said: str) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(WordingError) as raised:
+        read_wordings(path)
+    assert str(raised.value).startswith(f"{path}: {key}") and said in str(raised.value)
+
+
+MODULE = """
+from templates.perception.geometry import RangeRatio
+
+class Kind(RangeRatio):
+    name = "{name}"
+"""
+
+
+def module(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> type:
+    (folder / f"module_of_{name}.py").write_text(MODULE.format(name=name))
+    monkeypatch.syspath_prepend(folder)
+    kind: type = __import__(f"module_of_{name}").Kind
+    return kind
+
+
+def test_a_template_of_a_third_party_has_its_file_beside_its_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = module(tmp_path, "theirs", monkeypatch)
+    written(tmp_path, GOOD, "theirs")
+    assert [*wordings(kind)] == ["numeric", "yes_no.floor"]
+    (tmp_path / "theirs.toml").unlink()
+    assert [*wordings(kind)] == ["numeric", "yes_no.floor"], "read twice"
+
+
+def test_a_class_derived_elsewhere_speaks_as_its_base() -> None:
+    class Derived(RangeRatio):
+        pass
+
+    assert wordings(Derived) == wordings(RangeRatio)
+
+
+def test_a_missing_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = module(tmp_path, "silent", monkeypatch)
+    with pytest.raises(WordingError, match=re.escape(f"has no wordings: write {tmp_path / 'silent.toml'}")):
+        wordings(kind)
