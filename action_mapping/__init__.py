@@ -19,7 +19,6 @@ from action_mapping.effector_motion import (
 )
 from action_mapping.naming import (
     NamedMotion,
-    Unnamed,
     agreed_rotation,
     agreed_translation,
     dominant_rotation,
@@ -30,7 +29,7 @@ from action_mapping.pair_plan import other_plans, pair_amounts, pair_plan
 from action_mapping.path_plan import PlannedSegment, path_plan
 from action_mapping.plan import Action, Plan, PlanError, read_plan
 from action_mapping.primitives import PRIMITIVES, Primitive, UnknownPrimitiveError, primitive
-from action_mapping.reading import MotionComponents, MotionReading, read_motion
+from action_mapping.reading import MotionReading, read_motion
 from action_mapping.replay import Residual, inverse, replay, replay_all, residuals
 from action_mapping.rigid import PoseError
 from action_mapping.segments import Segment, motion_segments
@@ -42,7 +41,6 @@ __all__ = [
     "Alignment",
     "EffectorEvent",
     "EffectorSettings",
-    "MotionComponents",
     "MotionReading",
     "NamedMotion",
     "PathError",
@@ -56,7 +54,6 @@ __all__ = [
     "Segment",
     "SegmentSettings",
     "UnknownPrimitiveError",
-    "Unnamed",
     "action_frame",
     "agreed_rotation",
     "agreed_translation",

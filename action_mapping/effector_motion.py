@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float64
 from scipy.spatial.transform import Rotation
 
-from action_mapping.pair_plan import amounts_of
+from action_mapping.pair_plan import checked_amounts
 from action_mapping.primitives import PRIMITIVE, Primitive
 from action_mapping.rigid import PoseError, checked_poses
 
@@ -111,12 +111,9 @@ def effector_actions(
     (about y) in the effector's OpenCV axes, with the angles of a plan; then 0 (open) or 1 (closed) at the end."""
     checked_poses(world_from_view)
     closed = closed_states(opening)
-    actions = []
-    for motion, shut in zip(np.linalg.solve(world_from_view[:-1], world_from_view[1:]), closed[1:], strict=True):
-        amounts = amounts_of(motion)
-        translation = [amounts["truck"], amounts["pedestal"], amounts["dolly"]]
-        actions.append([*translation, amounts["roll_rad"], amounts["tilt_rad"], amounts["pan_rad"], float(shut)])
-    return np.array(actions).reshape(-1, 7)
+    amounts = checked_amounts(np.linalg.solve(world_from_view[:-1], world_from_view[1:]))
+    pan, tilt, roll, *translation = amounts.T
+    return np.column_stack([*translation, roll, tilt, pan, closed[1:]])
 
 
 def effector_pose(

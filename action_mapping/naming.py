@@ -1,148 +1,181 @@
-"""The name of a motion: its dominant primitive, and its distance in σ from the nearest other name."""
+"""Names of motions: the dominant primitive of each, and its distance in σ from the nearest other name.
 
-import math
-from dataclasses import dataclass, replace
-from typing import Literal
+Every function takes and returns n motions, one row each. Rows do not influence each other.
+"""
 
-from action_mapping.primitives import ROTATIONS, TRANSLATIONS, Component, Primitive, primitive_of
-from action_mapping.reading import MotionComponents, MotionReading
+from dataclasses import dataclass
 
-Basis = Literal["camera axes", "camera axes and levelled"]
+import numpy as np
+from jaxtyping import Float64, Int64, Shaped
+
+from action_mapping.primitives import COMPONENTS, primitive_of
+from action_mapping.reading import MotionReading
+
+_NAMES = np.array([[primitive_of(component, sign).name for sign in (-1, 1)] for component in COMPONENTS])
+_ROLL = COMPONENTS.index("roll_rad")
 
 
 @dataclass(frozen=True, kw_only=True)
 class NamedMotion:
-    """A named motion."""
+    """Names of n motions; "" and NaN where a motion has no unambiguous name."""
 
-    primitive: Primitive
-    """The primitive of the largest component."""
-    amount: float
+    name: Shaped[np.ndarray, "n"]
+    """Name of the primitive of the largest component ("Pan Right")."""
+    amount: Float64[np.ndarray, "n"]
     """Signed size of that component, in rad or path units."""
-    purity: float
+    purity: Float64[np.ndarray, "n"]
     """|amount| over the norm of the three components: 1 for a pure motion, 0.58 for three equal components."""
-    margin: float
+    margin: Float64[np.ndarray, "n"]
     """Distance in σ from the nearest other name, or from Stay."""
-    basis: Basis = "camera axes"
-    """Axes in which the name holds. If it is camera axes alone, the question must say so."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Unnamed:
-    """The motion has no unambiguous name."""
-
-    reason: str
-    """Why: one of a few fixed texts, so that reasons can be counted."""
+    basis: Shaped[np.ndarray, "n"]
+    """Axes in which the name holds: "camera axes" or "camera axes and levelled". If it is camera axes alone, the
+    question must say so."""
+    reason: Shaped[np.ndarray, "n"]
+    """Why there is no name: one of a few fixed texts, so that reasons can be counted; "" where there is a name."""
 
 
 def dominant_rotation(
-    components: MotionComponents, *, sigma_rad: float, threshold_rad: float, focal_relative_sigma: float = 0.0
-) -> NamedMotion | Unnamed:
-    """Name a rotation by its largest component, if that exceeds `threshold_rad`.
+    components: Float64[np.ndarray, "n 6"],
+    *,
+    sigma_rad: Float64[np.ndarray, "n"] | float,
+    threshold_rad: float,
+    focal_relative_sigma: float = 0.0,
+) -> NamedMotion:
+    """Name each rotation by its largest component, if that exceeds `threshold_rad`. Columns as COMPONENTS.
 
     `sigma_rad`: independent σ of each component. `focal_relative_sigma`: σ_f / f where the rotation comes from pixels
     alone. Pixels determine focal length × angle for pan and tilt, but the angle itself for roll. An error of the focal
     length therefore scales pan and tilt, relative to roll and to the threshold.
     """
-    values = {name: float(getattr(components, name)) for name in ROTATIONS}
-    largest, *others = sorted(values, key=lambda name: -abs(values[name]))
-    if not all(map(math.isfinite, values.values())):
-        return Unnamed(reason="rotation not known")
-    size = abs(values[largest])
-    if size <= threshold_rad:
-        return Unnamed(reason="rotation below threshold")
-    focal = 0.0 if largest == "roll_rad" else focal_relative_sigma * threshold_rad
-    margins = [_in_sigma(size - threshold_rad, math.hypot(sigma_rad, focal))]
-    for other in others:
-        focal = focal_relative_sigma * abs(values["roll_rad"]) if "roll_rad" in (largest, other) else 0.0
-        sigma = math.hypot(math.sqrt(2.0) * sigma_rad, focal)
-        margins.append(_in_sigma(size - abs(values[other]), sigma))
-    return _named(largest, values, min(margins))
+    rotation = components[:, :3]
+    sigma = np.broadcast_to(sigma_rad, len(rotation))
+    size = np.abs(rotation)
+    largest = size.argmax(axis=1)
+    with np.errstate(all="ignore"):
+        peak = size.max(axis=1)
+        is_roll = largest == _ROLL
+        focal = np.where(is_roll, 0.0, focal_relative_sigma * threshold_rad)
+        margin = _in_sigma(peak - threshold_rad, np.hypot(sigma, focal))
+        scaled = is_roll[:, None] | (np.arange(3) == _ROLL)
+        focal = np.where(scaled, focal_relative_sigma * size[:, [_ROLL]], 0.0)
+        to_others = _in_sigma(peak[:, None] - size, np.hypot(np.sqrt(2.0) * sigma[:, None], focal))
+        margin = np.minimum(margin, _without(to_others, largest).min(axis=1))
+        reason = np.where(peak <= threshold_rad, "rotation below threshold", "")
+    reason = np.where(np.isfinite(rotation).all(axis=1), reason, "rotation not known")
+    return _named(rotation, largest, _NAMES[:3], margin, reason)
 
 
 def dominant_translation(
-    components: MotionComponents, *, direction_sigma_rad: float, position_sigma: float = 0.0
-) -> NamedMotion | Unnamed:
-    """Name a translation by the largest component of its direction.
+    components: Float64[np.ndarray, "n 6"],
+    *,
+    direction_sigma_rad: Float64[np.ndarray, "n"] | float,
+    position_sigma: Float64[np.ndarray, "n"] | float = 0.0,
+) -> NamedMotion:
+    """Name each translation by the largest component of its direction. Columns as COMPONENTS.
 
     `direction_sigma_rad`: σ per component of the direction. `position_sigma`: σ per component of the translation, in
     path units; a translation below 3 σ has no name. The margin is the angle to the nearest direction in which two
     components are equal, over σ.
     """
-    values = {name: float(getattr(components, name)) for name in TRANSLATIONS}
-    if not all(map(math.isfinite, values.values())):
-        return Unnamed(reason="translation not known")
-    largest, *others = sorted(values, key=lambda name: -abs(values[name]))
-    length = math.hypot(*values.values())
-    if length <= 3.0 * position_sigma:
-        return Unnamed(reason="the translation is within its noise")
-    sigma = math.hypot(direction_sigma_rad, position_sigma / length)
-    second = max(abs(values[name]) for name in others)
-    to_border = math.asin((abs(values[largest]) - second) / (math.sqrt(2.0) * length))
-    return _named(largest, values, _in_sigma(to_border, sigma))
+    translation = components[:, 3:]
+    size = np.abs(translation)
+    largest = size.argmax(axis=1)
+    with np.errstate(all="ignore"):
+        length = np.hypot.reduce(size, axis=1)
+        second = -_without(-size, largest).min(axis=1)
+        to_border = np.arcsin((size.max(axis=1) - second) / (np.sqrt(2.0) * length))
+        margin = _in_sigma(to_border, np.hypot(direction_sigma_rad, position_sigma / length))
+        reason = np.where(length <= 3.0 * position_sigma, "the translation is within its noise", "")
+    reason = np.where(np.isfinite(translation).all(axis=1), reason, "translation not known")
+    return _named(translation, largest, _NAMES[3:], margin, reason)
 
 
 def agreed_rotation(
     reading: MotionReading,
     *,
-    sigma_rad: float,
+    sigma_rad: Float64[np.ndarray, "n"] | float,
     threshold_rad: float,
     focal_relative_sigma: float = 0.0,
-    up_sigma_rad: float = 0.0,
-) -> NamedMotion | Unnamed:
-    """`dominant_rotation`, if camera axes and levelled axes agree; in camera axes alone if up is unknown.
+    up_sigma_rad: Float64[np.ndarray, "n"] | float = 0.0,
+) -> NamedMotion:
+    """`dominant_rotation`, if camera axes and levelled axes agree; in camera axes alone where up is unknown.
 
     In levelled axes σ grows by 1 / cos(pitch), and an error of up (`up_sigma_rad`) mixes the components.
     """
-    named = dominant_rotation(
-        reading.camera_axes,
-        sigma_rad=sigma_rad,
-        threshold_rad=threshold_rad,
-        focal_relative_sigma=focal_relative_sigma,
-    )
-    if reading.levelled is None or isinstance(named, Unnamed):
-        return named
-    angle = math.hypot(*(getattr(reading.camera_axes, name) for name in ROTATIONS))
-    levelled = dominant_rotation(
-        reading.levelled,
-        sigma_rad=math.hypot(sigma_rad, angle * up_sigma_rad) / math.cos(reading.pitch_rad),
-        threshold_rad=threshold_rad,
-        focal_relative_sigma=focal_relative_sigma,
-    )
-    return _agreed(named, levelled)
+    settings = {"threshold_rad": threshold_rad, "focal_relative_sigma": focal_relative_sigma}
+    named = dominant_rotation(reading.camera_axes, sigma_rad=sigma_rad, **settings)
+    angle = np.hypot.reduce(reading.camera_axes[:, :3], axis=1)
+    levelled_sigma_rad = np.hypot(sigma_rad, angle * up_sigma_rad) / np.cos(reading.pitch_rad)
+    levelled = dominant_rotation(reading.levelled, sigma_rad=levelled_sigma_rad, **settings)
+    return _agreed(named, levelled, reading)
 
 
 def agreed_translation(
-    reading: MotionReading, *, direction_sigma_rad: float, position_sigma: float = 0.0, up_sigma_rad: float = 0.0
-) -> NamedMotion | Unnamed:
-    """`dominant_translation`, if camera axes and levelled axes agree; in camera axes alone if up is unknown."""
+    reading: MotionReading,
+    *,
+    direction_sigma_rad: Float64[np.ndarray, "n"] | float,
+    position_sigma: Float64[np.ndarray, "n"] | float = 0.0,
+    up_sigma_rad: Float64[np.ndarray, "n"] | float = 0.0,
+) -> NamedMotion:
+    """`dominant_translation`, if camera axes and levelled axes agree; in camera axes alone where up is unknown."""
     named = dominant_translation(
         reading.camera_axes, direction_sigma_rad=direction_sigma_rad, position_sigma=position_sigma
     )
-    if reading.levelled is None or isinstance(named, Unnamed):
-        return named
     # The horizontal axes follow the heading, which an error of up rotates by up to tan(pitch) times that error.
-    up = up_sigma_rad / math.cos(reading.pitch_rad)
+    levelled_sigma_rad = np.hypot(direction_sigma_rad, up_sigma_rad / np.cos(reading.pitch_rad))
     levelled = dominant_translation(
-        reading.levelled, direction_sigma_rad=math.hypot(direction_sigma_rad, up), position_sigma=position_sigma
+        reading.levelled, direction_sigma_rad=levelled_sigma_rad, position_sigma=position_sigma
     )
-    return _agreed(named, levelled)
+    return _agreed(named, levelled, reading)
 
 
-def _agreed(camera_axes: NamedMotion, levelled: NamedMotion | Unnamed) -> NamedMotion | Unnamed:
-    if isinstance(levelled, Unnamed) or levelled.primitive != camera_axes.primitive:
-        return Unnamed(reason="camera axes and levelled axes name it differently")
-    return replace(camera_axes, margin=min(camera_axes.margin, levelled.margin), basis="camera axes and levelled")
+def _agreed(camera_axes: NamedMotion, levelled: NamedMotion, reading: MotionReading) -> NamedMotion:
+    """The names in camera axes, without those that differ in levelled axes where these are known."""
+    both = ~np.isnan(reading.levelled).all(axis=1) & (camera_axes.reason == "")
+    differ = both & (camera_axes.name != levelled.name)
+    return _blanked(
+        name=camera_axes.name,
+        amount=camera_axes.amount,
+        purity=camera_axes.purity,
+        margin=np.where(both, np.minimum(camera_axes.margin, levelled.margin), camera_axes.margin),
+        basis=np.where(both, "camera axes and levelled", camera_axes.basis),
+        reason=np.where(differ, "camera axes and levelled axes name it differently", camera_axes.reason),
+    )
 
 
-def _named(largest: Component, values: dict[Component, float], margin: float) -> NamedMotion:
-    amount = values[largest]
-    return NamedMotion(
-        primitive=primitive_of(largest, amount),
+def _named(
+    components: Float64[np.ndarray, "n 3"],
+    largest: Int64[np.ndarray, "n"],
+    names: Shaped[np.ndarray, "3 2"],
+    margin: Float64[np.ndarray, "n"],
+    reason: Shaped[np.ndarray, "n"],
+) -> NamedMotion:
+    """The motions of three components, named by their largest one. `names`: for each component, of − and of +."""
+    amount = np.take_along_axis(components, largest[:, None], axis=1)[:, 0]
+    with np.errstate(all="ignore"):
+        purity = np.abs(amount) / np.hypot.reduce(components, axis=1)
+    return _blanked(
+        name=names[largest, (amount > 0).astype(int)],
         amount=amount,
-        purity=abs(amount) / math.hypot(*values.values()),
+        purity=purity,
         margin=margin,
+        basis=np.full(len(amount), "camera axes"),
+        reason=reason,
     )
 
 
-def _in_sigma(distance: float, sigma: float) -> float:
-    return distance / sigma if sigma > 0 else math.inf
+def _blanked(*, reason: Shaped[np.ndarray, "n"], **columns: Shaped[np.ndarray, "n"]) -> NamedMotion:
+    """The columns, without those rows for which there is a reason to give no name."""
+    blank = {name: "" if column.dtype.kind == "U" else np.nan for name, column in columns.items()}
+    return NamedMotion(
+        reason=reason, **{name: np.where(reason == "", column, blank[name]) for name, column in columns.items()}
+    )
+
+
+def _without(values: Float64[np.ndarray, "n 3"], column: Int64[np.ndarray, "n"]) -> Float64[np.ndarray, "n 3"]:
+    """The values, with infinity in one column of each row."""
+    return np.where(np.arange(3) == column[:, None], np.inf, values)
+
+
+def _in_sigma(distance: Float64[np.ndarray, "..."], sigma: Float64[np.ndarray, "..."]) -> Float64[np.ndarray, "..."]:
+    return np.where(sigma > 0, distance / sigma, np.inf)

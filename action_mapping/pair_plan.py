@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from action_mapping.plan import MAX_STEPS, Action, Plan, PlanError
 from action_mapping.primitives import CAMERA_AXIS, COMPONENTS, ROTATIONS, STAY, TRANSLATIONS, Component, primitive_of
-from action_mapping.rigid import checked_poses
+from action_mapping.rigid import checked_poses, known_poses
 
 MAX_TILT_RAD = math.radians(85.0)
 """At steeper tilt, pan and roll have nearly the same axis, and a plan is not unique."""
@@ -32,24 +32,43 @@ ROUND_RADIANS = tuple(
 
 
 def pair_amounts(
-    world_from_a: Float64[np.ndarray, "4 4"], world_from_b: Float64[np.ndarray, "4 4"]
-) -> dict[Component, float]:
-    """Exact signed amounts of the plan from A to B. Raises PlanError if tilt is within 5° of ±90°."""
-    checked_poses(np.stack([world_from_a, world_from_b]))
-    return amounts_of(np.linalg.solve(world_from_a, world_from_b))
+    world_from_a: Float64[np.ndarray, "n 4 4"], world_from_b: Float64[np.ndarray, "n 4 4"]
+) -> Float64[np.ndarray, "n 6"]:
+    """Exact signed amounts of the plans from A to B, columns as COMPONENTS, in rad and path units.
+
+    Rows are NaN where a pose is not known (NaN) and where tilt is within 5° of ±90°. Raises PoseError for other invalid
+    poses.
+    """
+    known = known_poses(world_from_a) & known_poses(world_from_b)
+    amounts = np.full((len(known), len(COMPONENTS)), np.nan)
+    amounts[known] = amounts_of(np.linalg.solve(world_from_a[known], world_from_b[known]))
+    return amounts
 
 
-def amounts_of(a_from_b: Float64[np.ndarray, "4 4"]) -> dict[Component, float]:
-    """Exact signed amounts of a rigid motion. Raises PlanError if tilt is within 5° of ±90°."""
-    tilt = math.asin(min(1.0, max(-1.0, -float(a_from_b[1, 2]))))
-    if abs(tilt) > MAX_TILT_RAD:
+def amounts_of(a_from_b: Float64[np.ndarray, "n 4 4"]) -> Float64[np.ndarray, "n 6"]:
+    """Exact signed amounts of rigid motions, columns as COMPONENTS. Rows are NaN where tilt is within 5° of ±90°."""
+    is_unique = np.abs(_tilt_rad(a_from_b)) <= MAX_TILT_RAD
+    amounts = np.full((len(a_from_b), len(COMPONENTS)), np.nan)
+    angles = Rotation.from_matrix(a_from_b[is_unique, :3, :3], assume_valid=True).as_euler("YXZ")
+    amounts[is_unique] = np.concatenate([angles, a_from_b[is_unique, :3, 3]], axis=1)
+    return amounts
+
+
+def checked_amounts(a_from_b: Float64[np.ndarray, "n 4 4"]) -> Float64[np.ndarray, "n 6"]:
+    """As `amounts_of`. Raises PlanError for the first tilt within 5° of ±90°."""
+    amounts = amounts_of(a_from_b)
+    steep = np.isnan(amounts).any(axis=1)
+    if steep.any():
+        tilt = math.degrees(_tilt_rad(a_from_b)[steep][0])
         raise PlanError(
-            f"tilt of {math.degrees(tilt):.1f}° is within 5° of straight up or down, where pan and roll are ambiguous; "
+            f"tilt of {tilt:.1f}° is within 5° of straight up or down, where pan and roll are ambiguous; "
             "choose a pose in between"
         )
-    pan, tilt, roll = Rotation.from_matrix(a_from_b[:3, :3], assume_valid=True).as_euler("YXZ").tolist()
-    x, y, z = a_from_b[:3, 3].tolist()
-    return dict(zip(COMPONENTS, (pan, tilt, roll, x, y, z), strict=True))
+    return amounts
+
+
+def _tilt_rad(a_from_b: Float64[np.ndarray, "n 4 4"]) -> Float64[np.ndarray, "n"]:
+    return np.arcsin(np.clip(-a_from_b[:, 1, 2], -1.0, 1.0))
 
 
 def draw_step_size(
@@ -86,7 +105,9 @@ def pair_plan(
     to a marked point in path units, and one step is 1/k of it. σ are those of B relative to A, per axis; amounts below
     3.5 σ are ignored. Raises PoseError, PlanError.
     """
-    amounts = pair_amounts(world_from_a, world_from_b)
+    checked_poses(np.stack([world_from_a, world_from_b]))
+    (row,) = checked_amounts(np.linalg.solve(world_from_a, world_from_b)[None])
+    amounts = dict(zip(COMPONENTS, row.tolist(), strict=True))
     lengths = ROUND_METRES
     if distance_to_point is not None:
         if not (math.isfinite(distance_to_point) and distance_to_point > 0):

@@ -17,7 +17,7 @@ from action_mapping.pair_plan import (
     in_whole_steps,
 )  # fmt: skip
 from action_mapping.plan import MAX_STEPS, ZOOM_STEP, Action, Plan, PlanError
-from action_mapping.primitives import ROTATIONS, STAY, TRANSLATIONS, Component
+from action_mapping.primitives import COMPONENTS, STAY
 from action_mapping.reading import camera_motion
 from action_mapping.replay import Residual, replay, residuals
 from action_mapping.rigid import checked_poses
@@ -62,8 +62,7 @@ def path_plan(
     Raises PlanError if the motion between two neighbouring poses needs more than `max_steps`.
     """
     rotation_step_rad, translation_step = _step_sizes(world_from_cam, segments, rng, max_steps)
-    floors = {name: NOISE_SIGMAS * math.sqrt(2.0) * position_sigma for name in TRANSLATIONS}
-    floors |= {name: NOISE_SIGMAS * math.sqrt(2.0) * rotation_sigma_rad for name in ROTATIONS}
+    floors = NOISE_SIGMAS * math.sqrt(2.0) * np.repeat([float(rotation_sigma_rad), float(position_sigma)], 3)
     parts: list[tuple[Segment, int, int, Plan]] = []
     poses = [world_from_cam[segments[0].first]]
     todo = [(segment, segment.first, segment.last) for segment in reversed(segments)]
@@ -124,7 +123,7 @@ def _step_sizes(
 def _plan(
     replayed: Float64[np.ndarray, "4 4"],
     target: Float64[np.ndarray, "2 4 4"],
-    floors: dict[Component, float],
+    floors: Float64[np.ndarray, "6"],
     translation_step: float,
     rotation_step_rad: float,
 ) -> Plan | None:
@@ -132,15 +131,11 @@ def _plan(
 
     None if the motion tilts too far for a plan.
     """
-    try:
-        motion = amounts_of(np.linalg.solve(target[0], target[1]))
-        needed = amounts_of(np.linalg.solve(replayed, target[1]))
-    except PlanError:
+    motion, needed = amounts_of(np.linalg.solve(np.stack([target[0], replayed]), target[[1, 1]]))
+    if np.isnan([motion, needed]).any():
         return None
-    kept = {}
-    for name, amount in needed.items():
-        step = rotation_step_rad if name in ROTATIONS else translation_step
-        belongs = abs(motion[name]) > max(0.5 * step, floors[name])
-        if belongs or abs(amount) > max(DRIFT_STEPS * step, floors[name]):
-            kept[name] = amount
-    return in_whole_steps(kept, translation_step, rotation_step_rad)
+    steps = np.repeat([rotation_step_rad, translation_step], 3)
+    belongs = np.abs(motion) > np.maximum(0.5 * steps, floors)
+    drifted = np.abs(needed) > np.maximum(DRIFT_STEPS * steps, floors)
+    kept = np.where(belongs | drifted, needed, 0.0).tolist()
+    return in_whole_steps(dict(zip(COMPONENTS, kept, strict=True)), translation_step, rotation_step_rad)

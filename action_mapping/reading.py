@@ -14,7 +14,7 @@ from jaxtyping import Float64
 from scipy.spatial.transform import Rotation
 
 from action_mapping.primitives import CAMERA_AXIS, COMPONENTS
-from action_mapping.rigid import PoseError, checked_rotations
+from action_mapping.rigid import PoseError, known_rotations
 
 MAX_LEVELLED_PITCH_RAD = math.radians(75.0)
 """Above this pitch the horizontal part of the view axis is short, and the heading is uncertain."""
@@ -23,33 +23,18 @@ _LOG_COLUMNS = [CAMERA_AXIS[name] + (0 if name.endswith("_rad") else 3) for name
 
 
 @dataclass(frozen=True, kw_only=True)
-class MotionComponents:
-    """Signed components of the motion between two poses. Positive: Pan Right, Tilt Up, Roll CW, Truck Right, Pedestal
-    Down, Dolly In. Translations are NaN where only rotation is known."""
-
-    pan_rad: float
-    """Rotation about +y (down)."""
-    tilt_rad: float
-    """Rotation about +x (right)."""
-    roll_rad: float
-    """Rotation about +z (forward)."""
-    truck: float
-    """Translation along +x, in path units."""
-    pedestal: float
-    """Translation along +y, in path units."""
-    dolly: float
-    """Translation along +z, in path units."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class MotionReading:
-    """One motion in camera axes and in levelled axes."""
+    """n motions in camera axes and in levelled axes; columns as COMPONENTS, in rad and path units.
 
-    camera_axes: MotionComponents
+    Positive: Pan Right, Tilt Up, Roll CW, Truck Right, Pedestal Down, Dolly In. Rows are NaN where a rotation is not
+    known, translations where only rotation is known.
+    """
+
+    camera_axes: Float64[np.ndarray, "n 6"]
     """In the camera's own axes (the published definition)."""
-    levelled: MotionComponents | None
-    """In levelled axes: pan about the vertical, pedestal along it. None if up is unknown or the pitch exceeds 75°."""
-    pitch_rad: float
+    levelled: Float64[np.ndarray, "n 6"]
+    """In levelled axes: pan about the vertical, pedestal along it. NaN if up is unknown or the pitch exceeds 75°."""
+    pitch_rad: Float64[np.ndarray, "n"]
     """The larger absolute pitch of the two poses; NaN if up is unknown."""
 
 
@@ -61,9 +46,8 @@ def camera_motion(
     Expects valid poses (`rigid.checked_rotations`).
     """
     cam_a_from_world = world_from_cam_a[:, :3, :3].transpose(0, 2, 1)
-    translation_world = world_from_cam_b[:, :3, 3] - world_from_cam_a[:, :3, 3]
     rotation = Rotation.from_matrix(cam_a_from_world @ world_from_cam_b[:, :3, :3], assume_valid=True)
-    return _log(rotation, (cam_a_from_world @ translation_world[:, :, None])[:, :, 0])
+    return _log(rotation, _rotated(cam_a_from_world, world_from_cam_b[:, :3, 3] - world_from_cam_a[:, :3, 3]))
 
 
 def levelled_motion(
@@ -75,8 +59,8 @@ def levelled_motion(
     level_from_world = _level_from_world(up_world)
     heading_a, pitch_a, roll_a = _attitude(level_from_world, world_from_cam_a).T
     heading_b, pitch_b, roll_b = _attitude(level_from_world, world_from_cam_b).T
-    translation = level_from_world.apply(world_from_cam_b[:, :3, 3] - world_from_cam_a[:, :3, 3])
-    translation_a = _about_down(-heading_a).apply(translation)
+    translation = _rotated(level_from_world.as_matrix(), world_from_cam_b[:, :3, 3] - world_from_cam_a[:, :3, 3])
+    translation_a = _rotated(_about_down(-heading_a).as_matrix(), translation)
     motion = _log(_about_down(heading_b - heading_a), translation_a)
     motion[:, COMPONENTS.index("tilt_rad")] = pitch_b - pitch_a
     motion[:, COMPONENTS.index("roll_rad")] = _wrapped(roll_b - roll_a)
@@ -92,27 +76,23 @@ def pitch_rad(
 
 
 def read_motion(
-    world_from_cam_a: Float64[np.ndarray, "4 4"],
-    world_from_cam_b: Float64[np.ndarray, "4 4"],
+    world_from_cam_a: Float64[np.ndarray, "n 4 4"],
+    world_from_cam_b: Float64[np.ndarray, "n 4 4"],
     up_world: Float64[np.ndarray, "3"] | None = None,
 ) -> MotionReading:
-    """The motion from A to B. `up_world`: direction of the sky in world axes, of any length; None: unknown.
+    """The motions from A to B. `up_world`: direction of the sky in world axes, of any length; None: unknown.
 
-    Positions may be NaN where only rotation is known. Raises PoseError for invalid rotations and for an `up_world`
-    without direction.
+    Rotations may be NaN where a pose is not known, positions where only rotation is known. Raises PoseError for other
+    invalid rotations and for an `up_world` without direction.
     """
-    checked_rotations(np.stack([world_from_cam_a, world_from_cam_b]))
-    a, b = world_from_cam_a[None], world_from_cam_b[None]
-    camera_axes = _components(camera_motion(a, b)[0])
-    if up_world is None:
-        return MotionReading(camera_axes=camera_axes, levelled=None, pitch_rad=math.nan)
-    pitch = float(np.abs(pitch_rad(np.concatenate([a, b]), up_world)).max())
-    levelled = _components(levelled_motion(a, b, up_world)[0]) if pitch <= MAX_LEVELLED_PITCH_RAD else None
+    known = known_rotations(world_from_cam_a) & known_rotations(world_from_cam_b)
+    a, b = world_from_cam_a[known], world_from_cam_b[known]
+    camera_axes, levelled, pitch = (np.full((len(known), *row), np.nan) for row in ((6,), (6,), ()))
+    camera_axes[known] = camera_motion(a, b)
+    if up_world is not None:
+        levelled[known] = levelled_motion(a, b, up_world)
+        pitch[known] = np.maximum(np.abs(pitch_rad(a, up_world)), np.abs(pitch_rad(b, up_world)))
     return MotionReading(camera_axes=camera_axes, levelled=levelled, pitch_rad=pitch)
-
-
-def _components(row: Float64[np.ndarray, "6"]) -> MotionComponents:
-    return MotionComponents(**{name: float(value) for name, value in zip(COMPONENTS, row, strict=True)})
 
 
 def _log(rotation: Rotation, translation_a: Float64[np.ndarray, "n 3"]) -> Float64[np.ndarray, "n 6"]:
@@ -125,6 +105,11 @@ def _log(rotation: Rotation, translation_a: Float64[np.ndarray, "n 3"]) -> Float
     cross = np.cross(rotvec, translation_a)
     translation = translation_a - 0.5 * cross + factor[:, None] * np.cross(rotvec, cross)
     return np.concatenate([rotvec, translation], axis=1)[:, _LOG_COLUMNS]
+
+
+def _rotated(matrix: Float64[np.ndarray, "*n 3 3"], vectors: Float64[np.ndarray, "m 3"]) -> Float64[np.ndarray, "m 3"]:
+    """As `Rotation.apply`, whose last bits depend on the number of vectors."""
+    return (matrix @ vectors[:, :, None])[:, :, 0]
 
 
 def _about_down(angle_rad: Float64[np.ndarray, "n"]) -> Rotation:

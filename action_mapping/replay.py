@@ -9,9 +9,9 @@ from jaxtyping import Float64
 from scipy.spatial.transform import Rotation
 
 from action_mapping.official_dialect import official_step
-from action_mapping.pair_plan import amounts_of, in_whole_steps
+from action_mapping.pair_plan import checked_amounts, in_whole_steps
 from action_mapping.plan import Plan
-from action_mapping.primitives import ROTATIONS, TRANSLATIONS, Component
+from action_mapping.primitives import COMPONENTS, ROTATIONS, TRANSLATIONS, Component
 
 Dialect = Literal["geometry", "spatialtree-official"]
 
@@ -75,5 +75,6 @@ def inverse(plan: Plan) -> Plan:
     It inverts the transform; the opposite steps alone do not lead back once the camera is rotated. Raises PlanError if
     the inverse tilts by more than 85°.
     """
-    a_from_b = replay(np.eye(4), plan)
-    return in_whole_steps(amounts_of(np.linalg.inv(a_from_b)), plan.translation_step, plan.rotation_step_rad)
+    (row,) = checked_amounts(np.linalg.inv(replay(np.eye(4), plan))[None])
+    amounts = dict(zip(COMPONENTS, row.tolist(), strict=True))
+    return in_whole_steps(amounts, plan.translation_step, plan.rotation_step_rad)

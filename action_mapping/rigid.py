@@ -35,6 +35,20 @@ def checked_poses(world_from_body: Float64[np.ndarray, "n 4 4"]) -> Rotation:
     return checked_rotations(world_from_body)
 
 
+def known_rotations(world_from_body: Float64[np.ndarray, "n 4 4"]) -> Bool[np.ndarray, "n"]:
+    """Which rotations hold no NaN. Raises PoseError, as `checked_rotations`, if one of these is invalid."""
+    known = ~np.isnan(world_from_body[:, :3, :3]).any(axis=(1, 2))
+    checked_rotations(np.where(known[:, None, None], world_from_body, np.eye(4)))
+    return known
+
+
+def known_poses(world_from_body: Float64[np.ndarray, "n 4 4"]) -> Bool[np.ndarray, "n"]:
+    """As `known_rotations`, of rotations and positions."""
+    known = ~np.isnan(world_from_body[:, :3]).any(axis=(1, 2))
+    checked_poses(np.where(known[:, None, None], world_from_body, np.eye(4)))
+    return known
+
+
 def _refuse(bad: Bool[np.ndarray, "n"], what: str) -> None:
     if bad.any():
         raise PoseError(f"pose {int(np.argmax(bad))} {what} ({int(bad.sum())} of {len(bad)} poses)")

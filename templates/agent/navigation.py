@@ -11,7 +11,7 @@ from jaxtyping import Float64
 from scipy.special import ndtr, ndtri
 
 from action_mapping.pair_plan import MAX_FRACTION, ROUND_METRES, ROUND_RADIANS, in_whole_steps, pair_amounts
-from action_mapping.plan import MAX_STEPS, PlanError
+from action_mapping.plan import MAX_STEPS
 from action_mapping.primitives import COMPONENTS, PRIMITIVES, ROTATIONS, Component, primitive, primitive_of
 from templates.answers import Answer, Label, Plan
 from templates.answers.plan import p_within
@@ -106,11 +106,9 @@ class Navigate(Template):
         first, second = scene.world_from_cam(frames)
         if scene.path is None or not (np.isfinite(first).all() and np.isfinite(second).all()):
             return Undecided(reason="the camera position of a photo is not known")
-        try:
-            exact = pair_amounts(first, second)
-        except PlanError:
+        (amounts,) = pair_amounts(first[None], second[None])
+        if np.isnan(amounts).any():
             return Undecided(reason="the tilt between the photos is too steep for a plan")
-        amounts = np.array([exact[name] for name in COMPONENTS])
         sigma = _sigma(amounts, scene, frames)
         label, margin = _main_motion(amounts, sigma)
         length, scale_sigma, outlier_probability = _length(fact, scene)

@@ -86,7 +86,7 @@ class CameraTurn(_CameraMotion):
         sigma_rad = float(scene.rotation_sigma_rad(frames).max())
         focal = scene.path.focal_relative_sigma
         named = agreed_rotation(
-            read_motion(first, last, scene.up_world),
+            read_motion(first[None], last[None], scene.up_world),
             sigma_rad=sigma_rad,
             threshold_rad=_MIN_ROTATION_RAD,
             focal_relative_sigma=focal,
@@ -172,7 +172,7 @@ class CameraTravel(_CameraMotion):
         position_sigma = float(np.linalg.norm(scene.position_sigma(frames)))
         sigma = float(np.hypot(scene.path.direction_sigma_rad, scene.relative_rotation_sigma_rad(frames)))
         named = agreed_translation(
-            read_motion(first, last, scene.up_world),
+            read_motion(first[None], last[None], scene.up_world),
             direction_sigma_rad=sigma,
             position_sigma=position_sigma,
             up_sigma_rad=_up_sigma_rad(scene, frames),
@@ -225,16 +225,17 @@ def _up_sigma_rad(scene: Scene, frames: Sequence[int]) -> float:
     return float(np.nanmax(sigmas)) if np.isfinite(sigmas).any() else 0.0
 
 
-def _name_and_margin(named: object) -> tuple[str | None, float | None]:
-    if isinstance(named, NamedMotion) and named.purity >= _MIN_PURITY:
-        return named.primitive.name, named.margin
+def _name_and_margin(named: NamedMotion) -> tuple[str | None, float | None]:
+    """Of one motion."""
+    if named.purity[0] >= _MIN_PURITY:
+        return str(named.name[0]), float(named.margin[0])
     return None, None
 
 
-def _evidence(named: object) -> dict[str, object]:
-    if not isinstance(named, NamedMotion):
-        return {"not_named": getattr(named, "reason", "")}
-    return {"named_in": named.basis, "purity": round(named.purity, 2)}
+def _evidence(named: NamedMotion) -> dict[str, object]:
+    if named.reason[0]:
+        return {"not_named": str(named.reason[0])}
+    return {"named_in": str(named.basis[0]), "purity": round(float(named.purity[0]), 2)}
 
 
 def _label(measured: Measured) -> Answer | Undecided:

@@ -36,6 +36,15 @@ def posed(heading_deg=0.0, pitch_deg=0.0, roll_deg=0.0, xyz=(0.0, 0.0, 0.0)):
     return matrix
 
 
+def random_walks(rng, n):
+    """n poses of any attitude, and the poses that one step of any size leads to."""
+    a, step = (
+        RigidTransform.from_components(rng.normal(size=(n, 3)), rotation)
+        for rotation in (Rotation.random(n, rng=rng), Rotation.from_rotvec(rng.normal(scale=0.4, size=(n, 3))))
+    )
+    return a.as_matrix(), (a * step).as_matrix()
+
+
 def noisy(poses, rng, position_sigma, rotation_sigma_rad):
     """White noise on each pose, per axis."""
     shaken = poses.copy()

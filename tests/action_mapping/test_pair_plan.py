@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import RigidTransform, Rotation
 
+from action_mapping.effector_motion import effector_actions
 from action_mapping.pair_plan import (
     ROUND_METRES,
     ROUND_RADIANS,
@@ -20,7 +21,7 @@ from action_mapping.pair_plan import (
 from action_mapping.plan import Plan, PlanError, read_plan
 from action_mapping.primitives import COMPONENTS, ROTATIONS, UnknownPrimitiveError
 from action_mapping.replay import inverse, replay, replay_all, residuals
-from tests.action_mapping.paths import names, posed
+from tests.action_mapping.paths import names, posed, random_walks
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -40,11 +41,11 @@ def same(one: np.ndarray, other: np.ndarray) -> None:
 @given(seeds)
 def test_amounts_are_exact(seed: int) -> None:
     a, b, _ = poses_apart(seed)
-    by = pair_amounts(a, b)
+    pan, tilt, roll, *translation = pair_amounts(a[None], b[None])[0]
     motion = np.eye(4)
-    motion[:3, :3] = (Rotation.from_euler("y", by["pan_rad"]) * Rotation.from_euler("x", by["tilt_rad"])
-                      * Rotation.from_euler("z", by["roll_rad"])).as_matrix()  # fmt: skip
-    motion[:3, 3] = by["truck"], by["pedestal"], by["dolly"]
+    motion[:3, :3] = (Rotation.from_euler("y", pan) * Rotation.from_euler("x", tilt)
+                      * Rotation.from_euler("z", roll)).as_matrix()  # fmt: skip
+    motion[:3, 3] = translation
     same(a @ motion, b)
 
 
@@ -52,10 +53,9 @@ def test_amounts_are_exact(seed: int) -> None:
 def test_a_plan_ends_within_half_a_step_of_b(seed: int) -> None:
     a, b, rng = poses_apart(seed)
     plan = pair_plan(a, b, rng=rng)
-    exact, planned = pair_amounts(a, b), plan.amounts()
-    for name in COMPONENTS:
-        unit = plan.rotation_step_rad if name in ROTATIONS else plan.translation_step
-        assert abs(exact[name] - planned[name]) <= 0.5 * unit + 1e-9
+    planned = [plan.amounts()[name] for name in COMPONENTS]
+    units = np.repeat([plan.rotation_step_rad, plan.translation_step], 3)
+    assert (np.abs(pair_amounts(a[None], b[None])[0] - planned) <= 0.5 * units + 1e-9).all()
     half = math.sqrt(3.0) / 2.0
     (off,) = residuals(b[None], replay(a, plan)[None])
     assert off.translation <= half * plan.translation_step + 1e-9
@@ -77,8 +77,7 @@ def test_the_largest_count_is_within_3_and_10(seed: int) -> None:
 def test_a_plan_survives_any_choice_of_world(seed: int) -> None:
     a, b, rng = poses_apart(seed)
     other = RigidTransform.from_components(1e2 * rng.normal(size=3), Rotation.random(rng=rng)).as_matrix()
-    here, there = (pair_amounts(*pair) for pair in ((a, b), (other @ a, other @ b)))
-    assert here == pytest.approx(there, abs=1e-9)
+    same(pair_amounts(a[None], b[None]), pair_amounts((other @ a)[None], (other @ b)[None]))
 
 
 @given(seeds)
@@ -92,7 +91,7 @@ def test_plans_compose_and_invert_as_transforms(seed: int) -> None:
         back = inverse(plan)
     except PlanError:
         return  # the way back may tilt by 85° or more
-    exact = pair_amounts(end, a)
+    exact = dict(zip(COMPONENTS, pair_amounts(end[None], a[None])[0], strict=True))
     for name, amount in back.amounts().items():
         unit = plan.rotation_step_rad if name in ROTATIONS else plan.translation_step
         off = exact[name] - amount
@@ -125,11 +124,29 @@ def test_the_seed_draws_the_step_sizes() -> None:
 
 @pytest.mark.parametrize("tilt", [86.0, 90.0, -89.0])
 def test_a_tilt_near_90_degrees_is_refused(tilt: float) -> None:
-    with pytest.raises(PlanError, match="within 5° of straight up"):
-        pair_amounts(posed(), posed(0, tilt))
-    assert math.degrees(pair_amounts(posed(), posed(0, math.copysign(84.9, tilt)))["tilt_rad"]) == pytest.approx(
-        math.copysign(84.9, tilt)
-    )
+    with pytest.raises(PlanError, match=rf"tilt of {tilt}° is within 5° of straight up"):
+        pair_plan(posed(), posed(0, tilt), rng=np.random.default_rng(0))
+    with pytest.raises(PlanError, match=rf"tilt of {tilt}° "):
+        effector_actions(np.stack([posed(), posed(10), posed(10) @ posed(0, tilt)]), np.ones(3))
+
+
+def test_amounts_are_not_a_number_where_there_is_no_plan() -> None:
+    unknown = posed(xyz=(math.nan,) * 3)
+    b = np.stack([posed(0, 84.9), posed(0, 86), posed(0, -84.9), posed(0, -90), np.full((4, 4), math.nan), unknown])
+    a = np.tile(posed(), (len(b), 1, 1))
+    for amounts in (pair_amounts(a, b), -pair_amounts(b, a)):
+        assert np.degrees(amounts[:, 1]) == pytest.approx([84.9, math.nan, -84.9, *[math.nan] * 3], nan_ok=True)
+        assert (np.isnan(amounts).all(axis=1) == np.isnan(amounts[:, 1])).all()
+
+
+@given(seeds)
+def test_rows_of_amounts_do_not_influence_each_other(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = random_walks(rng, 20)
+    a[rng.random(20) < 0.2] = np.nan
+    together = pair_amounts(a, b)
+    for rows in (rng.permutation(20)[:7], np.arange(0), rng.integers(20, size=1)):
+        np.testing.assert_array_equal(pair_amounts(a[rows], b[rows]), together[rows])
 
 
 def test_the_same_pose_twice_is_a_stay() -> None:
