@@ -35,7 +35,7 @@ NAMED = {
     "range_ratio choice": (r"\bcamera\b", r"\bpoints?\b|\bmarked\b"),
     "range_ratio numeric": (r"\bcamera\b", r"\bpoint 1\b", r"\bpoint 2\b"),
     "range_metres numeric": (r"\bcamera\b", r"\b(point|marked) A\b", METRES),
-    "camera_tilt choice": (r"\bcamera\b|\blooking\b", LEVEL),
+    "camera_tilt choice": (r"\bcamera\b|\blook(ing)?\b", LEVEL),
     "camera_tilt json.roll_pitch": ROLL_PITCH,
     "camera_tilt json.roll_pitch_vfov": (*ROLL_PITCH, r"\bvertical field of view\b"),
     "camera_turn choice": (*FIRST_LAST, r"\bturn"),
