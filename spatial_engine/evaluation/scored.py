@@ -57,6 +57,7 @@ MEANS = {
     "relative_accuracy": "mean relative accuracy of numbers",
     "pairs_right": "share of pairs in the right order",
     "kendall_tau": "Kendall's τ of orders",
+    "f1": "F1 of sets",
     "progress": "share of the distance that a plan covers",
     "spl": "success of plans, weighted by their length",
 }

@@ -97,6 +97,8 @@ def right_response(row: Mapping[str, Json]) -> str:
             return np.format_float_positional(float(row["answer"]), trim="-")  # the scorer reads no exponents
         case "gravityeval" | "agenticnaveval":
             return f"```json\n{row['answer']}\n```"
+        case "affmask":
+            return str(json.loads(row["hint"])["point"])
     return str(row["answer"])
 
 

@@ -153,4 +153,4 @@ def _hits(tried: Iterable[tuple[float, ...]], answers: Sequence[Answer]) -> Bool
 
 
 def _numbers(answer: Answer) -> tuple[float, ...]:
-    return tuple(getattr(answer, str(answer.numbers)).tolist())
+    return tuple(np.ravel(getattr(answer, str(answer.numbers))).tolist())

@@ -113,7 +113,7 @@ def same_answer(a: Question, b: Question) -> bool:
     first, second = written(a), written(b)
     if first is None or second is None or first.numbers is None or type(first) is not type(second):
         return bool(a.answer == b.answer)
-    return first.repeats(second) and second.repeats(first)
+    return bool(first.repeats(second) and second.repeats(first))
 
 
 def _photos(question: Question) -> list[Mapping[str, Json]]:

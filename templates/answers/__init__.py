@@ -7,10 +7,12 @@ point.
 """
 
 from templates.answers.answer import RIGHT, UNDECIDED, WRONG, Answer
+from templates.answers.count import Count
 from templates.answers.label import Label
 from templates.answers.numbers import Numbers
 from templates.answers.plan import Plan
 from templates.answers.point import Point
+from templates.answers.region import Region
 from templates.answers.shape import Shape
 
-__all__ = ["RIGHT", "UNDECIDED", "WRONG", "Answer", "Label", "Numbers", "Plan", "Point", "Shape"]
+__all__ = ["RIGHT", "UNDECIDED", "WRONG", "Answer", "Count", "Label", "Numbers", "Plan", "Point", "Region", "Shape"]

@@ -210,4 +210,4 @@ def listed(numbers: Float[np.ndarray, "d"]) -> list[float | None]:
 def _nearness(error: Float[np.ndarray, "k"], limits: Float[np.ndarray, "k"]) -> float:
     """Mean of exp(-e² / 2t²). The tolerance t replaces σ, with which the score of larger errors would vanish."""
     with np.errstate(all="ignore"):
-        return float(np.mean(np.nan_to_num(np.exp(-0.5 * (error / limits) ** 2))))
+        return float(np.mean(np.nan_to_num(np.exp(-0.5 * (np.maximum(error, 0) / limits) ** 2))))

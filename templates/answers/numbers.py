@@ -24,6 +24,8 @@ _GRAVITY = ("roll", "pitch", "vfov")
 _SPANS = {"deg": (0.0, 180.0), "rad": (0.0, math.pi)}
 _FACTORS = {"": (0.25, 4.0), "m": (0.3, 10.0)}
 """Ranges of random answers without a period, by unit: uniform, and log-uniform (also for all other units)."""
+_LARGEST_COUNT = 10
+"""Of a random answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,6 +196,8 @@ class Numeric(Format):
 
     def form(self, question: Question) -> str:
         """With its unit."""
+        if _is_count(question):
+            return "one whole number"
         unit = UNITS.get(question.unit, question.unit)
         return f"one number, in {unit}" if unit else "one number"
 
@@ -206,7 +210,9 @@ class Numeric(Format):
         return _drawn(question, None, rng)
 
     def near_misses(self, question: Question) -> Iterator[Json]:
-        """Numbers beyond the tolerance, and half a period away."""
+        """Numbers beyond the tolerance, and half a period away; of a count the next ones."""
+        if _is_count(question):
+            return iter((question.answer + 1, question.answer - 1))
         return _beside(question.answer, question.tolerance, _of(question, "period", None))
 
     def official(self, question: Question) -> OfficialMetric:
@@ -266,7 +272,13 @@ def _beside(number: float, tolerance: float, period: float | None) -> Iterator[f
         yield round(number + period / 2, 2)
 
 
+def _is_count(question: Question) -> bool:
+    return question.scorer_params.get("counting") is True
+
+
 def _drawn(question: Question, name: str | None, rng: np.random.Generator) -> float:
+    if _is_count(question):
+        return int(rng.integers(1, _LARGEST_COUNT + 1))
     if period := _of(question, "period", name):
         return round(float(rng.uniform(-period / 2, period / 2)), 1)
     unit = _of(question, "units", name) or question.unit

@@ -1,5 +1,6 @@
 """Points of a picture, and the format that asks for one."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -8,8 +9,10 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from templates.answers.answer import Answer, Errors, Recorded, Rows, finite
-from templates.answers.format import Format
+from templates.answers.format import Format, OfficialMetric
 from templates.answers.measures import gaussian_score
+from templates.answers.region import Region
+from templates.answers.registry import recorded_answer
 from templates.answers.score import Score, UnscorableError
 from templates.measured import Json
 from templates.question import Question
@@ -89,7 +92,7 @@ class Point(Answer):
 
 
 class Pixel(Format):
-    """The pixel of a photo."""
+    """The pixel of a photo: a point, or any pixel of a region."""
 
     name: ClassVar[str] = "point"
     reader: ClassVar[str] = "pixel"
@@ -119,6 +122,17 @@ class Pixel(Format):
         (width, height), (x, y) = picture_size(question), question.answer
         yield [width - 1 - x, height - 1 - y]
         yield from ([x, y] for x in (0, width - 1) for y in (0, height - 1))
+
+    def official(self, question: Question) -> OfficialMetric:
+        """Of a region its mask."""
+        recorded = recorded_answer(question)
+        if not isinstance(recorded, Region):
+            return super().official(question)
+        return OfficialMetric("affmask", recorded.mask_png(*picture_size(question)), {"point": question.answer})
+
+    def official_text(self, value: Json) -> str:
+        """The pair."""
+        return json.dumps(value)
 
 
 def picture_size(question: Question) -> tuple[int, int]:

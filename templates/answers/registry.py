@@ -19,6 +19,8 @@ ANSWERS = Registry(
         "point": "templates.answers.point:Point",
         "shape": "templates.answers.shape:Shape",
         "plan": "templates.answers.plan:Plan",
+        "count": "templates.answers.count:Count",
+        "region": "templates.answers.region:Region",
     },
 )
 """Answer types, by `Question.scorer`."""
@@ -33,6 +35,7 @@ FORMATS = Registry(
         "point": "templates.answers.point:Pixel",
         "order": "templates.answers.order:Order",
         "plan": "templates.answers.plan:PlanOfSteps",
+        "set": "templates.answers.words:Words",
     },
 )
 """Formats, by `Question.format`."""

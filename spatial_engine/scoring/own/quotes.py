@@ -54,6 +54,11 @@ def holds_letter(question: Question, quote: str, answer: str) -> bool:
     return counts[letters.index(letter)] == max(counts) > 0
 
 
+def holds_words(question: Question, quote: str, answer: str) -> bool:
+    """Every word of the answer; an answer of none needs a quote alone."""
+    return set(plain_words(answer).split()) <= set(plain_words(quote).split())
+
+
 def holds_actions(question: Question, quote: str, answer: str) -> bool:
     """Every named action shares a word with the quote, which holds all counts."""
     quoted = set(plain_words(quote).split())

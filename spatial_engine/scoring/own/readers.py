@@ -107,6 +107,11 @@ NUMBER = Reader(
 NUMBERS = Reader(find=lambda question, text: reading.read_object(text, list(question.answer)), bare=bare_json)
 PIXEL = Reader(find=lambda question, text: reading.read_point(text, *picture_size(question)), bare=bare_json)
 ORDER = Reader(find=lambda question, text: reading.read_order(text, len(question.answer)), bare=bare_json)
+WORDS = Reader(
+    find=lambda question, text: reading.read_words(text),
+    bare=bare_json,
+    holds=quotes.holds_words,
+)
 PLAN = Reader(
     find=lambda question, text: reading.read_plan(text),
     bare=bare_json,
@@ -117,11 +122,11 @@ READERS = Registry(
     "spatial_engine.readers",
     {
         name: f"{__name__}:{name.upper()}"
-        for name in ("letter", "yes_no", "number", "numbers", "pixel", "order", "plan")
+        for name in ("letter", "yes_no", "number", "numbers", "pixel", "order", "words", "plan")
     },
 )
 """letter: of an option. number: with the question's unit. numbers: an object with the keys of the answer. pixel: [x, y]
-of the last photo. order: a list of photo numbers. plan: actions and their counts."""
+of the last photo. order: a list of photo numbers. words: a list in any order. plan: actions and their counts."""
 
 
 @cache

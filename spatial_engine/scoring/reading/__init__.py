@@ -8,6 +8,7 @@ from spatial_engine.scoring.reading.order import read_order
 from spatial_engine.scoring.reading.plan import read_plan
 from spatial_engine.scoring.reading.point import read_point
 from spatial_engine.scoring.reading.reading import Reading, Unreadable
+from spatial_engine.scoring.reading.words import read_words
 from spatial_engine.scoring.reading.yes_no import read_yes_no
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "read_order",
     "read_plan",
     "read_point",
+    "read_words",
     "read_yes_no",
 ]

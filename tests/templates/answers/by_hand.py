@@ -9,7 +9,7 @@ from templates.question import Question
 WIDTH, HEIGHT = 320, 240
 
 
-def asked(answer: Answer, form: str, *, prompt: str = "Where is it?", number: int = 0, **more: Any) -> Question:
+def asked(answer: Answer, form: str, /, *, prompt: str = "Where is it?", number: int = 0, **more: Any) -> Question:
     """A question about one photo, as read from its line."""
     recorded = answer.to_json()
     photo = {
