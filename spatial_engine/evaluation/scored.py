@@ -58,6 +58,7 @@ MEANS = {
     "pairs_right": "share of pairs in the right order",
     "kendall_tau": "Kendall's τ of orders",
     "f1": "F1 of sets",
+    "iou": "intersection over union of boxes",
     "progress": "share of the distance that a plan covers",
     "spl": "success of plans, weighted by their length",
 }

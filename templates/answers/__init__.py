@@ -7,6 +7,7 @@ point.
 """
 
 from templates.answers.answer import RIGHT, UNDECIDED, WRONG, Answer
+from templates.answers.box import Box
 from templates.answers.count import Count
 from templates.answers.label import Label
 from templates.answers.numbers import Numbers
@@ -15,4 +16,17 @@ from templates.answers.point import Point
 from templates.answers.region import Region
 from templates.answers.shape import Shape
 
-__all__ = ["RIGHT", "UNDECIDED", "WRONG", "Answer", "Count", "Label", "Numbers", "Plan", "Point", "Region", "Shape"]
+__all__ = [
+    "RIGHT",
+    "UNDECIDED",
+    "WRONG",
+    "Answer",
+    "Box",
+    "Count",
+    "Label",
+    "Numbers",
+    "Plan",
+    "Point",
+    "Region",
+    "Shape",
+]

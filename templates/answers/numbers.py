@@ -11,8 +11,11 @@ from jaxtyping import Bool, Float
 from scipy.special import ndtr
 
 from templates.answers.answer import Answer, Errors, Recorded, Rows, finite, listed
+from templates.answers.box import Box
 from templates.answers.format import Format, OfficialMetric
 from templates.answers.measures import gaussian_score, mean_relative_accuracy, signed_difference
+from templates.answers.point import picture_size
+from templates.answers.registry import recorded_answer
 from templates.answers.score import UnscorableError
 from templates.measured import Json
 from templates.question import Question
@@ -225,30 +228,36 @@ class Numeric(Format):
 
 
 class NumbersByName(Format):
-    """A JSON object of numbers."""
+    """A JSON object of numbers: of any kind, or the corners of a box."""
 
     name: ClassVar[str] = "json"
     reader: ClassVar[str] = "numbers"
 
     def form(self, question: Question) -> str:
-        """With the names, and with their units where these differ."""
+        """With the names; with their units where these differ, and for pixels."""
         units = question.scorer_params.get("units", {})
         named = [
             f'"{name}"' + (f" (in {UNITS.get(unit, unit)})" if (unit := units.get(name)) else "")
             for name in question.answer
         ]
-        return f"one JSON object with a number for each of {', '.join(named)}"
+        pixels = ", in pixels" if question.unit == "px" else ""
+        return f"one JSON object with a number for each of {', '.join(named)}{pixels}"
 
     def no_op(self, question: Question) -> Json:
         """0 for each."""
         return dict.fromkeys(question.answer, 0)
 
     def guess(self, question: Question, rng: np.random.Generator) -> Json:
-        """Random numbers in the range of their unit."""
+        """Random numbers in the range of their unit; a random box."""
+        if isinstance(recorded := recorded_answer(question), Box):
+            return recorded.guess(*picture_size(question), rng)
         return {name: _drawn(question, name, rng) for name in question.answer}
 
     def near_misses(self, question: Question) -> Iterator[Json]:
-        """One of the numbers beyond its tolerance."""
+        """One of the numbers beyond its tolerance; boxes that overlap too little."""
+        if isinstance(recorded := recorded_answer(question), Box):
+            yield from recorded.near_misses()
+            return
         for name, number in question.answer.items():
             for other in _beside(number, question.tolerance[name], _of(question, "period", name)):
                 yield {**question.answer, name: other}

@@ -58,10 +58,14 @@ class Region(Answer):
 
     def p_within(self) -> Rows:
         """Share of samples of the outline's displacement that leave the written pixel inside."""
-        sigma = np.asarray(self.sigma_px, dtype=float)[..., None]
-        known = np.where(np.isfinite(sigma), sigma, 0.0)
-        inside = [outside_px(self.xy_px + known * step, self.outline) <= _ON_THE_OUTLINE_PX for step in normals(2)]
-        return np.where(np.isfinite(sigma[..., 0]), np.mean(inside, axis=0), 0.0)
+        sigma, steps = np.asarray(self.sigma_px, dtype=float), normals(2)
+        known = np.isfinite(sigma)
+        reach = np.linalg.norm(steps, axis=1).max() * np.where(known, sigma, 0.0)
+        p = np.where(known & (-outside_px(self.xy_px, self.outline) >= reach), 1.0, 0.0)
+        near = known & (p == 0)
+        xy, outline, sigma = self.xy_px[near], self.outline[near], sigma[near][..., None]
+        p[near] = np.mean([_is_inside(xy + sigma * step, outline) for step in steps], axis=0)
+        return p
 
     @property
     def limits(self) -> Float[np.ndarray, "*n 1"]:
@@ -136,16 +140,22 @@ class Region(Answer):
 
 
 def outside_px(xy_px: Float[np.ndarray, "*n 2"], outline: Float[np.ndarray, "*m k 2"]) -> Float[np.ndarray, "..."]:
-    """Distance of points from a region, negative inside (an odd number of edges to the right)."""
+    """Distance of points from a region, negative inside. Leading axes broadcast."""
     xy, a, b = xy_px[..., None, :], outline[..., :-1, :], outline[..., 1:, :]
-    edge, known = b - a, np.isfinite(a).all(axis=-1) & np.isfinite(b).all(axis=-1)
+    edge = b - a
     with np.errstate(all="ignore"):
         share = np.clip(np.nan_to_num(np.sum((xy - a) * edge, axis=-1) / np.sum(edge**2, axis=-1)), 0, 1)
         distance = np.nanmin(np.linalg.norm(xy - a - share[..., None] * edge, axis=-1), axis=-1)
-        crossing_x = a[..., 0] + edge[..., 0] * (xy[..., 1] - a[..., 1]) / edge[..., 1]
-        spans = known & ((a[..., 1] > xy[..., 1]) != (b[..., 1] > xy[..., 1]))
-        crossings = np.sum(spans & (xy[..., 0] < crossing_x), axis=-1)
-    return np.asarray(np.where(crossings % 2, -distance, distance))
+    return np.asarray(np.where(_is_inside(xy_px, outline), -distance, distance))
+
+
+def _is_inside(xy_px: Float[np.ndarray, "*n 2"], outline: Float[np.ndarray, "*m k 2"]) -> Bool[np.ndarray, "..."]:
+    """Whether an odd number of edges lies to the right. A comparison with NaN is false."""
+    (x, y), a, b = np.moveaxis(xy_px[..., None, :], -1, 0), outline[..., :-1, :], outline[..., 1:, :]
+    rises, falls = (a[..., 1] <= y) & (b[..., 1] > y), (a[..., 1] > y) & (b[..., 1] <= y)
+    with np.errstate(all="ignore"):
+        crossing_x = a[..., 0] + (b[..., 0] - a[..., 0]) * (y - a[..., 1]) / (b[..., 1] - a[..., 1])
+    return np.asarray(np.sum((rises | falls) & (x < crossing_x), axis=-1) % 2 == 1)
 
 
 def _joined(polygons: Sequence[Float[np.ndarray, "_ 2"]]) -> Float[np.ndarray, "k 2"]:

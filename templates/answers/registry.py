@@ -20,6 +20,7 @@ ANSWERS = Registry(
         "shape": "templates.answers.shape:Shape",
         "plan": "templates.answers.plan:Plan",
         "count": "templates.answers.count:Count",
+        "box": "templates.answers.box:Box",
         "region": "templates.answers.region:Region",
     },
 )

@@ -6,11 +6,11 @@ import numpy as np
 from jaxtyping import Float64
 from scipy.special import ndtri
 
-SAMPLES = 256
+SAMPLES = 1024
 
 
 @cache
-def normals(dimensions: int) -> Float64[np.ndarray, "256 d"]:
+def normals(dimensions: int) -> Float64[np.ndarray, "1024 d"]:
     """Standard normal samples, evenly spread: an additive recurrence with the generalised golden ratio (Roberts 2018,
     "The unreasonable effectiveness of quasirandom sequences")."""
     ratio = 2.0

@@ -104,7 +104,10 @@ NUMBER = Reader(
     bare=_bare_number,
     holds=quotes.holds_quantity,
 )
-NUMBERS = Reader(find=lambda question, text: reading.read_object(text, list(question.answer)), bare=bare_json)
+NUMBERS = Reader(
+    find=lambda question, text: reading.read_object(text, list(question.answer), listed=question.scorer == "box"),
+    bare=bare_json,
+)
 PIXEL = Reader(find=lambda question, text: reading.read_point(text, *picture_size(question)), bare=bare_json)
 ORDER = Reader(find=lambda question, text: reading.read_order(text, len(question.answer)), bare=bare_json)
 WORDS = Reader(

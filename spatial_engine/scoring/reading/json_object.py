@@ -22,16 +22,18 @@ _BARE = re.compile(
 )
 """A quoted text, or a value without quotes."""
 _SCALAR = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null|none", re.IGNORECASE)
+_IN_BRACKETS = re.compile(r"[\[(]([^\[\]()]{1,200})[\])]")
 _ALIASES = {
     "vfov": ("vertical field of view", "vertical fov", "v-fov", "v fov", "verticalfov", "fov_v", "field of view", "fov")
 }
 _SUFFIX = re.compile(r"(?:angle|value|in)?(?:deg|degs|degrees?|rad|radians?|m|meters?|metres?|px|pixels?|estimate)?")
 
 
-def read_object(response: str, names: Sequence[str], unit: str = "") -> Reading | Unreadable:
+def read_object(response: str, names: Sequence[str], unit: str = "", *, listed: bool = False) -> Reading | Unreadable:
     """{name: number} with all names, from the last JSON object that has them, else from text ("roll is 2.5, ...").
 
     Keys may differ in case and carry a unit ("Roll_deg"); numbers may be strings with a unit, converted to `unit`.
+    With `listed`, a list of as many numbers will do ({"bbox_2d": [12, 30, 200, 310]}).
     """
     text = narrow_digits(conclusion(response))
     if not text:
@@ -42,10 +44,21 @@ def read_object(response: str, names: Sequence[str], unit: str = "") -> Reading 
             numbers = _numbers(found, names, unit)
             if numbers:
                 return Reading(value=numbers, how="tags")
-        numbers = _spelt_out(plain(part), names, unit)
+        numbers = (_in_order(part, names) if listed else None) or _spelt_out(plain(part), names, unit)
         if numbers:
             return Reading(value=numbers, how="tags" if part is not text else "rules")
     return Unreadable(reason="refused" if refusal(text) else "nothing found")
+
+
+def _in_order(text: str, names: Sequence[str]) -> dict[str, float] | None:
+    """The numbers of the last list in brackets that has as many."""
+    lists = ([as_number(part) for part in inner.split(",")] for inner in reversed(_IN_BRACKETS.findall(text)))
+    found = next((numbers for numbers in lists if len(numbers) == len(names) and None not in numbers), None)
+    return (
+        None
+        if found is None
+        else {name: number for name, number in zip(names, found, strict=True) if number is not None}
+    )
 
 
 def objects(text: str) -> Iterator[dict[str, Any]]:

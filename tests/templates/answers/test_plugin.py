@@ -45,7 +45,7 @@ SIDES = ("left", "top", "right", "bottom")
 
 @dataclass(frozen=True, kw_only=True)
 class Box(Answer):
-    name = "box"
+    name = "crop"
     sides: np.ndarray
     sigma_iou: float
 
@@ -76,7 +76,7 @@ class Box(Answer):
 
 
 class BoxInPixels(Format):
-    name = "box"
+    name = "crop"
     reader = "numbers"
 
     def form(self, question):
@@ -91,11 +91,11 @@ def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "box-1.dist-info").mkdir()
     (tmp_path / "box-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: box\nVersion: 1\n")
     (tmp_path / "box-1.dist-info" / "entry_points.txt").write_text(
-        "[spatial_engine.answers]\nbox = box_answers:Box\n[spatial_engine.formats]\nbox = box_answers:BoxInPixels\n"
+        "[spatial_engine.answers]\ncrop = box_answers:Box\n[spatial_engine.formats]\ncrop = box_answers:BoxInPixels\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     invalidate_caches()
-    yield answer_type("box")(sides=np.array([40.0, 30.0, 140.0, 130.0]), sigma_iou=0.05)
+    yield answer_type("crop")(sides=np.array([40.0, 30.0, 140.0, 130.0]), sigma_iou=0.05)
     sys.modules.pop("box_answers", None)
     answer_type.cache_clear()
     format_of.cache_clear()
@@ -103,7 +103,7 @@ def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 def asked(box):
     draft = drafts.draft(
-        "box", box, Phrasing(prompt="Where is the chair?", media=(Photo(frame=3),)), template="where",
+        "crop", box, Phrasing(prompt="Where is the chair?", media=(Photo(frame=3),)), template="where",
         ability="L1/Localization/3D Detection", params={"frame": 3}, clip_id="c" * 16,
     )  # fmt: skip
     return from_line(to_line(question_of(Arranged(draft=draft), drafts.clip())))
@@ -128,10 +128,10 @@ def test_the_gate_passes_it_where_sigma_is_small(box) -> None:
 
 def test_its_line_is_read_back_and_audited(box) -> None:
     question = asked(box)
-    assert question.format == question.scorer == "box" and question.answer == question.value
+    assert question.format == question.scorer == "crop" and question.answer == question.value
     recorded = recorded_answer(question)
-    stated = format_of("box").stated(question, recorded)
-    claim = Claim(format="box", fact=drafts.closer(3).fact, predictions=(recorded, stated))
+    stated = format_of("crop").stated(question, recorded)
+    claim = Claim(format="crop", fact=drafts.closer(3).fact, predictions=(recorded, stated))
     for by, verdict in ((0.0, True), (90.0, False), (33.3, None)):
         assert claim.right(type(box)(sides=box.sides + np.array([by, 0, by, 0]), sigma_iou=0.05)) is verdict
 
@@ -149,9 +149,9 @@ def test_it_is_asked_scored_and_rewarded(box) -> None:
 def test_it_passes_whatever_looks_at_a_data_set(box) -> None:
     question = asked(box)
     found = audit([question] * 3, refused=(), dropped=(), scenes={question.clip: "s"}, seed=0, settings={})
-    assert found["formats"] == {"box": 3} and found["answers"] == {} and found["baselines"]["random"] is None
+    assert found["formats"] == {"crop": 3} and found["answers"] == {} and found["baselines"]["random"] is None
     assert same_answer(question, question) and not same_answer(question, replace(question, answer={}))
-    assert official_row(question) == Unscored(reason=f"no official metric for {question.ability} in the format box")
+    assert official_row(question) == Unscored(reason=f"no official metric for {question.ability} in the format crop")
     said = json.dumps(question.answer)
     assert own.holds(question, said, said) and not own.holds(question, "somewhere on the left", said)
     assert tolerance_in_words(question) == "" and baselines.first_option_text(question) == ""
@@ -160,7 +160,7 @@ def test_it_passes_whatever_looks_at_a_data_set(box) -> None:
 def test_an_export_holds_it_and_the_code_that_scores_it(box, tmp_path: Path) -> None:
     question = asked(box)
     exported = row(replace(question, media=[]), tmp_path)
-    assert exported["format"] == "box" and exported["target"] == baselines.oracle_text(question)
+    assert exported["format"] == "crop" and exported["target"] == baselines.oracle_text(question)
     write_scorer(archive := tmp_path / "scorer.zip")
     (tmp_path / "line.json").write_text(to_line(question), encoding="utf-8")
     program = (

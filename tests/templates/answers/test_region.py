@@ -51,7 +51,7 @@ def test_p_right_is_that_of_sampling(sigma: float) -> None:
 def test_p_right_of_a_straight_edge_has_a_closed_form() -> None:
     half_plane = Region.of([np.array([[0.0, 0.0], [2000.0, 0.0], [2000.0, 2000.0], [0.0, 2000.0]])], 5.0)
     near = half_plane.predicted([1000.0, 6.0])
-    assert near is not None and near.p_right() == pytest.approx(ndtr(6.5 / 5), abs=0.01)
+    assert near is not None and near.p_right() == pytest.approx(ndtr(6 / 5), abs=0.01)
     assert square(np.nan).p_right() == 0
 
 
