@@ -9,8 +9,8 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Letters of options, in order."""
 
 FormatName = str
-"""Name of a format in `templates.answers.registry.FORMATS`: choice, yes_no, numeric, json, point, order, plan, or that
-of a plug-in."""
+"""Name of a format in `templates.answers.registry.FORMATS`: choice, yes_no, numeric, json, point, order, plan, set,
+text, or that of a plug-in."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +97,8 @@ class Question:
     options: Sequence[str]
     """Texts without letters, or ids of media. Empty unless format is choice."""
     answer: Json
-    """letter | "yes"/"no" | number | object | [x, y] | list of photo numbers | {"actions": [], "step_nums": []}."""
+    """letter | "yes"/"no" | number | object | [x, y] | list of photo numbers or of words |
+    {"actions": [], "step_nums": []}."""
     value: Json
     """The measurement behind the answer. For a plan: its target, {"pan", "tilt", ..., "dolly"} in its own steps."""
     unit: str
@@ -108,7 +109,8 @@ class Question:
     margin: float | None
     """Distance of the measurement from the nearest other label, in σ."""
     scorer: str
-    """Answer type, which defines what is right: label | numbers | point | shape | plan, or that of a plug-in."""
+    """Answer type, which defines what is right: label | numbers | count | point | region | box | shape | plan | text,
+    or that of a plug-in."""
     scorer_params: Mapping[str, Json]
     """Parameters of the score beside answer and tolerance: `period`, sizes of steps, `option_values` (the value of each
     option, in the form of `value`)."""

@@ -32,12 +32,15 @@ _SCORING = """\
 true` are the options of a choice, in the order of `options`), then `prompt`, then the options lettered A, B, C ...
 
 - `choice`: right if the letter is `answer`. `yes_no`: right if the word is `answer`.
-- `numeric`: right within `tolerance` of `answer`. `json`: every number within its tolerance, angles
-  wrapped.
-- `point`: right within `tolerance` pixels of `answer`, stated for a picture of `frame_size_px`.
-- `order`: right if the list is `answer`. `plan`: `actions` with `step_nums`, followed from the camera of photo 1 (step
-  sizes are `translation_step_m` or `point_fraction`, and `rotation_step_deg`, in `scorer_params`). It is right if it
-  ends within `tolerance` steps of the target pose.
+- `numeric`: right within `tolerance` of `answer`; a count (`scorer` is `count`) if it is equal. `json`: every number
+  within its tolerance, angles wrapped; a box (`scorer` is `box`) from an IoU of 0.5 on.
+- `point`: right within `tolerance` pixels of `answer`, stated for a picture of `frame_size_px`; a region (`scorer` is
+  `region`) at every pixel of its polygons in `scorer_params`.
+- `order`: right if the list is `answer`. `set`: right if it has the same words, in any order. `text`: the share of the
+  `claims` in `scorer_params` that a judge model finds.
+- `plan`: `actions` with `step_nums`, followed from the camera of photo 1 (step sizes are `translation_step_m` or
+  `point_fraction`, and `rotation_step_deg`, in `scorer_params`). It is right if it ends within `tolerance` steps of
+  the target pose.
 
 `sigma` is one standard deviation of a numeric answer. `margin` is the distance of a label from the nearest other
 label, in σ. Neither includes outliers; `evidence.p_right` does. `tolerance` is null for labels.

@@ -114,6 +114,10 @@ class Judge:
         place = replace(server or Server(), base_url=options.judge_base_url, api_key_env=options.judge_api_key_env)
         return cls(model=options.judge_model, server=place)
 
+    def request(self, prompt: str) -> Request:
+        """A request without pictures, answered without chance."""
+        return Request(model=self.model, parts=(prompt,), parameters={"temperature": 0.0})
+
     @property
     def record(self) -> dict[str, Json]:
         """Its entry in `run.json`."""
@@ -181,5 +185,4 @@ def _needs_judge(presentation: Presentation, response: Response) -> bool:
 
 
 def _request(judge: Judge, presentation: Presentation, response: Response) -> Request:
-    text = judge_prompt(presentation.shown, response.text or "")
-    return Request(model=judge.model, parts=(text,), parameters={"temperature": 0.0})
+    return judge.request(judge_prompt(presentation.shown, response.text or ""))

@@ -83,18 +83,25 @@ METHOD = (
     "without_time_outs leaves them out. chance_adjusted, f1, official and strict: the first presentation of each "
     "question (rotation 0). tree, strict, official: the published tree with the published weights, of our own scores, "
     "of the strict scorer and of the official one; official counts leaves without items as 0, the others none. "
-    "graded: of the answers that could be read."
+    "graded: of the answers that could be read. judged: free text, the share of claims that a judge model finds; in no "
+    "other number."
 )
 
 
 def result(
-    items: Sequence[ScoredItem], *, run: Mapping[str, Json], answers: Mapping[str, Json] | None = None, seed: int = 0
+    items: Sequence[ScoredItem],
+    *,
+    run: Mapping[str, Json],
+    answers: Mapping[str, Json] | None = None,
+    judged: Sequence[ScoredItem] = (),
+    unjudged: int = 0,
+    seed: int = 0,
 ) -> dict[str, Json]:
     """The content of `result.json`.
 
     `items`: all presentations, in any order. `run`: `run.json`, for the name, the model and prices. `answers`: the
     right answer by question id; without them the F1 of yes/no questions is null, for a wrong reply alone does not
-    tell what was right.
+    tell what was right. `judged`: presentations of free text that a judge scored; `unjudged`: number of the others.
     """
     items = sorted(items, key=lambda item: (item.clip, item.fact_id, item.id, item.rotation))
     first = [item for item in items if item.rotation == 0]
@@ -111,6 +118,7 @@ def result(
         "graded": graded(items),
         "circular": _circular(items),
         "f1": _f1(first, answers or {}),
+        "judged": {**measure(judged, seed), "unjudged": unjudged} if judged or unjudged else None,
         "tree": _tree(items),
         "strict": _strict(first),
         "official": _official(first),

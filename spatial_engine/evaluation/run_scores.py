@@ -1,6 +1,7 @@
 """Scores the answers of a run into `scores.jsonl` and `result.json`, and writes the baselines beside it."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -10,15 +11,18 @@ from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.question_line import plain
 from spatial_engine.evaluation.asking import Cache
 from spatial_engine.evaluation.baselines import baseline
+from spatial_engine.evaluation.claims import claims_of, judge_claims
 from spatial_engine.evaluation.item import dataset_digest
 from spatial_engine.evaluation.judge import Judge, judge_unreadable
 from spatial_engine.evaluation.protocol import Presentation, presentations
 from spatial_engine.evaluation.responses import Response
 from spatial_engine.evaluation.result import result
-from spatial_engine.evaluation.runs import RESERVED, RESULT, SCORES, RunFolder, open_run
+from spatial_engine.evaluation.runs import CLAIMS, RESERVED, RESULT, SCORES, RunFolder, open_run
 from spatial_engine.evaluation.score_responses import score_item
 from spatial_engine.evaluation.scored import ScoredItem
 from spatial_engine.progress import Progress, counted
+from templates.answers.text import NEEDS_JUDGE
+from templates.measured import Json
 
 Asked = Callable[[], Iterable[Presentation]]
 """All presentations of a run, in the order of the data set; can be iterated several times."""
@@ -36,32 +40,40 @@ def finish(
     """Asks the judge, if there is one, and scores the answers."""
     try:
         if judge is not None:
-            lost = judge_unreadable(run.responses, asked(), judge, cache=cache, replay=replay, progress=progress)
+            lost = sum(
+                step(run.responses, asked(), judge, cache=cache, replay=replay, progress=progress)
+                for step in (judge_unreadable, judge_claims)
+            )
             if lost:
                 progress.say(f"{counted(lost, 'answer')} without a usable reply of the judge")
     finally:  # scores are written even if the judge fails
-        left_out = score_run(run, asked())
-        if left_out:
-            progress.say(f"{counted(left_out, 'question')} cannot be scored: fields are missing in the data set")
+        for reason, count in score_run(run, asked()).items():
+            progress.say(f"{counted(count, 'question')} not scored: {reason}")
 
 
-def score_run(run: RunFolder, asked: Iterable[Presentation]) -> int:
-    """Writes `scores.jsonl` and `result.json` from `responses.jsonl`; equal answers give equal bytes.
+def score_run(run: RunFolder, asked: Iterable[Presentation]) -> Counter[str]:
+    """Writes `scores.jsonl` and `result.json` from `responses.jsonl`; equal answers give equal bytes. What a judge
+    scores stands apart, in `claims.jsonl` and under "judged".
 
-    A presentation without an answer is `missing` and wrong. Returns the number of items that cannot be scored because
-    their questions are invalid.
+    A presentation without an answer is `missing` and wrong. Returns why items are not scored, with counts.
     """
     responses = run.responses.read()
-    items, answers, left_out = [], {}, 0
+    answers: dict[str, Json] = {}
+    items: list[ScoredItem] = []
+    judged: list[ScoredItem] = []
+    left_out = Counter[str]()
     for presentation in asked:
         answers[presentation.question.id] = presentation.question.answer
         item = score_item(presentation, responses.get(presentation.key))
         if isinstance(item, ScoredItem):
-            items.append(item)
+            (judged if claims_of(presentation.question) else items).append(item)
         else:
-            left_out += 1
+            left_out[item.reason] += 1
     _write_scores(run.path / SCORES, items)
-    write_json(run.path / RESULT, plain(result(items, run=run.record, answers=answers)))
+    if judged or left_out[NEEDS_JUDGE]:
+        _write_scores(run.path / CLAIMS, judged)
+    record = result(items, run=run.record, answers=answers, judged=judged, unjudged=left_out[NEEDS_JUDGE])
+    write_json(run.path / RESULT, plain(record))
     return left_out
 
 

@@ -1,4 +1,5 @@
-"""The folders of runs, OUT/<run>/{run.json, responses.jsonl, scores.jsonl, result.json}: one data set per OUT."""
+"""The folders of runs, OUT/<run>/{run.json, responses.jsonl, scores.jsonl, claims.jsonl, result.json}. One data set
+per OUT."""
 
 import json
 import re
@@ -16,12 +17,13 @@ from templates.measured import Json
 
 RUN = "run.json"
 SCORES = "scores.jsonl"
+CLAIMS = "claims.jsonl"
 RESULT = "result.json"
 BINDING = ("source", "baseline", "model", "blind", "hints", "settings")
 """Settings that may not change within a run."""
 RESERVED = ("oracle", "no-op", "empty", "random", "most-frequent")
 """Names of the baselines that are written beside every run."""
-_TAKEN = ("report", "comparison.json", RUN, SCORES, RESULT, NAME, "store", "dataset")
+_TAKEN = ("report", "comparison.json", RUN, SCORES, CLAIMS, RESULT, NAME, "store", "dataset")
 """Names that `report` writes beside the runs, and names in folders of other kinds."""
 _OTHERS = {
     "audit.json": "a data set",

@@ -2,8 +2,10 @@
 
 import json
 import math
+from dataclasses import replace
 from typing import Literal
 
+from spatial_engine.evaluation.claims import claim_verdicts
 from spatial_engine.evaluation.protocol import Presentation
 from spatial_engine.evaluation.responses import Response
 from spatial_engine.evaluation.scored import ScoredItem, Status
@@ -74,6 +76,8 @@ def _read(question: Question, response: Response | None) -> tuple[Reading | Unre
         return Unreadable(reason="empty"), None
     reading = own.read(question, response.text or "")
     if isinstance(reading, Reading):
+        if verdicts := claim_verdicts(response.judged):
+            return replace(reading, value={"text": reading.value, "claims": verdicts}), "judge"
         return reading, reading.how
     judged = own.read(question, response.judged) if response.judged else reading
     return (judged, "judge") if isinstance(judged, Reading) else (reading, None)
@@ -102,10 +106,13 @@ def _published(
     doc = row(question)
     if isinstance(doc, Unscored):
         return None, None
+    name = json.loads(doc["extra_info"])["metricfunc"]
+    if name == "gpteval":  # it needs the reply of its own judge
+        return None, None
     told = format_of(question.format).official_text(reading.value) if isinstance(reading, Reading) else None
     (official,) = process_results(doc, [told or text]).values()
     hint = json.loads(doc["hint"]) if doc["hint"] else {}
-    metric = getattr(strict, _STRICT.get(name := json.loads(doc["extra_info"])["metricfunc"], name))
+    metric = getattr(strict, _STRICT.get(name, name))
     judged = metric(text, doc["answer"], {**hint, "option": doc["option"], "unit": question.unit})
     return finite_or_zero(official["score"]), finite_or_zero(judged["score"])
 

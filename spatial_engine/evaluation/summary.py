@@ -38,6 +38,9 @@ def show_run(path: Path) -> bool:
         facts = counted(overall["facts"], "fact")
         print(f"{printable(path.name)}: score {overall['score']:.3f}{between} over {facts} of {overall['clips']} clips")
     print("  " + ", ".join(f"{status.replace('_', ' ')} {count}" for status, count in statuses.items() if count))
+    if judged := result["judged"]:
+        score = "not scored" if judged["score"] is None else f"{judged['score']:.3f}"
+        print(f"  free text, judged apart: {score} ({judged['items']} judged, {judged['unjudged']} without a verdict)")
     _show_usage(usage)
     print(f"  written: {printable(str(path))}")
     well = _show_failures(run.responses)

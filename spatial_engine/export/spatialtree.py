@@ -67,6 +67,9 @@ class OracleReport:
 
     def answer(self, leaf: str, row: Mapping[str, Json]) -> None:
         """Scores the right answer of a row."""
+        if json.loads(row["extra_info"])["metricfunc"] == "gpteval":
+            self._why[leaf].append("a judge model scores it")
+            return
         item = official.process_results(row, [right_response(row)])["SpaTreeBench"]
         self._scores[leaf].append(float(item["score"]))
         if not math.isclose(item["score"], 1.0, abs_tol=_EXACT):

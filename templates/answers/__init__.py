@@ -15,6 +15,7 @@ from templates.answers.plan import Plan
 from templates.answers.point import Point
 from templates.answers.region import Region
 from templates.answers.shape import Shape
+from templates.answers.text import Text
 
 __all__ = [
     "RIGHT",
@@ -29,4 +30,5 @@ __all__ = [
     "Point",
     "Region",
     "Shape",
+    "Text",
 ]

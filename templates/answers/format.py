@@ -63,6 +63,10 @@ class Format(ABC):
         none where an answer is right within a tolerance."""
         return ()
 
+    def claims(self, question: Question) -> Sequence[str]:
+        """What a judge model looks for in a reply, one by one; none where rules score it. Raises `UnscorableError`."""
+        return ()
+
     def stated(self, question: Question, recorded: Answer) -> Answer | Denied:
         """The written answer as a typed answer. An audit compares it with the truth, beside the `recorded` measurement.
         Raises `ValueError`, `LookupError`, `TypeError` or `AttributeError` for an invalid answer."""

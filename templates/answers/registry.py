@@ -22,6 +22,7 @@ ANSWERS = Registry(
         "count": "templates.answers.count:Count",
         "box": "templates.answers.box:Box",
         "region": "templates.answers.region:Region",
+        "text": "templates.answers.text:Text",
     },
 )
 """Answer types, by `Question.scorer`."""
@@ -37,6 +38,7 @@ FORMATS = Registry(
         "order": "templates.answers.order:Order",
         "plan": "templates.answers.plan:PlanOfSteps",
         "set": "templates.answers.words:Words",
+        "text": "templates.answers.text:FreeText",
     },
 )
 """Formats, by `Question.format`."""

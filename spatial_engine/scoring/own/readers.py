@@ -115,6 +115,7 @@ WORDS = Reader(
     bare=bare_json,
     holds=quotes.holds_words,
 )
+TEXT = Reader(find=lambda question, text: reading.read_text(text), bare=lambda question, text: text or None)
 PLAN = Reader(
     find=lambda question, text: reading.read_plan(text),
     bare=bare_json,
@@ -125,11 +126,12 @@ READERS = Registry(
     "spatial_engine.readers",
     {
         name: f"{__name__}:{name.upper()}"
-        for name in ("letter", "yes_no", "number", "numbers", "pixel", "order", "words", "plan")
+        for name in ("letter", "yes_no", "number", "numbers", "pixel", "order", "words", "text", "plan")
     },
 )
 """letter: of an option. number: with the question's unit. numbers: an object with the keys of the answer. pixel: [x, y]
-of the last photo. order: a list of photo numbers. words: a list in any order. plan: actions and their counts."""
+of the last photo. order: a list of photo numbers. words: a list in any order. text: all of it. plan:
+actions and their counts."""
 
 
 @cache

@@ -1,7 +1,16 @@
 """Questions made from an answer alone, without a template."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import cv2
+import numpy as np
+
+from spatial_engine.atomic_file import write_json
+from spatial_engine.dataset.audit import audit
+from spatial_engine.dataset.card import card
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.question_line import from_line, to_line
 from templates.answers import Answer
 from templates.question import Question
@@ -26,3 +35,16 @@ def asked(answer: Answer, form: str, /, *, prompt: str = "Where is it?", number:
         "licence": {"footage": "CC-BY-4.0", "signals": ["MIT"], "commercial_ok": True},
     }  # fmt: skip
     return from_line(to_line(Question(**{**fields, **more})))
+
+
+def dataset(folder: Path, questions: Sequence[Question]) -> Dataset:
+    """A data set of these questions, with grey photos."""
+    (folder / "media").mkdir(parents=True)
+    for path in {medium["path"] for question in questions for medium in question.media}:
+        cv2.imwrite(str(folder / path), np.full((HEIGHT, WIDTH, 3), 128, dtype=np.uint8))
+    (folder / "questions.jsonl").write_text("".join(f"{to_line(question)}\n" for question in questions))
+    scenes = {question.clip: question.clip for question in questions}
+    record = audit(questions, refused=(), dropped=(), scenes=scenes, seed=0, settings={})
+    write_json(folder / "audit.json", record)
+    (folder / "README.md").write_text(card(record, folder.name))
+    return Dataset.open(folder)
