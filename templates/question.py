@@ -4,6 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from templates.measured import Json
+from templates.media import MEDIA
+from templates.media import Drawing as Drawing
+from templates.media import Mark as Mark
+from templates.media import Medium as Medium
+from templates.media import Photo as Photo
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Letters of options, in order."""
@@ -11,37 +16,6 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 FormatName = str
 """Name of a format in `templates.answers.registry.FORMATS`: choice, yes_no, numeric, json, point, order, plan, set,
 text, or that of a plug-in."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Mark:
-    """A lettered point drawn into a picture."""
-
-    text: str
-    """One or two characters."""
-    xy_px: tuple[float, float]
-    """Position in pixels of the upright full-size frame."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Photo:
-    """One frame of the clip, with marks."""
-
-    frame: int
-    marks: tuple[Mark, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Drawing:
-    """A picture made of lines, in map units (x right, y up)."""
-
-    polylines: tuple[tuple[tuple[float, float], ...], ...]
-    """Paths; the first point is drawn as a dot, the last as an arrow head."""
-    points: tuple[Mark, ...] = ()
-    """Labelled points; `xy_px` is in map units here."""
-
-
-Medium = Photo | Drawing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +35,7 @@ class Phrasing:
     prompt: str
     """Text of the question. Photos are named "photo 1", "photo 2", ... in the order of `media`."""
     media: tuple[Medium, ...]
-    """Photos and drawings with the prompt, in order."""
+    """What is shown with the prompt, in order."""
     answer: Json = None
     """For a choice, the index of the right option. For yes or no about a drawing and for an order, the written answer.
     None: the typed answer gives it (`Answer.to_json`)."""
@@ -70,8 +44,8 @@ class Phrasing:
 
     def __post_init__(self) -> None:
         """Raises `TypeError` or `ValueError` for parts that no question can be made of."""
-        if odd := [type(medium).__name__ for medium in self.media if not isinstance(medium, Photo | Drawing)]:
-            raise TypeError(f"Phrasing.media holds {odd[0]}; allowed: Photo, Drawing")
+        if odd := [type(medium).__name__ for medium in self.media if not isinstance(medium, MEDIA)]:
+            raise TypeError(f"Phrasing.media holds {odd[0]}; allowed: {', '.join(medium.__name__ for medium in MEDIA)}")
         if odd := [type(option).__name__ for option in self.options if not isinstance(option, Option)]:
             raise TypeError(
                 f"Phrasing.options holds {odd[0]}; allowed: Option, as in Option(shown='left', value='left')"
@@ -115,8 +89,8 @@ class Question:
     """Parameters of the score beside answer and tolerance: `period`, sizes of steps, `option_values` (the value of each
     option, in the form of `value`)."""
     media: Sequence[Mapping[str, Json]]
-    """{id, kind: "frames", path, frames, times_s, marks} or {id, kind: "drawing", path, polylines, points}.
-    Includes media that are options; they have "option": true."""
+    """Entries of what is shown, as `docs/data_card.md` lists them: {id, kind, path, ...}. Includes media that are
+    options; they have "option": true."""
     fact: Mapping[str, Json]
     """Parameters of the template, in media terms."""
     fact_id: str

@@ -13,7 +13,8 @@ from templates.answers import Answer, Label
 from templates.answers.order import order_label
 from templates.fact import Fact
 from templates.measured import Measured, Undecided
-from templates.question import FormatName, Photo, Phrasing
+from templates.media import Photo
+from templates.question import FormatName, Phrasing
 from templates.simulation.route import RouteOrder
 from templates.template import Template
 

@@ -1,239 +1,282 @@
-"""Draws the pictures of questions: photos with lettered points, and maps. Equal input gives equal pictures."""
+"""Draws maps, and sheets of plain shapes, as pictures of few colours."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
+import cv2
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
+from jaxtyping import Float64, UInt8
+from PIL import Image
 
 from experts.clip import Picture
-from templates.question import Drawing, Mark
+from spatial_engine.dataset.canvas import ACCENT, BRIGHT, DARK, Canvas, Rgb
+from spatial_engine.dataset.labels import draw_labels
+from templates.media import XY, Colour, Drawing, Grid, Line, Polygon, ScaleBar, Sheet
 
-MAX_SIDE_PX = 1280
-"""Longest side of a stored photo: large enough for legible marks, small enough for a small data set."""
-MAP_SIDE_PX = 640
-"""Side of a map, which is square."""
+SIDE_PX = 640
+"""Side of a map, which is square; longer side of a sheet."""
 
-_OVERSAMPLE = 3
-_DARK = (13, 17, 23)
-_BRIGHT = (255, 255, 255)
-_ACCENT = (255, 196, 0)  # amber on near-black and white: distinct in lightness, so also without colour vision
-_INKS = ((0, 98, 178), (213, 94, 0), (0, 128, 96), (170, 68, 136))  # after Okabe and Ito, darkened for white paper
-_GRID, _FRAME = (231, 234, 239), (196, 202, 211)
+_TONES: Mapping[Colour, Rgb] = {
+    "white": BRIGHT,
+    "light": (196, 202, 211),
+    "grey": (120, 126, 135),
+    "dark": DARK,
+    "blue": (0, 98, 178),  # these four after Okabe and Ito, darkened for white paper
+    "orange": (213, 94, 0),
+    "green": (0, 128, 96),
+    "purple": (170, 68, 136),
+}
+_TINTS: Mapping[Colour, Rgb] = {
+    **_TONES,
+    "light": (238, 240, 244),
+    "grey": (196, 202, 211),
+    "blue": (168, 206, 238),
+    "orange": (250, 200, 158),
+    "green": (160, 216, 196),
+    "purple": (224, 184, 212),
+}
+_PATHS: tuple[Colour, ...] = ("blue", "orange", "green", "purple")
+_SQUARES, _FRAME = (231, 234, 239), (196, 202, 211)
+_SHEET_MARGIN = 28
+_LEGIBLE = 0.6  # texts shrink no further than to this share, however small the picture is
 
-XY = tuple[float, float]
-Box = tuple[float, float, float, float]
 
-
-def stored_size(width_px: int, height_px: int, max_side_px: int = MAX_SIDE_PX) -> tuple[int, int]:
-    """(width, height) of the file of a frame of this size: longer side at most `max_side_px`."""
-    factor = min(1.0, max_side_px / max(width_px, height_px))
-    return max(1, round(width_px * factor)), max(1, round(height_px * factor))
-
-
-def plain_photo(picture: Picture, max_side_px: int = MAX_SIDE_PX) -> Image.Image:
-    """A frame whose longer side is at most `max_side_px`."""
-    size = stored_size(picture.shape[1], picture.shape[0], max_side_px)
-    image = Image.fromarray(picture)
-    return image if size == image.size else image.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
-
-
-def photo(picture: Picture, marks: Sequence[Mark]) -> Image.Image:
-    """A frame at stored size with its lettered points. `marks` are in pixels of the full-size `picture`."""
-    height, width = picture.shape[:2]
-    image = plain_photo(picture)
-    size = image.size
-    scale = np.array(size) / [width, height]
-    spots = [tuple(((np.array(mark.xy_px) + 0.5) * scale - 0.5).tolist()) for mark in marks]
-    unit = max(1.0, max(size) / 640)
+def drawn_map(drawing: Drawing, side_px: int = SIDE_PX) -> Picture:
+    """Areas, walls, paths and labelled points, equal aspect, x right and y up: start dot, arrow head at the end."""
+    unit = side_px / SIDE_PX
+    view = _View(_map_box(drawing), (side_px, side_px), 72 * unit)
+    picture = (_blank if drawing.grid or drawing.scale_bar else _squared)(side_px).copy()
+    canvas = Canvas(picture)
+    _fill(canvas, drawing.polygons, view)
+    if drawing.grid:
+        _draw_grid(canvas, drawing.grid, view, unit)
+    _draw_edges(canvas, drawing.polygons, view, unit)
+    ground = picture.copy()
+    _draw_lines(canvas, drawing.lines, view, unit)
+    for index, polyline in enumerate(drawing.polylines):
+        _draw_path(canvas, view.place(polyline), _TONES[_PATHS[index % len(_PATHS)]], unit)
+    spots = view.place([point.xy_px for point in drawing.points])
     for spot in spots:
-        _stamp_ring(image, spot, unit)
-    for label, mark in zip(_label_boxes(marks, spots, size, unit), marks, strict=True):
-        _stamp_label(image, mark.text, label, unit)
-    return image
+        canvas.disc(spot, 7.5 * max(unit, _LEGIBLE), DARK)
+        canvas.disc(spot, 4.5 * max(unit, _LEGIBLE), ACCENT)
+    if drawing.scale_bar:
+        _draw_scale_bar(canvas, drawing.scale_bar, view, unit)
+    if labels := [(point.text, spot[None]) for point, spot in zip(drawing.points, spots, strict=True)]:
+        draw_labels(canvas, labels, _drawn_over(ground, picture), 1.1 * max(unit, _LEGIBLE))
+    _name_polygons(canvas, drawing.polygons, view, ground, unit)
+    return picture
 
 
-def _stamp_ring(image: Image.Image, spot: XY, unit: float) -> None:
-    """A ring with a free centre: dark, amber, dark, so that it is visible on any background."""
-    reach = 12 * unit
-    box = _around(spot, reach)
-    with _Patch(image, box) as patch:
-        patch.circle(spot, 9.6 * unit, fill=None, outline=(*_DARK, 225), width=4.6 * unit)
-        patch.circle(spot, 8.5 * unit, fill=None, outline=(*_ACCENT, 255), width=2.4 * unit)
-        patch.circle(spot, 2.0 * unit, fill=(*_DARK, 225))
-        patch.circle(spot, 1.15 * unit, fill=(*_BRIGHT, 255))
+def drawn_sheet(sheet: Sheet, side_px: int = SIDE_PX) -> Picture:
+    """Polygons, lines and texts on white, equal aspect, x right and y up."""
+    unit = side_px / SIDE_PX
+    view = _View(_sheet_box(sheet), sheet_size(sheet, side_px), _SHEET_MARGIN * unit)
+    picture = np.full((view.size[1], view.size[0], 3), 255, dtype=np.uint8)
+    canvas = Canvas(picture)
+    for polygon in sheet.polygons:
+        _fill(canvas, [polygon], view)
+        _draw_edges(canvas, [polygon], view, unit)
+    ground = picture.copy()
+    _draw_lines(canvas, sheet.lines, view, unit)
+    _name_polygons(canvas, sheet.polygons, view, ground, unit)
+    for words in sheet.texts:
+        canvas.text(words.text, view.place([words.xy])[0], 26 * max(unit, _LEGIBLE))
+    return picture
 
 
-def _stamp_label(image: Image.Image, text: str, box: Box, unit: float) -> None:
-    with _Patch(image, box) as patch:
-        patch.rounded(_inset(box, 0.5), 4.5 * unit, fill=(*_DARK, 235), outline=(*_ACCENT, 255), width=1.4 * unit)
-        patch.text(((box[0] + box[2]) / 2, (box[1] + box[3]) / 2), text, 15 * unit, (*_BRIGHT, 255))
+def sheet_size(sheet: Sheet, side_px: int = SIDE_PX) -> tuple[int, int]:
+    """(width, height) of a sheet in pixels: longer side `side_px`."""
+    left, bottom, right, top = _sheet_box(sheet)
+    margin = 2 * _SHEET_MARGIN * side_px / SIDE_PX
+    inner = (side_px - margin) / (max(right - left, top - bottom) or 1.0)
+    return round((right - left) * inner + margin), round((top - bottom) * inner + margin)
 
 
-def _label_boxes(marks: Sequence[Mark], spots: Sequence[XY], size: tuple[int, int], unit: float) -> list[Box]:
-    """Boxes of the labels: beside their rings, inside the picture, away from other rings and labels if there is
-    room."""
-    rings = [_around(spot, 10 * unit) for spot in spots]
-    placed: list[Box] = []
-    for index, (mark, spot) in enumerate(zip(marks, spots, strict=True)):
-        taken = rings[:index] + rings[index + 1 :] + placed
-        boxes = _places(mark.text, spot, size, unit)
-        placed.append(min(boxes, key=lambda box: sum(_overlap(box, other) for other in (*taken, rings[index]))))
-    return placed
-
-
-def _places(text: str, spot: XY, size: tuple[int, int], unit: float) -> list[Box]:
-    """Label boxes around a spot, best first, moved inside the picture."""
-    width, height = (13 + 8 * len(text)) * unit, 21 * unit
-    places = []
-    for distance in (6, 14, 26):
-        for right, down in ((1, -1), (1, 1), (-1, -1), (-1, 1), (1, 0), (-1, 0), (0, -1), (0, 1)):
-            x = spot[0] + right * (distance * unit + width / 2) - width / 2
-            y = spot[1] + down * (distance * unit + height / 2) - height / 2
-            x, y = min(max(x, 0), max(size[0] - width, 0)), min(max(y, 0), max(size[1] - height, 0))
-            places.append((x, y, x + width, y + height))
-    return places
-
-
-def _overlap(a: Box, b: Box) -> float:
-    wide, high = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])
-    return wide * high if wide > 0 and high > 0 else 0.0
-
-
-def drawn_map(drawing: Drawing) -> Image.Image:
-    """Paths and labelled points on a light grid, equal aspect, x right and y up: start dot, arrow head at the end."""
-    image = Image.new("RGB", (MAP_SIDE_PX, MAP_SIDE_PX), _BRIGHT)
-    view = _View.of(drawing)
-    with _Patch(image, (0, 0, MAP_SIDE_PX, MAP_SIDE_PX)) as patch:
-        for position in view.grid():
-            patch.line([(position, 0), (position, MAP_SIDE_PX)], (*_GRID, 255), 1.2)
-            patch.line([(0, position), (MAP_SIDE_PX, position)], (*_GRID, 255), 1.2)
-        patch.line([(0, 0), (639, 0), (639, 639), (0, 639), (0, 0)], (*_FRAME, 255), 2.5)
-        for index, polyline in enumerate(drawing.polylines):
-            _draw_path(patch, [view.place(xy) for xy in polyline], _INKS[index % len(_INKS)])
-        for point in drawing.points:
-            _draw_landmark(patch, view.place(point.xy_px))
-    marks = [Mark(text=point.text, xy_px=view.place(point.xy_px)) for point in drawing.points]
-    for box, mark in zip(_label_boxes(marks, [m.xy_px for m in marks], image.size, 1.1), marks, strict=True):
-        _stamp_label(image, mark.text, box, 1.1)
-    return image
-
-
-def _draw_path(patch: "_Patch", path: Sequence[XY], ink: tuple[int, int, int]) -> None:
-    if len(path) > 1:
-        tip, neck, left, right = _arrow(path)
-        shaft = [xy for xy in path[:-1] if np.hypot(xy[0] - tip[0], xy[1] - tip[1]) > 26]
-        patch.line([*(shaft or path[:1]), neck], (*ink, 255), 7)
-        patch.polygon([tip, left, neck, right], (*ink, 255))
-    patch.circle(path[0], 12, fill=(*ink, 255))
-    patch.circle(path[0], 6.5, fill=(*_BRIGHT, 255))
-
-
-def _arrow(path: Sequence[XY], length: float = 36.0, half_width: float = 16.0) -> tuple[XY, XY, XY, XY]:
-    """Tip, neck and two barbs of the head at the end of a path, along where the path comes from."""
-    tip = np.array(path[-1])
-    behind = next((np.array(xy) for xy in reversed(path) if np.hypot(*(np.array(xy) - tip)) >= 0.6 * length), None)
-    ahead = tip - (np.array(path[0]) if behind is None else behind)
-    ahead = ahead / np.hypot(*ahead) if np.hypot(*ahead) > 0 else np.array([1.0, 0.0])
-    side = np.array([-ahead[1], ahead[0]])
-    corners = (tip, tip - 0.72 * length * ahead, *(tip - length * ahead + s * half_width * side for s in (1, -1)))
-    tip_xy, neck, left, right = ((float(x), float(y)) for x, y in corners)
-    return tip_xy, neck, left, right
-
-
-def _draw_landmark(patch: "_Patch", spot: XY) -> None:
-    patch.circle(spot, 7.5, fill=(*_DARK, 255))
-    patch.circle(spot, 4.5, fill=(*_ACCENT, 255))
+def with_palette(picture: Picture) -> Image.Image:
+    """A drawing as an image of at most 256 colours: a small file, quickly written."""
+    return Image.fromarray(picture).quantize(palette=_palette(), dither=Image.Dither.NONE)
 
 
 class _View:
-    """From map units to pixels of the square drawing."""
+    """From units of a drawing (x right, y up) to pixels (y down)."""
 
-    def __init__(self, centre: XY, px_per_unit: float) -> None:
-        self.centre, self.px_per_unit = centre, px_per_unit
+    def __init__(self, box: Float64[np.ndarray, "4"], size: tuple[int, int], margin_px: float) -> None:
+        self.size = size
+        self._centre = (box[:2] + box[2:]) / 2
+        inner = max(size) - 2 * margin_px
+        self.px_per_unit = inner / (float(max(box[2:] - box[:2])) or 1.0)
 
-    @classmethod
-    def of(cls, drawing: Drawing, margin_px: float = 72.0) -> "_View":
-        """The view that shows everything with a margin."""
-        every = [xy for polyline in drawing.polylines for xy in polyline] + [p.xy_px for p in drawing.points]
-        xy = np.array(every or [(0.0, 0.0)])
-        low, high = xy.min(axis=0), xy.max(axis=0)
-        extent = float(max(high - low))
-        centre = (low + high) / 2
-        return cls((float(centre[0]), float(centre[1])), (MAP_SIDE_PX - 2 * margin_px) / (extent or 1.0))
-
-    def place(self, xy: XY) -> XY:
-        """Pixel of a map position; y turns over, for rows grow downwards."""
-        middle = (MAP_SIDE_PX - 1) / 2
-        right, up = (xy[0] - self.centre[0]) * self.px_per_unit, (xy[1] - self.centre[1]) * self.px_per_unit
-        return middle + right, middle - up
-
-    def grid(self) -> list[float]:
-        """Pixels of grid lines, the same in both directions: squares, not a scale."""
-        step = MAP_SIDE_PX / 8
-        return [step * k for k in range(1, 8)]
+    def place(self, points: Sequence[XY]) -> Float64[np.ndarray, "n 2"]:
+        """Pixels of positions."""
+        away = np.asarray(points, dtype=np.float64).reshape(-1, 2) - self._centre
+        return (np.array(self.size) - 1) / 2 + away * [self.px_per_unit, -self.px_per_unit]
 
 
-class _Patch:
-    """Draws smoothly: a transparent, oversampled cut-out that is laid over the image on leaving the `with` block."""
-
-    def __init__(self, image: Image.Image, box: Box) -> None:
-        self._image = image
-        self._left, self._top = int(np.floor(box[0])) - 1, int(np.floor(box[1])) - 1
-        size = (int(np.ceil(box[2])) + 1 - self._left, int(np.ceil(box[3])) + 1 - self._top)
-        self._layer = Image.new("RGBA", (size[0] * _OVERSAMPLE, size[1] * _OVERSAMPLE))
-        self._draw = ImageDraw.Draw(self._layer)
-
-    def __enter__(self) -> "_Patch":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        layer = self._layer.reduce(_OVERSAMPLE)
-        self._image.paste(layer.convert("RGB"), (self._left, self._top), layer.getchannel("A"))
-
-    def circle(
-        self, spot: XY, radius: float, *, fill: tuple[int, ...] | None, outline: tuple[int, ...] | None = None,
-        width: float = 0.0,
-    ) -> None:  # fmt: skip
-        """A disc, or a ring whose outer radius is `radius`."""
-        self._draw.ellipse(self._box(_around(spot, radius)), fill, outline, round(width * _OVERSAMPLE))
-
-    def rounded(
-        self, box: Box, radius: float, *, fill: tuple[int, ...], outline: tuple[int, ...], width: float
-    ) -> None:
-        """A box with round corners."""
-        self._draw.rounded_rectangle(
-            self._box(box), radius * _OVERSAMPLE, fill, outline, max(1, round(width * _OVERSAMPLE))
-        )
-
-    def line(self, path: Sequence[XY], ink: tuple[int, ...], width: float) -> None:
-        """A polyline with round joints and ends."""
-        spots = [self._spot(xy) for xy in path]
-        for start, end in pairwise(spots):
-            self._draw.line([start, end], ink, round(width * _OVERSAMPLE))
-        radius = width * _OVERSAMPLE / 2
-        for spot in spots:
-            self._draw.ellipse(_around(spot, radius), ink)
-
-    def polygon(self, corners: Sequence[XY], ink: tuple[int, ...]) -> None:
-        """A filled polygon."""
-        self._draw.polygon([self._spot(xy) for xy in corners], ink)
-
-    def text(self, spot: XY, text: str, size: float, ink: tuple[int, ...]) -> None:
-        """Bold text centred on a spot."""
-        font = ImageFont.load_default(size * _OVERSAMPLE)
-        self._draw.text(self._spot(spot), text, ink, font, anchor="mm", stroke_width=0.035 * size * _OVERSAMPLE)
-
-    def _spot(self, xy: XY) -> XY:
-        return (xy[0] + 0.5 - self._left) * _OVERSAMPLE, (xy[1] + 0.5 - self._top) * _OVERSAMPLE
-
-    def _box(self, box: Box) -> Box:
-        return (*self._spot(box[:2]), *self._spot(box[2:]))
+def _map_box(drawing: Drawing) -> Float64[np.ndarray, "4"]:
+    points = [xy for path in drawing.polylines for xy in path] + [point.xy_px for point in drawing.points]
+    box = _box([*points, *_corners(drawing.polygons, drawing.lines), *(_grid_corners(drawing.grid))])
+    length = drawing.scale_bar.length if drawing.scale_bar else 0.0
+    missing = max(0.0, length - float(max(box[2:] - box[:2]))) / 2
+    return box + np.array([-missing, 0, missing, 0])  # the scale bar has room
 
 
-def _around(spot: XY, reach: float) -> Box:
-    return spot[0] - reach, spot[1] - reach, spot[0] + reach, spot[1] + reach
+def _sheet_box(sheet: Sheet) -> Float64[np.ndarray, "4"]:
+    if sheet.extent:
+        return np.array(sheet.extent, dtype=np.float64)
+    return _box([*_corners(sheet.polygons, sheet.lines), *(words.xy for words in sheet.texts)])
 
 
-def _inset(box: Box, by: float) -> Box:
-    return box[0] + by, box[1] + by, box[2] - by, box[3] - by
+def _box(points: Sequence[XY]) -> Float64[np.ndarray, "4"]:
+    """Left, bottom, right, top."""
+    xy = np.array(points or [(0.0, 0.0)], dtype=np.float64)
+    return np.concatenate([xy.min(axis=0), xy.max(axis=0)])
+
+
+def _corners(polygons: Iterable[Polygon], lines: Iterable[Line]) -> list[XY]:
+    return [xy for polygon in polygons for xy in polygon.corners] + [xy for line in lines for xy in line.points]
+
+
+def _grid_corners(grid: Grid | None) -> list[XY]:
+    if grid is None:
+        return []
+    x, y = grid.left_top
+    return [(x, y), (x + grid.columns * grid.cell, y - grid.rows * grid.cell)]
+
+
+@lru_cache(maxsize=8)
+def _blank(side_px: int) -> Picture:
+    picture = np.full((side_px, side_px, 3), 255, dtype=np.uint8)
+    _draw_frame(Canvas(picture), side_px)
+    return picture
+
+
+@lru_cache(maxsize=8)
+def _squared(side_px: int) -> Picture:
+    """Paper with squares. They help to compare places, and are no scale."""
+    picture = np.full((side_px, side_px, 3), 255, dtype=np.uint8)
+    canvas = Canvas(picture)
+    for k in range(1, 8):
+        canvas.line([(side_px * k / 8, 0), (side_px * k / 8, side_px)], _SQUARES, 1)
+        canvas.line([(0, side_px * k / 8), (side_px, side_px * k / 8)], _SQUARES, 1)
+    _draw_frame(canvas, side_px)
+    return picture
+
+
+def _draw_frame(canvas: Canvas, side_px: int) -> None:
+    end = side_px - 1
+    canvas.line([(0, 0), (end, 0), (end, end), (0, end)], _FRAME, 2.5 * side_px / SIDE_PX, closed=True)
+
+
+def _fill(canvas: Canvas, polygons: Iterable[Polygon], view: _View) -> None:
+    for polygon in polygons:
+        canvas.polygon(view.place(polygon.corners), _TINTS[polygon.fill])
+
+
+def _draw_edges(canvas: Canvas, polygons: Iterable[Polygon], view: _View, unit: float) -> None:
+    for polygon in polygons:
+        if polygon.edge:
+            canvas.line(view.place(polygon.corners), _TONES[polygon.edge], 3 * unit, closed=True)
+
+
+def _draw_lines(canvas: Canvas, lines: Iterable[Line], view: _View, unit: float) -> None:
+    for line in lines:
+        path = view.place(line.points)
+        for piece in _dashes(path, 18 * unit) if line.dashed else [path]:
+            canvas.line(piece, _TONES[line.colour], 4 * unit)
+
+
+def _dashes(path: np.ndarray, period: float) -> Iterator[np.ndarray]:
+    """Dashes of half a period; each side of the path begins and ends with one."""
+    for start, end in pairwise(path):
+        count = max(1, round(float(np.hypot(*(end - start))) / period))
+        for k in range(count + 1):
+            first, last = max(0.0, (k - 0.25) / count), min(1.0, (k + 0.25) / count)
+            yield np.array([start + first * (end - start), start + last * (end - start)])
+
+
+def _drawn_over(ground: Picture, picture: Picture) -> UInt8[np.ndarray, "h w"]:
+    """How much each pixel has changed since the ground was drawn."""
+    return np.asarray(cv2.cvtColor(cv2.absdiff(picture, ground), cv2.COLOR_RGB2GRAY))
+
+
+def _draw_grid(canvas: Canvas, grid: Grid, view: _View, unit: float) -> None:
+    """Lines of the cells; letters above the columns, numbers left of the rows."""
+    (left, top), (right, bottom) = view.place(_grid_corners(grid))
+    side = grid.cell * view.px_per_unit
+    size = float(np.clip(0.6 * side, 9, 22 * max(unit, _LEGIBLE)))
+    for column in range(grid.columns + 1):
+        canvas.line([(left + column * side, top), (left + column * side, bottom)], _TONES["grey"], 1.5 * unit)
+    for row in range(grid.rows + 1):
+        canvas.line([(left, top + row * side), (right, top + row * side)], _TONES["grey"], 1.5 * unit)
+    for column in range(grid.columns):
+        canvas.text(chr(65 + column), (left + (column + 0.5) * side, top - 0.9 * size), size)
+    for row in range(grid.rows):
+        canvas.text(str(row + 1), (left - 1.0 * size, top + (row + 0.5) * side), size)
+
+
+def _draw_path(canvas: Canvas, path: np.ndarray, ink: Rgb, unit: float) -> None:
+    if len(path) > 1:
+        tip, neck, left, right = _arrow_head(path, 36 * unit, 16 * unit)
+        shaft = [xy for xy in path[:-1] if np.hypot(*(xy - tip)) > 26 * unit]
+        canvas.line(np.array([*(shaft or path[:1]), neck]), ink, 7 * unit)
+        canvas.polygon(np.array([tip, left, neck, right]), ink)
+    canvas.disc(path[0], 12 * unit, ink)
+    canvas.disc(path[0], 6.5 * unit, BRIGHT)
+
+
+def _arrow_head(path: np.ndarray, length: float, half_width: float) -> tuple[np.ndarray, ...]:
+    """Tip, neck and two barbs of the head at the end of a path, along where the path comes from."""
+    tip = path[-1]
+    behind = next((xy for xy in path[::-1] if np.hypot(*(xy - tip)) >= 0.6 * length), path[0])
+    away = float(np.hypot(*(tip - behind)))
+    ahead = (tip - behind) / away if away > 0 else np.array([1.0, 0.0])
+    side = half_width * np.array([-ahead[1], ahead[0]])
+    back = tip - length * ahead
+    return tip, tip - 0.72 * length * ahead, back + side, back - side
+
+
+def _draw_scale_bar(canvas: Canvas, bar: ScaleBar, view: _View, unit: float) -> None:
+    """In the left lower corner, below everything that is mapped."""
+    start, y = 24 * unit, view.size[1] - 1 - 20 * unit
+    end = start + bar.length * view.px_per_unit
+    canvas.line([(start, y), (end, y)], DARK, 4 * unit)
+    for x in (start, end):
+        canvas.line([(x, y - 7 * unit), (x, y + 7 * unit)], DARK, 3 * unit)
+    canvas.text(bar.text, ((start + end) / 2, y - 19 * max(unit, _LEGIBLE)), 18 * max(unit, _LEGIBLE))
+
+
+def _name_polygons(canvas: Canvas, polygons: Sequence[Polygon], view: _View, ground: Picture, unit: float) -> None:
+    """Writes each name where its polygon is widest, off what was drawn over it since the ground was."""
+    if not any(polygon.text for polygon in polygons):
+        return
+    covered = _drawn_over(ground, canvas.picture) > 0
+    for polygon in reversed(polygons):
+        own = np.zeros(covered.shape, dtype=np.uint8)
+        Canvas(own).polygon(view.place(polygon.corners), 1, smooth=False)
+        own[covered] = 0
+        covered |= own > 0
+        if polygon.text:
+            room = cv2.distanceTransform(own, cv2.DIST_L2, cv2.DIST_MASK_5)
+            wide = np.argwhere(room >= 0.9 * room.max())
+            y, x = wide[np.argmin(np.hypot(*(wide - np.argwhere(own).mean(axis=0)).T))] if own.any() else (0, 0)
+            canvas.text(polygon.text, (float(x), float(y)), 19 * max(unit, _LEGIBLE))
+
+
+@lru_cache(maxsize=1)
+def _palette() -> Image.Image:
+    """Each colour, and its steps to white and to near-black for smooth edges."""
+    colours = list(dict.fromkeys([*_TONES.values(), *_TINTS.values(), ACCENT, _SQUARES, _FRAME]))
+    steps = [_mixed(colour, ground, k / 6) for colour in colours for ground in (BRIGHT, DARK) for k in range(1, 6)]
+    for step in steps:  # Pillow takes colours for equal that differ by less
+        if min(max(abs(a - b) for a, b in zip(step, colour, strict=True)) for colour in colours) >= 8:
+            colours.append(step)
+    colours = [*colours, *[BRIGHT] * 256][:256]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([v for colour in colours for v in colour])
+    return palette
+
+
+def _mixed(colour: Rgb, ground: Rgb, share: float) -> Rgb:
+    r, g, b = (round(c + share * (s - c)) for c, s in zip(colour, ground, strict=True))
+    return r, g, b

@@ -1,64 +1,192 @@
 """The media of questions: ids by content, entries for `questions.jsonl`, and files in `media/`."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 
-from experts.clip import Clip
-from spatial_engine.dataset import drawing
+from PIL import Image
+
+from experts.clip import Clip, Picture
+from experts.footage.encoding import write_mp4
+from spatial_engine.dataset import drawing, photo_marks
 from templates.measured import Json
-from templates.question import Drawing, Medium, Photo
+from templates.media import Drawing, Mark, Medium, Photo, PhotoMark, Sheet, Video
 
 JPEG_QUALITY = 92
+VIDEO_SIDE_PX = 640
+"""Longest side of a video."""
+SUFFIXES = {Photo: ".jpg", Video: ".mp4", Drawing: ".png", Sheet: ".png"}
+_FPS = 2.0  # of a video of footage without time stamps
 
 
 def medium_id(clip_id: str, medium: Medium) -> str:
-    """16 hex digits, from clip, frame and marks of a photo, or from the lines of a drawing. It contains no name
-    chosen by the user."""
-    if isinstance(medium, Photo):
-        content = ["frames", clip_id, medium.frame, [[mark.text, *mark.xy_px] for mark in medium.marks]]
-    else:
-        content = ["drawing", medium.polylines, [[point.text, *point.xy_px] for point in medium.points]]
+    """16 hex digits of all that a medium shows: clip, frames and marks of a photo or video, shapes of a drawing. It
+    contains no name chosen by the user."""
+    content: list[Json]
+    match medium:
+        case Photo():
+            content = ["frames", clip_id, int(medium.frame), [_content(mark) for mark in medium.marks]]
+            content += [medium.crop_px] if medium.crop_px else []
+        case Video():
+            content = ["video", clip_id, [int(frame) for frame in medium.frames]]
+        case Drawing():
+            content = ["drawing", _paths(medium), [_content(point) for point in medium.points]]
+            content += [added] if (added := _added(medium)) else []
+        case Sheet():
+            content = ["sheet", _plain(asdict(medium))]
     return sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()[:16]
 
 
+def _content(mark: PhotoMark) -> list[Json]:
+    if isinstance(mark, Mark):
+        return [mark.text, *map(float, mark.xy_px)]
+    return [mark.text, _shape(mark), _lists(mark.points_px)]
+
+
 def record(clip: Clip, medium: Medium) -> dict[str, Json]:
-    """The entry in `Question.media`. `size_px` is the size of the file, `frame_size_px` that of the frame, to which
-    marks refer."""
+    """The entry in `Question.media`, as `docs/data_card.md` describes it. Raises `ValueError` for a crop that leaves
+    the frame."""
     id = medium_id(clip.id, medium)
-    if isinstance(medium, Drawing):
-        return {
-            "id": id,
-            "kind": "drawing",
-            "path": f"media/{id}.png",
-            "polylines": [[[float(x), float(y)] for x, y in line] for line in medium.polylines],
-            "points": [{"text": point.text, "xy": [float(v) for v in point.xy_px]} for point in medium.points],
-            "size_px": [drawing.MAP_SIDE_PX, drawing.MAP_SIDE_PX],
-        }
-    time_s = clip.time_s(medium.frame)
-    return {
-        "id": id,
-        "kind": "frames",
-        "path": f"media/{id}.jpg",
-        "frames": [int(medium.frame)],
-        "times_s": None if time_s is None else [round(time_s, 6)],
-        "marks": [{"text": mark.text, "xy_px": [float(v) for v in mark.xy_px]} for mark in medium.marks],
-        "frame_size_px": [clip.width_px, clip.height_px],
-        "size_px": list(drawing.stored_size(clip.width_px, clip.height_px)),
-    }
+    file = f"media/{id}{SUFFIXES[type(medium)]}"
+    match medium:
+        case Photo():
+            return {
+                "id": id,
+                "kind": "frames",
+                "path": file,
+                "frames": [int(medium.frame)],
+                "times_s": _times_s(clip, [medium.frame]),
+                "marks": [_mark(mark) for mark in medium.marks],
+                "frame_size_px": [clip.width_px, clip.height_px],
+                "size_px": list(_photo_size(clip, medium)),
+                **({"crop_px": list(medium.crop_px)} if medium.crop_px else {}),
+            }
+        case Video():
+            return {
+                "id": id,
+                "kind": "video",
+                "path": file,
+                "frames": [int(frame) for frame in medium.frames],
+                "times_s": _times_s(clip, medium.frames),
+                "fps": _fps(clip, medium.frames),
+                "frame_size_px": [clip.width_px, clip.height_px],
+                "size_px": list(_video_size(clip)),
+            }
+        case Drawing():
+            return {
+                "id": id,
+                "kind": "drawing",
+                "path": file,
+                "polylines": _paths(medium),
+                "points": [{"text": point.text, "xy": [float(v) for v in point.xy_px]} for point in medium.points],
+                **_added(medium),
+                "size_px": [drawing.SIDE_PX, drawing.SIDE_PX],
+            }
+        case Sheet():
+            shapes = _plain(asdict(medium))
+            return {"id": id, "kind": "sheet", "path": file, **shapes, "size_px": list(drawing.sheet_size(medium))}
+
+
+def _mark(mark: PhotoMark) -> dict[str, Json]:
+    """`xy_px` says where a mark is, whatever its shape."""
+    point = {"text": mark.text, "xy_px": [float(v) for v in mark.xy_px]}
+    return point if isinstance(mark, Mark) else {**point, "shape": _shape(mark), "points_px": _lists(mark.points_px)}
+
+
+def _shape(mark: PhotoMark) -> str:
+    """box, outline, segment or arrow."""
+    return type(mark).__name__.lower()
+
+
+def _paths(medium: Drawing) -> list[Json]:
+    return [_lists(line) for line in medium.polylines]
+
+
+def _added(medium: Drawing) -> dict[str, Json]:
+    """What a map shows beside paths and points."""
+    parts = asdict(medium)
+    return _plain({name: parts[name] for name in ("polygons", "lines", "grid", "scale_bar") if parts[name]})
+
+
+def _plain(value: Json) -> Json:
+    """The value as JSON gives it back: lists for tuples."""
+    return json.loads(json.dumps(value))
+
+
+def _lists(points: Iterable[Sequence[float]]) -> list[Json]:
+    return [[float(x), float(y)] for x, y in points]
+
+
+def _times_s(clip: Clip, frames: Sequence[int]) -> list[float] | None:
+    times_s = [clip.time_s(frame) for frame in frames]
+    return None if None in times_s else [round(time_s, 6) for time_s in times_s if time_s is not None]
+
+
+def _fps(clip: Clip, frames: Sequence[int]) -> float:
+    """Mean frame rate of a video of these frames."""
+    times_s = _times_s(clip, frames)
+    return _FPS if times_s is None else round((len(frames) - 1) / (times_s[-1] - times_s[0]), 6)
+
+
+def _photo_size(clip: Clip, photo: Photo) -> tuple[int, int]:
+    left, top, right, bottom = photo.crop_px or (0, 0, clip.width_px, clip.height_px)
+    if right > clip.width_px or bottom > clip.height_px:
+        raise ValueError(f"Photo.crop_px is {photo.crop_px}; allowed: within {clip.width_px} x {clip.height_px} pixels")
+    return photo_marks.stored_size(right - left, bottom - top)
+
+
+def _video_size(clip: Clip) -> tuple[int, int]:
+    """Even, as H.264 needs it."""
+    width, height = photo_marks.stored_size(clip.width_px, clip.height_px, VIDEO_SIDE_PX)
+    return max(2, width // 2 * 2), max(2, height // 2 * 2)
 
 
 def render(clip: Clip, media: Iterable[Medium], folder: Path) -> None:
     """Writes the missing files of one clip's media to `folder`. Each frame is read once, in ascending order."""
-    photos: dict[int, dict[str, Photo]] = {}
+    photos: dict[int, dict[Path, Photo]] = {}
+    videos: dict[int, dict[Path, Video]] = {}
     for medium in media:
-        id = medium_id(clip.id, medium)
-        if isinstance(medium, Photo):
-            if not (folder / f"{id}.jpg").exists():
-                photos.setdefault(medium.frame, {})[id] = medium
-        elif not (folder / f"{id}.png").exists():
-            drawing.drawn_map(medium).save(folder / f"{id}.png")
-    for frame, picture in clip.read(sorted(photos)) if photos else ():
-        for id, photo in photos[frame].items():
-            drawing.photo(picture, photo.marks).save(folder / f"{id}.jpg", quality=JPEG_QUALITY)
+        file = folder / f"{medium_id(clip.id, medium)}{SUFFIXES[type(medium)]}"
+        if file.exists():
+            continue
+        match medium:
+            case Photo():
+                photos.setdefault(medium.frame, {})[file] = medium
+            case Video():
+                videos.setdefault(medium.frames[-1], {})[file] = medium
+            case Drawing():
+                drawing.with_palette(drawing.drawn_map(medium)).save(file, compress_level=1)
+            case Sheet():
+                drawing.with_palette(drawing.drawn_sheet(medium)).save(file, compress_level=1)
+    last_use = {f: last for last in sorted(videos) for video in videos[last].values() for f in video.frames}
+    kept: dict[int, Picture] = {}
+    for frame, picture in clip.read(sorted({*photos, *last_use})) if photos or videos else ():
+        _write_photos(clip, picture, photos.get(frame, {}))
+        if frame in last_use:
+            kept[frame] = photo_marks.scaled(picture, _video_size(clip))
+        for file, video in videos.get(frame, {}).items():
+            _write_video(clip, [kept[f] for f in video.frames], video, file)
+        kept = {f: small for f, small in kept.items() if last_use[f] > frame}
+
+
+def _write_photos(clip: Clip, picture: Picture, photos: Mapping[Path, Photo]) -> None:
+    """All photos of one frame, which is made smaller once for each crop."""
+    stored: dict[tuple[int, ...] | None, Picture] = {}
+    for file, photo in photos.items():
+        left, top, right, bottom = photo.crop_px or (0, 0, clip.width_px, clip.height_px)
+        size = _photo_size(clip, photo)
+        if photo.crop_px not in stored:
+            stored[photo.crop_px] = photo_marks.scaled(picture[top:bottom, left:right], size)
+        shown = stored[photo.crop_px]
+        if photo.marks:
+            scale = size[0] / (right - left), size[1] / (bottom - top)
+            shown = photo_marks.marked(shown, photo.marks, scale, (left, top))
+        Image.fromarray(shown).save(file, quality=JPEG_QUALITY)
+
+
+def _write_video(clip: Clip, pictures: Sequence[Picture], video: Video, file: Path) -> None:
+    fps = _fps(clip, video.frames)
+    times_s = _times_s(clip, video.frames) or [k / fps for k in range(len(pictures))]
+    write_mp4(file, pictures, [time_s - times_s[0] for time_s in times_s], fps=fps, preset="veryfast")

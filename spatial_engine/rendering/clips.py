@@ -4,18 +4,14 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from fractions import Fraction
 from pathlib import Path
 
-import av
 import numpy as np
 from jaxtyping import Float64
 
 from experts.clip import Clip, OpeningOptions, Picture
+from experts.footage.encoding import write_mp4
 from spatial_engine.rendering.scene import RenderedScene
-
-_CLOCK = 90000
-"""Ticks a second of the time stamps that are written."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,21 +58,8 @@ def write_video(
     shots = [scenes] if isinstance(scenes, RenderedScene) else list(scenes)
     frames = [(scene, i) for scene in shots for i in range(len(scene))]
     times = np.arange(len(frames)) / shots[0].fps if times_s is None else times_s
-    with av.open(str(path), "w", format="mp4") as container:
-        stream = container.add_stream("libx264", rate=Fraction(shots[0].fps).limit_denominator(1001))
-        camera = shots[0].intrinsics
-        size = (camera.width_px, camera.height_px)
-        stream.width, stream.height = size if rotation_deg % 180 == 0 else size[::-1]
-        stream.pix_fmt = "yuv420p"
-        # The same bytes each time: with its macroblock tree, x264 reads memory that it has not written.
-        stream.options = {"crf": str(crf), "preset": "slow", "threads": "1", "x264-params": "mbtree=0"}
-        stream.codec_context.time_base = Fraction(1, _CLOCK)
-        for k, (scene, i) in enumerate(frames):
-            picture = np.ascontiguousarray(np.rot90(scene.picture(i), rotation_deg // 90))
-            frame = av.VideoFrame.from_ndarray(picture, format="rgb24")
-            frame.pts, frame.time_base = round(float(times[k]) * _CLOCK), Fraction(1, _CLOCK)
-            container.mux(stream.encode(frame))
-        container.mux(stream.encode())
+    pictures = (np.rot90(scene.picture(i), rotation_deg // 90) for scene, i in frames)
+    write_mp4(path, pictures, times.tolist(), fps=shots[0].fps, crf=crf)
     if rotation_deg:
         _mark_rotated(path, rotation_deg)
 

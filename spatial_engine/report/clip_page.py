@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from experts.clip import Clip
 from experts.footage.decoding import DecodingError
@@ -24,7 +25,7 @@ from experts.signals import (
     SparsePoints,
     ValidArea,
 )
-from spatial_engine.dataset import drawing
+from spatial_engine.dataset import photo_marks
 from spatial_engine.report.figures import camera_views, horizon, trails
 from spatial_engine.sources import clip_from_json
 from spatial_engine.store.store import Store
@@ -99,7 +100,8 @@ def _draw(clip: Clip, frames: Sequence[int], folder: Path) -> dict[int, str]:
     try:
         for frame, picture in clip.read(frames):
             name = f"{clip.id}-{frame}.jpg"
-            drawing.plain_photo(picture, _PICTURE_SIDE_PX).save(folder / name, quality=85)
+            size = photo_marks.stored_size(clip.width_px, clip.height_px, _PICTURE_SIDE_PX)
+            Image.fromarray(photo_marks.scaled(picture, size)).save(folder / name, quality=85)
             files[frame] = name
     except (DecodingError, OSError):
         pass  # the page says which pictures are missing

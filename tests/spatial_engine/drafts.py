@@ -11,7 +11,8 @@ from experts.footage.decoding import DecodingError
 from templates.answers import Answer, Label, Numbers, Plan, Point, Shape
 from templates.draft import ClipQuestions, Draft, Refusal
 from templates.fact import Fact
-from templates.question import Drawing, FormatName, Mark, Option, Photo, Phrasing
+from templates.media import Drawing, Mark, Photo
+from templates.question import FormatName, Option, Phrasing
 
 NASTY = '<img src=x onerror=alert(1)> "quoted" \'s\n</script> файл 影片'
 PROVENANCE = {"expert": "colmap", "version": "1", "settings": {}, "code_licence": "BSD-3-Clause", "commercial_ok": True}

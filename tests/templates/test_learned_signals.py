@@ -13,7 +13,7 @@ from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_
 from spatial_engine.rendering.rooms import random_room
 from templates.draft import ClipQuestions
 from templates.generate import ask_clip
-from templates.question import Photo
+from templates.media import Photo
 from templates.registry import create_templates
 from templates.scene.scene import scenes_of
 from templates.settings import AskSettings

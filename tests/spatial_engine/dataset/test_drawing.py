@@ -1,81 +1,22 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from spatial_engine.dataset import drawing
-from templates.question import Drawing, Mark
+from templates.media import Drawing, Grid, Line, Mark, Polygon, ScaleBar, Sheet, Words
 
-GREY = np.full((480, 640, 3), 128, dtype=np.uint8)
-
-
-def changed(image, base=GREY):
-    return np.abs(np.asarray(image, dtype=int) - base).max(axis=-1) > 20
+ROOM = ((0.0, 0.0), (4.0, 0.0), (4.0, 3.0), (0.0, 3.0))
+PATH = ((0.0, 0.0), (1.0, 2.0), (3.0, 1.0))
 
 
-def test_a_ring_surrounds_the_point_and_leaves_it_visible():
-    image = np.asarray(drawing.photo(GREY, [Mark(text="A", xy_px=(200.0, 300.0))]))
-    marked = changed(image)
-    ring = np.hypot(*(np.argwhere(marked & (np.hypot(*np.mgrid[-300:180, -200:440]) < 13)) - [300, 200]).T)
-    assert 8 < ring.max() < 12.5
-    ys, xs = np.nonzero(marked & (np.hypot(*np.mgrid[-300:180, -200:440]) < 13))
-    assert abs(xs.mean() - 200) < 0.6 and abs(ys.mean() - 300) < 0.6
-    assert (image[300, 200] > 200).all()  # a bright dot says exactly where
-    gap = image[300, 204:206]
-    assert np.abs(gap.astype(int) - 128).max() < 60
-
-
-@pytest.mark.parametrize("ground", [0, 128, 255])
-def test_marks_stand_out_on_any_ground(ground):
-    picture = np.full((480, 640, 3), ground, dtype=np.uint8)
-    image = np.asarray(drawing.photo(picture, [Mark(text="A", xy_px=(200.0, 300.0))]).convert("L"), dtype=int)
-    ring = image[290:311, 190:211]
-    assert np.abs(ring - ground).max() > 100
-    assert ring.max() - ring.min() > 100  # dark beside bright: a halo of its own
-
-
-@settings(max_examples=60, deadline=None)
-@given(spots=st.lists(st.tuples(st.floats(0, 639), st.floats(0, 479)), min_size=1, max_size=8))
-def test_labels_lie_inside_the_picture(spots):
-    marks = [Mark(text="ABCDEFGH"[i], xy_px=spot) for i, spot in enumerate(spots)]
-    for left, top, right, bottom in drawing._label_boxes(marks, spots, (640, 480), 1.0):
-        assert left >= 0 and top >= 0 and right <= 640 and bottom <= 480
-
-
-@settings(max_examples=40, deadline=None)
-@given(angle=st.floats(0, 2 * np.pi), apart=st.floats(22, 60))
-def test_labels_of_two_close_points_cover_neither_ring(angle, apart):
-    spots = [(320.0, 240.0), (320 + apart * np.cos(angle), 240 + apart * np.sin(angle))]
-    marks = [Mark(text="AB"[i], xy_px=spot) for i, spot in enumerate(spots)]
-    boxes = drawing._label_boxes(marks, spots, (640, 480), 1.0)
-    rings = [(x - 9, y - 9, x + 9, y + 9) for x, y in spots]
-    assert drawing._overlap(*boxes) == 0
-    assert all(drawing._overlap(box, ring) < 1 for box in boxes for ring in rings)
-
-
-@pytest.mark.parametrize("size", [(2, 2), (641, 359), (4000, 3000)])
-def test_sizes(size):
-    picture = np.zeros((size[1], size[0], 3), dtype=np.uint8)
-    image = drawing.photo(picture, [Mark(text="A", xy_px=(size[0] / 2, size[1] / 2))])
-    assert image.size == drawing.stored_size(*size) and max(image.size) <= drawing.MAX_SIDE_PX
-
-
-def test_marks_shrink_with_the_picture():
-    picture = np.full((2000, 2560, 3), 128, dtype=np.uint8)
-    image = drawing.photo(picture, [Mark(text="A", xy_px=(1001.0, 501.0))])
-    assert image.size == (1280, 1000)
-    assert (np.asarray(image)[250, 500] > 200).all()
-
-
-def test_equal_input_gives_equal_pixels():
-    marks = [Mark(text="A", xy_px=(20.0, 30.0))]
-    assert drawing.photo(GREY, marks).tobytes() == drawing.photo(GREY, marks).tobytes()
+def colours(image):
+    return set(map(tuple, np.asarray(image).reshape(-1, 3).tolist()))
 
 
 def ink(drawn):
-    image = np.asarray(drawing.drawn_map(drawn), dtype=int)
-    blue = (image[..., 2] > image[..., 0] + 60) & (image[..., 2] > 100)
-    return np.argwhere(blue)[:, ::-1]
+    image = drawing.drawn_map(drawn).astype(int)
+    return np.argwhere((image[..., 2] > image[..., 0] + 60) & (image[..., 2] > 100))[:, ::-1]
 
 
 def test_y_is_up_and_aspect_is_kept():
@@ -88,18 +29,114 @@ def test_y_is_up_and_aspect_is_kept():
 
 
 def test_shift_and_scale_do_not_show():
-    path = np.array([[0, 0], [1, 2], [3, 1.0]])
     as_drawing = lambda xy: Drawing(polylines=(tuple(map(tuple, xy.tolist())),))  # noqa: E731
-    first, second = (drawing.drawn_map(as_drawing(xy)).tobytes() for xy in (path, 4 * path + 8))
-    assert first == second
+    first, second = (drawing.drawn_map(as_drawing(xy)) for xy in (np.array(PATH), 4 * np.array(PATH) + 8))
+    assert (first == second).all()
 
 
 @pytest.mark.parametrize("polylines", [(), (((1.0, 1.0),),), (((1.0, 1.0), (1.0, 1.0)),)])
 def test_degenerate_drawings(polylines):
-    assert drawing.drawn_map(Drawing(polylines=polylines)).size == (640, 640)
+    assert drawing.drawn_map(Drawing(polylines=polylines)).shape == (640, 640, 3)
 
 
-def test_landmarks_are_labelled():
-    plain = Drawing(polylines=(((0.0, 0.0), (1.0, 1.0)),))
-    labelled = Drawing(polylines=plain.polylines, points=(Mark(text="A", xy_px=(0.5, 0.0)),))
-    assert drawing.drawn_map(plain).tobytes() != drawing.drawn_map(labelled).tobytes()
+FULL = Drawing(
+    polylines=(PATH,),
+    points=(Mark(text="A", xy_px=(3.5, 2.5)),),
+    polygons=(Polygon(corners=ROOM, text="hall", fill="green"),),
+    lines=(Line(points=((1.5, 0.2), (2.5, 0.6))),),
+    grid=Grid(left_top=(0.0, 3.0), cell=1.0, columns=4, rows=3),
+    scale_bar=ScaleBar(length=1.0, text="1 m"),
+)
+
+
+@pytest.mark.parametrize("part", ["polylines", "points", "polygons", "lines", "grid", "scale_bar"])
+@pytest.mark.parametrize("side_px", [160, 640, 1920])
+def test_every_part_of_a_map_shows_at_every_size(part, side_px):
+    empty = getattr(Drawing(), part)
+    without = drawing.drawn_map(replace(FULL, **{part: empty}), side_px)
+    changed = np.abs(drawing.drawn_map(FULL, side_px).astype(int) - without).max(axis=2) > 100
+    assert changed.sum() > 0.0005 * side_px**2
+
+
+def test_rooms_lie_below_paths_and_their_names_beside_them():
+    room = Polygon(corners=((0, 0), (4, 0), (4, 3), (0, 3)), fill="orange")
+    path = (((0.5, 1.5), (3.5, 1.5)),)
+    unnamed, named = (
+        drawing.drawn_map(Drawing(polygons=(replace(room, text=text),), polylines=path)) for text in ("", "hall")
+    )
+    blue = (0, 98, 178)
+    assert (unnamed == blue).all(axis=2).sum() == (named == blue).all(axis=2).sum() > 2000
+    assert (unnamed != named).any(axis=2).sum() > 200
+
+
+def test_labels_of_points_cover_no_path():
+    path = tuple((0.1 * k, float(np.sin(0.5 * k))) for k in range(30))
+    point = Mark(text="A", xy_px=(1.5, 0.6))
+    plain = drawing.drawn_map(Drawing(polylines=(path,)))
+    labelled = drawing.drawn_map(Drawing(polylines=(path,), points=(point,)))
+    blue = (0, 98, 178)
+    assert (labelled == blue).all(axis=2).sum() == (plain == blue).all(axis=2).sum()
+
+
+def test_a_scale_bar_is_as_long_as_it_says():
+    walls = (Line(points=((0.0, 0.0), (4.0, 0.0)), colour="blue"),)
+    image = drawing.drawn_map(Drawing(lines=walls, scale_bar=ScaleBar(length=2.0, text="2 m")))
+    wall = np.ptp(np.argwhere((image == (0, 98, 178)).all(axis=2))[:, 1])
+    bar = np.ptp(np.argwhere((image[600:636] == (13, 17, 23)).all(axis=2))[:, 1])
+    assert bar == pytest.approx(wall / 2, abs=6)
+
+
+def test_a_long_scale_bar_fits():
+    image = drawing.drawn_map(Drawing(polylines=(PATH,), scale_bar=ScaleBar(length=10.0, text="10 m")))
+    bar = np.argwhere((image[600:636] == (13, 17, 23)).all(axis=2))[:, 1]
+    assert bar.min() > 0 and bar.max() < 560
+
+
+def test_a_grid_names_the_cell_that_is_drawn_there():
+    grid = Grid(left_top=(0.0, 3.0), cell=1.0, columns=4, rows=3)
+    assert [grid.cell_of(xy) for xy in ((0.5, 2.5), (3.5, 0.5), (4.5, 0.5), (0.5, 3.5))] == ["A1", "D3", None, None]
+
+
+def test_sheets_with_one_extent_have_one_scale():
+    square = lambda side: Polygon(corners=((0, 0), (side, 0), (side, side), (0, side)), fill="blue")  # noqa: E731
+    areas = [
+        (drawing.drawn_sheet(Sheet(polygons=(square(side),), extent=(0, 0, 4, 2))) == (168, 206, 238)).all(axis=2).sum()
+        for side in (1, 2)
+    ]
+    assert areas[1] == pytest.approx(4 * areas[0], rel=0.1)
+
+
+SHEET = Sheet(
+    polygons=(Polygon(corners=((0, 0), (2, 0), (2, 2), (0, 2)), text="1", fill="purple"),),
+    lines=(Line(points=((0.0, 1.0), (4.0, 1.0)), dashed=True),),
+    texts=(Words(text="fold", xy=(3.0, 1.5)),),
+)
+
+
+@pytest.mark.parametrize("part", ["polygons", "lines", "texts"])
+@pytest.mark.parametrize("side_px", [160, 640, 1920])
+def test_every_part_of_a_sheet_shows_at_every_size(part, side_px):
+    sheet = replace(SHEET, extent=(0, 0, 4, 2))
+    image = drawing.drawn_sheet(sheet, side_px)
+    assert image.shape[1::-1] == drawing.sheet_size(sheet, side_px) and max(image.shape) == side_px
+    without = drawing.drawn_sheet(replace(sheet, **{part: ()}), side_px)
+    assert (np.abs(image.astype(int) - without).max(axis=2) > 60).sum() > 0.0004 * side_px**2
+
+
+def test_dashes_leave_gaps():
+    full, dashed = (
+        (drawing.drawn_sheet(Sheet(lines=(Line(points=((0, 0), (4, 0)), dashed=dashes),))) < 100).all(axis=2).sum()
+        for dashes in (False, True)
+    )
+    assert 0.3 * full < dashed < 0.85 * full
+
+
+def test_the_palette_keeps_the_colours():
+    image = drawing.drawn_map(FULL)
+    stored = np.asarray(drawing.with_palette(image).convert("RGB"))
+    plain = [(255, 255, 255), (13, 17, 23), (0, 98, 178), (160, 216, 196), (255, 196, 0)]
+    for colour in plain:
+        at = (image == colour).all(axis=2)
+        assert at.any() and (stored[at] == colour).all()
+    assert np.abs(stored.astype(int) - image).mean() < 0.5
+    assert len(colours(stored)) <= 256

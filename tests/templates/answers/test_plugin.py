@@ -25,7 +25,8 @@ from templates.answers.registry import answer_type, format_of, recorded_answer
 from templates.answers.score import Unscored
 from templates.generate import gated
 from templates.measured import Undecided
-from templates.question import Photo, Phrasing
+from templates.media import Photo
+from templates.question import Phrasing
 from templates.truth import Claim
 from tests.spatial_engine import drafts
 

@@ -14,8 +14,8 @@ from templates.answers import Label, Point
 from templates.draft import Draft
 from templates.generate import ask_clip
 from templates.measured import Measured, Undecided
+from templates.media import Photo
 from templates.perception.same_point import SamePoint
-from templates.question import Photo
 from templates.registry import create_templates
 from templates.scene.scene import scenes_of
 from templates.settings import AskSettings

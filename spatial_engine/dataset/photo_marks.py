@@ -1,0 +1,172 @@
+"""Draws photos with their marks: dark and amber lines, visible on any background, beside what they mark."""
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+
+from experts.clip import Picture
+from spatial_engine.dataset.canvas import ACCENT, DARK, Canvas, Rgb
+from spatial_engine.dataset.labels import draw_labels
+from templates.media import XY, Arrow, Box, Mark, Outline, PhotoMark, Segment
+
+MAX_SIDE_PX = 1280
+"""Longest side of a stored photo: large enough for legible marks, small enough for a small data set."""
+
+_RING, _TICK = 8.2, 12.5  # radius of a ring; its ticks end this far from the point
+_LINE, _INSIDE = 200, 40  # how bad it is if a label covers a pixel
+
+
+def stored_size(width_px: int, height_px: int, max_side_px: int = MAX_SIDE_PX) -> tuple[int, int]:
+    """(width, height) of the file of a picture of this size: longer side at most `max_side_px`."""
+    factor = min(1.0, max_side_px / max(width_px, height_px))
+    return max(1, round(width_px * factor)), max(1, round(height_px * factor))
+
+
+def scaled(picture: Picture, size: tuple[int, int]) -> Picture:
+    """The picture at a smaller size (width, height)."""
+    if size == (picture.shape[1], picture.shape[0]):
+        return picture
+    return np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+
+
+def marked(picture: Picture, marks: Sequence[PhotoMark], pixels: XY = (1.0, 1.0), origin: XY = (0, 0)) -> Picture:
+    """A copy of a stored picture with its marks.
+
+    `pixels`: pixels of the picture for each pixel of the frame, to which marks refer, in x and y. `origin`: pixel of
+    the frame in the left upper corner.
+    """
+    image = picture.copy()
+    canvas, unit = Canvas(image), max(0.75, max(image.shape[:2]) / 640)
+    placed = [(mark, (np.array(mark.points_px) - origin + 0.5) * pixels - 0.5) for mark in marks]
+    taken = np.zeros(image.shape[:2], dtype=np.uint8)
+    for mark, points in placed:
+        _draw(canvas, taken, mark, points, unit)
+    lettered = [(mark, points) for mark, points in placed if mark.text]
+    draw_labels(canvas, [(mark.text, _anchors(mark, points)) for mark, points in lettered], taken, unit)
+    return image
+
+
+def _draw(canvas: Canvas, taken: np.ndarray, mark: PhotoMark, points: np.ndarray, unit: float) -> None:
+    """Draws one mark, and enters into `taken` what no label must cover: lines above all, then what is marked."""
+    match mark:
+        case Mark():
+            _ring(canvas, points[0], unit)
+            Canvas(taken).disc(points[0], _RING * unit + _edge(unit) / 2, _LINE)
+        case Outline():
+            _draw_around(canvas.picture, taken, points, unit)
+        case Box():
+            low, high = points.min(axis=0), points.max(axis=0)
+            Canvas(taken).polygon(_corners(low, high), _INSIDE)
+            aside, largest = _edge(unit) / 2 + 1.5, np.array(taken.shape[::-1]) - 1
+            low, high = (np.clip(xy, aside, largest - aside) for xy in (low - aside, high + aside))
+            _stroke(canvas, taken, [_corners(low, high)], unit, closed=True)
+        case Arrow():
+            _stroke(canvas, taken, _arrow(points, unit), unit)
+        case Segment():
+            _stroke(canvas, taken, _segment(points, unit), unit)
+
+
+def _edge(unit: float) -> int:
+    """Width in pixels of the dark line, which shows on both sides of the amber one."""
+    return _core(unit) + max(3, round(2.4 * unit))
+
+
+def _core(unit: float) -> int:
+    """Width in pixels of the amber line."""
+    return max(1, round(2.2 * unit))
+
+
+def _inks(unit: float) -> tuple[tuple[Rgb, int], ...]:
+    return (DARK, _edge(unit)), (ACCENT, _core(unit))
+
+
+def _ring(canvas: Canvas, spot: np.ndarray, unit: float) -> None:
+    """A ring with a free centre, to which four ticks point."""
+    ends = [spot + np.array(way) * unit for way in ((1, 0), (-1, 0), (0, 1), (0, -1))]
+    ticks = [spot + (end - spot) * reach for end in ends for reach in (_RING, _TICK)]
+    for ink, width in _inks(unit):
+        for start, end in zip(ticks[::2], ticks[1::2], strict=True):
+            canvas.line(np.array([start, end]), ink, width - 1)
+        canvas.ring(spot, _RING * unit, ink, width)
+
+
+def _stroke(
+    canvas: Canvas, taken: np.ndarray, lines: Sequence[np.ndarray], unit: float, *, closed: bool = False
+) -> None:
+    for ink, width in _inks(unit):
+        for line in lines:
+            canvas.line(line, ink, width, closed=closed)
+    for line in lines:
+        Canvas(taken).line(line, _LINE, _edge(unit) + 1, closed=closed)
+
+
+def _draw_around(picture: Picture, taken: np.ndarray, corners: np.ndarray, unit: float) -> None:
+    """A line around a polygon that touches none of its pixels; where the polygon leaves the picture, the line runs
+    along the border."""
+    width = _edge(unit)
+    border = width + 2
+    height, wide = taken.shape
+    low = np.clip(np.floor(corners.min(axis=0)).astype(int) - border, 0, (wide, height))
+    high = np.clip(np.ceil(corners.max(axis=0)).astype(int) + border + 1, 0, (wide, height))
+    if (low >= high).any():
+        return
+    part = np.s_[low[1] : high[1], low[0] : high[0]]
+    inside = np.zeros(taken.shape, dtype=np.uint8)
+    Canvas(inside).polygon(corners, 1, smooth=False)
+    whole = inside.copy()
+    for edge in (np.s_[:border], np.s_[-border:], np.s_[:, :border], np.s_[:, -border:]):
+        inside[edge] = 0
+    inside = inside if inside.any() else whole
+    away = cv2.distanceTransform(1 - inside[part], cv2.DIST_L2, cv2.DIST_MASK_5)
+    line = np.nonzero((away > 0) & (away < width + 1))
+    away = away[line][:, None]
+    pixels = picture[part][line].astype(np.float64)
+    for ink, share in ((DARK, width + 1 - away), (ACCENT, (_core(unit) + 1) / 2 - np.abs(away - (width + 1) / 2))):
+        pixels += np.clip(share, 0, 1) * (np.array(ink) - pixels)
+    picture[part][line] = np.rint(pixels)
+    taken[inside > 0] = np.maximum(taken[inside > 0], _INSIDE)
+    taken[part][line] = _LINE
+
+
+def _corners(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    return np.array([low, (high[0], low[1]), high, (low[0], high[1])])
+
+
+def _segment(ends: np.ndarray, unit: float) -> list[np.ndarray]:
+    """The line, and a tick across each end."""
+    start, end = ends
+    tick = 7 * unit * _turned(_direction(start, end), 90)
+    return [np.array([start, end]), np.array([start - tick, start + tick]), np.array([end - tick, end + tick])]
+
+
+def _arrow(ends: np.ndarray, unit: float) -> list[np.ndarray]:
+    """Shaft and head. The tip stops short of the second end, which stays visible."""
+    start, end = ends
+    ahead, length = _direction(start, end), float(np.hypot(*(end - start)))
+    tip = end - min(_edge(unit), length / 2) * ahead
+    barbs = [tip - min(15 * unit, max(length, 6 * unit)) * _turned(ahead, angle) for angle in (-30, 30)]
+    return [np.array([start, tip]), np.array([barbs[0], tip, barbs[1]])]
+
+
+def _direction(start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    length = np.hypot(*(end - start))
+    return (end - start) / length if length > 0 else np.array([1.0, 0.0])
+
+
+def _turned(way: np.ndarray, angle_deg: float) -> np.ndarray:
+    cos, sin = np.cos(np.deg2rad(angle_deg)), np.sin(np.deg2rad(angle_deg))
+    return np.array([cos * way[0] - sin * way[1], sin * way[0] + cos * way[1]])
+
+
+def _anchors(mark: PhotoMark, points: np.ndarray) -> np.ndarray:
+    """Points beside which the letter of a mark may stand."""
+    match mark:
+        case Box():
+            return _corners(points.min(axis=0), points.max(axis=0))
+        case Outline():
+            highest_first = points[np.argsort(points[:, 1], kind="stable")]
+            return highest_first[:: -(-len(points) // 12)]
+        case Segment() | Arrow():
+            return np.array([points.mean(axis=0), *points])
+    return points
