@@ -83,8 +83,8 @@ class Question:
     margin: float | None
     """Distance of the measurement from the nearest other label, in σ."""
     scorer: str
-    """Answer type, which defines what is right: label | numbers | count | point | region | box | shape | plan | text,
-    or that of a plug-in."""
+    """Answer type, which defines what is right: label | numbers | count | point | region | box | box_3d | shape |
+    plan | text, or that of a plug-in."""
     scorer_params: Mapping[str, Json]
     """Parameters of the score beside answer and tolerance: `period`, sizes of steps, `option_values` (the value of each
     option, in the form of `value`)."""

@@ -33,7 +33,7 @@ true` are the options of a choice, in the order of `options`), then `prompt`, th
 
 - `choice`: right if the letter is `answer`. `yes_no`: right if the word is `answer`.
 - `numeric`: right within `tolerance` of `answer`; a count (`scorer` is `count`) if it is equal. `json`: every number
-  within its tolerance, angles wrapped; a box (`scorer` is `box`) from an IoU of 0.5 on.
+  within its tolerance, angles wrapped; a box (`scorer` is `box` or `box_3d`) from an IoU of 0.5 on.
 - `point`: right within `tolerance` pixels of `answer`, stated for a picture of `frame_size_px`; a region (`scorer` is
   `region`) at every pixel of its polygons in `scorer_params`.
 - `order`: right if the list is `answer`. `set`: right if it has the same words, in any order. `text`: the share of the

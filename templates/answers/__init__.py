@@ -8,6 +8,7 @@ point.
 
 from templates.answers.answer import RIGHT, UNDECIDED, WRONG, Answer
 from templates.answers.box import Box
+from templates.answers.box_3d import Box3D
 from templates.answers.count import Count
 from templates.answers.label import Label
 from templates.answers.numbers import Numbers
@@ -23,6 +24,7 @@ __all__ = [
     "WRONG",
     "Answer",
     "Box",
+    "Box3D",
     "Count",
     "Label",
     "Numbers",

@@ -12,6 +12,7 @@ from scipy.special import ndtr
 
 from templates.answers.answer import Answer, Errors, Recorded, Rows, finite, listed
 from templates.answers.box import Box
+from templates.answers.box_3d import Box3D
 from templates.answers.format import Format, OfficialMetric
 from templates.answers.measures import gaussian_score, mean_relative_accuracy, signed_difference
 from templates.answers.point import picture_size
@@ -228,7 +229,7 @@ class Numeric(Format):
 
 
 class NumbersByName(Format):
-    """A JSON object of numbers: of any kind, or the corners of a box."""
+    """A JSON object of numbers: of any kind, or those of a box."""
 
     name: ClassVar[str] = "json"
     reader: ClassVar[str] = "numbers"
@@ -249,13 +250,13 @@ class NumbersByName(Format):
 
     def guess(self, question: Question, rng: np.random.Generator) -> Json:
         """Random numbers in the range of their unit; a random box."""
-        if isinstance(recorded := recorded_answer(question), Box):
+        if isinstance(recorded := recorded_answer(question), Box | Box3D):
             return recorded.guess(*picture_size(question), rng)
         return {name: _drawn(question, name, rng) for name in question.answer}
 
     def near_misses(self, question: Question) -> Iterator[Json]:
         """One of the numbers beyond its tolerance; boxes that overlap too little."""
-        if isinstance(recorded := recorded_answer(question), Box):
+        if isinstance(recorded := recorded_answer(question), Box | Box3D):
             yield from recorded.near_misses()
             return
         for name, number in question.answer.items():

@@ -21,6 +21,7 @@ ANSWERS = Registry(
         "plan": "templates.answers.plan:Plan",
         "count": "templates.answers.count:Count",
         "box": "templates.answers.box:Box",
+        "box_3d": "templates.answers.box_3d:Box3D",
         "region": "templates.answers.region:Region",
         "text": "templates.answers.text:Text",
     },

@@ -105,7 +105,9 @@ NUMBER = Reader(
     holds=quotes.holds_quantity,
 )
 NUMBERS = Reader(
-    find=lambda question, text: reading.read_object(text, list(question.answer), listed=question.scorer == "box"),
+    find=lambda question, text: reading.read_object(
+        text, list(question.answer), listed=question.scorer in ("box", "box_3d")
+    ),
     bare=bare_json,
 )
 PIXEL = Reader(find=lambda question, text: reading.read_point(text, *picture_size(question)), bare=bare_json)

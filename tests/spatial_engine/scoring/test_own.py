@@ -220,7 +220,7 @@ def test_plans_that_cannot_be_followed_are_wrong(said):
         replace(PLAN, scorer_params={}),
         replace(PLAN, scorer_params={"point_fraction": 8}),
         replace(PLAN, value={"pan": 1.0}),
-        replace(CHOICE, format="text"),
+        replace(CHOICE, format="mystery"),
     ),
 )
 def test_a_question_at_fault_is_not_scored(broken):

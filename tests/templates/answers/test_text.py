@@ -118,7 +118,8 @@ def test_each_claim_is_asked_once_and_reported_apart(dataset: Dataset, answers: 
     assert (first["score"], first["how"], first["official"]) == (0.5, "judge", None)
     assert (empty["score"], empty["status"]) == (0.0, "unreadable")
     question = next(dataset.questions)
-    assert claim_prompt(question, SAID, CLAIMS[0]) in requests[0]["messages"][0]["content"][0]["text"]
+    prompts = {request["messages"][0]["content"][0]["text"] for request in requests}
+    assert prompts == {claim_prompt(question, SAID, claim) for claim in CLAIMS}
     assert "Left." not in json.dumps(requests[0]), "the judge sees no reasoning"
 
 
