@@ -12,8 +12,14 @@ from templates.answers.score import Score
 from templates.measured import Json
 from templates.question import Question
 
-PICTURES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".webp": "image/webp"}
-"""MIME types of served pictures, by suffix."""
+PICTURES = {
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".png": "image/png",
+    ".webp": "image/webp",
+    ".mp4": "video/mp4",
+}
+"""MIME types of served pictures and videos, by suffix."""
 _CONTENT = ("format", "prompt", "options", "answer", "unit", "tolerance", "scorer_params", "media")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -83,11 +84,18 @@ def estimate(requests: Iterable[Request]) -> Estimate:
 
 
 def picture_tokens(request: Request) -> list[float]:
-    """Tokens of a picture; only the header of the file is read."""
+    """Tokens of each picture, and of the frames of each video; only the headers of the files are read."""
+    return [_pixels(file) / PIXELS_PER_TOKEN for file in request.pictures]
+
+
+def _pixels(file: Path) -> int:
+    if file.suffix == ".mp4":
+        import av
+
+        with av.open(str(file)) as video:
+            stream = video.streams.video[0]
+            return int(stream.frames * stream.width * stream.height)
     from PIL import Image
 
-    sizes = []
-    for file in request.pictures:
-        with Image.open(file) as picture:
-            sizes.append(picture.width * picture.height / PIXELS_PER_TOKEN)
-    return sizes
+    with Image.open(file) as picture:
+        return picture.width * picture.height

@@ -41,7 +41,7 @@ def asked(messages: Iterable[Mapping[str, Any]]) -> Asked:
         for part in [{"type": "text", "text": content}] if isinstance(content, str) else content:
             if part.get("type") == "text":
                 words.append(str(part.get("text", "")))
-            elif part.get("type") == "image_url" and (picture := _decoded(part)):
+            elif part.get("type") in ("image_url", "video_url") and (picture := _decoded(part)):
                 words.append(_mark(len(pictures)))
                 pictures.append(picture)
     return Asked(_SPACE.sub(" ", "\n".join(words)), tuple(pictures))
@@ -143,7 +143,7 @@ def _pixels(picture: bytes) -> str:
 
 
 def _decoded(part: Mapping[str, Any]) -> bytes | None:
-    place = part.get("image_url")
+    place = part.get(part["type"])
     url = place.get("url") if isinstance(place, Mapping) else place
     try:
         return b64decode(str(url).partition("base64,")[2], validate=True) or None

@@ -5,6 +5,7 @@ Instruction, pictures by name, question, lettered options, form of the answer: r
 """
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -59,6 +60,8 @@ INSTRUCTION = (
 )
 _BLIND = "The pictures that this question speaks of are not shown. Answer all the same, as well as the text allows."
 _FORM = "Think step by step first. Then give the final answer, and nothing else, between <answer> and </answer>: {}."
+
+_NAMES = {"frames": "photo", "video": "video", "drawing": "map", "sheet": "drawing"}
 
 Part = str | Mapping[str, Json]
 """A text, or an entry of `Question.media` (with "path" and "id") where the picture is shown."""
@@ -135,13 +138,19 @@ def _pictures(question: Question) -> list[Part]:
 
 
 def named_media(question: Question) -> list[tuple[str, Mapping[str, Json]]]:
-    """("photo 1", entry), ..., ("map", entry): the names that a question's text uses; options are not among them."""
-    shown = [medium for medium in question.media if not medium.get("option")]
-    photos = [medium for medium in shown if medium.get("kind") == "frames"]
-    drawn = [medium for medium in shown if medium.get("kind") != "frames"]
-    numbered = {id(medium): f"photo {i}" for i, medium in enumerate(photos, start=1)}
-    numbered |= {id(medium): f"map {i}" if len(drawn) > 1 else "map" for i, medium in enumerate(drawn, start=1)}
-    return [(numbered[id(medium)], medium) for medium in shown]
+    """("photo 1", entry), ..., ("map", entry): the names that a question's text uses; options are not among them.
+
+    Photos are always numbered, videos, maps and drawings only where there are several.
+    """
+    shown = [
+        (_NAMES.get(str(medium.get("kind")), "map"), medium) for medium in question.media if not medium.get("option")
+    ]
+    total, seen = Counter(name for name, _ in shown), Counter[str]()
+    named = []
+    for name, medium in shown:
+        seen[name] += 1
+        named.append((f"{name} {seen[name]}" if name == "photo" or total[name] > 1 else name, medium))
+    return named
 
 
 def _hints(given: Mapping[str, Sequence[Cue]], question: Question) -> list[Part]:

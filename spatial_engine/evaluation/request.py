@@ -58,7 +58,7 @@ class Failed(Exception):  # noqa: N818 - it is an outcome
 Outcome = Reply | TimedOut | Failed
 
 
-_TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".webp": "image/webp"}
+_TYPES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".webp": "image/webp", ".mp4": "video/mp4"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +67,7 @@ class Request:
 
     model: str
     parts: tuple[str | Path, ...]
-    """Texts and picture files, in the order of the prompt."""
+    """Texts and files of pictures and videos, in the order of the prompt."""
     parameters: Mapping[str, Json] = field(default_factory=dict)
     """Parameters of the server: temperature, max_tokens, ..."""
 
@@ -79,12 +79,13 @@ class Request:
         return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
     def content(self) -> list[dict[str, Any]]:
-        """The content of the chat message; pictures are data: URLs of the bytes of their files."""
+        """The content of the chat message; pictures are data: URLs of the bytes of their files. Videos are parts of the
+        kind `video_url`, which vLLM and SGLang take."""
         return [_text(part) if isinstance(part, str) else _picture(part) for part in self.parts]
 
     @property
     def pictures(self) -> list[Path]:
-        """Files of the pictures."""
+        """Files of the pictures and videos."""
         return [part for part in self.parts if isinstance(part, Path)]
 
 
@@ -93,5 +94,6 @@ def _text(text: str) -> dict[str, Any]:
 
 
 def _picture(file: Path) -> dict[str, Any]:
-    url = f"data:{_TYPES.get(file.suffix.lower(), 'image/jpeg')};base64,{b64encode(file.read_bytes()).decode()}"
-    return {"type": "image_url", "image_url": {"url": url}}
+    type = _TYPES.get(file.suffix.lower(), "image/jpeg")
+    kind = "video_url" if type.startswith("video/") else "image_url"
+    return {"type": kind, kind: {"url": f"data:{type};base64,{b64encode(file.read_bytes()).decode()}"}}

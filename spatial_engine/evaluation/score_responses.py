@@ -60,7 +60,7 @@ def score_item(presentation: Presentation, response: Response | None) -> ScoredI
 
 def time_span_shown(question: Question) -> tuple[float | None, int | None]:
     """From the first to the last frame shown: seconds (None without timestamps), frames (None without footage)."""
-    shown = [entry for entry in question.media if entry["kind"] == "frames" and not entry.get("option")]
+    shown = [entry for entry in question.media if entry["kind"] in ("frames", "video") and not entry.get("option")]
     frames = [frame for entry in shown for frame in entry["frames"]]
     if not frames:
         return None, None

@@ -4,8 +4,8 @@ LLaVA: `[{id, image, conversations: [{from: "human"}, {from: "gpt"}]}]`. `image`
 trainer calls `--image_folder`, or a list of paths where there are several (LLaVA-NeXT; the first LLaVA takes one).
 
 ShareGPT, as LLaMA-Factory reads it: `{messages: [{role, content}], images: [...]}` and a `dataset_info.json`. It
-refuses rows whose `<image>` tokens do not equal their files in number. It takes relative paths from its `media_dir`, by
-default the folder of `dataset_info.json`.
+refuses rows whose `<image>` and `<video>` tokens do not equal their files in number. It takes relative paths from its
+`media_dir`, by default the folder of `dataset_info.json`.
 """
 
 import re
@@ -22,7 +22,7 @@ from spatial_engine.output_folder import place_file
 from templates.measured import Json
 from templates.question import Question
 
-TOKEN = "<image>"
+TOKEN, VIDEO_TOKEN = "<image>", "<video>"
 IMAGES = "images"
 INFO = "dataset_info.json"
 _TOKENS = re.compile(r"<(image|video|audio)>")
@@ -39,20 +39,35 @@ class Conversation:
     """One question and its answer."""
 
     asked: str
-    """The evaluation's prompt without its call to think first; as many tokens as `images`, in their order."""
+    """The evaluation's prompt without its call to think first; as many tokens as `images` and `videos`, in their
+    order."""
     answered: str
     """The right answer, in the tags that evaluation asks for."""
     images: tuple[str, ...]
     """Paths below the export."""
+    videos: tuple[str, ...] = ()
+    """Likewise."""
 
 
 def conversation(question: Question) -> Conversation:
     """What evaluation asks, and the right answer. No reasoning is asked for: there is none to learn from."""
     _, *parts, _ = protocol.prompt(question).parts  # instruction, pictures and question, form of the answer
     parts.append(answer_form(question))
-    texts = (TOKEN if not isinstance(part, str) else _without_tokens(part) for part in parts)
-    images = tuple(f"{IMAGES}/{Path(part['path']).name}" for part in parts if not isinstance(part, str))
-    return Conversation(asked="\n".join(texts), answered=_without_tokens(oracle_text(question)), images=images)
+    texts: list[str] = []
+    files: dict[str, list[str]] = {TOKEN: [], VIDEO_TOKEN: []}
+    for part in parts:
+        if isinstance(part, str):
+            texts.append(_without_tokens(part))
+            continue
+        token = VIDEO_TOKEN if part.get("kind") == "video" else TOKEN
+        texts.append(token)
+        files[token].append(f"{IMAGES}/{Path(part['path']).name}")
+    return Conversation(
+        asked="\n".join(texts),
+        answered=_without_tokens(oracle_text(question)),
+        images=tuple(files[TOKEN]),
+        videos=tuple(files[VIDEO_TOKEN]),
+    )
 
 
 def answer_form(question: Question) -> str:
@@ -61,11 +76,13 @@ def answer_form(question: Question) -> str:
 
 
 def export_llava(dataset: Dataset, folder: Path) -> Exported:
-    """Writes `SPLIT.json`, `images/` and a README into `folder`. Holds every question."""
+    """Writes `SPLIT.json`, `images/` and a README into `folder`. Leaves out questions that show a video and more."""
     counts = _write_splits(dataset, folder, llava_row)
+    missing = sum(1 for question in dataset.questions if llava_row(question) is None)
     trainer = "LLaVA-NeXT and its relatives: `--data_path SPLIT.json --image_folder` this folder"
     (folder / "README.md").write_text(_README.format(trainer=trainer), encoding="utf-8")
-    return Exported(rows=sum(counts.values()), left_out={}, files=(*counts, IMAGES, "README.md"))
+    left_out = {"LLaVA takes pictures or one video, not both": missing} if missing else {}
+    return Exported(rows=sum(counts.values()), left_out=left_out, files=(*counts, IMAGES, "README.md"))
 
 
 def export_sharegpt(dataset: Dataset, folder: Path) -> Exported:
@@ -79,36 +96,41 @@ def export_sharegpt(dataset: Dataset, folder: Path) -> Exported:
     return Exported(rows=sum(counts.values()), left_out={}, files=(*counts, INFO, IMAGES, "README.md"))
 
 
-def llava_row(question: Question) -> dict[str, Json]:
-    """One row of LLaVA's form."""
+def llava_row(question: Question) -> dict[str, Json] | None:
+    """One row of LLaVA's form, where a video has the token of an image; None for what it cannot hold."""
     turn = conversation(question)
-    images = {"image": turn.images[0] if len(turn.images) == 1 else list(turn.images)} if turn.images else {}
-    turns = [{"from": "human", "value": turn.asked}, {"from": "gpt", "value": turn.answered}]
-    return {"id": question.id, **images, "conversations": turns}
+    if turn.videos and (turn.images or len(turn.videos) > 1):
+        return None
+    files = turn.images[0] if len(turn.images) == 1 else list(turn.images)
+    shown = {"video": turn.videos[0]} if turn.videos else {"image": files} if files else {}
+    asked = turn.asked.replace(VIDEO_TOKEN, TOKEN)
+    turns = [{"from": "human", "value": asked}, {"from": "gpt", "value": turn.answered}]
+    return {"id": question.id, **shown, "conversations": turns}
 
 
 def sharegpt_row(question: Question) -> dict[str, Json]:
     """One row of ShareGPT's form."""
     turn = conversation(question)
     messages = [{"role": "user", "content": turn.asked}, {"role": "assistant", "content": turn.answered}]
-    return {"id": question.id, "messages": messages, "images": list(turn.images)}
+    return {"id": question.id, "messages": messages, "images": list(turn.images), "videos": list(turn.videos)}
 
 
-def _write_splits(dataset: Dataset, folder: Path, row: Callable[[Question], dict[str, Json]]) -> dict[str, int]:
-    """Writes the rows of each split and the pictures that they show; number of rows by file."""
+def _write_splits(dataset: Dataset, folder: Path, row: Callable[[Question], dict[str, Json] | None]) -> dict[str, int]:
+    """Writes the rows of each split and the files that they show; number of rows by file."""
     (folder / IMAGES).mkdir()
     counts = {}
     for split, questions in questions_by_split(dataset).items():
         rows = []
         for question in questions:
-            rows.append(row(question))
-            _place_images(dataset, question, folder)
+            if (made := row(question)) is not None:
+                rows.append(made)
+                _place_files(dataset, question, folder)
         write_json(folder / f"{split}.json", rows)
         counts[f"{split}.json"] = len(rows)
     return counts
 
 
-def _place_images(dataset: Dataset, question: Question, folder: Path) -> None:
+def _place_files(dataset: Dataset, question: Question, folder: Path) -> None:
     for medium in question.media:
         target = folder / IMAGES / Path(medium["path"]).name
         if not target.exists():
@@ -119,7 +141,7 @@ def _entry(file: str) -> dict[str, Json]:
     return {
         "file_name": file,
         "formatting": "sharegpt",
-        "columns": {"messages": "messages", "images": "images"},
+        "columns": {"messages": "messages", "images": "images", "videos": "videos"},
         "tags": {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"},
     }
 

@@ -35,6 +35,11 @@ def _of(dataset: Dataset, split_of: dict[str, str], name: str) -> Iterator[Quest
     return (question for question in dataset.questions if split_of[question.clip] == name)
 
 
+def shows_video(question: Question) -> bool:
+    """Whether a question shows a video, which forms of pictures alone cannot hold."""
+    return any(medium.get("kind") == "video" for medium in question.media)
+
+
 def slug(dataset: Path) -> str:
     """Lower-case letters, digits and "_": spatial_ and a data set's folder, of OUT/dataset the folder OUT."""
     path = dataset.resolve()
@@ -56,6 +61,8 @@ EXPORTERS = Registry(
 """All exporters: `(dataset, folder) -> Exported`. Third parties add theirs as entry points of that group."""
 
 REPORT = "export_report.json"
+NO_VIDEOS = "this form holds no videos"
+"""A reason for `Exported.left_out`."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,11 @@ from spatial_engine.dataset.question_line import plain, to_line
 from spatial_engine.evaluation.baselines import bare
 from spatial_engine.export.exporter import Exported, questions_by_split
 from spatial_engine.export.parquet import Kind, pictures, write_parquet
+from spatial_engine.output_folder import place_file
+from templates.measured import Json
 from templates.question import Question
 
+VIDEOS = "videos"
 COLUMNS: Mapping[str, Kind] = {
     "id": "text",
     "ability": "text",
@@ -19,6 +22,7 @@ COLUMNS: Mapping[str, Kind] = {
     "format": "text",
     "prompt": "text",
     "images": "images",
+    "videos": "texts",
     "options": "texts",
     "answer": "text",
     "value": "text",
@@ -39,8 +43,8 @@ COLUMNS: Mapping[str, Kind] = {
     "extra": "text",
     "question": "text",
 }
-"""Every field of a question under its own name; `images` in the order of `media`; and `question`, the line of
-`questions.jsonl`, which the functions of `scoring.reward` take."""
+"""Every field of a question under its own name; `images` and `videos` in the order of `media`; and `question`, the
+line of `questions.jsonl`, which the functions of `scoring.reward` take."""
 AS_JSON = frozenset(
     ("value", "sigma", "tolerance", "scorer_params", "media", "fact", "evidence", "provenance", "licence")
 ) | {"extra"}
@@ -53,9 +57,9 @@ _READING = """\
     rows = load_dataset("path/of/this/folder")
 
 `images` holds the pictures of `media` in their order; options that are pictures are the last ones, in the order of
-`options`. `answer` is what a model should write between the answer tags: a letter, yes or no, a number; JSON for
-lists and objects. Columns whose shape differs from question to question hold JSON for `json.loads`:
-{columns}. Without pyarrow or `datasets`, read the original `questions.jsonl`.
+`options`. `videos` holds the paths of videos in this folder. `answer` is what a model should write between the answer
+tags: a letter, yes or no, a number; JSON for lists and objects. Columns whose shape differs from question to question
+hold JSON for `json.loads`: {columns}. Without pyarrow or `datasets`, read the original `questions.jsonl`.
 
 `question` is the question's line of `questions.jsonl`. The reward functions for TRL's GRPO trainer take that column:
 
@@ -75,9 +79,10 @@ def export_hf(dataset: Dataset, folder: Path) -> Exported:
         )
         for split, questions in questions_by_split(dataset).items()
     }
+    files = _place_videos(dataset, folder)
     text = (dataset.path / "README.md").read_text(encoding="utf-8")
     (folder / "README.md").write_text(_card(text, list(counts)), encoding="utf-8")
-    return Exported(rows=sum(counts.values()), left_out={}, files=("data", "README.md"))
+    return Exported(rows=sum(counts.values()), left_out={}, files=("data", *files, "README.md"))
 
 
 def row(question: Question, folder: Path) -> dict[str, Any]:
@@ -87,7 +92,26 @@ def row(question: Question, folder: Path) -> dict[str, Any]:
         name: json.dumps(value, ensure_ascii=False) if name in AS_JSON else value for name, value in fields.items()
     }
     cells |= {"answer": bare(fields["answer"]), "question": to_line(question)}
-    return {**{name: cells.get(name) for name in COLUMNS}, "images": pictures(folder, question.media)}
+    shown = {"images": pictures(folder, question.media), "videos": [_video(medium) for medium in _videos(question)]}
+    return {**{name: cells.get(name) for name in COLUMNS}, **shown}
+
+
+def _videos(question: Question) -> list[Mapping[str, Json]]:
+    return [medium for medium in question.media if medium.get("kind") == "video"]
+
+
+def _video(medium: Mapping[str, Json]) -> str:
+    return f"{VIDEOS}/{Path(medium['path']).name}"
+
+
+def _place_videos(dataset: Dataset, folder: Path) -> list[str]:
+    """Puts the videos into their folder; its name, if there are any."""
+    shown = {_video(medium): medium["path"] for question in dataset.questions for medium in _videos(question)}
+    if shown:
+        (folder / VIDEOS).mkdir()
+    for target, path in shown.items():
+        place_file(dataset.path / path, folder / target)
+    return [VIDEOS] if shown else []
 
 
 def _card(original: str, splits: list[str]) -> str:

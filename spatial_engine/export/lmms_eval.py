@@ -12,7 +12,7 @@ from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.question_line import to_line
 from spatial_engine.evaluation import protocol
 from spatial_engine.evaluation.baselines import oracle_text
-from spatial_engine.export.exporter import Exported, counted, slug
+from spatial_engine.export.exporter import NO_VIDEOS, Exported, counted, shows_video, slug
 from spatial_engine.export.parquet import Kind, check_pyarrow, pictures, write_parquet
 from spatial_engine.export.scorer_archive import NAME as SCORER
 from spatial_engine.export.scorer_archive import task_code, write_scorer
@@ -59,6 +59,9 @@ def export_lmms_eval(dataset: Dataset, folder: Path) -> Exported:
         for question in dataset.questions:
             if isinstance(right := own.score(question, oracle_text(question)), Unscored):
                 reasons.append(right.reason)
+                continue
+            if shows_video(question):
+                reasons.append(NO_VIDEOS)
                 continue
             leaves.add(question.ability)
             yield row(question, dataset.path)

@@ -40,8 +40,8 @@ def write_parquet(path: Path, columns: Mapping[str, Kind], rows: Iterable[Mappin
 
 
 def pictures(folder: Path, media: Iterable[Mapping[str, Json]]) -> list[dict[str, Json]]:
-    """Files of `media` as the content of a column of images."""
-    paths = (folder / medium["path"] for medium in media)
+    """Files of `media` as the content of a column of images; videos are none."""
+    paths = (folder / medium["path"] for medium in media if medium.get("kind") != "video")
     return [{"bytes": path.read_bytes(), "path": path.name} for path in paths]
 
 

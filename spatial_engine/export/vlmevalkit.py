@@ -16,7 +16,7 @@ from spatial_engine.dataset.question_line import to_line
 from spatial_engine.evaluation.baselines import oracle_text
 from spatial_engine.evaluation.protocol import rotated
 from spatial_engine.export.conversations import answer_form
-from spatial_engine.export.exporter import Exported, counted, slug
+from spatial_engine.export.exporter import NO_VIDEOS, Exported, counted, shows_video, slug
 from spatial_engine.export.scorer_archive import NAME as SCORER
 from spatial_engine.export.scorer_archive import task_code, write_scorer
 from spatial_engine.scoring import own
@@ -82,6 +82,9 @@ def export_vlmevalkit(dataset: Dataset, folder: Path) -> Exported:
         _Table(folder / f"{name}_open.tsv", (*_COMMON, "item")) as others,
     ):
         for question in dataset.questions:
+            if shows_video(question):
+                reasons.append(NO_VIDEOS)
+                continue
             if not question.options:
                 row = open_row(question, others.rows, dataset.path)
                 if isinstance(row, Unscored):

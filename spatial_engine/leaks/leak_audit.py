@@ -11,7 +11,7 @@ from spatial_engine.leaks import baselines
 from spatial_engine.leaks.blind_baseline import blind_baseline
 from spatial_engine.leaks.gains import Gains, Limits, frequent_numbers, largest_first
 from spatial_engine.leaks.guesses import Guesses
-from spatial_engine.leaks.near_duplicates import near_duplicates
+from spatial_engine.leaks.near_duplicates import FOOTAGE, near_duplicates
 from spatial_engine.leaks.splits import across_splits, folds_of
 from templates.measured import Json
 from templates.question import Question
@@ -77,7 +77,7 @@ def _near_duplicates(questions: Sequence[Question]) -> dict[str, Json]:
     files: dict[tuple[str, ...], set[str]] = {}
     for question in questions:
         for medium in question.media:
-            if medium.get("kind") == "frames" and medium.get("path"):
+            if medium.get("kind") in FOOTAGE and medium.get("path"):
                 frame = (question.clip, *map(str, medium.get("frames") or (medium["path"],)))
                 frames[str(medium["path"])] = frame
                 files.setdefault(frame, set()).add(str(medium["path"]))

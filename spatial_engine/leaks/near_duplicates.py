@@ -33,6 +33,9 @@ _ROWS = 512
 NEAR_MARKS = 0.02
 """Share of the picture's diagonal within which two marks are one point, as when the data set is balanced."""
 
+FOOTAGE = ("frames", "video")
+"""Kinds of media that show frames of a clip."""
+
 SamePicture = Callable[[str], AbstractSet[str]]
 """Paths of the photos that look like one photo, itself included."""
 
@@ -86,9 +89,9 @@ def similar_pairs(found: Thumbnails) -> Int64[np.ndarray, "m 2"]:
 
 
 def near_duplicates(questions: Sequence[Question], same: SamePicture) -> list[tuple[int, int]]:
-    """Pairs of indices of questions with one template and format, photos that look alike in the same order, marks
-    within `NEAR_MARKS`, and one answer. Questions without photos are duplicates only if all words and drawings are
-    equal."""
+    """Pairs of indices of questions with one template and format, photos and videos that look alike in the same order,
+    marks within `NEAR_MARKS`, and one answer. Questions without either are duplicates only if all words and drawings
+    are equal."""
     asked: dict[tuple[str, str, int, str], list[int]] = defaultdict(list)
     photos = [_photos(question) for question in questions]
     for n, question in enumerate(questions):
@@ -117,7 +120,7 @@ def same_answer(a: Question, b: Question) -> bool:
 
 
 def _photos(question: Question) -> list[Mapping[str, Json]]:
-    return [medium for medium in question.media if medium.get("kind") == "frames" and medium.get("path")]
+    return [medium for medium in question.media if medium.get("kind") in FOOTAGE and medium.get("path")]
 
 
 def _content(question: Question) -> str:
@@ -133,11 +136,14 @@ def _same_marks(a: Mapping[str, Json], b: Mapping[str, Json]) -> bool:
     marks = [sorted(m.get("marks") or (), key=lambda mark: str(mark.get("text"))) for m in (a, b)]
     if [mark.get("text") for mark in marks[0]] != [mark.get("text") for mark in marks[1]]:
         return False
-    scale = [math.hypot(*(m.get("frame_size_px") or (1.0, 1.0))) for m in (a, b)]
-    return all(
-        math.dist(*([v / s for v in mark["xy_px"]] for mark, s in zip(pair, scale, strict=True))) <= NEAR_MARKS
-        for pair in zip(*marks, strict=True)
-    )
+    here, there = (_corners(some, m.get("frame_size_px") or (1.0, 1.0)) for some, m in zip(marks, (a, b), strict=True))
+    return len(here) == len(there) and all(math.dist(*pair) <= NEAR_MARKS for pair in zip(here, there, strict=True))
+
+
+def _corners(marks: Sequence[Mapping[str, Json]], frame_size_px: Sequence[float]) -> list[list[float]]:
+    """The points of all marks, in diagonals of the picture."""
+    points = [xy for mark in marks for xy in mark.get("points_px") or [mark["xy_px"]]]
+    return [[v / math.hypot(*frame_size_px) for v in xy] for xy in points]
 
 
 def _grey(path: Path) -> Float64[np.ndarray, "32 32"] | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Int64
 
-from spatial_engine.leaks.near_duplicates import near_duplicates, similar_pairs, thumbnails
+from spatial_engine.leaks.near_duplicates import FOOTAGE, near_duplicates, similar_pairs, thumbnails
 from templates.measured import Json
 from templates.question import Question
 
@@ -135,8 +135,8 @@ def similar_photos(
 
 
 def _photo_ids(question: Question) -> list[str]:
-    """Ids of photos; equal drawings may well be made of different footage."""
-    return [str(medium.get("id")) for medium in question.media if medium.get("kind") == "frames"]
+    """Ids of photos and videos; equal drawings may well be made of different footage."""
+    return [str(medium.get("id")) for medium in question.media if medium.get("kind") in FOOTAGE]
 
 
 def _pair(a: str, b: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from experts.footage.decoding import DecodingError
 from templates.answers import Answer, Label, Numbers, Plan, Point, Shape
 from templates.draft import ClipQuestions, Draft, Refusal
 from templates.fact import Fact
-from templates.media import Drawing, Mark, Photo
+from templates.media import Box, Drawing, Mark, Photo, Polygon, ScaleBar, Sheet, Video
 from templates.question import FormatName, Option, Phrasing
 
 NASTY = '<img src=x onerror=alert(1)> "quoted" \'s\n</script> файл 影片'
@@ -258,3 +258,51 @@ def clip_questions(clip_id: str = "c" * 16, count: int = 6) -> ClipQuestions:
         ),
     )  # fmt: skip
     return ClipQuestions(clip_id=clip_id, drafts=tuple(drafts), refusals=refusals)
+
+
+def film(number: int, clip_id: str = "c" * 16) -> Draft:
+    """A question about a video."""
+    phrasing = Phrasing(
+        prompt="Which way does the camera turn in the video?",
+        media=(Video(frames=tuple(range(number, number + 40, 5))),),
+        options=(Option(shown="left", value="left"), Option(shown="right", value="right")),
+        answer=0,
+    )
+    return draft(
+        "choice",
+        Label(text="left", margin=5.0),
+        phrasing,
+        template="film",
+        ability="L1/Motion/Ego",
+        params={"frames": [number, number + 40]},
+        clip_id=clip_id,
+    )
+
+
+def puzzle(number: int, clip_id: str = "c" * 16) -> Draft:
+    """A question with shapes in a cropped photo, a floor plan, a sheet, and sheets as options."""
+    square = ((0.0, 0.0), (1.0 + number, 0.0), (1.0 + number, 1.0), (0.0, 1.0))
+    colours = ("blue", "orange", "green", "purple")
+    phrasing = Phrasing(
+        prompt="Which drawing shows the boxed thing from above?",
+        media=(
+            Photo(
+                frame=number, marks=(Box(text="A", points_px=((40.0, 40.0), (90.0, 90.0))),), crop_px=(0, 0, 200, 200)
+            ),
+            Drawing(polygons=(Polygon(corners=square, text="hall"),), scale_bar=ScaleBar(length=1.0, text="1 m")),
+            Sheet(polygons=(Polygon(corners=square),)),
+        ),
+        options=tuple(
+            Option(shown=Sheet(polygons=(Polygon(corners=square, fill=colour),)), value=colour) for colour in colours
+        ),
+        answer=0,
+    )
+    return draft(
+        "choice",
+        Label(text="blue", margin=5.0),
+        phrasing,
+        template="puzzle",
+        ability="L1/Geometry/Shape",
+        params={"frame": number},
+        clip_id=clip_id,
+    )

@@ -116,8 +116,9 @@ function drawPictures() {
       const seconds = screen.recorded ? screen.recorded.times_s[picture.place] : null; // times tell the order: not before the answer
       const time = seconds === null ? "" : ` · ${Number(seconds).toFixed(2)} s`;
       const letter = letters.get(picture.place);
-      const caption = picture.option ? `option ${letter}` : picture.kind === "frames" ? `photo ${(number += 1)}${time}` : "map";
-      const image = make("img");
+      const caption = picture.option ? `option ${letter}` : picture.kind === "frames" ? `photo ${(number += 1)}${time}` : { video: "video", sheet: "drawing" }[picture.kind] || "map";
+      const image = make(picture.kind === "video" ? "video" : "img");
+      if (picture.kind === "video") Object.assign(image, { controls: true, loop: true, muted: true });
       image.src = `picture/${screen.item.id}/${picture.place}`;
       image.alt = caption;
       const shot = make("figure", `shot ${optionState(letter)}`, image, make("figcaption", "", caption));

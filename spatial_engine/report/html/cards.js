@@ -36,6 +36,7 @@ function definitions(className) {
 
 function picture(entry, caption) {
   if (gone.has(entry.path)) return make("span", "note", `${caption}: the picture is not there any more`);
+  if (entry.kind === "video") return video(entry, caption);
   const image = make("img");
   image.src = `${root}${entry.path}`;
   image.alt = caption;
@@ -47,6 +48,12 @@ function picture(entry, caption) {
   image.addEventListener("click", () => enlarge(image));
   image.addEventListener("keydown", (event) => event.key === "Enter" && enlarge(image));
   return image;
+}
+
+function video(entry, caption) {
+  const player = make("video");
+  Object.assign(player, { src: `${root}${entry.path}`, title: caption, controls: true, loop: true, muted: true, preload: "metadata" });
+  return player;
 }
 
 function enlarge(image) {
@@ -79,7 +86,7 @@ function photos(question) {
   row.style.setProperty("--n", columns(plain));
   entries.forEach((entry, index) => {
     const time = entry.times_s ? make("span", "time", ` · ${entry.times_s[0].toFixed(2)} s`) : ""; // shown with the answer
-    const caption = entry.kind === "frames" ? `photo ${index + 1}` : "map";
+    const caption = entry.kind === "frames" ? `photo ${index + 1}` : { video: "video", sheet: "drawing" }[entry.kind] || "map";
     row.append(make("figure", marked(entry) ? "marked" : "", picture(entry, caption), make("figcaption", "", caption, time)));
   });
   return entries.length ? row : null;

@@ -26,6 +26,10 @@ def row(question: Question) -> dict[str, Json] | Unscored:
     metric, answer, hint = found
     keys = _KEYS if metric == "agenticnaveval" else ""
     asked = pictures_first(question)
+    videos = [medium for medium in asked.media if medium.get("kind") == "video"]
+    if videos and len(asked.media) > 1:
+        return Unscored(reason="the official task shows pictures or one video, not both")
+    frames = [frame for medium in asked.media for frame in medium.get("frames", ())]
     return {
         "session_id": question.id,
         "question": asked.prompt + keys,
@@ -34,9 +38,10 @@ def row(question: Question) -> dict[str, Json] | Unscored:
         "question_type": "mcq" if question.options else "open",
         "hint": json.dumps(hint) if hint else "",
         "extra_info": json.dumps({"metricfunc": metric, **tags(question.ability), "fact_id": question.fact_id}),
-        "image": [image_path(medium["path"]) for medium in asked.media],
-        "video": [],
-        "video_info": [{"frame_index": [frame for medium in asked.media for frame in medium.get("frames", ())]}],
+        "image": [image_path(medium["path"]) for medium in asked.media if not videos],
+        "video": [image_path(medium["path"]) for medium in videos],
+        # Of a video file the official task reads these frames: all of them.
+        "video_info": [{"frame_index": list(range(len(frames))) if videos else frames}],
     }
 
 
