@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.evaluation import baselines
 from spatial_engine.evaluation.item import media_hash
+from spatial_engine.scoring.own.quotes import plain_words
 from templates.question import LETTERS, Question
 
 _SPACE = re.compile(r"[ \t]+")
@@ -158,9 +159,11 @@ Fault = Literal["busy", "broken", "cut", "garbled"]
 _BLIND = ("random", "first-option", "no-op")  # what they say does not depend on the pictures
 UNKNOWN = "I do not know this question."
 _REPLY = re.compile(r"<reply>\n(.*)\n</reply>", re.DOTALL)  # of a judge's prompt
+_CLAIM = re.compile(r"<claim>\n(.*)\n</claim>", re.DOTALL)
 _FORMS = {
     "the letter of one option": r"(?<![A-Za-z])[A-H](?![A-Za-z])",
     "yes or no": r"(?i)\b(?:yes|no)\b",
+    "one whole number": r"-?\d+",
     "one number": r"-?\d+(?:\.\d+)?",
 }
 _PICTURE_TOKENS = 256
@@ -218,7 +221,10 @@ class FakeModel:
 
 
 def _judged(request: str, reply: str) -> str:
-    """The reply of a judge: the answer if the reply names exactly one of the requested form, else none."""
+    """The reply of a judge: the answer if the reply names exactly one of the requested form, else none. Of a claim:
+    whether the reply holds its words."""
+    if claim := _CLAIM.search(request):
+        return "yes" if set(plain_words(claim[1]).split()) <= set(plain_words(reply).split()) else "no"
     form = next((form for form in _FORMS if form in request), None)
     found = set(re.findall(_FORMS[form], reply)) if form else set()
     answer = found.pop() if len(found) == 1 else None

@@ -53,9 +53,9 @@ def reward(
 def accuracy_reward(
     completions: Sequence[Completion], *, question: Sequence[str | Mapping[str, Json]], **columns: object
 ) -> list[float]:
-    """From 0 to 1, thoughts aside: 1 for a right answer, 0 for a wrong one, up to 0.3 for numbers, points and plans
-    that come near. A completion longer than 100 000 characters (`reward_form.LONGEST`) is 0, right or not: it has run
-    away, and must not pay."""
+    """From 0 to 1, thoughts aside: 1 for a right answer, 0 for a wrong one, up to 0.3 for numbers, points, boxes,
+    sets and plans that come near. A completion longer than 100 000 characters (`reward_form.LONGEST`) is 0, right or
+    not: it has run away, and must not pay."""
     return [_accuracy(formed(text, asked), asked) for text, asked in _pairs(completions, question)]
 
 

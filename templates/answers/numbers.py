@@ -87,7 +87,7 @@ class Numbers(Answer):
         """Differences of the numbers that both have."""
         names = [name for name in self.names if name in truth.names]
         own, theirs = ([numbers.names.index(name) for name in names] for numbers in (self, truth))
-        triples = zip(self.value[own], truth.value[theirs], self.periods[own], strict=True)
+        triples = zip(self.value[own], truth.value[theirs], listed(self.periods[own]), strict=True)
         error = [float(signed_difference(*three)) for three in triples]
         sigma = np.hypot(self.sigma[own], truth.sigma[theirs])
         return dict(zip(names, error, strict=True)), dict(zip(names, sigma.tolist(), strict=True))

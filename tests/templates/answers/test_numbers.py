@@ -1,6 +1,7 @@
 """Numbers with units and periods of their own, object angles among them."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from spatial_engine.leaks.baselines import _fill_numbers
 from spatial_engine.leaks.guesses import no_guesses
 from spatial_engine.scoring import own
-from templates.answers import Numbers
+from templates.answers import RIGHT, UNDECIDED, WRONG, Numbers
 from templates.answers.answer import stacked
 from templates.answers.registry import format_of, recorded_answer
 from tests.templates.answers.by_hand import asked
@@ -72,6 +73,13 @@ def test_object_angles_have_the_mean_of_three_gaussian_kernels() -> None:
     score = own.score(question, reply(89.0, 56.0, 1.0))  # 175 - 90 = 85
     assert score.detail["gaussian"] == pytest.approx(math.exp(-0.5))
     assert score.detail["error"] == pytest.approx({"azimuth": 4.0, "polar": -4.0, "rotation": -4.0})
+
+
+def test_differences_wrap_only_what_repeats() -> None:
+    truth = replace(mixed(), value=np.array([-178.0, 2.25]))
+    assert mixed().difference(truth)[0] == pytest.approx({"azimuth": -12.0, "distance": 0.25})
+    assert mixed().right(truth) == UNDECIDED and mixed().right(mixed()) == RIGHT
+    assert mixed().right(replace(truth, value=np.array([170.0, 362.5]))) == WRONG
 
 
 def test_the_form_and_the_tolerance_name_each_unit() -> None:

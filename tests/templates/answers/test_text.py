@@ -12,6 +12,7 @@ from spatial_engine.atomic_file import read_json
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.evaluation import baselines
 from spatial_engine.evaluation.claims import claim_prompt
+from spatial_engine.evaluation.fake_model import FakeModel
 from spatial_engine.evaluation.judge import Judge
 from spatial_engine.evaluation.score import score
 from spatial_engine.progress import Silent
@@ -141,6 +142,15 @@ def test_an_unreadable_verdict_leaves_the_text_unscored(
             run = score(dataset, answers, tmp_path / "out", judge=Judge(model="judge", server=patient(url)))
             assert len(requests) == count
     assert read_json(run / "result.json")["judged"]["unjudged"] == 1
+
+
+def test_the_fake_model_judges_claims_by_their_words(dataset: Dataset) -> None:
+    model, question = FakeModel(dataset, "oracle"), next(dataset.questions)
+    said = {}
+    for claim in ("It moves forward.", "It moves back."):
+        message = {"role": "user", "content": claim_prompt(question, str(question.answer), claim)}
+        said[claim] = model.completion({"messages": [message]})[0]["choices"][0]["message"]["content"]
+    assert said == {"It moves forward.": "yes", "It moves back.": "no"}
 
 
 def test_without_a_judge_the_run_says_what_is_missing(dataset: Dataset, answers: Path, tmp_path: Path) -> None:
