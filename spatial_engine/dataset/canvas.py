@@ -79,7 +79,7 @@ class Canvas:
 
 def label_size(text: str, unit: float) -> tuple[int, int]:
     """Width and height in pixels of the plate of a label."""
-    return round((8 + max(13.0, _font(15).getlength(text) + 3)) * unit), round(21 * unit)
+    return round((8 + max(13.0, _font(15).getlength(text) + 5)) * unit), round(21 * unit)
 
 
 @lru_cache(maxsize=256)

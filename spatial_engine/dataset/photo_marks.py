@@ -53,14 +53,10 @@ def _draw(canvas: Canvas, taken: np.ndarray, mark: PhotoMark, points: np.ndarray
         case Mark():
             _ring(canvas, points[0], unit)
             Canvas(taken).disc(points[0], _RING * unit + _edge(unit) / 2, _LINE)
+        case Box():
+            _draw_around(canvas.picture, taken, _corners(points), unit)
         case Outline():
             _draw_around(canvas.picture, taken, points, unit)
-        case Box():
-            low, high = points.min(axis=0), points.max(axis=0)
-            Canvas(taken).polygon(_corners(low, high), _INSIDE)
-            aside, largest = _edge(unit) / 2 + 1.5, np.array(taken.shape[::-1]) - 1
-            low, high = (np.clip(xy, aside, largest - aside) for xy in (low - aside, high + aside))
-            _stroke(canvas, taken, [_corners(low, high)], unit, closed=True)
         case Arrow():
             _stroke(canvas, taken, _arrow(points, unit), unit)
         case Segment():
@@ -91,46 +87,44 @@ def _ring(canvas: Canvas, spot: np.ndarray, unit: float) -> None:
         canvas.ring(spot, _RING * unit, ink, width)
 
 
-def _stroke(
-    canvas: Canvas, taken: np.ndarray, lines: Sequence[np.ndarray], unit: float, *, closed: bool = False
-) -> None:
+def _stroke(canvas: Canvas, taken: np.ndarray, lines: Sequence[np.ndarray], unit: float) -> None:
     for ink, width in _inks(unit):
         for line in lines:
-            canvas.line(line, ink, width, closed=closed)
+            canvas.line(line, ink, width)
     for line in lines:
-        Canvas(taken).line(line, _LINE, _edge(unit) + 1, closed=closed)
+        Canvas(taken).line(line, _LINE, _edge(unit) + 1)
 
 
 def _draw_around(picture: Picture, taken: np.ndarray, corners: np.ndarray, unit: float) -> None:
     """A line around a polygon that touches none of its pixels; where the polygon leaves the picture, the line runs
     along the border."""
     width = _edge(unit)
-    border = width + 2
-    height, wide = taken.shape
-    low = np.clip(np.floor(corners.min(axis=0)).astype(int) - border, 0, (wide, height))
-    high = np.clip(np.ceil(corners.max(axis=0)).astype(int) + border + 1, 0, (wide, height))
-    if (low >= high).any():
-        return
+    border, size = width + 2, np.array(taken.shape[::-1])
+    low = np.clip(np.floor(corners.min(axis=0)).astype(int) - border, 0, size)
+    high = np.clip(np.ceil(corners.max(axis=0)).astype(int) + border + 1, 0, size)
     part = np.s_[low[1] : high[1], low[0] : high[0]]
-    inside = np.zeros(taken.shape, dtype=np.uint8)
-    Canvas(inside).polygon(corners, 1, smooth=False)
-    whole = inside.copy()
-    for edge in (np.s_[:border], np.s_[-border:], np.s_[:, :border], np.s_[:, -border:]):
-        inside[edge] = 0
-    inside = inside if inside.any() else whole
-    away = cv2.distanceTransform(1 - inside[part], cv2.DIST_L2, cv2.DIST_MASK_5)
+    inside = np.zeros(taken[part].shape, dtype=np.uint8)
+    if not inside.size:
+        return
+    Canvas(inside).polygon(corners - low, 1, smooth=False)
+    # Pixels near the picture's border do not count as inside: there the line has its place.
+    inner, (x, y), (right, bottom) = np.zeros_like(inside), np.maximum(border - low, 0), size - border - low
+    inner[y : max(bottom, 0), x : max(right, 0)] = inside[y : max(bottom, 0), x : max(right, 0)]
+    inside = inner if inner.any() else inside
+    away = cv2.distanceTransform(1 - inside, cv2.DIST_L2, cv2.DIST_MASK_5)
     line = np.nonzero((away > 0) & (away < width + 1))
     away = away[line][:, None]
     pixels = picture[part][line].astype(np.float64)
     for ink, share in ((DARK, width + 1 - away), (ACCENT, (_core(unit) + 1) / 2 - np.abs(away - (width + 1) / 2))):
         pixels += np.clip(share, 0, 1) * (np.array(ink) - pixels)
     picture[part][line] = np.rint(pixels)
-    taken[inside > 0] = np.maximum(taken[inside > 0], _INSIDE)
+    taken[part] = np.maximum(taken[part], inside * np.uint8(_INSIDE))
     taken[part][line] = _LINE
 
 
-def _corners(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    return np.array([low, (high[0], low[1]), high, (low[0], high[1])])
+def _corners(opposite: np.ndarray) -> np.ndarray:
+    (left, top), (right, bottom) = opposite.min(axis=0), opposite.max(axis=0)
+    return np.array([(left, top), (right, top), (right, bottom), (left, bottom)])
 
 
 def _segment(ends: np.ndarray, unit: float) -> list[np.ndarray]:
@@ -163,7 +157,7 @@ def _anchors(mark: PhotoMark, points: np.ndarray) -> np.ndarray:
     """Points beside which the letter of a mark may stand."""
     match mark:
         case Box():
-            return _corners(points.min(axis=0), points.max(axis=0))
+            return _corners(points)
         case Outline():
             highest_first = points[np.argsort(points[:, 1], kind="stable")]
             return highest_first[:: -(-len(points) // 12)]
