@@ -19,7 +19,7 @@ from experts.comparing.cross_check import CrossCheckExpert
 from experts.signals import Signal
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.rooms import random_room
-from templates.draft import ClipQuestions
+from templates.asked import ClipQuestions
 from templates.generate import ask_clip
 from templates.media import Photo
 from templates.registry import create_templates
@@ -62,15 +62,16 @@ def signals_of(
 
 def verdicts(scene: RenderedScene, clip: Clip, asked: ClipQuestions) -> Iterator[tuple[str, str]]:
     """(template, word) of every draft; wrong ones are printed."""
-    media = [medium for draft in asked.drafts for medium in draft.phrasing.media]
+    drafts = [draft for part in asked.asked for draft in part.drafts()]
+    media = [medium for draft in drafts for medium in draft.media]
     shown = sorted({medium.frame for medium in media if isinstance(medium, Photo)})
     if not shown:
         return
     (truth,) = scenes_of(clip, true_signals(scene, clip, shown))
-    for d in asked.drafts:
-        right = verdict(TEMPLATES[d.template], d.format, d.fact, d.answer, truth)
+    for d in drafts:
+        right = verdict(TEMPLATES[d.template], d.format, dict(d.fact), d.answer, truth)
         if right is False:
-            print("    WRONG", d.template, d.format, dict(d.fact.params), " ".join(repr(d.answer).split()))
+            print("    WRONG", d.template, d.format, dict(d.fact), " ".join(repr(d.answer).split()))
         yield d.template, WORDS[right]
 
 

@@ -86,7 +86,9 @@ def generate(
             asked,
             lambda clip_id: clip_from_json(source.record(clip_id).clip),
             seed=options.seed,
-            settings=task.to_json() | {"unanswerable": options.unanswerable},
+            settings=task.to_json()
+            | {"unanswerable": options.unanswerable, "state_tolerance": options.state_tolerance},
+            state_tolerance=options.state_tolerance,
             scenes=source.scenes(),
             allow_empty=options.allow_empty,
         )

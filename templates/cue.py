@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 Pixel = tuple[int, float, float]

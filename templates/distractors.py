@@ -1,74 +1,108 @@
 """Wrong options: typical spatial mistakes that differ visibly from the right option and from each other."""
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64, Int64
 
-from templates.answers.shape import rms
+from templates.chance import Chance
 
 _POINT_SPACING = 3.0
 """Least distance of wrong points from the right one and from each other, in tolerances."""
 _POINT_BORDER = 0.06
+_ELSEWHERE = 30
+"""Random points that stand in where too few mistakes are left."""
+_CURVE_POINTS = 32
 
 
 def point_distractors(
-    xy_px: Float64[np.ndarray, "2"],
-    tolerance_px: float,
-    xy_a_px: Float64[np.ndarray, "2"],
-    size_px: np.ndarray,
-    rng: np.random.Generator,
-) -> list[Float64[np.ndarray, "2"]]:
-    """Wrong pixels for the match of `xy_a_px`: the same pixel, the displacement reversed, mirrored, random."""
-    flow = xy_px - xy_a_px
-    width, height = size_px
-    mistakes = [
-        xy_a_px,
-        xy_a_px - flow,
-        np.array([width - 1 - xy_px[0], xy_px[1]]),
-        np.array([xy_px[0], height - 1 - xy_px[1]]),
-    ]
-    mistakes = [mistakes[k] for k in rng.permutation(len(mistakes))]
-    elsewhere = rng.uniform(_POINT_BORDER, 1 - _POINT_BORDER, size=(30, 2)) * size_px
-    kept: list[np.ndarray] = []
-    for candidate in [*mistakes, *elsewhere]:
-        distances_px = [float(np.linalg.norm(candidate - other)) for other in [xy_px, *kept]]
-        within = np.all((candidate >= _POINT_BORDER * size_px) & (candidate <= (1 - _POINT_BORDER) * size_px))
-        if within and min(distances_px) >= _POINT_SPACING * tolerance_px:
-            kept.append(candidate)
-    return kept
+    xy_px: Float64[np.ndarray, "n 2"],
+    tolerance_px: Float64[np.ndarray, "n"],
+    a_px: Float64[np.ndarray, "n 2"],
+    size_px: Int64[np.ndarray, "n 2"],
+    chance: Chance,
+    count: int,
+) -> Float64[np.ndarray, "n c 2"]:
+    """Wrong pixels for the matches of `a_px`: the same pixel, the displacement reversed, mirrored, random. NaN where
+    there is no room."""
+    x, y, (right, bottom) = xy_px[:, 0], xy_px[:, 1], (size_px - 1).T
+    mistakes = [a_px, 2 * a_px - xy_px, np.column_stack([right - x, y]), np.column_stack([x, bottom - y])]
+    order = chance.order("mistake", len(mistakes))[:, :, None]
+    mistaken = np.take_along_axis(np.stack(mistakes, axis=1), order, axis=1)
+    share = _POINT_BORDER + (1 - 2 * _POINT_BORDER) * chance.uniform("elsewhere", 2 * _ELSEWHERE)
+    candidates = np.concatenate([mistaken, share.reshape(-1, _ELSEWHERE, 2) * size_px[:, None]], axis=1)
+    border = _POINT_BORDER * size_px[:, None]
+    beyond = np.maximum(border - candidates, candidates - (size_px[:, None] - border)).max(axis=2)
+    kept = np.full((len(xy_px), count + 1, 2), np.nan)
+    kept[:, 0], found = xy_px, np.ones(len(xy_px), dtype=np.int64)
+    for k in range(candidates.shape[1]):
+        near = np.linalg.norm(kept - candidates[:, k, None], axis=2) < _POINT_SPACING * tolerance_px[:, None]
+        rows = np.flatnonzero((beyond[:, k] <= 0) & ~near.any(axis=1) & (found <= count))
+        kept[rows, found[rows]] = candidates[rows, k]
+        found[rows] += 1
+    return kept[:, 1:]
 
 
 def shape_distractors(
-    points: Float64[np.ndarray, "n 2"], min_distance: float, rng: np.random.Generator
-) -> list[Float64[np.ndarray, "n 2"]]:
-    """Wrong drawings of a path that starts at the origin: mirrored, rotated, reversed, bent the other way."""
-    end = points[-1] / max(float(np.linalg.norm(points[-1])), 1e-9)
-    across = points @ np.array([-end[1], end[0]])
-    bent = points - 2 * across[:, None] * np.array([-end[1], end[0]])
-    mistakes = [
-        points * [-1, 1],
-        points * [1, -1],
-        -points,
-        points[:, ::-1],
-        -points[:, ::-1],
-        points[:, ::-1] * [1, -1],
-        bent,
-        points[::-1] - points[-1],
-    ]
-    kept: list[np.ndarray] = []
-    for k in rng.permutation(len(mistakes)):
-        candidate = mistakes[k] / np.linalg.norm(mistakes[k], axis=1).max()
-        if min(_difference(candidate, other) for other in [points, *kept]) >= min_distance:
-            kept.append(candidate)
-    return kept
+    points: Float64[np.ndarray, "n k 2"], min_distance: float, chance: Chance, count: int
+) -> tuple[Float64[np.ndarray, "n c k 2"], Int64[np.ndarray, "n"]]:
+    """Wrong drawings of paths that start at the origin, and how many there are: mirrored, rotated, reversed, bent the
+    other way. A path may end in NaN."""
+    shapes, curves = _with_mistakes(points)
+    differs = np.minimum(_rms(shapes), _rms(curves)) >= min_distance  # a reader sees only the curve
+    order = 1 + chance.order("drawing", shapes.shape[1] - 1)
+    chosen, found = np.zeros((len(points), count), dtype=np.int64), np.zeros(len(points), dtype=np.int64)
+    kept = np.zeros((len(points), shapes.shape[1]), dtype=bool)
+    kept[:, 0], every = True, np.arange(len(points))
+    for candidate in order.T:
+        rows = every[(differs[every, candidate] | ~kept).all(axis=1)]
+        kept[rows, candidate[rows]] = True
+        first = rows[found[rows] < count]
+        chosen[first, found[first]] = candidate[first]
+        found[rows] += 1
+    return np.take_along_axis(shapes, chosen[:, :, None, None], axis=1), found
 
 
-def _difference(a: Float64[np.ndarray, "n 2"], b: Float64[np.ndarray, "n 2"]) -> float:
-    """Rms distance of two drawings, point by point or as curves, whichever is smaller: a reader sees only the curve."""
-    return float(min(rms(a, b), rms(_evenly_spaced(a), _evenly_spaced(b))))
+def _with_mistakes(
+    points: Float64[np.ndarray, "n k 2"],
+) -> tuple[Float64[np.ndarray, "n m k 2"], Float64[np.ndarray, "n m c 2"]]:
+    """The paths and their distortions, each of largest radius 1; and the curves through them, sampled evenly."""
+    curve, shapes = _evenly_spaced(points), _mistakes(points)
+    radius = np.fmax.reduce(np.linalg.norm(shapes, axis=3), axis=2, initial=0.0)[..., None, None]
+    drawn = (np.concatenate([p[:, None], m / radius], axis=1) for p, m in ((points, shapes), (curve, _mistakes(curve))))
+    return next(drawn), next(drawn)
 
 
-def _evenly_spaced(points: Float64[np.ndarray, "n 2"]) -> Float64[np.ndarray, "m 2"]:
-    """The curve through the points, sampled at equal steps along it."""
-    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
-    at = np.linspace(0, along[-1], 32)
-    return np.stack([np.interp(at, along, points[:, k]) for k in (0, 1)], axis=1)
+def _mistakes(points: Float64[np.ndarray, "n k 2"]) -> Float64[np.ndarray, "n m k 2"]:
+    """Mirrored, rotated, bent the other way, reversed."""
+    known = ~np.isnan(points[..., 0])
+    last = known.sum(axis=1) - 1
+    end = points[np.arange(len(points)), last]
+    ahead = end / np.maximum(np.linalg.norm(end, axis=1, keepdims=True), 1e-9)
+    aside = np.column_stack([-ahead[:, 1], ahead[:, 0]])
+    bent = points - 2 * np.einsum("nki,ni->nk", points, aside)[..., None] * aside[:, None]
+    back = np.clip(last[:, None] - np.arange(points.shape[1]), 0, None)
+    reverse = np.where(known[..., None], np.take_along_axis(points, back[..., None], axis=1) - end[:, None], np.nan)
+    across = points[..., ::-1]
+    found = [points * [-1, 1], points * [1, -1], -points, across, -across, across * [1, -1], bent, reverse]
+    return np.stack(found, axis=1)
+
+
+def _rms(shapes: Float64[np.ndarray, "n m k 2"]) -> Float64[np.ndarray, "n m m"]:
+    """By |a - b|² = |a|² + |b|² - 2 a·b."""
+    count = (~np.isnan(shapes[:, 0, :, 0])).sum(axis=1)[:, None, None]
+    flat = np.nan_to_num(shapes).reshape(*shapes.shape[:2], 2 * shapes.shape[2])
+    dot = flat @ flat.swapaxes(1, 2)
+    square = np.diagonal(dot, axis1=1, axis2=2)
+    return np.sqrt(np.maximum(square[:, :, None] + square[:, None] - 2 * dot, 0) / count)
+
+
+def _evenly_spaced(points: Float64[np.ndarray, "n k 2"]) -> Float64[np.ndarray, "n c 2"]:
+    """The curves through the points, sampled at equal steps along them."""
+    steps = np.linalg.norm(np.diff(points, axis=1), axis=2)
+    along = np.concatenate([np.zeros((len(points), 1)), np.cumsum(steps, axis=1)], axis=1)
+    at = np.fmax.reduce(along, axis=1)[:, None] * np.linspace(0, 1, _CURVE_POINTS)
+    reached: Bool[np.ndarray, "n c k"] = along[:, None] <= at[..., None]
+    lower = np.clip(reached.sum(axis=2) - 1, 0, np.isfinite(along).sum(axis=1, keepdims=True) - 2)
+    low, high = (np.take_along_axis(along, lower + k, axis=1) for k in (0, 1))
+    share = np.where(high > low, (at - low) / np.where(high > low, high - low, 1.0), 0.0)[..., None]
+    first, second = (np.take_along_axis(points, (lower + k)[..., None], axis=1) for k in (0, 1))
+    return first + share * (second - first)

@@ -1,9 +1,10 @@
-"""Makes drafts from scenes: propose, measure on every scene, gate, phrase. Counts every refusal."""
+"""Asks about scenes: propose, measure on every scene, answer, gate, offer. Counts every refusal."""
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import TypeVar
 
 import numpy as np
 
@@ -11,18 +12,23 @@ from experts.clip import Clip
 from experts.provenance import Provenance
 from experts.signals import Signals
 from templates.answers import Answer
-from templates.draft import ClipQuestions, Draft, Refusal
-from templates.fact import Fact
-from templates.measured import Json, Measured, Undecided, joined
-from templates.question import FormatName, Phrasing
+from templates.answers.answers import Answers
+from templates.asked import Asked, ClipQuestions, Origin, Refusal
+from templates.chance import Chance
+from templates.columns import Json, Texts
+from templates.facts import Facts
+from templates.measured import Measured, joined
+from templates.offer import Offer
+from templates.question import FormatName
 from templates.scene.scene import Scene, scenes_of
 from templates.settings import AskSettings
 from templates.template import Template, TemplateError
 
+Kind = TypeVar("Kind")
 Reasons = Counter[tuple[FormatName | None, str]]
 
-_BATCH = 16
-"""Facts measured at once."""
+_PROPOSED = 4
+"""Facts proposed for each fact that may be asked: the gate refuses most of them."""
 
 
 def ask_clip(
@@ -33,18 +39,21 @@ def ask_clip(
     seed: int,
     on_error: Callable[[Template, Exception], str] | None = None,
 ) -> ClipQuestions:
-    """Drafts of all templates about one clip. Equal inputs and seed give equal results.
+    """What all templates ask about one clip. Equal inputs and seed give equal results.
 
     `on_error`: words an error of a template, which becomes its refusal; the other templates still ask. None: raises
     `TemplateError`, whose cause is the original error.
     """
     scenes = scenes_of(clip, signals)
-    drafts: list[Draft] = []
+    asked: list[Asked] = []
     refusals: list[Refusal] = []
     for template in templates:
         reasons: Reasons = Counter()
         try:
-            drafts += ask(template, scenes, settings, seed, reasons)
+            own = ask(template, scenes, settings, seed, reasons)
+            for one in own:
+                one.draft(0)  # words come last, but a template whose words fail is refused here
+            asked += own
         except Exception as error:  # a plug-in may raise anything
             if on_error is None:
                 raise TemplateError(template) from error
@@ -53,115 +62,124 @@ def ask_clip(
             Refusal(clip_id=clip.id, template=template.name, ability=template.ability, format=f, reason=reason, count=n)
             for (f, reason), n in sorted(reasons.items(), key=str)
         ]
-    return ClipQuestions(clip_id=clip.id, drafts=tuple(drafts), refusals=tuple(refusals))
+    return ClipQuestions(clip_id=clip.id, asked=tuple(asked), refusals=tuple(refusals))
 
 
 def ask(
     template: Template, scenes: tuple[Scene, ...], settings: AskSettings, seed: int, reasons: Reasons
-) -> list[Draft]:
-    """Drafts of one template about one clip; `reasons` counts the refusals."""
-    scene, clip = scenes[0], scenes[0].clip
+) -> list[Asked]:
+    """What one template asks about one clip, by format; `reasons` counts the refusals."""
+    scene = scenes[0]
     missing = sorted(template.needs - scene.signals.keys())
     if missing:
         reasons[None, why_missing(scene, missing[0])] += 1
         return []
-    facts = template.propose(scene, _rng(seed, clip.id, template.name))
-    if not facts:
+    rng = _rng(seed, scene.clip.id, template.name)
+    facts = _of("propose", template.facts, template.propose(scene, rng, _PROPOSED * settings.facts_per_template))
+    if not len(facts):
         reasons[None, "nothing to ask about"] += 1
-    return ask_about(template, facts, scenes, settings, seed, reasons)
+        return []
+    return ask_about(template, facts.rounded().distinct(), scenes, settings, seed, reasons)
 
 
 def ask_about(
-    template: Template,
-    facts: Sequence[Fact],
-    scenes: tuple[Scene, ...],
-    settings: AskSettings,
-    seed: int,
-    reasons: Reasons,
-) -> list[Draft]:
-    """Drafts of given facts that pass the gate. Stops at `facts_per_template` facts."""
-    drafts: list[Draft] = []
-    asked, provenance = 0, provenance_of(template, scenes)
-    origin = _Origin(provenance=provenance, licence=_licence(scenes[0].clip, provenance))
-    for start in range(0, len(facts), _BATCH):
-        batch = facts[start : start + _BATCH]
-        if asked >= settings.facts_per_template:
-            reasons[None, "enough facts of this kind about this clip"] += len(facts) - start
-            break
-        for fact, measured in zip(batch, measure_on_all(template, batch, scenes), strict=True):
-            new = list(_drafts_of(template, fact, measured, scenes[0].clip, origin, settings, seed, reasons))
-            asked += bool(new)
-            drafts += new if asked <= settings.facts_per_template else []
-    return drafts
-
-
-def measure_on_all(template: Template, facts: Sequence[Fact], scenes: tuple[Scene, ...]) -> list[Measured | Undecided]:
-    """Each fact measured on every scene and joined: σ includes the disagreement, and labels must be equal."""
-    by_scene = [template.measure(facts, scene) for scene in scenes]
-    independent = scenes[0].second is not None
-    return [joined(*each, independent=independent) for each in zip(*by_scene, strict=True)]
-
-
-def _drafts_of(
-    template: Template,
-    fact: Fact,
-    measured: Measured | Undecided,
-    clip: Clip,
-    origin: "_Origin",
-    settings: AskSettings,
-    seed: int,
-    reasons: Reasons,
-) -> Iterator[Draft]:
-    if isinstance(measured, Undecided):
-        reasons[None, measured.reason] += 1
-        return
-    fact_id = fact.id(clip.id)
-    for format in template.formats:
-        answer = template.answer(format, fact, measured)
-        if not isinstance(answer, Undecided):
-            answer = gated(answer, settings.min_confidence)
-        if isinstance(answer, Undecided):
-            reasons[format, answer.reason] += 1
-            continue
-        phrasing = template.phrase(format, fact, answer, _rng(seed, fact_id, format))
-        if isinstance(phrasing, Undecided):
-            reasons[format, phrasing.reason] += 1
-            continue
-        if not isinstance(phrasing, Phrasing):
-            raise TypeError(f"phrase returned {type(phrasing).__name__}; allowed: Phrasing, Undecided")
-        if format == "choice" and len(phrasing.options) < 2:
-            raise ValueError(f"phrase gave a choice {len(phrasing.options)} options; it needs 2 or more")
-        yield Draft(
+    template: Template, facts: Facts, scenes: tuple[Scene, ...], settings: AskSettings, seed: int, reasons: Reasons
+) -> list[Asked]:
+    """Given facts that pass the gate, by format: of the first `facts_per_template` that are asked in any format."""
+    clip = scenes[0].clip
+    measured = measure_on_all(template, facts, scenes)
+    _count(reasons, None, measured.why)
+    ids = np.array(facts.ids(clip.id, template.name))
+    provenance = provenance_of(template, scenes)
+    origin = Origin(provenance=provenance, licence=_licence(clip, provenance))
+    known = np.flatnonzero(measured.why == "")
+    facts, measured, ids = facts.take(known), measured.take(known), ids[known]
+    found = []
+    for format in template.formats if len(known) else ():
+        answers = answers_to(template, format, facts, measured).gated(settings.min_confidence)
+        chance = Chance.of(ids, seed)
+        offer = template.offer(format, facts, answers, chance)
+        if offer is not None:
+            _rows("offer", len(_of("offer", Offer, offer).why), len(facts))
+        answers = answers if offer is None else answers.refused(offer.why)
+        _count(reasons, format, answers.why)
+        every = Asked(
+            template=template,
             clip_id=clip.id,
-            template=template.name,
-            ability=template.ability,
             format=format,
-            fact=fact,
-            fact_id=fact_id,
-            answer=answer,
-            phrasing=phrasing,
-            evidence={**measured.evidence, "p_right": round(float(answer.p_right()), 4)},
-            provenance=origin.provenance,
-            licence=origin.licence,
+            facts=facts,
+            fact_ids=ids,
+            answers=answers,
+            offer=offer,
+            evidence=measured.evidence,
+            p_right=answers.p_right,
+            origin=origin,
             seed=seed,
         )
+        found.append((every, answers.why == ""))
+    return _first(found, settings.facts_per_template, reasons)
 
 
-def gated(answer: Answer, min_confidence: float) -> Answer | Undecided:
-    """The answer, if P(right) is at least `min_confidence`."""
-    if answer.p_right() >= min_confidence:
-        return answer
-    if 1 - answer.outlier_probability < min_confidence:
-        return Undecided(reason="not confirmed by an independent measurement")
-    return Undecided(reason=answer.refusal)
+def _first(found: list[tuple[Asked, np.ndarray]], most: int, reasons: Reasons) -> list[Asked]:
+    """The rows of the first `most` facts that are asked in any format."""
+    if not found:
+        return []
+    any_format = np.any([certain for _, certain in found], axis=0)
+    kept = any_format & (np.cumsum(any_format) <= most)
+    if surplus := int((any_format & ~kept).sum()):
+        reasons[None, "enough facts of this kind about this clip"] += surplus
+    chosen = [(asked, np.flatnonzero(certain & kept)) for asked, certain in found]
+    return [asked.take(rows) for asked, rows in chosen if len(rows)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Origin:
-    """Provenance and licence of the drafts of one template about one clip."""
+def measure_on_all(template: Template, facts: Facts, scenes: tuple[Scene, ...]) -> Measured:
+    """Each fact measured on every scene and joined: σ includes the disagreement, and labels must be equal."""
+    by_scene = [measured_by(template, facts, scene) for scene in scenes]
+    return joined(*by_scene, independent=scenes[0].second is not None)
 
-    provenance: tuple[Mapping[str, Json], ...]
-    licence: Mapping[str, Json]
+
+def measured_by(template: Template, facts: Facts, scene: Scene) -> Measured:
+    """`Template.measure`, checked: a row per fact. Raises `TypeError` or `ValueError`."""
+    measured = _of("measure", Measured, template.measure(facts, scene))
+    _rows("measure", len(measured), len(facts))
+    if measured.sigma.shape != measured.value.shape:
+        raise ValueError(f"measure gave value the shape {measured.value.shape} and sigma {measured.sigma.shape}")
+    for name, column in measured.evidence.items():
+        _rows(f"measure, evidence[{name!r}],", len(column), len(facts))
+    unknown = (measured.why == "") & ~np.isfinite(measured.value).any(axis=1)
+    if unknown.any() and measured.value.shape[1]:
+        raise ValueError(f"measure gave row {int(unknown.argmax())} no reason (why) and no finite value")
+    return measured
+
+
+def answers_to(template: Template, format: FormatName, facts: Facts, measured: Measured) -> Answers:
+    """`Template.answer` for the facts that were measured; the others have no answer."""
+    known = np.flatnonzero(measured.why == "")
+    if not len(known):
+        return Answers(why=measured.why, stacks=())
+    answers = template.answer(format, facts.take(known), measured.take(known))
+    if isinstance(answers, Answer):
+        answers = Answers.of(answers, measured.why[known])
+    _rows("answer", len(_of("answer", Answers, answers)), len(known))
+    why = measured.why.astype(object)
+    why[known] = answers.why
+    return Answers(why=why.astype(np.str_), stacks=tuple((known[rows], stack) for rows, stack in answers.stacks))
+
+
+def _of(method: str, kind: type[Kind], returned: object) -> Kind:
+    if not isinstance(returned, kind):
+        raise TypeError(f"{method} returned {type(returned).__name__}; allowed: {kind.__name__}")
+    return returned
+
+
+def _rows(method: str, rows: int, facts: int) -> None:
+    if rows != facts:
+        raise ValueError(f"{method} returned {rows} rows for {facts} facts")
+
+
+def _count(reasons: Reasons, format: FormatName | None, why: Texts) -> None:
+    for reason, count in zip(*np.unique(why[why != ""], return_counts=True), strict=True):
+        reasons[format, str(reason)] += int(count)
 
 
 def provenance_of(template: Template, scenes: Sequence[Scene]) -> tuple[Mapping[str, Json], ...]:

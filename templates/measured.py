@@ -1,59 +1,89 @@
-"""A measurement with its uncertainty, or the reason why there is none."""
+"""Measurements with their uncertainty as columns: a row per fact, or the reason why there is none."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64
 
-Json = Any
-"""A JSON value: dict, list, str, float, int, bool or None."""
+from templates.columns import NOT_A_COLUMN, Columns, Texts
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
-    """The measurement of a fact on a scene: numbers with σ, or a label with its margin."""
+class Measured(Columns):
+    """The measurements of n facts on a scene: numbers with σ, or labels with their margin."""
 
-    value: Float64[np.ndarray, "d"]
+    why: Texts
+    """Why the scene does not decide the fact: short and stable, counted by text ("point not triangulated"). "" where
+    it does; the other columns mean nothing elsewhere."""
+    value: Float64[np.ndarray, "n d"]
     """Measured components, in the units that the template's docstring states; also the numbers behind a label."""
-    sigma: Float64[np.ndarray, "d"]
+    sigma: Float64[np.ndarray, "n d"]
     """One standard deviation of each component, systematic part included; inf: unknown."""
-    label: str | None = None
-    """The answer to a question that asks for a name (of a motion, yes / no) rather than a number."""
-    margin: float | None = None
+    label: Texts | None = None
+    """The answer to a question that asks for a name (of a motion, yes / no) rather than a number; "" where there is
+    none."""
+    margin: Float64[np.ndarray, "n"] | None = None
     """Distance of the numbers from the nearest other label, in σ."""
-    outlier_probability: float = 0.0
-    """Probability that the measurement is an outlier (another point, a drifted track)."""
-    evidence: Mapping[str, Json] = field(default_factory=dict)
-    """Details for people: frames, residuals, angles, counts."""
+    outlier_probability: Float64[np.ndarray, "n"] | None = None
+    """Probability that the measurement is an outlier (another point, a drifted track); None: 0."""
+    evidence: Mapping[str, np.ndarray] = field(default_factory=dict, metadata=NOT_A_COLUMN)
+    """Details for people, an array of n rows each: frames, residuals, angles, counts. NaN and "" stand for none."""
+
+    @classmethod
+    def none(cls, count: int, reason: str, components: int = 1) -> "Measured":
+        """`count` facts that are undecided for the same reason."""
+        nan = np.full((count, components), np.nan)
+        unnamed = np.full(count, "")
+        return cls(why=np.full(count, reason), value=nan, sigma=nan, label=unnamed, margin=np.full(count, np.nan))
+
+    def take(self, rows: np.ndarray | slice) -> "Measured":
+        """The rows at the given indices, or where a mask is true."""
+        return replace(super().take(rows), evidence={name: column[rows] for name, column in self.evidence.items()})
+
+    def refused(self, why: Texts) -> "Measured":
+        """The measurements; rows with a reason in `why` take it."""
+        return replace(self, why=np.where(why == "", self.why, why))
+
+    @property
+    def outliers(self) -> Float64[np.ndarray, "n"]:
+        """The outlier probability of each row."""
+        return np.zeros(len(self.why)) if self.outlier_probability is None else self.outlier_probability
 
 
-@dataclass(frozen=True, kw_only=True)
-class Undecided:
-    """A scene does not decide the fact. Counted by `reason`."""
+def first_reason(count: int, cases: Mapping[str, Bool[np.ndarray, "n"] | bool]) -> Texts:
+    """The reason of the first case that holds in each of `count` rows; "" where none does."""
+    why = np.full(count, "", dtype=f"<U{max([1, *map(len, cases)])}")
+    for reason, holds in reversed([*cases.items()]):
+        why[np.broadcast_to(holds, count)] = reason
+    return why
 
-    reason: str
-    """Short and stable ("point not triangulated")."""
 
+def joined(first: Measured, *others: Measured, independent: bool = False) -> Measured:
+    """Facts measured on several scenes: the first value, with σ that includes every disagreement.
 
-def joined(
-    first: Measured | Undecided, *others: Measured | Undecided, independent: bool = False
-) -> Measured | Undecided:
-    """One fact measured on several scenes: the first value, with σ that includes every disagreement.
-
-    Undecided where labels differ. `independent` scenes rarely share an outlier, so that the smaller outlier probability
-    counts where they agree; otherwise the larger one does.
+    Undecided where another scene is, and where labels differ. `independent` scenes rarely share an outlier, so that the
+    smaller outlier probability counts where they agree; otherwise the larger one does.
     """
-    if isinstance(first, Undecided):
-        return first
-    sigma, margin, outlier_probability = first.sigma, first.margin, first.outlier_probability
     for other in others:
-        if isinstance(other, Undecided):
-            return Undecided(reason=f"second reconstruction: {other.reason}")
-        if other.label != first.label:
-            return Undecided(reason="the two reconstructions give different labels")
-        sigma = np.hypot(sigma, other.value - first.value)
-        margin = None if margin is None or other.margin is None else min(margin, other.margin)
-        outlier_probability = (min if independent else max)(outlier_probability, other.outlier_probability)
-    return replace(first, sigma=sigma, margin=margin, outlier_probability=outlier_probability)
+        same = np.full(len(first), True) if first.label is None else _labels(first) == _labels(other)
+        why = np.where(other.why == "", "", np.char.add("second reconstruction: ", other.why))
+        why = np.where((why == "") & ~same, "the two reconstructions give different labels", why)
+        with np.errstate(invalid="ignore"):
+            sigma = np.hypot(first.sigma, other.value - first.value)
+        margin = first.margin
+        if margin is not None and other.margin is not None:
+            margin = np.fmin(margin, other.margin)
+        least_or_most = np.minimum if independent else np.maximum
+        first = replace(
+            first,
+            why=np.where(first.why == "", why, first.why),
+            sigma=sigma,
+            margin=margin,
+            outlier_probability=least_or_most(first.outliers, other.outliers),
+        )
+    return first
+
+
+def _labels(measured: Measured) -> Texts:
+    return np.full(len(measured), "") if measured.label is None else measured.label

@@ -1,14 +1,10 @@
 """A question as stored: one JSON object per line (DESIGN §9)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 
-from templates.measured import Json
-from templates.media import MEDIA
-from templates.media import Drawing as Drawing
-from templates.media import Mark as Mark
-from templates.media import Medium as Medium
-from templates.media import Photo as Photo
+from templates.columns import Json
+from templates.media import MEDIA, Medium
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Letters of options, in order."""
@@ -30,31 +26,25 @@ class Option:
 
 @dataclass(frozen=True, kw_only=True)
 class Phrasing:
-    """A fact and its answer in words, as `Template.phrase` makes them."""
+    """What a template shows and says of one fact, as `Template.phrase` makes it."""
 
-    prompt: str
-    """Text of the question. Photos are named "photo 1", "photo 2", ... in the order of `media`."""
     media: tuple[Medium, ...]
-    """What is shown with the prompt, in order."""
+    """Shown with the prompt, in order: "photo 1", "photo 2", ... in the words."""
+    wording: str = ""
+    """Key of the template's wordings; by default the format."""
+    values: Mapping[str, object] = field(default_factory=dict)
+    """What fills the placeholders of the wording."""
+    options: tuple[str | Medium, ...] = ()
+    """Texts or pictures of the offered options; by default the texts of the wording."""
     answer: Json = None
-    """For a choice, the index of the right option. For yes or no about a drawing and for an order, the written answer.
-    None: the typed answer gives it (`Answer.to_json`)."""
-    options: tuple[Option, ...] = ()
-    """In provisional order: letters are assigned when the data set is balanced."""
+    """The written answer, where the typed answer does not give it (`Answer.to_json`)."""
 
     def __post_init__(self) -> None:
-        """Raises `TypeError` or `ValueError` for parts that no question can be made of."""
+        """Raises `TypeError` for parts that no question can be made of."""
         if odd := [type(medium).__name__ for medium in self.media if not isinstance(medium, MEDIA)]:
             raise TypeError(f"Phrasing.media holds {odd[0]}; allowed: {', '.join(medium.__name__ for medium in MEDIA)}")
-        if odd := [type(option).__name__ for option in self.options if not isinstance(option, Option)]:
-            raise TypeError(
-                f"Phrasing.options holds {odd[0]}; allowed: Option, as in Option(shown='left', value='left')"
-            )
-        if self.options and (type(self.answer) is not int or not 0 <= self.answer < len(self.options)):
-            raise ValueError(
-                f"Phrasing.answer is {self.answer!r}; with options it is the index of the right one, "
-                f"0 to {len(self.options) - 1}"
-            )
+        if odd := [type(option).__name__ for option in self.options if not isinstance(option, (str, *MEDIA))]:
+            raise TypeError(f"Phrasing.options holds {odd[0]}; allowed: str, {', '.join(m.__name__ for m in MEDIA)}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +57,9 @@ class Question:
     """Leaf of the tree, spelt "L1/Geometry/Distance"."""
     template: str
     format: FormatName
+    instructions: str
+    """What is the same for every question of this kind: axes, how to count, form of the answer; may be empty. With the
+    prompt it is complete."""
     prompt: str
     options: Sequence[str]
     """Texts without letters, or ids of media. Empty unless format is choice."""
@@ -107,6 +100,11 @@ class Question:
     """Keys of the line that this version does not know; reading and writing preserve them."""
 
     @property
+    def text(self) -> str:
+        """Instructions and prompt, as a model reads them."""
+        return f"{self.instructions}\n{self.prompt}" if self.instructions else self.prompt
+
+    @property
     def right_option(self) -> int | None:
         """Index of the right option; None without options, or where the answer is the letter of none."""
         letters = LETTERS[: len(self.options)]
@@ -129,6 +127,7 @@ class Question:
 
     def to_json(self) -> dict[str, Json]:
         """The object of one line: fields in this order, unknown keys last."""
-        record = asdict(self)
-        record |= record.pop("extra")
-        return record
+        return {name: getattr(self, name) for name in _FIELDS} | dict(self.extra)
+
+
+_FIELDS = tuple(field.name for field in fields(Question) if field.name != "extra")

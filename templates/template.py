@@ -1,18 +1,27 @@
-"""The base class of templates. Proposing facts, measuring them and phrasing them are separate methods."""
+"""The base class of templates. Proposing facts, measuring, answering, offering options and phrasing are separate."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
 from templates.answers import Answer
+from templates.answers.answers import Answers
+from templates.chance import Chance
+from templates.columns import Json
 from templates.cue import Cue
-from templates.fact import Fact
-from templates.measured import Measured, Undecided
+from templates.facts import Facts
+from templates.measured import Measured
+from templates.offer import Offer, fixed_options
 from templates.question import FormatName, Phrasing, Question
-from templates.scene.pictures import Params, Pictures
+from templates.scene.pictures import Pictures
 from templates.scene.placing import at_marks
 from templates.scene.scene import Scene
+from templates.wording import Wording, WordingError, wordings
+
+OwnFacts = Any
+"""Facts of the class that the template declares as `facts`."""
 
 
 class TemplateError(Exception):
@@ -24,7 +33,10 @@ class TemplateError(Exception):
 
 
 class Template(ABC):
-    """One kind of question about scenes. Four methods are abstract; the others have defaults."""
+    """One kind of question about scenes. Four methods are abstract; the others have defaults.
+
+    All but `phrase` and `cue` work on columns: a row is a fact.
+    """
 
     name: str
     """Registry name."""
@@ -34,6 +46,10 @@ class Template(ABC):
     """Leaf of the ability tree ("L1/Geometry/Distance")."""
     formats: tuple[FormatName, ...]
     """Formats in which a fact is asked."""
+    facts: ClassVar[type[Facts]]
+    """The parameters of its facts."""
+    labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {}
+    """By format with options: the words that every question offers. Other options: `offer`."""
     needs: frozenset[str]
     """Signals without which no fact can be asked."""
     reads: frozenset[str]
@@ -42,27 +58,42 @@ class Template(ABC):
     """Formats whose answers `cue` turns into hints; none by default."""
 
     @abstractmethod
-    def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
-        """Facts that may be worth asking, drawn by `rng`; the measurement may still refuse them."""
+    def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Facts:
+        """About `count` facts that may be worth asking, drawn by `rng`; the measurement may still refuse them."""
 
     @abstractmethod
-    def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
+    def measure(self, facts: OwnFacts, scene: Scene) -> Measured:
         """The measurement of each fact on `scene`, which may be any scene of the same media."""
 
     @abstractmethod
-    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
-        """The typed answer to a fact in a format, tolerance included. Pure."""
+    def answer(self, format: FormatName, facts: OwnFacts, measured: Measured) -> Answer | Answers:
+        """The typed answers in a format, tolerance included, as a stack; `Answers` where some facts have none. Pure.
+        Every row is measured."""
+
+    def offer(self, format: FormatName, facts: OwnFacts, answers: Answers, chance: Chance) -> Offer | None:
+        """The options of each question; None for a format without options. By default the words of `labels`."""
+        if format not in self.labels:
+            return None
+        return fixed_options(self.labels[format], answers.labels())
 
     @abstractmethod
-    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
-        """Prompt, marks and distractors. Pure except for `rng`."""
+    def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
+        """Prompt, media and options of one question. `fact`: a row as JSON; `offer`: its row. Pure."""
 
-    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
+    def wording(self, key: str) -> Wording:
+        """What it says in a format, or in a variant of it: by default from `<name>.toml` beside its module. Raises
+        `WordingError`."""
+        known = wordings(type(self))
+        if key not in known:
+            raise WordingError(f"{self.name}.toml has no [{key}]; it has {', '.join(known)}")
+        return known[key]
+
+    def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:
         """Parameters of a random fact, drawn before any signal is known: the yield is the share of such facts that are
         asked. None where this draw finds none; by default always, and the yield of the template is unknown."""
         return None
 
-    def placed(self, facts: Sequence[Fact], scene: Scene) -> list[Fact]:
+    def placed(self, facts: OwnFacts, scene: Scene) -> Facts:
         """Drawn facts, moved to places nearby that can be measured. By default pixels move to the nearest markable
         ones."""
         return at_marks(facts, scene)

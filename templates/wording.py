@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from templates.measured import Json
+from templates.columns import Json
 
 _ALLOWED = "instructions, prompts, options, placeholders"
 _FIELDS = frozenset(_ALLOWED.split(", "))

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from spatial_engine.dataset.dataset import Dataset
+
 pytestmark = pytest.mark.xdist_group("demo")  # one worker: the demo runs once
 
 ROOT = Path(__file__).parent.parent
@@ -49,8 +51,8 @@ def audit(demo: Path) -> dict[str, object]:
 
 
 def questions(demo: Path) -> list[dict[str, object]]:
-    """The data set's lines."""
-    return [json.loads(line) for line in (demo / "demo/dataset/questions.jsonl").read_text("utf-8").splitlines()]
+    """The data set's questions."""
+    return [question.to_json() for question in Dataset.open(demo / "demo/dataset").questions]
 
 
 def test_demo_asks_enough_over_all_leaves_and_nothing_wrong(demo: Path) -> None:

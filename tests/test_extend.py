@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from spatial_engine.dataset.dataset import Dataset
 from tests.films import texture
 
 ROOT = Path(__file__).parents[1]
@@ -56,12 +57,12 @@ def _install(folder: Path) -> None:
 
 
 def test_expert_and_template_make_questions(tried: Path) -> None:
-    lines = (tried / "dataset" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-    questions = [json.loads(line) for line in lines]
-    rolled = [question for question in questions if question["template"] == "roll_side"]
-    assert len(rolled) == 2 and all(question["answer"] == "yes" for question in rolled)
-    assert all(question["provenance"][0]["expert"] == "mounted_camera" for question in questions)
-    assert rolled[0]["margin"] == pytest.approx(0.2 / (0.01 / 0.995), rel=0.01)
+    questions = list(Dataset.open(tried / "dataset").questions)
+    rolled = [question for question in questions if question.template == "roll_side"]
+    assert len(rolled) == 2 and all(question.answer == "yes" for question in rolled)
+    assert len({question.prompt for question in rolled}) == 2 and rolled[0].instructions == "Answer yes or no."
+    assert all(question.provenance[0]["expert"] == "mounted_camera" for question in questions)
+    assert rolled[0].margin == pytest.approx(0.2 / (0.01 / 0.995), rel=0.01)
 
 
 def test_the_exporter_writes_its_table(tried: Path) -> None:

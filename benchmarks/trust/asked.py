@@ -7,13 +7,12 @@ from dataclasses import dataclass, field, replace
 from experts.clip import Clip
 from experts.sigma_calibration import packaged_calibration, with_sigma_calibration
 from experts.signals import Signals
-from spatial_engine.dataset.balance import Arranged
 from spatial_engine.dataset.question_line import question_of
 from spatial_engine.trust.candidates import pictures_of
 from spatial_engine.trust.label_audit import compare_labels
 from spatial_engine.trust.true_sequence import TrueClip
 from spatial_engine.trust.yield_share import scene_yield
-from templates.draft import Draft
+from templates.asked import Draft
 from templates.generate import Reasons, ask
 from templates.question import Question
 from templates.registry import create_templates
@@ -72,8 +71,8 @@ def asked(known: Known, signals: Signals, setup: Setup, templates: Iterable[str]
     found = {}
     for name in templates:
         template = setup.templates[name]
-        drafts = ask(template, scenes, setup.ask, setup.seed, Reasons())
-        questions = [_question(draft, known.clip) for draft in drafts]
+        parts = ask(template, scenes, setup.ask, setup.seed, Reasons())
+        questions = [_question(draft, known.clip) for part in parts for draft in part.drafts()]
         verdicts = list(compare_labels(questions, {known.clip.id: known.truth}))
         words: dict[str, set[str]] = {}
         for verdict in verdicts:
@@ -97,8 +96,8 @@ def asked(known: Known, signals: Signals, setup: Setup, templates: Iterable[str]
 
 
 def _question(draft: Draft, clip: Clip) -> Question:
-    """The question with options in the order of phrasing; only a whole data set is balanced over letters."""
-    return question_of(Arranged(draft=draft, order=tuple(range(len(draft.phrasing.options)))), clip)
+    """The question with options in the order of the draft; only a whole data set is balanced over letters."""
+    return question_of(draft, range(len(draft.options)), clip)
 
 
 def count(found: Iterable[Asked]) -> Counter[str]:

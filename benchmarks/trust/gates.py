@@ -3,19 +3,21 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import permutations
 from math import inf, pi
 
 import numpy as np
 
 from experts.signals import Matches, NoEstimate, PointTracks, Signal, SparsePoints
 from templates.answers import Answer, Label
-from templates.answers.order import order_label
-from templates.fact import Fact
-from templates.measured import Measured, Undecided
+from templates.answers.answers import Answers
+from templates.chance import Chance
+from templates.columns import Json
+from templates.facts import Facts
+from templates.measured import Measured
 from templates.media import Photo
+from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.simulation.route import RouteOrder
+from templates.simulation.route import RouteOrder, ShuffledPhotos
 from templates.template import Template
 
 Found = Mapping[str, Signal | NoEstimate]
@@ -69,25 +71,29 @@ def _no_outliers(signal: Signal | NoEstimate) -> Signal | NoEstimate:
 class _NearlyAsShort(RouteOrder):
     """Asks also where another route is nearly as short."""
 
-    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:
         assert measured.label is not None and measured.margin is not None
-        return Label(text=measured.label, margin=measured.margin)
+        return Answers.of(Label(text=measured.label, margin=measured.margin), measured.why)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _ShortestOfAll(RouteOrder):
     """Asks for the shortest route, whatever the time stamps say."""
 
-    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+    def offer(self, format: FormatName, facts: ShuffledPhotos, answers: Answers, chance: Chance) -> Offer | None:
+        shuffled = [_as_if_taken(label) for label in answers.labels().tolist()]
+        return super().offer(format, replace(facts, shuffled=np.array(shuffled)), answers, chance)
+
+    def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         assert isinstance(answer, Label)
-        shuffled = fact.params["shuffled"]
-        orders = permutations(range(len(shuffled)))
-        order = next(order for order in orders if order_label([k + 2 for k in order]) == answer.text)
-        as_if = {**fact.params, "shuffled": [order.index(k) for k in range(len(order))]}
-        phrased = super().phrase(format, replace(fact, params=as_if), answer, rng)
-        if isinstance(phrased, Undecided):
-            return phrased
-        return replace(phrased, media=tuple(Photo(frame=frame) for frame in (fact.params["first"], *shuffled)))
+        phrased = super().phrase(format, {**fact, "shuffled": _as_if_taken(str(answer.text))}, answer, offer)
+        return replace(phrased, media=tuple(Photo(frame=frame) for frame in (fact["first"], *fact["shuffled"])))
+
+
+def _as_if_taken(label: str) -> list[int]:
+    """Frames of the shuffled photos with which the order of that name is the one that was taken."""
+    order = [int(number) - 2 for number in label.split()] or list(range(4))
+    return [order.index(k) for k in range(len(order))]
 
 
 def _gates(guards: str, **named: Mapping[str, object]) -> list[Gate]:

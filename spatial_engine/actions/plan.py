@@ -13,7 +13,7 @@ from action_mapping.primitives import COMPONENTS, STAY
 from spatial_engine.errors import UsageError
 from spatial_engine.sources.trajectories.text_rows import read_text
 from spatial_engine.sources.trajectories.trajectory import Axes, Scale
-from templates.measured import Json
+from templates.columns import Json
 
 LONGEST = 1e9
 """Largest step size, in metres or radians."""

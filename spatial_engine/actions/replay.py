@@ -9,7 +9,7 @@ from action_mapping import Residual, replay_all, residuals
 from spatial_engine.actions.plan import ActionPlan
 from spatial_engine.errors import UsageError
 from spatial_engine.sources.trajectories import Trajectory
-from templates.measured import Json
+from templates.columns import Json
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from spatial_engine.dataset.audit import set_human
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.scoring.statistics import AnnotatorAgreement, clopper_pearson, cohens_kappa
 from templates.ability import LEAVES
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 DISPUTED = "disputed"

@@ -17,7 +17,7 @@ from spatial_engine.adjudication.steps import MAX_NOTE, WORDS, Judgement, Step, 
 from spatial_engine.adjudication.verdicts import Verdicts
 from spatial_engine.atomic_file import atomic_file, write_json
 from spatial_engine.errors import UsageError
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 _UNKNOWN_TIME = "1970-01-01T00:00:00Z"
@@ -122,7 +122,7 @@ def _task(verdicts: Verdicts, question: Question, judgements: Mapping[str, Judge
             "question_id": question.id,
             "content": content_hash(question),
             "ability": question.ability,
-            "prompt": "\n".join([question.prompt, *lettered]),
+            "prompt": "\n".join([question.text, *lettered]),
             "pictures": [
                 f"/data/local-files/?d={quote(str(file.relative_to(root.parent)))}"
                 for file in files

@@ -23,7 +23,7 @@ from spatial_engine.errors import UsageError
 from spatial_engine.loopback import HOST, LoopbackServer
 from spatial_engine.options import AdjudicateOptions, chosen, words
 from spatial_engine.progress import counted, printable
-from templates.measured import Json
+from templates.columns import Json
 
 _MAX_BODY_BYTES = 1 << 16
 _POLICY = (

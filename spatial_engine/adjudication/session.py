@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 from spatial_engine.adjudication.showing import agrees, evidence, read_own, recorded, shown, times_s
 from spatial_engine.adjudication.steps import MAX_NOTE, WORDS, Action, History, Judgement, Step
 from spatial_engine.report.cards import tolerance_in_words
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 MAX_OWN = 4000

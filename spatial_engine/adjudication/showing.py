@@ -9,7 +9,7 @@ from spatial_engine.dataset.question_line import plain
 from spatial_engine.scoring.own import read, score_read
 from spatial_engine.scoring.reading import Unreadable
 from templates.answers.score import Score
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 PICTURES = {
@@ -20,7 +20,7 @@ PICTURES = {
     ".mp4": "video/mp4",
 }
 """MIME types of served pictures and videos, by suffix."""
-_CONTENT = ("format", "prompt", "options", "answer", "unit", "tolerance", "scorer_params", "media")
+_CONTENT = ("format", "text", "options", "answer", "unit", "tolerance", "scorer_params", "media")
 
 
 def content_hash(question: Question) -> str:
@@ -39,7 +39,7 @@ def shown(question: Question) -> dict[str, Json]:
             "id": question.id,
             "ability": question.ability,
             "format": question.format,
-            "prompt": question.prompt,
+            "prompt": question.text,
             "unit": question.unit,
             "names": sorted(question.answer) if question.format == "json" and isinstance(question.answer, dict) else [],
             "pictures": [picture for picture in pictures if not picture["option"]],

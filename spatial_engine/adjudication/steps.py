@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Literal, get_args
 
 from spatial_engine.atomic_file import one_writer
 from spatial_engine.errors import UsageError
-from templates.measured import Json
+from templates.columns import Json
 
 Word = Literal["right", "wrong", "undecided", "bad"]
 """The recorded answer is right | it is wrong | the pictures do not decide it | the question is bad."""

@@ -13,7 +13,7 @@ from spatial_engine.adjudication.showing import recorded
 from spatial_engine.adjudication.steps import WORDS
 from spatial_engine.adjudication.verdicts import Verdicts
 from spatial_engine.progress import counted, printable
-from templates.measured import Json
+from templates.columns import Json
 
 
 def show_summary(verdicts: Verdicts, human: Mapping[str, Json] | None, to: Console) -> None:

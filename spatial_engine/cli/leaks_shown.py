@@ -9,7 +9,7 @@ from rich.table import Table
 
 from spatial_engine.dataset.split import Divided
 from spatial_engine.progress import counted, printable
-from templates.measured import Json
+from templates.columns import Json
 
 _SHOWN = 20
 

@@ -13,7 +13,7 @@ from spatial_engine.options import GenerateOptions, words
 from spatial_engine.progress import Progress
 from spatial_engine.sources import clip_from_json
 from spatial_engine.store.store import Store
-from templates.draft import ClipQuestions, Refusal
+from templates.asked import ClipQuestions, Refusal
 from templates.generate import ask_clip
 from templates.registry import UnknownAbilityError, create_templates
 from templates.settings import AskSettings
@@ -119,4 +119,4 @@ def _failed(template: Template, error: Exception) -> str:
 def _none_because(clip_id: str, crash: Crashed) -> ClipQuestions:
     reason = f"{CRASHED}: {crash.error}"
     refusal = Refusal(clip_id=clip_id, template="", ability="", format=None, reason=reason, count=1)
-    return ClipQuestions(clip_id=clip_id, drafts=(), refusals=(refusal,))
+    return ClipQuestions(clip_id=clip_id, asked=(), refusals=(refusal,))

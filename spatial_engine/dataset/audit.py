@@ -12,8 +12,8 @@ from spatial_engine.dataset.question_line import plain
 from spatial_engine.leaks.leak_audit import leak_audit
 from spatial_engine.scoring.own import chance
 from templates.ability import LEAVES
-from templates.draft import Refusal
-from templates.measured import Json
+from templates.asked import Refusal
+from templates.columns import Json
 from templates.question import Question
 from templates.unanswerable import UNDETERMINED, offers_undetermined
 

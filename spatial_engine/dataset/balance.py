@@ -1,20 +1,19 @@
-"""Balances the questions of all clips: drops near-duplicates and surplus answers, and arranges letters in blocks."""
+"""Balances the questions of all clips: drops near-duplicates and surplus answers, and arranges letters in blocks.
 
-import json
+It works on small keys: nothing is in words yet.
+"""
+
+import heapq
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Bool
 
-from spatial_engine.dataset.even_unanswerable import drop, drop_order, offered_evenly, surplus_unanswerable
-from templates.draft import Draft, Refusal
-from templates.measured import Json
-from templates.question import LETTERS, Photo
-from templates.unanswerable import UNDETERMINED
-
-Group = tuple[str, ...]
+from spatial_engine.dataset.keys import Keys, groups
+from templates.asked import Asked, Choose, Draft, Refusal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +22,8 @@ class BalanceSettings:
 
     near_duplicate: float = 0.02
     """Marks closer than this share of the picture's diagonal are one point (the max tolerance of a marked point)."""
+    near_frames: float = 0.02
+    """Photos closer in time than this share of the frames that are asked about in the clip are one photo."""
     max_text_share: float = 0.6
     """Largest share of a template's choices with the same text as right answer, ..."""
     max_text_gain: float = 0.15
@@ -42,146 +43,152 @@ class BalanceSettings:
 
 
 DEFAULTS = BalanceSettings()
+Gone = Bool[np.ndarray, "n"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Arranged:
-    """A draft that is kept."""
+    """A question that is kept."""
 
-    draft: Draft
+    asked: Asked
+    row: int
     order: tuple[int, ...] = ()
-    """For a choice: the index of the phrasing's option at each letter."""
+    """For a choice: the index of the offered option at each letter."""
 
     @property
-    def letter(self) -> str:
-        """The right letter of a choice."""
-        return LETTERS[self.order.index(self.draft.written)]
+    def clip_id(self) -> str:
+        """Of the clip that it asks about."""
+        return self.asked.clip_id
+
+    def draft(self, choose: Choose | None = None) -> Draft:
+        """The question in words."""
+        return self.asked.draft(self.row, choose)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Balanced:
-    """The kept drafts, sorted by (clip, fact, format), and the dropped ones by reason."""
+    """The kept questions, sorted by (clip, fact, format), and the dropped ones by reason."""
 
     arranged: tuple[Arranged, ...]
     dropped: tuple[Refusal, ...]
 
 
 def balance(
-    drafts: Iterable[Draft],
+    asked: Iterable[Asked],
     diagonals_px: Mapping[str, float],
     seed: int,
     settings: BalanceSettings = DEFAULTS,
 ) -> Balanced:
-    """Drops surplus drafts and arranges the letters. `diagonals_px`: full-size picture diagonal by clip id. Independent
-    of the order of its input."""
-    kept = sorted(drafts, key=lambda d: (d.clip_id, d.fact_id, d.format))
-    dropped: Counter[tuple[str, str, str, str, str]] = Counter()
-    rules: dict[str, Callable[[Sequence[Draft]], set[int]]] = {
-        "near-duplicate of another question": lambda ds: _near_duplicates(ds, diagonals_px, settings),
-        "dropped to balance yes and no": lambda ds: _surplus_yes_no(ds, seed, settings),
-        "dropped to balance the words of right answers": lambda ds: _surplus_texts(ds, seed, settings),
-        "dropped to keep one leaf from dominating": lambda ds: _surplus_leaves(ds, seed, settings),
-        "dropped to keep unanswerable rare": lambda ds: surplus_unanswerable(ds, seed, settings.unanswerable_share),
+    """Drops surplus questions and arranges the letters. `diagonals_px`: full-size picture diagonal by clip id.
+    Independent of the order of its input, and, but for near-duplicates, which are sought within a table, of how it is
+    split into tables."""
+    asked = sorted(asked, key=lambda one: (one.clip_id, one.template.name, one.format))
+    spans = _spans(asked)
+    near = [
+        _near_duplicates(
+            one, settings.near_duplicate * diagonals_px[one.clip_id], settings.near_frames * spans[one.clip_id]
+        )
+        for one in asked
+    ]
+    keys, dropped = Keys.of(asked, seed), Counter[tuple[str, str, str, str, str]]()
+    rules: dict[str, Callable[[Keys], Gone]] = {
+        "near-duplicate of another question": lambda k: np.array(
+            [near[p][r] for p, r in zip(k.part, k.row, strict=True)]
+        ),
+        "dropped to balance yes and no": lambda k: _surplus_yes_no(k, settings),
+        "dropped to balance the words of right answers": lambda k: _surplus_words(k, settings),
+        "dropped to keep one leaf from dominating": lambda k: _surplus_leaves(k, settings),
+        "dropped to keep unanswerable rare": lambda k: _surplus_unanswerable(k, settings.unanswerable_share),
     }
     for reason, rule in rules.items():
-        gone = rule(kept)
-        dropped.update((d.clip_id, d.template, d.ability, d.format, reason) for i, d in enumerate(kept) if i in gone)
-        kept = [d for i, d in enumerate(kept) if i not in gone]
+        gone = rule(keys).astype(bool)
+        dropped.update((*_names(asked[part]), reason) for part in keys.part[gone])
+        keys = keys.take(~gone)
     refusals = tuple(
-        Refusal(clip_id=clip, template=template, ability=ability, format=format, reason=reason, count=count)
-        for (clip, template, ability, format, reason), count in sorted(dropped.items())
+        Refusal(clip_id=clip_id, template=template, ability=ability, format=format, reason=reason, count=count)
+        for (clip_id, template, ability, format, reason), count in sorted(dropped.items())
     )
-    return Balanced(arranged=_arranged(offered_evenly(kept, seed, settings.unanswerable_share), seed), dropped=refusals)
+    return Balanced(arranged=_arranged(keys, seed, settings.unanswerable_share), dropped=refusals)
 
 
-def _near_duplicates(drafts: Sequence[Draft], diagonals_px: Mapping[str, float], settings: BalanceSettings) -> set[int]:
-    """The later drafts of pairs with equal template, clip, format, frames and answer, and nearly equal points."""
-    seen: dict[object, list[Draft]] = defaultdict(list)
-    gone = set()
-    for index, draft in enumerate(drafts):
-        near_px = settings.near_duplicate * diagonals_px[draft.clip_id]
-        earlier = seen[_asks(draft)]
-        if any(_same_points(draft, other, near_px) and _same_answer(draft, other) for other in earlier):
-            gone.add(index)
-        else:
-            earlier.append(draft)
+def _names(asked: Asked) -> tuple[str, str, str, str]:
+    return asked.clip_id, asked.template.name, asked.template.ability, asked.format
+
+
+def _spans(asked: Iterable[Asked]) -> dict[str, float]:
+    """Number of frames from the first to the last that is asked about, by clip."""
+    found: dict[str, list[np.ndarray]] = defaultdict(list)
+    for one in asked:
+        frames = one.facts.all_frames()
+        found[one.clip_id].append(frames[frames >= 0])
+    shown = {clip: np.concatenate(parts) for clip, parts in found.items()}
+    return {clip: float(np.ptp(frames)) if len(frames) else 0.0 for clip, frames in shown.items()}
+
+
+def _near_duplicates(asked: Asked, near_px: float, near_frames: float) -> Gone:
+    """The later questions of pairs with equal parameters and answer, and nearly equal frames and points."""
+    gone = np.zeros(len(asked), dtype=bool)
+    words = np.unique(asked.right_words(), return_inverse=True)[1]
+    points, frames = asked.facts.pixels(), asked.facts.all_frames()
+    unknown = np.isnan(points).any(axis=2)
+    for rows in groups(*asked.facts.others().T, words):
+        if len(rows) < 2:
+            continue
+        kept: list[int] = []
+        for row in rows[np.argsort(asked.fact_ids[rows])].tolist():
+            apart_px = np.linalg.norm(points[kept] - points[row], axis=2)
+            close = ((apart_px <= near_px) | (unknown[kept] & unknown[row])).all(axis=1)
+            close &= np.abs(frames[kept] - frames[row]).max(axis=1, initial=0) <= near_frames
+            gone[row] = close.any() and (close & asked.answers.repeat(kept, row)).any()
+            kept += [] if gone[row] else [row]
     return gone
 
 
-def _asks(draft: Draft) -> tuple[object, ...]:
-    photos = tuple(
-        (medium.frame, tuple(mark.text for mark in medium.marks)) if isinstance(medium, Photo) else None
-        for medium in draft.phrasing.media
-    )
-    asked = json.dumps(_without_pixels(dict(draft.fact.params)), sort_keys=True)
-    return draft.clip_id, draft.template, draft.format, asked, photos, draft.right_words
-
-
-def _without_pixels(value: Json) -> Json:
-    """The parameters of a fact with None for floats: frames, ids and words remain."""
-    if isinstance(value, dict):
-        return {key: _without_pixels(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_pixels(item) for item in value]
-    return None if isinstance(value, float) else value
-
-
-def _same_points(a: Draft, b: Draft, near_px: float) -> bool:
-    here, there = _points(a), _points(b)
-    return here.shape == there.shape and bool(np.all(np.hypot(*(here - there).T) <= near_px))
-
-
-def _points(draft: Draft) -> np.ndarray:
-    photos = [medium for medium in draft.phrasing.media if isinstance(medium, Photo)]
-    return np.array([mark.xy_px for photo in photos for mark in photo.marks], dtype=float).reshape(-1, 2)
-
-
-def _same_answer(a: Draft, b: Draft) -> bool:
-    """Whether numbers and points agree within their tolerances; `_asks` compares words."""
-    return type(a.answer) is not type(b.answer) or a.answer.repeats(b.answer)
-
-
-def _surplus_yes_no(drafts: Sequence[Draft], seed: int, settings: BalanceSettings) -> set[int]:
+def _surplus_yes_no(keys: Keys, settings: BalanceSettings) -> Gone:
     """Surplus yes/no questions: counts of yes and no of a template differ by at most one."""
-    gone: set[int] = set()
-    for counts in _by_words(drafts, options=False).values():
-        (_, most), *others = _ranked(counts)
-        least = len(others[0][1]) if others else 0
-        gone |= drop(drafts, most, len(most) - max(least + 1 if least else settings.kept_one_sided, 1), seed)
+    gone = np.zeros(len(keys), dtype=bool)
+    for by_word in _by_words(keys, keys.yes_no):
+        most, *others = by_word
+        least = len(others[0]) if others else 0
+        kept = max(least + 1 if least else settings.kept_one_sided, 1)
+        gone[keys.first_dropped(most, len(most) - kept)] = True
     return gone
 
 
-def _surplus_texts(drafts: Sequence[Draft], seed: int, settings: BalanceSettings) -> set[int]:
-    """Surplus choices whose right option has the most frequent text of the template."""
-    gone: set[int] = set()
-    for counts in _by_words(drafts, options=True).values():
-        (_, most), *others = _ranked(counts)
-        rest = sum(len(indices) for _, indices in others)
-        options = min(_answers_offered(drafts[index]) for indices in counts.values() for index in indices)
+def _surplus_words(keys: Keys, settings: BalanceSettings) -> Gone:
+    """Surplus choices whose right option has the most frequent words of the template."""
+    gone = np.zeros(len(keys), dtype=bool)
+    for by_word in _by_words(keys, keys.options > 0):
+        most, *others = by_word
+        options = min(int(keys.options[rows].min()) for rows in by_word)
         share = min(settings.max_text_share, 1 / options + settings.max_text_gain)
-        gone |= drop(
-            drafts, most, len(most) - max(int(share / (1 - share) * rest + 1e-9), settings.kept_one_sided), seed
-        )
+        rest = sum(map(len, others))
+        kept = max(int(share / (1 - share) * rest + 1e-9), settings.kept_one_sided)
+        gone[keys.first_dropped(most, len(most) - kept)] = True
     return gone
 
 
-def _answers_offered(draft: Draft) -> int:
-    """Options of a choice except "cannot be determined", which `offered_evenly` may remove."""
-    return sum(option.value != UNDETERMINED for option in draft.phrasing.options)
+def _by_words(keys: Keys, which: Gone) -> list[list[np.ndarray]]:
+    """By template: the rows of each word of the right answer, the most frequent first."""
+    rows = np.flatnonzero(which & (keys.words > 0))
+    found: dict[int, list[np.ndarray]] = defaultdict(list)
+    for group in groups(keys.template[rows], keys.words[rows]):
+        found[int(keys.template[rows[group[0]]])].append(rows[group])
+    return [sorted(by_word, key=lambda group: -len(group)) for by_word in found.values()]
 
 
-def _surplus_leaves(drafts: Sequence[Draft], seed: int, settings: BalanceSettings) -> set[int]:
+def _surplus_leaves(keys: Keys, settings: BalanceSettings) -> Gone:
     """Questions of leaves above their largest share, unless that drops too many."""
-    leaves: dict[str, list[int]] = defaultdict(list)
-    for index, draft in enumerate(drafts):
-        leaves[draft.ability].append(index)
-    counts = [len(indices) for indices in leaves.values()]
+    gone, leaves = np.zeros(len(keys), dtype=bool), groups(keys.leaf)
     if settings.max_leaf_share is None or len(leaves) < settings.min_leaves:
-        return set()
+        return gone
+    counts = [len(rows) for rows in leaves]
     limit = _leaf_limit(counts, settings.max_leaf_share)
-    if sum(min(n, limit) for n in counts) < (1 - settings.leaf_limit_may_drop) * len(drafts):
-        return set()
-    return set().union(*(_thin(drafts, indices, len(indices) - limit, seed) for indices in leaves.values()))
+    if sum(min(n, limit) for n in counts) < (1 - settings.leaf_limit_may_drop) * len(keys):
+        return gone
+    for rows in leaves:
+        gone[_thinned(keys, rows, len(rows) - limit)] = True
+    return gone
 
 
 def _leaf_limit(counts: Sequence[int], share: float) -> int:
@@ -192,55 +199,93 @@ def _leaf_limit(counts: Sequence[int], share: float) -> int:
     return max(1, limit)  # the range starts at 1, so the index of the first excess is the last limit without one
 
 
-def _thin(drafts: Sequence[Draft], indices: Sequence[int], surplus: int, seed: int) -> set[int]:
-    """Drops `surplus` questions of a leaf, each from the answer that is then the most frequent, to keep the balance."""
-    groups: dict[Group, list[int]] = defaultdict(list)
-    for index in drop_order(drafts, indices, seed):
-        draft = drafts[index]
-        groups[draft.template, draft.format, draft.right_words or ""].append(index)
-    gone: set[int] = set()
+def _thinned(keys: Keys, rows: np.ndarray, surplus: int) -> list[int]:
+    """`surplus` rows of a leaf, each from the answer that is then the most frequent, to keep the balance."""
+    if surplus <= 0:
+        return []
+    rows = keys.in_order_of_dropping(rows)
+    by_answer = groups(keys.template[rows], keys.format[rows], keys.words[rows])
+    heap = [(-len(group), k, 0) for k, group in enumerate(by_answer)]
+    heapq.heapify(heap)
+    gone = []
     for _ in range(surplus):
-        gone.add(max(sorted(groups.items()), key=lambda item: len(item[1]))[1].pop(0))
+        left, k, taken = heapq.heappop(heap)
+        gone.append(int(rows[by_answer[k][taken]]))
+        heapq.heappush(heap, (left + 1, k, taken + 1))
     return gone
 
 
-def _by_words(drafts: Sequence[Draft], *, options: bool) -> dict[str, dict[str, list[int]]]:
-    """Indices by template and words of the right answer, of drafts with options or without."""
-    found: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for index, draft in enumerate(drafts):
-        if bool(draft.phrasing.options) == options and draft.right_words is not None:
-            found[draft.template][draft.right_words].append(index)
-    return found
+def _surplus_unanswerable(keys: Keys, share: float) -> Gone:
+    """Unanswerable choices above their share of a template's choices that offer "cannot be determined"."""
+    gone = np.zeros(len(keys), dtype=bool)
+    for answerable, unanswerable in _offering(keys):
+        allowed = int(share / (1 - share) * len(answerable) + 1e-9)
+        gone[keys.first_dropped(unanswerable, len(unanswerable) - allowed)] = True
+    return gone
 
 
-def _ranked(counts: Mapping[str, list[int]]) -> list[tuple[str, list[int]]]:
-    return sorted(counts.items(), key=lambda item: (-len(item[1]), item[0]))
+def _no_longer_offered(keys: Keys, share: float) -> Gone:
+    """Choices that lose the option "cannot be determined", where it would be right too rarely. Clips with unanswerable
+    choices keep it longest."""
+    gone = np.zeros(len(keys), dtype=bool)
+    clips = [keys.asked[part].clip_id for part in keys.part]
+    for answerable, unanswerable in _offering(keys):
+        own = {clips[row] for row in unanswerable}
+        surplus = len(answerable) - round((1 - share) / share * len(unanswerable))
+        in_order = sorted(keys.in_order_of_dropping(answerable), key=lambda row: clips[row] in own)
+        gone[in_order[: max(surplus, 0)]] = True
+    return gone
 
 
-def _arranged(drafts: Sequence[Draft], seed: int) -> tuple[Arranged, ...]:
+def _offering(keys: Keys) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Rows of the choices with that option, by template: answerable and unanswerable ones."""
+    rows = np.flatnonzero(keys.offers)
+    found = [rows[group] for group in groups(keys.template[rows])]
+    return [(group[~keys.unanswerable[group]], group[keys.unanswerable[group]]) for group in found]
+
+
+def _arranged(keys: Keys, seed: int, unanswerable_share: float) -> tuple[Arranged, ...]:
     """Takes the place of the right option from shuffled blocks 0..k-1, by number of options; shuffles the others."""
-    places: dict[int, Callable[[], int]] = {}
-    arranged = []
-    for draft in drafts:
-        k = len(draft.phrasing.options)
-        if not k:
-            arranged.append(Arranged(draft=draft))
+    offered = keys.offers & ~_no_longer_offered(keys, unanswerable_share)
+    place_of, arranged = even_choice(seed), []
+    for part, row, options, undetermined, draw in zip(
+        keys.part.tolist(), keys.row.tolist(), keys.options.tolist(), offered.tolist(), keys.draw.tolist(), strict=True
+    ):
+        asked, count = keys.asked[part], options + undetermined
+        if not options:
+            arranged.append(Arranged(asked=asked, row=row))
             continue
-        place = places.setdefault(k, _blocks(k, seed))()
-        rng = np.random.default_rng([seed, int(draft.fact_id, 16)])
-        others = rng.permutation([option for option in range(k) if option != draft.phrasing.answer]).tolist()
-        arranged.append(Arranged(draft=draft, order=(*others[:place], draft.phrasing.answer, *others[place:])))
+        right = asked.right_option(row)
+        place = place_of("letter", count)
+        others = [option for option in range(count) if option != right]
+        others = [others[k] for k in _shuffled(len(others), draw)]
+        arranged.append(Arranged(asked=asked, row=row, order=(*others[:place], right, *others[place:])))
     return tuple(arranged)
 
 
-def _blocks(k: int, seed: int) -> Callable[[], int]:
-    """An endless source of places; each block of k holds every place once."""
-    rng = np.random.default_rng([seed, k])
-    block: list[int] = []
+def _shuffled(count: int, draw: float) -> list[int]:
+    """The order of `count` things that a number from 0 to 1 stands for (a factorial base)."""
+    left, order = list(range(count)), []
+    for k in range(count, 0, -1):
+        draw *= k
+        order.append(left.pop(int(draw)))
+        draw -= int(draw)
+    return order
 
-    def next_place() -> int:
-        if not block:
-            block.extend(rng.permutation(k).tolist())
-        return block.pop()
 
-    return next_place
+def even_choice(seed: int) -> Choose:
+    """A choice that takes each of a key's indices equally often, in shuffled blocks."""
+    blocks: dict[tuple[str, int], Iterator[int]] = {}
+
+    def choose(key: str, count: int) -> int:
+        if (key, count) not in blocks:
+            blocks[key, count] = _blocks(count, np.random.default_rng([seed, count, *key.encode()]))
+        return next(blocks[key, count])
+
+    return choose
+
+
+def _blocks(count: int, rng: np.random.Generator) -> Iterator[int]:
+    """Without end: each block of `count` holds every index once."""
+    while True:
+        yield from rng.permutation(count).tolist()

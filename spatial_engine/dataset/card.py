@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from templates.measured import Json
+from templates.columns import Json
 from templates.unanswerable import UNDETERMINED
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -28,8 +28,10 @@ _HUB_LICENCES = ("Apache-2.0", "MIT", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0
 _REASONS = 10
 """Rows of reasons shown; more are folded."""
 _SCORING = """\
-`questions.jsonl` holds one JSON object per line. Show the pictures of `media` in their order (those with `"option":
-true` are the options of a choice, in the order of `options`), then `prompt`, then the options lettered A, B, C ...
+`questions.jsonl` holds one JSON object per line; its `origin` names the line of `provenance.jsonl` with the question's
+`instructions`, `provenance` and `licence`. Show the pictures of `media` in their order (those with `"option": true` are
+the options of a choice, in the order of `options`), then `instructions` and `prompt`, then the options lettered A, B,
+C ...
 
 - `choice`: right if the letter is `answer`. `yes_no`: right if the word is `answer`.
 - `numeric`: right within `tolerance` of `answer`; a count (`scorer` is `count`) if it is equal. `json`: every number

@@ -1,6 +1,6 @@
-"""A data set on disk: DATASET/{questions.jsonl, media/, audit.json, README.md}. It is written whole or not at all."""
+"""A data set on disk: questions.jsonl, provenance.jsonl, media/, audit.json, README.md. It is written whole or not at
+all."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spatial_engine.atomic_file import read_json
-from spatial_engine.dataset.question_line import from_line
+from spatial_engine.dataset.lines import read_questions
 from spatial_engine.errors import SpatialEngineError, UsageError
 from spatial_engine.output_folder import atomic_folder, check_free, recover
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
-FORMAT_VERSION = 2
-"""Version of `questions.jsonl` and `audit.json`."""
+FORMAT_VERSION = 3
+"""Version of `questions.jsonl`, `provenance.jsonl` and `audit.json`."""
 
 
-_OURS = frozenset({"questions.jsonl", "media", "audit.json", "README.md", "report"})
+_OURS = frozenset({"questions.jsonl", "provenance.jsonl", "media", "audit.json", "README.md", "report"})
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,8 @@ class Dataset:
 
     @property
     def questions(self) -> Iterator[Question]:
-        """All questions, by (clip, fact, format), read one at a time."""
-        with (self.path / "questions.jsonl").open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                try:
-                    yield from_line(line)
-                except (json.JSONDecodeError, KeyError) as error:
-                    cause = f"line {number} of {self.path / 'questions.jsonl'} is not a question: {error}"
-                    raise UsageError(cause, "generate the data set again") from error
+        """All questions, by (clip, fact, format), read one at a time. Raises `UsageError` for damaged files."""
+        return read_questions(self.path)
 
     @property
     def audit(self) -> dict[str, Json]:

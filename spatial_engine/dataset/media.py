@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from PIL import Image
 from experts.clip import Clip, Picture
 from experts.footage.encoding import write_mp4
 from spatial_engine.dataset import drawing, photo_marks
-from templates.measured import Json
+from templates.columns import Json
 from templates.media import Drawing, Mark, Medium, Photo, PhotoMark, Sheet, Video
 
 JPEG_QUALITY = 92
@@ -21,6 +22,7 @@ SUFFIXES = {Photo: ".jpg", Video: ".mp4", Drawing: ".png", Sheet: ".png"}
 _FPS = 2.0  # of a video of footage without time stamps
 
 
+@lru_cache(maxsize=1 << 14)
 def medium_id(clip_id: str, medium: Medium) -> str:
     """16 hex digits of all that a medium shows: clip, frames and marks of a photo or video, shapes of a drawing. It
     contains no name chosen by the user."""

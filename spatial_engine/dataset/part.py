@@ -11,9 +11,9 @@ from spatial_engine.atomic_file import write_json
 from spatial_engine.dataset.audit import audit
 from spatial_engine.dataset.card import card
 from spatial_engine.dataset.dataset import Dataset, dataset_folder, scenes_of
-from spatial_engine.dataset.question_line import to_line
+from spatial_engine.dataset.lines import write_questions
 from spatial_engine.output_folder import place_file
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 _UNKNOWN = frozenset(("", "unknown", "none", "null"))
@@ -62,8 +62,7 @@ def write_part(
         (folder / "media").mkdir()
         for medium in sorted({str(m["path"]) for q in questions for m in q.media if m.get("path")}):
             place_file(whole.path / medium, folder / medium)
-        with (folder / "questions.jsonl").open("w", encoding="utf-8", newline="\n") as lines:
-            lines.writelines(f"{to_line(question)}\n" for question in questions)
+        write_questions(folder, questions)
         own = audit(
             questions,
             refused=(),

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from hashlib import sha256
 
@@ -10,58 +10,78 @@ import numpy as np
 
 from experts.clip import Clip
 from spatial_engine.dataset import media
-from spatial_engine.dataset.balance import Arranged
-from templates.measured import Json
-from templates.question import Question
+from templates.asked import Draft
+from templates.columns import Json
+from templates.question import LETTERS, Question
 
 _KNOWN = {field.name for field in fields(Question)} - {"extra"}
 
 
-def question_of(arranged: Arranged, clip: Clip) -> Question:
-    """The finished question: id, letter, media entries, and what it keeps of the typed answer."""
-    draft, phrasing = arranged.draft, arranged.draft.phrasing
+def question_of(draft: Draft, order: Sequence[int], clip: Clip) -> Question:
+    """The finished question: id, letter, media entries, and what it keeps of the typed answer.
+
+    `order`: for a choice, the index of the draft's option at each letter.
+    """
     recorded = draft.answer.to_json()
-    entries = {entry["id"]: entry for entry in (media.record(clip, medium) for medium in phrasing.media)}
-    options = [phrasing.options[index] for index in arranged.order]
+    entries = {entry["id"]: entry for entry in (media.record(clip, medium) for medium in draft.media)}
+    options = [draft.options[index] for index in order]
     for option in options:
         if not isinstance(option.shown, str):
             entry = media.record(clip, option.shown)
             entries[entry["id"]] = {**entry, "option": True}
     values = [option.value for option in options]
+    written = recorded.answer if draft.written is None else draft.written
     return Question(
         id=sha256(f"{draft.fact_id}/{draft.format}".encode()).hexdigest()[:16],
         ability=draft.ability,
         template=draft.template,
         format=draft.format,
-        prompt=phrasing.prompt,
+        instructions=draft.instructions,
+        prompt=draft.prompt,
         options=[o.shown if isinstance(o.shown, str) else media.medium_id(clip.id, o.shown) for o in options],
-        answer=arranged.letter if arranged.order else draft.written,
+        answer=LETTERS[list(order).index(draft.written)] if order else written,
         value=recorded.value,
-        unit=recorded.unit if phrasing.answer is None else "",
+        unit=recorded.unit if draft.written is None else "",
         sigma=recorded.sigma,
         tolerance=recorded.tolerance,
         margin=recorded.margin,
         scorer=draft.answer.name,
         scorer_params={**recorded.scorer_params, **({"option_values": values} if any(values) else {})},
         media=list(entries.values()),
-        fact=draft.fact.params,
+        fact=draft.fact,
         fact_id=draft.fact_id,
         evidence=draft.evidence,
         clip=clip.id,
         seed=draft.seed,
-        provenance=draft.provenance,
-        licence=draft.licence,
+        provenance=draft.origin.provenance,
+        licence=draft.origin.licence,
     )
 
 
 def to_line(question: Question) -> str:
-    """One line, without its end. Equal questions give equal bytes."""
-    return json.dumps(plain(question.to_json()), ensure_ascii=False, allow_nan=False)
+    """The whole question in one line, without its end. Equal questions give equal bytes."""
+    return dumped(question.to_json())
+
+
+def dumped(record: Mapping[str, Json]) -> str:
+    """A record as JSON in one line; numbers that are not finite become null."""
+    try:
+        return _dumps(record)
+    except (ValueError, TypeError):  # as rare as it is slow
+        return _dumps(plain(record))
+
+
+def _dumps(record: Json) -> str:
+    return json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def from_line(line: str) -> Question:
     """The inverse of `to_line`. Keys that are not known stay in `extra`. Raises `KeyError` naming what is missing."""
-    record = json.loads(line)
+    return from_record(json.loads(line))
+
+
+def from_record(record: dict[str, Json]) -> Question:
+    """The question in the object of a line. Raises `KeyError` naming what is missing."""
     if missing := sorted(_KNOWN - record.keys()):
         raise KeyError(f"a question lacks {', '.join(missing)}")
     known = {name: record.pop(name) for name in _KNOWN}

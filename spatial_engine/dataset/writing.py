@@ -1,6 +1,6 @@
 """Writes a data set: balances the questions, renders the media, audits. It is written whole or not at all."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -13,14 +13,16 @@ from experts.footage.decoding import DecodingError
 from spatial_engine.atomic_file import write_json
 from spatial_engine.dataset import media
 from spatial_engine.dataset.audit import audit
-from spatial_engine.dataset.balance import DEFAULTS, Balanced, BalanceSettings, balance
+from spatial_engine.dataset.balance import DEFAULTS, BalanceSettings, balance, even_choice
 from spatial_engine.dataset.card import card
 from spatial_engine.dataset.dataset import Dataset, dataset_folder
-from spatial_engine.dataset.question_line import question_of, to_line
+from spatial_engine.dataset.lines import write_questions
+from spatial_engine.dataset.question_line import question_of
 from spatial_engine.errors import SpatialEngineError
-from templates.draft import ClipQuestions, Draft, Refusal
-from templates.measured import Json
-from templates.question import Medium, Question
+from templates.asked import Asked, ClipQuestions, Draft, Refusal
+from templates.columns import Json
+from templates.media import Medium
+from templates.question import Question
 
 UNREADABLE = "the clip's frames can no longer be read"
 
@@ -43,21 +45,22 @@ def write_dataset(
     settings: Mapping[str, Json] | None = None,
     scenes: Mapping[str, str] | None = None,
     balancing: BalanceSettings = DEFAULTS,
+    state_tolerance: bool = False,
     allow_empty: bool = False,
 ) -> Dataset:
     """Balances, renders and writes. Replaces an earlier data set at `path`, and nothing else.
 
     Equal clips, seed and settings give byte-identical `questions.jsonl`, in any order of the clips. Questions
     whose frames cannot be read are omitted and counted as `UNREADABLE`. `scenes`: by clip id the footage that a clip
-    was cut from (by default the clip itself); no split separates clips of one scene. Raises as `dataset_folder`: an
+    was cut from (by default the clip itself); no split separates clips of one scene. `state_tolerance`: prompts say
+    which error still counts as right. Raises as `dataset_folder`: an
     empty data set replaces questions only with `allow_empty`.
     """
     path, clips = Path(path), sorted(clips, key=lambda clip: clip.clip_id)
     with dataset_folder(path, allow_empty=allow_empty) as folder:
         (folder / "media").mkdir()
-        questions, dropped = _finish(clips, open_clip, seed, balancing, folder / "media")
-        with (folder / "questions.jsonl").open("w", encoding="utf-8", newline="\n") as lines:
-            lines.writelines(f"{to_line(question)}\n" for question in questions)
+        questions, dropped = _finish(clips, open_clip, seed, balancing, folder / "media", state_tolerance)
+        write_questions(folder, questions)
         record = audit(
             questions,
             refused=[refusal for clip in clips for refusal in clip.refusals],
@@ -72,27 +75,38 @@ def write_dataset(
 
 
 def _finish(
-    clips: Sequence[ClipQuestions], open_clip: OpenClip, seed: int, balancing: BalanceSettings, folder: Path
+    clips: Sequence[ClipQuestions],
+    open_clip: OpenClip,
+    seed: int,
+    balancing: BalanceSettings,
+    folder: Path,
+    state_tolerance: bool,
 ) -> tuple[list[Question], list[Refusal]]:
     """Questions with their media drawn into `folder`; what was dropped on the way.
 
     Balanced again without the clips that turn out unreadable, for letters and answers must be even at the end.
     """
-    drafts = [draft for clip in clips for draft in clip.drafts]
-    opened = _opened({draft.clip_id for draft in drafts}, open_clip)
+    asked = [one for clip in clips for one in clip.asked]
+    opened = _opened({one.clip_id for one in asked}, open_clip)
     while True:
-        readable = [draft for draft in drafts if draft.clip_id in opened]
+        readable = [one for one in asked if one.clip_id in opened]
         diagonals_px = {id: float(np.hypot(clip.width_px, clip.height_px)) for id, clip in opened.items()}
         balanced = balance(readable, diagonals_px, seed, balancing)
-        unreadable = _draw(balanced, opened, folder)
+        choose = even_choice(seed)
+        drafts = [arranged.draft(choose) for arranged in balanced.arranged]
+        drafts = [draft.with_tolerance() for draft in drafts] if state_tolerance else drafts
+        unreadable = _draw(drafts, opened, folder)
         if not unreadable:
             break
         opened = {id: clip for id, clip in opened.items() if id not in unreadable}
-    if drafts and not opened:
+    if asked and not opened:
         raise SpatialEngineError(f"of all clips: {UNREADABLE}", MOVED)
-    questions = [question_of(arranged, opened[arranged.draft.clip_id]) for arranged in balanced.arranged]
+    questions = [
+        question_of(draft, arranged.order, opened[draft.clip_id])
+        for arranged, draft in zip(balanced.arranged, drafts, strict=True)
+    ]
     _remove_unused(questions, folder)
-    return questions, [*balanced.dropped, *_lost(draft for draft in drafts if draft.clip_id not in opened)]
+    return questions, [*balanced.dropped, *_lost(one for one in asked if one.clip_id not in opened)]
 
 
 def _opened(clip_ids: Iterable[str], open_clip: OpenClip) -> dict[str, Clip]:
@@ -104,13 +118,12 @@ def _opened(clip_ids: Iterable[str], open_clip: OpenClip) -> dict[str, Clip]:
     return opened
 
 
-def _draw(balanced: Balanced, opened: Mapping[str, Clip], folder: Path) -> set[str]:
+def _draw(drafts: Iterable[Draft], opened: Mapping[str, Clip], folder: Path) -> set[str]:
     """Renders what is shown, clip by clip; returns the clips whose frames cannot be read."""
     shown: dict[str, list[Medium]] = defaultdict(list)
-    for arranged in balanced.arranged:
-        phrasing = arranged.draft.phrasing
-        drawn = [option.shown for option in phrasing.options if not isinstance(option.shown, str)]
-        shown[arranged.draft.clip_id] += [*phrasing.media, *drawn]
+    for draft in drafts:
+        drawn = [option.shown for option in draft.options if not isinstance(option.shown, str)]
+        shown[draft.clip_id] += [*draft.media, *drawn]
     unreadable = set()
     for id, wanted in shown.items():
         try:
@@ -127,9 +140,15 @@ def _remove_unused(questions: Iterable[Question], folder: Path) -> None:
             file.unlink()
 
 
-def _lost(drafts: Iterable[Draft]) -> list[Refusal]:
-    counts = Counter((d.clip_id, d.template, d.ability, d.format) for d in drafts)
+def _lost(asked: Iterable[Asked]) -> list[Refusal]:
     return [
-        Refusal(clip_id=clip, template=template, ability=ability, format=format, reason=UNREADABLE, count=count)
-        for (clip, template, ability, format), count in sorted(counts.items())
+        Refusal(
+            clip_id=one.clip_id,
+            template=one.template.name,
+            ability=one.template.ability,
+            format=one.format,
+            reason=UNREADABLE,
+            count=len(one),
+        )
+        for one in sorted(asked, key=lambda one: (one.clip_id, one.template.name, one.format))
     ]

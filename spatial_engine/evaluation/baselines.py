@@ -18,7 +18,7 @@ from spatial_engine.evaluation import baselines as answer_text
 from spatial_engine.evaluation import guesses
 from spatial_engine.evaluation.most_frequent import most_frequent
 from templates.answers.registry import format_of
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 

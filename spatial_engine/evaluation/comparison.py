@@ -6,7 +6,7 @@ from itertools import combinations
 
 from spatial_engine.evaluation.fact_scores import FactScore
 from spatial_engine.scoring.statistics import compare, holm
-from templates.measured import Json
+from templates.columns import Json
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from spatial_engine.evaluation.request import Request
 from spatial_engine.evaluation.scored import ScoredItem
-from templates.measured import Json
+from templates.columns import Json
 
 
 def usage(items: Sequence[ScoredItem], run: Mapping[str, Json]) -> dict[str, Json]:

@@ -19,7 +19,7 @@ from spatial_engine.evaluation.run_scores import finish, write_baselines
 from spatial_engine.evaluation.runs import RunFolder, check_place, open_run, run_name
 from spatial_engine.options import Prices, RequestOptions, Server
 from spatial_engine.progress import Progress, Silent
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 

@@ -14,7 +14,7 @@ from spatial_engine.evaluation.scored import ScoredItem
 from spatial_engine.scoring.accuracy import chance_adjusted
 from spatial_engine.scoring.statistics import clip_interval
 from templates.answers.registry import format_of
-from templates.measured import Json
+from templates.columns import Json
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -55,11 +55,11 @@ class Recogniser:
         self._dataset = dataset
         self._questions = list(dataset.questions)
         self._by_pictures: dict[tuple[str, ...], list[Question]] = defaultdict(list)
-        self._by_prompt: dict[str, list[Question]] = defaultdict(list)
+        self._by_text: dict[str, list[Question]] = defaultdict(list)
         self._hash_of = {entry["id"]: media_hash(dataset.path / entry["path"]) for entry in self._entries()}
         for question in self._questions:
             self._by_pictures[_set(self._hash_of[entry["id"]] for entry in question.media)].append(question)
-            self._by_prompt[_SPACE.sub(" ", question.prompt)].append(question)
+            self._by_text[_SPACE.sub(" ", question.text)].append(question)
 
     def __len__(self) -> int:
         return len(self._questions)
@@ -70,16 +70,16 @@ class Recogniser:
         hashes = [self._hash(picture) for picture in request.pictures]
         candidates = self._by_pictures.get(_set(hashes)) if hashes else None
         if candidates is None:
-            candidates = [q for prompt, several in self._by_prompt.items() if prompt in request.text for q in several]
+            candidates = [q for text, several in self._by_text.items() if text in request.text for q in several]
         named = [question for question in candidates if self._is_named(question, request, hashes)]
-        longest = max((len(question.prompt) for question in named), default=0)
-        found = [question for question in named if len(question.prompt) == longest]
+        longest = max((len(question.text) for question in named), default=0)
+        found = [question for question in named if len(question.text) == longest]
         found = [question for question in found if self._in_order(question, hashes)] or found
         return [self._as_shown(question, request, hashes) for question in found]
 
     def _is_named(self, question: Question, request: Asked, hashes: Sequence[str]) -> bool:
         words = [option for option in question.options if option not in self._hash_of]
-        return all(_SPACE.sub(" ", text) in request.text for text in (question.prompt, *words))
+        return all(_SPACE.sub(" ", text) in request.text for text in (question.text, *words))
 
     def _in_order(self, question: Question, hashes: Sequence[str]) -> bool:
         """Whether the request begins with the question's photos in their order: the reverse question has the same

@@ -7,7 +7,7 @@ import numpy as np
 from spatial_engine.scoring.own import score_read
 from templates.answers.registry import format_of
 from templates.answers.score import Score
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 

@@ -11,8 +11,8 @@ from functools import cache
 from math import hypot
 
 from spatial_engine.errors import UsageError
+from templates.columns import Json
 from templates.cue import Cue, Pixel, photos
-from templates.measured import Json
 from templates.question import Question
 from templates.registry import create_templates
 from templates.template import Template

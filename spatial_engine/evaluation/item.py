@@ -18,12 +18,13 @@ _MARKS = 3  # changed questions that an error names
 
 
 def item_hash(question: Question, dataset: str | Path) -> str:
-    """32 hex digits of prompt, options, answer, tolerance (with unit, format and the scorer's parameters) and media.
+    """32 hex digits of instructions, prompt, options, answer, tolerance (with unit, format and the scorer's parameters)
+    and media.
 
     `dataset`: the folder of the data set. Raises `UsageError` for a missing file.
     """
     shown = [[entry["id"], bool(entry.get("option")), media_hash(_file(dataset, entry))] for entry in question.media]
-    asked = [question.id, question.format, question.prompt, list(question.options), shown]
+    asked = [question.id, question.format, question.text, list(question.options), shown]
     right = [question.answer, question.tolerance, question.unit, question.scorer_params]
     text = json.dumps(plain([asked, right]), sort_keys=True, separators=(",", ":"))
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

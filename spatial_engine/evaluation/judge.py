@@ -23,7 +23,7 @@ from spatial_engine.scoring.own.quotes import plain_words
 from spatial_engine.scoring.reading import Unreadable
 from spatial_engine.scoring.reading.conclusion import conclusion
 from spatial_engine.scoring.reading.json_object import objects
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import LETTERS, Question
 
 _LONGEST_REPLY = 20_000
@@ -52,7 +52,7 @@ def judge_prompt(question: Question, response: str) -> str:
     """The prompt of the judge: the question without pictures, and the reply without its reasoning."""
     from spatial_engine.evaluation.protocol import form
 
-    lines = [question.prompt]
+    lines = [question.text]
     drawn = {medium["id"]: "(a picture)" for medium in question.media if medium.get("option")}
     lines += [f"{letter}. {drawn.get(text, text)}" for letter, text in zip(LETTERS, question.options, strict=False)]
     return _RULES.format(question="\n".join(lines), reply=conclusion(response), form=form(question))

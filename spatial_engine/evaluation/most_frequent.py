@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from spatial_engine.scoring.constant_answer import best_constant
 from spatial_engine.scoring.own import score_read
 from templates.answers.score import Score
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import LETTERS, Question
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.hints import cues
 from templates.answers.registry import format_of
+from templates.columns import Json
 from templates.cue import Cue
-from templates.measured import Json
 from templates.question import LETTERS, Question
 
 
@@ -97,7 +97,7 @@ def prompt(
     shown = rotated(question, rotation)
     given, withheld = cues(shown, hints, others)
     pictures = [_BLIND] if blind else _pictures(shown)
-    parts = [INSTRUCTION, *pictures, *_hints(given, shown), shown.prompt, *_options(shown, blind)]
+    parts = [INSTRUCTION, *pictures, *_hints(given, shown), shown.text, *_options(shown, blind)]
     return Prompt(parts=(*parts, _FORM.format(form(shown))), hints_given=tuple(given), hints_withheld=withheld)
 
 

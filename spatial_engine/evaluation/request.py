@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from spatial_engine.evaluation.item import media_hash
-from templates.measured import Json
+from templates.columns import Json
 
 Reach = Literal["item", "all", "passing"]
 

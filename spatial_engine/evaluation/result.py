@@ -12,7 +12,7 @@ from spatial_engine.scoring.accuracy import Presented, circular, f1
 from spatial_engine.scoring.official.aggregate import aggregate as official_aggregate
 from spatial_engine.scoring.official.row import tags
 from spatial_engine.scoring.strict.aggregate import aggregate as strict_aggregate
-from templates.measured import Json
+from templates.columns import Json
 
 Capability = Literal["MM", "MR", "SR", "PT", "DA", "CR"]
 

@@ -22,7 +22,7 @@ from spatial_engine.evaluation.score_responses import score_item
 from spatial_engine.evaluation.scored import ScoredItem
 from spatial_engine.progress import Progress, counted
 from templates.answers.text import NEEDS_JUDGE
-from templates.measured import Json
+from templates.columns import Json
 
 Asked = Callable[[], Iterable[Presentation]]
 """All presentations of a run, in the order of the data set; can be iterated several times."""

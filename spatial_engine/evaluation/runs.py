@@ -13,7 +13,7 @@ from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.responses import NAME, ResponseFile
 from spatial_engine.evaluation.result import METHOD
 from spatial_engine.evaluation.scored import ScoredItem, Status
-from templates.measured import Json
+from templates.columns import Json
 
 RUN = "run.json"
 SCORES = "scores.jsonl"

@@ -15,7 +15,7 @@ from spatial_engine.scoring.official.row import row
 from spatial_engine.scoring.reading import Reading, Unreadable
 from templates.answers.registry import format_of
 from templates.answers.score import Score, Unscored
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 How = Literal["tags", "rules", "judge"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from statistics import fmean, median
 from typing import Literal
 
-from templates.measured import Json
+from templates.columns import Json
 
 Status = Literal["answered", "unreadable", "refused", "timed_out", "failed", "missing"]
 """Every status except `answered` scores 0 and is counted separately."""

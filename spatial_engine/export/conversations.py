@@ -19,7 +19,7 @@ from spatial_engine.evaluation import protocol
 from spatial_engine.evaluation.baselines import oracle_text
 from spatial_engine.export.exporter import Exported, questions_by_split, slug
 from spatial_engine.output_folder import place_file
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 TOKEN, VIDEO_TOKEN = "<image>", "<video>"

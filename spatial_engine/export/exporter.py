@@ -13,7 +13,7 @@ from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.part import commercial_part
 from spatial_engine.errors import UsageError
 from spatial_engine.output_folder import atomic_folder
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 

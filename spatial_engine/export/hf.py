@@ -11,7 +11,7 @@ from spatial_engine.evaluation.baselines import bare
 from spatial_engine.export.exporter import Exported, questions_by_split
 from spatial_engine.export.parquet import Kind, pictures, write_parquet
 from spatial_engine.output_folder import place_file
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 VIDEOS = "videos"
@@ -20,6 +20,7 @@ COLUMNS: Mapping[str, Kind] = {
     "ability": "text",
     "template": "text",
     "format": "text",
+    "instructions": "text",
     "prompt": "text",
     "images": "images",
     "videos": "texts",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from spatial_engine.errors import SetupError
-from templates.measured import Json
+from templates.columns import Json
 
 if TYPE_CHECKING:
     import pyarrow

@@ -18,7 +18,7 @@ from spatial_engine.output_folder import place_file
 from spatial_engine.scoring import official
 from spatial_engine.scoring.official.row import image_path, row
 from templates.answers.score import Unscored
-from templates.measured import Json
+from templates.columns import Json
 
 ROWS = "test.jsonl"
 _EXACT = 1e-9

@@ -67,7 +67,7 @@ def _choices(guesses: Guesses, index: Int64[np.ndarray, "m"], asked: Sequence[Qu
         return
     options = ["" if asked[n].has_pictures_as_options else asked[n].options[k] for n, k in pairs]
     cues = np.concatenate([option_cues(asked[n]) for n in np.unique(of)])
-    together = _words_with_option([asked[n].prompt for n in of], options)
+    together = _words_with_option([asked[n].text for n in of], options)
     target = np.array([float(right[n] == k) - 1 / len(asked[n].options) for n, k in pairs])
     values = _cross_validated(hstack([_ngrams(options), together, cues], format="csr"), target, folds[of])
     for n in np.unique(of):
@@ -79,7 +79,7 @@ def _yes_no(guesses: Guesses, index: Int64[np.ndarray, "m"], asked: Sequence[Que
     if len(np.unique(folds)) < 2:
         return
     target = np.array([1.0 if question.answer == "yes" else -1.0 for question in asked])
-    values = _cross_validated(_ngrams([question.prompt for question in asked]), target, folds)
+    values = _cross_validated(_ngrams([question.text for question in asked]), target, folds)
     guesses.hits[index] = np.where(values == 0, 0.5, (values > 0) == (target > 0))
 
 
@@ -90,7 +90,7 @@ def _numbers(guesses: Guesses, index: Int64[np.ndarray, "m"], asked: Sequence[Qu
     if len(np.unique(folds[known])) < 2:
         return
     values = np.array([float(asked[n].answer) for n in known])
-    features, index = _ngrams([asked[n].prompt for n in known]), index[known]
+    features, index = _ngrams([asked[n].text for n in known]), index[known]
     for train, test in PredefinedSplit(folds[known]).split():
         edges = np.unique(np.quantile(values[train], np.arange(1, BINS) / BINS))
         bins = np.searchsorted(edges, values, side="right")

@@ -9,7 +9,7 @@ from jaxtyping import Float64, Int64
 
 from spatial_engine.leaks.guesses import Guesses
 from spatial_engine.scoring.statistics import clopper_pearson, resampled_clips
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 _DRAWS = 1000

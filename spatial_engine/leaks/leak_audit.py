@@ -13,7 +13,7 @@ from spatial_engine.leaks.gains import Gains, Limits, frequent_numbers, largest_
 from spatial_engine.leaks.guesses import Guesses
 from spatial_engine.leaks.near_duplicates import FOOTAGE, near_duplicates
 from spatial_engine.leaks.splits import across_splits, folds_of
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 BASELINES: Mapping[str, Callable[[Sequence[Question], Int64[np.ndarray, "n"]], Guesses]] = {

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float64, Int64, UInt64
 
 from spatial_engine.leaks.guesses import written
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 HASH_BITS = 8
@@ -125,7 +125,7 @@ def _photos(question: Question) -> list[Mapping[str, Json]]:
 
 def _content(question: Question) -> str:
     drawings = " ".join(sorted(str(medium.get("id")) for medium in question.media))
-    return "\n".join([question.prompt, *sorted(question.options), drawings])
+    return "\n".join([question.text, *sorted(question.options), drawings])
 
 
 def _same_photos(first: Sequence[Mapping[str, Json]], second: Sequence[Mapping[str, Json]], same: SamePicture) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Int64
 
 from spatial_engine.leaks.near_duplicates import FOOTAGE, near_duplicates, similar_pairs, thumbnails
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 FOLDS = 5

@@ -57,7 +57,7 @@ def outcome(item: ScoredItem) -> str:
 def question_card(question: Question) -> dict[str, Any]:
     """A question with its whole record."""
     keys = ("id", "ability", "format", "template", "clip")
-    shown = {**plain(question.to_json()), "within": tolerance_in_words(question)}
+    shown = {**plain(question.to_json()), "text": question.text, "within": tolerance_in_words(question)}
     return {**{key: getattr(question, key) for key in keys}, "question": shown}
 
 
@@ -66,7 +66,7 @@ def answer_card(item: ScoredItem, question: Question | None, others: Mapping[str
 
     `others`: the score of the same question by run.
     """
-    response = item.response or ""
+    response = _well_formed(item.response or "")
     return {
         "id": item.id,
         "ability": item.ability,
@@ -91,6 +91,11 @@ def answer_card(item: ScoredItem, question: Question | None, others: Mapping[str
     }
 
 
+def _well_formed(text: str) -> str:
+    """The text with U+FFFD for each lone surrogate, at which Chromium crashes when it saves a page."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def tolerance_in_words(question: Question) -> str:
     """The tolerance of the answer in words; "" for labels."""
     found = by_format(question, lambda form: "" if form.closed else recorded_answer(question).tolerance_in_words())
@@ -101,11 +106,11 @@ def _as_shown(question: Question, rotation: int) -> dict[str, Any]:
     """The question with its options in the order shown, and the corresponding right letter."""
     with suppress(ValueError, UsageError):  # no such rotation: the data set is not the one that was asked
         question = Presentation(question, rotation).shown
-    keys = ("prompt", "options", "answer", "value", "unit", "sigma", "tolerance", "margin", "evidence", "clip")
+    keys = ("options", "answer", "value", "unit", "sigma", "tolerance", "margin", "evidence", "clip")
     record = {key: getattr(question, key) for key in (*keys, "format", "fact_id")}
     shown = ("id", "kind", "path", "frames", "times_s", "option", "size_px", "marks")
     media = [{key: medium[key] for key in shown if key in medium} for medium in question.media]
-    return {**plain(record), "within": tolerance_in_words(question), "media": media}
+    return {**plain(record), "text": question.text, "within": tolerance_in_words(question), "media": media}
 
 
 def filters(*keys: str) -> list[tuple[str, str]]:

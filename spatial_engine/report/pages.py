@@ -15,7 +15,7 @@ from spatial_engine.report.evaluation import is_evaluation, report_evaluation
 from spatial_engine.report.page import write_page
 from spatial_engine.store.store import Store, open_store
 from templates.ability import LEAVES, LEVELS, TREE
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 GALLERY_LIMIT = 4000

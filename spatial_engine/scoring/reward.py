@@ -17,7 +17,7 @@ from functools import lru_cache
 from spatial_engine.scoring import own
 from spatial_engine.scoring.reward_form import Formed, formed
 from templates.answers.score import Unscored
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 Completion = str | Sequence[Mapping[str, Json]]

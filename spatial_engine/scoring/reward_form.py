@@ -7,7 +7,7 @@ exploit what they forgive (several answers, ranges, all options, answers in the 
 from dataclasses import dataclass
 
 from spatial_engine.scoring import own
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 LONGEST = 100_000

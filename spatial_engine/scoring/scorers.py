@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from experts.registry import Registry, UnknownNameError
 from spatial_engine.errors import UsageError
 from templates.answers.score import Score
-from templates.measured import Json
+from templates.columns import Json
 
 _PUBLISHED = "spatial_engine.scoring.published"
 SCORERS = Registry(

@@ -25,7 +25,7 @@ from spatial_engine.trust.metrics import AuditMetrics, Extent, audit_metrics
 from spatial_engine.trust.true_sequence import TrueSequence, described, open_truth
 from spatial_engine.trust.verdict import Verdict
 from spatial_engine.trust.yield_share import ClipYield, clip_yield
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 from templates.registry import create_templates
 from templates.settings import AskSettings

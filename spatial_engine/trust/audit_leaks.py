@@ -12,7 +12,7 @@ from spatial_engine.errors import UsageError
 from spatial_engine.leaks.guesses import Guesses, no_guesses
 from spatial_engine.leaks.leak_audit import leak_audit
 from spatial_engine.leaks.splits import similar_photos
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 

@@ -15,7 +15,7 @@ from spatial_engine.report.page import write_page
 from spatial_engine.trust.audited import LabelAudit, entries
 from spatial_engine.trust.metrics import AuditMetrics, LabelMetrics
 from spatial_engine.trust.reliability_chart import reliability_chart
-from templates.measured import Json
+from templates.columns import Json
 
 _OURS = ("truth.json", "labels.jsonl", "index.html", "media")
 _REASONS = 20

@@ -8,7 +8,7 @@ from spatial_engine.dataset.question_line import plain
 from spatial_engine.trust.metrics import AuditMetrics, in_sigmas
 from spatial_engine.trust.true_sequence import TrueSequence
 from spatial_engine.trust.verdict import Verdict
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 FORMAT_VERSION = 2
@@ -105,7 +105,7 @@ def entries(labels: Sequence[WorstLabel], questions: Mapping[str, Question]) -> 
             "word": each.verdict.word,
             "sigmas": plain(each.sigmas),
             "error": plain(each.verdict.error),
-            "prompt": questions[each.verdict.id].prompt,
+            "prompt": questions[each.verdict.id].text,
             "answer": plain(each.verdict.answer),
             "target": each.verdict.target,
             "media": [medium["path"] for medium in questions[each.verdict.id].media],

@@ -4,11 +4,12 @@ Frames are random, pixels are corners of the picture. Whether a fact can be meas
 """
 
 import hashlib
+import json
 
 import numpy as np
 
 from experts.clip import Clip
-from templates.fact import Fact
+from templates.facts import Facts
 from templates.scene.marks import spread_frames
 from templates.scene.pictures import MIN_DISTANCE, Pictures
 from templates.scene.scene import inside
@@ -38,15 +39,11 @@ def pictures_of(clip: Clip) -> Pictures:
     return Pictures(clip=clip, corners=found)
 
 
-def candidates(pictures: Pictures, template: Template, seed: int) -> list[Fact]:
+def candidates(pictures: Pictures, template: Template, seed: int) -> Facts:
     """Up to `DRAWN` different facts of a template; none if the template draws none. The same clip and seed give the
     same facts."""
     digest = hashlib.sha256("\0".join([str(seed), pictures.clip.id, template.name, "candidates"]).encode()).digest()
     rng = np.random.default_rng(np.frombuffer(digest, dtype=np.uint32))
-    facts: dict[str, Fact] = {}
-    for _ in range(4 * DRAWN):
-        params = template.draw(pictures, rng)
-        if params is not None and len(facts) < DRAWN:
-            fact = Fact(template=template.name, params=params)
-            facts.setdefault(fact.id(""), fact)
-    return list(facts.values())
+    drawn = (template.draw(pictures, rng) for _ in range(4 * DRAWN))
+    distinct = {json.dumps(params, sort_keys=True): params for params in drawn if params is not None}
+    return template.facts.from_json(list(distinct.values())[:DRAWN])

@@ -12,7 +12,6 @@ from spatial_engine.trust.true_sequence import TrueClip
 from spatial_engine.trust.verdict import Verdict
 from templates.answers import Answer
 from templates.answers.registry import format_of, recorded_answer
-from templates.fact import Fact, names_pixels
 from templates.question import Question
 from templates.registry import create_templates
 from templates.scene.scene import Scene
@@ -60,7 +59,12 @@ def frames_of(question: Question) -> list[int]:
 
 def _dense(questions: Iterable[Question]) -> set[int]:
     """Frames that need depth: those of facts about pixels."""
-    return {frame for question in questions if names_pixels(question.fact) for frame in frames_of(question)}
+    return {frame for question in questions if _is_about_pixels(question.template) for frame in frames_of(question)}
+
+
+def _is_about_pixels(template: str) -> bool:
+    known = _templates().get(template)
+    return known is not None and known.facts.has_pixels()
 
 
 def _portions(questions: Sequence[Question]) -> Iterator[list[Question]]:
@@ -98,6 +102,7 @@ def _judged_all(questions: Sequence[Question], templates: Mapping[str, Template]
         read: list[tuple[Question, Answer, Claim]] = []
         for question in own:
             try:
+                templates[name].facts.from_json([question.fact])
                 read.append((question, *_claim(question)))
             except _NOT_AN_ANSWER:
                 yield _verdict(question, Comparison(right=False, reason="its answer cannot be read"), None)
@@ -111,8 +116,7 @@ def _claim(question: Question) -> tuple[Answer, Claim]:
     would not reveal a wrong letter."""
     recorded = recorded_answer(question)
     stated = format_of(question.format).stated(question, recorded)
-    fact = Fact(template=question.template, params=question.fact)
-    return recorded, Claim(format=question.format, fact=fact, predictions=(recorded, stated))
+    return recorded, Claim(format=question.format, fact=dict(question.fact), predictions=(recorded, stated))
 
 
 def _undecidable(question: Question, reason: str) -> Verdict:

@@ -96,7 +96,7 @@ def _directions_error(mine: Scene, true: Scene, path: CameraPath, pairs: Sequenc
     direction, length = _directions(mine, pairs)
     exact, true_length = _directions(true, pairs)
     own = np.hypot(path.direction_sigma_rad, [np.hypot(*mine.position_sigma(pair)) for pair in pairs] / length)
-    turn = np.array([mine.relative_rotation_sigma_rad(pair) for pair in pairs])
+    turn = mine.relative_rotation_sigma_rad(np.array(pairs, dtype=np.int64).reshape(-1, 2))
     known = np.hypot(true.path.direction_sigma_rad, [true.rotation_sigma_rad(pair).max() for pair in pairs])
     known = np.hypot(known, [np.hypot(*true.position_sigma(pair)) for pair in pairs] / true_length)
     return errors_of(
@@ -139,8 +139,7 @@ def _up(mine: Scene, true: Scene, unsound: frozenset[int]) -> SignalErrors:
 
 
 def _ups(scene: Scene, frames: Sequence[int]) -> tuple[Float64[np.ndarray, "n 3"], Float64[np.ndarray, "n"]]:
-    found = [scene.up_cam(frame) for frame in frames]
-    return np.array([up for up, _ in found]).reshape(-1, 3), np.array([sigma for _, sigma in found])
+    return scene.up_cam(np.array(frames, dtype=np.int64))
 
 
 def _across(directions: Float64[np.ndarray, "n 3"], true: Float64[np.ndarray, "n 3"]) -> Float64[np.ndarray, "n 2"]:

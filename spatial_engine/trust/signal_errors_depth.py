@@ -68,13 +68,13 @@ def _of_points(mine: Scene, true: Scene, frames: Sequence[int]) -> _Ranges:
 def _of_depth(mine: Scene, true: Scene, frames: Sequence[int]) -> _Ranges:
     """One row per pixel of a grid."""
     assert mine.path is not None and mine.depth is not None
-    parts = [dense_surface(mine.depth, mine.path.intrinsics, f, known_pixels(mine, f)) for f in frames]
-    xy_px = np.concatenate([known_pixels(mine, f) for f in frames])
-    frame = np.repeat(np.array(frames, dtype=np.int64), [len(part.outlier_probability) for part in parts])
-    ratio, sigma = _against(true, frame, xy_px, np.concatenate([part.range for part in parts]))
+    grids = [known_pixels(mine, f) for f in frames]
+    frame, xy_px = np.repeat(np.array(frames, dtype=np.int64), [len(grid) for grid in grids]), np.concatenate(grids)
+    seen = dense_surface(mine.depth, mine.path.intrinsics, find_rows(mine.depth.frames, frame), xy_px)
+    ratio, sigma = _against(true, frame, xy_px, seen.range)
     return _Ranges(
-        frame=frame, ratio=ratio, own=np.concatenate([part.range_relative_sigma for part in parts]), truth=sigma,
-        outlier_probability=np.concatenate([part.outlier_probability for part in parts]),
+        frame=frame, ratio=ratio, own=seen.range_relative_sigma, truth=sigma,
+        outlier_probability=seen.outlier_probability,
     )  # fmt: skip
 
 
@@ -233,10 +233,8 @@ def _displaced(
     xyz_cam, depth_sigma = sure_surface(true, frame_a, xy_a_px)
     away = np.linalg.norm(xyz_cam, axis=1)
     world = xyz_cam @ a[:3, :3].T + a[:3, 3]
-    if true.objects is not None:
-        world = np.array(
-            [moved_with_object(true, frame_a, xy, frame_b, place) for xy, place in zip(xy_a_px, world, strict=True)]
-        ).reshape(-1, 3)
+    every_a, every_b = np.full(len(world), frame_a), np.full(len(world), frame_b)
+    world = moved_with_object(true, every_a, xy_a_px, every_b, world)
     xy_px = camera.project((world - b[:3, 3]) @ b[:3, :3])
     reach = np.linalg.norm(b[:3, 3] - a[:3, 3]) / away
     placed = np.hypot(*true.position_sigma([frame_a, frame_b])) / away

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from templates.measured import Json
+from templates.columns import Json
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,7 @@ class ClipYield:
     drawn: int
     decided: int
     """Facts that are asked in at least one format. Their pixels and frames move to the nearest measurable ones
-    (`templates.scene.placing`); then they are measured, gated and phrased as in `templates.generate`."""
+    (`templates.scene.placing`); then they are measured and gated as in `templates.generate`."""
     reasons: Mapping[str, int]
     """Reasons of the others, counted by fact and format."""
 
@@ -70,20 +70,20 @@ def scene_yield(
     for template in templates:
         reasons: Reasons = Counter()
         facts = candidates(pictures, template, seed)
-        if not facts:
+        if not len(facts):
             reasons[None, NOT_DRAWN] += 1
         if missing := sorted(template.needs - scenes[0].signals.keys()):
             reasons[None, why_missing(scenes[0], missing[0])] += len(facts)
-            drafts = []
+            asked = []
         else:
-            drafts = ask_about(template, template.placed(facts, scenes[0]), scenes, unlimited, seed, reasons)
+            asked = ask_about(template, template.placed(facts, scenes[0]), scenes, unlimited, seed, reasons)
         found.append(
             ClipYield(
                 clip=pictures.clip.id,
                 template=template.name,
                 ability=template.ability,
                 drawn=len(facts),
-                decided=len({draft.fact_id for draft in drafts}),
+                decided=len({id for one in asked for id in one.fact_ids.tolist()}),
                 reasons=_by_reason(reasons),
             )
         )

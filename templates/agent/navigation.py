@@ -3,29 +3,35 @@
 `action_mapping` makes, names and replays plans; this file decides which of them are asked for.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64, Int64
 from scipy.special import ndtr, ndtri
 
-from action_mapping.pair_plan import MAX_FRACTION, ROUND_METRES, ROUND_RADIANS, in_whole_steps, pair_amounts
+from action_mapping.pair_plan import MAX_FRACTION, ROUND_METRES, ROUND_RADIANS, pair_amounts
 from action_mapping.plan import MAX_STEPS
-from action_mapping.primitives import COMPONENTS, PRIMITIVES, ROTATIONS, Component, primitive, primitive_of
+from action_mapping.primitives import COMPONENTS, ROTATIONS, primitive_of
 from templates.answers import Answer, Label, Plan
+from templates.answers.answers import Answers
 from templates.answers.plan import p_within
-from templates.fact import Fact
-from templates.measured import Measured, Undecided
-from templates.question import FormatName, Mark, Option, Photo, Phrasing
-from templates.scene.marks import candidate_pixels, filter_markable, listed, spread_frames
-from templates.scene.pictures import Params, Pictures
+from templates.chance import Chance
+from templates.columns import Json, Texts
+from templates.facts import Facts
+from templates.measured import Measured, first_reason
+from templates.media import Mark, Photo
+from templates.offer import Offer
+from templates.question import FormatName, Phrasing
+from templates.scene.marks import candidate_pixels, filter_markable, spread_frames
+from templates.scene.pictures import Pictures
 from templates.scene.scene import Scene
 from templates.scene.shared_view import are_in_view, shared_views
 from templates.template import Template
+from templates.wording import wordings
 
 _PLACES = 14
-_PAIRS = 24
 _POINTS = 64
 _MIN_SHARE = 0.4
 """Least share of photo 1's points that photo 2 shows: with less, the photos do not show the motion between them."""
@@ -41,6 +47,7 @@ _MAX_ROTATION_STEP_RAD = np.radians(15.0)
 """Largest angle of a step, which is also the tolerance: as for directions."""
 _FRACTIONS = tuple(1 / k for k in range(MAX_FRACTION, 2, -1))
 """Lengths of a step on relative paths, in distances to the marked point."""
+_ANGLES = tuple(angle for angle in ROUND_RADIANS if angle <= _MAX_ROTATION_STEP_RAD)
 _MIN_ROTATION_RAD = np.radians(10.0)
 """Least rotation that a choice names."""
 _MAX_SECOND = 0.7
@@ -48,24 +55,21 @@ _MAX_SECOND = 0.7
 
 _JOINED = ", then "
 _ROTATES = np.array([name in ROTATIONS for name in COMPONENTS])
-_SETTING = (
-    "Photos 1 and 2 were taken by the same camera at different places. You steer the camera from photo 1 to photo 2. "
-)
-_ACTIONS = (
-    "The camera first moves along the axes it has in photo 1: Truck Right / Left towards the right / left edge of "
-    "photo 1, Pedestal Up / Down towards its upper / lower edge, Dolly In / Out forwards / backwards along its line "
-    "of sight. There it turns about its own axes, in this order: Pan Right / Left (it looks further to the right / "
-    "left), Tilt Up / Down, Roll CW / CCW (the camera turns clockwise / counter-clockwise, as seen from behind it). "
-)
-_MAIN_MOTION = (
-    "Which plan names the largest of the needed movements and, where a turn of 10° or more is needed, the largest of "
-    "the turns?"
-)
-_EXAMPLE = (
-    "Answer with one JSON object that lists what is needed, with whole steps from 0 to 10. Example: photo 2 was taken "
-    "4 steps further ahead and 2 to the left, by a camera that then looks 3 turning steps more to the right: "
-    '{"actions": ["Truck Left", "Dolly In", "Pan Right"], "step_nums": [2, 4, 3]}. '
-)
+_NAMES = np.array([[primitive_of(name, sign).name for sign in (1, -1)] for name in COMPONENTS])
+"""Of each component's two directions."""
+_UNKNOWN = "the camera position of a photo is not known"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Legs(Facts):
+    """From one photo to another."""
+
+    frame_from: Int64[np.ndarray, "n"]
+    frame_to: Int64[np.ndarray, "n"]
+    point_px: Float64[np.ndarray, "n 2"]
+    """In the first photo; its distance defines the steps on a relative path, NaN on a metric one."""
+    counts: Int64[np.ndarray, "n 2"]
+    """Wanted steps of the largest translation and rotation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,203 +78,237 @@ class Navigate(Template):
     metres, or in distances from photo 1 to the marked point), and the names of the largest translation and rotation."""
 
     name: str = "navigate"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L4/Goal-Driven Execution/Agentic Navigation"
     formats: tuple[FormatName, ...] = ("choice", "plan")
+    facts: ClassVar[type[Facts]] = Legs
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "tracks", "image_tracks"})
 
-    def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
+    def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Facts:
         """Ordered pairs of distant frames with enough shared view; with a marked point if the scale is relative."""
         if scene.path is None or scene.path.motion != "general":
-            return []
+            return Legs.none()
         frames = spread_frames(scene.path.frames[scene.path.registered & scene.path.keyframe], _PLACES)
         views = {(a, b): view for a in frames for b, view in shared_views(scene, a, frames).items()}
         pairs = [key for key, view in views.items() if view.share >= _MIN_SHARE and view.travel >= _MIN_TRAVEL]
-        facts = []
-        for row in rng.permutation(len(pairs))[:_PAIRS]:
+        metric, facts = scene.path.scale.kind == "metric", []
+        for row in rng.permutation(len(pairs))[:count]:
             a, b = pairs[row]
-            point = None if scene.path.scale.kind == "metric" else _point(scene, a, b, rng)
+            point = None if metric else _point(scene, a, b, rng)
             counts = rng.integers(_FEWEST_STEPS, MAX_STEPS + 1, size=2).tolist()
-            params = {"from": a, "to": b, "point": point, "counts": counts}
-            if point is not None or scene.path.scale.kind == "metric":
-                facts.append(Fact(template=self.name, params=params))
-        return facts
+            if point is not None or metric:
+                facts.append({"frame_from": a, "frame_to": b, "point_px": point, "counts": counts})
+        return Legs.from_json(facts)
 
-    def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
+    def measure(self, facts: Legs, scene: Scene) -> Measured:
         """Amounts; σ of translations = (systematic ⊕ rotation of photo 1) · length ⊕ positions ⊕ unit of length."""
-        return [self._measure(fact, scene) for fact in facts]
-
-    def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
-        frames = [fact.params["from"], fact.params["to"]]
-        first, second = scene.world_from_cam(frames)
-        if scene.path is None or not (np.isfinite(first).all() and np.isfinite(second).all()):
-            return Undecided(reason="the camera position of a photo is not known")
-        (amounts,) = pair_amounts(first[None], second[None])
-        if np.isnan(amounts).any():
-            return Undecided(reason="the tilt between the photos is too steep for a plan")
-        sigma = _sigma(amounts, scene, frames)
+        if scene.path is None:
+            return Measured.none(len(facts), _UNKNOWN, components=6)
+        first, second = scene.world_from_cam(facts.frame_from), scene.world_from_cam(facts.frame_to)
+        known = np.isfinite(first).all(axis=(1, 2)) & np.isfinite(second).all(axis=(1, 2))
+        amounts = pair_amounts(first, second)
+        sigma = _sigma(amounts, scene, np.column_stack([facts.frame_from, facts.frame_to]))
         label, margin = _main_motion(amounts, sigma)
-        length, scale_sigma, outlier_probability = _length(fact, scene)
-        unit = np.where(_ROTATES, 1.0, length)
-        unit_sigma = np.where(_ROTATES, 0.0, scale_sigma * np.abs(amounts))
+        length, scale_sigma, outlier_probability = _length(facts, scene)
+        with np.errstate(invalid="ignore"):
+            unit = np.where(_ROTATES, 1.0, length[:, None])
+            unit_sigma = np.where(_ROTATES, 0.0, scale_sigma[:, None] * np.abs(amounts))
+        cases = {_UNKNOWN: ~known, "the tilt between the photos is too steep for a plan": np.isnan(amounts).any(axis=1)}
         return Measured(
+            why=first_reason(len(facts), cases),
             value=amounts / unit,
             sigma=np.hypot(sigma, unit_sigma) / unit,
             label=label,
             margin=margin,
             outlier_probability=outlier_probability,
-            evidence={"ways_in": "distances to point P" if fact.params["point"] else "m"},
+            evidence={"ways_in": np.where(_relative(facts), "distances to point P", "m")},
         )
 
-    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, facts: Legs, measured: Measured) -> Answers:
         """The names of the main motion; or a plan in whole steps of round sizes, with counts near the drawn ones."""
         if format == "choice":
-            if measured.label is None or measured.margin is None:
-                return Undecided(reason="no single translation or rotation dominates")
-            return Label(text=measured.label, margin=measured.margin)
-        if not np.isfinite([measured.value, measured.sigma]).all():
-            return Undecided(reason="the length of a step is not known")
-        lengths = _FRACTIONS if fact.params["point"] else ROUND_METRES
-        return _plan(measured, lengths, fact.params["counts"])
+            assert measured.label is not None and measured.margin is not None
+            why = first_reason(len(facts), {"no single translation or rotation dominates": measured.label == ""})
+            return Answers.of(Label(text=measured.label, margin=measured.margin), why)
+        return _plans(measured, facts)
 
-    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+    def offer(self, format: FormatName, facts: Facts, answers: Answers, chance: Chance) -> Offer | None:
+        """The right plan and three others. Each name occurs in equally many options, so that none stands out."""
+        if format != "choice":
+            return None
+        draws = chance.uniform("motion", 6)
+        parts = [text.split(_JOINED) for text in answers.labels().tolist()]
+        options = [_offered(names, draw.reshape(2, 3)) for names, draw in zip(parts, draws, strict=True)]
+        return Offer(
+            why=np.full(len(parts), ""),
+            options=np.array(options, dtype=np.str_).reshape(len(parts), 4),
+            right=np.zeros(len(parts), dtype=np.int64),
+        )
+
+    def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Both photos; photo 1 has the mark that defines steps of relative length."""
-        if isinstance(answer, Label):
-            return Phrasing(
-                prompt=_SETTING + _ACTIONS + _MAIN_MOTION,
-                media=(Photo(frame=fact.params["from"]), Photo(frame=fact.params["to"])),
-                options=tuple(Option(shown=name, value=name) for name in _offered(str(answer.text), rng)),
-                answer=0,
-            )
+        first, second = Photo(frame=fact["frame_from"]), Photo(frame=fact["frame_to"])
+        if format == "choice":
+            assert offer is not None
+            words = wordings(type(self))[format].options
+            texts = tuple(_in_words(text.split(_JOINED), words) for text in offer.values(0))
+            return Phrasing(media=(first, second), options=texts)
         assert isinstance(answer, Plan)
-        return _open_question(answer, fact)
+        length, wording = f"{answer.translation_step:g}", "plan.metres"
+        if fact["point_px"] is not None:
+            first = Photo(frame=fact["frame_from"], marks=(Mark(text="P", xy_px=tuple(fact["point_px"])),))
+            length, wording = f"1/{answer.point_fraction}", "plan.point"
+        values = {"length": length, "turn_deg": f"{answer.rotation_step_deg:g}"}
+        return Phrasing(media=(first, second), wording=wording, values=values)
 
-    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
+    def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:
         """Two frames, with or without a marked corner that defines the steps."""
         drawn = pictures.points(rng, 1)
         if drawn is None or len(pictures.clip.frames) < 2:
             return None
         point = drawn[1][0] if rng.integers(2) else None
         to, counts = pictures.other_frame(drawn[0], rng), rng.integers(_FEWEST_STEPS, MAX_STEPS + 1, size=2).tolist()
-        return {"from": drawn[0], "to": to, "point": point, "counts": counts}
+        return {"frame_from": drawn[0], "frame_to": to, "point_px": point, "counts": counts}
 
 
-def _open_question(answer: Plan, fact: Fact) -> Phrasing:
-    """The question that asks for a plan in steps."""
-    marks: tuple[Mark, ...] = ()
-    length = f"{answer.translation_step:g} m"
-    if (point := fact.params["point"]) is not None:
-        marks = (Mark(text="P", xy_px=tuple(point)),)
-        length = f"1/{answer.point_fraction} of the distance from the camera of photo 1 to point P, marked in photo 1"
-    return Phrasing(
-        prompt=f"{_SETTING}{_ACTIONS}One step of moving is {length}; one step of turning is "
-        f"{answer.rotation_step_deg:g}°. {_EXAMPLE}A plan is right if it ends {answer.tolerance_in_words()} of the "
-        "camera of photo 2.",
-        media=(Photo(frame=fact.params["from"], marks=marks), Photo(frame=fact.params["to"])),
-    )
+def _in_words(names: list[str], words: Mapping[str, str]) -> str:
+    first, *then = (words[name] for name in names)
+    return _JOINED.join([first, *(text.lower() for text in then)])
+
+
+def _relative(facts: Legs) -> Bool[np.ndarray, "n"]:
+    return np.isfinite(facts.point_px).all(axis=1)
 
 
 def _point(scene: Scene, frame_a: int, frame_b: int, rng: np.random.Generator) -> list[float] | None:
     """A markable pixel of photo A whose point lies inside photo B; None if there is none."""
-    xy = filter_markable(scene, frame_a, rng.permutation(candidate_pixels(scene, frame_a))[:_POINTS])
+    candidates = rng.permutation(candidate_pixels(scene, frame_a))[:_POINTS]
+    _, xy = filter_markable(scene, np.full(len(candidates), frame_a), candidates)
     shared = xy[are_in_view(scene, frame_a, xy, [frame_b])[0]]
-    return listed(shared[0]) if len(shared) else None
+    return list(shared[0].tolist()) if len(shared) else None
 
 
-def _sigma(amounts: Float64[np.ndarray, "6"], scene: Scene, frames: Sequence[int]) -> Float64[np.ndarray, "6"]:
+def _sigma(
+    amounts: Float64[np.ndarray, "n 6"], scene: Scene, frames: Int64[np.ndarray, "n 2"]
+) -> Float64[np.ndarray, "n 6"]:
     """σ of the amounts (rad, path units), without that of the unit of length."""
     assert scene.path is not None
     rotation = scene.rotation_sigma_rad(frames)
-    rotations = np.hypot(rotation.max(), scene.path.focal_relative_sigma * np.abs(amounts))
-    direction = float(np.hypot(scene.path.direction_sigma_rad, rotation[0]))
-    formal = float(np.linalg.norm(scene.position_sigma(frames)))
-    translations = np.hypot(direction * np.linalg.norm(amounts[~_ROTATES]), formal)
-    return np.where(_ROTATES, rotations, translations)
+    rotations = np.hypot(rotation.max(axis=1)[:, None], scene.path.focal_relative_sigma * np.abs(amounts))
+    direction = np.hypot(scene.path.direction_sigma_rad, rotation[:, 0])
+    formal = np.linalg.norm(scene.position_sigma(frames), axis=1)
+    translations = np.hypot(direction * np.linalg.norm(amounts[:, ~_ROTATES], axis=1), formal)
+    return np.where(_ROTATES, rotations, translations[:, None])
 
 
-def _length(fact: Fact, scene: Scene) -> tuple[float, float, float]:
+def _length(facts: Legs, scene: Scene) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Unit of length in path units, its relative σ, and its outlier probability; NaN where unknown."""
     assert scene.path is not None
-    if fact.params["point"] is not None:
-        seen = scene.surface(fact.params["from"], np.array([fact.params["point"]], dtype=float))
-        return float(seen.range[0]), float(seen.range_relative_sigma[0]), float(seen.outlier_probability[0])
-    if scene.path.scale.kind != "metric":
-        return np.nan, np.nan, 0.0
-    return 1.0, scene.path.scale.relative_sigma or 0.0, 0.0
+    seen, metric = scene.surface(facts.frame_from, facts.point_px), scene.path.scale.kind == "metric"
+    relative = _relative(facts)
+    return (
+        np.where(relative, seen.range, 1.0 if metric else np.nan),
+        np.where(relative, seen.range_relative_sigma, (scene.path.scale.relative_sigma or 0.0) if metric else np.nan),
+        np.where(relative, seen.outlier_probability, 0.0),
+    )
 
 
-def _main_motion(amounts: Float64[np.ndarray, "6"], sigma: Float64[np.ndarray, "6"]) -> tuple[str | None, float | None]:
+def _main_motion(
+    amounts: Float64[np.ndarray, "n 6"], sigma: Float64[np.ndarray, "n 6"]
+) -> tuple[Texts, Float64[np.ndarray, "n"]]:
     """Names of the largest translation and rotation ("Dolly In, then Pan Left"), and the margin in σ.
 
-    Rotations below 10° are not named. None where no component is the largest.
+    Rotations below 10° are not named. "" where no component is the largest.
     """
+    every = np.arange(len(amounts))
     translation, margins = _largest(amounts, sigma, ~_ROTATES)
     rotation, rotation_margins = _largest(amounts, sigma, _ROTATES)
-    excess = (abs(amounts[rotation]) - _MIN_ROTATION_RAD) / sigma[rotation]
-    named = [translation] if excess < 0 else [translation, rotation]
-    margins += [-excess] if excess < 0 else [*rotation_margins, excess]
-    if not min(margins) > 0:
-        return None, None
-    joint = float(-ndtri(ndtr(-np.array(margins)).sum()))  # all of them must hold
-    return _JOINED.join(primitive_of(COMPONENTS[k], amounts[k]).name for k in named), joint
+    excess = (np.abs(amounts[every, rotation]) - _MIN_ROTATION_RAD) / sigma[every, rotation]
+    turns = excess >= 0
+    each = np.column_stack([margins, np.where(turns[:, None], rotation_margins, np.inf), np.abs(excess)])
+    moved, turned = (_NAMES[k, (amounts[every, k] <= 0).astype(int)] for k in (translation, rotation))
+    both = np.char.add(np.char.add(moved, _JOINED), turned)
+    decided = each.min(axis=1) > 0
+    joint = -ndtri(ndtr(-each).sum(axis=1))  # all of them must hold
+    return np.where(decided, np.where(turns, both, moved), ""), np.where(decided, joint, np.nan)
 
 
 def _largest(
-    amounts: Float64[np.ndarray, "6"], sigma: Float64[np.ndarray, "6"], family: np.ndarray
-) -> tuple[int, list[float]]:
+    amounts: Float64[np.ndarray, "n 6"], sigma: Float64[np.ndarray, "n 6"], family: np.ndarray
+) -> tuple[Int64[np.ndarray, "n"], Float64[np.ndarray, "n 2"]]:
     """Index of the largest amount of a family, and how many σ each other amount is below 0.7 of it."""
-    *others, first = np.flatnonzero(family)[np.argsort(np.abs(amounts[family]))]
-    limit = _MAX_SECOND * abs(amounts[first])
-    return int(first), [
-        float((limit - abs(amounts[k])) / np.hypot(_MAX_SECOND * sigma[first], sigma[k])) for k in others
-    ]
+    order = np.flatnonzero(family)[np.argsort(np.abs(amounts[:, family]), axis=1)]
+    size, own = (np.take_along_axis(part, order, axis=1) for part in (np.abs(amounts), sigma))
+    limit = _MAX_SECOND * size[:, 2:]
+    return order[:, 2], (limit - size[:, :2]) / np.hypot(_MAX_SECOND * own[:, 2:], own[:, :2])
 
 
-def _plan(measured: Measured, lengths: tuple[float, ...], counts: Sequence[int]) -> Plan | Undecided:
-    """The plan with the step sizes whose counts are nearest to the drawn ones, if σ is small enough for them."""
-    angles = tuple(angle for angle in ROUND_RADIANS if angle <= _MAX_ROTATION_STEP_RAD)
+def _plans(measured: Measured, facts: Legs) -> Answers:
+    """The plans with the step sizes whose counts are nearest to the drawn ones, if σ is small enough for them."""
+    relative = _relative(facts)
     kept = np.where(np.abs(measured.value) > _NOISE_SIGMAS * measured.sigma, measured.value, 0.0)
-    length = _step_size(measured, kept, ~_ROTATES, lengths, counts[0])
-    angle = _step_size(measured, kept, _ROTATES, angles, counts[1])
-    if length is None or angle is None:
-        return Undecided(reason="σ too large for the tolerance")
-    if np.abs(kept[~_ROTATES]).max() < (_FEWEST_STEPS - 0.5) * length:
-        return Undecided(reason="the plan has too few steps")
-    steps = in_whole_steps(dict(zip(COMPONENTS, kept.tolist(), strict=True)), length, angle)
-    if lengths is _FRACTIONS:
-        steps = replace(steps, point_fraction=round(1 / length))
-    return Plan.of(steps, measured.value, measured.sigma, measured.outlier_probability)
+    in_points, in_metres = (
+        _step_size(measured, kept, ~_ROTATES, sizes, facts.counts[:, 0]) for sizes in (_FRACTIONS, ROUND_METRES)
+    )
+    length = np.where(relative, in_points, in_metres)
+    angle = _step_size(measured, kept, _ROTATES, _ANGLES, facts.counts[:, 1])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        counts = np.rint(kept / np.where(_ROTATES, angle[:, None], length[:, None]))
+        fraction = np.where(relative, np.rint(1 / length), np.nan)
+    plans = Plan(
+        counts=counts,
+        translation_step=length,
+        rotation_step_rad=angle,
+        point_fraction=fraction,
+        amounts=measured.value,
+        sigma=measured.sigma,
+        outlier_probability=measured.outliers,
+    )
+    cases = {
+        "the length of a step is not known": ~(np.isfinite(measured.value) & np.isfinite(measured.sigma)).all(axis=1),
+        Plan.refusal: np.isnan(length) | np.isnan(angle),
+        "the plan has too few steps": np.abs(kept[:, ~_ROTATES]).max(axis=1) < (_FEWEST_STEPS - 0.5) * length,
+    }
+    return Answers.of(plans, first_reason(len(facts), cases))
 
 
 def _step_size(
-    measured: Measured, kept: Float64[np.ndarray, "6"], family: np.ndarray, choices: tuple[float, ...], count: int
-) -> float | None:
-    """The step size with which the largest amount takes nearly `count` steps and the plan ends within one step of the
-    target; None if there is none."""
-    amounts, kept, sigma = measured.value[family], kept[family], float(measured.sigma[family].max())
-    largest = float(np.abs(kept).max())
-    sizes = np.array([size for size in choices if largest < (MAX_STEPS + 0.5) * size])
-    error = np.linalg.norm(amounts - sizes[:, None] * np.round(kept / sizes[:, None]), axis=1)
-    decided = sizes[p_within(error / sizes, sigma / sizes, 1.0) >= _PART_CONFIDENCE]
-    return float(decided[np.abs(largest / decided - count).argmin()]) if len(decided) else None
+    measured: Measured,
+    kept: Float64[np.ndarray, "n 6"],
+    family: np.ndarray,
+    choices: tuple[float, ...],
+    count: Int64[np.ndarray, "n"],
+) -> Float64[np.ndarray, "n"]:
+    """The step sizes with which the largest amount takes nearly `count` steps and the plan ends within one step of the
+    target; NaN if there is none."""
+    sizes = np.array(choices)
+    amounts, kept, sigma = measured.value[:, family], kept[:, family], measured.sigma[:, family].max(axis=1)
+    largest = np.abs(kept).max(axis=1)[:, None]
+    with np.errstate(invalid="ignore"):
+        steps = np.round(kept[:, None] / sizes[:, None])
+        error = np.linalg.norm(amounts[:, None] - sizes[:, None] * steps, axis=2)
+        sure = p_within(error / sizes, sigma[:, None] / sizes, 1.0) >= _PART_CONFIDENCE
+        decided = np.asarray(sure & (largest < (MAX_STEPS + 0.5) * sizes))
+        best = np.where(decided, np.abs(largest / sizes - count[:, None]), np.inf).argmin(axis=1)
+    return np.where(decided.any(axis=1), sizes[best], np.nan)
 
 
-def _offered(text: str, rng: np.random.Generator) -> tuple[str, ...]:
-    """Options, the right one first. Each name occurs in equally many options, so that none stands out."""
-    columns = [[name, *_others(name, rng)] for name in text.split(_JOINED)]
+def _offered(names: list[str], draws: Float64[np.ndarray, "2 3"]) -> list[str]:
+    """Four plans, the right one first. `names`: of the translation and, where there is one, of the rotation."""
+    if names == [""]:
+        return [""] * 4
+    columns = [[name, *_others(name, *draw)] for name, draw in zip(names, draws.tolist(), strict=False)]
     if len(columns) == 1:
-        return tuple(columns[0])
-    return tuple(first + _JOINED + second for first in columns[0][:2] for second in columns[1][:2])
+        return columns[0]
+    return [first + _JOINED + second for first in columns[0][:2] for second in columns[1][:2]]
 
 
-def _others(name: str, rng: np.random.Generator) -> list[str]:
+def _others(name: str, axis_draw: float, order_draw: float, first_draw: float) -> list[str]:
     """Three wrong names: the opposite, and both names of another axis; either of the two comes first."""
-    right = primitive(name)
-    family = [p for p in PRIMITIVES if p.component in COMPONENTS and p.unit == right.unit]
-    opposite = [p.name for p in family if p.component == right.component and p.sign == -right.sign]
-    axes = sorted({p.component for p in family if p.component != right.component and p.component is not None})
-    axis: Component = axes[int(rng.integers(len(axes)))]
-    across = [p.name for p in family if p.component == axis]
-    across = [across[k] for k in rng.permutation(2)]
-    return [*opposite, *across] if rng.integers(2) else [*across, *opposite]
+    own = next(k for k, names in enumerate(_NAMES.tolist()) if name in names)
+    opposite = [other for other in _NAMES[own].tolist() if other != name]
+    axes = [k for k in np.flatnonzero(_ROTATES[own] == _ROTATES) if k != own]
+    across = _NAMES[axes[int(axis_draw * len(axes))]].tolist()
+    across = across if order_draw < 0.5 else across[::-1]
+    return [*opposite, *across] if first_draw < 0.5 else [*across, *opposite]

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import AbstractArray, Bool, Float, Int
 
 from templates.answers.score import Score
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 TRUTH_SIGMAS = 3.0
@@ -158,6 +158,10 @@ class Answer(ABC):
         parts = {name: column[k] for name, column in self._columns().items()}
         return replace(self, **{name: part if np.ndim(part) else part.item() for name, part in parts.items()})
 
+    def lengths(self) -> set[int]:
+        """The numbers of rows of its columns: one number for a stack, none for one answer."""
+        return {len(column) for column in self._columns().values()}
+
     def _columns(self) -> dict[str, np.ndarray]:
         """The fields with a row for each answer of a stack: they have more dimensions than those of one answer."""
         given = {f.name: (_dimensions(f.type), getattr(self, f.name)) for f in fields(self)}
@@ -168,7 +172,7 @@ class Answer(ABC):
 
 def stacked(answers: Sequence[AnswerType]) -> AnswerType:
     """Answers of one type as a stack. What is no column (names, unit) is that of the first. Arrays of unequal lengths
-    end in NaN."""
+    end in NaN; whole numbers become floats."""
     first = answers[0]
     parts = {f.name: [getattr(answer, f.name) for answer in answers] for f in fields(first)}
     own = {f.name: _dimensions(f.type) for f in fields(first)}
@@ -177,7 +181,7 @@ def stacked(answers: Sequence[AnswerType]) -> AnswerType:
 
 
 def _padded(parts: Sequence[Any]) -> list[np.ndarray]:
-    arrays = [np.asarray(part) for part in parts]
+    arrays = [array.astype(float) if array.dtype.kind == "i" else array for array in map(np.asarray, parts)]
     if len({array.shape for array in arrays}) == 1:
         return arrays
     length = max(len(array) for array in arrays)

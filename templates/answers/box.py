@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 from templates.answers.answer import Answer, Errors, Recorded, Rows, finite, listed
 from templates.answers.sampling import normals
 from templates.answers.score import UnscorableError
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 CORNERS = ("x0", "y0", "x1", "y1")

@@ -12,7 +12,7 @@ from templates.answers.answer import Answer, Errors, Recorded, Rows, finite, lis
 from templates.answers.box import LEAST_IOU
 from templates.answers.sampling import normals, uniform
 from templates.answers.score import UnscorableError
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 NAMES = ("u", "v", "z", "x_size", "y_size", "z_size", "roll", "pitch", "yaw")

@@ -9,7 +9,7 @@ from templates.answers.answer import Answer
 from templates.answers.format import Format, OfficialMetric
 from templates.answers.label import Label
 from templates.answers.score import Score, UnscorableError
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import LETTERS, Question
 
 

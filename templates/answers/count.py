@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from templates.answers.answer import TRUTH_SIGMAS, Answer, Errors, Recorded, Rows, finite
 from templates.answers.measures import mean_relative_accuracy
 from templates.answers.score import UnscorableError
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 

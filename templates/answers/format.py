@@ -11,7 +11,7 @@ from jaxtyping import Int
 from templates.answers.answer import Answer
 from templates.answers.registry import recorded_answer
 from templates.answers.score import Score, UnscorableError
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 

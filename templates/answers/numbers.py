@@ -18,7 +18,7 @@ from templates.answers.measures import gaussian_score, mean_relative_accuracy, s
 from templates.answers.point import picture_size
 from templates.answers.registry import recorded_answer
 from templates.answers.score import UnscorableError
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 UNITS = {"deg": "degrees", "m": "metres", "px": "pixels", "s": "seconds"}

@@ -11,7 +11,7 @@ from templates.answers.answer import Answer
 from templates.answers.format import Format
 from templates.answers.measures import kendall_tau, pairs_right
 from templates.answers.score import Score, UnscorableError
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 _MAX_PHOTOS = 100

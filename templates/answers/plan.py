@@ -28,7 +28,7 @@ from templates.answers.answer import Answer, Errors, Recorded, Rows, finite
 from templates.answers.format import Format, OfficialMetric
 from templates.answers.measures import progress, spl
 from templates.answers.score import Score, UnscorableError
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 MOTIONS = tuple(name.removesuffix("_rad") for name in COMPONENTS)
@@ -294,10 +294,10 @@ class PlanOfSteps(Format):
 
 
 def p_within(
-    distance: Float[np.ndarray, "*k"] | float,
-    sigma: Float[np.ndarray, "*k"] | float,
-    tolerance: Float[np.ndarray, "*k"] | float,
-) -> Float[np.ndarray, "*k"]:
+    distance: Float[np.ndarray, "..."] | float,
+    sigma: Float[np.ndarray, "..."] | float,
+    tolerance: Float[np.ndarray, "..."] | float,
+) -> Float[np.ndarray, "..."]:
     """Probability that a 3-D point of isotropic σ, measured `distance` from a centre, lies within `tolerance` of it."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         distance = np.maximum(distance, 1e-4 * np.asarray(tolerance))  # at 0 the formula has a limit but no value

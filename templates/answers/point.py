@@ -14,7 +14,7 @@ from templates.answers.measures import gaussian_score
 from templates.answers.region import Region
 from templates.answers.registry import recorded_answer
 from templates.answers.score import Score, UnscorableError
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 from templates.answers.answer import Answer, Errors, Recorded, Rows, finite
 from templates.answers.sampling import normals
 from templates.answers.score import UnscorableError
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 _ON_THE_OUTLINE_PX = 0.5

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from templates.measured import Json
+from templates.columns import Json
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from scipy.special import ndtr
 
 from templates.answers.answer import Answer, Errors, Recorded, Rows
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 

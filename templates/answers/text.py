@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from templates.answers.answer import TRUTH_SIGMAS, Answer, Recorded, Rows
 from templates.answers.format import Format, OfficialMetric
 from templates.answers.score import Score, UnscorableError
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 NEEDS_JUDGE = "free text is scored by a judge model"

@@ -8,7 +8,7 @@ from typing import ClassVar
 from templates.answers.answer import Answer
 from templates.answers.format import Format
 from templates.answers.score import Score, UnscorableError
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 _ARTICLE = re.compile(r"^(?:the|an?)\s+(?=\S)")

@@ -1,48 +1,79 @@
 """L1/Motion/Allo: does a marked point move in the world, whatever the camera does?"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
+from jaxtyping import Float64, Int64
 
 from experts.signals import PointTracks
 from templates.answers import Answer, Label
-from templates.fact import Fact
-from templates.measured import Measured, Undecided
-from templates.question import FormatName, Mark, Option, Photo, Phrasing
-from templates.scene.marks import listed, spaced
-from templates.scene.pictures import Params, Pictures
-from templates.scene.placing import at_tracks
+from templates.columns import Json
+from templates.facts import Facts
+from templates.measured import Measured, first_reason
+from templates.media import Mark, Photo
+from templates.offer import Offer
+from templates.question import FormatName, Phrasing
+from templates.scene.marks import spaced
+from templates.scene.pictures import Pictures
+from templates.scene.placing import nearest, tracked
 from templates.scene.point_motion import INSIDE_PX, point_motion
 from templates.scene.scene import Scene, inside
 from templates.template import Template
 
 _PHOTOS = 4
-_TRACKS = 16
 _MIN_FRAMES = 6
 _MIN_DISTANCE = 0.12
 """Least distance between marks, as a share of the diagonal."""
-_MARKS = "123"
+_MARKS = ("1", "2", "3")
 """Three marks: four points with 99.7 % confidence each have less than 99 % together."""
-_SETTING = "These photos were taken one after another; the camera may move. "
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarkedTracks(Facts):
+    """One or several points marked in the first of several photos."""
+
+    frames: Int64[np.ndarray, "n k"]
+    """In order of time."""
+    points_px: Float64[np.ndarray, "n m 2"]
+    """In the first frame."""
 
 
 class _Motion(Template):
     """Common base: the label of tracked points over several photos."""
 
-    version: str = "1"
+    version: str = "2"
     ability: str = "L1/Motion/Allo"
+    facts: ClassVar[type[Facts]] = MarkedTracks
+    marks: ClassVar[tuple[str, ...]]
     needs: frozenset[str] = frozenset({"tracks"})
     reads: frozenset[str] = frozenset({"tracks", "camera_path", "sparse_points", "image_tracks"})
 
-    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer:
         """The label."""
         assert measured.label is not None and measured.margin is not None
-        return Label(text=measured.label, margin=measured.margin, outlier_probability=measured.outlier_probability)
+        return Label(text=measured.label, margin=measured.margin, outlier_probability=measured.outliers)
 
-    def placed(self, facts: Sequence[Fact], scene: Scene) -> list[Fact]:
+    def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
+        """Photos in order of time; the first has the marks."""
+        first, *rest = fact["frames"]
+        points = zip(self.marks, fact["points_px"], strict=True)
+        marks = tuple(Mark(text=text, xy_px=(x, y)) for text, (x, y) in points)
+        return Phrasing(media=(Photo(frame=first, marks=marks), *(Photo(frame=frame) for frame in rest)))
+
+    def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:
+        """Corners of a frame, that frame and later ones."""
+        drawn = pictures.points(rng, len(self.marks))
+        return drawn and {"points_px": drawn[1], "frames": pictures.from_frame(drawn[0], rng)}
+
+    def placed(self, facts: MarkedTracks, scene: Scene) -> Facts:
         """Moves pixels to tracks that all photos show."""
-        return at_tracks(facts, scene)
+        points = facts.points_px.copy()
+        for row, frames in enumerate(facts.frames):
+            places = tracked(scene, frames[frames >= 0])
+            points[row] = [nearest(xy, places, scene) for xy in points[row]]
+        return replace(facts, points_px=points).rounded()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,37 +82,20 @@ class PointMoves(_Motion):
 
     name: str = "point_moves"
     formats: tuple[FormatName, ...] = ("yes_no",)
+    marks: ClassVar[tuple[str, ...]] = ("A",)
     inside_px: float = INSIDE_PX
 
-    def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
+    def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Facts:
         """Moving and static tracks by turns, over the frames that show them."""
         if scene.tracks is None:
-            return []
-        moving, static = (rng.permutation(np.flatnonzero(scene.tracks.motion == m))[:_TRACKS] for m in (1, 0))
-        facts = []
-        for row in _alternating(moving, static):
-            if (span := _span(scene, scene.tracks, row)) is not None:
-                frames, xy = span
-                params = {"frame": frames[0], "xy": xy, "frames": frames}
-                facts.append(Fact(template=self.name, params=params))
-        return facts
+            return _facts([], 1)
+        moving, static = (rng.permutation(np.flatnonzero(scene.tracks.motion == m))[:count] for m in (1, 0))
+        spans = [_span(scene, scene.tracks, row) for row in _alternating(moving, static)[:count]]
+        return _facts([(frames, [xy]) for frames, xy in filter(None, spans)], 1)
 
-    def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
+    def measure(self, facts: MarkedTracks, scene: Scene) -> Measured:
         """Label "yes" or "no", and the residual against the static world in px at 640 px width."""
-        return [_motion(fact, fact.params["xy"], scene, self.inside_px) for fact in facts]
-
-    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
-        """Photos in order of time; the first has the mark."""
-        return Phrasing(
-            prompt=_SETTING + "Does the thing marked A in photo 1 move in the world (not merely in the picture) while "
-            "the photos are taken? Answer yes or no.",
-            media=_photos(fact, {"A": fact.params["xy"]}),
-        )
-
-    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
-        """A corner of a frame, that frame and later ones."""
-        drawn = pictures.points(rng, 1)
-        return drawn and {"frame": drawn[0], "xy": drawn[1][0], "frames": pictures.from_frame(drawn[0], rng)}
+        return point_motion(scene, facts.frames[:, 0], facts.points_px[:, 0], facts.frames, self.inside_px)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,14 +104,16 @@ class WhichMoves(_Motion):
 
     name: str = "which_moves"
     formats: tuple[FormatName, ...] = ("choice",)
+    marks: ClassVar[tuple[str, ...]] = _MARKS
+    labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _MARKS}
     inside_px: float = INSIDE_PX
 
-    def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
+    def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Facts:
         """One moving and two static tracks that the same photos show."""
         if scene.tracks is None:
-            return []
+            return _facts([], len(_MARKS))
         facts = []
-        for row in rng.permutation(np.flatnonzero(scene.tracks.motion == 1))[:_TRACKS]:
+        for row in rng.permutation(np.flatnonzero(scene.tracks.motion == 1))[:count]:
             if (span := _span(scene, scene.tracks, int(row))) is None:
                 continue
             frames, _ = span
@@ -108,59 +124,33 @@ class WhichMoves(_Motion):
             static = static[inside(scene.clip, xy_px[static])]
             rows = spaced(np.append(row, static), xy_px, _MIN_DISTANCE * scene.diagonal_px, len(_MARKS))
             if len(rows) == len(_MARKS):
-                points = [listed(xy_px[r]) for r in rng.permutation(rows)]
-                facts.append(Fact(template=self.name, params={"frame": frames[0], "points": points, "frames": frames}))
-        return facts
+                facts.append((frames, xy_px[rng.permutation(rows)].tolist()))
+        return _facts(facts, len(_MARKS))
 
-    def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
+    def measure(self, facts: MarkedTracks, scene: Scene) -> Measured:
         """The number of the only moving point."""
-        return [self._measure(fact, scene) for fact in facts]
-
-    def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
-        each = [_motion(fact, xy, scene, self.inside_px) for xy in fact.params["points"]]
-        known = [m for m in each if isinstance(m, Measured)]
-        if len(known) < len(each):
-            return next(m for m in each if isinstance(m, Undecided))
-        moving = [i for i, m in enumerate(known) if m.label == "yes"]
-        if len(moving) != 1:
-            return Undecided(reason="not exactly one of the points moves")
+        n, frames = len(facts), np.repeat(facts.frames, len(_MARKS), axis=0)
+        each = point_motion(scene, frames[:, 0], facts.points_px.reshape(-1, 2), frames, self.inside_px)
+        assert each.label is not None and each.margin is not None
+        by_fact = {name: getattr(each, name).reshape(n, len(_MARKS)) for name in ("why", "label", "margin", "outliers")}
+        unknown, moving = by_fact["why"] != "", by_fact["label"] == "yes"
+        why = np.take_along_axis(by_fact["why"], unknown.argmax(axis=1)[:, None], axis=1)[:, 0]
+        one = first_reason(n, {"not exactly one of the points moves": moving.sum(axis=1) != 1})
         return Measured(
-            value=np.concatenate([m.value for m in known]),
-            sigma=np.concatenate([m.sigma for m in known]),
-            label=_MARKS[moving[0]],
-            margin=min(m.margin for m in known if m.margin is not None),
-            outlier_probability=float(1 - np.prod([1 - m.outlier_probability for m in known])),
-            evidence={"points": [dict(m.evidence) for m in known]},
+            why=np.where(why == "", one, why),
+            value=each.value.reshape(n, len(_MARKS)),
+            sigma=each.sigma.reshape(n, len(_MARKS)),
+            label=np.array(_MARKS)[moving.argmax(axis=1)],
+            margin=by_fact["margin"].min(axis=1, initial=np.inf),
+            outlier_probability=1 - np.prod(1 - by_fact["outliers"], axis=1),
+            evidence={name: column.reshape(n, len(_MARKS)) for name, column in each.evidence.items()},
         )
 
-    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
-        """Photos in order of time; the first has the numbered marks."""
-        assert isinstance(answer, Label)
-        return Phrasing(
-            prompt=_SETTING + "Which of the things marked in photo 1 moves in the world (not merely in the picture) "
-            "while the photos are taken?",
-            media=_photos(fact, dict(zip(_MARKS, fact.params["points"], strict=True))),
-            options=tuple(Option(shown=f"Point {mark}", value=mark) for mark in _MARKS),
-            answer=_MARKS.index(str(answer.text)),
-        )
 
-    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
-        """Three corners of a frame, that frame and later ones."""
-        drawn = pictures.points(rng, len(_MARKS))
-        return drawn and {"frame": drawn[0], "points": drawn[1], "frames": pictures.from_frame(drawn[0], rng)}
-
-
-def _motion(fact: Fact, xy_px: Sequence[float], scene: Scene, inside_px: float) -> Measured | Undecided:
-    params = fact.params
-    return point_motion(scene, params["frame"], np.array(xy_px, dtype=float), params["frames"], inside_px)
-
-
-def _photos(fact: Fact, marks: Mapping[str, Sequence[float]]) -> tuple[Photo, ...]:
-    """Photos in order of time; the first has the marks."""
-    x_y = {text: (float(x), float(y)) for text, (x, y) in marks.items()}
-    first, *rest = fact.params["frames"]
-    marked = Photo(frame=first, marks=tuple(Mark(text=text, xy_px=xy) for text, xy in x_y.items()))
-    return (marked, *(Photo(frame=frame) for frame in rest))
+def _facts(rows: Sequence[tuple[list[int], list[list[float]]]], marks: int) -> MarkedTracks:
+    """From the frames and the pixels of each fact."""
+    found = MarkedTracks.from_json([{"frames": frames, "points_px": points} for frames, points in rows])
+    return found if len(rows) else replace(found, points_px=np.empty((0, marks, 2)))
 
 
 def _alternating(a: np.ndarray, b: np.ndarray) -> list[int]:
@@ -178,4 +168,4 @@ def _span(scene: Scene, tracks: PointTracks, row: int) -> tuple[list[int], list[
     xy = tracks.xy_px[row, columns[0]]
     if not inside(scene.clip, xy):
         return None
-    return [int(tracks.frames[c]) for c in columns], listed(xy)
+    return tracks.frames[columns].tolist(), xy.tolist()

@@ -3,24 +3,30 @@
 `action_mapping` names the motion.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+from jaxtyping import Float64, Int64
 
 from action_mapping.naming import NamedMotion, agreed_rotation, agreed_translation
 from action_mapping.reading import read_motion
 from templates.answers import Answer, Label, Numbers
-from templates.fact import Fact
-from templates.measured import Measured, Undecided
-from templates.question import FormatName, Option, Photo, Phrasing
-from templates.scene.pictures import Params, Pictures
-from templates.scene.scene import Scene
+from templates.answers.answers import Answers
+from templates.chance import Chance
+from templates.columns import Json, Texts
+from templates.facts import Facts
+from templates.measured import Measured, first_reason
+from templates.media import Photo
+from templates.offer import Offer
+from templates.question import FormatName, Phrasing
+from templates.scene.intervals import intervals
+from templates.scene.pictures import Pictures
+from templates.scene.scene import Scene, angle_between_rad
 from templates.settings import MaxTolerances
 from templates.template import Template
 
-_INTERVALS = 48
 _PHOTOS = 4
 _MIN_PURITY = 0.8
 """Least share of the named component in the whole motion: a combination has no single name."""
@@ -28,35 +34,51 @@ _MIN_ROTATION_RAD = np.radians(3.0)
 """Smaller rotations have no name: a person does not see them."""
 _MAX_ROTATION_WHILE_MOVING_RAD = np.radians(25.0)
 """Beyond this rotation "right" and "forward" differ between the first and the last photo."""
-IN_WORDS = {
-    "Pan Right": "It turned to the right (pan right)",
-    "Pan Left": "It turned to the left (pan left)",
-    "Tilt Up": "It turned upwards (tilt up)",
-    "Tilt Down": "It turned downwards (tilt down)",
-    "Roll CW": "It rolled clockwise, as seen from behind the camera (roll clockwise)",
-    "Roll CCW": "It rolled counter-clockwise, as seen from behind the camera (roll counter-clockwise)",
-    "Truck Right": "It moved to the right (truck right)",
-    "Truck Left": "It moved to the left (truck left)",
-    "Pedestal Down": "It moved down (pedestal down)",
-    "Pedestal Up": "It moved up (pedestal up)",
-    "Dolly In": "It moved forwards (dolly in)",
-    "Dolly Out": "It moved backwards (dolly out)",
-}
-"""Names of `action_mapping.primitives` as options."""
-_OPPOSITE = dict(zip([*IN_WORDS][::2], [*IN_WORDS][1::2], strict=True))
-_OPPOSITE |= {b: a for a, b in _OPPOSITE.items()}
-_ROTATIONS, _TRANSLATIONS = [*IN_WORDS][:6], [*IN_WORDS][6:]
+_ROTATIONS = ("Pan Right", "Pan Left", "Tilt Up", "Tilt Down", "Roll CW", "Roll CCW")
+_TRANSLATIONS = ("Truck Right", "Truck Left", "Pedestal Down", "Pedestal Up", "Dolly In", "Dolly Out")
+"""Names of `action_mapping.primitives`, each before or after its opposite."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intervals(Facts):
+    """Photos of an interval of the camera path, in order of time."""
+
+    frames: Int64[np.ndarray, "n k"]
+
+    @property
+    def ends(self) -> Int64[np.ndarray, "n 2"]:
+        """The first and the last frame."""
+        last = (self.frames >= 0).sum(axis=1) - 1
+        return np.column_stack([self.frames[:, 0], self.frames[np.arange(len(last)), last]])
 
 
 class _CameraMotion(Template):
     """Common base: questions about an interval of the camera path."""
 
-    version: str = "1"
+    version: str = "2"
     ability: str = "L1/Motion/Ego"
+    facts: ClassVar[type[Facts]] = Intervals
+    names: ClassVar[tuple[str, ...]]
+    """Of the motions that a choice offers."""
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "gravity"})
 
-    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
+    def offer(self, format: FormatName, facts: Facts, answers: Answers, chance: Chance) -> Offer | None:
+        """The right name, its opposite, and two other names of the same kind."""
+        if format != "choice":
+            return None
+        names = np.array(self.names)
+        right = (answers.labels()[:, None] == names).argmax(axis=1)
+        order = chance.order("motion", len(names))
+        others = order[(order // 2 != right[:, None] // 2)].reshape(len(right), len(names) - 2)[:, :2]
+        options = names[np.column_stack([right, right ^ 1, others])]
+        return Offer(why=np.full(len(right), ""), options=options, right=np.zeros_like(right))
+
+    def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
+        """Photos in order of time."""
+        return Phrasing(media=tuple(Photo(frame=frame) for frame in fact["frames"]))
+
+    def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:
         """An interval."""
         frames = pictures.interval(rng, _PHOTOS)
         return None if frames is None else {"frames": frames}
@@ -68,76 +90,50 @@ class CameraTurn(_CameraMotion):
 
     name: str = "camera_turn"
     formats: tuple[FormatName, ...] = ("choice", "numeric")
+    names: ClassVar[tuple[str, ...]] = _ROTATIONS
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
-    def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
+    def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Intervals:
         """Random intervals of registered frames, four photos each."""
-        return _intervals(scene, self.name, rng)
+        return _intervals(scene, rng, count)
 
-    def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
+    def measure(self, facts: Intervals, scene: Scene) -> Measured:
         """Angle and name; σ = rotation ⊕ focal length, since its error scales angles estimated from pixels."""
-        return [self._measure(fact, scene) for fact in facts]
-
-    def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
-        frames = [fact.params["frames"][0], fact.params["frames"][-1]]
-        first, last = scene.world_from_cam(frames)
-        if scene.path is None or not (np.isfinite(first[:3, :3]).all() and np.isfinite(last[:3, :3]).all()):
-            return Undecided(reason="rotation of a photo is not known")
-        sigma_rad = float(scene.rotation_sigma_rad(frames).max())
+        if scene.path is None:
+            return Measured.none(len(facts), "rotation of a photo is not known")
+        first, last = (scene.world_from_cam(frame) for frame in facts.ends.T)
+        sigma_rad = scene.rotation_sigma_rad(facts.ends).max(axis=1)
         focal = scene.path.focal_relative_sigma
         named = agreed_rotation(
-            read_motion(first[None], last[None], scene.up_world),
+            read_motion(first, last, scene.up_world),
             sigma_rad=sigma_rad,
             threshold_rad=_MIN_ROTATION_RAD,
             focal_relative_sigma=focal,
-            up_sigma_rad=_up_sigma_rad(scene, frames),
+            up_sigma_rad=_up_sigma_rad(scene, facts.ends),
         )
-        angle = Rotation.from_matrix(first[:3, :3].T @ last[:3, :3]).magnitude()
-        label, margin = _name_and_margin(named)
+        angle = angle_between_rad(first[:, :3, :3], last[:, :3, :3])
         return Measured(
-            value=np.degrees([angle]),
-            sigma=np.degrees([np.hypot(sigma_rad, focal * angle)]),
-            label=label,
-            margin=margin,
-            evidence=_evidence(named),
+            why=first_reason(len(facts), {"rotation of a photo is not known": ~np.isfinite(angle)}),
+            value=np.degrees(angle)[:, None],
+            sigma=np.degrees(np.hypot(sigma_rad, focal * angle))[:, None],
+            **_name(named),
         )
 
-    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:
         """The name of the rotation; or its angle with a tolerance of 5°."""
         if format == "choice":
-            return _label(measured)
-        if measured.value[0] <= self.max_tolerances.rotation_deg:
-            return Undecided(reason="the rotation is smaller than its tolerance")
-        return Numbers(
+            return _labels(measured)
+        limit = self.max_tolerances.rotation_deg
+        numbers = Numbers(
             names=("angle",),
             value=measured.value,
             sigma=measured.sigma,
-            tolerance=np.array([self.max_tolerances.rotation_deg]),
+            tolerance=np.full_like(measured.value, limit),
             unit="deg",
             decimals=0,
         )
-
-    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
-        """Photos in order of time."""
-        media = tuple(Photo(frame=f) for f in fact.params["frames"])
-        if isinstance(answer, Label):
-            return _name_choice(
-                "These photos were taken one after another by one moving camera. Comparing the last photo with the "
-                "first and looking only at how the camera is turned, not at where it is: how did it mainly turn, in "
-                "its own axes?",
-                media,
-                answer,
-                _ROTATIONS,
-                rng,
-            )
-        return Phrasing(
-            prompt=(
-                "These photos were taken one after another by one moving camera. By how many degrees is the camera "
-                "of the last photo turned against the camera of the first photo (the angle of the one rotation that "
-                f"takes one orientation to the other)? {answer.tolerance_in_words()} counts as right."
-            ),
-            media=media,
-        )
+        small = {"the rotation is smaller than its tolerance": measured.value[:, 0] <= limit}
+        return Answers.of(numbers, first_reason(len(facts), small))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,111 +142,74 @@ class CameraTravel(_CameraMotion):
 
     name: str = "camera_travel"
     formats: tuple[FormatName, ...] = ("choice",)
+    names: ClassVar[tuple[str, ...]] = _TRANSLATIONS
 
-    def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
+    def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Intervals:
         """Random intervals of a path whose positions are known."""
         if scene.path is None or scene.path.motion != "general":
-            return []
-        return _intervals(scene, self.name, rng)
+            return Intervals.none()
+        return _intervals(scene, rng, count)
 
-    def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
+    def measure(self, facts: Intervals, scene: Scene) -> Measured:
         """Direction and name; σ = systematic ⊕ rotation ⊕ positions over the length of the translation."""
-        return [self._measure(fact, scene) for fact in facts]
-
-    def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
-        frames = [fact.params["frames"][0], fact.params["frames"][-1]]
-        first, last = scene.world_from_cam(frames)
-        if scene.path is None or not (np.isfinite(first).all() and np.isfinite(last).all()):
-            return Undecided(reason="the camera position of a photo is not known")
-        angle = Rotation.from_matrix(first[:3, :3].T @ last[:3, :3]).magnitude()
-        if angle > _MAX_ROTATION_WHILE_MOVING_RAD:
-            return Undecided(reason="the camera rotated too far for its translation to have one name")
-        translation = first[:3, :3].T @ (last[:3, 3] - first[:3, 3])
-        length = float(np.linalg.norm(translation))
-        if length <= 0:
-            return Undecided(reason="the translation is within its noise")
-        position_sigma = float(np.linalg.norm(scene.position_sigma(frames)))
-        sigma = float(np.hypot(scene.path.direction_sigma_rad, scene.relative_rotation_sigma_rad(frames)))
+        if scene.path is None:
+            return Measured.none(len(facts), "the camera position of a photo is not known", components=3)
+        first, last = (scene.world_from_cam(frame) for frame in facts.ends.T)
+        angle = angle_between_rad(first[:, :3, :3], last[:, :3, :3])
+        translation = np.einsum("nji,nj->ni", first[:, :3, :3], last[:, :3, 3] - first[:, :3, 3])
+        length = np.linalg.norm(translation, axis=1)
+        position_sigma = np.linalg.norm(scene.position_sigma(facts.ends), axis=1)
+        sigma = np.hypot(scene.path.direction_sigma_rad, scene.relative_rotation_sigma_rad(facts.ends))
         named = agreed_translation(
-            read_motion(first[None], last[None], scene.up_world),
+            read_motion(first, last, scene.up_world),
             direction_sigma_rad=sigma,
             position_sigma=position_sigma,
-            up_sigma_rad=_up_sigma_rad(scene, frames),
+            up_sigma_rad=_up_sigma_rad(scene, facts.ends),
         )
-        label, margin = _name_and_margin(named)
+        cases = {
+            "the camera position of a photo is not known": ~np.isfinite(length),
+            "the camera rotated too far for its translation to have one name": angle > _MAX_ROTATION_WHILE_MOVING_RAD,
+            "the translation is within its noise": length <= 0,
+        }
+        with np.errstate(divide="ignore", invalid="ignore"):
+            direction, noise = translation / length[:, None], position_sigma / length
         return Measured(
-            value=translation / length,
-            sigma=np.full(3, np.hypot(sigma, position_sigma / length)),
-            label=label,
-            margin=margin,
-            evidence=_evidence(named),
+            why=first_reason(len(facts), cases),
+            value=direction,
+            sigma=np.repeat(np.hypot(sigma, noise)[:, None], 3, axis=1),
+            **_name(named),
         )
 
-    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:
         """The name of the translation."""
-        return _label(measured)
-
-    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
-        """Photos in order of time."""
-        assert isinstance(answer, Label)
-        return _name_choice(
-            "These photos were taken one after another by one moving camera. Looking only at where the camera is, "
-            "not at how it is turned: how did it mainly move from the first to the last photo, in its own axes?",
-            tuple(Photo(frame=f) for f in fact.params["frames"]),
-            answer,
-            _TRANSLATIONS,
-            rng,
-        )
+        return _labels(measured)
 
 
-def _intervals(scene: Scene, template: str, rng: np.random.Generator) -> list[Fact]:
-    """Random distinct intervals of registered frames, four frames each."""
+def _intervals(scene: Scene, rng: np.random.Generator, count: int) -> Intervals:
+    """Random intervals of a moving camera, four photos each."""
     if scene.path is None or scene.path.motion == "static":
-        return []
-    frames = scene.path.frames[scene.path.registered]
-    if len(frames) < 2:
-        return []
-    facts = {}
-    for _ in range(_INTERVALS):
-        a, b = np.sort(rng.choice(len(frames), size=2, replace=False))
-        shown = np.unique(np.linspace(a, b, _PHOTOS).round().astype(int))
-        key = tuple(int(f) for f in frames[shown])
-        facts[key] = Fact(template=template, params={"frames": list(key)})
-    return list(facts.values())
+        return Intervals.none()
+    return Intervals(frames=intervals(scene, rng, count, _PHOTOS))
 
 
-def _up_sigma_rad(scene: Scene, frames: Sequence[int]) -> float:
+def _up_sigma_rad(scene: Scene, frames: Int64[np.ndarray, "n k"]) -> Float64[np.ndarray, "n"]:
     """Largest σ of up in the frames; 0 where up is unknown, because levelled axes are not used then."""
-    sigmas = [scene.up_cam(frame)[1] for frame in frames]
-    return float(np.nanmax(sigmas)) if np.isfinite(sigmas).any() else 0.0
+    return np.nan_to_num(scene.up_cam(frames)[1]).max(axis=1)
 
 
-def _name_and_margin(named: NamedMotion) -> tuple[str | None, float | None]:
-    """Of one motion."""
-    if named.purity[0] >= _MIN_PURITY:
-        return str(named.name[0]), float(named.margin[0])
-    return None, None
+def _name(named: NamedMotion) -> dict[str, Any]:
+    """The columns of `Measured` about the name of a motion. A mixed motion has none."""
+    pure = named.purity >= _MIN_PURITY
+    return {
+        "label": np.where(pure, named.name, ""),
+        "margin": np.where(pure, named.margin, np.nan),
+        "evidence": {"not_named": named.reason, "named_in": named.basis, "purity": named.purity.round(2)},
+    }
 
 
-def _evidence(named: NamedMotion) -> dict[str, object]:
-    if named.reason[0]:
-        return {"not_named": str(named.reason[0])}
-    return {"named_in": str(named.basis[0]), "purity": round(float(named.purity[0]), 2)}
-
-
-def _label(measured: Measured) -> Answer | Undecided:
-    if measured.label is None or measured.margin is None:
-        reason = measured.evidence.get("not_named") or "a combination of several motions has no single name"
-        return Undecided(reason=str(reason))
-    return Label(text=measured.label, margin=measured.margin)
-
-
-def _name_choice(
-    prompt: str, media: tuple[Photo, ...], answer: Label, names: list[str], rng: np.random.Generator
-) -> Phrasing:
-    """The right name, its opposite, and two other names of the same kind."""
-    name = str(answer.text)
-    others = [n for n in names if n not in (name, _OPPOSITE[name])]
-    offered = [name, _OPPOSITE[name], *(others[k] for k in rng.permutation(len(others))[:2])]
-    options = tuple(Option(shown=IN_WORDS[n], value=n) for n in offered)
-    return Phrasing(prompt=prompt, media=media, options=options, answer=0)
+def _labels(measured: Measured) -> Answers:
+    assert measured.label is not None and measured.margin is not None
+    not_named: Texts = measured.evidence["not_named"]
+    mixed = np.where(not_named == "", "a combination of several motions has no single name", not_named)
+    why = np.where(measured.label == "", mixed, "")
+    return Answers.of(Label(text=measured.label, margin=measured.margin), why)

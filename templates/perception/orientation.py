@@ -1,21 +1,26 @@
 """L1/Orientation/Gravity: how the camera is held."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
+from jaxtyping import Int64
 
 from templates.answers import Answer, Label, Numbers
-from templates.fact import Fact
-from templates.measured import Measured, Undecided
-from templates.question import FormatName, Option, Photo, Phrasing
+from templates.answers.answers import Answers
+from templates.columns import Json
+from templates.facts import Facts
+from templates.measured import Measured, first_reason
+from templates.media import Photo
+from templates.offer import Offer
+from templates.question import FormatName, Phrasing
 from templates.scene.marks import spread_frames
-from templates.scene.pictures import Params, Pictures
+from templates.scene.pictures import Pictures
 from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
 from templates.template import Template
 
-_FRAMES = 12
 _MAX_PITCH_DEG = 75.0
 """Beyond this pitch roll is nearly undefined."""
 _VFOV_CONFIDENCE = 0.99
@@ -23,90 +28,83 @@ _VFOV_CONFIDENCE = 0.99
 
 
 @dataclass(frozen=True, kw_only=True)
+class Frames(Facts):
+    """One photo."""
+
+    frame: Int64[np.ndarray, "n"]
+
+
+@dataclass(frozen=True, kw_only=True)
 class CameraTilt(Template):
     """Roll, pitch and vertical field of view of one frame. Measures them in degrees."""
 
     name: str = "camera_tilt"
-    version: str = "2"
+    version: str = "3"
     ability: str = "L1/Orientation/Gravity"
     formats: tuple[FormatName, ...] = ("json", "choice")
+    facts: ClassVar[type[Facts]] = Frames
+    labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": ("up", "down")}
     needs: frozenset[str] = frozenset({"gravity"})
     reads: frozenset[str] = frozenset({"gravity", "camera_path", "calibration"})
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
-    def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
+    def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Frames:
         """Frames spread over the clip."""
         if scene.gravity is None:
-            return []
+            return Frames.none()
         known = np.isfinite(scene.gravity.up_cam).all(axis=1)
-        frames = spread_frames(scene.gravity.frames[known], _FRAMES)
-        return [Fact(template=self.name, params={"frame": f}) for f in rng.permutation(frames).tolist()]
+        return Frames(frame=rng.permutation(spread_frames(scene.gravity.frames[known], count)))
 
-    def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
+    def measure(self, facts: Frames, scene: Scene) -> Measured:
         """Roll, pitch, vFOV in degrees; σ of roll grows with 1 / cos(pitch), σ_vFOV = sin(vFOV)·σ_f/f."""
-        return [self._measure(fact, scene) for fact in facts]
-
-    def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
-        up, sigma_rad = scene.up_cam(fact.params["frame"])
-        if not np.isfinite(up).all():
-            return Undecided(reason="gravity is not known in this frame")
-        roll, pitch = np.degrees([np.arctan2(-up[0], -up[1]), np.arcsin(np.clip(up[2], -1, 1))])
-        if abs(pitch) > _MAX_PITCH_DEG:
-            return Undecided(reason="the camera looks straight up or down, where roll is undefined")
-        sigma_deg = float(np.degrees(sigma_rad))
-        vfov, vfov_sigma = np.degrees(scene.vfov_rad())
-        assert scene.gravity is not None
+        up, sigma_rad = scene.up_cam(facts.frame)
+        roll, pitch = np.arctan2(-up[:, 0], -up[:, 1]), np.arcsin(np.clip(up[:, 2], -1, 1))
+        cases = {
+            "gravity is not known in this frame": ~np.isfinite(up).all(axis=1),
+            "the camera looks straight up or down, where roll is undefined": np.abs(np.degrees(pitch)) > _MAX_PITCH_DEG,
+        }
+        vfov, vfov_sigma = (np.full(len(facts), part) for part in scene.vfov_rad())
+        decided_by = "" if scene.gravity is None else scene.gravity.decided_by
         return Measured(
-            value=np.array([roll, pitch, vfov]),
-            sigma=np.array(
-                [sigma_deg / np.cos(np.radians(pitch)), sigma_deg, vfov_sigma if np.isfinite(vfov) else np.inf]
+            why=first_reason(len(facts), cases),
+            value=np.degrees(np.column_stack([roll, pitch, vfov])),
+            sigma=np.degrees(
+                np.column_stack([sigma_rad / np.cos(pitch), sigma_rad, np.where(np.isfinite(vfov), vfov_sigma, np.inf)])
             ),
-            evidence={"up_decided_by": scene.gravity.decided_by, "up_sigma_deg": round(sigma_deg, 2)},
+            evidence={
+                "up_decided_by": np.full(len(facts), decided_by),
+                "up_sigma_deg": np.degrees(sigma_rad).round(2),
+            },
         )
 
-    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer | Answers:
         """Roll and pitch as JSON, with vFOV if it is reliable; or "up" / "down"."""
         if format == "choice":
-            pitch, sigma = measured.value[1], measured.sigma[1]
-            return Label(text="up" if pitch > 0 else "down", margin=float(abs(pitch) / sigma))
+            pitch, sigma = measured.value[:, 1], measured.sigma[:, 1]
+            return Label(text=np.where(pitch > 0, "up", "down"), margin=np.abs(pitch) / sigma)
         with_vfov = self._numbers(measured, 3)
-        return with_vfov if with_vfov.p_right() >= _VFOV_CONFIDENCE else self._numbers(measured, 2)
+        reliable = with_vfov.p_right() >= _VFOV_CONFIDENCE
+        return Answers.either(reliable, with_vfov, self._numbers(measured, 2), measured.why)
 
     def _numbers(self, measured: Measured, count: int) -> Numbers:
-        max_tolerances = np.array(
-            [self.max_tolerances.roll_pitch_deg, self.max_tolerances.roll_pitch_deg, self.max_tolerances.vfov_deg]
-        )
+        caps = self.max_tolerances
+        tolerance = np.array([caps.roll_pitch_deg, caps.roll_pitch_deg, caps.vfov_deg])
         return Numbers(
             names=("roll", "pitch", "vfov")[:count],
-            value=measured.value[:count],
-            sigma=measured.sigma[:count],
-            tolerance=max_tolerances[:count],
+            value=measured.value[:, :count],
+            sigma=measured.sigma[:, :count],
+            tolerance=np.tile(tolerance[:count], (len(measured), 1)),
             unit="deg",
             period=360.0,
         )
 
-    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+    def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """One photo without marks."""
-        media = (Photo(frame=fact.params["frame"]),)
-        if isinstance(answer, Label):
-            return Phrasing(
-                prompt="Relative to the horizontal, is the camera that took this photo tilted upwards or downwards?",
-                media=media,
-                options=tuple(Option(shown=f"It looks {way}wards", value=way) for way in ("up", "down")),
-                answer=("up", "down").index(str(answer.text)),
-            )
-        assert isinstance(answer, Numbers)
-        vfov = "vfov" in answer.names
-        keys = '"roll", "pitch" and "vfov" (the vertical field of view)' if vfov else '"roll" and "pitch"'
-        return Phrasing(
-            prompt=(
-                f"Estimate how the camera was held. Answer with a JSON object with the keys {keys}, in degrees. "
-                "Roll is positive if the camera is turned clockwise as seen from behind it; pitch is positive if "
-                f"it looks up. Counted as right within: {answer.tolerance_in_words()}."
-            ),
-            media=media,
-        )
+        media = (Photo(frame=fact["frame"]),)
+        if not isinstance(answer, Numbers):
+            return Phrasing(media=media)
+        return Phrasing(media=media, wording="json.roll_pitch_vfov" if "vfov" in answer.names else "json.roll_pitch")
 
-    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
+    def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:
         """One frame."""
         return {"frame": int(rng.choice(pictures.clip.frames))}

@@ -1,17 +1,25 @@
 """L1/Relation/Relative Direction: the direction of one camera position as seen from another."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
+from jaxtyping import Int64
 
 from templates.answers import Answer, Label, Numbers
-from templates.fact import Fact
-from templates.measured import Measured, Undecided
-from templates.question import FormatName, Option, Photo, Phrasing
+from templates.answers.answers import Answers
+from templates.chance import Chance
+from templates.columns import Json
+from templates.facts import Facts
+from templates.measured import Measured, first_reason
+from templates.media import Photo
+from templates.offer import Offer
+from templates.question import FormatName, Phrasing
 from templates.scene.marks import spread_frames
-from templates.scene.pictures import Params, Pictures
+from templates.scene.pictures import Pictures
 from templates.scene.scene import Scene
+from templates.scene.shared_view import MIN_SHARE, shares
 from templates.settings import MaxTolerances
 from templates.template import Template
 
@@ -29,6 +37,16 @@ DIRECTIONS = (
     "ahead and to the left",
 )
 """Clockwise from straight ahead, 45° each."""
+_DISTRACTORS = np.array([2, 3, 5, 6])
+"""Steps of 45° to directions that differ visibly from the right one and from its opposite."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FramePairs(Facts):
+    """Two photos: the place of `frame_from` as seen from `frame_seen_from`."""
+
+    frame_from: Int64[np.ndarray, "n"]
+    frame_seen_from: Int64[np.ndarray, "n"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,96 +54,85 @@ class PlaceDirection(Template):
     """Where photo 1 was taken, seen from photo 2. Measures the unit direction in photo 2's camera axes."""
 
     name: str = "place_direction"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L1/Relation/Relative Direction"
     formats: tuple[FormatName, ...] = ("choice", "numeric")
+    facts: ClassVar[type[Facts]] = FramePairs
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path"})
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
-    def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
-        """Ordered pairs of frames spread over the path."""
+    def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> FramePairs:
+        """Ordered pairs of frames spread over the path that share their view."""
         if scene.path is None or scene.path.motion != "general":
-            return []
-        frames = spread_frames(scene.path.frames[scene.path.registered & scene.path.keyframe], _PLACES)
-        pairs = [(a, b) for a in frames for b in frames if a != b]
-        return [
-            Fact(template=self.name, params={"from": pairs[k][0], "seen_from": pairs[k][1]})
-            for k in rng.permutation(len(pairs))[:60]
-        ]
+            return FramePairs.none()
+        places = max(_PLACES, int(np.sqrt(count)) + 2)
+        frames = np.array(spread_frames(scene.path.frames[scene.path.registered & scene.path.keyframe], places))
+        shared = shares(scene, frames) >= MIN_SHARE
+        a, b = np.nonzero(shared & shared.T & ~np.eye(len(frames), dtype=bool))
+        rows = rng.permutation(len(a))[:count]
+        return FramePairs(frame_from=frames[a[rows]], frame_seen_from=frames[b[rows]])
 
-    def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
+    def measure(self, facts: FramePairs, scene: Scene) -> Measured:
         """Unit directions; σ = systematic ⊕ relative rotation ⊕ positions over the baseline."""
-        return [self._measure(fact, scene) for fact in facts]
-
-    def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
-        frames = [fact.params["from"], fact.params["seen_from"]]
-        first, second = scene.world_from_cam(frames)
-        if scene.path is None or not (np.isfinite(first).all() and np.isfinite(second).all()):
-            return Undecided(reason="the camera position of a photo is not known")
-        offset = second[:3, :3].T @ (first[:3, 3] - second[:3, 3])
-        baseline = float(np.linalg.norm(offset))
-        if baseline < 1e-9:
-            return Undecided(reason="both photos were taken at the same place")
-        formal = float(np.hypot(*scene.position_sigma(frames))) / baseline
-        rotation = scene.relative_rotation_sigma_rad(frames)
-        sigma = float(np.linalg.norm([scene.path.direction_sigma_rad, rotation, formal]))
+        if scene.path is None:
+            return Measured.none(len(facts), "the camera position of a photo is not known", components=3)
+        frames = np.column_stack([facts.frame_from, facts.frame_seen_from])
+        first, second = scene.world_from_cam(facts.frame_from), scene.world_from_cam(facts.frame_seen_from)
+        offset = np.einsum("nji,nj->ni", second[:, :3, :3], first[:, :3, 3] - second[:, :3, 3])
+        baseline = np.linalg.norm(offset, axis=1)
+        cases = {
+            "the camera position of a photo is not known": ~np.isfinite(baseline),
+            "both photos were taken at the same place": baseline < 1e-9,
+        }
+        with np.errstate(divide="ignore", invalid="ignore"):
+            formal = np.hypot(*scene.position_sigma(frames).T) / baseline
+            direction = offset / baseline[:, None]
+        sigma = np.hypot(np.hypot(scene.path.direction_sigma_rad, scene.relative_rotation_sigma_rad(frames)), formal)
         return Measured(
-            value=offset / baseline,
-            sigma=np.full(3, sigma),
-            evidence={"direction_sigma_deg": round(float(np.degrees(sigma)), 2)},
+            why=first_reason(len(facts), cases),
+            value=direction,
+            sigma=np.repeat(sigma[:, None], 3, axis=1),
+            evidence={"direction_sigma_deg": np.degrees(sigma).round(2)},
         )
 
-    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:
         """Azimuth in degrees (clockwise from ahead) with a tolerance of 15°, or one of eight directions."""
-        x, y, z = measured.value / np.linalg.norm(measured.value)
+        x, y, z = (measured.value / np.linalg.norm(measured.value, axis=1, keepdims=True)).T
         elevation = np.arcsin(np.clip(-y, -1, 1))
-        if abs(elevation) > _MAX_ELEVATION_RAD:
-            return Undecided(reason="the place lies too far above or below the camera")
-        azimuth = float(np.degrees(np.arctan2(x, z)))
-        sigma = float(np.degrees(measured.sigma.max()) / np.cos(elevation))
+        azimuth, sigma = np.degrees(np.arctan2(x, z)), np.degrees(measured.sigma.max(axis=1)) / np.cos(elevation)
+        steep = np.abs(elevation) > _MAX_ELEVATION_RAD
+        why = first_reason(len(facts), {"the place lies too far above or below the camera": steep})
         if format == "choice":
-            sector = round(azimuth / 45)
-            margin = (22.5 - abs(azimuth - 45 * sector)) / sigma
-            return Label(text=DIRECTIONS[sector % 8], margin=margin, outlier_probability=measured.outlier_probability)
-        return Numbers(
+            sector = np.nan_to_num(np.round(azimuth / 45)).astype(np.int64)
+            margin = (22.5 - np.abs(azimuth - 45 * sector)) / sigma
+            return Answers.of(Label(text=np.array(DIRECTIONS)[sector % 8], margin=margin), why)
+        numbers = Numbers(
             names=("azimuth",),
-            value=np.array([azimuth]),
-            sigma=np.array([sigma]),
-            tolerance=np.array([self.max_tolerances.direction_deg]),
+            value=azimuth[:, None],
+            sigma=sigma[:, None],
+            tolerance=np.full((len(facts), 1), self.max_tolerances.direction_deg),
             unit="deg",
             period=360.0,
             decimals=0,
-            outlier_probability=measured.outlier_probability,
         )
+        return Answers.of(numbers, why)
 
-    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+    def offer(self, format: FormatName, facts: Facts, answers: Answers, chance: Chance) -> Offer | None:
+        """The right direction, its opposite, and two others."""
+        if format != "choice":
+            return None
+        at = (answers.labels()[:, None] == np.array(DIRECTIONS)).argmax(axis=1)
+        others = _DISTRACTORS[chance.order("direction", len(_DISTRACTORS))[:, :2]]
+        steps = np.column_stack([np.zeros_like(at), np.full_like(at, 4), others])
+        options = np.array(DIRECTIONS)[(at[:, None] + steps) % 8]
+        return Offer(why=np.full(len(at), ""), options=options, right=np.zeros_like(at))
+
+    def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Two photos; directions refer to the axes of photo 2."""
-        media = (Photo(frame=fact.params["from"]), Photo(frame=fact.params["seen_from"]))
-        setting = (
-            "Photos 1 and 2 were taken by the same camera at different places. Seen from the camera of photo 2 "
-            "(ahead is where photo 2 looks, right is towards its right edge), "
-        )
-        if isinstance(answer, Label):
-            at = DIRECTIONS.index(str(answer.text))
-            offered = [DIRECTIONS[(at + k) % 8] for k in (0, 4, *rng.permutation([2, 3, 5, 6])[:2].tolist())]
-            return Phrasing(
-                prompt=setting + "where is the place from which photo 1 was taken?",
-                media=media,
-                options=tuple(Option(shown=name.capitalize(), value=name) for name in offered),
-                answer=0,
-            )
-        return Phrasing(
-            prompt=setting
-            + (
-                "in which direction is the place from which photo 1 was taken? Answer with an angle in degrees, "
-                "clockwise as seen from above: 0 is straight ahead, 90 to the right, -90 to the left, 180 behind. "
-                f"{answer.tolerance_in_words()} counts as right."
-            ),
-            media=media,
-        )
+        return Phrasing(media=(Photo(frame=fact["frame_from"]), Photo(frame=fact["frame_seen_from"])))
 
-    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
+    def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:
         """Two frames."""
         drawn = pictures.distinct_frames(rng, 2)
-        return None if drawn is None else {"from": drawn[0], "seen_from": drawn[1]}
+        return None if drawn is None else {"frame_from": drawn[0], "frame_seen_from": drawn[1]}

@@ -1,25 +1,31 @@
 """L1/Relation/Correspondence: the same point in another photo; with `unanswerable`, also points outside that photo."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
+from jaxtyping import Float64, Int64
 
 from templates.answers import Answer, Label, Point
+from templates.answers.answers import Answers
+from templates.chance import Chance
+from templates.columns import Json
 from templates.cue import Cue, Pixel, marked, photos, place
 from templates.distractors import point_distractors
-from templates.fact import Fact
-from templates.measured import Measured, Undecided
-from templates.question import FormatName, Mark, Option, Photo, Phrasing, Question
-from templates.scene.correspondence import corresponding_point
-from templates.scene.marks import MAX_OUTLIER_PROBABILITY, listed, spaced
+from templates.facts import Facts
+from templates.measured import Measured
+from templates.media import Mark, Photo
+from templates.offer import Offer
+from templates.question import FormatName, Phrasing, Question
+from templates.scene.correspondence import corresponding_points
+from templates.scene.marks import MAX_OUTLIER_PROBABILITY, spaced
 from templates.scene.out_of_view import pixels_out_of_view
-from templates.scene.pictures import Params, Pictures
-from templates.scene.placing import at_matches
+from templates.scene.pictures import Pictures
+from templates.scene.placing import nearest_match
 from templates.scene.scene import Scene, inside
 from templates.settings import MaxTolerances
 from templates.template import Template
-from templates.unanswerable import is_unanswerable, undetermined_option
 
 _MATCHES_PER_PAIR = 3
 _MIN_DISTANCE = 0.08
@@ -29,7 +35,21 @@ _OUTSIDE = 0.06
 are from the right one."""
 _ANSWERABLE_PER_UNANSWERABLE = 4
 """Proposed answerable facts per unanswerable one; the balance of the data set keeps fewer unanswerable ones."""
-_NOT_SHOWN = undetermined_option("photo 2 does not show it")
+_POINTS = 4
+"""Points that a choice shows in photo 2."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Correspondences(Facts):
+    """A point of photo a, sought in photo b."""
+
+    frame_a: Int64[np.ndarray, "n"]
+    a_px: Float64[np.ndarray, "n 2"]
+    frame_b: Int64[np.ndarray, "n"]
+    size: Int64[np.ndarray, "n 2"]
+    """Width and height of the photos."""
+    decoy_px: Float64[np.ndarray, "n 2"]
+    """A point of photo b, shown where it does not show the sought one; else NaN."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,9 +57,10 @@ class SamePoint(Template):
     """Where a marked point of photo 1 lies in photo 2. Measures its pixel, or the label that it lies outside."""
 
     name: str = "same_point"
-    version: str = "2"
+    version: str = "3"
     ability: str = "L1/Relation/Correspondence"
     formats: tuple[FormatName, ...] = ("choice", "point")
+    facts: ClassVar[type[Facts]] = Correspondences
     cue_formats: tuple[FormatName, ...] = ("point",)
     needs: frozenset[str] = frozenset({"matches"})
     reads: frozenset[str] = frozenset({"matches", "camera_path", "sparse_points", "depth", "tracks", "image_tracks"})
@@ -47,118 +68,110 @@ class SamePoint(Template):
     unanswerable: bool = False
     """Whether to ask about points outside photo 2 too; choices then offer "cannot be determined"."""
 
-    def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
+    def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Facts:
         """Confirmed matches of every pair of frames, away from each other and from the frame's edges.
 
         With `unanswerable`, also points of the same pairs outside photo 2, each with a "decoy": a point inside.
         """
-        matches = scene.matches
+        matches, facts, outside = scene.matches, [], []
         if matches is None:
-            return []
+            return Correspondences.none()
+        (apart,) = rng.spawn(1)  # so that unanswerable facts change no other
         good = (matches.outlier_probability < MAX_OUTLIER_PROBABILITY) & inside(scene.clip, matches.xy_a_px)
         good &= inside(scene.clip, matches.xy_b_px)
-        facts = []
         for pair in rng.permutation(len(matches.pairs)):
             rows = rng.permutation(np.flatnonzero(good & (matches.pair == pair)))
-            for row in spaced(rows, matches.xy_a_px, _MIN_DISTANCE * scene.diagonal_px, _MATCHES_PER_PAIR):
-                facts.append(self._fact(scene, matches.pairs[pair], matches.xy_a_px[row]))
-        return _interleaved(facts, self._out_of_view(scene, good, rng)) if self.unanswerable else facts
+            least_px = _MIN_DISTANCE * scene.diagonal_px
+            chosen = spaced(rows, matches.xy_a_px, least_px, _MATCHES_PER_PAIR)
+            facts += [self._fact(scene, matches.pairs[pair], matches.xy_a_px[row]) for row in chosen]
+            if self.unanswerable and len(rows):
+                outside += self._out_of_view(scene, matches.pairs[pair], matches.xy_b_px[rows], apart)
+            if len(facts) >= count and (not self.unanswerable or len(outside) * _ANSWERABLE_PER_UNANSWERABLE >= count):
+                break
+        return Correspondences.from_json(_interleaved(facts[:count], outside))
 
-    def _out_of_view(self, scene: Scene, good: np.ndarray, rng: np.random.Generator) -> list[Fact]:
+    def _out_of_view(
+        self, scene: Scene, pair: np.ndarray, shown_px: np.ndarray, rng: np.random.Generator
+    ) -> list[dict[str, Json]]:
         """Unanswerable facts of matched pairs only, so that the pair of photos does not reveal the answer."""
-        assert scene.matches is not None
-        matches, facts = scene.matches, []
-        for pair in rng.permutation(len(matches.pairs)):
-            shown = np.flatnonzero(good & (matches.pair == pair))
-            if not len(shown):
-                continue
-            frame_a, frame_b = (int(f) for f in matches.pairs[pair])
-            xy = pixels_out_of_view(scene, frame_a, frame_b, _OUTSIDE * scene.diagonal_px)
-            for row in spaced(rng.permutation(len(xy)), xy, _MIN_DISTANCE * scene.diagonal_px, _MATCHES_PER_PAIR):
-                decoy = listed(matches.xy_b_px[rng.choice(shown)])
-                facts.append(self._fact(scene, matches.pairs[pair], xy[row], decoy=decoy))
-        return facts
+        xy = pixels_out_of_view(scene, int(pair[0]), int(pair[1]), _OUTSIDE * scene.diagonal_px)
+        chosen = spaced(rng.permutation(len(xy)), xy, _MIN_DISTANCE * scene.diagonal_px, _MATCHES_PER_PAIR)
+        return [self._fact(scene, pair, xy[row], decoy=rng.choice(shown_px).tolist()) for row in chosen]
 
-    def _fact(self, scene: Scene, pair: np.ndarray, xy_a_px: np.ndarray, **more: list[float]) -> Fact:
+    def _fact(
+        self, scene: Scene, pair: np.ndarray, a_px: np.ndarray, decoy: list[float] | None = None
+    ) -> dict[str, Json]:
         frame_a, frame_b = (int(f) for f in pair)
         size = [scene.clip.width_px, scene.clip.height_px]
-        params = {"frame_a": frame_a, "xy_a": listed(xy_a_px), "frame_b": frame_b, "size": size, **more}
-        return Fact(template=self.name, params=params)
+        return {"frame_a": frame_a, "a_px": a_px.tolist(), "frame_b": frame_b, "size": size, "decoy_px": decoy}
 
-    def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
+    def measure(self, facts: Correspondences, scene: Scene) -> Measured:
         """The pixel in photo 2, from confirmed matches or dense depth; or the label that the point lies outside."""
-        return [
-            corresponding_point(
-                scene, f.params["frame_a"], np.array(f.params["xy_a"], dtype=float), f.params["frame_b"]
-            )
-            for f in facts
-        ]
+        return corresponding_points(scene, facts.frame_a, facts.a_px, facts.frame_b)
 
-    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, facts: Correspondences, measured: Measured) -> Answers:
         """The pixel with a tolerance of 2 % of the diagonal; or the label "cannot be determined"."""
-        if measured.label is not None:
-            assert measured.margin is not None
-            return Label(text=measured.label, margin=measured.margin, outlier_probability=measured.outlier_probability)
-        return Point(
+        assert measured.label is not None and measured.margin is not None
+        point = Point(
             xy_px=measured.value,
-            sigma_px=float(measured.sigma.max()),
-            tolerance_px=self._tolerance_px(fact),
-            outlier_probability=measured.outlier_probability,
+            sigma_px=measured.sigma.max(axis=1),
+            tolerance_px=self._tolerance_px(facts),
+            outlier_probability=measured.outliers,
+        )
+        label = Label(text=measured.label, margin=measured.margin, outlier_probability=measured.outliers)
+        return Answers.either(measured.label == "", point, label, measured.why)
+
+    def _tolerance_px(self, facts: Correspondences) -> Float64[np.ndarray, "n"]:
+        return np.floor(self.max_tolerances.point_diagonal * np.hypot(*facts.size.T.astype(np.float64)))
+
+    def offer(self, format: FormatName, facts: Correspondences, answers: Answers, chance: Chance) -> Offer | None:
+        """Four points of photo 2 in random order; where it does not show the point, none of them is right."""
+        is_outside = answers.labels() != ""
+        missing = is_outside & (np.isnan(facts.decoy_px).any(axis=1) | (format != "choice"))
+        why = np.where(missing, "photo 2 does not show it", "")
+        if format != "choice":
+            return Offer(why=why)
+        shown = facts.decoy_px.copy()
+        for rows, answer in answers.stacks:
+            if isinstance(answer, Point):
+                shown[rows] = answer.xy_px
+        wrong = point_distractors(shown, self._tolerance_px(facts), facts.a_px, facts.size, chance, _POINTS - 1)
+        crowded = np.isnan(wrong).any(axis=(1, 2))
+        order = chance.order("mark", _POINTS)
+        points = np.take_along_axis(np.concatenate([shown[:, None], wrong], axis=1), order[:, :, None], axis=1)
+        return Offer(
+            why=np.where(why == "", np.where(crowded, "no room for distinct wrong points", ""), why),
+            options=points.round(1),
+            right=np.where(is_outside, _POINTS, (order == 0).argmax(axis=1)),
+            undetermined=np.full(len(why), self.unanswerable) | is_outside,
         )
 
-    def _tolerance_px(self, fact: Fact) -> float:
-        return float(np.floor(self.max_tolerances.point_diagonal * np.hypot(*fact.params["size"])))
-
-    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
+    def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """A mark in photo 1; in photo 2 four numbered marks, or none."""
-        p = fact.params
-        first = Photo(frame=p["frame_a"], marks=(Mark(text="A", xy_px=tuple(p["xy_a"])),))
-        if is_unanswerable(answer):
-            if format != "choice" or "decoy" not in p:
-                return Undecided(reason="photo 2 does not show it")
-            shown = np.array(p["decoy"], dtype=float)
-        else:
-            assert isinstance(answer, Point)
-            shown = answer.xy_px
+        first = Photo(frame=fact["frame_a"], marks=(Mark(text="A", xy_px=tuple(fact["a_px"])),))
         if format == "point":
-            return Phrasing(
-                prompt=(
-                    "Point A is marked in photo 1. Where is the same point of the scene in photo 2? Answer with its "
-                    f"pixel [x, y] in photo 2, which is {p['size'][0]} pixels wide and {p['size'][1]} pixels high "
-                    f"(x to the right, y down). {answer.tolerance_in_words().capitalize()} counts as right."
-                ),
-                media=(first, Photo(frame=p["frame_b"])),
-            )
-        wrong = point_distractors(
-            shown, self._tolerance_px(fact), np.array(p["xy_a"], dtype=float), np.array(p["size"]), rng
-        )
-        if len(wrong) < 3:
-            return Undecided(reason="no room for distinct wrong points")
-        undetermined = (_NOT_SHOWN,) if self.unanswerable or is_unanswerable(answer) else ()
-        points = [shown, *wrong[:3]]
-        order = rng.permutation(4)
-        marks = tuple(Mark(text=str(i + 1), xy_px=_pixel(points[k])) for i, k in enumerate(order))
-        return Phrasing(
-            prompt=(
-                "Point A is marked in photo 1. Which of the numbered points in photo 2 is the same point of the scene?"
-            ),
-            media=(first, Photo(frame=p["frame_b"], marks=marks)),
-            options=(*(Option(shown=f"Point {mark.text}", value=list(mark.xy_px)) for mark in marks), *undetermined),
-            answer=4 if is_unanswerable(answer) else int(np.flatnonzero(order == 0)[0]),
-        )
+            width, height = fact["size"]
+            return Phrasing(media=(first, Photo(frame=fact["frame_b"])), values={"width": width, "height": height})
+        assert offer is not None
+        marks = tuple(Mark(text=str(i + 1), xy_px=(x, y)) for i, (x, y) in enumerate(offer.values(0)))
+        return Phrasing(media=(first, Photo(frame=fact["frame_b"], marks=marks)))
 
-    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
+    def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:
         """A corner of one picture, and another picture."""
         drawn = pictures.points(rng, 1)
         other = drawn and pictures.other_frame(drawn[0], rng)
         if drawn is None or other is None:
             return None
         size = [pictures.clip.width_px, pictures.clip.height_px]
-        return {"frame_a": drawn[0], "xy_a": drawn[1][0], "frame_b": other, "size": size}
+        return {"frame_a": drawn[0], "a_px": drawn[1][0], "frame_b": other, "size": size, "decoy_px": None}
 
-    def placed(self, facts: Sequence[Fact], scene: Scene) -> list[Fact]:
+    def placed(self, facts: Facts, scene: Scene) -> Facts:
         """Moves the pixel to a match, in frames near the drawn ones."""
-        return at_matches(facts, scene)
+        rows = facts.to_json()
+        for row in rows:
+            if found := nearest_match(scene, row["frame_a"], np.array(row["a_px"]), row["frame_b"]):
+                row |= {"frame_a": found[0], "a_px": found[1].tolist(), "frame_b": found[2]}
+        return Correspondences.from_json(rows)
 
     def cue(self, question: Question, numbers: Mapping[int, int]) -> Cue | None:
         """The match, photos by number: the order of frames may be the answer to another question."""
@@ -171,12 +184,7 @@ class SamePoint(Template):
         return Cue(text=text, pixels=(a, b))
 
 
-def _pixel(xy: np.ndarray) -> tuple[float, float]:
-    x, y = listed(xy)
-    return x, y
-
-
-def _interleaved(facts: list[Fact], unanswerable: list[Fact]) -> list[Fact]:
+def _interleaved(facts: list[dict[str, Json]], unanswerable: list[dict[str, Json]]) -> list[dict[str, Json]]:
     """Answerable facts in their order, with unanswerable ones between them."""
     mixed, rest, every = [], iter(unanswerable), _ANSWERABLE_PER_UNANSWERABLE
     for k, fact in enumerate(facts):

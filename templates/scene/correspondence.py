@@ -1,88 +1,151 @@
-"""The pixel in one frame that shows a point of another: from confirmed matches, or from measured dense depth."""
+"""The pixels in one frame that show points of another: from confirmed matches, or from measured dense depth."""
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float64, Int64
+from scipy.spatial import cKDTree
 
-from templates.measured import Measured, Undecided
-from templates.scene.out_of_view import beyond_edge, out_of_view
+from templates.measured import Measured, first_reason
+from templates.scene.out_of_view import NOT_PROVEN, beyond_edge, out_of_view
 from templates.scene.scene import Scene, find_rows
 from templates.scene.surface import MAX_DISTANCE_PX
 
 _MAX_DEPTH_DIFFERENCE = 0.03
 """Largest relative difference of depth at which a reprojected point counts as visible."""
-_CONFIRMED_BY = ("nothing", "track", "reprojection", "homography", "depth there and back")
+_CONFIRMED_BY = np.array(["nothing", "track", "reprojection", "homography", "depth there and back"])
 """In words: `Matches.confirmed_by`."""
+_LEAVES = "point leaves the picture"
+_MIN_SIGMA_PX = 0.05
 
 
-def corresponding_point(
-    scene: Scene, frame_a: int, xy_a_px: Float64[np.ndarray, "2"], frame_b: int
-) -> Measured | Undecided:
-    """The pixel of frame b that shows the same point as a pixel of frame a.
+def corresponding_points(
+    scene: Scene, frame_a: Int64[np.ndarray, "n"], xy_a_px: Float64[np.ndarray, "n 2"], frame_b: Int64[np.ndarray, "n"]
+) -> Measured:
+    """The pixels of frame b that show the same points as pixels of frame a.
 
     The label "cannot be determined" where the point certainly lies outside frame b.
     """
     if scene.measured_depth is not None:
         return _by_geometry(scene, frame_a, xy_a_px, frame_b)
-    matches = scene.matches
+    matches, count = scene.matches, len(frame_a)
     if matches is None:
-        return Undecided(reason="no matches")
-    pair = np.flatnonzero((matches.pairs == [frame_a, frame_b]).all(axis=1))
-    rows = np.flatnonzero(np.isin(matches.pair, pair))
-    distance_px = np.linalg.norm(matches.xy_a_px[rows] - xy_a_px, axis=1)
-    if not len(rows) or distance_px.min() > MAX_DISTANCE_PX * scene.pixel_scale:
-        return out_of_view(scene, frame_a, xy_a_px, frame_b) or Undecided(reason="point is not matched")
-    row = rows[distance_px.argmin()]
+        return Measured.none(count, "no matches", components=2)
+    row = _nearest_match(scene, frame_a, xy_a_px, frame_b)
+    unmatched = row < 0
+    outside = out_of_view(scene, frame_a, xy_a_px, frame_b)
+    why = np.where(outside.why == NOT_PROVEN, "point is not matched", outside.why)
+    if not len(matches.pair):
+        return _either(unmatched, outside, why, outside.value, outside.sigma, outside.outliers, np.full(count, ""))
+    sigma = np.repeat(matches.sigma_px[row][:, None], 2, axis=1)
+    confirmed_by = _CONFIRMED_BY[matches.confirmed_by[row]]
+    return _either(unmatched, outside, why, matches.xy_b_px[row], sigma, matches.outlier_probability[row], confirmed_by)
+
+
+def _either(
+    is_outside: np.ndarray,
+    outside: Measured,
+    why: np.ndarray,
+    value: np.ndarray,
+    sigma: np.ndarray,
+    outlier_probability: np.ndarray,
+    confirmed_by: np.ndarray,
+) -> Measured:
+    """The label of `outside` where it applies, elsewhere the pixel `value`."""
+    assert outside.label is not None and outside.margin is not None
+    known = {
+        name: np.where(is_outside, column, "" if column.dtype.kind == "U" else np.nan)
+        for name, column in outside.evidence.items()
+    }
     return Measured(
-        value=matches.xy_b_px[row],
-        sigma=np.full(2, matches.sigma_px[row]),
-        outlier_probability=float(matches.outlier_probability[row]),
-        evidence={"confirmed_by": _CONFIRMED_BY[matches.confirmed_by[row]]},
+        why=np.where(is_outside, why, ""),
+        value=np.where(is_outside[:, None], outside.value, value),
+        sigma=np.where(is_outside[:, None], outside.sigma, sigma),
+        label=np.where(is_outside, outside.label, ""),
+        margin=np.where(is_outside, outside.margin, np.nan),
+        outlier_probability=np.where(is_outside, outside.outliers, outlier_probability),
+        evidence={"confirmed_by": np.where(is_outside, "", confirmed_by), **known},
     )
 
 
-def _by_geometry(scene: Scene, frame_a: int, xy_a_px: np.ndarray, frame_b: int) -> Measured | Undecided:
-    """Unprojects the pixel, moves the point with its object, projects it, and tests whether frame b shows it."""
-    seen = scene.surface(frame_a, xy_a_px[None])
-    a, b = scene.world_from_cam([frame_a, frame_b])
-    if scene.path is None or not (np.isfinite(seen.xyz_cam).all() and np.isfinite(a).all() and np.isfinite(b).all()):
-        return Undecided(reason="depth or camera is not known")
-    world = a[:3, :3] @ seen.xyz_cam[0] + a[:3, 3]
+def _nearest_match(
+    scene: Scene, frame_a: Int64[np.ndarray, "n"], xy_a_px: Float64[np.ndarray, "n 2"], frame_b: Int64[np.ndarray, "n"]
+) -> Int64[np.ndarray, "n"]:
+    """Row of the match of the two frames nearest to the pixel; -1 if none is within `MAX_DISTANCE_PX`."""
+    assert scene.matches is not None
+    apart = 1e6  # so that no search crosses frames
+    pairs = scene.matches.pairs[scene.matches.pair]
+    if not len(pairs):
+        return np.full(len(frame_a), -1)
+    tree = cKDTree(np.column_stack([pairs * apart, scene.matches.xy_a_px]))
+    wanted = np.column_stack([frame_a * apart, frame_b * apart, xy_a_px])
+    distance_px, row = tree.query(wanted)
+    return np.where(distance_px <= MAX_DISTANCE_PX * scene.pixel_scale, row, -1)
+
+
+def _by_geometry(
+    scene: Scene, frame_a: Int64[np.ndarray, "n"], xy_a_px: Float64[np.ndarray, "n 2"], frame_b: Int64[np.ndarray, "n"]
+) -> Measured:
+    """Unprojects the pixels, moves the points with their objects, projects them, and tests whether frame b shows
+    them."""
+    if scene.path is None:
+        return Measured.none(len(frame_a), "depth or camera is not known", components=2)
+    camera = scene.path.intrinsics
+    seen = scene.surface(frame_a, xy_a_px)
+    a, b = scene.world_from_cam(frame_a), scene.world_from_cam(frame_b)
+    known = np.isfinite(seen.xyz_cam).all(axis=1) & np.isfinite(a).all(axis=(1, 2)) & np.isfinite(b).all(axis=(1, 2))
+    world = np.einsum("nij,nj->ni", a[:, :3, :3], seen.xyz_cam) + a[:, :3, 3]
     world = moved_with_object(scene, frame_a, xy_a_px, frame_b, world)
-    cam_b = b[:3, :3].T @ (world - b[:3, 3])
-    (xy_b,) = scene.path.intrinsics.project(cam_b[None])
-    if not scene.path.intrinsics.contains(xy_b):
-        outside = beyond_edge(scene, frame_a, frame_b, cam_b[None], np.ones(1), 0.0)
-        return outside or Undecided(reason="point leaves the picture")
-    there = scene.surface(frame_b, xy_b[None])
-    z = float(there.xyz_cam[0, 2])
-    if not np.isfinite(z) or abs(z - cam_b[2]) > _MAX_DEPTH_DIFFERENCE * cam_b[2]:
-        return Undecided(reason="point is hidden")
-    baseline = a[:3, :3].T @ (b[:3, 3] - a[:3, 3])
-    parallax_rad = float(np.linalg.norm(baseline)) / max(float(seen.range[0]), 1e-9)
-    sigma = float(seen.range_relative_sigma[0]) * parallax_rad * scene.path.intrinsics.fx_px
-    return Measured(value=xy_b, sigma=np.full(2, max(sigma, 0.05)), evidence={"confirmed_by": "geometry"})
+    cam_b = np.einsum("nji,nj->ni", b[:, :3, :3], world - b[:, :3, 3])
+    with np.errstate(invalid="ignore"):
+        xy_b = camera.project(cam_b)
+    is_outside = known & ~camera.contains(xy_b)
+    outside = beyond_edge(scene, frame_a, frame_b, cam_b[:, None], np.ones((len(frame_a), 1)), np.zeros(len(frame_a)))
+    there = scene.surface(frame_b, xy_b)
+    with np.errstate(invalid="ignore"):
+        shown = np.abs(there.xyz_cam[:, 2] - cam_b[:, 2]) <= _MAX_DEPTH_DIFFERENCE * cam_b[:, 2]
+        parallax_rad = np.linalg.norm(b[:, :3, 3] - a[:, :3, 3], axis=1) / np.maximum(seen.range, 1e-9)
+        sigma = np.maximum(seen.range_relative_sigma * parallax_rad * camera.fx_px, _MIN_SIGMA_PX)
+    found = _either(
+        is_outside,
+        outside,
+        np.where(outside.why == NOT_PROVEN, _LEAVES, outside.why),
+        xy_b,
+        np.repeat(sigma[:, None], 2, axis=1),
+        np.zeros(len(frame_a)),
+        np.full(len(frame_a), "geometry"),
+    )
+    cases = {"depth or camera is not known": ~known, "point is hidden": known & ~is_outside & ~shown}
+    return found.refused(first_reason(len(frame_a), cases))
 
 
-def moved_with_object(scene: Scene, frame_a: int, xy_a_px: np.ndarray, frame_b: int, world: np.ndarray) -> np.ndarray:
-    """The world position at frame b of a point that frame a shows at a pixel; moved with the object at that pixel."""
+def moved_with_object(
+    scene: Scene,
+    frame_a: Int64[np.ndarray, "n"],
+    xy_a_px: Float64[np.ndarray, "n 2"],
+    frame_b: Int64[np.ndarray, "n"],
+    world: Float64[np.ndarray, "n 3"],
+) -> Float64[np.ndarray, "n 3"]:
+    """World positions at frame b of points that frame a shows at pixels; moved with the objects at those pixels."""
     objects = scene.objects
     if objects is None:
         return world
-    row_a, row_b = find_rows(objects.frames, [frame_a, frame_b])
-    k = object_at(scene, frame_a, xy_a_px)
-    if row_a < 0 or row_b < 0 or k < 0:
-        return world
+    row_a, row_b = find_rows(objects.frames, frame_a), find_rows(objects.frames, frame_b)
+    k = objects_at(scene, frame_a, xy_a_px)
+    moves = (row_a >= 0) & (row_b >= 0) & (k >= 0)
     from_a, from_b = objects.world_from_object[row_a, k], objects.world_from_object[row_b, k]
-    local = from_a[:3, :3].T @ (world - from_a[:3, 3])
-    return np.asarray(from_b[:3, :3] @ local + from_b[:3, 3])
+    local = np.einsum("nji,nj->ni", from_a[:, :3, :3], world - from_a[:, :3, 3])
+    return np.where(moves[:, None], np.einsum("nij,nj->ni", from_b[:, :3, :3], local) + from_b[:, :3, 3], world)
 
 
-def object_at(scene: Scene, frame: int, xy_px: np.ndarray) -> int:
-    """Index of the object at a pixel; -1 where there is none, or none is known."""
+def objects_at(
+    scene: Scene, frames: Int64[np.ndarray, "n"], xy_px: Float64[np.ndarray, "n 2"]
+) -> Int64[np.ndarray, "n"]:
+    """Index of the object at each pixel; -1 where there is none, or none is known."""
     objects = scene.objects
-    if objects is None or (row := int(find_rows(objects.frames, [frame])[0])) < 0:
-        return -1
+    if objects is None:
+        return np.full(len(frames), -1)
+    rows = find_rows(objects.frames, frames)
     height, width = objects.ids.shape[1:]
     scale = np.array([width / scene.clip.width_px, height / scene.clip.height_px])
-    x, y = np.round((xy_px + 0.5) * scale - 0.5).astype(int)
-    return int(objects.ids[row, np.clip(y, 0, height - 1), np.clip(x, 0, width - 1)])
+    x, y = np.round((np.nan_to_num(xy_px) + 0.5) * scale - 0.5).astype(int).T
+    ids = objects.ids[rows, np.clip(y, 0, height - 1), np.clip(x, 0, width - 1)]
+    return np.where(rows < 0, -1, ids).astype(np.int64)

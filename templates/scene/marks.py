@@ -1,10 +1,14 @@
 """The pixels on which a mark may be drawn."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from jaxtyping import Float64, Int64
 
 from templates.scene.scene import Scene, find_rows, inside
 
+Pixels = tuple[Int64[np.ndarray, "k"], Float64[np.ndarray, "k 2"]]
+"""Frames, and a full-size pixel of each, rounded to 0.1."""
 MAX_OUTLIER_PROBABILITY = 0.01
 """Points with a larger outlier probability cannot pass the gate, and are not proposed."""
 _MAX_TRACKS = 300
@@ -13,18 +17,20 @@ _GRID = 24
 """Dense depth is sampled on a grid of this many cells per side."""
 
 
-def markable(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:
-    """Pixels of a frame, rounded to 0.1 px, away from its edges, whose surface point is unlikely to be an outlier."""
-    return filter_markable(scene, frame, candidate_pixels(scene, frame))
+def markable(scene: Scene, frames: Iterable[int]) -> Pixels:
+    """Pixels of the frames, away from their edges, whose surface point is unlikely to be an outlier."""
+    found = [candidate_pixels(scene, frame) for frame in frames]
+    frame = np.repeat(np.array(list(frames), dtype=np.int64), [len(xy) for xy in found])
+    return filter_markable(scene, frame, np.concatenate([np.empty((0, 2)), *found]))
 
 
-def filter_markable(scene: Scene, frame: int, xy_px: Float64[np.ndarray, "n 2"]) -> Float64[np.ndarray, "k 2"]:
-    """The given pixels that can be marked."""
-    xy = np.round(xy_px[inside(scene.clip, xy_px)], 1)
-    if not len(xy):
-        return xy
+def filter_markable(scene: Scene, frames: Int64[np.ndarray, "n"], xy_px: Float64[np.ndarray, "n 2"]) -> Pixels:
+    """Those of the given pixels that can be marked."""
+    within = inside(scene.clip, xy_px)
+    frames, xy = frames[within], np.round(xy_px[within], 1)
     with np.errstate(invalid="ignore"):
-        return xy[scene.surface(frame, xy).outlier_probability < MAX_OUTLIER_PROBABILITY]
+        sure = scene.surface(frames, xy).outlier_probability < MAX_OUTLIER_PROBABILITY
+    return frames[sure], xy[sure]
 
 
 def known_pixels(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:
@@ -70,8 +76,3 @@ def spaced(
         if len(kept) == count:
             break
     return kept
-
-
-def listed(xy_px: np.ndarray) -> list[float]:
-    """A pixel as JSON, rounded to 0.1."""
-    return [round(float(v), 1) for v in xy_px]

@@ -7,11 +7,8 @@ import numpy as np
 from jaxtyping import Float64
 
 from experts.clip import Clip
-from templates.measured import Json
-from templates.scene.marks import listed, spaced, spread_frames
+from templates.scene.marks import spaced, spread_frames
 
-Params = dict[str, Json]
-"""Parameters of a fact."""
 MIN_DISTANCE = 0.15
 """Least distance between marks in one picture, as a share of the diagonal."""
 
@@ -32,7 +29,7 @@ class Pictures:
         distance_px = MIN_DISTANCE * float(np.hypot(self.clip.width_px, self.clip.height_px))
         xy_px = rng.permutation(self.corners[frame])
         rows = spaced(np.arange(len(xy_px)), xy_px, distance_px, count)
-        return (frame, [listed(xy_px[row]) for row in rows]) if len(rows) == count else None
+        return (frame, xy_px[rows].tolist()) if len(rows) == count else None
 
     def interval(self, rng: np.random.Generator, count: int) -> list[int] | None:
         """At most `count` evenly spaced frames of a random interval."""

@@ -3,76 +3,82 @@
 A random pixel rarely has a measurement of its own; a pixel near it often has. The limits below bound the move.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64, Int64
 
-from templates.fact import Fact
-from templates.scene.marks import MAX_OUTLIER_PROBABILITY, listed, markable
+from templates.facts import Facts
+from templates.scene.marks import MAX_OUTLIER_PROBABILITY, markable
 from templates.scene.scene import Scene, find_rows
 
 MAX_PIXEL_SHIFT = 0.05
 """Largest distance of a mark from the drawn pixel, as a share of the diagonal."""
 MAX_FRAME_SHIFT = 0.1
 """Largest distance of a photo from the drawn one, as a share of the clip's frames."""
+_MARKED = ("frame", "frame_from")
+"""Columns with the frame in which a fact marks pixels."""
 
 
-def at_marks(facts: Sequence[Fact], scene: Scene) -> list[Fact]:
-    """Facts with their pixels moved to the nearest markable ones of the frame "frame" or "from".
+def at_marks(facts: Facts, scene: Scene) -> Facts:
+    """Facts with their pixels moved to the nearest markable ones of their column `frame` or `frame_from`.
 
-    A fact without such a frame, or without a markable pixel near, is unchanged.
+    Facts without such a column, or without a markable pixel near, are unchanged.
     """
-    markable_of: dict[int, Float64[np.ndarray, "k 2"]] = {}
-    found = []
-    for fact in facts:
-        frame = fact.params.get("frame", fact.params.get("from"))
-        if frame is not None and frame not in markable_of:
-            markable_of[frame] = markable(scene, frame)
-        found.append(fact if frame is None else nearest(fact, markable_of[frame], scene))
-    return found
+    frames = next((getattr(facts, name) for name in _MARKED if hasattr(facts, name)), None)
+    if frames is None:
+        return facts
+    return facts.with_pixels(by_frame(frames, lambda frame: markable(scene, [frame])[1], scene))
 
 
-def at_tracks(facts: Sequence[Fact], scene: Scene) -> list[Fact]:
-    """Facts with their pixels moved to the nearest static or moving tracks that are visible in all of their frames."""
-    return [nearest(fact, _tracked(scene, fact.params["frames"]), scene) for fact in facts]
+def by_frame(
+    frames: Int64[np.ndarray, "n"], places_px: Callable[[int], Float64[np.ndarray, "k 2"]], scene: Scene
+) -> Callable[[np.ndarray], np.ndarray]:
+    """A change of columns of pixels: each pixel moves to the nearest of the places of its row's frame, unless that
+    exceeds `MAX_PIXEL_SHIFT`."""
+    places = {int(frame): places_px(int(frame)) for frame in np.unique(frames)}
+
+    def moved(column: np.ndarray) -> np.ndarray:
+        moved = column.copy()
+        for row, frame in enumerate(frames.tolist()):
+            points = [nearest(xy, places[frame], scene) for xy in column[row].reshape(-1, 2)]
+            moved[row] = np.reshape(points, column.shape[1:])
+        return moved
+
+    return moved
 
 
-def at_matches(facts: Sequence[Fact], scene: Scene) -> list[Fact]:
-    """Facts about a pixel "xy_a" of "frame_a" and its match in "frame_b", moved to the nearest reliable match."""
-    return [_matched(fact, scene) for fact in facts]
+def nearest(xy_px: Float64[np.ndarray, "2"], places_px: Float64[np.ndarray, "k 2"], scene: Scene) -> np.ndarray:
+    """The nearest of the places, unless it is farther than `MAX_PIXEL_SHIFT`."""
+    distance = np.linalg.norm(places_px - xy_px, axis=1)
+    near = len(distance) > 0 and distance.min() <= MAX_PIXEL_SHIFT * scene.diagonal_px
+    return places_px[distance.argmin()] if near else xy_px
 
 
-def nearest(fact: Fact, xy_px: Float64[np.ndarray, "k 2"], scene: Scene) -> Fact:
-    """The fact with each pixel moved to the nearest of `xy_px`, unless that exceeds `MAX_PIXEL_SHIFT`."""
-
-    def moved(pixel: list[float]) -> list[float]:
-        distance = np.linalg.norm(xy_px - np.array(pixel), axis=1)
-        near = len(distance) > 0 and distance.min() <= MAX_PIXEL_SHIFT * scene.diagonal_px
-        return listed(xy_px[distance.argmin()]) if near else pixel
-
-    return fact.with_pixels(moved)
-
-
-def _tracked(scene: Scene, frames: Sequence[int]) -> Float64[np.ndarray, "k 2"]:
+def tracked(scene: Scene, frames: Int64[np.ndarray, "k"]) -> Float64[np.ndarray, "t 2"]:
+    """Pixels, in the first of the frames, of static and moving tracks that are visible in all of them."""
     if scene.tracks is None or (columns := find_rows(scene.tracks.frames, frames)).min() < 0:
         return np.empty((0, 2))
     seen = scene.tracks.visible[:, columns].all(axis=1) & np.isin(scene.tracks.motion, (0, 1))
     return scene.tracks.xy_px[seen, columns[0]]
 
 
-def _matched(fact: Fact, scene: Scene) -> Fact:
-    matches, params = scene.matches, fact.params
+def nearest_match(
+    scene: Scene, frame_a: int, xy_a_px: Float64[np.ndarray, "2"], frame_b: int
+) -> tuple[int, np.ndarray, int] | None:
+    """Frame a, pixel and frame b of the reliable match nearest to a pixel, in frames near the given ones; None if it is
+    farther than the limits."""
+    matches = scene.matches
     if matches is None or not len(matches.pairs):
-        return fact
-    frame_shift = np.abs(matches.pairs - [params["frame_a"], params["frame_b"]]).max(axis=1)[matches.pair]
-    distance = np.linalg.norm(matches.xy_a_px - np.array(params["xy_a"]), axis=1)
-    near = (matches.outlier_probability < MAX_OUTLIER_PROBABILITY) & (distance <= MAX_PIXEL_SHIFT * scene.diagonal_px)
-    near &= frame_shift <= MAX_FRAME_SHIFT * float(np.ptp(scene.clip.frames))
+        return None
+    frame_shift = np.abs(matches.pairs - [frame_a, frame_b]).max(axis=1)[matches.pair]
+    distance = np.linalg.norm(matches.xy_a_px - xy_a_px, axis=1)
+    near: Bool[np.ndarray, "m"] = matches.outlier_probability < MAX_OUTLIER_PROBABILITY
+    near &= (distance <= MAX_PIXEL_SHIFT * scene.diagonal_px) & (
+        frame_shift <= MAX_FRAME_SHIFT * float(np.ptp(scene.clip.frames))
+    )
     if not near.any():
-        return fact
+        return None
     row = int(np.flatnonzero(near)[distance[near].argmin()])
-    frame_a, frame_b = matches.pairs[matches.pair[row]].tolist()
-    place = {"frame_a": frame_a, "xy_a": listed(matches.xy_a_px[row]), "frame_b": frame_b}
-    return replace(fact, params={**params, **place})
+    a, b = matches.pairs[matches.pair[row]].tolist()
+    return a, matches.xy_a_px[row].round(1), b

@@ -1,12 +1,11 @@
-"""Decides whether a marked point moves in the world."""
-
-from collections.abc import Sequence
+"""Decides whether marked points move in the world."""
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
+from jaxtyping import Bool, Float64, Int64
+from scipy.spatial import ConvexHull, QhullError, cKDTree
 
-from templates.measured import Measured, Undecided
-from templates.scene.correspondence import object_at
+from templates.measured import Measured, first_reason
+from templates.scene.correspondence import objects_at
 from templates.scene.scene import Scene, find_rows
 from templates.scene.surface import MAX_DISTANCE_PX
 
@@ -23,94 +22,116 @@ _MAX_STATIC_SHARE = 1e-3
 
 
 def point_motion(
-    scene: Scene, frame: int, xy_px: np.ndarray, frames: Sequence[int], inside_px: float = INSIDE_PX
-) -> Measured | Undecided:
-    """Label "yes" or "no" for a pixel of `frame` over `frames`. Measures the residual in px at 640 px width."""
+    scene: Scene,
+    frame: Int64[np.ndarray, "n"],
+    xy_px: Float64[np.ndarray, "n 2"],
+    frames: Int64[np.ndarray, "n k"],
+    inside_px: float = INSIDE_PX,
+) -> Measured:
+    """Label "yes" or "no" for a pixel of `frame` over `frames` (-1 ends a row). Measures the residual in px at 640 px
+    width."""
     if scene.objects is not None:
         return _by_pose(scene, frame, xy_px, frames)
-    row = track_at(scene, frame, xy_px)
-    if scene.tracks is None or row is None:
-        return Undecided(reason="point is not tracked")
-    tracks = scene.tracks
+    if scene.tracks is None or not len(scene.tracks.motion):
+        return Measured.none(len(frame), "point is not tracked")
+    tracks, found = scene.tracks, tracks_at(scene, frame, xy_px)
+    row = np.maximum(found, 0)
     shown = find_rows(tracks.frames, frames)
-    if (shown < 0).any() or not tracks.visible[row, shown].all():
-        return Undecided(reason="point is not seen in all photos")
-    label = {1: "yes", 0: "no"}.get(int(tracks.motion[row]))
-    if label is None:
-        return Undecided(reason="the tracks do not decide whether the point moves")
+    seen = ((frames < 0) | ((shown >= 0) & tracks.visible[row[:, None], shown])).all(axis=1)
+    moves, static = tracks.motion[row] == 1, tracks.motion[row] == 0
     inside = _distance_inside_moving_px(scene, frame, xy_px) / scene.pixel_scale
-    if (inside if label == "yes" else -inside) < inside_px:
-        return Undecided(reason="at the outline of a moving object")
-    residual = float(tracks.residual_px[row]) / scene.pixel_scale
-    parallax = float(tracks.parallax_px[row]) / scene.pixel_scale
-    margin = residual / _SIGMA_PX if label == "yes" else (parallax - residual) / _SIGMA_PX
+    residual, parallax = tracks.residual_px[row] / scene.pixel_scale, tracks.parallax_px[row] / scene.pixel_scale
+    cases = {
+        "point is not tracked": found < 0,
+        "point is not seen in all photos": ~seen,
+        "the tracks do not decide whether the point moves": ~(moves | static),
+        "at the outline of a moving object": np.where(moves, inside, -inside) < inside_px,
+    }
     return Measured(
-        value=np.array([residual]),
-        sigma=np.array([_SIGMA_PX]),
-        label=label,
-        margin=margin,
-        outlier_probability=float(tracks.outlier_probability[row]),
+        why=first_reason(len(frame), cases),
+        value=residual[:, None],
+        sigma=np.full((len(frame), 1), _SIGMA_PX),
+        label=np.where(moves, "yes", "no"),
+        margin=np.where(moves, residual, parallax - residual) / _SIGMA_PX,
+        outlier_probability=tracks.outlier_probability[row],
         evidence={
-            "residual_px_640": round(residual, 2),
-            "parallax_px_640": round(parallax, 2) if np.isfinite(parallax) else None,
-            "moving_pairs": int(tracks.moving_pairs[row]),
+            "residual_px_640": residual.round(2),
+            "parallax_px_640": np.where(np.isfinite(parallax), parallax.round(2), np.nan),
+            "moving_pairs": tracks.moving_pairs[row],
         },
     )
 
 
-def _distance_inside_moving_px(scene: Scene, frame: int, xy_px: np.ndarray) -> float:
-    """Distance of a pixel inside the outline (convex hull) of the moving tracks; negative outside.
+def _distance_inside_moving_px(
+    scene: Scene, frames: Int64[np.ndarray, "n"], xy_px: Float64[np.ndarray, "n 2"]
+) -> Float64[np.ndarray, "n"]:
+    """Distance of pixels inside the outline (convex hull) of the moving tracks of their frame; negative outside.
 
     A mark on the outline covers two objects. -inf where fewer than three tracks move.
     """
     assert scene.tracks is not None
-    column = int(find_rows(scene.tracks.frames, [frame])[0])
-    moving = scene.tracks.xy_px[scene.tracks.motion == 1, column]
-    moving = moving[np.isfinite(moving).all(axis=1)]
-    try:
-        equations = ConvexHull(moving).equations
-    except (QhullError, ValueError):  # fewer than three, or all on one line
-        return -np.inf
-    return float(-(equations[:, :2] @ xy_px + equations[:, 2]).max())
+    found = np.full(len(frames), -np.inf)
+    for frame in np.unique(frames):
+        column, rows = int(find_rows(scene.tracks.frames, frame)), np.flatnonzero(frames == frame)
+        moving = scene.tracks.xy_px[scene.tracks.motion == 1, column]
+        moving = moving[np.isfinite(moving).all(axis=1)]
+        try:
+            equations = ConvexHull(moving).equations
+        except (QhullError, ValueError):  # fewer than three, or all on one line
+            continue
+        found[rows] = -(xy_px[rows] @ equations[:, :2].T + equations[:, 2]).max(axis=1)
+    return found
 
 
-def track_at(scene: Scene, frame: int, xy_px: np.ndarray) -> int | None:
-    """Row of the track nearest to a pixel of a frame; None if none is within `MAX_DISTANCE_PX`."""
-    tracks = scene.tracks
-    if tracks is None or (column := int(find_rows(tracks.frames, [frame])[0])) < 0:
-        return None
-    distance_px = np.linalg.norm(tracks.xy_px[:, column] - xy_px, axis=1)
-    if not np.isfinite(distance_px).any():
-        return None
-    row = int(np.nanargmin(distance_px))
-    return row if distance_px[row] <= MAX_DISTANCE_PX * scene.pixel_scale else None
+def tracks_at(
+    scene: Scene, frames: Int64[np.ndarray, "n"], xy_px: Float64[np.ndarray, "n 2"]
+) -> Int64[np.ndarray, "n"]:
+    """Row of the track nearest to each pixel of its frame; -1 if none is within `MAX_DISTANCE_PX`."""
+    found = np.full(len(frames), -1)
+    if scene.tracks is None:
+        return found
+    for frame in np.unique(frames):
+        column, rows = int(find_rows(scene.tracks.frames, frame)), np.flatnonzero(frames == frame)
+        followed = np.flatnonzero(np.isfinite(scene.tracks.xy_px[:, column]).all(axis=1))
+        if column >= 0 and len(followed):
+            distance_px, nearest = cKDTree(scene.tracks.xy_px[followed, column]).query(xy_px[rows])
+            found[rows] = np.where(distance_px <= MAX_DISTANCE_PX * scene.pixel_scale, followed[nearest], -1)
+    return found
 
 
-def _by_pose(scene: Scene, frame: int, xy_px: np.ndarray, frames: Sequence[int]) -> Measured | Undecided:
+def _by_pose(
+    scene: Scene, frame: Int64[np.ndarray, "n"], xy_px: Float64[np.ndarray, "n 2"], frames: Int64[np.ndarray, "n k"]
+) -> Measured:
     """By the poses of objects, which only a data set with ground truth has."""
     objects = scene.objects
     assert objects is not None
-    rows = find_rows(objects.frames, [frame, *frames])
-    if (rows < 0).any():
-        return Undecided(reason="objects are not known in all photos")
-    offsets = np.array([[dx, dy] for dx in (-_BORDER_PX, 0, _BORDER_PX) for dy in (-_BORDER_PX, 0, _BORDER_PX)])
-    around = {object_at(scene, frame, xy_px + offset) for offset in offsets}
-    if len(around) > 1:
-        return Undecided(reason="at the border of an object")
-    (k,) = around
-    moved = 0.0
-    if k >= 0:
-        poses = objects.world_from_object[rows, k]
-        moved = float(np.linalg.norm(poses[:, :3, 3] - poses[0, :3, 3], axis=1).max())
-        moved = max(moved, float(np.abs(poses[:, :3, :3] - poses[0, :3, :3]).max()))
-    distance = float(scene.surface(frame, xy_px[None]).range[0])
-    share = moved / distance if np.isfinite(distance) else np.nan
-    if not (share <= _MAX_STATIC_SHARE or share >= _MIN_MOVED_SHARE):
-        return Undecided(reason="the object moves too little to decide")
+    shown = np.concatenate([frame[:, None], np.where(frames < 0, frame[:, None], frames)], axis=1)
+    rows = find_rows(objects.frames, shown)
+    k, alone = _object_around(scene, frame, xy_px)
+    poses = objects.world_from_object[rows, k[:, None]]
+    turned = np.abs(poses[..., :3, :3] - poses[:, :1, :3, :3]).max(axis=(1, 2, 3), initial=0.0)
+    moved = np.maximum(np.linalg.norm(poses[..., :3, 3] - poses[:, :1, :3, 3], axis=2).max(axis=1), turned)
+    with np.errstate(invalid="ignore"):
+        share = np.where(k >= 0, moved, 0.0) / scene.surface(frame, xy_px).range
+    cases = {
+        "objects are not known in all photos": (rows < 0).any(axis=1),
+        "at the border of an object": ~alone,
+        "the object moves too little to decide": ~((share <= _MAX_STATIC_SHARE) | (share >= _MIN_MOVED_SHARE)),
+    }
     return Measured(
-        value=np.array([share]),
-        sigma=np.array([0.0]),
-        label="yes" if share >= _MIN_MOVED_SHARE else "no",
-        margin=np.inf,
-        evidence={"moved_share_of_range": round(share, 4)},
+        why=first_reason(len(frame), cases),
+        value=share[:, None],
+        sigma=np.zeros((len(frame), 1)),
+        label=np.where(share >= _MIN_MOVED_SHARE, "yes", "no"),
+        margin=np.full(len(frame), np.inf),
+        evidence={"moved_share_of_range": share.round(4)},
     )
+
+
+def _object_around(
+    scene: Scene, frame: Int64[np.ndarray, "n"], xy_px: Float64[np.ndarray, "n 2"]
+) -> tuple[Int64[np.ndarray, "n"], Bool[np.ndarray, "n"]]:
+    """The object at each pixel, and whether it alone is within `_BORDER_PX`."""
+    offsets = [[dx, dy] for dx in (-_BORDER_PX, 0, _BORDER_PX) for dy in (-_BORDER_PX, 0, _BORDER_PX)]
+    around = np.stack([objects_at(scene, frame, xy_px + np.array(offset)) for offset in offsets])
+    return around[0], (around == around[0]).all(axis=0)

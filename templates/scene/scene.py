@@ -11,7 +11,6 @@ from typing import TypeVar
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
-from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
 from experts.provenance import Provenance
@@ -32,7 +31,7 @@ from experts.signals import (
 )
 from experts.tracking.path_on_tracks import FitSettings, FittedPath, path_by_tracks
 from templates.scene.agreed import agreed, second_opinion
-from templates.scene.surface import MAX_DISTANCE_PX, OutlierSettings, Surface, dense_surface, sparse_surface
+from templates.scene.surface import MAX_DISTANCE_PX, OutlierSettings, SparseSurface, Surface, dense_surface
 from templates.scene.suspected_outliers import suspected_outliers
 from templates.scene.track_confirmation import confirmed_by_tracks
 
@@ -42,6 +41,8 @@ BORDER = 0.06
 """Least distance of a mark from the frame's edges, as a share of the frame's size: mark and letter stay inside."""
 
 AnySignal = TypeVar("AnySignal", bound=Signal)
+Frames = Sequence[int] | Int64[np.ndarray, "*k"] | int | np.int64
+"""Frames by index: a list, an array of any shape, or one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,36 +116,42 @@ class Scene:
         """Factor from thresholds stated at 640 px width to this clip's full-size pixels."""
         return max(self.clip.width_px, self.clip.height_px) / REFERENCE_WIDTH_PX
 
-    def world_from_cam(self, frames: Sequence[int]) -> Float64[np.ndarray, "k 4 4"]:
+    def world_from_cam(self, frames: Frames) -> Float64[np.ndarray, "*k 4 4"]:
         """Camera poses of frames; all NaN where the frame is not registered."""
-        out = np.full((len(frames), 4, 4), np.nan)
+        frames = np.asarray(frames, dtype=np.int64)
+        out = np.full((*frames.shape, 4, 4), np.nan)
         if self.path is not None:
             rows = find_rows(self.path.frames, frames)
             known = (rows >= 0) & self.path.registered[rows]
             out[known] = self.path.world_from_cam[rows[known]]
         return out
 
-    def rotation_sigma_rad(self, frames: Sequence[int]) -> Float64[np.ndarray, "k"]:
+    def rotation_sigma_rad(self, frames: Frames) -> Float64[np.ndarray, "*k"]:
         """σ per axis of the rotation of frames; NaN where not registered."""
         return self._of_path("rotation_sigma_rad", frames)
 
-    def relative_rotation_sigma_rad(self, frames: Sequence[int]) -> float:
-        """σ per axis of the rotations from the first frame to the others: the largest σ of a frame ⊕ the focal length.
+    def relative_rotation_sigma_rad(self, frames: Int64[np.ndarray, "n k"]) -> Float64[np.ndarray, "n"]:
+        """σ per axis of the rotations from the first frame of each row to its others: the largest σ of a frame ⊕ the
+        focal length. A row may end in -1; NaN where a frame is not registered.
 
         An error of the focal length scales every rotation that is estimated from pixels.
         """
-        rotations = self.world_from_cam(frames)[:, :3, :3]
-        if self.path is None or not np.isfinite(rotations).all():
-            return np.nan
-        angles = Rotation.from_matrix(rotations[0].T @ rotations).magnitude()
-        return float(np.hypot(self.rotation_sigma_rad(frames).max(), self.path.focal_relative_sigma * angles.max()))
+        if self.path is None:
+            return np.full(len(frames), np.nan)
+        frames = np.where(frames < 0, frames[:, :1], frames)
+        rotations = self.world_from_cam(frames)[..., :3, :3]
+        angles = angle_between_rad(rotations[:, :1], rotations)
+        return np.hypot(
+            self.rotation_sigma_rad(frames).max(axis=1), self.path.focal_relative_sigma * angles.max(axis=1)
+        )
 
-    def position_sigma(self, frames: Sequence[int]) -> Float64[np.ndarray, "k"]:
+    def position_sigma(self, frames: Frames) -> Float64[np.ndarray, "*k"]:
         """Formal σ per axis of the position of frames, in path units."""
         return self._of_path("position_sigma", frames)
 
-    def _of_path(self, field: str, frames: Sequence[int]) -> Float64[np.ndarray, "k"]:
-        out = np.full(len(frames), np.nan)
+    def _of_path(self, field: str, frames: Frames) -> Float64[np.ndarray, "*k"]:
+        frames = np.asarray(frames, dtype=np.int64)
+        out = np.full(frames.shape, np.nan)
         if self.path is not None:
             rows = find_rows(self.path.frames, frames)
             out[rows >= 0] = getattr(self.path, field)[rows[rows >= 0]]
@@ -180,32 +187,59 @@ class Scene:
             return None
         return path_by_tracks(self.tracks, self.path, FitSettings())
 
-    def surface(self, frame: int, xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
-        """Surface points at pixels of a frame: from dense depth if the frame has it, else from sparse points."""
-        if self.path is not None and self.depth is not None and self.has_depth(frame):
-            seen = dense_surface(self.depth, self.path.intrinsics, frame, xy_px)
-            return seen if self.measured_depth is not None else self._confirmed(seen, frame, xy_px)
-        if self.path is not None and self.points is not None:
-            (world_from_cam,) = self.world_from_cam([frame])
-            radius_px = MAX_DISTANCE_PX * self.pixel_scale
-            return sparse_surface(self._checked_points, world_from_cam, frame, xy_px, radius_px, self.outliers)
-        return Surface.unknown(len(xy_px))
+    def surface(self, frames: Frames, xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
+        """Surface points at pixels, each of its frame: from dense depth if the frame has it, else from sparse points.
 
-    def _confirmed(self, seen: Surface, frame: int, xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
+        `frames`: one frame for each pixel, or one for all.
+        """
+        frames = np.broadcast_to(np.asarray(frames, dtype=np.int64), len(xy_px))
+        if self.path is None:
+            return Surface.unknown(len(xy_px))
+        if self.depth is None:
+            return self._sparse(frames, xy_px)
+        dense = find_rows(self.depth.frames, frames) >= 0
+        if dense.all():
+            return self._dense(frames, xy_px)
+        parts = [self._dense(frames[dense], xy_px[dense]), self._sparse(frames[~dense], xy_px[~dense])]
+        return Surface.interleaved(dense, *parts)
+
+    def _sparse(self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
+        if self._sparse_surface is None:
+            return Surface.unknown(len(xy_px))
+        return self._sparse_surface.at(frames, xy_px, MAX_DISTANCE_PX * self.pixel_scale, self.outliers)
+
+    def _dense(self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
+        assert self.path is not None and self.depth is not None
+        seen = dense_surface(self.depth, self.path.intrinsics, find_rows(self.depth.frames, frames), xy_px)
+        return seen if self.measured_depth is not None else self._confirmed(seen, frames, xy_px)
+
+    def _confirmed(self, seen: Surface, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
         """Learned depth with a low outlier probability only where tracks or an independent reconstruction confirm it.
 
         Every fact is measured on that reconstruction too, so that here its outlier probabilities suffice.
         """
         outlier_probability = seen.outlier_probability
         if self.tracks is not None and self.fitted_path is not None:
-            outlier_probability = confirmed_by_tracks(
-                seen, self.tracks, self.fitted_path, frame, xy_px, self.pixel_scale
-            )
+            outlier_probability = outlier_probability.copy()
+            known = np.isfinite(xy_px).all(axis=1)
+            for frame in np.unique(frames[known]):
+                rows = np.flatnonzero((frames == frame) & known)
+                outlier_probability[rows] = confirmed_by_tracks(
+                    seen.take(rows), self.tracks, self.fitted_path, int(frame), xy_px[rows], self.pixel_scale
+                )
         if self.second is not None:
-            outlier_probability = np.fmin(outlier_probability, self.second.surface(frame, xy_px).outlier_probability)
+            outlier_probability = np.fmin(outlier_probability, self.second.surface(frames, xy_px).outlier_probability)
         return replace(
             seen, outlier_probability=np.where(np.isnan(seen.outlier_probability), np.nan, outlier_probability)
         )
+
+    @cached_property
+    def _sparse_surface(self) -> SparseSurface | None:
+        """The sparse points, ready for the search; those near moving tracks have the outlier probability of suspected
+        outliers."""
+        if self.points is None or self.path is None:
+            return None
+        return SparseSurface.of(self._checked_points, self.path)
 
     @cached_property
     def _checked_points(self) -> SparsePoints:
@@ -215,18 +249,22 @@ class Scene:
             return self.points
         return suspected_outliers(self.points, self.tracks, self.pixel_scale, self.outliers)
 
-    def up_cam(self, frame: int) -> tuple[Float64[np.ndarray, "3"], float]:
-        """Unit vector of up in a frame's camera axes, and its σ per axis in rad; NaN where unknown."""
-        if self.gravity is None or (row := find_rows(self.gravity.frames, [frame])[0]) < 0:
-            return np.full(3, np.nan), np.nan
-        return self.gravity.up_cam[row], float(self.gravity.sigma_rad[row])
+    def up_cam(self, frames: Frames) -> tuple[Float64[np.ndarray, "*k 3"], Float64[np.ndarray, "*k"]]:
+        """Unit vectors of up in the frames' camera axes, and their σ per axis in rad; NaN where unknown."""
+        frames = np.asarray(frames, dtype=np.int64)
+        up, sigma_rad = np.full((*frames.shape, 3), np.nan), np.full(frames.shape, np.nan)
+        if self.gravity is not None:
+            rows = find_rows(self.gravity.frames, frames)
+            up[rows >= 0] = self.gravity.up_cam[rows[rows >= 0]]
+            sigma_rad[rows >= 0] = self.gravity.sigma_rad[rows[rows >= 0]]
+        return up, sigma_rad
 
     @cached_property
     def up_world(self) -> Float64[np.ndarray, "3"] | None:
         """Up in the path's world: the median over frames with gravity and rotation; None where no frame has both."""
         if self.gravity is None or self.path is None:
             return None
-        rotations = self.world_from_cam(self.gravity.frames.tolist())[:, :3, :3]
+        rotations = self.world_from_cam(self.gravity.frames)[:, :3, :3]
         ups = np.einsum("nij,nj->ni", rotations, self.gravity.up_cam)
         ups = ups[np.isfinite(ups).all(axis=1)]
         if not len(ups):
@@ -298,12 +336,19 @@ def _scene(clip: Clip, signals: Signals, judges: Mapping[str, Provenance]) -> Sc
     )
 
 
-def find_rows(frames: Int64[np.ndarray, "n"], wanted: Sequence[int]) -> Int64[np.ndarray, "k"]:
+def find_rows(frames: Int64[np.ndarray, "n"], wanted: Frames) -> Int64[np.ndarray, "*k"]:
     """Row of each wanted frame in an ascending list of frames; -1 where it is missing."""
+    wanted = np.asarray(wanted, dtype=np.int64)
     if not len(frames):
-        return np.full(len(wanted), -1, dtype=np.int64)
+        return np.full(wanted.shape, -1, dtype=np.int64)
     at = np.clip(np.searchsorted(frames, wanted), 0, len(frames) - 1)
-    return np.where(frames[at] == np.asarray(wanted), at, -1).astype(np.int64)
+    return np.where(frames[at] == wanted, at, -1).astype(np.int64)
+
+
+def angle_between_rad(a: Float64[np.ndarray, "*n 3 3"], b: Float64[np.ndarray, "*m 3 3"]) -> Float64[np.ndarray, "*k"]:
+    """Angle of the rotation from a to b; NaN where either is."""
+    chord = np.linalg.norm(a - b, axis=(-2, -1)) / np.sqrt(8)
+    return np.asarray(2 * np.arcsin(np.minimum(chord, 1.0)))
 
 
 def inside(clip: Clip, xy_px: Float64[np.ndarray, "*n 2"]) -> Bool[np.ndarray, "*n"]:

@@ -4,13 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float64
+from jaxtyping import Bool, Float64, Int64
 
 from templates.scene.marks import known_pixels
 from templates.scene.scene import Scene
 
 _MIN_POINTS = 8
 """Smallest number of points from which a share is computed."""
+MIN_SHARE = 0.1
+"""Least share of what a photo shows that the photo compared with it shows too: with less, nothing that is seen decides
+the answer."""
+_GRID = 8
 _MAX_POINTS = 100
 """Largest number of points from which a share is computed."""
 
@@ -48,3 +52,32 @@ def are_in_view(
     a, *others = scene.world_from_cam([frame_a, *frames_b])
     seen, camera = scene.surface(frame_a, xy_px).xyz_cam @ a[:3, :3].T + a[:3, 3], scene.path.intrinsics
     return np.stack([camera.contains(camera.project((seen - b[:3, 3]) @ b[:3, :3])) for b in others])
+
+
+def shares(scene: Scene, frames: Int64[np.ndarray, "f"]) -> Float64[np.ndarray, "f f"]:
+    """Share of what each photo (row) shows that lies inside each other photo (column); 0 where a pose is not known.
+
+    Photos without surface points count as showing a place that is far away: only their rotations matter.
+    """
+    poses = scene.world_from_cam(frames)
+    found = np.zeros((len(frames), len(frames)))
+    if scene.path is None:
+        return found
+    camera, far = scene.path.intrinsics, scene.path.motion != "general"
+    for row, frame in enumerate(frames.tolist()):
+        xy = known_pixels(scene, frame)
+        seen = scene.surface(frame, xy[:: 1 + len(xy) // _MAX_POINTS]).xyz_cam
+        seen = seen[np.isfinite(seen).all(axis=1)]
+        at_infinity = far or len(seen) < _MIN_POINTS
+        if at_infinity:
+            seen = camera.rays(_grid(scene))
+        world = seen @ poses[row, :3, :3].T + (0.0 if at_infinity else poses[row, :3, 3])
+        offsets = world[None] - (0.0 if at_infinity else poses[:, None, :3, 3])
+        found[row] = camera.contains(camera.project(offsets @ poses[:, :3, :3])).mean(axis=1)
+    return found
+
+
+def _grid(scene: Scene) -> Float64[np.ndarray, "k 2"]:
+    """Pixels all over a photo."""
+    x, y = ((np.arange(_GRID) + 0.5) / _GRID * side for side in (scene.clip.width_px, scene.clip.height_px))
+    return np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)

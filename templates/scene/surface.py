@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float64
+from jaxtyping import Bool, Float64, Int64
+from scipy.spatial import cKDTree
 
 from experts.intrinsics import Intrinsics
-from experts.signals import Depth, SparsePoints
+from experts.signals import CameraPath, Depth, SparsePoints
 
 MAX_DISTANCE_PX = 1.5
 """Largest distance of a point, track or match from the pixel for which it counts (at 640 px width)."""
@@ -62,85 +63,130 @@ class Surface:
         nan = np.full(count, np.nan)
         return cls(xyz_cam=np.full((count, 3), np.nan), range_relative_sigma=nan, outlier_probability=nan)
 
+    @classmethod
+    def interleaved(cls, first: Bool[np.ndarray, "k"], one: "Surface", other: "Surface") -> "Surface":
+        """The rows of `one` where `first` is true, those of `other` elsewhere."""
+        columns = {}
+        for name in ("xyz_cam", "range_relative_sigma", "outlier_probability"):
+            column = np.empty((len(first), *getattr(one, name).shape[1:]))
+            column[first], column[~first] = getattr(one, name), getattr(other, name)
+            columns[name] = column
+        return cls(**columns)
+
+    def take(self, rows: Int64[np.ndarray, "r"]) -> "Surface":
+        """The given rows."""
+        return Surface(
+            xyz_cam=self.xyz_cam[rows],
+            range_relative_sigma=self.range_relative_sigma[rows],
+            outlier_probability=self.outlier_probability[rows],
+        )
+
     @property
     def range(self) -> Float64[np.ndarray, "k"]:
         """Euclidean distance from the camera centre."""
         return np.asarray(np.linalg.norm(self.xyz_cam, axis=1))
 
 
-def sparse_surface(
-    points: SparsePoints,
-    world_from_cam: Float64[np.ndarray, "4 4"],
-    frame: int,
-    xy_px: Float64[np.ndarray, "k 2"],
-    radius_px: float,
-    settings: OutlierSettings,
+@dataclass(frozen=True, kw_only=True)
+class SparseSurface:
+    """Sparse points as seen in all frames, ready for the search of the nearest one."""
+
+    points: SparsePoints
+    tree: cKDTree
+    """Of frame and pixel; frames are so far apart that no search crosses them."""
+    ranges: Float64[np.ndarray, "o"]
+    xyz_cam: Float64[np.ndarray, "o 3"]
+    """Position in the camera axes of the observing frame; NaN where its pose is not known."""
+
+    @classmethod
+    def of(cls, points: SparsePoints, path: CameraPath) -> "SparseSurface":
+        """From the points and the path of one reconstruction."""
+        at = np.clip(np.searchsorted(path.frames, points.observation_frame), 0, len(path.frames) - 1)
+        known = path.registered[at] & (path.frames[at] == points.observation_frame)
+        pose = np.where(known[:, None, None], path.world_from_cam[at], np.nan)
+        offset = points.xyz_world[points.observation_point] - pose[:, :3, 3]
+        xyz_cam = np.einsum("oji,oj->oi", pose[:, :3, :3], offset)
+        tree = cKDTree(_placed(points.observation_frame, points.observation_xy_px))
+        return cls(points=points, tree=tree, ranges=np.linalg.norm(xyz_cam, axis=1), xyz_cam=xyz_cam)
+
+    def at(
+        self,
+        frames: Int64[np.ndarray, "k"],
+        xy_px: Float64[np.ndarray, "k 2"],
+        radius_px: float,
+        settings: OutlierSettings,
+    ) -> Surface:
+        """The point observed nearest to each pixel of its frame, if one lies within `radius_px`.
+
+        A point without neighbours of similar range in the picture is a suspected outlier: it may come from a wrong
+        match, or a mark on it may cover two objects.
+        """
+        if not self.tree.n or not len(xy_px):
+            return Surface.unknown(len(xy_px))
+        places = _placed(frames, np.where(np.isfinite(xy_px), xy_px, -_FRAME_APART / 4))
+        reach_px = settings.neighbour_radii * radius_px
+        distance_px, found = self.tree.query(places, k=settings.neighbours + 1, distance_upper_bound=reach_px)
+        own = np.minimum(found[:, 0], self.tree.n - 1)
+        known = (distance_px[:, 0] <= radius_px) & np.isfinite(self.ranges[own])
+        isolated = ~self._has_similar_neighbours(distance_px[:, 1:], found[:, 1:], own, settings)
+        rows = self.points.observation_point[own]
+        outlier_probability = np.maximum(
+            self.points.outlier_probability[rows], np.where(isolated, SUSPECTED_PROBABILITY, 0.0)
+        )
+        return Surface(
+            xyz_cam=np.where(known[:, None], self.xyz_cam[own], np.nan),
+            range_relative_sigma=np.where(known, self.points.range_relative_sigma[rows], np.nan),
+            outlier_probability=np.where(known, outlier_probability, np.nan),
+        )
+
+    def _has_similar_neighbours(
+        self,
+        distance_px: Float64[np.ndarray, "k c"],
+        found: Int64[np.ndarray, "k c"],
+        own: Int64[np.ndarray, "k"],
+        settings: OutlierSettings,
+    ) -> Bool[np.ndarray, "k"]:
+        """Whether enough of the points around each point are at its range."""
+        near = np.isfinite(distance_px)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio = np.log(self.ranges[np.minimum(found, self.tree.n - 1)] / self.ranges[own][:, None])
+        similar = near & (np.abs(ratio) <= settings.same_range)
+        count = near.sum(axis=1)
+        enough = similar.sum(axis=1) >= settings.same_range_share * count
+        return np.asarray((count >= settings.min_neighbours) & enough)
+
+
+_FRAME_APART = 1e6
+"""Distance between frames in the tree, in pixels."""
+
+
+def _placed(frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Float64[np.ndarray, "k 3"]:
+    return np.column_stack([frames * _FRAME_APART, xy_px])
+
+
+def dense_surface(
+    depth: Depth, camera: Intrinsics, row: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]
 ) -> Surface:
-    """The sparse point observed in `frame` nearest to each pixel, if one lies within `radius_px`.
-
-    A point without neighbours of similar range in the picture is a suspected outlier: it may come from a wrong match,
-    or a mark on it may cover two objects.
-    """
-    here = np.flatnonzero(points.observation_frame == frame)
-    if not len(here) or not np.isfinite(world_from_cam).all():
-        return Surface.unknown(len(xy_px))
-    cam_from_world = np.linalg.inv(world_from_cam)
-    xyz_here = points.xyz_world[points.observation_point[here]] @ cam_from_world[:3, :3].T + cam_from_world[:3, 3]
-    distance_px = np.linalg.norm(points.observation_xy_px[here][None] - xy_px[:, None], axis=2)
-    nearest = distance_px.argmin(axis=1)
-    rows = points.observation_point[here[nearest]]
-    known = distance_px[np.arange(len(xy_px)), nearest] <= radius_px
-    isolated = ~_has_similar_neighbours(distance_px, np.linalg.norm(xyz_here, axis=1), nearest, radius_px, settings)
-    return Surface(
-        xyz_cam=np.where(known[:, None], xyz_here[nearest], np.nan),
-        range_relative_sigma=np.where(known, points.range_relative_sigma[rows], np.nan),
-        outlier_probability=np.where(
-            known, np.maximum(points.outlier_probability[rows], np.where(isolated, SUSPECTED_PROBABILITY, 0.0)), np.nan
-        ),
-    )
-
-
-def _has_similar_neighbours(
-    distance_px: Float64[np.ndarray, "k n"],
-    ranges: Float64[np.ndarray, "n"],
-    own: np.ndarray,
-    radius_px: float,
-    settings: OutlierSettings,
-) -> Bool[np.ndarray, "k"]:
-    """Whether enough of the points around each point (column `own`) are at its range."""
-    distance_px = distance_px.copy()
-    distance_px[np.arange(len(own)), own] = np.inf
-    last = min(settings.neighbours, distance_px.shape[1]) - 1
-    closest = np.argpartition(distance_px, last, axis=1)[:, : last + 1]
-    near = np.take_along_axis(distance_px, closest, axis=1) <= settings.neighbour_radii * radius_px
-    similar = near & (np.abs(np.log(ranges[closest] / ranges[own][:, None])) <= settings.same_range)
-    count = near.sum(axis=1)
-    enough = similar.sum(axis=1) >= settings.same_range_share * count
-    return np.asarray((count >= settings.min_neighbours) & enough)
-
-
-def dense_surface(depth: Depth, camera: Intrinsics, frame: int, xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
-    """Dense depth at each pixel. σ includes half its range within 3 px; unknown where any depth within 3 px is."""
-    row = int(np.searchsorted(depth.frames, frame))
-    z = depth.z[row]
-    height, width = z.shape
+    """Dense depth at each pixel of the frame at `row`. σ includes half its range within 3 px; unknown where any depth
+    within 3 px is."""
+    height, width = depth.z.shape[1:]
     scale = np.array([width / camera.width_px, height / camera.height_px])
-    at = np.round((xy_px + 0.5) * scale - 0.5).astype(int)
+    at = np.round((np.nan_to_num(xy_px, nan=-1.0) + 0.5) * scale - 0.5).astype(int)
     offsets = np.arange(-_WINDOW_PX, _WINDOW_PX + 1)
     columns = np.clip(at[:, 0, None, None] + offsets[None, None, :], 0, width - 1)
     rows = np.clip(at[:, 1, None, None] + offsets[None, :, None], 0, height - 1)
-    window = z[rows, columns].astype(float)
+    window = depth.z[row[:, None, None], rows, columns].astype(float)
     centre = window[:, _WINDOW_PX, _WINDOW_PX]
     at_row, at_column = np.clip(at[:, 1], 0, height - 1), np.clip(at[:, 0], 0, width - 1)
     rays = camera.rays(xy_px)
     half_range = (window.max(axis=(1, 2)) - window.min(axis=(1, 2))) / 2
     with np.errstate(divide="ignore", invalid="ignore"):
         sigma = np.hypot(
-            depth.relative_sigma[row][at_row, at_column], half_range / centre / 3
+            depth.relative_sigma[row, at_row, at_column], half_range / centre / 3
         )  # half the range is a bound, which counts as 3 σ
-    known = np.isfinite(sigma)
+    known = np.isfinite(sigma) & np.isfinite(xy_px).all(axis=1)
     return Surface(
         xyz_cam=np.where(known[:, None], rays * (centre / rays[:, 2])[:, None], np.nan),
-        range_relative_sigma=sigma,
+        range_relative_sigma=np.where(known, sigma, np.nan),
         outlier_probability=np.where(known, depth.outlier_probability, np.nan),
     )

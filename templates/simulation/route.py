@@ -1,30 +1,63 @@
 """L3/Sequential Planning/Route: in which order were these photos taken, given the first?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise, permutations
+from typing import ClassVar
 
 import numpy as np
+from jaxtyping import Int64
 
 from templates.answers import Answer, Label
+from templates.answers.answers import Answers
 from templates.answers.order import order_label
-from templates.fact import Fact
-from templates.measured import Measured, Undecided
-from templates.question import FormatName, Option, Photo, Phrasing
+from templates.chance import Chance
+from templates.columns import Json, Texts
+from templates.facts import Facts
+from templates.measured import Measured, first_reason
+from templates.media import Photo
+from templates.offer import Offer
+from templates.question import FormatName, Phrasing
 from templates.scene.marks import spread_frames
-from templates.scene.pictures import Params, Pictures
+from templates.scene.pictures import Pictures
 from templates.scene.scene import Scene
 from templates.scene.shared_view import shared_views
 from templates.template import Template
 
 _SHUFFLED = 4
 _PLACES = 14
-_DRAWS = 400
-_FACTS = 48
 _MIN_SHARE = 0.3
 """Least share of a photo's points that the next one shows: with less, the photos do not show the route."""
 _MIN_MARGIN = 3.0
 """Least difference in length from every other route, in σ."""
+
+_ORDERS = np.array(list(permutations(range(1, _SHUFFLED + 1))))
+"""All orders of the shuffled photos, by index."""
+_LABELS = np.array([order_label([k + 1 for k in order]) for order in _ORDERS.tolist()])
+"""Their names, as numbers of photos ("3 2 5 4"), ..."""
+_NAMES = np.full((_SHUFFLED,) * _SHUFFLED, "", dtype=_LABELS.dtype)
+"""... and the same by the places of the photos in the order."""
+_NAMES[tuple(_ORDERS.T - 1)] = _LABELS
+
+
+def _routes() -> np.ndarray:
+    """Upper triangular matrices: 1 for each leg (i < j) of the route from 0 through each order."""
+    taken = np.zeros((len(_ORDERS), _SHUFFLED + 1, _SHUFFLED + 1))
+    for k, order in enumerate(_ORDERS.tolist()):
+        for a, b in pairwise((0, *order)):
+            taken[k, min(a, b), max(a, b)] = 1.0
+    return taken
+
+
+_ROUTES = _routes().reshape(len(_ORDERS), -1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShuffledPhotos(Facts):
+    """A photo, and later ones in random order."""
+
+    first: Int64[np.ndarray, "n"]
+    shuffled: Int64[np.ndarray, "n 4"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,96 +69,98 @@ class RouteOrder(Template):
     """
 
     name: str = "route_order"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L3/Sequential Planning/Route"
     formats: tuple[FormatName, ...] = ("order", "choice")
+    facts: ClassVar[type[Facts]] = ShuffledPhotos
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth"})
 
-    def propose(self, scene: Scene, rng: np.random.Generator) -> list[Fact]:
+    def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Facts:
         """Five frames of the path whose neighbours share their view; the last four are shuffled."""
         if scene.path is None or scene.path.motion != "general":
-            return []
-        frames = spread_frames(scene.path.frames[scene.path.registered & scene.path.keyframe], _PLACES)
+            return ShuffledPhotos.none()
+        frames = np.array(spread_frames(scene.path.frames[scene.path.registered & scene.path.keyframe], _PLACES))
         if len(frames) <= _SHUFFLED:
-            return []
-        views = {frame: shared_views(scene, frame, frames) for frame in frames}
-        facts = {}
-        for _ in range(_DRAWS):
-            shown = [frames[k] for k in np.sort(rng.choice(len(frames), _SHUFFLED + 1, replace=False))]
-            shuffled = [shown[k] for k in 1 + rng.permutation(_SHUFFLED)]
-            if all(b in views[a] and views[a][b].share >= _MIN_SHARE for a, b in pairwise(shown)):
-                facts[tuple(shown)] = Fact(template=self.name, params={"first": shown[0], "shuffled": shuffled})
-        return list(facts.values())[:_FACTS]
+            return ShuffledPhotos.none()
+        views = [shared_views(scene, frame, frames.tolist()) for frame in frames.tolist()]
+        share = np.array([[view[b].share if b in view else 0.0 for b in frames.tolist()] for view in views])
+        drawn = rng.random((12 * count, len(frames))).argsort(axis=1)[:, : _SHUFFLED + 1]
+        shown = np.unique(np.sort(drawn, axis=1), axis=0)
+        shown = rng.permutation(shown[(share[shown[:, :-1], shown[:, 1:]] >= _MIN_SHARE).all(axis=1)])[:count]
+        order = 1 + rng.random((len(shown), _SHUFFLED)).argsort(axis=1)
+        shuffled = frames[np.take_along_axis(shown, order, axis=1)].reshape(len(shown), _SHUFFLED)
+        return ShuffledPhotos(first=frames[shown[:, 0]], shuffled=shuffled)
 
-    def measure(self, facts: Sequence[Fact], scene: Scene) -> list[Measured | Undecided]:
+    def measure(self, facts: ShuffledPhotos, scene: Scene) -> Measured:
         """Lengths of all routes; σ of each leg = systematic ⊕ positions of its ends."""
-        return [self._measure(fact, scene) for fact in facts]
-
-    def _measure(self, fact: Fact, scene: Scene) -> Measured | Undecided:
-        frames = [fact.params["first"], *fact.params["shuffled"]]
-        positions = scene.world_from_cam(frames)[:, :3, 3]
-        if scene.clip.times_s is None:
-            return Undecided(reason="the photos have no time stamps")
-        if scene.path is None or not np.isfinite(positions).all():
-            return Undecided(reason="the camera position of a photo is not known")
-        leg = np.linalg.norm(positions[:, None] - positions[None], axis=2)
+        if scene.path is None:
+            return Measured.none(len(facts), "the camera position of a photo is not known")
+        frames = np.column_stack([facts.first, facts.shuffled])
+        positions = scene.world_from_cam(frames)[..., :3, 3]
+        leg = np.linalg.norm(positions[:, :, None] - positions[:, None], axis=3)
         formal = scene.position_sigma(frames)
-        sigma = np.hypot(scene.path.direction_sigma_rad * leg, np.hypot(formal[:, None], formal[None]))
-        orders = list(permutations(range(1, len(frames))))
-        routes = np.array([_legs(order, len(frames)) for order in orders])
-        lengths = np.einsum("oij,ij->o", routes, leg)
-        shortest = int(lengths.argmin())
-        if not lengths[shortest] > 0:
-            return Undecided(reason="the photos were taken at one place")
-        difference_sigma = np.sqrt(np.einsum("oij,ij->o", np.abs(routes - routes[shortest]), sigma**2))
-        others = np.arange(len(orders)) != shortest
-        margin = float(np.min((lengths - lengths[shortest])[others] / difference_sigma[others]))
+        sigma = np.hypot(scene.path.direction_sigma_rad * leg, np.hypot(formal[:, :, None], formal[:, None]))
+        lengths = leg.reshape(len(facts), _ROUTES.shape[1]) @ _ROUTES.T
+        shortest = np.nan_to_num(lengths, nan=np.inf).argmin(axis=1)
+        least = lengths[np.arange(len(facts)), shortest]
+        variance = np.einsum(
+            "noe,ne->no", np.abs(_ROUTES - _ROUTES[shortest][:, None]), sigma.reshape(len(facts), _ROUTES.shape[1]) ** 2
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            difference_sigma = np.sqrt(variance)
+            margins = (lengths - least[:, None]) / difference_sigma
+            margins[np.arange(len(facts)), shortest] = np.inf
+            relative, relative_sigma = lengths / least[:, None], difference_sigma / least[:, None]
+        cases: dict[str, np.ndarray | bool] = {
+            "the photos have no time stamps": scene.clip.times_s is None,
+            "the camera position of a photo is not known": ~np.isfinite(positions).all(axis=(1, 2)),
+            "the photos were taken at one place": ~(least > 0),
+        }
         return Measured(
-            value=lengths / lengths[shortest],
-            sigma=difference_sigma / lengths[shortest],
-            label=order_label([k + 1 for k in orders[shortest]]),
-            margin=margin,
-            evidence={"next_shortest_over_shortest": round(float(np.sort(lengths)[1] / lengths[shortest]), 3)},
+            why=first_reason(len(facts), cases),
+            value=relative,
+            sigma=relative_sigma,
+            label=_LABELS[shortest],
+            margin=margins.min(axis=1),
+            evidence={"next_shortest_over_shortest": np.sort(relative, axis=1)[:, 1].round(3)},
         )
 
-    def answer(self, format: FormatName, fact: Fact, measured: Measured) -> Answer | Undecided:
+    def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:
         """The shortest order."""
         assert measured.label is not None and measured.margin is not None
-        if measured.margin < _MIN_MARGIN:
-            return Undecided(reason="another order is nearly as short")
-        return Label(text=measured.label, margin=measured.margin)
+        why = first_reason(len(facts), {"another order is nearly as short": measured.margin < _MIN_MARGIN})
+        return Answers.of(Label(text=measured.label, margin=measured.margin), why)
 
-    def phrase(self, format: FormatName, fact: Fact, answer: Answer, rng: np.random.Generator) -> Phrasing | Undecided:
-        """Five photos; photo 1 was taken first. Refused where the route taken is not the shortest."""
-        assert isinstance(answer, Label)
-        shuffled = fact.params["shuffled"]
-        right = [shuffled.index(frame) + 2 for frame in sorted(shuffled)]
-        if answer.text != order_label(right):
-            return Undecided(reason="the route taken is not the shortest one through the photos")
-        prompt = (
-            "One moving camera took these photos. Photo 1 was taken first; photos 2 to 5 are shuffled. No other order "
-            "makes a shorter way from place to place than the one in which they were taken. "
+    def offer(self, format: FormatName, facts: ShuffledPhotos, answers: Answers, chance: Chance) -> Offer | None:
+        """The right order, one with two neighbours exchanged, and the reverse of both: no option stands out. Refused
+        where the route taken is not the shortest."""
+        taken = 2 + facts.shuffled.argsort(axis=1)
+        why = np.where(
+            _texts(taken) == answers.labels(), "", "the route taken is not the shortest one through the photos"
         )
-        media = tuple(Photo(frame=frame) for frame in (fact.params["first"], *shuffled))
+        if format != "choice":
+            return Offer(why=why)
+        at, every = chance.index("neighbours", _SHUFFLED - 1), np.arange(len(taken))
+        exchanged = taken.copy()
+        exchanged[every, at], exchanged[every, at + 1] = taken[every, at + 1], taken[every, at]
+        orders = [taken, taken[:, ::-1], exchanged, exchanged[:, ::-1]]
+        return Offer(
+            why=why,
+            options=np.stack([_texts(order) for order in orders], axis=1),
+            right=np.zeros(len(why), dtype=np.int64),
+        )
+
+    def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
+        """Five photos; photo 1 was taken first."""
+        media = tuple(Photo(frame=frame) for frame in (fact["first"], *fact["shuffled"]))
         if format == "order":
-            return Phrasing(
-                prompt=prompt + "In which order were they taken after photo 1? Answer with a list of their numbers, "
-                "as in [3, 2, 5, 4].",
-                media=media,
-                answer=right,
-            )
-        return Phrasing(
-            prompt=prompt + "In which order were the photos taken?",
-            media=media,
-            options=tuple(
-                Option(shown=", ".join(map(str, (1, *order))), value=order_label(order))
-                for order in _orders(right, rng)
-            ),
-            answer=0,
-        )
+            shuffled = fact["shuffled"]
+            return Phrasing(media=media, answer=[shuffled.index(frame) + 2 for frame in sorted(shuffled)])
+        assert offer is not None
+        return Phrasing(media=media, options=tuple(f"1, {value.replace(' ', ', ')}" for value in offer.values(0)))
 
-    def draw(self, pictures: Pictures, rng: np.random.Generator) -> Params | None:
+    def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:
         """Five frames; the earliest comes first."""
         drawn = pictures.distinct_frames(rng, _SHUFFLED + 1)
         if drawn is None:
@@ -134,16 +169,6 @@ class RouteOrder(Template):
         return {"first": first, "shuffled": rng.permutation(rest).tolist()}
 
 
-def _legs(order: Sequence[int], count: int) -> np.ndarray:
-    """Upper triangular matrix: 1 for each leg (i < j) of the route from 0 through `order`."""
-    taken = np.zeros((count, count))
-    for a, b in pairwise((0, *order)):
-        taken[min(a, b), max(a, b)] = 1.0
-    return taken
-
-
-def _orders(right: list[int], rng: np.random.Generator) -> list[list[int]]:
-    """The right order, one with two neighbours exchanged, and the reverse of both: no option stands out."""
-    at = int(rng.integers(len(right) - 1))
-    exchanged = [*right[:at], right[at + 1], right[at], *right[at + 2 :]]
-    return [right, right[::-1], exchanged, exchanged[::-1]]
+def _texts(orders: Int64[np.ndarray, "n 4"]) -> Texts:
+    """The name of each order of photo numbers."""
+    return _NAMES[tuple(orders.T - 2)]

@@ -11,7 +11,7 @@ from experts.comparing.cross_check import CrossCheckExpert
 from experts.signals import Signal
 from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
 from spatial_engine.rendering.rooms import random_room
-from templates.draft import ClipQuestions
+from templates.asked import ClipQuestions
 from templates.generate import ask_clip
 from templates.media import Photo
 from templates.registry import create_templates
@@ -27,6 +27,7 @@ from tests.experts.learned import (
     simulated,
     with_joining_experts,
 )
+from tests.templates import worlds
 
 pytestmark = pytest.mark.long(sample=True)
 TEMPLATES = create_templates()
@@ -54,13 +55,14 @@ def asked(clip: Clip, signals: dict[str, Signal]) -> ClipQuestions:
 
 def judged(scene: RenderedScene, clip: Clip, found: ClipQuestions) -> Counter[tuple[str, bool | None]]:
     """Number of right, wrong and undecidable drafts of each template, by the renderer."""
-    media = [medium for draft in found.drafts for medium in draft.phrasing.media]
+    drafts = worlds.drafts(found)
+    media = [medium for draft in drafts for medium in draft.media]
     shown = sorted({medium.frame for medium in media if isinstance(medium, Photo)})
     if not shown:
         return Counter()
     (truth,) = scenes_of(clip, true_signals(scene, clip, shown))
     return Counter(
-        (d.template, verdict(TEMPLATES[d.template], d.format, d.fact, d.answer, truth)) for d in found.drafts
+        (d.template, verdict(TEMPLATES[d.template], d.format, dict(d.fact), d.answer, truth)) for d in drafts
     )
 
 
@@ -68,9 +70,11 @@ def wrong(verdicts: Counter[tuple[str, bool | None]]) -> dict[str, int]:
     return {template: count for (template, right), count in verdicts.items() if right is False}
 
 
-@pytest.mark.parametrize(("name", "silent"), [("walk", {"range_metres", "which_moves"}), ("truck", {"camera_turn"})])
+@pytest.mark.parametrize(
+    ("name", "silent"), [("walk", {"range_metres", "which_moves", "path_map"}), ("truck", {"camera_turn", "path_map"})]
+)
 def test_every_template_asks_and_no_answer_is_wrong(name: str, silent: set[str]) -> None:
-    """Only the truck is metric, only the walk rotates: together every template asks."""
+    """Only the truck is metric, only the walk rotates; neither path bends enough for a map. Together all others ask."""
     scene, clip, models = room(name)
     verdicts = judged(scene, clip, asked(clip, with_joining_experts(clip, models)))
     assert wrong(verdicts) == {}
@@ -87,7 +91,7 @@ def test_with_a_second_opinion_most_templates_still_ask() -> None:
     )
     verdicts = judged(scene, clip, asked(clip, signals))
     assert wrong(verdicts) == {}
-    assert {t for t, _ in verdicts} >= TEMPLATES.keys() - {"range_metres", "which_moves", "route_order"}
+    assert {t for t, _ in verdicts} >= TEMPLATES.keys() - {"range_metres", "which_moves", "route_order", "path_map"}
 
 
 BROKEN = [how for how in FAULTS if how != "gravity sideways"]

@@ -9,6 +9,7 @@ import pytest
 
 from templates.perception.geometry import RangeRatio
 from templates.registry import TEMPLATES
+from templates.unanswerable import UNDETERMINED
 from templates.wording import Wording, WordingError, read_wordings, wordings
 
 CLASSES = TEMPLATES.load_all()
@@ -79,7 +80,8 @@ def opening(prompt: str) -> tuple[str, ...]:
 
 def answer_words(wording: Wording) -> set[str]:
     """Words that tell one option from another."""
-    said = {word for text in wording.options.values() for word in words(text)}
+    texts = (text for value, text in wording.options.items() if value != UNDETERMINED)
+    said = {word for text in texts for word in words(text)}
     return said - {"point", "move", "turn", "to", "the", "and"}
 
 
@@ -133,8 +135,8 @@ def test_placeholders_are_those_that_templates_fill_in() -> None:
 
 def test_options_differ() -> None:
     for wording in WORDINGS.values():
-        texts = [*wording.options.values()]
-        assert len({" ".join(words(text)) for text in texts}) == len(texts)
+        texts = [text for value, text in wording.options.items() if value != UNDETERMINED]
+        assert len({" ".join(words(text)) for text in wording.options.values()}) == len(wording.options)
         assert all(text[0] in string.ascii_uppercase and len(words(text)) <= 5 for text in texts)
 
 

@@ -1,6 +1,8 @@
 """A small exact world as signals, without pixels: points on walls, a bent camera path, one moving group."""
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -8,11 +10,29 @@ from scipy.spatial.transform import Rotation
 from experts.clip import Clip
 from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
-from experts.signals import CameraPath, Gravity, Matches, MotionKind, PointTracks, Scale, Signal, SparsePoints
+from experts.signals import (
+    CameraPath,
+    Depth,
+    Gravity,
+    Matches,
+    MotionKind,
+    NoEstimate,
+    PointTracks,
+    Scale,
+    Signal,
+    SparsePoints,
+)
+from templates.asked import ClipQuestions, Draft
+from templates.columns import Json
+from templates.generate import ask_clip
+from templates.scene.scene import Scene, scenes_of
+from templates.settings import AskSettings
+from templates.template import Template
 
 FRAMES = np.arange(0, 48, 2)
 CAMERA = Intrinsics.centred(640, 480, 600.0)
 SOURCE = Provenance(expert="made up", version="1")
+METRIC = Scale(kind="metric", relative_sigma=0.01, source="data set")
 
 
 class NoPictures:
@@ -36,6 +56,79 @@ def clip() -> Clip:
     )
 
 
+def scene(signals: dict[str, Signal]) -> Scene:
+    """The only scene of the signals."""
+    (only,) = scenes_of(clip(), signals)
+    return only
+
+
+def ask(
+    template: Template, signals: dict[str, Signal | NoEstimate], *, facts: int = 20, seed: int = 0
+) -> ClipQuestions:
+    """What one template asks."""
+    return ask_clip(clip(), signals, [template], AskSettings(facts_per_template=facts), seed)
+
+
+def drafts(found: ClipQuestions) -> list[Draft]:
+    """All questions in words."""
+    return [draft for asked in found.asked for draft in asked.drafts()]
+
+
+def reasons(found: ClipQuestions) -> set[str]:
+    """Why facts were refused."""
+    return {refusal.reason for refusal in found.refusals}
+
+
+def written(draft: Draft) -> Json:
+    """The answer as the question records it; for a choice, the index of the right option."""
+    return draft.answer.to_json().answer if draft.written is None else draft.written
+
+
+def shown(draft: Draft) -> tuple[object, ...]:
+    """What a reader of a question sees, and its answer."""
+    return draft.format, draft.instructions, draft.prompt, draft.media, draft.options, written(draft)
+
+
+def with_path(signals: dict[str, Signal], **changes: object) -> dict[str, Signal]:
+    """The signals with changes of the camera path."""
+    path = signals["camera_path"]
+    assert isinstance(path, CameraPath)
+    return {**signals, "camera_path": replace(path, **changes)}  # type: ignore[arg-type]
+
+
+def elsewhere(seed: int, unit: float) -> dict[str, Signal]:
+    """The signals in another world frame and another unit."""
+    turned = np.eye(4)
+    turned[:3, :3] = Rotation.random(rng=np.random.default_rng(seed)).as_matrix()
+    turned[:3, 3] = np.random.default_rng(seed).normal(size=3)
+    moved = signals(world_from_made=turned, unit=unit)
+    return with_path(moved, position_sigma=np.full(len(FRAMES), 1e-4 * unit))
+
+
+def mirrored(signals: dict[str, Signal]) -> dict[str, Signal]:
+    """The camera path of the footage seen in a mirror: x → -x in every camera."""
+    path, flip = signals["camera_path"], np.diag([-1.0, 1, 1, 1])
+    assert isinstance(path, CameraPath)
+    return with_path(signals, world_from_cam=flip @ path.world_from_cam @ flip)
+
+
+def in_a_mirror(text: str) -> str:
+    """The words of a direction as the mirror shows it."""
+    pairs = {"right": "left", "Right": "Left", "CW": "CCW"}
+    other = pairs | {b: a for a, b in pairs.items()}
+    return re.sub(r"\w+", lambda word: other.get(word[0], word[0]), text)
+
+
+def slope(frames: np.ndarray = FRAMES) -> Depth:
+    """Measured depth of a floor-like slope: 2 units at the top of every frame, 6 at its bottom."""
+    z = np.broadcast_to(np.linspace(2, 6, 48, dtype=np.float32)[None, :, None], (len(frames), 48, 64))
+    sigma = np.full(z.shape, 0.005, dtype=np.float32)
+    return Depth(
+        frames=frames, z=z.copy(), relative_sigma=sigma, scale=Scale(kind="relative"), provenance=SOURCE,
+        outlier_probability=0.0,
+    )  # fmt: skip
+
+
 def camera_poses() -> np.ndarray:
     """Nearly level camera-to-world poses in a world with z up: forward, then to the right, with a slow rotation."""
     t = np.linspace(0, 1, len(FRAMES))
@@ -52,6 +145,11 @@ def camera_poses() -> np.ndarray:
 def moving_points(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Static points (p, 3), and moving ones at every frame (m, n, 3)."""
     static = np.stack([rng.uniform(-2, 3, 120), rng.uniform(3, 6, 120), rng.uniform(-1.2, 1.2, 120)], axis=1)
+    near, far = (
+        rng.uniform([1.0, 3.0, -0.9], [1.6, 3.1, -0.4], (60, 3)),
+        rng.uniform([0, 7, 0.2], [1.6, 7.2, 1], (60, 3)),
+    )
+    static = np.concatenate([static, near, far])
     start = np.stack([rng.uniform(-0.4, 0.0, 8), rng.uniform(3.0, 3.3, 8), rng.uniform(-0.6, -0.2, 8)], axis=1)
     shift = np.linspace(0, 0.9, len(FRAMES))[None, :, None] * np.array([1.0, 0.0, 0.0])
     return static, start[:, None] + shift

@@ -13,7 +13,7 @@ from spatial_engine.evaluation.result import result
 from spatial_engine.evaluation.runs import FinishedRun
 from spatial_engine.evaluation.scored import ScoredItem
 from spatial_engine.report.cards import Sample, sample
-from templates.measured import Json
+from templates.columns import Json
 
 
 @dataclass(frozen=True, kw_only=True)

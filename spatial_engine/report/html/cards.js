@@ -193,7 +193,7 @@ function draw(card) {
   const tags = make("div", "tags", make("span", "tag blue", `${branch} · ${leaf}`));
   tags.append(make("span", "tag", card.format.replace("_", " / ")), make("span", "tag", card.template));
   const body = make("article", `card q ${answer ? `open ${card.outcome}` : ""}`, question && photos(question), tags);
-  body.append(make("p", "prompt", question ? question.prompt : `Question ${card.id}`));
+  body.append(make("p", "prompt", question ? question.text : `Question ${card.id}`));
   const asked = question && options(question, answer);
   const parts = answer ? [asked, verdict(card), response(answer), evidence(card), others(answer)] : [asked, target(question), revealer(body), evidence(card)];
   body.append(...parts.filter(Boolean));

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 
@@ -26,6 +26,6 @@ def pictures_first(question: Question) -> PicturesFirst:
     note = f" The options are pictures {len(shown) + 1} to {len(shown) + len(drawn)}." if drawn else ""
     return PicturesFirst(
         media=[*shown, *drawn],
-        prompt=question.prompt + note,
+        prompt=question.text + note,
         options=[place.get(text, text) for text in question.options],
     )

@@ -8,7 +8,7 @@ from spatial_engine.scoring.official.pictures_first import pictures_first
 from spatial_engine.scoring.official.weights import official_name
 from spatial_engine.scoring.own import by_format
 from templates.answers.score import Unscored
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import LETTERS, Question
 
 _KEYS = (

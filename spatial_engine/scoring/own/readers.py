@@ -16,7 +16,7 @@ from spatial_engine.scoring import reading
 from spatial_engine.scoring.own import quotes
 from spatial_engine.scoring.reading import Reading, Unreadable
 from templates.answers.point import picture_size
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import LETTERS, Question
 
 _NUMBER = re.compile(r"[-+]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][-+]?\d{1,2})?", re.ASCII)

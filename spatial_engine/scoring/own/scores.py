@@ -9,7 +9,7 @@ from spatial_engine.scoring.reading import Reading, Unreadable
 from templates.answers.format import Format
 from templates.answers.registry import format_of
 from templates.answers.score import Score, UnscorableError, Unscored
-from templates.measured import Json
+from templates.columns import Json
 from templates.question import Question
 
 _T = TypeVar("_T")

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from templates.measured import Json
+from templates.columns import Json
 
 
 @dataclass(frozen=True, kw_only=True)

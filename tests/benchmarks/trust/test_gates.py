@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -11,17 +9,20 @@ from experts.provenance import Provenance
 from experts.registry import EXPERTS
 from experts.signals import Matches, NoEstimate
 from templates.answers import Label
-from templates.fact import Fact
-from templates.measured import Measured, Undecided
-from templates.question import Phrasing
-from templates.simulation.route import RouteOrder
+from templates.answers.answers import Answers
+from templates.chance import Chance
+from templates.measured import Measured
+from templates.media import Photo
+from templates.simulation.route import RouteOrder, ShuffledPhotos
 
 SETUP = Setup()
-ROUTE = Fact(template="route_order", params={"first": 0, "shuffled": [30, 10, 40, 20]})
+FACT = {"first": 0, "shuffled": [30, 10, 40, 20]}
+"""By the clock: photos 3 5 2 4."""
+ROUTE = ShuffledPhotos.from_json([FACT])
 
 
-def measured(label: str, margin: float) -> Measured:
-    return Measured(value=np.ones(2), sigma=np.ones(2), label=label, margin=margin)
+def labelled(label: str, margin: float = 9.0) -> Label:
+    return Label(text=np.array([label]), margin=np.array([margin]))
 
 
 def without(name: str) -> RouteOrder:
@@ -81,19 +82,29 @@ def test_signals_without_the_second_reconstruction_and_without_outliers() -> Non
 
 
 def test_a_nearly_as_short_route_is_asked_without_its_gate() -> None:
-    near = measured("2 3 4 5", 2.5)
-    assert isinstance(RouteOrder().answer("order", ROUTE, near), Undecided)
-    assert without("the route is shorter by 3 σ").answer("order", ROUTE, near) == Label(text="2 3 4 5", margin=2.5)
+    near = Measured(
+        why=np.array([""]), value=np.ones((1, 24)), sigma=np.ones((1, 24)), label=np.array(["2 3 4 5"]),
+        margin=np.array([2.5]),
+    )  # fmt: skip
+    assert RouteOrder().answer("order", ROUTE, near).why.tolist() == ["another order is nearly as short"]
+    found = without("the route is shorter by 3 σ").answer("order", ROUTE, near)
+    assert found.why.tolist() == [""] and found.row(0) == Label(text="2 3 4 5", margin=2.5)
 
 
 def test_the_shortest_route_is_asked_against_time_without_its_gate() -> None:
-    against = Label(text="2 3 4 5", margin=9.0)  # by the clock: 3 5 2 4
-    rng = np.random.default_rng
-    assert isinstance(RouteOrder().phrase("order", ROUTE, against, rng(0)), Undecided)
-    asked = without("the route taken is the shortest").phrase("order", ROUTE, against, rng(0))
-    assert isinstance(asked, Phrasing) and asked.answer == [2, 3, 4, 5]
-    assert [photo.frame for photo in asked.media] == [0, 30, 10, 40, 20]
-    in_time = replace(against, text="3 5 2 4")
-    assert without("the route taken is the shortest").phrase("order", ROUTE, in_time, rng(0)) == RouteOrder().phrase(
-        "order", ROUTE, in_time, rng(0)
-    )
+    plain, gateless, chance = RouteOrder(), without("the route taken is the shortest"), Chance.of(["a" * 16], 0)
+    for format in ("order", "choice"):
+        for label, refused in (("2 3 4 5", True), ("3 5 2 4", False)):
+            answers = Answers.of(labelled(label), np.array([""]))
+            first, second = (template.offer(format, ROUTE, answers, chance) for template in (plain, gateless))
+            assert first is not None and second is not None
+            assert (first.why[0] != "") == refused and second.why.tolist() == [""]
+            if format == "choice":
+                assert second.values(0)[second.right[0]] == label  # type: ignore[index]
+            if not refused:
+                assert second.values(0) == first.values(0)
+    against, in_time = Label(text="2 3 4 5", margin=9.0), Label(text="3 5 2 4", margin=9.0)
+    asked = gateless.phrase("order", FACT, against, None)
+    assert asked.answer == [2, 3, 4, 5]
+    assert [photo.frame for photo in asked.media if isinstance(photo, Photo)] == [0, 30, 10, 40, 20]
+    assert gateless.phrase("order", FACT, in_time, None) == plain.phrase("order", FACT, in_time, None)

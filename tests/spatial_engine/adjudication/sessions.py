@@ -10,8 +10,8 @@ from spatial_engine.adjudication.steps import History, holding
 from spatial_engine.adjudication.verdicts import Verdicts
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.writing import write_dataset
-from templates.draft import ClipQuestions
-from tests.spatial_engine.drafts import clip, clip_questions, closer, route, walk
+from templates.asked import ClipQuestions
+from tests.spatial_engine.drafts import clip, clip_questions, closer, route, tables, walk
 
 CLIPS = ("c" * 16, "d" * 16)
 
@@ -19,9 +19,8 @@ CLIPS = ("c" * 16, "d" * 16)
 def make_dataset(path: Path, *, seed: int = 0) -> Dataset:
     """Some of everything from two clips."""
     clips = [clip_questions(CLIPS[0], 4), clip_questions(CLIPS[1], 2)]
-    more = ClipQuestions(
-        clip_id=CLIPS[0], drafts=(*clips[0].drafts, walk(3), route(1), closer(20, xy=(90.0, 40.0))), refusals=()
-    )
+    asked = tables(*clips[0].asked, walk(3), route(1), closer(20, xy=(90.0, 40.0)))
+    more = ClipQuestions(clip_id=CLIPS[0], asked=asked, refusals=())
     return write_dataset(path, [more, clips[1]], clip, seed=seed)
 
 

@@ -9,6 +9,7 @@ from spatial_engine.adjudication.label_studio import CONFIG
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import UsageError
 from tests.spatial_engine.adjudication.sessions import judge
+from tests.spatial_engine.evaluation.drafted import said_once
 
 
 @pytest.fixture
@@ -50,6 +51,7 @@ def test_tasks_fit_the_configuration(verdicts, tmp_path):
     controls = {tag.get("name"): tag for tag in tags if tag.get("toName")}
     assert len(tasks) == len(verdicts.questions)
     for task in tasks:
+        assert said_once(verdicts.questions[task["data"]["question_id"]], task["data"]["prompt"])
         assert taken <= set(task["data"]) and all(
             path.startswith("/data/local-files/?d=d/media/") for path in task["data"]["pictures"]
         )

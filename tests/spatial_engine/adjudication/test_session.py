@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from spatial_engine.adjudication.session import OutOfStep
@@ -5,6 +7,7 @@ from spatial_engine.adjudication.showing import content_hash, evidence, picture_
 from spatial_engine.adjudication.verdicts import Verdicts
 from spatial_engine.errors import UsageError
 from tests.spatial_engine.adjudication.sessions import Kept, session
+from tests.spatial_engine.evaluation.drafted import said_once
 
 SECRET = ("answer", "value", "sigma", "margin", "evidence", "tolerance", "provenance", "fact")
 
@@ -160,3 +163,10 @@ def test_a_sample_is_drawn_by_seed_and_does_not_depend_on_the_rest(dataset):
     assert motion == [question for question in everything if question.ability.startswith("L1/Motion/")] != []
     with pytest.raises(UsageError, match="L1/Geometry/Distance"):
         verdicts.chosen(leaf=["L1/Mot"], sample=None, seed=0)
+
+
+def test_an_annotator_reads_instructions_and_prompt(dataset):
+    for question in dataset.questions:
+        assert said_once(question, shown(question)["prompt"])
+        assert content_hash(replace(question, instructions="?")) != content_hash(question)
+    assert any(question.instructions for question in dataset.questions)

@@ -5,15 +5,18 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from experts.tracking.klt import KltExpert
 from spatial_engine.annotation.plugin_errors import expert_error, template_error
 from spatial_engine.pipeline import annotate
 from templates.generate import ask_clip
+from templates.offer import Offer
 from templates.perception.orientation import CameraTilt
-from templates.question import Option, Phrasing
+from templates.question import Phrasing
 from templates.settings import AskSettings
 from templates.template import TemplateError
 from tests.spatial_engine.fake_footage import write_folders
@@ -68,7 +71,7 @@ from templates.perception.orientation import CameraTilt
 
 class Crooked(CameraTilt):
     def measure(self, facts, scene):
-        return [fact.params["tilt"] for fact in facts]
+        return facts.to_json()[0]["tilt"]
 """
 
 
@@ -78,7 +81,7 @@ def test_a_template_is_named_with_its_line(tmp_path: Path, monkeypatch: pytest.M
     template = importlib.import_module("crooked_template").Crooked()
     with pytest.raises(TemplateError, match="the template camera_tilt failed") as raised:
         ask_clip(worlds.clip(), worlds.signals(), [template], AskSettings(), 0)
-    line = TEMPLATE.splitlines().index('        return [fact.params["tilt"] for fact in facts]') + 1
+    line = TEMPLATE.splitlines().index('        return facts.to_json()[0]["tilt"]') + 1
     said = template_error(raised.value.template, raised.value.__cause__)
     assert said == f"plug-in camera_tilt (crooked_template.py:{line}): KeyError: 'tilt'"
     assert template_error(CameraTilt(), ValueError("odd")) == "template camera_tilt: ValueError: odd"
@@ -90,9 +93,9 @@ def test_a_template_that_fails_costs_its_own_questions_alone() -> None:
     broken = Strings()
     asked = ask_clip(worlds.clip(), worlds.signals(), [broken, tilt], AskSettings(), 0, template_error)
     alone = ask_clip(worlds.clip(), worlds.signals(), [tilt], AskSettings(), 0)
-    assert alone.drafts and [d.fact_id for d in asked.drafts] == [d.fact_id for d in alone.drafts]
+    assert alone.asked and repr(asked.asked) == repr(alone.asked)
     (refusal,) = [each for each in asked.refusals if each.template == "strings"]
-    assert refusal.ability == broken.ability and "Phrasing.options holds str; allowed: Option" in refusal.reason
+    assert refusal.ability == broken.ability and "Phrasing.options holds int; allowed: str, Photo" in refusal.reason
     assert re.match(r"plug-in strings \([\w/]*test_plugin_errors.py:\d+\): TypeError", refusal.reason)
 
 
@@ -101,14 +104,24 @@ class Strings(CameraTilt):
     name: str = "strings"
 
     def phrase(self, *given: object) -> Phrasing:
-        return Phrasing(prompt="Which?", media=(), options=("left", "right"), answer=0)  # type: ignore[arg-type]
+        return Phrasing(media=(), options=(1, 2))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("answer", [None, 2, -1, "A", True])
-def test_a_phrasing_with_options_has_the_index_of_the_right_one(answer: object) -> None:
-    two = (Option(shown="left"), Option(shown="right"))
-    with pytest.raises(ValueError, match="index of the right one, 0 to 1"):
-        Phrasing(prompt="Which?", media=(), options=two, answer=answer)
+@pytest.mark.parametrize(("right", "undetermined"), [(2, False), (-1, False), (3, True)])
+def test_an_offer_has_the_index_of_the_right_option(right: int, undetermined: bool) -> None:
+    two = np.array([["left", "right"], ["left", "right"]])
+    given = {"options": two, "right": np.array([1, right]), "undetermined": np.array([False, undetermined])}
+    with pytest.raises(ValueError, match=rf"Offer.right is {right} in row 1; allowed: 0 to {1 + undetermined}"):
+        Offer(why=np.array(["", ""]), **given)
+    refused = Offer(why=np.array(["", "no room"]), **given)
+    assert refused.right is not None and refused.right[1] == right, "a refused row means nothing"
+
+
+@pytest.mark.parametrize("parts", [{"right": None}, {"options": np.array([["left", "right"]])}])
+def test_an_offer_has_a_row_for_every_question(parts: dict[str, Any]) -> None:
+    given = {"options": np.array([["left", "right"]] * 2), "right": np.array([1, 0]), **parts}
+    with pytest.raises(ValueError, match="Offer has"):
+        Offer(why=np.array(["", ""]), **given)
 
 
 def test_ours_say_what_happened_alone() -> None:

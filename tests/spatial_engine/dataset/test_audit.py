@@ -24,7 +24,7 @@ def test_counts_agree_with_the_lines(dataset):
     assert sum(audit["formats"].values()) == sum(audit["templates"].values()) == len(questions)
     assert sum(sum(counts.values()) for counts in audit["letters"].values()) == audit["formats"]["choice"]
     asked = len(questions) + sum(sum(reasons.values()) for reasons in audit["dropped"].values())
-    assert asked == 3 * len(clip_questions(count=2).drafts)
+    assert asked == 3 * len(clip_questions(count=2))
     assert audit["refused"]["L1/Geometry/Distance"] == {"too close to call": 21}
     assert audit["settings"]["min_confidence"] == 0.99 and audit["settings"]["balance"]["max_leaf_share"] == 0.3
 

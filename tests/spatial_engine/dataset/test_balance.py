@@ -1,30 +1,73 @@
 from collections import Counter
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spatial_engine.dataset.balance import BalanceSettings, balance
-from templates.draft import Draft
-from templates.question import Option, Phrasing
-from tests.spatial_engine.drafts import clip_questions, closer, moves, ratio, same_point, tilt, which_map
+from spatial_engine.dataset.balance import Arranged, BalanceSettings, balance, even_choice
+from templates.answers import Label
+from templates.asked import Asked
+from templates.question import LETTERS
+from templates.wording import Wording
+from tests.spatial_engine.drafts import (
+    Closer,
+    asked,
+    clip_questions,
+    closer,
+    moves,
+    ratio,
+    same_point,
+    tables,
+    tilt,
+    which_map,
+    words,
+)
 
 CLIP = "c" * 16
 DIAGONALS = {CLIP: 400.0, "d" * 16: 400.0}
 FREE = BalanceSettings(max_text_share=0.999, max_text_gain=1.0, max_leaf_share=None, kept_one_sided=1000)
 
 
-def run(drafts, seed=0, **changes):
-    return balance(drafts, DIAGONALS, seed, replace(BalanceSettings(), **changes))
+class Worded(Closer):
+    """Options are any words."""
+
+    name = "worded"
+    wordings: ClassVar = {"choice": Wording(prompts=("Which?", "Which one?", "Which is it?"))}
+
+    def phrase(self, format, fact, answer, offer):
+        return replace(super().phrase(format, fact, answer, offer), options=tuple(offer.values(0)))
 
 
-def several(draft: Draft, k: int) -> Draft:
-    """The same fact with k options."""
-    options = tuple(Option(shown=f"option {i}") for i in range(k))
-    phrasing = Phrasing(prompt=draft.phrasing.prompt, media=draft.phrasing.media, options=options, answer=0)
-    return replace(draft, phrasing=phrasing)
+def worded(number: int, options, right: int, clip_id: str = CLIP) -> Asked:
+    """A fact with one of these words as its answer."""
+    made = closer(number, xy=(10.0 + number, 20.0), clip_id=clip_id, template=Worded())
+    answer = Label(text=np.array([options[right]]), margin=np.array([5.0]))
+    ((rows, _),) = made.answers.stacks
+    return replace(made, answers=replace(made.answers, stacks=((rows, answer),)), offer=words(options, right))
+
+
+def several(number: int, k: int) -> Asked:
+    """A fact with k options."""
+    return worded(number, [f"option {i}" for i in range(k)], 0)
+
+
+def run(rows, seed=0, **changes):
+    return balance(tables(*rows), DIAGONALS, seed, replace(BalanceSettings(), **changes))
+
+
+def key(arranged: Arranged) -> tuple[str, str, tuple[int, ...]]:
+    return str(arranged.asked.fact_ids[arranged.row]), arranged.asked.format, arranged.order
+
+
+def said(arranged: Arranged) -> str:
+    return str(arranged.asked.right_words()[arranged.row])
+
+
+def letter(arranged: Arranged) -> str:
+    return LETTERS[arranged.order.index(arranged.asked.right_option(arranged.row))]
 
 
 @settings(max_examples=25, deadline=None)
@@ -34,12 +77,12 @@ def several(draft: Draft, k: int) -> Draft:
     order=st.randoms(),
 )
 def test_letters_differ_by_at_most_one_per_number_of_options(counts, seed, order):
-    drafts = [several(closer(100 * k + n, xy=(10.0 + n, 20.0)), k) for k, count in counts.items() for n in range(count)]
-    order.shuffle(drafts)
-    arranged = balance(drafts, DIAGONALS, seed, FREE).arranged
-    assert len(arranged) == len(drafts)
+    rows = [several(100 * k + n, k) for k, count in counts.items() for n in range(count)]
+    order.shuffle(rows)
+    arranged = balance(rows, DIAGONALS, seed, FREE).arranged
+    assert len(arranged) == len(rows)
     for k in counts:
-        letters = Counter(d.letter for d in arranged if len(d.order) == k)
+        letters = Counter(letter(d) for d in arranged if len(d.order) == k)
         assert max(letters.values()) - min(letters.get(x, 0) for x in "ABCDEF"[:k]) <= 1
     assert all(sorted(d.order) == list(range(len(d.order))) for d in arranged)
 
@@ -47,27 +90,42 @@ def test_letters_differ_by_at_most_one_per_number_of_options(counts, seed, order
 @settings(max_examples=10, deadline=None)
 @given(order=st.randoms(), seed=st.integers(0, 1000))
 def test_depends_on_no_order(order, seed):
-    drafts = [*clip_questions().drafts, *clip_questions("d" * 16, 3).drafts]
-    expected = balance(drafts, DIAGONALS, seed)
-    order.shuffle(drafts)
-    found = balance(drafts, DIAGONALS, seed)
-    assert [(d.draft.fact_id, d.draft.format, d.order) for d in found.arranged] == [
-        (d.draft.fact_id, d.draft.format, d.order) for d in expected.arranged
-    ]
+    """Neither of the tables, nor of the rows of a table."""
+    asked = [*clip_questions().asked, *clip_questions("d" * 16, 3).asked]
+    expected = balance(asked, DIAGONALS, seed)
+    order.shuffle(asked)
+    mixed = [one.take(np.array(order.sample(range(len(one)), len(one)))) for one in asked]
+    found = balance(mixed, DIAGONALS, seed)
+    assert list(map(key, found.arranged)) == list(map(key, expected.arranged))
     assert found.dropped == expected.dropped
 
 
+@settings(max_examples=10, deadline=None)
+@given(order=st.randoms(), seed=st.integers(0, 1000))
+def test_depends_on_no_split_into_tables(order, seed):
+    """Each row alone, or all of a kind in one table. Every rule but that of near-duplicates drops some."""
+    rows = [closer(n, right=int(n >= 20)) for n in range(30)] + [moves(n, n < 9) for n in range(12)]
+    rows += [one for n in range(6) for one in (tilt(n), same_point(n), which_map(n), ratio(n))]
+    expected = balance(tables(*rows), DIAGONALS, seed)
+    order.shuffle(rows)
+    found = balance(rows, DIAGONALS, seed)
+    assert list(map(key, found.arranged)) == list(map(key, expected.arranged))
+    assert found.dropped == expected.dropped
+    assert {r.reason for r in expected.dropped} >= {
+        "dropped to balance yes and no", "dropped to balance the words of right answers",
+    }  # fmt: skip
+
+
 def test_places_depend_on_the_seed():
-    drafts = [which_map(n) for n in range(12)]
-    orders = {tuple(d.order for d in run(drafts, seed).arranged) for seed in range(4)}
+    rows = [which_map(n) for n in range(12)]
+    orders = {tuple(d.order for d in run(rows, seed).arranged) for seed in range(4)}
     assert len(orders) == 4
 
 
 @pytest.mark.parametrize(("yes", "no", "kept"), [(5, 5, 10), (9, 3, 7), (1, 6, 3), (0, 6, 2), (1, 0, 1)])
 def test_yes_and_no_differ_by_at_most_one(yes, no, kept):
-    drafts = [moves(n, n < yes) for n in range(yes + no)]
-    found = run(drafts)
-    counts = Counter(d.draft.phrasing.answer for d in found.arranged)
+    found = run([moves(n, n < yes) for n in range(yes + no)])
+    counts = Counter(map(said, found.arranged))
     assert sum(counts.values()) == kept
     assert sum(r.count for r in found.dropped) == yes + no - kept
     if yes and no:
@@ -76,29 +134,25 @@ def test_yes_and_no_differ_by_at_most_one(yes, no, kept):
 
 @pytest.mark.parametrize(("first", "second", "kept"), [(6, 6, 12), (12, 4, 10), (10, 0, 2)])
 def test_no_words_are_right_too_often(first, second, kept):
-    drafts = [closer(n, right=int(n >= first)) for n in range(first + second)]
-    found = run(drafts)
+    found = run([closer(n, right=int(n >= first)) for n in range(first + second)])
     assert len(found.arranged) == kept
     if second:
-        counts = Counter(d.draft.right_words for d in found.arranged)
-        assert max(counts.values()) / kept <= 0.6
+        assert max(Counter(map(said, found.arranged)).values()) / kept <= 0.6
 
 
 def test_of_four_options_none_is_right_much_more_often_than_by_chance():
-    def turned(n: int, right: str) -> Draft:
-        options = tuple(Option(shown=text) for text in (right, "option 0", "option 1", "option 2"))
-        one = closer(n)
-        return replace(one, phrasing=replace(one.phrasing, options=options, answer=0))
+    def turned(n: int, right: str) -> Asked:
+        return worded(n, (right, "option 0", "option 1", "option 2"), 0)
 
-    drafts = [turned(n, "left" if n < 20 else "right" if n < 26 else "up") for n in range(32)]
-    counts = Counter(d.draft.right_words for d in run(drafts).arranged)
+    rows = [turned(20 * n, "left" if n < 20 else "right" if n < 26 else "up") for n in range(32)]
+    counts = Counter(map(said, run(rows).arranged))
     assert counts == {"left": 8, "right": 6, "up": 6}  # 0.25 + 0.15 of 20
 
 
 def test_pictures_as_options_have_no_words_to_balance():
-    drafts = [which_map(n) for n in range(8)]
-    assert drafts[0].right_words is None
-    assert len(run(drafts).arranged) == 8
+    rows = [which_map(n) for n in range(8)]
+    assert rows[0].right_words().tolist() == [""]
+    assert len(run(rows).arranged) == 8
 
 
 def test_near_duplicates_are_dropped_and_counted():
@@ -112,29 +166,46 @@ def test_near_duplicates_are_dropped_and_counted():
     assert [(r.reason, r.count) for r in found.dropped] == [("near-duplicate of another question", 1)]
 
 
+def test_nearly_the_same_photos_are_asked_about_once():
+    found = run([ratio(0), ratio(1), ratio(100)])
+    assert [(r.reason, r.count) for r in found.dropped] == [("near-duplicate of another question", 1)]
+    assert len(run([ratio(0), ratio(3), ratio(100)]).arranged) == 3
+
+
 def test_numbers_that_differ_by_more_than_their_tolerance_are_two_facts():
-    first, near, far = ratio(0), ratio(0), ratio(0)
+    first, near, far = ratio(0), ratio(0, xy=(61.0, 60.0)), ratio(0, xy=(62.0, 60.0), value=3.0)
+    kept = {key(one)[0] for one in run([first, near, far]).arranged}
+    assert len(kept) == 2 and far.fact_ids[0] in kept
 
-    def move(d, xy):
-        return replace(
-            d, fact=replace(d.fact, params={**d.fact.params, "a": list(xy)}), fact_id=f"{int(xy[0] * 10):016x}"
-        )
 
-    near = move(near, (61.0, 60.0))
-    far = replace(move(far, (62.0, 60.0)), answer=replace(far.answer, value=np.array([3.0])))
-    assert len(run([first, near, far]).arranged) == 2
+def test_a_known_point_is_not_near_an_unknown_one():
+    def partly(a, b, n):
+        fact = {"frame": 0, "a_px": a, "b_px": b}
+        label = Label(text="AB"[n % 2], margin=4.5)
+        return asked(Closer(), fact, label, CLIP, offer=words(("A", "B"), n % 2))
+
+    half, whole, near, other = (
+        ([60.0, 60.0], None),
+        ([60.0, 60.0], [9.0, 9.0]),
+        ([61.0, 60.0], None),
+        ([90.0, 9.0], None),
+    )
+    rows = [partly(*points, 0) for points in (half, whole, near, other)] + [closer(n, right=1) for n in range(1, 5)]
+    found = run(rows)
+    assert [(r.reason, r.count) for r in found.dropped] == [("near-duplicate of another question", 1)]
+    assert rows[1].fact_ids[0] in {key(one)[0] for one in found.arranged}
 
 
 def test_no_leaf_dominates():
-    drafts = [closer(n, right=n % 2) for n in range(40)]
+    rows = [closer(n, right=n % 2) for n in range(40)]
     for n in range(8):
-        drafts += [tilt(n), moves(n, n % 2 == 0), same_point(n), which_map(n)]
-    found = run(drafts)
-    leaves = Counter(d.draft.ability for d in found.arranged)
+        rows += [tilt(n), moves(n, n % 2 == 0), same_point(n), which_map(n)]
+    found = run(rows)
+    leaves = Counter(d.asked.template.ability for d in found.arranged)
     assert max(leaves.values()) <= 0.3 * sum(leaves.values())
     assert min(leaves.values()) == 8
-    words = Counter(d.draft.right_words for d in found.arranged if d.draft.template == "range_ratio")
-    assert abs(words["Point A"] - words["Point B"]) <= 1
+    counts = Counter(said(d) for d in found.arranged if d.asked.template.name == "range_ratio")
+    assert abs(counts["A"] - counts["B"]) <= 1
     assert {r.reason for r in found.dropped} == {"dropped to keep one leaf from dominating"}
 
 
@@ -145,11 +216,30 @@ def test_few_leaves_have_no_limit_and_a_limit_that_costs_too_much_is_not_applied
 
 
 def test_facts_with_another_format_go_first():
-    drafts = [closer(n, right=int(n >= 9)) for n in range(12)] + [ratio(n) for n in range(9)]
-    found = run(drafts)
-    assert len({d.draft.fact_id for d in found.arranged}) == 12
+    rows = [closer(n, right=int(n >= 9)) for n in range(12)] + [ratio(n) for n in range(9)]
+    assert len({key(one)[0] for one in run(rows).arranged}) == 12
 
 
-def test_no_drafts_give_no_questions():
+def test_nothing_asked_gives_no_questions():
     found = run([])
     assert found.arranged == () and found.dropped == ()
+
+
+@pytest.mark.parametrize("count", [2, 7, 9])
+def test_every_wording_is_used_equally_often(count):
+    """Within a key; and another seed words other questions so."""
+    rows = [worded(20 * n, ("left", "right"), n % 2) for n in range(count)] + [closer(n, n % 2) for n in range(5)]
+    arranged = balance(tables(*rows), DIAGONALS, 0, FREE).arranged
+    prompts = []
+    for seed in (0, 0, 1):
+        choose = even_choice(seed)
+        prompts.append([one.draft(choose).prompt for one in arranged])
+    assert prompts[0] == prompts[1] and (count < 7 or prompts[0] != prompts[2])
+    for said in prompts:
+        used = Counter(prompt for prompt in said if prompt in Worded.wordings["choice"].prompts)
+        assert sum(used.values()) == count
+        assert max(used.values()) - min(used[prompt] for prompt in Worded.wordings["choice"].prompts) <= 1
+    first = even_choice(0)
+    assert [first("a", 3) for _ in range(6)] == [
+        choose("a", 3) for choose in (even_choice(0),) for _ in range(6) if choose("b", 3) >= 0
+    ], "one key does not shift another"

@@ -8,7 +8,7 @@ from spatial_engine.dataset import writing as dataset_module
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.writing import UNREADABLE, write_dataset
 from spatial_engine.errors import SpatialEngineError, UsageError
-from templates.draft import ClipQuestions
+from templates.asked import ClipQuestions
 from tests.spatial_engine.drafts import NASTY, clip, clip_questions
 
 IDS = [f"{k:016x}" for k in (1, 2, 3)]
@@ -82,7 +82,7 @@ def test_users_names_stand_nowhere(tmp_path):
 
 
 def test_an_empty_data_set_still_says_why(tmp_path):
-    nothing = ClipQuestions(clip_id=IDS[0], drafts=(), refusals=clip_questions(IDS[0]).refusals)
+    nothing = ClipQuestions(clip_id=IDS[0], asked=(), refusals=clip_questions(IDS[0]).refusals)
     dataset = write_dataset(tmp_path / "d", [nothing], clip, seed=0)
     assert list(Dataset.open(dataset.path).questions) == []
     assert dataset.audit["questions"] == 0 and dataset.audit["clips"] == 1
@@ -92,7 +92,7 @@ def test_an_empty_data_set_still_says_why(tmp_path):
 
 def test_no_empty_data_set_replaces_questions_unasked(tmp_path):
     before = (write(tmp_path / "d").path / "questions.jsonl").read_bytes()
-    refused = [ClipQuestions(clip_id=IDS[0], drafts=(), refusals=clip_questions(IDS[0]).refusals)]
+    refused = [ClipQuestions(clip_id=IDS[0], asked=(), refusals=clip_questions(IDS[0]).refusals)]
     says = "most often: too close to call.*keeps its questions"
     with pytest.raises(SpatialEngineError, match=says) as caught:
         write_dataset(tmp_path / "d", refused, clip, seed=0)
@@ -179,7 +179,7 @@ def test_a_clip_that_can_no_longer_be_read_costs_only_itself(tmp_path):
     dataset = write(tmp_path / "d", open_clip=open_clip)
     assert {question.clip for question in dataset.questions} == {IDS[2]}
     lost = sum(reasons.get(UNREADABLE, 0) for reasons in dataset.audit["dropped"].values())
-    assert lost == 2 * len(clip_questions(count=COUNT).drafts)
+    assert lost == 2 * len(clip_questions(count=COUNT))
     letters = dataset.audit["letters"]["4"]
     assert max(letters.values()) - min(letters.get(letter, 0) for letter in "ABCD") <= 1
     assert {f"media/{f.name}" for f in (dataset.path / "media").iterdir()} == {
@@ -200,5 +200,36 @@ def test_a_damaged_line_names_its_number(tmp_path):
     dataset = write(tmp_path / "d", ids=IDS[:1])
     with (dataset.path / "questions.jsonl").open("a") as lines:
         lines.write('{"id": "x"}\n')
-    with pytest.raises(UsageError, match=f"line {dataset.audit['questions'] + 1} .* lacks ability"):
+    with pytest.raises(UsageError, match=f"line {dataset.audit['questions'] + 1} .* has no origin None"):
         list(dataset.questions)
+
+
+def test_a_line_that_lacks_a_key_names_its_number(tmp_path):
+    dataset = write(tmp_path / "d", ids=IDS[:1])
+    file = dataset.path / "questions.jsonl"
+    first, *others = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    record = json.loads(first)
+    file.write_text("".join([json.dumps({"origin": record["origin"]}) + "\n", *others]), encoding="utf-8")
+    with pytest.raises(UsageError, match=r"line 1 .* lacks ability"):
+        list(dataset.questions)
+    file.write_text("".join(["[1]\n", *others]), encoding="utf-8")
+    with pytest.raises(UsageError, match=r"line 1 .* is not an object"):
+        list(dataset.questions)
+    (dataset.path / "provenance.jsonl").unlink()
+    with pytest.raises(UsageError, match=r"provenance\.jsonl is missing"):
+        list(dataset.questions)
+
+
+def test_what_questions_share_stands_once(dataset):
+    """Instructions, provenance and licence are read back into every question."""
+    shared = [json.loads(line) for line in (dataset.path / "provenance.jsonl").read_text("utf-8").splitlines()]
+    lines = (dataset.path / "questions.jsonl").read_text("utf-8").splitlines()
+    questions = list(dataset.questions)
+    assert len({entry["origin"] for entry in shared}) == len(shared) == len({q.instructions for q in questions}) == 4
+    assert {json.loads(line)["origin"] for line in lines} == {entry["origin"] for entry in shared}
+    for line, question in zip(lines, questions, strict=True):
+        assert json.loads(line).keys().isdisjoint({"instructions", "provenance", "licence"})
+        (entry,) = [entry for entry in shared if entry["origin"] == json.loads(line)["origin"]]
+        assert (question.instructions, list(question.provenance), question.licence) == (
+            entry["instructions"], entry["provenance"], entry["licence"],
+        ) and not question.extra  # fmt: skip

@@ -16,12 +16,12 @@ from spatial_engine.export import export
 from spatial_engine.leaks.near_duplicates import near_duplicates
 from spatial_engine.report import report
 from spatial_engine.scoring.official.row import row
-from tests.spatial_engine.drafts import clip, clip_questions, film, puzzle
+from tests.spatial_engine.drafts import clip, clip_questions, film, puzzle, tables
 
 
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory):
-    some = replace(clip_questions(count=1), drafts=tuple(make(n) for make in (film, puzzle) for n in range(4)))
+    some = replace(clip_questions(count=1), asked=tables(*(make(n) for make in (film, puzzle) for n in range(4))))
     return write_dataset(tmp_path_factory.mktemp("kinds") / "kinds", [some], clip, seed=1)
 
 

@@ -3,34 +3,33 @@ import json
 import numpy as np
 import pytest
 
-from spatial_engine.dataset.balance import Arranged
 from spatial_engine.dataset.question_line import from_line, plain, question_of, to_line
 from templates.answers import Plan
 from templates.answers.registry import recorded_answer
 from tests.spatial_engine.drafts import clip, closer, moves, ratio, route, same_point, tilt, walk, which_map
 
-DEALT = [
-    Arranged(draft=closer(3, right=1), order=(1, 0)),
-    Arranged(draft=which_map(2), order=(3, 1, 0, 2)),
+ASKED = [
+    (closer(3, right=1), (1, 0)),
+    (which_map(2), (3, 1, 0, 2)),
     *(
-        Arranged(draft=draft)
-        for draft in (ratio(3), tilt(1), moves(2, True), same_point(4), route(5), walk(6), walk(6, point_fraction=None))
+        (asked, ())
+        for asked in (ratio(3), tilt(1), moves(2, True), same_point(4), route(5), walk(6), walk(6, point_fraction=None))
     ),
 ]
+QUESTIONS = [question_of(asked.draft(0), order, clip()) for asked, order in ASKED]
 
 
-@pytest.mark.parametrize("arranged", DEALT, ids=lambda arranged: arranged.draft.template + "-" + arranged.draft.format)
-def test_a_line_is_read_back_as_it_was_written(arranged):
-    question = question_of(arranged, clip())
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.template + "-" + question.format)
+def test_a_line_is_read_back_as_it_was_written(question):
     line = to_line(question)
     assert "\n" not in line and to_line(from_line(line)) == line
     assert list(json.loads(line)) == [field for field in question.__dataclass_fields__ if field != "extra"]
 
 
 def test_the_letter_is_that_of_the_right_option():
-    question = question_of(DEALT[0], clip())
+    question = QUESTIONS[0]
     assert question.options == ["Point B", "Point A"] and question.answer == "A" and question.value == "B"
-    question = question_of(DEALT[1], clip())
+    question = QUESTIONS[1]
     assert question.answer == "C" and len({*question.options}) == 4
 
 
@@ -40,7 +39,7 @@ def test_plain_values():
 
 
 def test_a_line_without_a_key_names_it():
-    line = json.loads(to_line(question_of(DEALT[2], clip())))
+    line = json.loads(to_line(QUESTIONS[2]))
     del line["sigma"], line["clip"]
     with pytest.raises(KeyError, match="clip, sigma"):
         from_line(json.dumps(line))
@@ -48,8 +47,8 @@ def test_a_line_without_a_key_names_it():
 
 @pytest.mark.parametrize("point_fraction", [8, None])
 def test_a_plan_is_rebuilt_from_its_line(point_fraction):
-    written = walk(6, point_fraction)
-    question = from_line(to_line(question_of(Arranged(draft=written), clip())))
+    written = walk(6, point_fraction).draft(0)
+    question = from_line(to_line(question_of(written, (), clip())))
     assert question.value["dolly"] == pytest.approx(3.9) and question.sigma["truck"] == pytest.approx(0.1)
     assert question.tolerance == 1 and question.unit == "steps"
     rebuilt = recorded_answer(question)
@@ -62,6 +61,14 @@ def test_a_plan_is_rebuilt_from_its_line(point_fraction):
 
 
 def test_an_order_is_rebuilt_from_its_line():
-    question = from_line(to_line(question_of(Arranged(draft=route(5)), clip())))
+    question = from_line(to_line(question_of(route(5).draft(0), (), clip())))
     assert question.answer == [3, 5, 2, 4] and question.scorer == "label"
-    assert recorded_answer(question) == route(5).answer
+    assert recorded_answer(question) == route(5).draft(0).answer
+
+
+def test_the_text_is_the_instructions_and_then_the_prompt():
+    held = QUESTIONS[3]
+    assert held.instructions and held.text == f"{held.instructions}\n{held.prompt}"
+    assert "{" in held.instructions, "braces stand for themselves"
+    bare = QUESTIONS[0]
+    assert bare.instructions == "" and bare.text == bare.prompt

@@ -10,8 +10,8 @@ import pytest
 from spatial_engine.atomic_file import read_json, write_json
 from spatial_engine.dataset.audit import audit
 from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.dataset.lines import write_questions
 from spatial_engine.dataset.part import commercial
-from spatial_engine.dataset.question_line import to_line
 from spatial_engine.dataset.split import split
 from spatial_engine.errors import UsageError
 from spatial_engine.export import export
@@ -30,7 +30,7 @@ def written(folder, questions, pictures: Mapping[str, np.ndarray], scenes=None, 
     (folder / "media").mkdir(parents=True)
     for path, picture in pictures.items():
         cv2.imwrite(str(folder / path), picture)
-    (folder / "questions.jsonl").write_text("".join(f"{to_line(q)}\n" for q in questions), encoding="utf-8")
+    write_questions(folder, questions)
     (folder / "README.md").write_text("---\nlicense: other\nconfigs: []\n---\n# x\n", encoding="utf-8")
     scenes = scenes or scenes_of(questions)
     write_json(

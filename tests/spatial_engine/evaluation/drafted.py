@@ -1,15 +1,15 @@
-"""Finished questions of every format, without a data set on disk."""
+"""Finished questions of every format, without a data set on disk; and what makes them complete."""
 
-from spatial_engine.dataset.balance import Arranged
 from spatial_engine.dataset.question_line import question_of
-from templates.draft import Draft
+from templates.asked import Asked
 from templates.question import Question
 from tests.spatial_engine import drafts
 
 
-def question(draft: Draft) -> Question:
-    """Options in the order in which they were drafted."""
-    return question_of(Arranged(draft=draft, order=tuple(range(len(draft.phrasing.options)))), drafts.clip())
+def question(asked: Asked) -> Question:
+    """The first row, with options in the order in which they are offered."""
+    draft = asked.draft(0)
+    return question_of(draft, range(len(draft.options)), drafts.clip())
 
 
 def questions() -> dict[str, Question]:
@@ -24,4 +24,11 @@ def questions() -> dict[str, Question]:
         "plan": drafts.walk(3),
         "order": drafts.route(3),
     }
-    return {name: question(draft) for name, draft in made.items()}
+    return {name: question(asked) for name, asked in made.items()}
+
+
+def said_once(question: Question, words: str) -> bool:
+    """Whether words have the question's instructions, if any, and its prompt, each once."""
+    return words.count(question.text) == words.count(question.prompt) == 1 and (
+        not question.instructions or words.count(question.instructions) == 1
+    )

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from spatial_engine.dataset.dataset import Dataset
-from spatial_engine.dataset.question_line import to_line
+from spatial_engine.dataset.lines import write_questions
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation import protocol
 from spatial_engine.evaluation.baselines import oracle_text
@@ -76,7 +76,7 @@ def test_other_programs_orders_and_encodings(dataset: Dataset, oracle: FakeModel
     Image.open(io.BytesIO(data)).save(as_png, "PNG")
     right = question.options["AB".index(question.answer)]
     other = next(option for option in question.options if option != right)
-    text = f"Look closely.\n{question.prompt}\n(A) {other}\n(B) {right}\nAnswer with a letter."
+    text = f"Look closely.\n{question.text}\n(A) {other}\n(B) {right}\nAnswer with a letter."
     assert own.read(question, said(oracle, [picture(as_png.getvalue()), {"type": "text", "text": text}])).value == "B"
     assert said(oracle, text) == UNKNOWN, "another photo has the same question"
     assert own.read(question, said(FakeModel(dataset, "first-option"), text)).value == "A"
@@ -89,7 +89,7 @@ def test_pictures_as_options_by_their_names(dataset: Dataset, oracle: FakeModel)
     turned = protocol.rotated(question, 3)
     lines = "\n".join(f"{letter}. picture {len(shown) + 1 + i}" for i, letter in enumerate("ABCD"))
     content = [picture(data) for data in (*shown, *(by_id[option] for option in turned.options))]
-    text = said(oracle, [*content, {"type": "text", "text": f"{question.prompt}\n{lines}"}])
+    text = said(oracle, [*content, {"type": "text", "text": f"{question.text}\n{lines}"}])
     assert own.read(turned, text).value == turned.answer
 
 
@@ -97,12 +97,11 @@ def test_the_way_back_shows_the_same_photos_in_the_other_order(dataset: Dataset,
     there = of_format(dataset, "same_point", "point")
     back = replace(there, id="f" * 16, media=list(reversed(there.media)), answer=[7.0, 9.0])
     copied = Dataset(Path(shutil.copytree(dataset.path, tmp_path / "d")))
-    with (copied.path / "questions.jsonl").open("a", encoding="utf-8") as lines:
-        lines.write(f"{to_line(back)}\n")
+    write_questions(copied.path, [*dataset.questions, back])
     model = FakeModel(copied, "oracle")
     for question in (there, back):
         shown = [picture(data) for data in files(copied, question)]
-        assert said(model, [*shown, {"type": "text", "text": question.prompt}]) == oracle_text(question)
+        assert said(model, [*shown, {"type": "text", "text": question.text}]) == oracle_text(question)
 
 
 def test_questions_that_it_does_not_know(dataset: Dataset, oracle: FakeModel) -> None:

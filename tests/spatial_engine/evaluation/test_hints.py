@@ -83,7 +83,7 @@ def test_the_prompt_has_the_hints_and_lists_withheld_ones() -> None:
     assert made.hints_given == ("depth", "correspondence") and not made.hints_withheld
     (known,) = [part for part in made.parts if isinstance(part, str) and part.startswith("Known")]
     assert "of 320 x 240" in known and known.count("\n- Pixel") == 2
-    assert made.parts.index(known) < made.parts.index(ROUTE.prompt)
+    assert made.parts.index(known) < made.parts.index(ROUTE.text)
     assert prompt(ROUTE, others=[MATCH]).parts == prompt(ROUTE).parts
 
 

@@ -20,7 +20,15 @@ def dataset(tmp_path: Path) -> Dataset:
 def test_what_is_asked_and_what_is_right_is_in_the_hash(dataset: Dataset) -> None:
     question = next(question for question in dataset.questions if question.format == "numeric")
     before = item_hash(question, dataset.path)
-    changes = {"prompt": "?", "options": ["x"], "answer": 1, "tolerance": 9.0, "unit": "m", "media": []}
+    changes = {
+        "instructions": "?",
+        "prompt": "?",
+        "options": ["x"],
+        "answer": 1,
+        "tolerance": 9.0,
+        "unit": "m",
+        "media": [],
+    }
     for name, value in changes.items():
         assert item_hash(replace(question, **{name: value}), dataset.path) != before, name
     for name, value in {"evidence": {}, "provenance": [], "extra": {"note": 1}, "seed": 7, "licence": {}}.items():

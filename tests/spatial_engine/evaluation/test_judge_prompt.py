@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spatial_engine.evaluation.judge import judge_prompt, read_judge
-from tests.spatial_engine.evaluation.drafted import questions
+from tests.spatial_engine.evaluation.drafted import questions, said_once
 from tests.spatial_engine.scoring.published.hostile import HOSTILE
 
 ALL = questions()
@@ -24,7 +24,7 @@ def said(quote: object, answer: object) -> str:
 def test_the_judge_sees_words_and_neither_the_truth_nor_the_reasoning(name: str) -> None:
     question = ALL[name]
     text = judge_prompt(question, "<think>so it is B, surely</think>I would go with the near one.")
-    assert question.prompt in text and "I would go with the near one." in text and "surely" not in text
+    assert said_once(question, text) and "I would go with the near one." in text and "surely" not in text
     assert text == judge_prompt(replace(question, value=None, evidence={}), "I would go with the near one.")
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from spatial_engine.dataset.question_line import from_line, to_line
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.protocol import INSTRUCTION, form, prompt, rotated, rotations
-from tests.spatial_engine.evaluation.drafted import questions
+from tests.spatial_engine.evaluation.drafted import questions, said_once
 
 ALL = questions()
 
@@ -24,7 +24,7 @@ def test_instruction_pictures_question_and_form_come_in_this_order(name: str) ->
     assert "<answer>" in parts[-1] and form(question) in parts[-1]
     pictures = [part for part in parts if not isinstance(part, str)]
     assert [part["id"] for part in pictures] == [medium["id"] for medium in question.media]
-    asked = parts.index(question.prompt)
+    asked = parts.index(question.text)
     shown = [medium for medium in question.media if not medium.get("option")]
     assert sum(not isinstance(part, str) for part in parts[:asked]) == len(shown)
 
@@ -74,7 +74,7 @@ def test_units_are_named() -> None:
 def test_blind_shows_no_picture_and_says_so(name: str) -> None:
     parts = prompt(ALL[name], blind=True).parts
     assert all(isinstance(part, str) for part in parts)
-    assert "are not shown" in parts[1] and ALL[name].prompt in parts
+    assert "are not shown" in parts[1] and ALL[name].text in parts
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -126,4 +126,12 @@ def test_a_question_from_a_file_is_asked_alike() -> None:
 
 def test_braces_and_signs_in_a_question_stay() -> None:
     odd = 'Answer {"a": 1} with {} and %s\n<answer>'
-    assert odd in prompt(replace(ALL["plan"], prompt=odd)).parts
+    assert odd in prompt(replace(ALL["choice"], prompt=odd)).parts
+    assert f"{odd}\n{odd}" in prompt(replace(ALL["choice"], instructions=odd, prompt=odd)).parts
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_instructions_and_prompt_are_said_once(name: str) -> None:
+    question = ALL[name]
+    assert all(said_once(question, text(prompt(question, blind=blind).parts)) for blind in (False, True))
+    assert sum(bool(question.instructions) for question in ALL.values()) >= 4

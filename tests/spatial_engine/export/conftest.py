@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from spatial_engine.dataset.writing import write_dataset
-from tests.spatial_engine.drafts import NASTY, clip, clip_questions, route, walk
+from tests.spatial_engine.drafts import NASTY, clip, clip_questions, route, tables, walk
 
 
 @pytest.fixture(scope="session")
@@ -12,5 +12,5 @@ def every_format(tmp_path_factory):
     some = clip_questions(count=2)
     more = (walk(6), walk(8, point_fraction=None), route(1))
     other = clip_questions("d" * 16, count=1)
-    clips = [replace(some, drafts=(*some.drafts, *more)), other]
+    clips = [replace(some, asked=tables(*some.asked, *more)), other]
     return write_dataset(tmp_path_factory.mktemp("all") / "every format!", clips, lambda id: clip(id, NASTY), seed=1)

@@ -9,6 +9,7 @@ from spatial_engine.export import export
 from spatial_engine.export.conversations import conversation
 from spatial_engine.scoring import own
 from templates.question import Question
+from tests.spatial_engine.evaluation.drafted import said_once
 
 
 def rows(folder, name):
@@ -44,6 +45,7 @@ def test_llava_rows(llava, questions):
         assert (human["from"], answer["from"]) == ("human", "gpt")
         assert human["value"].count("<image>") == len(images) == len(questions[row["id"]].media)
         assert all((llava / image).is_file() for image in images)
+        assert said_once(questions[row["id"]], human["value"])
 
 
 def test_sharegpt_rows(sharegpt, questions):
@@ -54,6 +56,7 @@ def test_sharegpt_rows(sharegpt, questions):
         assert (user["role"], assistant["role"]) == ("user", "assistant")
         assert user["content"].count("<image>") == len(row["images"]) and "<image>" not in assistant["content"]
         assert all((sharegpt / image).is_file() for image in row["images"])
+        assert said_once(questions[row["id"]], user["content"])
 
 
 def test_dataset_info_names_every_file(sharegpt):

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from spatial_engine.dataset.balance import Arranged
 from spatial_engine.dataset.question_line import question_of
 from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.export import export
@@ -16,6 +15,7 @@ from spatial_engine.scoring import official
 from spatial_engine.scoring.official.row import row, tags
 from templates.ability import LEAVES
 from tests.spatial_engine.drafts import NASTY, clip, clip_questions, route, walk
+from tests.spatial_engine.evaluation.drafted import said_once
 
 FIELDS = {
     "session_id",
@@ -98,12 +98,14 @@ def test_a_wrong_answer_does_not(rows):
 
 
 def test_rows_have_the_fields_and_their_pictures(exported, rows):
+    asked = {question.id: question for question in exported[0].questions}
     for record in rows:
         assert set(record) == FIELDS
         assert record["image"] and all((exported[1] / path).is_file() for path in record["image"])
         assert all(text.startswith(f"{letter}. ") for letter, text in zip("ABCD", record["option"], strict=False))
         assert record["video"] == [] and record["video_info"][0]["frame_index"]
         assert isinstance(json.loads(record["extra_info"])["fact_id"], str)
+        assert said_once(asked[record["session_id"]], record["question"])
         assert "onerror" not in json.dumps(record)
 
 
@@ -143,12 +145,12 @@ def test_numbers_that_relative_accuracy_cannot_score_are_left_out(exported, answ
     ],
 )
 def test_plans_and_orders_are_left_out_with_a_reason(drafted, reason):
-    assert reason in row(question_of(Arranged(draft=drafted), clip())).reason
+    assert reason in row(question_of(drafted.draft(0), (), clip())).reason
 
 
 @pytest.fixture(scope="module")
 def steered():
-    return row(question_of(Arranged(draft=walk(6, point_fraction=None)), clip()))
+    return row(question_of(walk(6, point_fraction=None).draft(0), (), clip()))
 
 
 def score_of(record: dict, response: str) -> float:

@@ -16,6 +16,7 @@ from spatial_engine.export import export
 from spatial_engine.export.vlmevalkit import circular_rows
 from spatial_engine.scoring import own
 from templates.answers.score import Unscored
+from tests.spatial_engine.evaluation.drafted import said_once
 
 LETTERS = "ABCDEFGH"
 
@@ -51,6 +52,7 @@ def test_choices(exported, questions):
     for row in rows:
         question = questions[row["id"]]
         assert row["answer"] == question.answer and len(options(row)) == len(question.options)
+        assert said_once(question, row["question"])
         assert (row["category"], row["l2-category"]) == (question.ability, question.ability.rsplit("/", 1)[0])
         pictures, names = listed(row["image"]), listed(row["image_path"])
         assert len(pictures) == len(names) == len(question.media)
@@ -77,7 +79,7 @@ def test_other_formats_carry_their_question(exported, questions):
         question = from_line(row["item"])
         assert question == questions[row["id"]]
         assert own.score(question, row["answer"]).value == 1.0
-        assert "<answer>" in row["question"]
+        assert "<answer>" in row["question"] and said_once(question, row["question"])
 
 
 def test_options_that_pandas_would_take_for_something_else(every_format, questions):

@@ -26,8 +26,8 @@ def question(n: int, clip: str, form: Any, answer: Any, prompt: str, **more: Any
     }  # fmt: skip
     fields: dict[str, Any] = {
         "id": f"{n:016x}", "ability": "L1/Geometry/Distance", "template": f"t {form}", "format": form,
-        "prompt": prompt, "options": [], "answer": answer, "value": answer, "unit": "", "sigma": None,
-        "tolerance": None, "margin": 5.0, "scorer": SCORERS.get(form, "label"), "scorer_params": {},
+        "instructions": "", "prompt": prompt, "options": [], "answer": answer, "value": answer, "unit": "",
+        "sigma": None, "tolerance": None, "margin": 5.0, "scorer": SCORERS.get(form, "label"), "scorer_params": {},
         "media": [photo], "fact": {"n": n},
         "fact_id": f"fact {n}", "evidence": {}, "clip": clip, "seed": 0, "provenance": [],
         "licence": {"footage": "CC-BY-4.0", "signals": ["MIT"], "commercial_ok": True},

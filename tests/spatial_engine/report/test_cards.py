@@ -6,6 +6,7 @@ from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.report import report
 from spatial_engine.report.cards import question_card, tolerance_in_words
 from tests.spatial_engine.drafts import clip, clip_questions
+from tests.spatial_engine.evaluation.drafted import said_once
 from tests.spatial_engine.report.pages_in_a_browser import needs_chromium, opened
 
 
@@ -27,6 +28,12 @@ def test_cards_state_the_tolerance_of_the_answer(dataset):
     number = first(dataset, format="numeric")
     assert tolerance_in_words(replace(number, tolerance=0.12, unit="")) == "±0.12"
     assert tolerance_in_words(first(dataset, format="choice")) == ""
+
+
+def test_cards_say_instructions_and_prompt(dataset):
+    for question in dataset.questions:
+        assert said_once(question, question_card(question)["question"]["text"])
+    assert any(question.instructions for question in dataset.questions)
 
 
 @needs_chromium

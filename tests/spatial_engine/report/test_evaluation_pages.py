@@ -217,6 +217,13 @@ def test_figures_know_their_limits(made):
     assert window_scores([]) is None
 
 
+def test_no_lone_surrogate_of_a_response_is_written(made):
+    cards = [card for page in (made[1].parent / "answers").glob("*.html") for card in data(page)["cards"]]
+    said = [card["answer"]["response"] or "" for card in cards]
+    assert any("\ufffd" in text for text in said)
+    assert all(text.encode("utf-8") or not text for text in said), "a lone surrogate has no bytes"
+
+
 @needs_chromium
 def test_opens_from_disk_in_a_browser(made, tmp_path):
     first = made[1]

@@ -2,18 +2,17 @@
 
 from dataclasses import replace
 
-from spatial_engine.dataset.balance import Arranged
 from spatial_engine.dataset.question_line import question_of
 from templates.question import Question
 from tests.spatial_engine.drafts import clip, closer, moves, ratio, route, same_point, tilt, walk, which_map
 
 _OTHERS = (ratio(3), tilt(2), moves(2, True), same_point(4), route(5), walk(6), walk(6, point_fraction=None))
 CHOICE, DRAWN, NUMERIC, JSON, YES_NO, POINT, ORDER, RELATIVE_PLAN, PLAN = QUESTIONS = tuple(
-    question_of(arranged, clip())
-    for arranged in (
-        Arranged(draft=closer(3, right=1), order=(1, 0)),
-        Arranged(draft=which_map(2), order=(3, 1, 0, 2)),
-        *(Arranged(draft=draft) for draft in _OTHERS),
+    question_of(asked.draft(0), order, clip())
+    for asked, order in (
+        (closer(3, right=1), (1, 0)),
+        (which_map(2), (3, 1, 0, 2)),
+        *((asked, ()) for asked in _OTHERS),
     )
 )
 

@@ -80,7 +80,7 @@ def measured(sequence: Sequence) -> dict[str, Signal]:
 def write_labels(sequence: Sequence, path: Path) -> Dataset:
     """Everything that is asked of these signals."""
     templates = list(create_templates().values())
-    asked = ask_clip(sequence.clip, measured(sequence), templates, AskSettings(facts_per_template=2), 0)
+    asked = ask_clip(sequence.clip, measured(sequence), templates, AskSettings(facts_per_template=3), 0)
     return write_dataset(path, [asked], lambda _: sequence.clip, seed=0)
 
 

@@ -15,7 +15,7 @@ from spatial_engine.scoring import own
 from spatial_engine.trust.label_audit import compare_labels
 from templates.answers.score import Score
 from templates.generate import ask_clip
-from templates.perception.same_point import SamePoint
+from templates.perception.same_point import Correspondences, SamePoint
 from templates.question import LETTERS, Question
 from templates.settings import AskSettings
 from templates.unanswerable import UNDETERMINED, offers_undetermined
@@ -38,19 +38,24 @@ def made(tmp_path_factory):
 
 def matches(scene, pairs):
     """A grid of pixels of the first photo of each pair where it is seen in the second."""
-    rows = []
-    for k, (a, b) in enumerate(pairs):
-        for xy in np.stack(np.meshgrid(np.arange(14.0, 190, 17), np.arange(12.0, 140, 16)), axis=-1).reshape(-1, 2):
-            fact = SamePoint()._fact(scene, np.array([a, b]), xy)
-            (found,) = SamePoint().measure([fact], scene)
-            if getattr(found, "label", "") is None:
-                rows.append((k, xy, found.value))
-    count = len(rows)
+    grid = np.stack(np.meshgrid(np.arange(14.0, 190, 17), np.arange(12.0, 140, 16)), axis=-1).reshape(-1, 2)
+    pair, xy_px = np.repeat(np.arange(len(pairs)), len(grid)), np.tile(grid, (len(pairs), 1))
+    frames = np.array(pairs)[pair]
+    facts = Correspondences(
+        frame_a=frames[:, 0],
+        a_px=xy_px,
+        frame_b=frames[:, 1],
+        size=np.full((len(pair), 2), [scene.clip.width_px, scene.clip.height_px]),
+        decoy_px=np.full((len(pair), 2), np.nan),
+    )
+    found = SamePoint().measure(facts, scene)
+    seen = (found.why == "") & (found.label == "")
+    count = int(seen.sum())
     return Matches(
         pairs=np.array(pairs),
-        pair=np.array([k for k, *_ in rows]),
-        xy_a_px=np.array([a for _, a, _ in rows]),
-        xy_b_px=np.array([b for *_, b in rows]),
+        pair=pair[seen],
+        xy_a_px=xy_px[seen],
+        xy_b_px=found.value[seen],
         sigma_px=np.full(count, 0.7),
         outlier_probability=np.full(count, 0.003),
         confirmed_by=np.full(count, 2, dtype=np.int32),
@@ -102,7 +107,7 @@ def test_to_abstain_where_the_photo_shows_the_point_is_found(made, truths):
     dataset, _ = made
     (question, *_) = left_open(dataset)
     shown = [q for q in dataset.questions if q.format == "point" and words([q], truths) == {("right", "")}]
-    lies = [replace(question, fact={**q.fact, "decoy": question.fact["decoy"]}, media=q.media) for q in shown]
+    lies = [replace(question, fact={**q.fact, "decoy_px": question.fact["decoy_px"]}, media=q.media) for q in shown]
     assert lies and words(lies, truths) == {("wrong", "")}
 
 

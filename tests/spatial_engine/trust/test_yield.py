@@ -32,17 +32,19 @@ def pictures(sequence):
 
 def test_facts_are_drawn_for_every_template_that_we_have(pictures):
     drawn = {name: candidates(pictures, TEMPLATES[name], 0) for name in TEMPLATES}
-    assert all(drawn.values()) and max(map(len, drawn.values())) == DRAWN
+    assert all(map(len, drawn.values())) and max(map(len, drawn.values())) == DRAWN
     again = {name: candidates(pictures, TEMPLATES[name], 0) for name in TEMPLATES}
-    assert again == drawn != {name: candidates(pictures, TEMPLATES[name], 1) for name in TEMPLATES}
+    other = {name: candidates(pictures, TEMPLATES[name], 1) for name in TEMPLATES}
+    json, json_again, json_other = ({name: f.to_json() for name, f in some.items()} for some in (drawn, again, other))
+    assert json_again == json != json_other
 
 
 def test_marks_are_inside_the_picture_and_not_too_close(pictures):
     clip = pictures.clip
-    for fact in candidates(pictures, TEMPLATES["range_ratio"], 0):
-        a, b = (np.array(fact.params[name]) for name in "ab")
+    for fact in candidates(pictures, TEMPLATES["range_ratio"], 0).to_json():
+        a, b = (np.array(fact[name]) for name in ("a_px", "b_px"))
         assert np.linalg.norm(a - b) >= 0.15 * np.hypot(clip.width_px, clip.height_px) - 0.2
-        assert (a > 0).all() and (a < [clip.width_px, clip.height_px]).all() and fact.params["frame"] in clip.frames
+        assert (a > 0).all() and (a < [clip.width_px, clip.height_px]).all() and fact["frame"] in clip.frames
 
 
 def test_what_is_measured_is_decided_and_what_is_not_is_counted_with_its_reason(sequence):
@@ -72,22 +74,19 @@ def test_the_denominator_does_not_depend_on_signals(sequence):
 
 def test_a_fact_moves_to_the_nearest_known_place_and_no_farther():
     (scene,) = scenes_of(worlds.clip(), worlds.signals())
-    (known, *_) = TEMPLATES["range_metres"].propose(scene, np.random.default_rng(0))
-    at = np.array(known.params["a"])
-    near, far = (
-        replace(known, params={**known.params, "a": (at + off).tolist()}) for off in ([0.3, 0.2], [4000.0, 0.0])
-    )
     metres = TEMPLATES["range_metres"]
-    assert metres.placed([known, near], scene)[0] == known
-    moved, unmoved = metres.placed([near, far], scene)
-    assert np.linalg.norm(np.array(moved.params["a"]) - at) <= MAX_PIXEL_SHIFT * scene.diagonal_px
-    assert unmoved == far
-    (track,) = TEMPLATES["point_moves"].propose(scene, np.random.default_rng(0))[:1]
-    off = replace(track, params={**track.params, "xy": [track.params["xy"][0] + 1.0, track.params["xy"][1]]})
-    assert TEMPLATES["point_moves"].placed([off], scene)[0].params["frames"] == track.params["frames"]
-    (pair,) = TEMPLATES["same_point"].propose(scene, np.random.default_rng(0))[:1]
-    later = replace(pair, params={**pair.params, "frame_b": pair.params["frame_b"] + 1})
-    assert TEMPLATES["same_point"].placed([later], scene) == [pair]
+    known = metres.propose(scene, np.random.default_rng(0), 1).take(slice(0, 1))
+    near, far = known.moved(np.array([0.3, 0.2])), known.moved(np.array([4000.0, 0.0]))
+    assert metres.placed(known, scene).to_json() == known.to_json()
+    moved, unmoved = (metres.placed(off, scene).pixels()[0, 0] for off in (near, far))
+    assert np.linalg.norm(moved - known.pixels()[0, 0]) <= MAX_PIXEL_SHIFT * scene.diagonal_px
+    np.testing.assert_array_equal(unmoved, far.pixels()[0, 0])
+    track = TEMPLATES["point_moves"].propose(scene, np.random.default_rng(0), 1).take(slice(0, 1))
+    placed = TEMPLATES["point_moves"].placed(track.moved(np.array([1.0, 0.0])), scene)
+    assert placed.to_json()[0]["frames"] == track.to_json()[0]["frames"]
+    pair = TEMPLATES["same_point"].propose(scene, np.random.default_rng(0), 1).take(slice(0, 1))
+    later = replace(pair, frame_b=pair.frame_b + 1)
+    assert TEMPLATES["same_point"].placed(later, scene).to_json() == pair.rounded().to_json()
 
 
 class _Undrawn(RangeRatio):

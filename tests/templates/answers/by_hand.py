@@ -11,6 +11,7 @@ from spatial_engine.atomic_file import write_json
 from spatial_engine.dataset.audit import audit
 from spatial_engine.dataset.card import card
 from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.dataset.lines import write_questions
 from spatial_engine.dataset.question_line import from_line, to_line
 from templates.answers import Answer
 from templates.question import Question
@@ -27,10 +28,11 @@ def asked(answer: Answer, form: str, /, *, prompt: str = "Where is it?", number:
     }  # fmt: skip
     fields: dict[str, Any] = {
         "id": f"{number:016x}", "ability": "L1/Localization/3D Grounding", "template": f"by hand {form}",
-        "format": form, "prompt": prompt, "options": [], "answer": recorded.answer, "value": recorded.value,
-        "unit": recorded.unit, "sigma": recorded.sigma, "tolerance": recorded.tolerance, "margin": recorded.margin,
-        "scorer": answer.name, "scorer_params": dict(recorded.scorer_params), "media": [photo],
-        "fact": {"frame": number}, "fact_id": f"fact {number}", "evidence": {}, "clip": "c" * 16, "seed": 0,
+        "format": form, "instructions": "", "prompt": prompt, "options": [],
+        "answer": recorded.answer, "value": recorded.value, "unit": recorded.unit, "sigma": recorded.sigma,
+        "tolerance": recorded.tolerance, "margin": recorded.margin, "scorer": answer.name,
+        "scorer_params": dict(recorded.scorer_params), "media": [photo], "fact": {"frame": number},
+        "fact_id": f"fact {number}", "evidence": {}, "clip": "c" * 16, "seed": 0,
         "provenance": [{"expert": "hand", "version": "1"}],
         "licence": {"footage": "CC-BY-4.0", "signals": ["MIT"], "commercial_ok": True},
     }  # fmt: skip
@@ -42,7 +44,7 @@ def dataset(folder: Path, questions: Sequence[Question]) -> Dataset:
     (folder / "media").mkdir(parents=True)
     for path in {medium["path"] for question in questions for medium in question.media}:
         cv2.imwrite(str(folder / path), np.full((HEIGHT, WIDTH, 3), 128, dtype=np.uint8))
-    (folder / "questions.jsonl").write_text("".join(f"{to_line(question)}\n" for question in questions))
+    write_questions(folder, questions)
     scenes = {question.clip: question.clip for question in questions}
     record = audit(questions, refused=(), dropped=(), scenes=scenes, seed=0, settings={})
     write_json(folder / "audit.json", record)

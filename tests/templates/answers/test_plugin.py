@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from spatial_engine.dataset.audit import audit
-from spatial_engine.dataset.balance import Arranged
-from spatial_engine.dataset.question_line import from_line, question_of, to_line
+from spatial_engine.dataset.question_line import to_line
 from spatial_engine.evaluation import baselines, protocol
 from spatial_engine.export.lmms_eval import row
 from spatial_engine.export.scorer_archive import write_scorer
@@ -21,14 +20,11 @@ from spatial_engine.report.cards import tolerance_in_words
 from spatial_engine.scoring import own
 from spatial_engine.scoring.official.row import row as official_row
 from spatial_engine.scoring.reward import reward
+from templates.answers.answers import Answers
 from templates.answers.registry import answer_type, format_of, recorded_answer
 from templates.answers.score import Unscored
-from templates.generate import gated
-from templates.measured import Undecided
-from templates.media import Photo
-from templates.question import Phrasing
 from templates.truth import Claim
-from tests.spatial_engine import drafts
+from tests.templates.answers import by_hand
 
 CODE = '''
 """Boxes in a picture. Right: intersection over union of at least a half."""
@@ -36,9 +32,10 @@ CODE = '''
 from dataclasses import dataclass, replace
 
 import numpy as np
+from jaxtyping import Float
 from scipy.stats import norm
 
-from templates.answers.answer import Answer, Recorded
+from templates.answers.answer import Answer, Recorded, Rows
 from templates.answers.format import Format
 
 SIDES = ("left", "top", "right", "bottom")
@@ -47,15 +44,15 @@ SIDES = ("left", "top", "right", "bottom")
 @dataclass(frozen=True, kw_only=True)
 class Box(Answer):
     name = "crop"
-    sides: np.ndarray
-    sigma_iou: float
+    sides: Float[np.ndarray, "*n 4"]
+    sigma_iou: Rows
 
     def p_within(self):
         return norm.cdf(0.5 / self.sigma_iou)
 
     @property
     def limits(self):
-        return np.array([0.5])
+        return np.full((*np.shape(self.sigma_iou), 1), 0.5)
 
     def error(self, truth):
         both = np.concatenate([np.maximum(self.sides, truth.sides)[:2], np.minimum(self.sides, truth.sides)[2:]])
@@ -103,11 +100,7 @@ def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def asked(box):
-    draft = drafts.draft(
-        "crop", box, Phrasing(prompt="Where is the chair?", media=(Photo(frame=3),)), template="where",
-        ability="L1/Localization/3D Detection", params={"frame": 3}, clip_id="c" * 16,
-    )  # fmt: skip
-    return from_line(to_line(question_of(Arranged(draft=draft), drafts.clip())))
+    return by_hand.asked(box, "crop", prompt="Where is the chair?", template="where")
 
 
 def moved(box, by: float) -> str:
@@ -122,9 +115,10 @@ def test_the_file_is_short() -> None:
 
 
 def test_the_gate_passes_it_where_sigma_is_small(box) -> None:
-    assert gated(box, 0.99) is box
-    vague = type(box)(sides=box.sides, sigma_iou=0.4)
-    assert gated(vague, 0.99) == Undecided(reason="σ too large for the tolerance")
+    both = type(box)(sides=np.stack([box.sides, box.sides]), sigma_iou=np.array([0.05, 0.4]))
+    gated = Answers.of(both, np.array(["", ""])).gated(0.99)
+    assert gated.why.tolist() == ["", "σ too large for the tolerance"]
+    assert gated.row(0).to_json() == box.to_json()
 
 
 def test_its_line_is_read_back_and_audited(box) -> None:
@@ -132,7 +126,7 @@ def test_its_line_is_read_back_and_audited(box) -> None:
     assert question.format == question.scorer == "crop" and question.answer == question.value
     recorded = recorded_answer(question)
     stated = format_of("crop").stated(question, recorded)
-    claim = Claim(format="crop", fact=drafts.closer(3).fact, predictions=(recorded, stated))
+    claim = Claim(format="crop", fact=dict(question.fact), predictions=(recorded, stated))
     for by, verdict in ((0.0, True), (90.0, False), (33.3, None)):
         assert claim.right(type(box)(sides=box.sides + np.array([by, 0, by, 0]), sigma_iou=0.05)) is verdict
 

@@ -7,45 +7,35 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.spatial.transform import Rotation
 
 from experts.signals import CameraPath, Signal
 from templates.answers import Label, Point
-from templates.draft import Draft
-from templates.generate import ask_clip
-from templates.measured import Measured, Undecided
+from templates.answers.answers import Answers
+from templates.asked import Draft
+from templates.chance import Chance
+from templates.facts import joined_facts
 from templates.media import Photo
 from templates.perception.same_point import SamePoint
 from templates.registry import create_templates
-from templates.scene.scene import scenes_of
-from templates.settings import AskSettings
 from templates.truth import verdict
-from templates.unanswerable import UNDETERMINED, is_unanswerable, offers_undetermined
+from templates.unanswerable import UNDETERMINED, is_unanswerable
 from tests.templates import worlds
 
 PLAIN, WITH_UNANSWERABLE = SamePoint(), SamePoint(unanswerable=True)
-MANY = AskSettings(facts_per_template=40)
 
 
 def asked(signals: dict[str, Signal], template: SamePoint = WITH_UNANSWERABLE, seed: int = 0) -> Sequence[Draft]:
-    return ask_clip(worlds.clip(), signals, [template], MANY, seed).drafts
+    return worlds.drafts(worlds.ask(template, signals, facts=40, seed=seed))
 
 
 def unanswerable(drafts: Sequence[Draft]) -> list[Draft]:
     return [draft for draft in drafts if is_unanswerable(draft.answer)]
 
 
-def with_path(**changes: object) -> dict[str, Signal]:
-    signals = worlds.signals()
-    path = signals["camera_path"]
-    assert isinstance(path, CameraPath)
-    return {**signals, "camera_path": replace(path, **changes)}  # type: ignore[arg-type]
-
-
 def test_without_the_flag_every_question_is_answerable() -> None:
     drafts = asked(worlds.signals(), PLAIN)
     assert drafts and not unanswerable(drafts)
-    assert not any(offers_undetermined(draft.phrasing) for draft in drafts)
+    assert not any(option.value == UNDETERMINED for draft in drafts for option in draft.options)
     assert not create_templates()["same_point"].unanswerable  # type: ignore[attr-defined]
     assert create_templates(unanswerable=True)["same_point"].unanswerable  # type: ignore[attr-defined]
 
@@ -55,49 +45,52 @@ def test_with_the_flag_the_other_questions_only_gain_one_option() -> None:
     others = [draft for draft in drafts if not is_unanswerable(draft.answer)]
     assert unanswerable(drafts) and len(others) == len(plain)
     for before, after in zip(plain, others, strict=True):
-        options = after.phrasing.options
+        options = after.options
         if after.format == "choice":
             assert options[-1].value == UNDETERMINED
             options = options[:-1]
-        assert repr(replace(after, phrasing=replace(after.phrasing, options=options))) == repr(before)
+        assert repr(replace(after, options=options)) == repr(before)
 
 
 def test_a_point_outside_the_photo_is_asked_like_one_inside() -> None:
     signals = worlds.signals()
-    (truth,) = scenes_of(worlds.clip(), signals)
+    truth = worlds.scene(signals)
     for draft in unanswerable(asked(signals)):
         assert isinstance(draft.answer, Label) and draft.answer.text == UNDETERMINED and draft.answer.margin > 2.33
-        assert draft.format == "choice" and len(draft.phrasing.options) == 5 and draft.phrasing.answer == 4
+        assert draft.format == "choice" and len(draft.options) == 5 and draft.written == 4
         assert verdict(PLAIN, "choice", draft.fact, draft.answer, truth) is True
-        first, second = draft.phrasing.media
+        first, second = draft.media
         assert isinstance(first, Photo) and isinstance(second, Photo)
         marks = np.array([mark.xy_px for mark in second.marks])
         assert len(first.marks) == 1 and len(marks) == 4
-        assert (np.abs(marks - draft.fact.params["decoy"]).max(axis=1) < 0.2).sum() == 1
+        assert (np.abs(marks - draft.fact["decoy_px"]).max(axis=1) < 0.2).sum() == 1
         assert draft.evidence["outside_px"] >= 0.06 * 800 and draft.evidence["outside_sigma_px"] > 0
 
 
 def test_points_lie_as_far_outside_as_wrong_points_from_the_right_one() -> None:
-    (scene,) = scenes_of(worlds.clip(), worlds.signals())
-    facts = [fact for seed in range(6) for fact in WITH_UNANSWERABLE.propose(scene, np.random.default_rng(seed))]
-    measured = [WITH_UNANSWERABLE.measure([fact], scene)[0] for fact in facts if "decoy" in fact.params]
-    outside = [found.evidence["outside_px"] for found in measured if isinstance(found, Measured)]
+    scene = worlds.scene(worlds.signals())
+    facts = joined_facts([WITH_UNANSWERABLE.propose(scene, np.random.default_rng(seed), 160) for seed in range(6)])
+    measured = WITH_UNANSWERABLE.measure(facts, scene)
+    with_decoy = np.isfinite(facts.decoy_px).all(axis=1)  # type: ignore[attr-defined]
+    outside = measured.evidence["outside_px"][with_decoy & (measured.why == "")]
     assert len(outside) > 2 and min(outside) >= 0.06 * 800 - 0.2
 
 
 def test_a_match_outside_the_picture_is_not_asked_as_unanswerable() -> None:
     """Measured depth may contradict a match."""
     (draft, *_) = unanswerable(asked(worlds.signals()))
-    params = {name: value for name, value in draft.fact.params.items() if name != "decoy"}
-    fact = replace(draft.fact, params=params)
+    facts = PLAIN.facts.from_json([{**draft.fact, "decoy_px": None}])
+    label = Label(text=np.array([UNDETERMINED]), margin=np.array([9.0]))
+    answers = Answers.of(label, np.array([""]))
     for template in (PLAIN, WITH_UNANSWERABLE):
-        found = template.phrase("choice", fact, draft.answer, np.random.default_rng(0))
-        assert found == Undecided(reason="photo 2 does not show it")
+        for format in template.formats:
+            offer = template.offer(format, facts, answers, Chance.of([draft.fact_id], 0))
+            assert offer is not None and offer.why.tolist() == ["photo 2 does not show it"]
 
 
 def test_a_pixel_for_a_point_outside_and_the_label_for_a_point_inside_are_wrong() -> None:
     signals = worlds.signals()
-    (truth,) = scenes_of(worlds.clip(), signals)
+    truth = worlds.scene(signals)
     drafts = asked(signals)
     shown = next(draft for draft in drafts if isinstance(draft.answer, Point))
     (hidden, *_) = unanswerable(drafts)
@@ -115,7 +108,7 @@ def test_a_pixel_for_a_point_outside_and_the_label_for_a_point_inside_are_wrong(
     ],
 )
 def test_with_large_sigma_no_unanswerable_question_is_asked(changes: dict[str, object]) -> None:
-    drafts = asked(with_path(**changes))
+    drafts = asked(worlds.with_path(worlds.signals(), **changes))
     assert drafts and not unanswerable(drafts)
 
 
@@ -133,12 +126,5 @@ def test_the_point_must_lie_outside_in_both_reconstructions() -> None:
 @settings(max_examples=3, deadline=None)
 @given(seed=st.integers(0, 2**16), unit=st.floats(0.01, 100))
 def test_no_choice_of_world_or_unit_changes_unanswerable_questions(seed: int, unit: float) -> None:
-    turned = np.eye(4)
-    turned[:3, :3] = Rotation.random(rng=np.random.default_rng(seed)).as_matrix()
-    turned[:3, 3] = (1.0, -2.0, 3.0)
-    other = worlds.signals(world_from_made=turned, unit=unit)
-    path = other["camera_path"]
-    assert isinstance(path, CameraPath)
-    other["camera_path"] = replace(path, position_sigma=path.position_sigma * unit)
-    first, second = unanswerable(asked(worlds.signals())), unanswerable(asked(other))
-    assert first and [draft.phrasing for draft in first] == [draft.phrasing for draft in second]
+    first, second = (unanswerable(asked(known)) for known in (worlds.signals(), worlds.elsewhere(seed, unit)))
+    assert first and [worlds.shown(draft) for draft in first] == [worlds.shown(draft) for draft in second]

@@ -8,9 +8,9 @@ from scipy.spatial.transform import Rotation
 
 from experts.intrinsics import Intrinsics
 from experts.signals import CameraPath, MotionKind, PointTracks, Signal, SparsePoints
-from templates.measured import Measured, Undecided
-from templates.scene.out_of_view import out_of_view, overshoots_px, pixels_out_of_view
-from templates.scene.scene import Scene, scenes_of
+from templates.measured import Measured
+from templates.scene.out_of_view import NOT_PROVEN, out_of_view, overshoots_px, pixels_out_of_view
+from templates.scene.scene import Scene
 from templates.unanswerable import UNDETERMINED
 from tests.templates import worlds
 
@@ -22,10 +22,12 @@ PAIRS = [(0, 46), (6, 24), (46, 0), (40, 10), (12, 40)]
 def scene(signals: dict[str, Signal] | None = None, **changes: object) -> Scene:
     """`changes` of the camera path."""
     signals = signals or worlds.signals()
-    path = signals["camera_path"]
-    assert isinstance(path, CameraPath)
-    (made,) = scenes_of(worlds.clip(), {**signals, "camera_path": replace(path, **changes)})  # type: ignore[arg-type]
-    return made
+    return worlds.scene(worlds.with_path(signals, **changes))
+
+
+def asked(made: Scene, a: int, xy: np.ndarray, b: int) -> Measured:
+    """Of pixels (k, 2) of one pair of frames."""
+    return out_of_view(made, np.full(len(xy), a), xy, np.full(len(xy), b))
 
 
 def seen(frame: int) -> tuple[np.ndarray, np.ndarray]:
@@ -46,14 +48,14 @@ def beyond(row: int, frame: int, *, of: int = 0, range_factor: float = 1.0) -> f
 def test_points_with_the_label_lie_outside_at_every_range() -> None:
     exact, labelled, unlabelled = scene(), 0, 0
     for a, b in PAIRS:
-        for row, xy in zip(*seen(a), strict=True):
-            found = out_of_view(exact, a, xy, b)
-            if isinstance(found, Measured):
-                assert found.label == UNDETERMINED
-                assert all(beyond(row, b, of=a, range_factor=factor) > 0 for factor in (0.51, 1, 2, 1000))
-                labelled += 1
-            else:
-                unlabelled += 1
+        rows, xy = seen(a)
+        found = asked(exact, a, xy, b)
+        assert found.label is not None and set(found.why.tolist()) <= {"", NOT_PROVEN}
+        for row in rows[found.why == ""]:
+            assert all(beyond(row, b, of=a, range_factor=factor) > 0 for factor in (0.51, 1, 2, 1000))
+        assert (found.label[found.why == ""] == UNDETERMINED).all()
+        labelled += int((found.why == "").sum())
+        unlabelled += int((found.why != "").sum())
     assert labelled > 10 and unlabelled > 10
 
 
@@ -65,28 +67,26 @@ def test_a_wrong_range_gives_no_label_to_a_visible_point(factor: float) -> None:
     points = signals["sparse_points"]
     assert isinstance(points, SparsePoints)
     measured = replace(points, xyz_world=(points.xyz_world - pose[:3, 3]) / factor + pose[:3, 3])
-    made, labelled = scene({**signals, "sparse_points": measured}), 0
-    for row, xy in zip(*seen(a), strict=True):
-        if isinstance(out_of_view(made, a, xy, b), Measured):
-            assert beyond(row, b) > 0
-            labelled += 1
-    assert labelled > 2, labelled
+    rows, xy = seen(a)
+    outside = rows[asked(scene({**signals, "sparse_points": measured}), a, xy, b).why == ""]
+    assert len(outside) > 2 and all(beyond(row, b) > 0 for row in outside)
 
 
 def test_margins_shrink_with_every_sigma() -> None:
     n = len(worlds.FRAMES)
     exact = scene()
-    (a, b), xy = (6, 24), pixels_out_of_view(exact, 6, 24, 40.0)[0]
-    found = out_of_view(exact, a, xy, b)
-    assert isinstance(found, Measured) and found.margin is not None
+    a, b = 6, 24
+    xy = pixels_out_of_view(exact, a, b, 40.0)
+    found = asked(exact, a, xy, b)
+    assert len(xy) and found.margin is not None and (found.why == "").all()
     for changes in (
         {"rotation_sigma_rad": np.full(n, 0.05)},
         {"position_sigma": np.full(n, 0.2)},
         {"direction_sigma_rad": 0.5},
         {"focal_relative_sigma": 0.2},
     ):
-        other = out_of_view(scene(**changes), a, xy, b)
-        assert isinstance(other, Measured) and other.margin is not None and other.margin < 0.8 * found.margin
+        other = asked(scene(**changes), a, xy[:1], b)
+        assert other.margin is not None and other.why[0] == "" and other.margin[0] < 0.8 * found.margin[0]
 
 
 def test_pixels_lie_far_enough_outside_and_inside_photo_a_away_from_its_edges() -> None:
@@ -97,14 +97,14 @@ def test_pixels_lie_far_enough_outside_and_inside_photo_a_away_from_its_edges() 
 
 def test_a_track_visible_in_the_photo_contradicts_the_label() -> None:
     signals = worlds.signals()
-    xy = pixels_out_of_view(scene(), 6, 24, 40.0)[0]
+    xy = pixels_out_of_view(scene(), 6, 24, 40.0)[:1]
     tracks = signals["tracks"]
     assert isinstance(tracks, PointTracks)
     pixels, visible = tracks.xy_px.copy(), tracks.visible.copy()
     pixels[-1], visible[-1] = np.nan, False
-    pixels[-1, [3, 12]], visible[-1, [3, 12]] = [xy, [300.0, 200.0]], True
-    found = out_of_view(scene({**signals, "tracks": replace(tracks, xy_px=pixels, visible=visible)}), 6, xy, 24)
-    assert found == Undecided(reason="a track contradicts the reconstruction")
+    pixels[-1, [3, 12]], visible[-1, [3, 12]] = [xy[0], [300.0, 200.0]], True
+    found = asked(scene({**signals, "tracks": replace(tracks, xy_px=pixels, visible=visible)}), 6, xy, 24)
+    assert found.why.tolist() == ["a track contradicts the reconstruction"]
 
 
 def test_a_pure_rotation_decides_if_the_focal_length_is_known() -> None:
@@ -119,13 +119,13 @@ def test_a_pure_rotation_decides_if_the_focal_length_is_known() -> None:
     known = scene(signals, world_from_cam=world_from_cam, focal_relative_sigma=0.01)
     xy = pixels_out_of_view(known, a, b, 20.0)
     assert len(xy) and (xy[:, 0] < 320).all()
-    for each in xy:
-        assert not worlds.CAMERA.contains(worlds.CAMERA.project(worlds.CAMERA.rays(each) @ rotation))
-        found = out_of_view(known, a, each, b)
-        assert isinstance(found, Measured) and found.outlier_probability == pytest.approx(0.003)
-    assert out_of_view(known, a, np.array([41.0, 41.0]), b) is None  # nothing was matched there
+    inside = worlds.CAMERA.contains(worlds.CAMERA.project(worlds.CAMERA.rays(xy) @ rotation))
+    found = asked(known, a, xy, b)
+    assert not inside.any() and (found.why == "").all() and found.outliers == pytest.approx(0.003)
+    unmatched = np.array([[41.0, 41.0]])
+    assert asked(known, a, unmatched, b).why.tolist() == [NOT_PROVEN]
     guessed = scene(signals, world_from_cam=world_from_cam, focal_relative_sigma=0.2)
-    assert not len(pixels_out_of_view(guessed, a, b, 20.0)) and out_of_view(guessed, a, xy[0], b) is None
+    assert not len(pixels_out_of_view(guessed, a, b, 20.0)) and (asked(guessed, a, xy, b).why == NOT_PROVEN).all()
 
 
 def test_an_unknown_kind_of_motion_gives_no_label() -> None:
@@ -133,7 +133,7 @@ def test_an_unknown_kind_of_motion_gives_no_label() -> None:
     for motion in kinds:
         made = scene(worlds.signals(motion=motion))
         assert not len(pixels_out_of_view(made, 6, 24, 5.0))
-        assert all(out_of_view(made, 6, xy, 24) is None for xy in seen(6)[1])
+        assert (asked(made, 6, seen(6)[1], 24).why == NOT_PROVEN).all()
 
 
 def test_points_behind_the_camera_or_folded_by_distortion_are_not_outside() -> None:

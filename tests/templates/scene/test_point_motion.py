@@ -3,16 +3,16 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from experts.provenance import Provenance
 from experts.signals import Objects, PointTracks
-from templates.measured import Measured, Undecided
+from templates.measured import Measured
 from templates.scene.point_motion import point_motion
-from templates.scene.scene import Scene, scenes_of
+from templates.scene.scene import Scene
 from tests.templates import worlds
 
 FRAMES = [0, 2, 4]
+OUTLINE = "at the outline of a moving object"
 MOVING = np.array([[300.0, 200], [360, 200], [300, 260], [360, 260], [330, 230], [305, 230]])
 STATIC = np.array([[100.0, 100], [335, 240], [295, 230]])
 
@@ -33,32 +33,41 @@ def scene(**changes: np.ndarray) -> Scene:
         parallax_px=np.full(len(xy), 20.0),
         provenance=Provenance(expert="made up", version="1"),
     )
-    (made,) = scenes_of(worlds.clip(), {"tracks": replace(tracks, **changes)})
-    return made
+    return worlds.scene({"tracks": replace(tracks, **changes)})
 
 
-@pytest.mark.parametrize(("row", "label"), [(4, "yes"), (6, "no")])
-def test_points_well_inside_and_well_outside_are_decided(row: int, label: str) -> None:
-    measured = point_motion(scene(), 0, np.concatenate([MOVING, STATIC])[row], FRAMES)
-    assert isinstance(measured, Measured) and measured.label == label
-    assert measured.margin is not None and measured.margin >= 3
+def motion(made: Scene, xy: np.ndarray, frames: list[int] | None = None, frame: int = 0) -> Measured:
+    """Of pixels (k, 2) of one frame, over the same frames."""
+    shown = np.tile(FRAMES if frames is None else frames, (len(xy), 1))
+    return point_motion(made, np.full(len(xy), frame), xy, shown)
 
 
-@pytest.mark.parametrize("row", [0, 5, 7, 8])
-def test_points_at_the_outline_or_contradicting_it_are_not_decided(row: int) -> None:
-    measured = point_motion(scene(), 0, np.concatenate([MOVING, STATIC])[row], FRAMES)
-    assert measured == Undecided(reason="at the outline of a moving object")
+def test_points_well_inside_and_well_outside_are_decided_and_those_at_the_outline_are_not() -> None:
+    """Also those that contradict it: a static track inside, a moving one outside."""
+    found = motion(scene(), np.concatenate([MOVING, STATIC]))
+    assert found.label is not None and found.margin is not None
+    assert found.why[[4, 6]].tolist() == ["", ""] and found.label[[4, 6]].tolist() == ["yes", "no"]
+    assert (found.margin[[4, 6]] >= 3).all()
+    assert found.why[[0, 5, 7, 8]].tolist() == [OUTLINE] * 4
 
 
 def test_a_point_that_is_hidden_in_one_photo_is_not_asked_about() -> None:
     visible = np.ones((9, 3), dtype=bool)
     visible[4, 1] = False
-    assert isinstance(point_motion(scene(visible=visible), 0, MOVING[4], FRAMES), Undecided)
+    assert motion(scene(visible=visible), MOVING[4:5]).why.tolist() == ["point is not seen in all photos"]
+    assert motion(scene(visible=visible), MOVING[4:5], [0, 4, -1]).why.tolist() == [""]  # shorter rows end in -1
+
+
+def test_a_pixel_or_a_frame_without_a_track_is_not_decided() -> None:
+    nowhere = np.array([[20.0, 20.0]])
+    assert motion(scene(), nowhere).why.tolist() == ["point is not tracked"]
+    assert motion(scene(), MOVING[4:5], [1, 2, 4], 1).why.tolist() == ["point is not tracked"]
+    assert motion(worlds.scene({}), MOVING[4:5]).why.tolist() == ["point is not tracked"]
 
 
 def test_little_parallax_does_not_decide_no() -> None:
-    measured = point_motion(scene(parallax_px=np.full(9, 3.0)), 0, STATIC[0], FRAMES)
-    assert isinstance(measured, Measured) and measured.margin is not None and measured.margin < 2.33
+    found = motion(scene(parallax_px=np.full(9, 3.0)), STATIC[:1])
+    assert found.why[0] == "" and found.margin is not None and found.margin[0] < 2.33
 
 
 def scene_with_objects(shift: float) -> Scene:
@@ -75,11 +84,14 @@ def scene_with_objects(shift: float) -> Scene:
         world_from_object=poses,
         provenance=Provenance(expert="made up", version="1"),
     )
-    (made,) = scenes_of(worlds.clip(), {**signals, "objects": objects})
-    return made
+    return worlds.scene({**signals, "objects": objects, "depth": worlds.slope(np.array(FRAMES))})
 
 
 def test_poses_decide_except_at_the_outline() -> None:
-    border = np.array([249.0, 250.0])  # 10 px a cell: the object begins at x = 250
-    assert point_motion(scene_with_objects(1.0), 0, border, FRAMES) == Undecided(reason="at the border of an object")
-    assert isinstance(point_motion(scene_with_objects(1.0), 8, border, [8]), Undecided)
+    border, inside, beside = (np.array([[x, 250.0]]) for x in (249.0, 320.0, 100.0))  # 10 px a cell: from x = 250 on
+    made = scene_with_objects(1.0)
+    assert motion(made, border).why.tolist() == ["at the border of an object"]
+    assert motion(made, border, [8], 8).why.tolist() == ["objects are not known in all photos"]
+    found = motion(made, np.concatenate([inside, beside]))
+    assert found.label is not None and found.why.tolist() == ["", ""] and found.label.tolist() == ["yes", "no"]
+    assert motion(scene_with_objects(0.01), inside).why.tolist() == ["the object moves too little to decide"]

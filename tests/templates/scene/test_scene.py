@@ -18,9 +18,8 @@ from experts.signals import (
     Signal,
     SparsePoints,
 )
-from templates.draft import Draft
+from templates.asked import ClipQuestions, Draft, Origin
 from templates.generate import ask_clip, provenance_of
-from templates.measured import Measured, Undecided, joined
 from templates.registry import create_templates
 from templates.scene.scene import Scene, scenes_of
 from templates.settings import AskSettings
@@ -101,8 +100,7 @@ def test_a_refused_path_removes_the_signals_derived_from_it() -> None:
     for scene in scenes_of(CLIP, signals):
         assert not scene.signals.keys() & {"camera_path", "sparse_points", "depth", "tracks", "matches"}
         assert scene.gravity is not None
-    drafts = ask_clip(CLIP, signals, list(create_templates().values()), AskSettings(), 0).drafts
-    assert {d.template for d in drafts} <= {"camera_tilt"}
+    assert origins(ask_all(signals)).keys() <= {"camera_tilt"}
 
 
 def test_refused_depth_removes_the_matches_that_it_confirmed_and_no_others() -> None:
@@ -120,30 +118,35 @@ def test_provenance_includes_the_agreement() -> None:
         assert "cross_check" in {maker["expert"] for maker in provenance_of(template, [scene])}
 
 
-def drafts_of(signals: dict[str, Signal | NoEstimate]) -> list[Draft]:
-    drafts = ask_clip(CLIP, signals, list(create_templates().values()), AskSettings(), 0).drafts
-    assert drafts
-    return list(drafts)
+def ask_all(signals: dict[str, Signal | NoEstimate]) -> ClipQuestions:
+    return ask_clip(CLIP, signals, list(create_templates().values()), AskSettings(), 0)
+
+
+def origins(found: ClipQuestions) -> dict[str, Origin]:
+    """By template; one object for all its formats."""
+    by_template = {asked.template.name: asked.origin for asked in found.asked}
+    assert by_template and all(asked.origin is by_template[asked.template.name] for asked in found.asked)
+    return by_template
 
 
 def test_a_non_commercial_second_reconstruction_makes_every_label_compared_with_it_non_commercial() -> None:
-    assert all(draft.licence["commercial_ok"] for draft in drafts_of(with_check()))
+    assert all(origin.licence["commercial_ok"] for origin in origins(ask_all(with_check())).values())
     non_commercial = Provenance(expert="another", version="1", weights_licence="CC-BY-NC-4.0", commercial_ok=False)
     reads = {name: template.reads for name, template in create_templates().items()}
-    for draft in drafts_of(with_check(by=non_commercial)):
-        concerned = bool(reads[draft.template] & {"camera_path", "sparse_points"})
-        assert draft.licence["commercial_ok"] is not concerned
-        assert ("CC-BY-NC-4.0" in draft.licence["signals"]) == concerned
-        names = {maker["signal"]: maker["expert"] for maker in draft.provenance}
-        assert (names.get("camera_path_check") == "another") == ("camera_path" in reads[draft.template])
+    for name, origin in origins(ask_all(with_check(by=non_commercial))).items():
+        concerned = bool(reads[name] & {"camera_path", "sparse_points"})
+        assert origin.licence["commercial_ok"] is not concerned
+        assert ("CC-BY-NC-4.0" in origin.licence["signals"]) == concerned
+        makers = {maker["signal"]: maker["expert"] for maker in origin.provenance}
+        assert (makers.get("camera_path_check") == "another") == ("camera_path" in reads[name])
 
 
 def test_the_licence_of_every_label_covers_the_signals_that_an_agreement_compared() -> None:
     non_commercial = Provenance(expert="another", version="1", commercial_ok=False)
     signals = {**with_check(), "depth_check": depth(source=non_commercial)}
-    for draft in drafts_of({**signals, "agreement": agreement()}):
-        assert draft.licence["commercial_ok"] is False
-        assert "depth_check" in {maker["signal"] for maker in draft.provenance}
+    for origin in origins(ask_all({**signals, "agreement": agreement()})).values():
+        assert origin.licence["commercial_ok"] is False
+        assert "depth_check" in {maker["signal"] for maker in origin.provenance}
 
 
 def test_the_licence_covers_the_tracks_that_confirm_an_uncalibrated_path() -> None:
@@ -152,17 +155,8 @@ def test_the_licence_covers_the_tracks_that_confirm_an_uncalibrated_path() -> No
     tracks = replace(signals["tracks"], provenance=non_commercial)
     for sigma, may in (("measured", True), ("raw", False)):
         path = replace(signals["camera_path"], provenance=replace(worlds.SOURCE, sigma=sigma))
-        drafts = drafts_of({**signals, "camera_path": path, "tracks": tracks})
-        turned = [draft for draft in drafts if draft.template == "camera_turn"]  # reads path and gravity alone
-        assert {draft.licence["commercial_ok"] for draft in turned} == {may}
-
-
-def test_provenance_is_made_once_for_a_clip_and_a_template() -> None:
-    by_template: dict[str, set[int]] = {}
-    drafts = drafts_of(with_check())
-    for draft in drafts:
-        by_template.setdefault(draft.template, set()).add(id(draft.provenance))
-    assert {len(ids) for ids in by_template.values()} == {1} and len(drafts) > len(by_template)
+        found = origins(ask_all({**signals, "camera_path": path, "tracks": tracks}))
+        assert found["camera_turn"].licence["commercial_ok"] is may  # reads path and gravity alone
 
 
 def test_the_second_opinion_has_its_own_world_and_shares_the_other_signals() -> None:
@@ -205,17 +199,6 @@ def test_the_check_takes_its_scale_from_a_metric_path() -> None:
     np.testing.assert_allclose(second.points.xyz_world, points.xyz_world)
 
 
-def test_independent_scenes_lower_the_outlier_probability_and_dependent_ones_do_not() -> None:
-    one = Measured(value=np.array([1.0]), sigma=np.array([0.1]), label="a", margin=5.0, outlier_probability=0.02)
-    other = replace(one, value=np.array([1.05]), outlier_probability=0.003)
-    dependent, independent = joined(one, other), joined(one, other, independent=True)
-    assert isinstance(dependent, Measured) and isinstance(independent, Measured)
-    assert (dependent.outlier_probability, independent.outlier_probability) == (0.02, 0.003)
-    assert independent.sigma[0] == pytest.approx(np.hypot(0.1, 0.05))
-    against = joined(one, replace(other, label="b"), independent=True)
-    assert against == Undecided(reason="the two reconstructions give different labels")
-
-
 def test_learned_depth_is_reliable_where_another_experts_reconstruction_is() -> None:
     signals = {**with_check(), "depth": depth()}
     del signals["tracks"]
@@ -229,6 +212,20 @@ def test_learned_depth_is_reliable_where_another_experts_reconstruction_is() -> 
     assert (alone.surface(0, xy).outlier_probability == 0.02).all()
 
 
+def tilts(signals: dict[str, Signal], facts: int = 8) -> list[Draft]:
+    return worlds.drafts(worlds.ask(create_templates()["camera_tilt"], signals, facts=facts))
+
+
+def test_an_unknown_pixel_changes_no_other_on_learned_depth() -> None:
+    """Metric plans mark no point."""
+    scene = main_scene({**worlds.signals(), "depth": depth()})
+    assert scene.fitted_path is not None and scene.points is not None
+    xy = scene.points.observation_xy_px[scene.points.observation_frame == 0]
+    seen = scene.surface(0, np.concatenate([np.full((1, 2), np.nan), xy]))
+    assert np.isnan(seen.range[0]) and np.isnan(seen.outlier_probability[0])
+    np.testing.assert_array_equal(seen.outlier_probability[1:], scene.surface(0, xy).outlier_probability)
+
+
 def test_the_focal_length_of_smaller_sigma_counts_and_sigma_includes_the_difference() -> None:
     signals = worlds.signals()
     camera = worlds.CAMERA
@@ -239,13 +236,7 @@ def test_the_focal_length_of_smaller_sigma_counts_and_sigma_includes_the_differe
     other = replace(tight, intrinsics=replace(camera, fy_px=1.1 * camera.fy_px))
     assert main_scene({**signals, "calibration": other}).vfov_rad()[1] > 0.08 * np.sin(vfov)
     without_path = {"gravity": signals["gravity"], "calibration": tight}
-    (draft,) = [
-        d
-        for d in ask_clip(
-            CLIP, without_path, [create_templates()["camera_tilt"]], AskSettings(facts_per_template=1), 0
-        ).drafts
-        if d.format == "json"
-    ]
+    (draft,) = [d for d in tilts(without_path, facts=1) if d.format == "json"]
     assert draft.answer.names == ("roll", "pitch", "vfov")
     assert np.isnan(main_scene({"gravity": signals["gravity"]}).vfov_rad()).all()
 
@@ -253,5 +244,4 @@ def test_the_focal_length_of_smaller_sigma_counts_and_sigma_includes_the_differe
 def test_gravity_alone_still_asks_roll_and_pitch() -> None:
     gravity = worlds.signals()["gravity"]
     assert isinstance(gravity, Gravity)
-    drafts = ask_clip(CLIP, {"gravity": gravity}, [create_templates()["camera_tilt"]], AskSettings(), 0).drafts
-    assert {d.answer.names for d in drafts if d.format == "json"} == {("roll", "pitch")}
+    assert {d.answer.names for d in tilts({"gravity": gravity}) if d.format == "json"} == {("roll", "pitch")}

@@ -92,6 +92,21 @@ def test_a_pixel_without_a_point_is_unknown() -> None:
     assert np.isnan(seen.xyz_cam).all() and np.isnan(seen.outlier_probability).all()
 
 
+def test_pixels_of_several_frames_at_once_give_what_each_frame_gives_alone() -> None:
+    """Frames with dense depth, frames with sparse points, and one without either."""
+    scene = worlds.scene({**worlds.signals(), "depth": worlds.slope(worlds.FRAMES[:3])})
+    frames = np.repeat([*worlds.FRAMES[:6], 1], 40)
+    points = scene.points
+    assert points is not None
+    own = [points.observation_xy_px[points.observation_frame == frame][:40] for frame in worlds.FRAMES[:6]]
+    xy = np.concatenate([*(np.resize(each, (40, 2)) for each in own), own[0][:1].repeat(40, axis=0)])
+    order = np.random.default_rng(0).permutation(len(xy))
+    together = scene.surface(frames[order], xy[order]).range
+    alone = np.concatenate([scene.surface(int(frame), xy[frames == frame]).range for frame in [*worlds.FRAMES[:6], 1]])
+    np.testing.assert_array_equal(together, alone[order])
+    assert np.isfinite(alone[:240]).all() and np.isnan(alone[240:]).all()
+
+
 def test_without_points_every_pixel_is_unknown() -> None:
     scene = scene_with_points(np.empty((0, 2)), np.empty(0))
     assert np.isnan(scene.surface(0, CLUSTER).range).all()
@@ -112,7 +127,7 @@ def depth_of(z: np.ndarray) -> Depth:
 @given(x=st.integers(0, 63), y=st.integers(0, 47), z=st.floats(0.5, 50))
 def test_dense_points_lie_on_the_ray_of_their_pixel(x: int, y: int, z: float) -> None:
     xy = np.array([[float(x), float(y)]])
-    seen = dense_surface(depth_of(np.full((48, 64), z)), CAMERA, 7, xy)
+    seen = dense_surface(depth_of(np.full((48, 64), z)), CAMERA, np.zeros(1, dtype=np.int64), xy)
     np.testing.assert_allclose(CAMERA.project(seen.xyz_cam), xy, atol=1e-6)
     np.testing.assert_allclose(seen.xyz_cam[0, 2], z, rtol=1e-6)
     np.testing.assert_allclose(seen.range_relative_sigma, 0.01, rtol=1e-3)
@@ -121,7 +136,7 @@ def test_dense_points_lie_on_the_ray_of_their_pixel(x: int, y: int, z: float) ->
 def test_dense_depth_near_a_depth_edge_has_a_large_sigma() -> None:
     z = np.full((48, 64), 2.0)
     z[:, 32:] = 6.0
-    seen = dense_surface(depth_of(z), CAMERA, 7, np.array([[30.0, 24], [10, 24], [33, 24]]))
+    seen = dense_surface(depth_of(z), CAMERA, np.zeros(3, dtype=np.int64), np.array([[30.0, 24], [10, 24], [33, 24]]))
     assert seen.range_relative_sigma[0] > 0.3 and seen.range_relative_sigma[2] > 0.1
     assert seen.range_relative_sigma[1] < 0.02
 
@@ -129,4 +144,6 @@ def test_dense_depth_near_a_depth_edge_has_a_large_sigma() -> None:
 def test_dense_depth_with_a_hole_is_unknown() -> None:
     z = np.full((48, 64), 2.0)
     z[24, 30] = np.nan
-    assert np.isnan(dense_surface(depth_of(z), CAMERA, 7, np.array([[30.0, 24]])).xyz_cam).all()
+    assert np.isnan(
+        dense_surface(depth_of(z), CAMERA, np.zeros(1, dtype=np.int64), np.array([[30.0, 24]])).xyz_cam
+    ).all()

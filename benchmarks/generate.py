@@ -1,0 +1,78 @@
+"""Questions per second: one template at a time on exact signals, undrawn, and all templates with everything that a clip
+costs. `--beside FOLDER`: a checkout of another commit, measured by turns with this one.
+
+    python -m benchmarks.generate [--beside FOLDER]
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+_TEMPLATES = [
+    "range_ratio",
+    "camera_tilt",
+    "place_direction",
+    "camera_turn",
+    "camera_travel",
+    "path_map",
+    "route_order",
+    "navigate",
+]
+_COUNTS = (200, 2000)
+_ROUNDS = 2
+_MEASURE = """
+import json, sys, time
+import numpy as np
+from spatial_engine.rendering import as_clip, camera_paths, true_signals
+from spatial_engine.rendering.rooms import random_room
+from templates.generate import ask_clip
+from templates.registry import create_templates
+from templates.settings import AskSettings
+
+names, counts = json.loads(sys.argv[1])
+scene = random_room(np.random.default_rng(1), frames=120, width_px=320, height_px=240, path=camera_paths.walk)
+clip = as_clip(scene)
+signals = true_signals(scene, clip, clip.frames.tolist())
+templates = create_templates()
+found = {}
+for name in names:
+    for count in counts:
+        settings = AskSettings(facts_per_template=count)
+        rates = []
+        for _ in range(3):
+            start = time.perf_counter()
+            asked = ask_clip(clip, signals, [templates[name]], settings, 0)
+            seconds = time.perf_counter() - start
+            rates.append((seconds, len(asked.drafts) if hasattr(asked, "drafts") else len(asked)))
+        found[f"{name} {count}"] = min(rates)[::-1]
+print(json.dumps(found))
+"""
+
+
+def measured(tree: Path) -> dict[str, tuple[int, float]]:
+    """Questions and seconds by template and number of facts, with the code in `tree`, on one core."""
+    environment = {**os.environ, "PYTHONPATH": str(tree), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    words = [sys.executable, "-c", _MEASURE, json.dumps([_TEMPLATES, _COUNTS])]
+    done = subprocess.run(words, cwd=tree, env=environment, capture_output=True, text=True, check=True)
+    return {name: (int(number), float(seconds)) for name, (number, seconds) in json.loads(done.stdout).items()}
+
+
+def main() -> None:
+    """Prints one line per template: the best of several rounds."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--beside", type=Path, help="checkout of another commit")
+    beside = parser.parse_args().beside
+    trees = [Path(__file__).parents[1], *([beside.resolve()] if beside else [])]
+    rounds = [[measured(tree) for tree in trees] for _ in range(_ROUNDS)]
+    print(f"{'template and facts':24}" + "".join(f"{tree.name[:12]:>14} q/s" for tree in trees))
+    for name in rounds[0][0]:
+        rates = [max(found[k][name][0] / found[k][name][1] for found in rounds) for k in range(len(trees))]
+        ratio = f"{rates[0] / rates[1]:10.1f} times" if beside and rates[1] else ""
+        print(f"{name:24}" + "".join(f"{rate:18.0f}" for rate in rates) + ratio)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""Small keys of the questions of all clips: what the balance needs to know of each, as integers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Bool, Int64
+
+from templates.asked import Asked
+from templates.chance import Chance
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keys:
+    """One row per question, sorted by clip, fact and format."""
+
+    asked: Sequence[Asked]
+    part: Int64[np.ndarray, "n"]
+    """Index in `asked`, ..."""
+    row: Int64[np.ndarray, "n"]
+    """... and row there."""
+    template: Int64[np.ndarray, "n"]
+    leaf: Int64[np.ndarray, "n"]
+    format: Int64[np.ndarray, "n"]
+    words: Int64[np.ndarray, "n"]
+    """What the right answer says, in the order of the words; 0: nothing that can be compared."""
+    fact: Int64[np.ndarray, "n"]
+    draw: np.ndarray
+    """A random number of each question, which depends on fact, format and seed alone."""
+    options: Int64[np.ndarray, "n"]
+    """Number of options of a choice, "cannot be determined" aside; 0 for other formats."""
+    yes_no: Bool[np.ndarray, "n"]
+    offers: Bool[np.ndarray, "n"]
+    """Whether "cannot be determined" is offered, ..."""
+    unanswerable: Bool[np.ndarray, "n"]
+    """... and right."""
+
+    @classmethod
+    def of(cls, asked: Sequence[Asked], seed: int) -> "Keys":
+        """Of questions in any order."""
+        counts = [len(part) for part in asked]
+        part = np.repeat(np.arange(len(asked)), counts)
+        row = np.concatenate([np.empty(0, dtype=np.int64), *(np.arange(count) for count in counts)])
+        fact_ids = np.concatenate([np.empty(0, dtype="<U16"), *(one.fact_ids for one in asked)])
+        fact = np.unique(fact_ids, return_inverse=True)[1]
+        words = np.concatenate([np.array([""]), *(one.right_words() for one in asked)])
+        clip, template, leaf, format = (
+            _codes([value(one) for one in asked])[part]
+            for value in (_clip, lambda a: a.template.name, lambda a: a.template.ability, lambda a: a.format)
+        )
+        chance = Chance.of(fact_ids.tolist(), seed)
+        draw = np.take_along_axis(
+            chance.uniform("order of dropping", int(format.max(initial=0)) + 1), format[:, None], 1
+        )
+        keys = cls(
+            asked=asked,
+            part=part,
+            row=row,
+            template=template,
+            leaf=leaf,
+            format=format,
+            words=np.unique(words, return_inverse=True)[1][1:],
+            fact=fact,
+            draw=draw[:, 0],
+            options=np.array([one.count_options() if one.format == "choice" else 0 for one in asked], dtype=np.int64)[
+                part
+            ],
+            yes_no=np.array([one.format == "yes_no" for one in asked], dtype=bool)[part],
+            offers=_flags([one.offers_undetermined() for one in asked]),
+            unanswerable=_flags([one.offers_undetermined() & one.unanswerable() for one in asked]),
+        )
+        return keys.take(np.lexsort((format, fact, clip)))
+
+    def __len__(self) -> int:
+        """Number of questions."""
+        return len(self.part)
+
+    def take(self, rows: np.ndarray) -> "Keys":
+        """The rows at the given indices, or where a mask is true."""
+        columns = {name: value[rows] for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+        return replace(self, **columns)
+
+    def in_order_of_dropping(self, rows: Int64[np.ndarray, "k"]) -> Int64[np.ndarray, "k"]:
+        """The rows, first those whose fact is asked in other formats too, then by chance."""
+        formats = np.bincount(self.fact, minlength=1)[self.fact]
+        return rows[np.lexsort((self.draw[rows], -formats[rows]))]
+
+    def first_dropped(self, rows: Int64[np.ndarray, "k"], surplus: int) -> Int64[np.ndarray, "d"]:
+        """The first `surplus` rows in that order; none if it is 0 or less."""
+        return self.in_order_of_dropping(rows)[: max(surplus, 0)]
+
+
+def groups(*columns: np.ndarray) -> list[Int64[np.ndarray, "k"]]:
+    """Rows with equal values in all columns, in the order of the values."""
+    if not len(columns[0]):
+        return []
+    codes = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)[1].ravel()
+    order = np.argsort(codes, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
+
+
+def _clip(asked: Asked) -> str:
+    return asked.clip_id
+
+
+def _codes(values: list[str]) -> Int64[np.ndarray, "p"]:
+    return np.unique(np.array(values, dtype=np.str_), return_inverse=True)[1]
+
+
+def _flags(parts: list[np.ndarray]) -> Bool[np.ndarray, "n"]:
+    return np.concatenate([np.empty(0, dtype=bool), *parts])

@@ -1,0 +1,100 @@
+"""The answers to many facts in one format: stacks of one type or of several, and why other facts have none."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Bool, Float64, Int64
+
+from templates.answers.answer import Answer
+from templates.columns import Texts
+
+NOT_CONFIRMED = "not confirmed by an independent measurement"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """Typed answers to n facts. A row belongs to at most one stack."""
+
+    why: Texts
+    """Why a fact has no answer in this format; "" where it has one."""
+    stacks: tuple[tuple[Int64[np.ndarray, "_"], Answer], ...]
+    """Rows and their answers."""
+
+    def __post_init__(self) -> None:
+        """Raises `ValueError` for stacks with more or fewer answers than rows."""
+        for rows, answer in self.stacks:
+            if odd := answer.lengths() - {len(rows)}:
+                raise ValueError(f"{type(answer).__name__} has columns of {sorted(odd)} rows for {len(rows)} facts")
+
+    @classmethod
+    def of(cls, answer: Answer, why: Texts) -> "Answers":
+        """One stack that covers all rows; those with a reason have no answer."""
+        return cls(why=why, stacks=((np.arange(len(why)), answer),))
+
+    @classmethod
+    def either(cls, which: Bool[np.ndarray, "n"], one: Answer, other: Answer, why: Texts) -> "Answers":
+        """`one` where `which` is true, else `other`; both cover all rows."""
+        rows = [np.flatnonzero(which), np.flatnonzero(~which)]
+        return cls(why=why, stacks=tuple((r, s.take(r)) for r, s in zip(rows, (one, other), strict=True) if len(r)))
+
+    def __len__(self) -> int:
+        """Number of rows, refused ones included."""
+        return len(self.why)
+
+    @cached_property
+    def p_right(self) -> Float64[np.ndarray, "n"]:
+        """Probability that each answer is right; 0 where there is none."""
+        p = np.zeros(len(self))
+        for rows, answer in self.stacks:
+            p[rows] = answer.p_right()
+        return np.where(self.why == "", p, 0.0)
+
+    def gated(self, min_confidence: float) -> "Answers":
+        """The answers; those with a smaller P(right) have a reason instead."""
+        why = self.why.astype(object)
+        for rows, answer in self.stacks:
+            outlier = np.broadcast_to(1 - np.asarray(answer.outlier_probability) < min_confidence, len(rows))
+            why[rows] = np.where(self.why[rows] == "", np.where(outlier, NOT_CONFIRMED, answer.refusal), self.why[rows])
+        passed = (self.why == "") & (self.p_right >= min_confidence)
+        return Answers(why=np.where(passed, "", why).astype(np.str_), stacks=self.stacks)
+
+    def refused(self, why: Texts) -> "Answers":
+        """The answers; rows without a reason take that of `why`."""
+        return Answers(why=np.where(self.why == "", why, self.why), stacks=self.stacks)
+
+    def take(self, rows: Int64[np.ndarray, "k"]) -> "Answers":
+        """The rows at the given indices."""
+        stacks = []
+        for own, answer in self.stacks:
+            at = np.full(len(self), -1)
+            at[own] = np.arange(len(own))
+            chosen = at[rows]
+            if (chosen >= 0).any():
+                stacks.append((np.flatnonzero(chosen >= 0), answer.take(chosen[chosen >= 0])))
+        return Answers(why=self.why[rows], stacks=tuple(stacks))
+
+    def row(self, k: int) -> Answer:
+        """One answer."""
+        for rows, answer in self.stacks:
+            if len(found := np.flatnonzero(rows == k)):
+                return answer.row(int(found[0]))
+        raise IndexError(f"row {k} has no answer: {self.why[k]}")
+
+    def labels(self) -> Texts:
+        """The word of each answer that is a label; "" for others."""
+        words = np.full(len(self), "", dtype=object)
+        for rows, answer in self.stacks:
+            if answer.name == "label":
+                words[rows] = answer.text  # type: ignore[attr-defined]
+        return words.astype(np.str_)
+
+    def repeat(self, rows: Sequence[int], k: int) -> Bool[np.ndarray, "r"]:
+        """Whether the answers in `rows` agree with that of row k, within their tolerances."""
+        for own, answer in self.stacks:
+            if len(found := np.flatnonzero(own == k)):
+                at = np.searchsorted(own, rows)
+                same = (at < len(own)) & (own[np.minimum(at, len(own) - 1)] == rows)
+                return same & np.asarray(answer.take(np.minimum(at, len(own) - 1)).repeats(answer.row(int(found[0]))))
+        return np.zeros(len(rows), dtype=bool)

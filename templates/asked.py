@@ -1,0 +1,220 @@
+"""The questions of one clip as columns, and the reasons why other facts were not asked. Small and picklable."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Bool, Float64, Int64
+
+from templates.answers import Answer
+from templates.answers.answers import Answers
+from templates.columns import Json, Texts
+from templates.facts import Facts
+from templates.media import Drawing, Medium
+from templates.offer import Offer
+from templates.question import FormatName, Option, Phrasing
+from templates.template import Template
+from templates.unanswerable import UNDETERMINED
+from templates.wording import Wording
+
+Choose = Callable[[str, int], int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """Where the answers of one template about one clip come from."""
+
+    provenance: tuple[Mapping[str, Json], ...]
+    """Of every signal of every scene that the answers depend on."""
+    licence: Mapping[str, Json]
+    """{"footage": ..., "signals": [...], "commercial_ok": bool}"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """The certain facts of one template about one clip in one format, before letters, words and pictures are made."""
+
+    template: Template
+    clip_id: str
+    format: FormatName
+    facts: Facts
+    fact_ids: Texts
+    answers: Answers
+    """Typed, with σ and tolerance; they define what is *right*."""
+    offer: Offer | None
+    """None where the format has no options."""
+    evidence: Mapping[str, np.ndarray]
+    p_right: Float64[np.ndarray, "n"]
+    origin: Origin
+    seed: int
+
+    def __len__(self) -> int:
+        """Number of questions."""
+        return len(self.fact_ids)
+
+    def take(self, rows: Int64[np.ndarray, "k"]) -> "Asked":
+        """The questions at the given indices."""
+        return replace(
+            self,
+            facts=self.facts.take(rows),
+            fact_ids=self.fact_ids[rows],
+            answers=self.answers.take(rows),
+            offer=None if self.offer is None else self.offer.take(rows),
+            evidence={name: column[rows] for name, column in self.evidence.items()},
+            p_right=self.p_right[rows],
+        )
+
+    def right_words(self) -> Texts:
+        """What the right answers say, for the balance: the word of a label, yes or no, the number of a point; "" for
+        numbers and pictures."""
+        if self.offer is None or self.offer.options is None or self.offer.options.ndim == 2:
+            return self.answers.labels()
+        assert self.offer.right is not None
+        if self.format == "yes_no":
+            return np.array(["yes", "no"])[self.offer.right]
+        return np.full(len(self), "") if self.offer.options.ndim == 4 else (1 + self.offer.right).astype(np.str_)
+
+    def count_options(self) -> int:
+        """How many options each question offers, "cannot be determined" aside."""
+        return 0 if self.offer is None or self.offer.options is None else self.offer.options.shape[1]
+
+    def right_option(self, k: int) -> int:
+        """Index of the right option of a choice."""
+        assert self.offer is not None and self.offer.right is not None
+        return int(self.offer.right[k])
+
+    def offers_undetermined(self) -> Bool[np.ndarray, "n"]:
+        """Whether each question offers "cannot be determined"."""
+        offered = None if self.offer is None else self.offer.undetermined
+        return np.zeros(len(self), dtype=bool) if offered is None else offered
+
+    def unanswerable(self) -> Bool[np.ndarray, "n"]:
+        """Whether that is the answer of each question."""
+        return np.asarray(self.answers.labels() == UNDETERMINED)
+
+    @cached_property
+    def _rows(self) -> list[dict[str, Json]]:
+        return self.facts.to_json()
+
+    def drafts(self) -> "Iterator[Draft]":
+        """Each question in words."""
+        return (self.draft(k) for k in range(len(self)))
+
+    def draft(self, k: int, choose: "Choose | None" = None) -> "Draft":
+        """One question in words. `choose` takes a key and the number of wordings, and returns the index of one; by
+        default the first."""
+        fact = self._rows[k]
+        answer, offer = self.answers.row(k), None if self.offer is None else self.offer.take(np.array([k]))
+        phrasing = self.template.phrase(self.format, fact, answer, offer)
+        wording = self.template.wording(phrasing.wording or self.format)
+        key = f"{self.template.name}/{phrasing.wording or self.format}"
+        prompt = wording.prompts[0 if choose is None else choose(key, len(wording.prompts))]
+        options, media, right = _options(self.format, phrasing, offer, wording)
+        return Draft(
+            clip_id=self.clip_id,
+            template=self.template.name,
+            ability=self.template.ability,
+            format=self.format,
+            fact=fact,
+            fact_id=str(self.fact_ids[k]),
+            answer=answer,
+            instructions=wording.instructions,
+            prompt=prompt.format(**phrasing.values),
+            media=media,
+            options=options,
+            written=right if phrasing.answer is None else phrasing.answer,
+            evidence=_known({name: column[k] for name, column in self.evidence.items()})
+            | {"p_right": round(float(self.p_right[k]), 4)},
+            origin=self.origin,
+            seed=self.seed,
+        )
+
+
+def _options(
+    format: FormatName, phrasing: Phrasing, offer: Offer | None, wording: Wording
+) -> tuple[tuple[Option, ...], tuple[Medium, ...], Json]:
+    """The options, the media, and the right answer as far as the offer decides it."""
+    if offer is None or offer.options is None or offer.right is None:
+        return (), phrasing.media, None
+    values, right = offer.values(0), int(offer.right[0])
+    if format == "yes_no":
+        return (), (*phrasing.media, *map(_drawing, values)), ("yes", "no")[right]
+    if offer.options.ndim == 4:
+        options = [Option(shown=_drawing(value)) for value in values]
+    elif offer.options.ndim == 3:
+        options = [Option(shown=wording.options[str(n)], value=value) for n, value in enumerate(values, start=1)]
+    else:
+        texts = phrasing.options or tuple(wording.options[value] for value in values)
+        options = [Option(shown=text, value=value) for text, value in zip(texts, values, strict=True)]
+    if offer.undetermined is not None and offer.undetermined[0]:
+        options.append(Option(shown=wording.options[UNDETERMINED], value=UNDETERMINED))
+    return tuple(options), phrasing.media, right
+
+
+def _drawing(path: list[list[float | None]]) -> Drawing:
+    return Drawing(polylines=(tuple((x, y) for x, y in path if x is not None and x == x),))  # type: ignore[misc]
+
+
+def _known(evidence: Mapping[str, Json]) -> dict[str, Json]:
+    """Plain values, without NaN and ""."""
+    plain = {name: v.tolist() if isinstance(v, np.generic | np.ndarray) else v for name, v in evidence.items()}
+    return {name: value for name, value in plain.items() if value != "" and value == value}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """One question in words, before its letters, ids of media and pictures are assigned."""
+
+    clip_id: str
+    template: str
+    ability: str
+    """Leaf of the tree."""
+    format: FormatName
+    fact: Mapping[str, Json]
+    """Parameters of the template."""
+    fact_id: str
+    answer: Answer
+    instructions: str
+    """What is the same for every question of this kind; with the prompt it is complete."""
+    prompt: str
+    media: tuple[Medium, ...]
+    options: tuple[Option, ...] = ()
+    """In provisional order."""
+    written: Json = None
+    """The answer in the form of the format; for a choice, the index of the right option. None: the typed answer gives
+    it (`Answer.to_json`)."""
+    evidence: Mapping[str, Json]
+    origin: Origin
+    seed: int
+
+    def with_tolerance(self) -> "Draft":
+        """The question; its prompt says which error still counts as right, where it asks for a number or a point."""
+        words = "" if self.options or self.format == "yes_no" else self.answer.tolerance_in_words()
+        return replace(self, prompt=f"{self.prompt} Counts as right: {words}.") if words else self
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """Facts that were not asked, counted by reason."""
+
+    clip_id: str
+    template: str
+    ability: str
+    format: FormatName | None
+    """None where the fact was not measured, or none was proposed."""
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClipQuestions:
+    """Everything that `templates.generate` makes of one clip."""
+
+    clip_id: str
+    asked: tuple[Asked, ...]
+    refusals: tuple[Refusal, ...]
+
+    def __len__(self) -> int:
+        """Number of questions."""
+        return sum(map(len, self.asked))

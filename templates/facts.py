@@ -1,0 +1,171 @@
+"""Parameters of facts as columns; JSON, ids and pixels follow from what a template declares."""
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from templates.columns import ColumnError, Columns, ColumnType, Json, column_types
+
+AnyFacts = TypeVar("AnyFacts", bound="Facts")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts(Columns):
+    """Parameters of many facts in terms of the media alone: frames, pixels, names; nothing that depends on the choice
+    of world. Any scene of the footage can measure them again.
+
+    The names of columns of pixels end in `_px`; pixels are full-size, rounded to 0.1. Those of columns of frames begin
+    with `frame`.
+    """
+
+    def to_json(self) -> list[dict[str, Json]]:
+        """The parameters of each fact. Where a row of a ragged column ends, its list ends; unknown pixels are null."""
+        columns = {name: _to_json(getattr(self, name), declared) for name, declared in column_types(type(self)).items()}
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    @classmethod
+    def from_json(cls: type[AnyFacts], rows: Sequence[Mapping[str, Json]]) -> AnyFacts:
+        """The inverse of `to_json`. Raises `ColumnError` for parameters that are missing, unknown or malformed."""
+        declared = column_types(cls)
+        for row in rows:
+            if odd := sorted(row.keys() ^ declared.keys()):
+                raise ColumnError(f"{cls.__name__} has the columns {', '.join(declared)}; missing or unknown: {odd}")
+        return cls(
+            **{
+                name: _from_json(f"{cls.__name__}.{name}", [row[name] for row in rows], kind)
+                for name, kind in declared.items()
+            }
+        )
+
+    @classmethod
+    def none(cls: type[AnyFacts]) -> AnyFacts:
+        """No facts."""
+        return cls.from_json([])
+
+    def ids(self, clip_id: str, template: str) -> list[str]:
+        """Stable identity of each fact about that clip: 16 hex digits."""
+        texts = (json.dumps([clip_id, template, row], sort_keys=True, separators=(",", ":")) for row in self.to_json())
+        return [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts]
+
+    def rounded(self: AnyFacts) -> AnyFacts:
+        """The facts with pixels rounded to 0.1, as they are written."""
+        return self.with_pixels(lambda xy_px: np.round(xy_px, 1))
+
+    def moved(self: AnyFacts, by_px: np.ndarray) -> AnyFacts:
+        """The facts with every pixel moved by x, y."""
+        return self.with_pixels(lambda xy_px: xy_px + np.resize(by_px, xy_px.shape[-1]))
+
+    @classmethod
+    def has_pixels(cls) -> bool:
+        """Whether there are columns of pixels."""
+        return any(_is_pixels(name) for name, _ in _leaves(cls))
+
+    def pixels(self) -> np.ndarray:
+        """All pixels of each fact: (n, k, 2); NaN where there are fewer."""
+        found = [
+            column.reshape(len(self), math.prod(column.shape[1:]) // 2, 2)
+            for name, column in self._arrays()
+            if _is_pixels(name)
+        ]
+        return np.concatenate([np.empty((len(self), 0, 2)), *found], axis=1)
+
+    def all_frames(self) -> np.ndarray:
+        """All frames of each fact: (n, k); -1 where there are fewer."""
+        found = [
+            column.reshape(len(self), math.prod(column.shape[1:]))
+            for name, column in self._arrays()
+            if name.startswith("frame") and not _is_pixels(name)
+        ]
+        return np.concatenate([np.empty((len(self), 0), dtype=np.int64), *found], axis=1)
+
+    def others(self) -> np.ndarray:
+        """Integer keys (n, k) that are equal where everything but pixels and frames is equal."""
+        keys = []
+        for name, column in self._arrays():
+            if not _is_pixels(name) and not name.startswith("frame") and column.dtype.kind != "f":
+                flat = column.reshape(len(column), math.prod(column.shape[1:]))
+                keys.append(
+                    flat if flat.dtype.kind in "iub" else np.unique(flat, return_inverse=True)[1].reshape(flat.shape)
+                )
+        return np.concatenate([np.empty((len(self), 0), dtype=np.int64), *keys], axis=1)
+
+    def distinct(self: AnyFacts) -> AnyFacts:
+        """The facts without repetitions, in their order."""
+        flat = [column.reshape(len(column), math.prod(column.shape[1:])) for _, column in self._arrays()]
+        keys = [np.unique(part, return_inverse=True)[1].reshape(part.shape) for part in flat]
+        return self.take(np.sort(np.unique(np.concatenate(keys, axis=1), axis=0, return_index=True)[1]))
+
+    def _arrays(self) -> Iterator[tuple[str, np.ndarray]]:
+        for name in column_types(type(self)):
+            column = getattr(self, name)
+            yield from column._arrays() if isinstance(column, Facts) else [(name, column)]
+
+    def with_pixels(self: AnyFacts, change: Callable[[np.ndarray], np.ndarray]) -> AnyFacts:
+        """The facts with `change` applied to every column of pixels: (n, 2), or (n, k, 2) where a fact has several."""
+        changed: dict[str, Any] = {}
+        for name in column_types(type(self)):
+            column = getattr(self, name)
+            if isinstance(column, Facts):
+                changed[name] = column.with_pixels(change)
+            elif _is_pixels(name):
+                changed[name] = change(column)
+        return replace(self, **changed)
+
+
+def joined_facts(parts: Sequence[Facts]) -> Facts:
+    """The rows of several tables of one class. Shorter rows of ragged columns are filled."""
+    return type(parts[0]).from_json([row for part in parts for row in part.to_json()])
+
+
+def _is_pixels(name: str) -> bool:
+    return name.endswith("_px")
+
+
+def _leaves(table: type[Columns]) -> Iterator[tuple[str, ColumnType]]:
+    for name, declared in column_types(table).items():
+        yield from _leaves(declared.table) if declared.table else [(name, declared)]
+
+
+_BLANK: dict[str, Json] = {"int": -1, "float": np.nan, "text": "", "bool": False}
+"""What fills a row where it ends, by kind of column; NaN also stands for unknown numbers."""
+
+
+def _to_json(column: Any, declared: ColumnType) -> list[Json]:
+    if isinstance(column, Facts):
+        return column.to_json()
+    rows: list[Json] = column.tolist()
+    if declared.ragged:
+        blank = np.isnan(column) if declared.kind == "float" else column == _BLANK[declared.kind]
+        ends = (~blank.any(axis=tuple(range(2, column.ndim)))).sum(axis=1).tolist()
+        return [row[:end] for row, end in zip(rows, ends, strict=True)]
+    if declared.kind != "float":
+        return rows
+    known = ~np.isnan(column).any(axis=tuple(range(1, column.ndim)))
+    return [row if is_known else None for row, is_known in zip(rows, known.tolist(), strict=True)]
+
+
+def _from_json(where: str, values: list[Json], declared: ColumnType) -> Any:
+    if declared.table is not None:
+        assert issubclass(declared.table, Facts)
+        return declared.table.from_json(values)
+    lengths = tuple(int(axis) for axis in declared.axes[1:] if axis.isdigit())
+    blank = np.full(lengths, _BLANK[declared.kind])
+    shape: tuple[int, ...] = (len(values), *lengths)
+    try:
+        if declared.ragged:
+            longest = max([1, *map(len, values)])
+            values = [[*value, *[blank] * (longest - len(value))] for value in values]
+            shape = (len(values), longest, *lengths)
+        elif declared.kind == "float":
+            values = [blank if value is None else value for value in values]
+        column = np.array(values) if math.prod(shape) else np.empty(shape, dtype=blank.dtype)
+    except (TypeError, ValueError) as error:
+        raise ColumnError(
+            f"{where} is malformed: {error}; declared: {declared.kind} ({', '.join(declared.axes)})"
+        ) from error
+    return column

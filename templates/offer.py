@@ -1,0 +1,54 @@
+"""What questions offer beside their prompt, as columns: it is decided with the answers, before anything is worded."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Int64
+
+from templates.columns import Json, Texts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """Options of n questions."""
+
+    why: Texts
+    """Why no question can be made ("no room for distinct wrong points"); "" where one can."""
+    options: np.ndarray | None = None
+    """Values of the options: words (n, o), pixels (n, o, 2) or paths (n, o, k, 2). None: the format has none."""
+    right: Int64[np.ndarray, "n"] | None = None
+    """Index of the right option. Of a single drawing that yes or no is asked about: 0 if it is right, else 1."""
+    undetermined: Bool[np.ndarray, "n"] | None = None
+    """Whether the last option is "cannot be determined", which is not among `options`. None: it never is."""
+
+    def __post_init__(self) -> None:
+        """Raises `ValueError` where a question lacks options or has no right one. Rows with a reason mean nothing."""
+        if self.options is None:
+            return
+        rows = {len(part) for part in (self.options, self.right, self.undetermined) if part is not None}
+        if self.right is None or rows != {len(self.why)}:
+            raise ValueError(f"Offer has columns of {rows} rows; allowed: options and right of {len(self.why)} rows")
+        most = self.options.shape[1] - 1 + (0 if self.undetermined is None else self.undetermined.astype(int))
+        most = np.broadcast_to(np.maximum(most, 1), len(self.why))
+        odd = np.flatnonzero((self.why == "") & ((self.right < 0) | (self.right > most)))
+        if len(odd):
+            raise ValueError(f"Offer.right is {self.right[odd[0]]} in row {odd[0]}; allowed: 0 to {most[odd[0]]}")
+
+    def take(self, rows: Int64[np.ndarray, "k"]) -> "Offer":
+        """The rows at the given indices."""
+        options, right, undetermined = (
+            None if part is None else part[rows] for part in (self.options, self.right, self.undetermined)
+        )
+        return Offer(why=self.why[rows], options=options, right=right, undetermined=undetermined)
+
+    def values(self, k: int) -> list[Json]:
+        """The values of the options of one question."""
+        found: list[Json] = [] if self.options is None else self.options[k].tolist()
+        return found
+
+
+def fixed_options(words: Sequence[str], answers: Texts) -> Offer:
+    """The same words for every question. A question whose answer is none of them is offered none."""
+    options = np.broadcast_to(np.array(words), (len(answers), len(words)))
+    return Offer(why=np.full(len(answers), ""), options=options, right=(options == answers[:, None]).argmax(axis=1))

@@ -1,0 +1,75 @@
+"""Comparing answers with a reference scene: also at pixels nearby."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from templates.answers import Label
+from templates.columns import ColumnError
+from templates.perception.geometry import RangeRatio
+from templates.perception.relation import PlaceDirection
+from templates.scene.scene import Scene
+from templates.truth import Claim, compare_all, verdict
+from tests.templates import worlds
+
+RATIO = RangeRatio()
+NEAR, FAR = [100.5, 240.5], [540.5, 200.5]
+
+
+def step() -> Scene:
+    """Two walls: 2 units away on the left, 6 on the right of x = 320."""
+    depth = worlds.slope()
+    z = np.full_like(depth.z, 6.0)
+    z[:, :, :32] = 2.0
+    return worlds.scene({**worlds.signals(), "depth": replace(depth, z=z)})
+
+
+def claim(a_px: list[float], b_px: list[float] | None, says: str = "1") -> Claim:
+    said = Label(text=says, margin=9.0)
+    return Claim(format="choice", fact={"frame": 0, "a_px": a_px, "b_px": b_px}, predictions=(said,))
+
+
+def test_right_wrong_and_undecided_claims() -> None:
+    claims = [claim(NEAR, FAR), claim(NEAR, FAR, "2"), claim(FAR, NEAR), claim(NEAR, None)]
+    found = compare_all(RATIO, claims, step())
+    assert [comparison.right for comparison in found] == [True, False, False, None]
+    assert found[3].reason == "truth: distance of a marked point is not known"
+    assert isinstance(found[0].target, Label) and found[0].target.text == "1"
+
+
+def test_a_verdict_that_changes_within_a_few_pixels_does_not_count() -> None:
+    """Of several claims at once, each for itself."""
+    near_edge = [340.5, 240.5]
+    claims = [claim(NEAR, FAR), claim(NEAR, near_edge), claim(NEAR, FAR, "2"), claim(NEAR, None)]
+    strict = compare_all(RATIO, claims, step(), slack_px=0.0)
+    assert [comparison.right for comparison in strict] == [True, True, False, None]
+    nudged = compare_all(RATIO, claims, step(), slack_px=30.0)
+    assert [comparison.right for comparison in nudged] == [True, None, False, None]
+    assert nudged[1].reason == "truth differs within a few pixels"
+    assert nudged[3].reason == "truth: distance of a marked point is not known"
+    assert compare_all(RATIO, [], step(), slack_px=30.0) == []
+
+
+def test_one_wrong_prediction_makes_a_claim_wrong() -> None:
+    said = claim(NEAR, FAR)
+    both = replace(said, predictions=(*said.predictions, Label(text="2", margin=9.0)))
+    assert [c.right for c in compare_all(RATIO, [both, said], step())] == [False, True]
+
+
+def test_claims_of_several_formats_are_compared_together() -> None:
+    drafts = worlds.drafts(worlds.ask(RATIO, worlds.signals()))
+    claims = [Claim(format=d.format, fact=dict(d.fact), predictions=(d.answer,)) for d in drafts]
+    together = [c.right for c in compare_all(RATIO, claims, worlds.scene(worlds.signals()))]
+    alone = [verdict(RATIO, d.format, dict(d.fact), d.answer, worlds.scene(worlds.signals())) for d in drafts]
+    assert together == alone and {d.format for d in drafts} == {"choice", "numeric"}
+
+
+def test_facts_of_another_template_are_refused() -> None:
+    with pytest.raises(ColumnError, match="FramePairs has the columns frame_from, frame_seen_from"):
+        compare_all(PlaceDirection(), [claim(NEAR, FAR)], step())
+
+
+def test_a_scene_without_signals_decides_nothing() -> None:
+    (found,) = compare_all(RATIO, [claim(NEAR, FAR)], worlds.scene({}))
+    assert found.right is None and found.reason.startswith("truth: ")
