@@ -30,9 +30,9 @@ _MIN_IN_PLANE = 0.8
 """Smallest ratio of the path's extent on the map to that in space: a floor plan does not show vertical motion."""
 _MAX_PITCH_FOR_HEADING = np.radians(60.0)
 _OPTIONS = 4
-_MIN_BEND = 0.15
-"""Least distance of the path from the straight line between its ends, over its largest radius: a straight path is the
-same on every map but for its direction."""
+_MIN_BEND = 0.08
+"""Least distance of the path from the straight line between its ends, over its largest radius (an arc of 37°): a
+straight path is the same on every map but for its direction."""
 
 
 @dataclass(frozen=True, kw_only=True)
