@@ -26,7 +26,7 @@ class BalanceSettings:
     """Photos closer in time than this share of the frames that are asked about in the clip are one photo."""
     max_text_share: float = 0.6
     """Largest share of a template's choices with the same text as right answer, ..."""
-    max_text_gain: float = 0.15
+    max_text_gain: float = 0.1
     """... and at most this much above chance (1/k for k options)."""
     max_leaf_share: float | None = 0.3
     """Largest share of the questions in one leaf of the tree; None: no limit."""
@@ -156,15 +156,14 @@ def _surplus_yes_no(keys: Keys, settings: BalanceSettings) -> Gone:
 
 
 def _surplus_words(keys: Keys, settings: BalanceSettings) -> Gone:
-    """Surplus choices whose right option has the most frequent words of the template."""
+    """Surplus choices whose right option has words that are too frequent in the template."""
     gone = np.zeros(len(keys), dtype=bool)
     for by_word in _by_words(keys, keys.options > 0):
-        most, *others = by_word
         options = min(int(keys.options[rows].min()) for rows in by_word)
         share = min(settings.max_text_share, 1 / options + settings.max_text_gain)
-        rest = sum(map(len, others))
-        kept = max(int(share / (1 - share) * rest + 1e-9), settings.kept_one_sided)
-        gone[keys.first_dropped(most, len(most) - kept)] = True
+        kept = max(_limit([len(rows) for rows in by_word], share), settings.kept_one_sided)
+        for rows in by_word:
+            gone[keys.first_dropped(rows, len(rows) - kept)] = True
     return gone
 
 
@@ -183,7 +182,7 @@ def _surplus_leaves(keys: Keys, settings: BalanceSettings) -> Gone:
     if settings.max_leaf_share is None or len(leaves) < settings.min_leaves:
         return gone
     counts = [len(rows) for rows in leaves]
-    limit = _leaf_limit(counts, settings.max_leaf_share)
+    limit = _limit(counts, settings.max_leaf_share)
     if sum(min(n, limit) for n in counts) < (1 - settings.leaf_limit_may_drop) * len(keys):
         return gone
     for rows in leaves:
@@ -191,8 +190,8 @@ def _surplus_leaves(keys: Keys, settings: BalanceSettings) -> Gone:
     return gone
 
 
-def _leaf_limit(counts: Sequence[int], share: float) -> int:
-    """The largest number of questions per leaf at which no leaf exceeds `share` of the remaining questions."""
+def _limit(counts: Sequence[int], share: float) -> int:
+    """The largest size of groups at which no group exceeds `share` of all that remain; at least 1."""
     limit = bisect_left(
         range(1, max(counts) + 1), True, key=lambda most: most > share * sum(min(n, most) for n in counts) + 1e-9
     )
