@@ -25,6 +25,7 @@ _COUNTS = (200, 2000)
 _ROUNDS = 2
 _MEASURE = """
 import json, sys, time
+from functools import partial
 import numpy as np
 from spatial_engine.rendering import as_clip, camera_paths, true_signals
 from spatial_engine.rendering.rooms import random_room
@@ -33,7 +34,8 @@ from templates.registry import create_templates
 from templates.settings import AskSettings
 
 names, counts = json.loads(sys.argv[1])
-scene = random_room(np.random.default_rng(1), frames=120, width_px=320, height_px=240, path=camera_paths.walk)
+walk = partial(camera_paths.walk, turn_rad=1.2)
+scene = random_room(np.random.default_rng(1), frames=120, width_px=320, height_px=240, path=walk)
 clip = as_clip(scene)
 signals = true_signals(scene, clip, clip.frames.tolist())
 templates = create_templates()

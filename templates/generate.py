@@ -27,6 +27,9 @@ from templates.template import Template, TemplateError
 Kind = TypeVar("Kind")
 Reasons = Counter[tuple[FormatName | None, str]]
 
+_ENOUGH = "enough facts of this kind about this clip"
+_PORTION = 32
+"""Least number of facts measured at once."""
 _PROPOSED = 4
 """Facts proposed for each fact that may be asked: the gate refuses most of them."""
 
@@ -85,13 +88,37 @@ def ask(
 def ask_about(
     template: Template, facts: Facts, scenes: tuple[Scene, ...], settings: AskSettings, seed: int, reasons: Reasons
 ) -> list[Asked]:
-    """Given facts that pass the gate, by format: of the first `facts_per_template` that are asked in any format."""
+    """Given facts that pass the gate, by format: of the first `facts_per_template` that are asked in any format. They
+    are measured in portions until there are enough."""
+    provenance = provenance_of(template, scenes)
+    origin = Origin(provenance=provenance, licence=_licence(scenes[0].clip, provenance))
+    asked: list[Asked] = []
+    left, portion = settings.facts_per_template, max(settings.facts_per_template, _PORTION)
+    for start in range(0, len(facts), portion):
+        if left <= 0:
+            reasons[None, _ENOUGH] += len(facts) - start
+            break
+        part = facts.take(slice(start, start + portion))
+        first = _first(_certain(template, part, scenes, origin, settings, seed, reasons), left, reasons)
+        left -= len({id for one in first for id in one.fact_ids.tolist()})
+        asked += first
+    return asked
+
+
+def _certain(
+    template: Template,
+    facts: Facts,
+    scenes: tuple[Scene, ...],
+    origin: Origin,
+    settings: AskSettings,
+    seed: int,
+    reasons: Reasons,
+) -> list[tuple[Asked, np.ndarray]]:
+    """By format: the measured facts, and which of them pass the gate."""
     clip = scenes[0].clip
     measured = measure_on_all(template, facts, scenes)
     _count(reasons, None, measured.why)
     ids = np.array(facts.ids(clip.id, template.name))
-    provenance = provenance_of(template, scenes)
-    origin = Origin(provenance=provenance, licence=_licence(clip, provenance))
     known = np.flatnonzero(measured.why == "")
     facts, measured, ids = facts.take(known), measured.take(known), ids[known]
     found = []
@@ -117,7 +144,7 @@ def ask_about(
             seed=seed,
         )
         found.append((every, answers.why == ""))
-    return _first(found, settings.facts_per_template, reasons)
+    return found
 
 
 def _first(found: list[tuple[Asked, np.ndarray]], most: int, reasons: Reasons) -> list[Asked]:
@@ -127,7 +154,7 @@ def _first(found: list[tuple[Asked, np.ndarray]], most: int, reasons: Reasons) -
     any_format = np.any([certain for _, certain in found], axis=0)
     kept = any_format & (np.cumsum(any_format) <= most)
     if surplus := int((any_format & ~kept).sum()):
-        reasons[None, "enough facts of this kind about this clip"] += surplus
+        reasons[None, _ENOUGH] += surplus
     chosen = [(asked, np.flatnonzero(certain & kept)) for asked, certain in found]
     return [asked.take(rows) for asked, rows in chosen if len(rows)]
 

@@ -56,7 +56,7 @@ class RangeRatio(Template):
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> PointPairs:
         """Pairs of distant markable points in frames spread over the clip; every other one with distinct ranges."""
-        frame, xy = markable(scene, spread_frames(frames_with_surface(scene), max(_FRAMES, count // 8)))
+        frame, xy = markable(scene, spread_frames(frames_with_surface(scene), max(_FRAMES, count // 100)))
         frames, start, points = np.unique(frame, return_index=True, return_counts=True)
         if not len(frames):
             return PointPairs.none()
@@ -162,7 +162,7 @@ class RangeMetres(Template):
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Points:
         """Markable points in frames spread over the clip."""
-        frame, xy = markable(scene, spread_frames(frames_with_surface(scene), max(_FRAMES, count // 4)))
+        frame, xy = markable(scene, spread_frames(frames_with_surface(scene), max(_FRAMES, count // 50)))
         rows = rng.permutation(len(frame))[:count]
         return Points(frame=frame[rows], a_px=xy[rows])
 

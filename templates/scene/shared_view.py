@@ -61,12 +61,15 @@ def shares(scene: Scene, frames: Int64[np.ndarray, "f"]) -> Float64[np.ndarray, 
     """
     poses = scene.world_from_cam(frames)
     found = np.zeros((len(frames), len(frames)))
-    if scene.path is None:
+    if scene.path is None or not len(frames):
         return found
     camera, far = scene.path.intrinsics, scene.path.motion != "general"
-    for row, frame in enumerate(frames.tolist()):
-        xy = known_pixels(scene, frame)
-        seen = scene.surface(frame, xy[:: 1 + len(xy) // _MAX_POINTS]).xyz_cam
+    pixels = [xy[:: 1 + len(xy) // _MAX_POINTS] for xy in (known_pixels(scene, frame) for frame in frames.tolist())]
+    ends = np.cumsum([len(xy) for xy in pixels])
+    xyz_cam = scene.surface(
+        np.repeat(frames, np.diff(ends, prepend=0)), np.concatenate([np.empty((0, 2)), *pixels])
+    ).xyz_cam
+    for row, seen in enumerate(np.split(xyz_cam, ends[:-1])):
         seen = seen[np.isfinite(seen).all(axis=1)]
         at_infinity = far or len(seen) < _MIN_POINTS
         if at_infinity:
