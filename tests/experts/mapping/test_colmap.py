@@ -123,6 +123,7 @@ def test_both_reconstructions_observe_the_same_pixels() -> None:
     assert len(seen[0] & seen[1]) > 0.7 * min(map(len, seen))
 
 
+@pytest.mark.long(sample=True)
 def test_two_runs_return_the_same_bytes() -> None:
     _, clip, found = walk()
     again = reconstructed(clip)

@@ -86,6 +86,7 @@ def errors_px(tracks: ImageTracks) -> np.ndarray:
     return np.linalg.norm(np.array(errors), axis=-1)
 
 
+@pytest.mark.long(sample=True)
 def test_exact_predictions_give_exact_tracks_over_several_windows() -> None:
     tracker = Fake(Exact())
     out = followed(tracker)

@@ -242,6 +242,7 @@ def test_points_start_inside_the_valid_area() -> None:
     assert upstream.inputs[0]["queries"][:, 1].min() >= 223
 
 
+@pytest.mark.long(sample=True)
 def test_the_number_of_points_is_halved_when_memory_runs_out() -> None:
     def fault(points: int) -> None:
         if points > 100:
@@ -268,6 +269,7 @@ def test_an_error_of_the_worker_is_raised(error: Exception) -> None:
         estimated(world(), signals(world()), fault=fault)
 
 
+@pytest.mark.long(sample=True)
 def test_reasons_for_no_estimate() -> None:
     of = world(moving_object=False)
     inputs = signals(of)

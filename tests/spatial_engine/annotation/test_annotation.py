@@ -174,6 +174,7 @@ def poison(videos: Path, expert: FakePerImage, name: str) -> None:
     expert.poison, expert.fault_clip = float(np.asarray(Image.open(picture)).mean()), name
 
 
+@pytest.mark.long(sample=True)
 @pytest.mark.parametrize("workers", [0, 1])
 def test_an_odd_picture_costs_its_clip(tmp_path: Path, videos: Path, log: Path, workers: int) -> None:
     experts = chain(log)

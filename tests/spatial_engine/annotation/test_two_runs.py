@@ -89,6 +89,7 @@ def test_damaged_signals_are_made_again_and_no_others(tmp_path: Path, damage: by
         assert all(store.signals(clip_id)[name] is not None for name in store.signals(clip_id))
 
 
+@pytest.mark.long(sample=True)
 def test_damaged_signals_cost_no_data_set(tmp_path: Path) -> None:
     store = measured_store(tmp_path)
     before = (generate(store, tmp_path / "d").path / "questions.jsonl").read_bytes()

@@ -75,6 +75,7 @@ def test_a_planted_error_is_found_and_written_everywhere(dataset, room, capsys, 
     assert (files(out), files(dataset)) == before
 
 
+@pytest.mark.long(sample=True)
 def test_python_writes_what_the_command_writes(dataset, room, tmp_path, sound):
     assert audit(dataset, "--truth", room) == 0
     found = se.audit_labels(dataset, str(room), tmp_path / "out")

@@ -111,6 +111,7 @@ def test_to_abstain_where_the_photo_shows_the_point_is_found(made, truths):
     assert lies and words(lies, truths) == {("wrong", "")}
 
 
+@pytest.mark.long(sample=True)
 def test_a_hidden_point_that_is_labelled_visible_is_found(made, truths):
     dataset, _ = made
     (question, *_) = left_open(dataset)
