@@ -1,5 +1,6 @@
 """Labels: one of a closed set of words."""
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -13,19 +14,21 @@ from templates.question import Question
 
 
 @dataclass(frozen=True, kw_only=True)
-class Label(Answer):
-    """One of a closed set of words. Right: the true label."""
+class Categorical(Answer):
+    """Base of answers that are right or wrong as a whole: equal to the true one, or another."""
 
-    name: ClassVar[str] = "label"
     refusal: ClassVar[str] = "too close to call"
 
-    text: str | np.ndarray
-    """The word; for a stack, an array of words."""
     margin: Rows
-    """Distance to the nearest other label, in σ of the joint measurement."""
+    """Distance of the measurement from the nearest other answer, in its σ."""
+
+    @property
+    @abstractmethod
+    def compared(self) -> str | np.ndarray:
+        """What is equal in equal answers."""
 
     def p_within(self) -> Rows:
-        """One-sided: the nearest other label lies `margin` σ away."""
+        """One-sided: the nearest other answer lies `margin` σ away."""
         return ndtr(self.margin)
 
     def decides(self) -> np.ndarray | np.bool_:
@@ -34,13 +37,28 @@ class Label(Answer):
 
     @property
     def limits(self) -> Float[np.ndarray, "*n 1"]:
-        """A different label has an error of 1, which is too large."""
+        """A different answer has an error of 1, which is too large."""
         return np.full((*np.shape(self.margin), 1), 0.5)
 
-    def error(self, truth: "Label") -> tuple[Float[np.ndarray, "*n 1"], Float[np.ndarray, "... 1"]]:
-        """0 for the same label, 1 for another; σ is infinite for a truth that does not decide."""
-        differs = np.asarray(np.asarray(self.text) != np.asarray(truth.text), dtype=float)
+    def error(self, truth: "Categorical") -> tuple[Float[np.ndarray, "*n 1"], Float[np.ndarray, "... 1"]]:
+        """0 for an equal answer, 1 for another; σ is infinite for a truth that does not decide."""
+        differs = np.asarray(np.asarray(self.compared) != np.asarray(truth.compared), dtype=float)
         return differs[..., None], np.where(truth.decides(), 0.0, np.inf)[..., None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Label(Categorical):
+    """One of a closed set of words. Right: the true label."""
+
+    name: ClassVar[str] = "label"
+
+    text: str | np.ndarray
+    """The word; for a stack, an array of words."""
+
+    @property
+    def compared(self) -> str | np.ndarray:
+        """The word."""
+        return self.text
 
     def to_json(self) -> Recorded:
         """The word."""

@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float
-from scipy.special import ndtr
 
-from templates.answers.answer import TRUTH_SIGMAS, Answer, Recorded, Rows
+from templates.answers.answer import Recorded
 from templates.answers.format import Format, OfficialMetric
+from templates.answers.label import Categorical
 from templates.answers.score import Score, UnscorableError
 from templates.columns import Json
 from templates.question import Question
@@ -18,36 +17,20 @@ NEEDS_JUDGE = "free text is scored by a judge model"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Text(Answer):
+class Text(Categorical):
     """A description. Right: it makes all claims of the true one."""
 
     name: ClassVar[str] = "text"
-    refusal: ClassVar[str] = "too close to call"
 
     text: str | np.ndarray
     """A right answer."""
     claims: str | np.ndarray
     """What every right answer says: one short sentence a line, each of which a judge can check alone."""
-    margin: Rows
-    """Distance of the measurement from the nearest claim that would be different, in its σ."""
-
-    def p_within(self) -> Rows:
-        """One-sided, as for a label."""
-        return ndtr(self.margin)
-
-    def decides(self) -> np.ndarray | np.bool_:
-        """True from a margin of `TRUTH_SIGMAS` on."""
-        return np.asarray(self.margin) >= TRUTH_SIGMAS
 
     @property
-    def limits(self) -> Float[np.ndarray, "*n 1"]:
-        """Other claims have an error of 1, which is too large."""
-        return np.full((*np.shape(self.margin), 1), 0.5)
-
-    def error(self, truth: "Text") -> tuple[Float[np.ndarray, "*n 1"], Float[np.ndarray, "... 1"]]:
-        """0 for the same claims, 1 for others; σ is infinite for a truth that does not decide."""
-        differs = np.asarray(np.asarray(self.claims) != np.asarray(truth.claims), dtype=float)
-        return differs[..., None], np.where(truth.decides(), 0.0, np.inf)[..., None]
+    def compared(self) -> str | np.ndarray:
+        """The claims."""
+        return self.claims
 
     def to_json(self) -> Recorded:
         """The text; the claims are parameters of the score."""
