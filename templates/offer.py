@@ -49,6 +49,8 @@ class Offer:
 
 
 def fixed_options(words: Sequence[str], answers: Texts) -> Offer:
-    """The same words for every question. A question whose answer is none of them is offered none."""
+    """The same words for every question. A question whose answer is none of them is refused."""
     options = np.broadcast_to(np.array(words), (len(answers), len(words)))
-    return Offer(why=np.full(len(answers), ""), options=options, right=(options == answers[:, None]).argmax(axis=1))
+    right = options == answers[:, None]
+    why = np.where(right.any(axis=1), "", "the answer is none of the options")
+    return Offer(why=why, options=options, right=right.argmax(axis=1))

@@ -13,6 +13,8 @@ def test_fixed_words_are_offered_to_every_question_and_the_right_one_is_known() 
     assert offer.options.tolist() == [["up", "down"]] * 3 and offer.right.tolist() == [1, 0, 1]
     assert offer.values(2) == ["up", "down"] and offer.why.tolist() == [""] * 3
     assert len(fixed_options(("up", "down"), np.array([], dtype=np.str_)).why) == 0
+    odd = fixed_options(("up", "down"), np.array(["up", "aside"]))
+    assert odd.why.tolist() == ["", "the answer is none of the options"]
 
 
 def test_rows_are_taken_from_every_column() -> None:
