@@ -60,7 +60,7 @@ def claim_verdicts(judged: str | None, judge: str | None = None) -> list[bool] |
 
 def claim_prompt(question: Question, reply: str, claim: str) -> str:
     """The prompt of the judge about one claim."""
-    return _RULES.format(question=question.prompt, reply=reply, claim=claim)
+    return _RULES.format(question=question.text, reply=reply, claim=claim)
 
 
 def judge_claims(
