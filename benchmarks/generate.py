@@ -1,5 +1,5 @@
-"""Questions per second: one template at a time on exact signals, undrawn, and all templates with everything that a clip
-costs. `--beside FOLDER`: a checkout of another commit, measured by turns with this one.
+"""Questions per second on one core: one template at a time on exact signals, gated, before words and pictures are made.
+`--beside FOLDER`: a checkout of another commit, measured by turns with this one.
 
     python -m benchmarks.generate [--beside FOLDER]
 """

@@ -19,6 +19,7 @@ from templates.unanswerable import UNDETERMINED
 from templates.wording import Wording
 
 Choose = Callable[[str, int], int]
+"""From a key and a number of wordings, the index of one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,8 +103,7 @@ class Asked:
         return (self.draft(k) for k in range(len(self)))
 
     def draft(self, k: int, choose: "Choose | None" = None) -> "Draft":
-        """One question in words. `choose` takes a key and the number of wordings, and returns the index of one; by
-        default the first."""
+        """One question in words. `choose` picks the wording, by default the first."""
         fact = self._rows[k]
         answer, offer = self.answers.row(k), None if self.offer is None else self.offer.take(np.array([k]))
         phrasing = self.template.phrase(self.format, fact, answer, offer)

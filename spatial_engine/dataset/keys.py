@@ -44,9 +44,10 @@ class Keys:
         fact_ids = np.concatenate([np.empty(0, dtype="<U16"), *(one.fact_ids for one in asked)])
         fact = np.unique(fact_ids, return_inverse=True)[1]
         words = np.concatenate([np.array([""]), *(one.right_words() for one in asked)])
+        names = [(one.clip_id, one.template.name, one.template.ability, one.format) for one in asked]
         clip, template, leaf, format = (
-            _codes([value(one) for one in asked])[part]
-            for value in (_clip, lambda a: a.template.name, lambda a: a.template.ability, lambda a: a.format)
+            np.unique(column, return_inverse=True)[1][part]
+            for column in np.array(names, dtype=np.str_).reshape(-1, 4).T
         )
         chance = Chance.of(fact_ids.tolist(), seed)
         draw = np.take_along_axis(
@@ -97,14 +98,6 @@ def groups(*columns: np.ndarray) -> list[Int64[np.ndarray, "k"]]:
     codes = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)[1].ravel()
     order = np.argsort(codes, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
-
-
-def _clip(asked: Asked) -> str:
-    return asked.clip_id
-
-
-def _codes(values: list[str]) -> Int64[np.ndarray, "p"]:
-    return np.unique(np.array(values, dtype=np.str_), return_inverse=True)[1]
 
 
 def _flags(parts: list[np.ndarray]) -> Bool[np.ndarray, "n"]:
