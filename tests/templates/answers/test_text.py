@@ -163,3 +163,8 @@ def test_without_a_judge_the_run_says_what_is_missing(dataset: Dataset, answers:
     run = score(dataset, answers, tmp_path / "out", progress=Listening())
     assert f"1 question not scored: {NEEDS_JUDGE}" in said
     assert read_json(run / "result.json")["overall"]["score"] == 1.0
+
+
+def test_the_judge_reads_instructions_and_prompt() -> None:
+    question = by_hand.asked(walk(), "text", prompt="What does it do?", instructions="One camera took the photos.")
+    assert "One camera took the photos.\nWhat does it do?" in claim_prompt(question, SAID, CLAIMS[0])
