@@ -23,7 +23,7 @@ from templates.asked import ClipQuestions
 from templates.generate import ask_clip
 from templates.media import Photo
 from templates.registry import create_templates
-from templates.scene.scene import scenes_of
+from templates.scene.scenes import scenes_of
 from templates.settings import AskSettings
 from templates.truth import verdict
 from tests.experts.learned import (

@@ -24,7 +24,8 @@ from experts.provenance import Provenance
 from experts.signals import CameraPath, Depth, Gravity, Scale, Signal
 from spatial_engine.sources import clip_from_json
 from templates.registry import create_templates
-from templates.scene.scene import Scene, scenes_of
+from templates.scene.scene import Scene
+from templates.scene.scenes import scenes_of
 from templates.truth import judge
 
 

@@ -18,7 +18,7 @@ from spatial_engine.rendering import Effects, RenderedScene, camera_paths, true_
 from spatial_engine.rendering.rooms import random_room
 from spatial_engine.sources import clip_from_json
 from templates.registry import create_templates
-from templates.scene.scene import scenes_of
+from templates.scene.scenes import scenes_of
 from templates.truth import judge
 
 PATHS = {

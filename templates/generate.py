@@ -20,7 +20,8 @@ from templates.facts import Facts
 from templates.measured import Measured, joined
 from templates.offer import Offer
 from templates.question import FormatName
-from templates.scene.scene import Scene, scenes_of
+from templates.scene.scene import Scene
+from templates.scene.scenes import scenes_of
 from templates.settings import AskSettings
 from templates.template import Template, TemplateError
 

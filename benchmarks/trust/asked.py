@@ -17,7 +17,7 @@ from templates.generate import Reasons, ask
 from templates.question import Question
 from templates.registry import create_templates
 from templates.scene.pictures import Pictures
-from templates.scene.scene import scenes_of
+from templates.scene.scenes import scenes_of
 from templates.scene.surface import OutlierSettings
 from templates.settings import AskSettings
 from templates.template import Template

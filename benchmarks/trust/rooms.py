@@ -10,7 +10,8 @@ from experts.signals import CameraPath
 from spatial_engine.rendering import Effects, RenderedScene, camera_paths, true_signals
 from spatial_engine.rendering.camera_paths import Poses, Stance
 from spatial_engine.rendering.rooms import random_room
-from templates.scene.scene import Scene, scenes_of
+from templates.scene.scene import Scene
+from templates.scene.scenes import scenes_of
 
 FRAMES, FPS = 48, 12.0
 SIZES = ((480, 360), (640, 360), (360, 480), (640, 480))

@@ -13,7 +13,7 @@ from spatial_engine.rendering.truth import true_signals
 from spatial_engine.sources import clip_from_json
 from spatial_engine.store.store import open_store
 from templates.registry import create_templates
-from templates.scene.scene import scenes_of
+from templates.scene.scenes import scenes_of
 from templates.truth import judge
 
 CLIP = Path(__file__).parent / "room.mp4"

@@ -30,7 +30,8 @@ from spatial_engine.report.figures import camera_views, horizon, trails
 from spatial_engine.sources import clip_from_json
 from spatial_engine.store.store import Store
 from templates.scene.marks import spread_frames
-from templates.scene.scene import Scene, scenes_of
+from templates.scene.scene import Scene
+from templates.scene.scenes import scenes_of
 
 _STRIP = 8
 _PICTURE_SIDE_PX = 720

@@ -9,7 +9,8 @@ from experts.signals import CameraPath
 from spatial_engine.sequences.findings import Finding, examine
 from spatial_engine.sequences.manifest import Manifest
 from spatial_engine.sequences.truth import Truth
-from templates.scene.scene import Scene, scenes_of
+from templates.scene.scene import Scene
+from templates.scene.scenes import scenes_of
 
 
 @dataclass(frozen=True, kw_only=True)

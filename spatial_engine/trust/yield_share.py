@@ -10,7 +10,8 @@ from experts.signals import Signals
 from spatial_engine.trust.candidates import candidates, pictures_of
 from templates.generate import Reasons, ask_about, why_missing
 from templates.scene.pictures import Pictures
-from templates.scene.scene import Scene, scenes_of
+from templates.scene.scene import Scene
+from templates.scene.scenes import scenes_of
 from templates.settings import AskSettings
 from templates.template import Template
 

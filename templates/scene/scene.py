@@ -15,8 +15,6 @@ from jaxtyping import Bool, Float64, Int64
 from experts.clip import Clip
 from experts.provenance import Provenance
 from experts.signals import (
-    CHECKED,
-    Agreement,
     Calibration,
     CameraPath,
     Depth,
@@ -26,11 +24,9 @@ from experts.signals import (
     Objects,
     PointTracks,
     Signal,
-    Signals,
     SparsePoints,
 )
 from experts.tracking.path_on_tracks import FitSettings, FittedPath, path_by_tracks
-from templates.scene.agreed import agreed, second_opinion
 from templates.scene.surface import MAX_DISTANCE_PX, OutlierSettings, SparseSurface, Surface, dense_surface
 from templates.scene.suspected_outliers import suspected_outliers
 from templates.scene.track_confirmation import confirmed_by_tracks
@@ -118,17 +114,16 @@ class Scene:
 
     def world_from_cam(self, frames: Frames) -> Float64[np.ndarray, "*k 4 4"]:
         """Camera poses of frames; all NaN where the frame is not registered."""
-        frames = np.asarray(frames, dtype=np.int64)
-        out = np.full((*frames.shape, 4, 4), np.nan)
-        if self.path is not None:
-            rows = find_rows(self.path.frames, frames)
-            known = (rows >= 0) & self.path.registered[rows]
-            out[known] = self.path.world_from_cam[rows[known]]
-        return out
+        if self.path is None:
+            return np.full((*np.shape(frames), 4, 4), np.nan)
+        path = self.path
+        return _at_frames(path.frames, np.where(path.registered[:, None, None], path.world_from_cam, np.nan), frames)
 
     def rotation_sigma_rad(self, frames: Frames) -> Float64[np.ndarray, "*k"]:
         """σ per axis of the rotation of frames; NaN where not registered."""
-        return self._of_path("rotation_sigma_rad", frames)
+        if self.path is None:
+            return np.full(np.shape(frames), np.nan)
+        return _at_frames(self.path.frames, self.path.rotation_sigma_rad, frames)
 
     def relative_rotation_sigma_rad(self, frames: Int64[np.ndarray, "n k"]) -> Float64[np.ndarray, "n"]:
         """σ per axis of the rotations from the first frame of each row to its others: the largest σ of a frame ⊕ the
@@ -147,15 +142,9 @@ class Scene:
 
     def position_sigma(self, frames: Frames) -> Float64[np.ndarray, "*k"]:
         """Formal σ per axis of the position of frames, in path units."""
-        return self._of_path("position_sigma", frames)
-
-    def _of_path(self, field: str, frames: Frames) -> Float64[np.ndarray, "*k"]:
-        frames = np.asarray(frames, dtype=np.int64)
-        out = np.full(frames.shape, np.nan)
-        if self.path is not None:
-            rows = find_rows(self.path.frames, frames)
-            out[rows >= 0] = getattr(self.path, field)[rows[rows >= 0]]
-        return out
+        if self.path is None:
+            return np.full(np.shape(frames), np.nan)
+        return _at_frames(self.path.frames, self.path.position_sigma, frames)
 
     def vfov_rad(self) -> tuple[float, float]:
         """Vertical field of view and its σ, from the path or the calibration, whichever has the smaller σ.
@@ -251,13 +240,10 @@ class Scene:
 
     def up_cam(self, frames: Frames) -> tuple[Float64[np.ndarray, "*k 3"], Float64[np.ndarray, "*k"]]:
         """Unit vectors of up in the frames' camera axes, and their σ per axis in rad; NaN where unknown."""
-        frames = np.asarray(frames, dtype=np.int64)
-        up, sigma_rad = np.full((*frames.shape, 3), np.nan), np.full(frames.shape, np.nan)
-        if self.gravity is not None:
-            rows = find_rows(self.gravity.frames, frames)
-            up[rows >= 0] = self.gravity.up_cam[rows[rows >= 0]]
-            sigma_rad[rows >= 0] = self.gravity.sigma_rad[rows[rows >= 0]]
-        return up, sigma_rad
+        known = self.gravity
+        if known is None:
+            return np.full((*np.shape(frames), 3), np.nan), np.full(np.shape(frames), np.nan)
+        return _at_frames(known.frames, known.up_cam, frames), _at_frames(known.frames, known.sigma_rad, frames)
 
     @cached_property
     def up_world(self) -> Float64[np.ndarray, "3"] | None:
@@ -273,69 +259,6 @@ class Scene:
         return pooled / np.linalg.norm(pooled)
 
 
-def scenes_of(clip: Clip, signals: Signals) -> tuple[Scene, ...]:
-    """The scene of the main signals and, if the experts made a second reconstruction, its scene.
-
-    Facts are proposed on the first scene and measured on both. A translating path whose second reconstruction failed
-    counts as unknown. Where experts disagree (`Agreement`), signals are refused, or their σ grows.
-    """
-    main = {name: s for name, s in signals.items() if not name.endswith("_check")}
-    path, check = main.get("camera_path"), signals.get("camera_path_check")
-    if isinstance(check, NoEstimate) and isinstance(path, CameraPath) and path.motion == "general":
-        refusal = NoEstimate(reason="there is no second reconstruction to compare the first with", detail=check.reason)
-        main |= {name: refusal for name in ("camera_path", "sparse_points") if name in main}
-    agreement = signals.get("agreement")
-    agreement = agreement if isinstance(agreement, Agreement) else None
-    judges = _judges(signals, agreement)
-    first = _scene(clip, agreed(main, agreement), judges)
-    if not isinstance(check, CameraPath):
-        return (first if _path_confirmed(first) else _scene(clip, {**main, "camera_path": _UNCONFIRMED}, judges),)
-    second = _scene(clip, agreed(second_opinion(main, signals, check), agreement), judges)
-    return (replace(first, second=second) if _independent(first, second) else first, second)
-
-
-_UNCONFIRMED = NoEstimate(
-    reason="nothing confirms the model's camera path",
-    detail="a path without σ calibration counts only where point tracks or a second reconstruction confirm it",
-    remedy="add tracks (klt or tapir) or a second reconstruction (colmap) to --experts",
-)
-"""With simulated models that were wrong on purpose, a path alone gave up to 109 wrong answers in 4 rooms; with tracks,
-none."""
-
-
-def _path_confirmed(scene: Scene) -> bool:
-    """False for a translating path without σ calibration that does not explain the tracks."""
-    path = scene.path
-    raw = path is not None and path.motion == "general" and path.provenance.sigma == "raw"
-    return not raw or scene.fitted_path is not None
-
-
-def _judges(signals: Signals, agreement: Agreement | None) -> dict[str, Provenance]:
-    """Provenance of the signals that the agreement compared, and of the tracks that confirm an uncalibrated path."""
-    path = signals.get("camera_path")
-    names = {"tracks"} if isinstance(path, CameraPath) and path.provenance.sigma == "raw" else set()
-    if agreement is not None:
-        names |= {*CHECKED, *(f"{name}_check" for name in CHECKED), "calibration", "tracks"}
-    found = {name: signals[name] for name in sorted(names & signals.keys())}
-    return {name: signal.provenance for name, signal in found.items() if not isinstance(signal, NoEstimate)}
-
-
-def _independent(first: Scene, second: Scene) -> bool:
-    """Whether different experts made the two reconstructions: those of one expert share its wrong matches."""
-    if first.path is None or second.path is None:
-        return False
-    return first.path.provenance.expert != second.path.provenance.expert
-
-
-def _scene(clip: Clip, signals: Signals, judges: Mapping[str, Provenance]) -> Scene:
-    return Scene(
-        clip=clip,
-        signals={name: s for name, s in signals.items() if not isinstance(s, NoEstimate)},
-        no_estimates={name: s for name, s in signals.items() if isinstance(s, NoEstimate)},
-        judged_by=judges,
-    )
-
-
 def find_rows(frames: Int64[np.ndarray, "n"], wanted: Frames) -> Int64[np.ndarray, "*k"]:
     """Row of each wanted frame in an ascending list of frames; -1 where it is missing."""
     wanted = np.asarray(wanted, dtype=np.int64)
@@ -343,6 +266,14 @@ def find_rows(frames: Int64[np.ndarray, "n"], wanted: Frames) -> Int64[np.ndarra
         return np.full(wanted.shape, -1, dtype=np.int64)
     at = np.clip(np.searchsorted(frames, wanted), 0, len(frames) - 1)
     return np.where(frames[at] == wanted, at, -1).astype(np.int64)
+
+
+def _at_frames(frames: Int64[np.ndarray, "n"], column: np.ndarray, wanted: Frames) -> np.ndarray:
+    """The values of wanted frames in a column of `frames`; NaN where the frame is missing."""
+    rows = find_rows(frames, wanted)
+    out = np.full((*rows.shape, *column.shape[1:]), np.nan)
+    out[rows >= 0] = column[rows[rows >= 0]]
+    return out
 
 
 def angle_between_rad(a: Float64[np.ndarray, "*n 3 3"], b: Float64[np.ndarray, "*m 3 3"]) -> Float64[np.ndarray, "*k"]:

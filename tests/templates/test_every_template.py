@@ -17,7 +17,8 @@ from templates.measured import Measured
 from templates.offer import Offer
 from templates.registry import create_templates
 from templates.scene.pictures import Pictures
-from templates.scene.scene import Scene, scenes_of
+from templates.scene.scene import Scene
+from templates.scene.scenes import scenes_of
 from templates.settings import AskSettings
 from templates.template import Template
 from tests.templates import worlds

@@ -25,7 +25,8 @@ from experts.signals import (
 from templates.asked import ClipQuestions, Draft
 from templates.columns import Json
 from templates.generate import ask_clip
-from templates.scene.scene import Scene, scenes_of
+from templates.scene.scene import Scene
+from templates.scene.scenes import scenes_of
 from templates.settings import AskSettings
 from templates.template import Template
 

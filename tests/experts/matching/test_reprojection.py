@@ -15,7 +15,7 @@ from experts.signals import CameraPath, Depth, Matches, NoEstimate, PointTracks,
 from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
 from spatial_engine.rendering.rooms import random_room
 from templates.scene.correspondence import corresponding_points
-from templates.scene.scene import scenes_of
+from templates.scene.scenes import scenes_of
 from tests.experts import learned
 
 DATA = os.environ.get("SPATIAL_ENGINE_DATA")

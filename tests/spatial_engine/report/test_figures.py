@@ -9,7 +9,8 @@ from scipy.spatial.transform import Rotation
 from experts.signals import Calibration, NoEstimate
 from spatial_engine.report.clip_page import summary
 from spatial_engine.report.figures import camera_views, horizon, trails
-from templates.scene.scene import Scene, scenes_of
+from templates.scene.scene import Scene
+from templates.scene.scenes import scenes_of
 from tests.spatial_engine.drafts import clip
 from tests.spatial_engine.measured_store import COUNT, PITCH, WALK, camera_path, signals
 

@@ -11,7 +11,7 @@ from spatial_engine.trust.yield_share import NOT_DRAWN, clip_yield, total_yield
 from templates.perception.geometry import RangeRatio
 from templates.registry import create_templates
 from templates.scene.placing import MAX_PIXEL_SHIFT
-from templates.scene.scene import scenes_of
+from templates.scene.scenes import scenes_of
 from templates.settings import AskSettings
 from templates.template import Template
 from tests.spatial_engine.trust.known_room import measured, opened

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
 from experts.signals import Depth, PointTracks, Scale
-from templates.scene.scene import Scene, scenes_of
+from templates.scene.scene import Scene
+from templates.scene.scenes import scenes_of
 from templates.scene.surface import SUSPECTED_PROBABILITY, dense_surface
 from tests.templates import worlds
 

@@ -21,7 +21,8 @@ from experts.signals import (
 from templates.asked import ClipQuestions, Draft, Origin
 from templates.generate import ask_clip, provenance_of
 from templates.registry import create_templates
-from templates.scene.scene import Scene, scenes_of
+from templates.scene.scene import Scene
+from templates.scene.scenes import scenes_of
 from templates.settings import AskSettings
 from tests.templates import worlds
 
