@@ -15,7 +15,7 @@ from spatial_engine.annotation.plan import Step
 from spatial_engine.atomic_file import read_json
 from spatial_engine.dataset.asking import CRASHED
 from spatial_engine.dataset.dataset import Dataset
-from spatial_engine.dataset.writing import MOVED, UNREADABLE
+from spatial_engine.dataset.writing import FAULTY, MOVED, UNREADABLE
 from spatial_engine.export.exporter import REPORT
 from spatial_engine.progress import counted, duration, printable
 from spatial_engine.store.ledger import Ledger
@@ -85,11 +85,16 @@ def show_dataset(dataset: Dataset, to: Console) -> bool:
     }
     for reason, count in crashed.items():
         to.print(f"[red]failed[/] {counted(count, 'clip')}: {_safe(reason)}", soft_wrap=True)
+    faulty = Counter[str]()
+    for reasons in audit["dropped"].values():
+        faulty.update({reason: count for reason, count in reasons.items() if reason.startswith(FAULTY)})
+    for reason, count in faulty.items():
+        to.print(f"[red]failed[/] {counted(count, 'question')}: {_safe(reason)}", soft_wrap=True)
     lost = sum(reasons.get(UNREADABLE, 0) for reasons in audit["dropped"].values())
     if lost:
         to.print(f"[red]failed[/] {counted(lost, 'question')}: {UNREADABLE}", soft_wrap=True)
         to.print(f"  try: {MOVED}", soft_wrap=True)
-    return not lost and not crashed
+    return not (lost or faulty or crashed)
 
 
 def show_plan(plan: Plan, to: Console) -> None:

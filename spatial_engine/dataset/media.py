@@ -49,7 +49,7 @@ def _content(mark: PhotoMark) -> list[Json]:
 
 def record(clip: Clip, medium: Medium) -> dict[str, Json]:
     """The entry in `Question.media`, as `docs/data_card.md` describes it. Raises `ValueError` for a crop that leaves
-    the frame."""
+    the frame, or a frame that the clip lacks."""
     id = medium_id(clip.id, medium)
     file = f"media/{id}{SUFFIXES[type(medium)]}"
     match medium:
@@ -122,6 +122,9 @@ def _lists(points: Iterable[Sequence[float]]) -> list[Json]:
 
 
 def _times_s(clip: Clip, frames: Sequence[int]) -> list[float] | None:
+    first, last = clip.frames[0], clip.frames[-1]
+    if odd := [frame for frame in frames if not first <= frame <= last]:
+        raise ValueError(f"a medium shows frame {odd[0]}; allowed: {first} to {last}")
     times_s = [clip.time_s(frame) for frame in frames]
     return None if None in times_s else [round(time_s, 6) for time_s in times_s if time_s is not None]
 

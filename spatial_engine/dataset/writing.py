@@ -10,10 +10,11 @@ import numpy as np
 
 from experts.clip import Clip
 from experts.footage.decoding import DecodingError
+from spatial_engine.annotation.plugin_errors import template_error
 from spatial_engine.atomic_file import write_json
 from spatial_engine.dataset import media
 from spatial_engine.dataset.audit import audit
-from spatial_engine.dataset.balance import DEFAULTS, BalanceSettings, balance, even_choice
+from spatial_engine.dataset.balance import DEFAULTS, Arranged, BalanceSettings, balance, even_choice
 from spatial_engine.dataset.card import card
 from spatial_engine.dataset.dataset import Dataset, dataset_folder
 from spatial_engine.dataset.lines import write_questions
@@ -25,6 +26,10 @@ from templates.media import Medium
 from templates.question import Question
 
 UNREADABLE = "the clip's frames can no longer be read"
+
+
+FAULTY = "the template failed on this question"
+"""Begins the reason of a dropped question whose words or media cannot be made."""
 
 
 MOVED = "was the footage moved or changed? put it back, or annotate it where it lies now"
@@ -50,11 +55,11 @@ def write_dataset(
 ) -> Dataset:
     """Balances, renders and writes. Replaces an earlier data set at `path`, and nothing else.
 
-    Equal clips, seed and settings give byte-identical `questions.jsonl`, in any order of the clips. Questions
-    whose frames cannot be read are omitted and counted as `UNREADABLE`. `scenes`: by clip id the footage that a clip
-    was cut from (by default the clip itself); no split separates clips of one scene. `state_tolerance`: prompts say
-    which error still counts as right. Raises as `dataset_folder`: an
-    empty data set replaces questions only with `allow_empty`.
+    Equal clips, seed and settings give byte-identical `questions.jsonl`, in any order of the clips. Questions whose
+    frames cannot be read are omitted and counted as `UNREADABLE`, those whose template fails as `FAULTY`. `scenes`: by
+    clip id the footage that a clip was cut from (by default the clip itself); no split separates clips of one scene.
+    `state_tolerance`: prompts say which error still counts as right. Raises as `dataset_folder`: an empty data set
+    replaces questions only with `allow_empty`.
     """
     path, clips = Path(path), sorted(clips, key=lambda clip: clip.clip_id)
     with dataset_folder(path, allow_empty=allow_empty) as folder:
@@ -84,29 +89,53 @@ def _finish(
 ) -> tuple[list[Question], list[Refusal]]:
     """Questions with their media drawn into `folder`; what was dropped on the way.
 
-    Balanced again without the clips that turn out unreadable, for letters and answers must be even at the end.
+    Balanced again without the clips that turn out unreadable and without the questions whose template fails, for
+    letters and answers must be even at the end.
     """
+    refused: list[Refusal] = []
     asked = [one for clip in clips for one in clip.asked]
     opened = _opened({one.clip_id for one in asked}, open_clip)
     while True:
         readable = [one for one in asked if one.clip_id in opened]
         diagonals_px = {id: float(np.hypot(clip.width_px, clip.height_px)) for id, clip in opened.items()}
         balanced = balance(readable, diagonals_px, seed, balancing)
-        choose = even_choice(seed)
-        drafts = [arranged.draft(choose) for arranged in balanced.arranged]
-        drafts = [draft.with_tolerance() for draft in drafts] if state_tolerance else drafts
+        questions, drafts, faulty = _in_words(balanced.arranged, opened, seed, state_tolerance)
         unreadable = _draw(drafts, opened, folder)
-        if not unreadable:
+        if not faulty and not unreadable:
             break
         opened = {id: clip for id, clip in opened.items() if id not in unreadable}
+        asked = _without([one for one, _ in faulty], asked)
+        refused += [_dropped(one.asked, reason, 1) for one, reason in faulty]
     if asked and not opened:
         raise SpatialEngineError(f"of all clips: {UNREADABLE}", MOVED)
-    questions = [
-        question_of(draft, arranged.order, opened[draft.clip_id])
-        for arranged, draft in zip(balanced.arranged, drafts, strict=True)
-    ]
     _remove_unused(questions, folder)
-    return questions, [*balanced.dropped, *_lost(one for one in asked if one.clip_id not in opened)]
+    lost = sorted((one for one in asked if one.clip_id not in opened), key=_kind)
+    return questions, [*balanced.dropped, *refused, *(_dropped(one, UNREADABLE, len(one)) for one in lost)]
+
+
+def _in_words(
+    arranged: Iterable[Arranged], opened: Mapping[str, Clip], seed: int, state_tolerance: bool
+) -> tuple[list[Question], list[Draft], list[tuple[Arranged, str]]]:
+    """The questions and their drafts; those whose template fails, with the reason."""
+    questions, drafts, faulty, choose = [], [], [], even_choice(seed)
+    for one in arranged:
+        try:
+            draft = one.draft(choose)
+            draft = draft.with_tolerance() if state_tolerance else draft
+            questions.append(question_of(draft, one.order, opened[one.clip_id]))
+            drafts.append(draft)
+        except Exception as error:  # a plug-in may raise anything
+            faulty.append((one, f"{FAULTY}: {template_error(one.asked.template, error)}"))
+    return questions, drafts, faulty
+
+
+def _without(faulty: Iterable[Arranged], asked: Iterable[Asked]) -> list[Asked]:
+    """The tables without the rows of these questions."""
+    rows: dict[int, list[int]] = defaultdict(list)
+    for one in faulty:
+        rows[id(one.asked)].append(one.row)
+    left = [one.take(np.delete(np.arange(len(one)), rows[id(one)])) if id(one) in rows else one for one in asked]
+    return [one for one in left if len(one)]
 
 
 def _opened(clip_ids: Iterable[str], open_clip: OpenClip) -> dict[str, Clip]:
@@ -140,15 +169,16 @@ def _remove_unused(questions: Iterable[Question], folder: Path) -> None:
             file.unlink()
 
 
-def _lost(asked: Iterable[Asked]) -> list[Refusal]:
-    return [
-        Refusal(
-            clip_id=one.clip_id,
-            template=one.template.name,
-            ability=one.template.ability,
-            format=one.format,
-            reason=UNREADABLE,
-            count=len(one),
-        )
-        for one in sorted(asked, key=lambda one: (one.clip_id, one.template.name, one.format))
-    ]
+def _kind(asked: Asked) -> tuple[str, str, str]:
+    return asked.clip_id, asked.template.name, asked.format
+
+
+def _dropped(asked: Asked, reason: str, count: int) -> Refusal:
+    return Refusal(
+        clip_id=asked.clip_id,
+        template=asked.template.name,
+        ability=asked.template.ability,
+        format=asked.format,
+        reason=reason,
+        count=count,
+    )

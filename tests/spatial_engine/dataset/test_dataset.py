@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -6,10 +7,12 @@ from PIL import Image
 
 from spatial_engine.dataset import writing as dataset_module
 from spatial_engine.dataset.dataset import Dataset
-from spatial_engine.dataset.writing import UNREADABLE, write_dataset
+from spatial_engine.dataset.writing import FAULTY, UNREADABLE, write_dataset
 from spatial_engine.errors import SpatialEngineError, UsageError
 from templates.asked import ClipQuestions
-from tests.spatial_engine.drafts import NASTY, clip, clip_questions
+from templates.media import Photo
+from templates.question import Phrasing
+from tests.spatial_engine.drafts import NASTY, Closer, clip, clip_questions, closer, tables, tilt
 
 IDS = [f"{k:016x}" for k in (1, 2, 3)]
 COUNT = 2
@@ -185,6 +188,30 @@ def test_a_clip_that_can_no_longer_be_read_costs_only_itself(tmp_path):
     assert {f"media/{f.name}" for f in (dataset.path / "media").iterdir()} == {
         entry["path"] for question in dataset.questions for entry in question.media
     }
+
+
+class Stumbling(Closer):
+    """Cannot phrase or show its later facts."""
+
+    version = "2"
+
+    def phrase(self, format, fact, answer, offer):
+        if fact["frame"] == 2:
+            raise KeyError("c_px")
+        return Phrasing(media=(Photo(frame=fact["frame"] if fact["frame"] < 5 else 10**6),))
+
+
+def test_a_template_that_fails_on_a_question_costs_that_question(tmp_path):
+    rows = [closer(n, right=n % 2, xy=(20.0 + 30 * n, 60.0), template=Stumbling()) for n in range(6)]
+    asked = ClipQuestions(clip_id="c" * 16, asked=tables(*rows, *(tilt(n) for n in range(3))), refusals=())
+    dataset = write_dataset(tmp_path / "d", [asked], clip, seed=0)
+    assert dataset.audit["templates"] == {"camera_tilt": 3, "range_ratio": 4}
+    assert set(dataset.audit["letters"]["2"].values()) == {2}
+    reasons = dataset.audit["dropped"]["L1/Geometry/Distance"]
+    assert sorted(reasons.values()) == [1, 1] and all(reason.startswith(FAULTY) for reason in reasons)
+    phrased, shown = sorted(reasons)
+    assert re.search(r"plug-in range_ratio \(.*test_dataset.py:\d+\): KeyError: 'c_px'", phrased + shown)
+    assert "a medium shows frame 1000000; allowed: 0 to" in phrased + shown
 
 
 def test_unknown_keys_survive(dataset):
