@@ -248,6 +248,41 @@ class ObjectOrientation:
 
 
 @dataclass(frozen=True, kw_only=True)
+class EffectorPath:
+    """Pose and opening of a robot's gripper or a person's hand in each frame."""
+
+    frames: Int64[np.ndarray, "n"]
+    """Frame indices, ascending."""
+    base_from_view: Float64[np.ndarray, "n 4 4"]
+    """Pose of the wrist, with OpenCV axes (forward along the fingers, as `action_mapping.view_path` gives it), in the
+    frame of the robot's base or of the data set; NaN where unknown."""
+    opening: Float64[np.ndarray, "n"]
+    """0: closed; 1: open; NaN where unknown."""
+    rotation_sigma_rad: Float64[np.ndarray, "n"]
+    """σ per axis of the rotation."""
+    position_sigma: Float64[np.ndarray, "n"]
+    """σ per axis of the position, in the units of the path."""
+    effector: Literal["gripper", "hand"]
+    scale: Scale
+    provenance: Provenance
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What is done in a clip, in the words of those who recorded it."""
+
+    instruction: str
+    """The whole task: "put the cup on the plate"."""
+    step_texts: tuple[str, ...]
+    """The steps in their order; none if they are not known."""
+    step_frames: Int64[np.ndarray, "s"]
+    """First frame of each step."""
+    success: bool | None
+    """Whether the task is done at the end; None: not known."""
+    provenance: Provenance
+
+
+@dataclass(frozen=True, kw_only=True)
 class Agreement:
     """Disagreement between independent estimates of the same signals of one clip."""
 
@@ -273,6 +308,8 @@ Signal = (
     | Depth
     | Objects
     | ObjectOrientation
+    | EffectorPath
+    | Task
     | Agreement
 )
 Signals = Mapping[str, Signal | NoEstimate]
@@ -289,6 +326,8 @@ _TYPES: dict[str, type] = {
     "depth": Depth,
     "objects": Objects,
     "object_orientation": ObjectOrientation,
+    "effector_path": EffectorPath,
+    "task": Task,
     "agreement": Agreement,
 }
 CHECKED = ("camera_path", "sparse_points", "depth", "gravity")

@@ -80,14 +80,14 @@ def generate(
     task = AskClip.of(source, options)
     check_target(dataset)
     with one_writer(Path(dataset)), interruptible():
-        asked = ask_all(task, source, options.workers, progress)
+        asked = [*ask_all(task, source, options.workers, progress), task.puzzles(options.puzzles)]
         return write_dataset(
             dataset,
             asked,
             lambda clip_id: clip_from_json(source.record(clip_id).clip),
             seed=options.seed,
             settings=task.to_json()
-            | {"unanswerable": options.unanswerable, "state_tolerance": options.state_tolerance},
+            | {name: getattr(options, name) for name in ("unanswerable", "puzzles", "state_tolerance")},
             state_tolerance=options.state_tolerance,
             scenes=source.scenes(),
             allow_empty=options.allow_empty,

@@ -38,6 +38,7 @@ class Asked:
 
     template: Template
     clip_id: str
+    """"" for puzzles, which show no clip."""
     format: FormatName
     facts: Facts
     fact_ids: Texts
@@ -112,7 +113,7 @@ class Asked:
         prompt = wording.prompts[0 if choose is None else choose(key, len(wording.prompts))]
         options, media, right = _options(self.format, phrasing, offer, wording)
         return Draft(
-            clip_id=self.clip_id,
+            clip_id=self.clip_id or str(self.fact_ids[k]),
             template=self.template.name,
             ability=self.template.ability,
             format=self.format,
@@ -167,6 +168,7 @@ class Draft:
     """One question in words, before its letters, ids of media and pictures are assigned."""
 
     clip_id: str
+    """For a puzzle, its fact's id: each is a clip and a scene of its own, so that splits may divide them."""
     template: str
     ability: str
     """Leaf of the tree."""
@@ -209,9 +211,10 @@ class Refusal:
 
 @dataclass(frozen=True, kw_only=True)
 class ClipQuestions:
-    """Everything that `templates.generate` makes of one clip."""
+    """Everything that `templates.generate` makes of one clip, or all puzzles."""
 
     clip_id: str
+    """"" for puzzles."""
     asked: tuple[Asked, ...]
     refusals: tuple[Refusal, ...]
 

@@ -1,4 +1,4 @@
-"""Asks about scenes: propose, measure on every scene, answer, gate, offer. Counts every refusal."""
+"""Asks about worlds: propose, measure on every world, answer, gate, offer. Counts every refusal."""
 
 import hashlib
 from collections import Counter
@@ -24,9 +24,14 @@ from templates.scene.scene import Scene
 from templates.scene.scenes import scenes_of
 from templates.settings import AskSettings
 from templates.template import Template, TemplateError
+from templates.world import Procedural, World
 
 Kind = TypeVar("Kind")
 Reasons = Counter[tuple[FormatName | None, str]]
+Worlds = tuple[World, ...]
+"""A world, and others of the same media that every fact is measured on too."""
+OnError = Callable[[Template, Exception], str]
+"""Words an error of a template."""
 
 _ENOUGH = "enough facts of this kind about this clip"
 _PORTION = 32
@@ -41,20 +46,38 @@ def ask_clip(
     templates: Sequence[Template],
     settings: AskSettings,
     seed: int,
-    on_error: Callable[[Template, Exception], str] | None = None,
+    on_error: OnError | None = None,
 ) -> ClipQuestions:
     """What all templates ask about one clip. Equal inputs and seed give equal results.
 
     `on_error`: words an error of a template, which becomes its refusal; the other templates still ask. None: raises
     `TemplateError`, whose cause is the original error.
     """
-    scenes = scenes_of(clip, signals)
+    worlds = scenes_of(clip, signals)
+    about_clips = [template for template in templates if issubclass(template.world, Scene)]
+    return _asked(clip.id, [(template, worlds) for template in about_clips], settings, seed, on_error)
+
+
+def ask_puzzles(templates: Sequence[Template], count: int, seed: int, on_error: OnError | None = None) -> ClipQuestions:
+    """About `count` puzzles of each template that needs no footage; as `ask_clip`."""
+    makers = [template for template in templates if issubclass(template.world, Procedural)] if count else []
+    worlds = [(template, (Procedural.of(template.name, template.version, seed),)) for template in makers]
+    return _asked("", worlds, AskSettings(facts_per_template=count), seed, on_error)
+
+
+def _asked(
+    clip_id: str,
+    templates: Sequence[tuple[Template, Worlds]],
+    settings: AskSettings,
+    seed: int,
+    on_error: OnError | None,
+) -> ClipQuestions:
     asked: list[Asked] = []
     refusals: list[Refusal] = []
-    for template in templates:
+    for template, worlds in templates:
         reasons: Reasons = Counter()
         try:
-            own = ask(template, scenes, settings, seed, reasons)
+            own = ask(template, worlds, settings, seed, reasons)
             for one in own:
                 one.draft(0)  # words come last, but a template whose words fail is refused here
             asked += own
@@ -63,36 +86,34 @@ def ask_clip(
                 raise TemplateError(template) from error
             reasons = Counter({(None, on_error(template, error)): 1})
         refusals += [
-            Refusal(clip_id=clip.id, template=template.name, ability=template.ability, format=f, reason=reason, count=n)
+            Refusal(clip_id=clip_id, template=template.name, ability=template.ability, format=f, reason=reason, count=n)
             for (f, reason), n in sorted(reasons.items(), key=str)
         ]
-    return ClipQuestions(clip_id=clip.id, asked=tuple(asked), refusals=tuple(refusals))
+    return ClipQuestions(clip_id=clip_id, asked=tuple(asked), refusals=tuple(refusals))
 
 
-def ask(
-    template: Template, scenes: tuple[Scene, ...], settings: AskSettings, seed: int, reasons: Reasons
-) -> list[Asked]:
-    """What one template asks about one clip, by format; `reasons` counts the refusals."""
-    scene = scenes[0]
-    missing = sorted(template.needs - scene.signals.keys())
-    if missing:
-        reasons[None, why_missing(scene, missing[0])] += 1
+def ask(template: Template, worlds: Worlds, settings: AskSettings, seed: int, reasons: Reasons) -> list[Asked]:
+    """What one template asks about one clip, or its puzzles, by format; `reasons` counts the refusals."""
+    world = worlds[0]
+    missing = sorted(template.needs - world.signals.keys())
+    if missing or not isinstance(world, template.world):
+        reasons[None, why_missing(world, missing[0]) if missing else f"the clip is no {template.world.__name__}"] += 1
         return []
-    rng = _rng(seed, scene.clip.id, template.name)
-    facts = _of("propose", template.facts, template.propose(scene, rng, _PROPOSED * settings.facts_per_template))
+    rng = _rng(seed, world.clip_id, template.name)
+    facts = _of("propose", template.facts, template.propose(world, rng, _PROPOSED * settings.facts_per_template))
     if not len(facts):
         reasons[None, "nothing to ask about"] += 1
         return []
-    return ask_about(template, facts.rounded().distinct(), scenes, settings, seed, reasons)
+    return ask_about(template, facts.rounded().distinct(), worlds, settings, seed, reasons)
 
 
 def ask_about(
-    template: Template, facts: Facts, scenes: tuple[Scene, ...], settings: AskSettings, seed: int, reasons: Reasons
+    template: Template, facts: Facts, worlds: Worlds, settings: AskSettings, seed: int, reasons: Reasons
 ) -> list[Asked]:
     """Given facts that pass the gate, by format: of the first `facts_per_template` that are asked in any format. They
     are measured in portions until there are enough."""
-    provenance = provenance_of(template, scenes)
-    origin = Origin(provenance=provenance, licence=_licence(scenes[0].clip, provenance))
+    provenance = provenance_of(template, worlds)
+    origin = Origin(provenance=provenance, licence=_licence(worlds[0], provenance))
     asked: list[Asked] = []
     left, portion = settings.facts_per_template, max(settings.facts_per_template, _PORTION)
     for start in range(0, len(facts), portion):
@@ -100,7 +121,7 @@ def ask_about(
             reasons[None, _ENOUGH] += len(facts) - start
             break
         part = facts.take(slice(start, start + portion))
-        first = _first(_certain(template, part, scenes, origin, settings, seed, reasons), left, reasons)
+        first = _first(_certain(template, part, worlds, origin, settings, seed, reasons), left, reasons)
         left -= len({id for one in first for id in one.fact_ids.tolist()})
         asked += first
     return asked
@@ -109,17 +130,17 @@ def ask_about(
 def _certain(
     template: Template,
     facts: Facts,
-    scenes: tuple[Scene, ...],
+    worlds: Worlds,
     origin: Origin,
     settings: AskSettings,
     seed: int,
     reasons: Reasons,
 ) -> list[tuple[Asked, np.ndarray]]:
     """By format: the measured facts, and which of them pass the gate."""
-    clip = scenes[0].clip
-    measured = measure_on_all(template, facts, scenes)
+    clip_id = worlds[0].clip_id
+    measured = measure_on_all(template, facts, worlds)
     _count(reasons, None, measured.why)
-    ids = np.array(facts.ids(clip.id, template.name))
+    ids = np.array(facts.ids(clip_id, template.name))
     known = np.flatnonzero(measured.why == "")
     facts, measured, ids = facts.take(known), measured.take(known), ids[known]
     found = []
@@ -133,7 +154,7 @@ def _certain(
         _count(reasons, format, answers.why)
         every = Asked(
             template=template,
-            clip_id=clip.id,
+            clip_id=clip_id,
             format=format,
             facts=facts,
             fact_ids=ids,
@@ -160,15 +181,15 @@ def _first(found: list[tuple[Asked, np.ndarray]], most: int, reasons: Reasons) -
     return [asked.take(rows) for asked, rows in chosen if len(rows)]
 
 
-def measure_on_all(template: Template, facts: Facts, scenes: tuple[Scene, ...]) -> Measured:
-    """Each fact measured on every scene and joined: σ includes the disagreement, and labels must be equal."""
-    by_scene = [measured_by(template, facts, scene) for scene in scenes]
-    return joined(*by_scene, independent=scenes[0].second is not None)
+def measure_on_all(template: Template, facts: Facts, worlds: Worlds) -> Measured:
+    """Each fact measured on every world and joined: σ includes the disagreement, and labels must be equal."""
+    by_world = [measured_by(template, facts, world) for world in worlds]
+    return joined(*by_world, independent=worlds[0].second is not None)
 
 
-def measured_by(template: Template, facts: Facts, scene: Scene) -> Measured:
+def measured_by(template: Template, facts: Facts, world: World) -> Measured:
     """`Template.measure`, checked: a row per fact. Raises `TypeError` or `ValueError`."""
-    measured = _of("measure", Measured, template.measure(facts, scene))
+    measured = _of("measure", Measured, template.measure(facts, world))
     _rows("measure", len(measured), len(facts))
     if measured.sigma.shape != measured.value.shape:
         raise ValueError(f"measure gave value the shape {measured.value.shape} and sigma {measured.sigma.shape}")
@@ -210,36 +231,36 @@ def _count(reasons: Reasons, format: FormatName | None, why: Texts) -> None:
         reasons[format, str(reason)] += int(count)
 
 
-def provenance_of(template: Template, scenes: Sequence[Scene]) -> tuple[Mapping[str, Json], ...]:
+def provenance_of(template: Template, worlds: Sequence[World]) -> tuple[Mapping[str, Json], ...]:
     """Provenance of all signals that a template's answers depend on, in order of signal name.
 
-    These are the signals that the template reads in every scene, and those that decided which signals count
-    (`Scene.judged_by`). A signal of the check scene with another provenance is called `<name>_check`.
+    These are the signals that the template reads in every world, and those that decided which signals count
+    (`World.judged_by`). A signal of the second world with another provenance is called `<name>_check`.
     """
     read = template.reads | {"agreement"}
     makers: dict[str, Provenance] = {}
-    for scene in scenes:
-        for name in sorted(read & scene.signals.keys()):
-            provenance = scene.signals[name].provenance
+    for world in worlds:
+        for name in sorted(read & world.signals.keys()):
+            provenance = world.signals[name].provenance
             if makers.setdefault(name, provenance) != provenance:
                 makers[f"{name}_check"] = provenance
-    makers |= scenes[0].judged_by
+    makers |= worlds[0].judged_by
     return tuple(asdict(makers[name]) | {"signal": name} for name in sorted(makers))
 
 
-def _licence(clip: Clip, provenance: Sequence[Mapping[str, Json]]) -> Mapping[str, Json]:
+def _licence(world: World, provenance: Sequence[Mapping[str, Json]]) -> Mapping[str, Json]:
     names = {p["code_licence"] for p in provenance} | {p["weights_licence"] for p in provenance} - {None}
     return {
-        "footage": clip.licence,
+        "footage": world.footage_licence,
         "signals": sorted(names),
         "commercial_ok": all(p["commercial_ok"] for p in provenance),
     }
 
 
-def why_missing(scene: Scene, signal: str) -> str:
-    """Why the scene lacks a signal."""
-    if signal in scene.no_estimates:
-        return scene.no_estimates[signal].reason
+def why_missing(world: World, signal: str) -> str:
+    """Why the world lacks a signal."""
+    if signal in world.no_estimates:
+        return world.no_estimates[signal].reason
     return f"{signal.replace('_', ' ')} not measured"
 
 

@@ -90,7 +90,7 @@ class Question:
     """Shared by all formats of one fact; splits keep them together."""
     evidence: Mapping[str, Json]
     clip: str
-    """Clip id."""
+    """Clip id; for a puzzle, which shows no footage, that of its fact."""
     seed: int
     provenance: Sequence[Mapping[str, Json]]
     """Of every signal that the answer depends on."""
@@ -103,6 +103,11 @@ class Question:
     def text(self) -> str:
         """Instructions and prompt, as a model reads them."""
         return f"{self.instructions}\n{self.prompt}" if self.instructions else self.prompt
+
+    @property
+    def is_puzzle(self) -> bool:
+        """Whether it shows no footage."""
+        return self.clip == self.fact_id
 
     @property
     def right_option(self) -> int | None:

@@ -19,6 +19,7 @@ from templates.scene.pictures import Pictures
 from templates.scene.placing import at_marks
 from templates.scene.scene import Scene
 from templates.wording import Wording, WordingError, wordings
+from templates.world import AnyWorld, World
 
 OwnFacts = Any
 """Facts of the class that the template declares as `facts`."""
@@ -33,7 +34,7 @@ class TemplateError(Exception):
 
 
 class Template(ABC):
-    """One kind of question about scenes. Four methods are abstract; the others have defaults.
+    """One kind of question. Four methods are abstract; the others have defaults.
 
     All but `phrase` and `cue` work on columns: a row is a fact.
     """
@@ -46,6 +47,9 @@ class Template(ABC):
     """Leaf of the ability tree ("L1/Geometry/Distance")."""
     formats: tuple[FormatName, ...]
     """Formats in which a fact is asked."""
+    world: ClassVar[type[World]] = Scene
+    """What it asks about: `Scene` (any clip), `Episode` (a clip in which something is done), or `Procedural` (no
+    footage)."""
     facts: ClassVar[type[Facts]]
     """The parameters of its facts."""
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {}
@@ -58,12 +62,12 @@ class Template(ABC):
     """Formats whose answers `cue` turns into hints; none by default."""
 
     @abstractmethod
-    def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Facts:
+    def propose(self, world: AnyWorld, rng: np.random.Generator, count: int) -> Facts:
         """About `count` facts that may be worth asking, drawn by `rng`; the measurement may still refuse them."""
 
     @abstractmethod
-    def measure(self, facts: OwnFacts, scene: Scene) -> Measured:
-        """The measurement of each fact on `scene`, which may be any scene of the same media."""
+    def measure(self, facts: OwnFacts, world: AnyWorld) -> Measured:
+        """The measurement of each fact on `world`, which may be any world of the same media."""
 
     @abstractmethod
     def answer(self, format: FormatName, facts: OwnFacts, measured: Measured) -> Answer | Answers:

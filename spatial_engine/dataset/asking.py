@@ -14,7 +14,7 @@ from spatial_engine.progress import Progress
 from spatial_engine.sources import clip_from_json
 from spatial_engine.store.store import Store
 from templates.asked import ClipQuestions, Refusal
-from templates.generate import ask_clip
+from templates.generate import ask_clip, ask_puzzles
 from templates.registry import UnknownAbilityError, create_templates
 from templates.settings import AskSettings
 from templates.template import Template
@@ -64,6 +64,10 @@ class AskClip:
         clip = clip_from_json(store.record(clip_id).clip)
         signals = with_sigma_calibration(store.signals(clip_id), self.calibration)
         return ask_clip(clip, signals, self.templates, self.settings, self.seed, _failed)
+
+    def puzzles(self, count: int) -> ClipQuestions:
+        """About `count` questions of each template that needs no footage."""
+        return ask_puzzles(self.templates, count, self.seed, _failed)
 
 
 def ask_all(task: AskClip, store: Store, workers: int, progress: Progress) -> list[ClipQuestions]:

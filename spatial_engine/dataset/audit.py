@@ -36,14 +36,16 @@ def audit(
     `scenes`: scene by clip id. `splits`: clips by split, if they are assigned already.
     """
     splits = _splits(scenes, seed) if splits is None else {name: sorted(clips) for name, clips in splits.items()}
+    puzzles = {question.clip for question in questions if question.is_puzzle}
     return {
         "format_version": FORMAT_VERSION,
         "seed": seed,
         "settings": plain(settings),
         "questions": len(questions),
         "facts": len({question.fact_id for question in questions}),
-        "clips": len(scenes),
-        "clips_with_questions": len({question.clip for question in questions}),
+        "clips": len(scenes.keys() - puzzles),
+        "clips_with_questions": len({question.clip for question in questions} - puzzles),
+        "puzzles": len(puzzles),
         "abilities": _abilities(questions),
         "formats": _counts(question.format for question in questions),
         "templates": _counts(question.template for question in questions),

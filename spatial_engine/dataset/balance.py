@@ -88,6 +88,8 @@ def balance(
         _near_duplicates(
             one, settings.near_duplicate * diagonals_px[one.clip_id], settings.near_frames * spans[one.clip_id]
         )
+        if one.clip_id
+        else np.zeros(len(one), dtype=bool)  # puzzles are distinct
         for one in asked
     ]
     keys, dropped = Keys.of(asked, seed), Counter[tuple[str, str, str, str, str]]()

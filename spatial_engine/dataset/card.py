@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from templates.columns import Json
 from templates.unanswerable import UNDETERMINED
+from templates.world import NO_FOOTAGE
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
@@ -77,18 +78,20 @@ def _front_matter(audit: Mapping[str, Json], name: str) -> str:
 
 def _one_licence(audit: Mapping[str, Json]) -> str:
     """The Hub's name of the footage's licence if there is one for all, else "other"."""
-    names = list(audit["licences"].get("footage", {}))
+    names = [name for name in audit["licences"].get("footage", {}) if name != NO_FOOTAGE]
     return names[0].lower() if len(names) == 1 and names[0] in _HUB_LICENCES else "other"
 
 
 def _summary(audit: Mapping[str, Json]) -> str:
     if not audit["questions"]:
         return f"No questions could be asked about {audit['clips']} clips. The reasons are below."
+    puzzles = audit.get("puzzles", 0)
+    others = f", and about {puzzles} puzzles without footage" if puzzles else ""
     return (
-        f"{audit['questions']} spatial questions about {audit['facts']} facts, measured in "
-        f"{audit['clips_with_questions']} of {audit['clips']} clips. Every answer carries its error bar (`sigma`, "
-        "`tolerance` or `margin`), its evidence, its provenance and its licence. Made by Spatial Engine, seed "
-        f"{audit['seed']}."
+        f"{audit['questions']} spatial questions about {audit['facts'] - puzzles} facts, measured in "
+        f"{audit['clips_with_questions']} of {audit['clips']} clips{others}. Every answer carries its error bar "
+        "(`sigma`, `tolerance` or `margin`), its evidence, its provenance and its licence. Made by Spatial Engine, "
+        f"seed {audit['seed']}."
     )
 
 

@@ -47,48 +47,49 @@ def _content(mark: PhotoMark) -> list[Json]:
     return [mark.text, _shape(mark), _lists(mark.points_px)]
 
 
-def record(clip: Clip, medium: Medium) -> dict[str, Json]:
-    """The entry in `Question.media`, as `docs/data_card.md` describes it. Raises `ValueError` for a crop that leaves
-    the frame, or a frame that the clip lacks."""
-    id = medium_id(clip.id, medium)
-    file = f"media/{id}{SUFFIXES[type(medium)]}"
-    match medium:
-        case Photo():
-            return {
-                "id": id,
-                "kind": "frames",
-                "path": file,
-                "frames": [int(medium.frame)],
-                "times_s": _times_s(clip, [medium.frame]),
-                "marks": [_mark(mark) for mark in medium.marks],
-                "frame_size_px": [clip.width_px, clip.height_px],
-                "size_px": list(_photo_size(clip, medium)),
-                **({"crop_px": list(medium.crop_px)} if medium.crop_px else {}),
-            }
-        case Video():
-            return {
-                "id": id,
-                "kind": "video",
-                "path": file,
-                "frames": [int(frame) for frame in medium.frames],
-                "times_s": _times_s(clip, medium.frames),
-                "fps": _fps(clip, medium.frames),
-                "frame_size_px": [clip.width_px, clip.height_px],
-                "size_px": list(_video_size(clip)),
-            }
-        case Drawing():
-            return {
-                "id": id,
-                "kind": "drawing",
-                "path": file,
-                "polylines": _paths(medium),
-                "points": [{"text": point.text, "xy": [float(v) for v in point.xy_px]} for point in medium.points],
-                **_added(medium),
-                "size_px": [drawing.SIDE_PX, drawing.SIDE_PX],
-            }
-        case Sheet():
-            shapes = _plain(asdict(medium))
-            return {"id": id, "kind": "sheet", "path": file, **shapes, "size_px": list(drawing.sheet_size(medium))}
+def record(clip: Clip | None, medium: Medium) -> dict[str, Json]:
+    """The entry in `Question.media`, as `docs/data_card.md` describes it. `clip`: None for a puzzle.
+
+    Raises `ValueError` for a crop that leaves the frame, a frame that the clip lacks, and a photo or video of no clip.
+    """
+    id = medium_id("" if clip is None else clip.id, medium)
+    file = {"path": f"media/{id}{SUFFIXES[type(medium)]}"}
+    if isinstance(medium, Drawing):
+        points = [{"text": point.text, "xy": [float(v) for v in point.xy_px]} for point in medium.points]
+        shown = {"polylines": _paths(medium), "points": points, **_added(medium)}
+        return {"id": id, "kind": "drawing", **file, **shown, "size_px": [drawing.SIDE_PX, drawing.SIDE_PX]}
+    if isinstance(medium, Sheet):
+        shapes = _plain(asdict(medium))
+        return {"id": id, "kind": "sheet", **file, **shapes, "size_px": list(drawing.sheet_size(medium))}
+    clip = _shown(clip)
+    if isinstance(medium, Video):
+        return {
+            "id": id,
+            "kind": "video",
+            **file,
+            "frames": [int(frame) for frame in medium.frames],
+            "times_s": _times_s(clip, medium.frames),
+            "fps": _fps(clip, medium.frames),
+            "frame_size_px": [clip.width_px, clip.height_px],
+            "size_px": list(_video_size(clip)),
+        }
+    return {
+        "id": id,
+        "kind": "frames",
+        **file,
+        "frames": [int(medium.frame)],
+        "times_s": _times_s(clip, [medium.frame]),
+        "marks": [_mark(mark) for mark in medium.marks],
+        "frame_size_px": [clip.width_px, clip.height_px],
+        "size_px": list(_photo_size(clip, medium)),
+        **({"crop_px": list(medium.crop_px)} if medium.crop_px else {}),
+    }
+
+
+def _shown(clip: Clip | None) -> Clip:
+    if clip is None:
+        raise ValueError("a puzzle shows a photo or a video; allowed: Drawing, Sheet")
+    return clip
 
 
 def _mark(mark: PhotoMark) -> dict[str, Json]:
@@ -148,12 +149,13 @@ def _video_size(clip: Clip) -> tuple[int, int]:
     return max(2, width // 2 * 2), max(2, height // 2 * 2)
 
 
-def render(clip: Clip, media: Iterable[Medium], folder: Path) -> None:
-    """Writes the missing files of one clip's media to `folder`. Each frame is read once, in ascending order."""
+def render(clip: Clip | None, media: Iterable[Medium], folder: Path) -> None:
+    """Writes the missing files of one clip's media, or of puzzles, to `folder`. Each frame is read once, in ascending
+    order."""
     photos: dict[int, dict[Path, Photo]] = {}
     videos: dict[int, dict[Path, Video]] = {}
     for medium in media:
-        file = folder / f"{medium_id(clip.id, medium)}{SUFFIXES[type(medium)]}"
+        file = folder / f"{medium_id('' if clip is None else clip.id, medium)}{SUFFIXES[type(medium)]}"
         if file.exists():
             continue
         match medium:
@@ -165,9 +167,17 @@ def render(clip: Clip, media: Iterable[Medium], folder: Path) -> None:
                 drawing.with_palette(drawing.drawn_map(medium)).save(file, compress_level=1)
             case Sheet():
                 drawing.with_palette(drawing.drawn_sheet(medium)).save(file, compress_level=1)
+    if photos or videos:
+        _read_and_write(_shown(clip), photos, videos)
+
+
+def _read_and_write(
+    clip: Clip, photos: Mapping[int, Mapping[Path, Photo]], videos: Mapping[int, Mapping[Path, Video]]
+) -> None:
+    """Photos by their frame, videos by their last."""
     last_use = {f: last for last in sorted(videos) for video in videos[last].values() for f in video.frames}
     kept: dict[int, Picture] = {}
-    for frame, picture in clip.read(sorted({*photos, *last_use})) if photos or videos else ():
+    for frame, picture in clip.read(sorted({*photos, *last_use})):
         _write_photos(clip, picture, photos.get(frame, {}))
         if frame in last_use:
             kept[frame] = photo_marks.scaled(picture, _video_size(clip))

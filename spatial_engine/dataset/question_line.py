@@ -17,18 +17,15 @@ from templates.question import LETTERS, Question
 _KNOWN = {field.name for field in fields(Question)} - {"extra"}
 
 
-def question_of(draft: Draft, order: Sequence[int], clip: Clip) -> Question:
+def question_of(draft: Draft, order: Sequence[int], clip: Clip | None) -> Question:
     """The finished question: id, letter, media entries, and what it keeps of the typed answer.
 
-    `order`: for a choice, the index of the draft's option at each letter.
+    `order`: for a choice, the index of the draft's option at each letter. `clip`: None for a puzzle.
     """
     recorded = draft.answer.to_json()
-    entries = {entry["id"]: entry for entry in (media.record(clip, medium) for medium in draft.media)}
     options = [draft.options[index] for index in order]
-    for option in options:
-        if not isinstance(option.shown, str):
-            entry = media.record(clip, option.shown)
-            entries[entry["id"]] = {**entry, "option": True}
+    entries = [media.record(clip, medium) for medium in draft.media]
+    entries += [media.record(clip, o.shown) | {"option": True} for o in options if not isinstance(o.shown, str)]
     values = [option.value for option in options]
     written = recorded.answer if draft.written is None else draft.written
     return Question(
@@ -38,7 +35,7 @@ def question_of(draft: Draft, order: Sequence[int], clip: Clip) -> Question:
         format=draft.format,
         instructions=draft.instructions,
         prompt=draft.prompt,
-        options=[o.shown if isinstance(o.shown, str) else media.medium_id(clip.id, o.shown) for o in options],
+        options=[o.shown if isinstance(o.shown, str) else media.medium_id(draft.clip_id, o.shown) for o in options],
         answer=LETTERS[list(order).index(draft.written)] if order else written,
         value=recorded.value,
         unit=recorded.unit if draft.written is None else "",
@@ -47,11 +44,11 @@ def question_of(draft: Draft, order: Sequence[int], clip: Clip) -> Question:
         margin=recorded.margin,
         scorer=draft.answer.name,
         scorer_params={**recorded.scorer_params, **({"option_values": values} if any(values) else {})},
-        media=list(entries.values()),
+        media=entries,
         fact=draft.fact,
         fact_id=draft.fact_id,
         evidence=draft.evidence,
-        clip=clip.id,
+        clip=draft.clip_id,
         seed=draft.seed,
         provenance=draft.origin.provenance,
         licence=draft.origin.licence,

@@ -66,11 +66,12 @@ def write_dataset(
         (folder / "media").mkdir()
         questions, dropped = _finish(clips, open_clip, seed, balancing, folder / "media", state_tolerance)
         write_questions(folder, questions)
+        clip_ids = [*(clip.clip_id for clip in clips if clip.clip_id), *(q.clip for q in questions if q.is_puzzle)]
         record = audit(
             questions,
             refused=[refusal for clip in clips for refusal in clip.refusals],
             dropped=dropped,
-            scenes={clip.clip_id: (scenes or {}).get(clip.clip_id, clip.clip_id) for clip in clips},
+            scenes={clip_id: (scenes or {}).get(clip_id, clip_id) for clip_id in clip_ids},
             seed=seed,
             settings={**(settings or {}), "balance": asdict(balancing)},
         )
@@ -94,9 +95,9 @@ def _finish(
     """
     refused: list[Refusal] = []
     asked = [one for clip in clips for one in clip.asked]
-    opened = _opened({one.clip_id for one in asked}, open_clip)
+    opened = _opened({one.clip_id for one in asked} - {""}, open_clip)
     while True:
-        readable = [one for one in asked if one.clip_id in opened]
+        readable = [one for one in asked if _is_readable(one, opened)]
         diagonals_px = {id: float(np.hypot(clip.width_px, clip.height_px)) for id, clip in opened.items()}
         balanced = balance(readable, diagonals_px, seed, balancing)
         questions, drafts, faulty = _in_words(balanced.arranged, opened, seed, state_tolerance)
@@ -106,10 +107,10 @@ def _finish(
         opened = {id: clip for id, clip in opened.items() if id not in unreadable}
         asked = _without([one for one, _ in faulty], asked)
         refused += [_dropped(one.asked, reason, 1) for one, reason in faulty]
-    if asked and not opened:
+    if asked and not readable:
         raise SpatialEngineError(f"of all clips: {UNREADABLE}", MOVED)
     _remove_unused(questions, folder)
-    lost = sorted((one for one in asked if one.clip_id not in opened), key=_kind)
+    lost = sorted((one for one in asked if not _is_readable(one, opened)), key=_kind)
     return questions, [*balanced.dropped, *refused, *(_dropped(one, UNREADABLE, len(one)) for one in lost)]
 
 
@@ -122,7 +123,7 @@ def _in_words(
         try:
             draft = one.draft(choose)
             draft = draft.with_tolerance() if state_tolerance else draft
-            questions.append(question_of(draft, one.order, opened[one.clip_id]))
+            questions.append(question_of(draft, one.order, opened.get(one.clip_id)))
             drafts.append(draft)
         except Exception as error:  # a plug-in may raise anything
             faulty.append((one, f"{FAULTY}: {template_error(one.asked.template, error)}"))
@@ -136,6 +137,11 @@ def _without(faulty: Iterable[Arranged], asked: Iterable[Asked]) -> list[Asked]:
         rows[id(one.asked)].append(one.row)
     left = [one.take(np.delete(np.arange(len(one)), rows[id(one)])) if id(one) in rows else one for one in asked]
     return [one for one in left if len(one)]
+
+
+def _is_readable(asked: Asked, opened: Mapping[str, Clip]) -> bool:
+    """Puzzles show no footage."""
+    return asked.clip_id in opened or not asked.clip_id
 
 
 def _opened(clip_ids: Iterable[str], open_clip: OpenClip) -> dict[str, Clip]:
@@ -156,8 +162,10 @@ def _draw(drafts: Iterable[Draft], opened: Mapping[str, Clip], folder: Path) -> 
     unreadable = set()
     for id, wanted in shown.items():
         try:
-            media.render(opened[id], wanted, folder)
+            media.render(opened.get(id), wanted, folder)
         except _CLIP_TROUBLE:
+            if id not in opened:
+                raise
             unreadable.add(id)
     return unreadable
 

@@ -5,7 +5,6 @@ lmms-eval takes `data_files` relative to the YAML. It reports `overall`, every l
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +26,12 @@ COLUMNS: Mapping[str, Kind] = {
     "ability": "text",
     "format": "text",
     "clip": "text",
-    "system": "text",
     "parts": "text",
     "images": "images",
     "target": "text",
     "question": "text",
 }
-"""`system`: the system message, or "". `parts`: JSON, texts and indices into `images` in the order shown. `question`:
-the line of `questions.jsonl`."""
+"""`parts`: JSON, texts and indices into `images` in the order shown. `question`: the line of `questions.jsonl`."""
 DATA = "test.parquet"
 
 _README = """\
@@ -50,7 +47,7 @@ task differently if the working directory has a folder of its name. It exits 0 e
 """
 
 
-def export_lmms_eval(dataset: Dataset, folder: Path, *, system_prompt: bool = False) -> Exported:
+def export_lmms_eval(dataset: Dataset, folder: Path) -> Exported:
     """Writes the task's folder and a README into `folder`. Leaves out what no rule scores."""
     check_pyarrow()
     task = folder / (name := slug(dataset.path))
@@ -67,7 +64,7 @@ def export_lmms_eval(dataset: Dataset, folder: Path, *, system_prompt: bool = Fa
                 reasons.append(NO_VIDEOS)
                 continue
             leaves.add(question.ability)
-            yield row(question, dataset.path, system_prompt)
+            yield row(question, dataset.path)
 
     count = write_parquet(task / DATA, COLUMNS, rows())
     (task / f"{name}.yaml").write_text(_yaml(name, leaves), encoding="utf-8")
@@ -77,9 +74,9 @@ def export_lmms_eval(dataset: Dataset, folder: Path, *, system_prompt: bool = Fa
     return Exported(rows=count, left_out=counted(reasons), files=(name, "README.md"))
 
 
-def row(question: Question, folder: Path, system_prompt: bool = False) -> dict[str, Any]:
+def row(question: Question, folder: Path) -> dict[str, Any]:
     """One row; `folder` is the data set's."""
-    shown = protocol.prompt(replace(question, instructions="") if system_prompt else question).parts
+    shown = protocol.prompt(question).parts
     media = [part for part in shown if not isinstance(part, str)]
     places = iter(range(len(media)))
     parts = [part if isinstance(part, str) else next(places) for part in shown]
@@ -88,7 +85,6 @@ def row(question: Question, folder: Path, system_prompt: bool = False) -> dict[s
         "ability": question.ability,
         "format": question.format,
         "clip": question.clip,
-        "system": question.instructions if system_prompt else "",
         "parts": json.dumps(parts, ensure_ascii=False),
         "images": pictures(folder, media),
         "target": oracle_text(question),

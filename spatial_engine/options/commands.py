@@ -33,6 +33,7 @@ class GenerateOptions(WorkerOptions):
     seed: Annotated[int, Doc("Seed of everything that is drawn at random.")] = 0
     min_confidence: Annotated[float, Doc("Ask only where the answer is right with at least this probability.")] = 0.99
     unanswerable: Annotated[bool, Doc("Also ask what the photos shown cannot tell (docs/unanswerable.md).")] = False
+    puzzles: Annotated[int, Doc("Questions of each template that needs no footage.")] = 0
     state_tolerance: Annotated[bool, Doc("Say in each prompt which error still counts as right.")] = False
     sigma_calibration: Annotated[
         StrPath | None,
@@ -45,6 +46,8 @@ class GenerateOptions(WorkerOptions):
         super().__post_init__()
         if not 0.5 <= self.min_confidence <= 1:
             raise UsageError(f"--min-confidence {self.min_confidence:g}", "give a probability from 0.5 to 1")
+        if self.puzzles < 0:
+            raise UsageError(f"--puzzles {self.puzzles}", "give a number of at least 0")
 
 
 @dataclass(frozen=True, kw_only=True)

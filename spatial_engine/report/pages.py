@@ -131,7 +131,7 @@ def _clip_pages(
     folder: Path, questions: Sequence[Question], store: Store | None, maps: SigmaCalibration
 ) -> list[dict[str, Any]]:
     """One entry per clip for the lists; writes the pages of those that the store knows."""
-    counts = Counter(question.clip for question in questions)
+    counts = Counter(question.clip for question in questions if not question.is_puzzle)
     in_store = set(store.clip_ids()) if store is not None else set()
     entries = []
     for id in sorted(set(counts) | in_store):

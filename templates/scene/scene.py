@@ -4,7 +4,7 @@ Methods take frames and pixels, and return quantities in camera axes or path uni
 choice of world. Unknown values are NaN.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
@@ -13,14 +13,12 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
 from experts.clip import Clip
-from experts.provenance import Provenance
 from experts.signals import (
     Calibration,
     CameraPath,
     Depth,
     Gravity,
     Matches,
-    NoEstimate,
     Objects,
     PointTracks,
     Signal,
@@ -30,6 +28,7 @@ from experts.tracking.path_on_tracks import FitSettings, FittedPath, path_by_tra
 from templates.scene.surface import MAX_DISTANCE_PX, OutlierSettings, SparseSurface, Surface, dense_surface
 from templates.scene.suspected_outliers import suspected_outliers
 from templates.scene.track_confirmation import confirmed_by_tracks
+from templates.world import World
 
 REFERENCE_WIDTH_PX = 640
 """Pixel thresholds are stated for this width, and scale with the frame."""
@@ -42,20 +41,24 @@ Frames = Sequence[int] | Int64[np.ndarray, "*k"] | int | np.int64
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scene:
+class Scene(World):
     """Signals of one clip in one world frame. Built by `scenes_of`."""
 
     clip: Clip
-    signals: Mapping[str, Signal]
-    """Estimated signals, by name."""
-    no_estimates: Mapping[str, NoEstimate]
-    """Signals without an estimate, with the reason, by name."""
     second: "Scene | None" = None
     """The scene of an independent reconstruction of the same clip. Every fact is measured on it too."""
     outliers: OutlierSettings = field(default_factory=OutlierSettings)
     """When a sparse point is a suspected outlier."""
-    judged_by: Mapping[str, Provenance] = field(default_factory=dict)
-    """Provenance of the signals that decided which signals count and how large their σ is, by signal name."""
+
+    @property
+    def clip_id(self) -> str:
+        """Id of the clip."""
+        return self.clip.id
+
+    @property
+    def footage_licence(self) -> str:
+        """Licence of the clip."""
+        return self.clip.licence
 
     def _signal(self, name: str, kind: type[AnySignal]) -> AnySignal | None:
         signal = self.signals.get(name)

@@ -22,6 +22,7 @@ from experts.signals import (
     Signals,
     SparsePoints,
 )
+from templates.scene.episode import Episode
 from templates.scene.scene import Scene
 
 Known = Mapping[str, Signal | NoEstimate]
@@ -82,9 +83,11 @@ def _independent(first: Scene, second: Scene) -> bool:
 
 
 def _scene(clip: Clip, signals: Signals, judges: Mapping[str, Provenance]) -> Scene:
-    return Scene(
+    known = {name: s for name, s in signals.items() if not isinstance(s, NoEstimate)}
+    kind = Episode if known.keys() & {"effector_path", "task"} else Scene
+    return kind(
         clip=clip,
-        signals={name: s for name, s in signals.items() if not isinstance(s, NoEstimate)},
+        signals=known,
         no_estimates={name: s for name, s in signals.items() if isinstance(s, NoEstimate)},
         judged_by=judges,
     )
