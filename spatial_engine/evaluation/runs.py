@@ -156,11 +156,12 @@ class FinishedRun:
         place = self.record.get("dataset")
         return Path(place) if isinstance(place, str) and place else None
 
-    def scores(self) -> tuple[list[ScoredItem], int]:
-        """Its scored items, and the number of unreadable lines (such as the last line of a killed run)."""
+    def scores(self, file: str = SCORES) -> tuple[list[ScoredItem], int]:
+        """Its scored items, or those of `CLAIMS`, and the number of unreadable lines (such as the last line of a killed
+        run)."""
         found, damaged = [], 0
         try:
-            with (self.path / SCORES).open("rb") as lines:
+            with (self.path / file).open("rb") as lines:
                 for line in lines:
                     item = _item(line)
                     found += [item] if item is not None else []

@@ -122,7 +122,7 @@ def _answers(
             questions.get(item.id),
             {other.name: other.questions[item.id] for other in others if item.id in other.questions},
         )
-        for item in run.answers.shown
+        for item in run.shown
     ]
     return {
         "root": "../",
@@ -175,7 +175,7 @@ def _place_media(
     folder: Path, dataset: Dataset | None, scored: Sequence[RunSummary], questions: Mapping[str, Question]
 ) -> set[str]:
     """Puts the pictures of the pages into `media/`; returns the missing ones."""
-    shown = {item.id for run in scored for item in run.answers.shown}
+    shown = {item.id for run in scored for item in run.shown}
     missing = set()
     for path in sorted({medium["path"] for id in shown if id in questions for medium in questions[id].media}):
         try:

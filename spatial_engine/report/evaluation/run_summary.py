@@ -10,7 +10,7 @@ from typing import Any
 
 from spatial_engine.evaluation.fact_scores import FactScore, fact_scores, grouped
 from spatial_engine.evaluation.result import result
-from spatial_engine.evaluation.runs import FinishedRun
+from spatial_engine.evaluation.runs import CLAIMS, FinishedRun
 from spatial_engine.evaluation.scored import ScoredItem
 from spatial_engine.report.cards import Sample, sample
 from templates.columns import Json
@@ -31,13 +31,20 @@ class RunSummary:
     items: Sequence[ScoredItem]
     """Items without responses; only those in `answers` are shown."""
     answers: Sample
+    judged: Sample
+    """Free text that a judge scored; it is in no score but `result["judged"]`."""
     damaged: int
-    """Number of unreadable lines of `scores.jsonl`."""
+    """Number of unreadable lines of `scores.jsonl` and `claims.jsonl`."""
 
     @property
     def score(self) -> float:
         """Mean over facts."""
         return float(self.result["overall"]["score"])
+
+    @property
+    def shown(self) -> Sequence[ScoredItem]:
+        """The answers of its page."""
+        return [*self.answers.shown, *self.judged.shown]
 
     @cached_property
     def facts(self) -> list[FactScore]:
@@ -56,7 +63,7 @@ class RunSummary:
 
 def run_summary(run: FinishedRun, answers: Mapping[str, Json]) -> RunSummary | None:
     """None if the run has no scores yet."""
-    items, damaged = run.scores()
+    (items, damaged), (judged, broken) = run.scores(), run.scores(CLAIMS)
     if not items:
         return None
     return RunSummary(
@@ -64,10 +71,11 @@ def run_summary(run: FinishedRun, answers: Mapping[str, Json]) -> RunSummary | N
         model=str(run.record.get("model") or run.name),
         slug=slug(run.name),
         baseline=run.baseline,
-        result=run.kept_result() or result(items, run=run.record, answers=answers),
+        result=run.kept_result() or result(items, run=run.record, answers=answers, judged=judged),
         answers=sample(items),
+        judged=sample(judged),
         items=[replace(item, response=None, extracted=None, detail={}) for item in items],
-        damaged=damaged,
+        damaged=damaged + broken,
     )
 
 

@@ -1,6 +1,7 @@
 """Free text: claims, the judge that checks them, and the report apart."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from spatial_engine.evaluation.fake_model import FakeModel
 from spatial_engine.evaluation.judge import Judge
 from spatial_engine.evaluation.score import score
 from spatial_engine.progress import Silent
+from spatial_engine.report import report
 from spatial_engine.scoring import own
 from spatial_engine.scoring.official.row import row
 from spatial_engine.scoring.reward import reward
@@ -122,6 +124,26 @@ def test_each_claim_is_asked_once_and_reported_apart(dataset: Dataset, answers: 
     prompts = {request["messages"][0]["content"][0]["text"] for request in requests}
     assert prompts == {claim_prompt(question, SAID, claim) for claim in CLAIMS}
     assert "Left." not in json.dumps(requests[0]), "the judge sees no reasoning"
+
+
+def test_the_pages_show_it_apart(dataset: Dataset, answers: Path, tmp_path: Path) -> None:
+    with serving(says) as (url, _):
+        run = score(dataset, answers, tmp_path / "out", judge=Judge(model="judge", server=patient(url)))
+    for kept in (True, False):
+        page = report(tmp_path / "out")
+        overview = re.sub(r"<[^>]*>", " ", page.read_text(encoding="utf-8").partition('id="judged"')[2])
+        assert (
+            overview.split()[:20]
+            == f"> Free text, scored by a judge Run Score 95 % Answers Without a verdict {run.name} 25.0 – 2 0".split()
+        )
+        (card_page,) = (page.parent / "answers").glob("*.html")
+        shown = re.search(r'id="data">(.*?)</script>', card_page.read_text(encoding="utf-8"), re.DOTALL)
+        assert shown is not None
+        cards = json.loads(shown[1])["cards"]
+        assert [card["format"] for card in cards] == ["numeric", "text", "text"]
+        assert cards[1]["outcome"] == "partly" and CLAIMS[0] in cards[1]["answer"]["detail"]["claims"]
+        if kept:
+            (run / "result.json").unlink()  # made anew from the scores
 
 
 def test_verdicts_come_from_the_cache(dataset: Dataset, answers: Path, tmp_path: Path) -> None:
