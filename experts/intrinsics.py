@@ -68,7 +68,8 @@ class Intrinsics:
         xyz = np.asarray(xyz_cam, dtype=float)
         z = np.where(xyz[..., 2] > 1e-9, xyz[..., 2], np.nan)
         u = xyz[..., :2] / z[..., None]
-        u = u * (1 + self.k1 * np.sum(u**2, axis=-1, keepdims=True))
+        if self.k1:
+            u = u * (1 + self.k1 * np.sum(u**2, axis=-1, keepdims=True))
         return u * [self.fx_px, self.fy_px] + [self.cx_px, self.cy_px]
 
     def rays(self, xy_px: Float[np.ndarray, "*n 2"]) -> Float[np.ndarray, "*n 3"]:
@@ -85,4 +86,5 @@ class Intrinsics:
         xy = np.asarray(xy_px, dtype=float)
         upper = np.array([self.width_px - 1, self.height_px - 1]) - border_px
         with np.errstate(invalid="ignore"):
-            return np.asarray(np.all((xy >= border_px) & (xy <= upper), axis=-1))
+            within = (xy >= border_px) & (xy <= upper)
+        return np.asarray(within[..., 0] & within[..., 1])

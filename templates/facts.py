@@ -12,6 +12,7 @@ import numpy as np
 from templates.columns import ColumnError, Columns, ColumnType, Json, column_types
 
 AnyFacts = TypeVar("AnyFacts", bound="Facts")
+_IN_ORDER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +50,7 @@ class Facts(Columns):
 
     def ids(self, clip_id: str, template: str) -> list[str]:
         """Stable identity of each fact about that clip: 16 hex digits."""
-        texts = (json.dumps([clip_id, template, row], sort_keys=True, separators=(",", ":")) for row in self.to_json())
+        texts = (_IN_ORDER.encode([clip_id, template, row]) for row in self.to_json())
         return [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts]
 
     def rounded(self: AnyFacts) -> AnyFacts:

@@ -140,9 +140,9 @@ def _certain(
     clip_id = worlds[0].clip_id
     measured = measure_on_all(template, facts, worlds)
     _count(reasons, None, measured.why)
-    ids = np.array(facts.ids(clip_id, template.name))
     known = np.flatnonzero(measured.why == "")
-    facts, measured, ids = facts.take(known), measured.take(known), ids[known]
+    facts, measured = facts.take(known), measured.take(known)
+    ids = np.array(facts.ids(clip_id, template.name))
     found = []
     for format in template.formats if len(known) else ():
         answers = answers_to(template, format, facts, measured).gated(settings.min_confidence)

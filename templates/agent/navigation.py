@@ -90,11 +90,11 @@ class Navigate(Template):
         if scene.path is None or scene.path.motion != "general":
             return Legs.none()
         frames = spread_frames(scene.path.frames[scene.path.registered & scene.path.keyframe], _PLACES)
-        views = {(a, b): view for a in frames for b, view in shared_views(scene, a, frames).items()}
-        pairs = [key for key, view in views.items() if view.share >= _MIN_SHARE and view.travel >= _MIN_TRAVEL]
+        views = shared_views(scene, frames)
+        pairs = np.argwhere((views.share >= _MIN_SHARE) & (views.travel >= _MIN_TRAVEL))
         metric, facts = scene.path.scale.kind == "metric", []
         for row in rng.permutation(len(pairs))[:count]:
-            a, b = pairs[row]
+            a, b = (frames[k] for k in pairs[row])
             point = None if metric else _point(scene, a, b, rng)
             counts = rng.integers(_FEWEST_STEPS, MAX_STEPS + 1, size=2).tolist()
             if point is not None or metric:

@@ -19,7 +19,7 @@ from templates.question import FormatName, Phrasing
 from templates.scene.marks import spread_frames
 from templates.scene.pictures import Pictures
 from templates.scene.scene import Scene
-from templates.scene.shared_view import MIN_SHARE, shares
+from templates.scene.shared_view import MIN_SHARE, shared_views
 from templates.settings import MaxTolerances
 from templates.template import Template
 
@@ -68,7 +68,7 @@ class PlaceDirection(Template):
             return FramePairs.none()
         places = max(_PLACES, int(np.sqrt(count)) + 2)
         frames = np.array(spread_frames(scene.path.frames[scene.path.registered & scene.path.keyframe], places))
-        shared = shares(scene, frames) >= MIN_SHARE
+        shared = shared_views(scene, frames).share >= MIN_SHARE
         a, b = np.nonzero(shared & shared.T & ~np.eye(len(frames), dtype=bool))
         rows = rng.permutation(len(a))[:count]
         return FramePairs(frame_from=frames[a[rows]], frame_seen_from=frames[b[rows]])

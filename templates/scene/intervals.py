@@ -5,7 +5,7 @@ from jaxtyping import Int64
 
 from templates.scene.marks import spread_frames
 from templates.scene.scene import Scene
-from templates.scene.shared_view import MIN_SHARE, shares
+from templates.scene.shared_view import MIN_SHARE, shared_views
 
 MAX_FRAMES = 48
 """Most frames of a clip between which intervals are drawn."""
@@ -21,7 +21,7 @@ def intervals(
     frames = np.array(spread_frames(scene.path.frames[scene.path.registered], MAX_FRAMES), dtype=np.int64)
     if len(frames) < max(2, shortest):
         return np.empty((0, photos), dtype=np.int64)
-    shared = shares(scene, frames) >= MIN_SHARE
+    shared = shared_views(scene, frames).share >= MIN_SHARE
     ends = np.sort(rng.integers(len(frames), size=(4 * count, 2)), axis=1)
     ends = ends[ends[:, 1] - ends[:, 0] >= shortest - 1]
     rows = np.linspace(ends[:, 0], ends[:, 1], photos, axis=1).round().astype(np.int64)

@@ -4,10 +4,10 @@ Methods take frames and pixels, and return quantities in camera axes or path uni
 choice of world. Unknown values are NaN.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
@@ -36,6 +36,7 @@ BORDER = 0.06
 """Least distance of a mark from the frame's edges, as a share of the frame's size: mark and letter stay inside."""
 
 AnySignal = TypeVar("AnySignal", bound=Signal)
+Found = TypeVar("Found")
 Frames = Sequence[int] | Int64[np.ndarray, "*k"] | int | np.int64
 """Frames by index: a list, an array of any shape, or one."""
 
@@ -59,6 +60,17 @@ class Scene(World):
     def footage_licence(self) -> str:
         """Licence of the clip."""
         return self.clip.licence
+
+    def once(self, key: Hashable, compute: Callable[[], Found]) -> Found:
+        """What `compute` gives; computed once for each key, for all templates."""
+        if key not in self._found:
+            self._found[key] = compute()
+        found: Found = self._found[key]
+        return found
+
+    @cached_property
+    def _found(self) -> dict[Hashable, Any]:
+        return {}
 
     def _signal(self, name: str, kind: type[AnySignal]) -> AnySignal | None:
         signal = self.signals.get(name)

@@ -20,27 +20,40 @@ _MAX_POINTS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
-class SharedView:
-    """Overlap and baseline of photo B relative to photo A."""
+class SharedViews:
+    """Overlap and baseline of photo A (row) with photo B (column)."""
 
-    share: float
-    """Share of A's points that lie inside B. Occlusion is not tested."""
-    travel: float
-    """Distance between the cameras over the median distance from A to A's points."""
+    share: Float64[np.ndarray, "f f"]
+    """Share of what A shows that lies inside B; 0 where a pose is not known. Occlusion is not tested. A photo without
+    surface points counts as showing a place that is far away: only the rotations matter."""
+    travel: Float64[np.ndarray, "f f"]
+    """Distance between the cameras over the median distance from A to A's points; NaN where either is not known."""
 
 
-def shared_views(scene: Scene, frame_a: int, frames_b: Sequence[int]) -> dict[int, SharedView]:
-    """Shared views of photo A with other photos, by frame; without photos of unknown pose."""
-    xy = known_pixels(scene, frame_a)
-    xy = xy[:: 1 + len(xy) // _MAX_POINTS]
-    ranges = scene.surface(frame_a, xy).range
-    if np.isfinite(ranges).sum() < _MIN_POINTS:
-        return {}
-    a, *others = scene.world_from_cam([frame_a, *frames_b])[:, :3, 3]
-    travels = [float(np.linalg.norm(b - a) / np.nanmedian(ranges)) for b in others]
-    shares = are_in_view(scene, frame_a, xy, frames_b)[:, np.isfinite(ranges)].mean(axis=1).tolist()
-    views = zip(frames_b, shares, travels, strict=True)
-    return {frame: SharedView(share=share, travel=travel) for frame, share, travel in views if np.isfinite(travel)}
+def shared_views(scene: Scene, frames: Sequence[int] | Int64[np.ndarray, "f"]) -> SharedViews:
+    """Shared views of all pairs of photos; computed once for each scene and choice of frames."""
+    frames = np.asarray(frames, dtype=np.int64)
+    return scene.once(("shared views", *frames.tolist()), lambda: _shared_views(scene, frames))
+
+
+def _shared_views(scene: Scene, frames: Int64[np.ndarray, "f"]) -> SharedViews:
+    share, travel = np.zeros((len(frames), len(frames))), np.full((len(frames), len(frames)), np.nan)
+    if scene.path is None or not len(frames):
+        return SharedViews(share=share, travel=travel)
+    camera, poses = scene.path.intrinsics, scene.world_from_cam(frames)
+    rotations, positions = poses[:, :3, :3], poses[:, :3, 3]
+    pixels = [xy[:: 1 + len(xy) // _MAX_POINTS] for xy in (known_pixels(scene, frame) for frame in frames.tolist())]
+    counts = [len(xy) for xy in pixels]
+    xyz_cam = scene.surface(np.repeat(frames, counts), np.concatenate(pixels)).xyz_cam
+    for row, seen in enumerate(np.split(xyz_cam, np.cumsum(counts)[:-1])):
+        seen = seen[np.isfinite(seen).all(axis=1)]
+        if scene.path.motion != "general" or len(seen) < _MIN_POINTS:
+            offsets = camera.rays(_grid(scene)) @ rotations[row].T
+        else:
+            travel[row] = np.linalg.norm(positions - positions[row], axis=1) / np.median(np.linalg.norm(seen, axis=1))
+            offsets = seen @ rotations[row].T + positions[row] - positions[:, None]
+        share[row] = camera.contains(camera.project(offsets @ rotations)).mean(axis=1)
+    return SharedViews(share=share, travel=travel)
 
 
 def are_in_view(
@@ -52,32 +65,6 @@ def are_in_view(
     a, *others = scene.world_from_cam([frame_a, *frames_b])
     seen, camera = scene.surface(frame_a, xy_px).xyz_cam @ a[:3, :3].T + a[:3, 3], scene.path.intrinsics
     return np.stack([camera.contains(camera.project((seen - b[:3, 3]) @ b[:3, :3])) for b in others])
-
-
-def shares(scene: Scene, frames: Int64[np.ndarray, "f"]) -> Float64[np.ndarray, "f f"]:
-    """Share of what each photo (row) shows that lies inside each other photo (column); 0 where a pose is not known.
-
-    Photos without surface points count as showing a place that is far away: only their rotations matter.
-    """
-    poses = scene.world_from_cam(frames)
-    found = np.zeros((len(frames), len(frames)))
-    if scene.path is None or not len(frames):
-        return found
-    camera, far = scene.path.intrinsics, scene.path.motion != "general"
-    pixels = [xy[:: 1 + len(xy) // _MAX_POINTS] for xy in (known_pixels(scene, frame) for frame in frames.tolist())]
-    ends = np.cumsum([len(xy) for xy in pixels])
-    xyz_cam = scene.surface(
-        np.repeat(frames, np.diff(ends, prepend=0)), np.concatenate([np.empty((0, 2)), *pixels])
-    ).xyz_cam
-    for row, seen in enumerate(np.split(xyz_cam, ends[:-1])):
-        seen = seen[np.isfinite(seen).all(axis=1)]
-        at_infinity = far or len(seen) < _MIN_POINTS
-        if at_infinity:
-            seen = camera.rays(_grid(scene))
-        world = seen @ poses[row, :3, :3].T + (0.0 if at_infinity else poses[row, :3, 3])
-        offsets = world[None] - (0.0 if at_infinity else poses[:, None, :3, 3])
-        found[row] = camera.contains(camera.project(offsets @ poses[:, :3, :3])).mean(axis=1)
-    return found
 
 
 def _grid(scene: Scene) -> Float64[np.ndarray, "k 2"]:

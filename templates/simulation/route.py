@@ -83,11 +83,12 @@ class RouteOrder(Template):
         frames = np.array(spread_frames(scene.path.frames[scene.path.registered & scene.path.keyframe], _PLACES))
         if len(frames) <= _SHUFFLED:
             return ShuffledPhotos.none()
-        views = [shared_views(scene, frame, frames.tolist()) for frame in frames.tolist()]
-        share = np.array([[view[b].share if b in view else 0.0 for b in frames.tolist()] for view in views])
+        views = shared_views(scene, frames)
+        follows = (views.share >= _MIN_SHARE) & np.isfinite(views.travel)
         drawn = rng.random((12 * count, len(frames))).argsort(axis=1)[:, : _SHUFFLED + 1]
-        shown = np.unique(np.sort(drawn, axis=1), axis=0)
-        shown = rng.permutation(shown[(share[shown[:, :-1], shown[:, 1:]] >= _MIN_SHARE).all(axis=1)])[:count]
+        taken = np.unique(np.ravel_multi_index(tuple(np.sort(drawn, axis=1).T), (len(frames),) * drawn.shape[1]))
+        shown = np.column_stack(np.unravel_index(taken, (len(frames),) * drawn.shape[1]))
+        shown = rng.permutation(shown[follows[shown[:, :-1], shown[:, 1:]].all(axis=1)])[:count]
         order = 1 + rng.random((len(shown), _SHUFFLED)).argsort(axis=1)
         shuffled = frames[np.take_along_axis(shown, order, axis=1)].reshape(len(shown), _SHUFFLED)
         return ShuffledPhotos(first=frames[shown[:, 0]], shuffled=shuffled)
