@@ -48,8 +48,10 @@ class Answers:
         """Probability that each answer is right; 0 where there is none."""
         p = np.zeros(len(self))
         for rows, answer in self.stacks:
-            p[rows] = answer.p_right()
-        return np.where(self.why == "", p, 0.0)
+            known = np.flatnonzero(self.why[rows] == "")  # the numbers of other rows may be anything
+            if len(known):
+                p[rows[known]] = answer.take(known).p_right()
+        return p
 
     def gated(self, min_confidence: float) -> "Answers":
         """The answers; those with a smaller P(right) have a reason instead."""

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from templates.answers import Label, Point
+from templates.answers import Label, Plan, Point
 from templates.answers.answers import NOT_CONFIRMED, Answers
 
 WHICH = np.array([True, False, True, True, False])
@@ -74,6 +74,15 @@ def test_answers_repeat_within_their_tolerance_and_type() -> None:
     assert every.repeat([0, 1, 4], 1).tolist() == [False, True, True]  # the balance compares words of labels itself
     far = Answers.of(points(np.array([0.0, 50.0])), np.array(["", ""]))
     assert far.repeat([0, 1], 0).tolist() == [True, False]
+
+
+def test_numbers_of_refused_rows_are_never_read() -> None:
+    plans = Plan(
+        counts=np.ones((2, 6)), translation_step=np.ones(2), rotation_step_rad=np.array([0.1, np.nan]),
+        amounts=np.ones((2, 6)) * [1, 1, 1, 0.1, 0.1, 0.1], sigma=np.full((2, 6), 0.01),
+    )  # fmt: skip
+    right = Answers.of(plans, np.array(["", "no step fits"])).p_right
+    assert right[0] > 0.9 and right[1] == 0
 
 
 def test_more_answers_than_rows_are_refused() -> None:
