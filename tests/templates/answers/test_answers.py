@@ -78,8 +78,8 @@ def test_answers_repeat_within_their_tolerance_and_type() -> None:
 
 def test_numbers_of_refused_rows_are_never_read() -> None:
     plans = Plan(
-        counts=np.ones((2, 6)), translation_step=np.ones(2), rotation_step_rad=np.array([0.1, np.nan]),
-        amounts=np.ones((2, 6)) * [1, 1, 1, 0.1, 0.1, 0.1], sigma=np.full((2, 6), 0.01),
+        counts=np.zeros((2, 6)), translation_step=np.ones(2), rotation_step_rad=np.array([0.1, np.nan]),
+        amounts=np.zeros((2, 6)), sigma=np.full((2, 6), 0.001),
     )  # fmt: skip
     right = Answers.of(plans, np.array(["", "no step fits"])).p_right
     assert right[0] > 0.9 and right[1] == 0
