@@ -86,12 +86,13 @@ def _distance_inside_moving_px(
 def tracks_at(
     scene: Scene, frames: Int64[np.ndarray, "n"], xy_px: Float64[np.ndarray, "n 2"]
 ) -> Int64[np.ndarray, "n"]:
-    """Row of the track nearest to each pixel of its frame; -1 if none is within `MAX_DISTANCE_PX`."""
+    """Row of the track nearest to each pixel of its frame; -1 if none is within `MAX_DISTANCE_PX`, and for NaN."""
     found = np.full(len(frames), -1)
     if scene.tracks is None:
         return found
+    known = np.isfinite(xy_px).all(axis=1)
     for frame in np.unique(frames):
-        column, rows = int(find_rows(scene.tracks.frames, frame)), np.flatnonzero(frames == frame)
+        column, rows = int(find_rows(scene.tracks.frames, frame)), np.flatnonzero((frames == frame) & known)
         followed = np.flatnonzero(np.isfinite(scene.tracks.xy_px[:, column]).all(axis=1))
         if column >= 0 and len(followed):
             distance_px, nearest = cKDTree(scene.tracks.xy_px[followed, column]).query(xy_px[rows])

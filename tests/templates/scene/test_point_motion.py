@@ -7,7 +7,7 @@ import numpy as np
 from experts.provenance import Provenance
 from experts.signals import Objects, PointTracks
 from templates.measured import Measured
-from templates.scene.point_motion import point_motion
+from templates.scene.point_motion import point_motion, tracks_at
 from templates.scene.scene import Scene
 from tests.templates import worlds
 
@@ -63,6 +63,13 @@ def test_a_pixel_or_a_frame_without_a_track_is_not_decided() -> None:
     assert motion(scene(), nowhere).why.tolist() == ["point is not tracked"]
     assert motion(scene(), MOVING[4:5], [1, 2, 4], 1).why.tolist() == ["point is not tracked"]
     assert motion(worlds.scene({}), MOVING[4:5]).why.tolist() == ["point is not tracked"]
+
+
+def test_an_unknown_pixel_has_no_track() -> None:
+    xy = np.array([[np.nan, np.nan], MOVING[4], [np.nan, 200.0], [np.inf, 200.0]])
+    assert tracks_at(scene(), np.zeros(4, dtype=np.int64), xy).tolist() == [-1, 4, -1, -1]
+    assert motion(scene(), xy[:3]).why.tolist() == ["point is not tracked", "", "point is not tracked"]
+    assert tracks_at(scene(), np.zeros(1, dtype=np.int64), xy[:1]).tolist() == [-1]
 
 
 def test_little_parallax_does_not_decide_no() -> None:
