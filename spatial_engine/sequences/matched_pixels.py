@@ -52,7 +52,10 @@ def pairs(clip: Clip, frames: Sequence[tuple[int, int]]) -> Iterator[Pair]:
             continue
         xy_a = seen[a][0][[match.queryIdx for match in kept]]
         xy_b = seen[b][0][[match.trainIdx for match in kept]]
-        _, inlier = cv2.findFundamentalMat(xy_a, xy_b, cv2.USAC_MAGSAC, 1.5, 0.999, 5000)
+        try:
+            _, inlier = cv2.findFundamentalMat(xy_a, xy_b, cv2.USAC_MAGSAC, 1.5, 0.999, 5000)
+        except cv2.error:  # OpenCV 5.0 raises an assertion where no sample gives a model
+            continue
         if inlier is None or inlier.sum() < _LEAST:
             continue
         keep = inlier.ravel().astype(bool)

@@ -12,6 +12,4 @@ def room(tmp_path_factory):
 @pytest.fixture(scope="session")
 def labels(room, tmp_path_factory):
     """A data set about it. Copy before changing."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("templates.mapping.memory._MIN_BEND", 0.0)  # the walk is nearly straight; its maps are sound
-        return write_labels(opened(room), tmp_path_factory.mktemp("labels") / "dataset")
+    return write_labels(opened(room), tmp_path_factory.mktemp("labels") / "dataset")

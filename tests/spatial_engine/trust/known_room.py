@@ -20,6 +20,8 @@ from templates.settings import AskSettings
 COUNT = 14
 EXPERT = Provenance(expert="a good one", version="1")
 _START = Stance(at_m=(1.75, 0.45, 1.4), pitch_rad=float(np.deg2rad(-19)))
+_TURN_RAD = 0.9
+"""Enough for a path with a bend, which a map needs."""
 _MANIFEST = """\
 name: known room
 images: images/*.png
@@ -36,7 +38,9 @@ scale: {{kind: metric, relative_sigma: 0.001, source: renderer}}
 
 def write_room(folder: Path, more: str = "") -> Path:
     """Pictures, depth, poses and a manifest; returns the folder."""
-    scene = replace(demo_scene(200, 150), moving_boxes=(), supersampling=1, world_from_cam=walk(COUNT, _START))
+    scene = replace(
+        demo_scene(200, 150), moving_boxes=(), supersampling=1, world_from_cam=walk(COUNT, _START, turn_rad=_TURN_RAD)
+    )
     for name in ("images", "depth"):
         (folder / name).mkdir(parents=True)
     for k in range(COUNT):
