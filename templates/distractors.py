@@ -74,16 +74,21 @@ def _with_mistakes(
 def _mistakes(points: Float64[np.ndarray, "n k 2"]) -> Float64[np.ndarray, "n m k 2"]:
     """Mirrored, rotated, bent the other way, reversed."""
     known = ~np.isnan(points[..., 0])
-    last = known.sum(axis=1) - 1
+    last, normal = known.sum(axis=1) - 1, aside(points)
     end = points[np.arange(len(points)), last]
-    ahead = end / np.maximum(np.linalg.norm(end, axis=1, keepdims=True), 1e-9)
-    aside = np.column_stack([-ahead[:, 1], ahead[:, 0]])
-    bent = points - 2 * np.einsum("nki,ni->nk", points, aside)[..., None] * aside[:, None]
+    bent = points - 2 * np.einsum("nki,ni->nk", points, normal)[..., None] * normal[:, None]
     back = np.clip(last[:, None] - np.arange(points.shape[1]), 0, None)
     reverse = np.where(known[..., None], np.take_along_axis(points, back[..., None], axis=1) - end[:, None], np.nan)
     across = points[..., ::-1]
     found = [points * [-1, 1], points * [1, -1], -points, across, -across, across * [1, -1], bent, reverse]
     return np.stack(found, axis=1)
+
+
+def aside(points: Float64[np.ndarray, "n k 2"]) -> Float64[np.ndarray, "n 2"]:
+    """Unit vectors across the straight lines from the origin to the ends of the paths."""
+    end = points[np.arange(len(points)), (~np.isnan(points[..., 0])).sum(axis=1) - 1]
+    ahead = end / np.maximum(np.linalg.norm(end, axis=1, keepdims=True), 1e-9)
+    return np.column_stack([-ahead[:, 1], ahead[:, 0]])
 
 
 def _rms(shapes: Float64[np.ndarray, "n m k 2"]) -> Float64[np.ndarray, "n m m"]:

@@ -51,7 +51,7 @@ class Measured(Columns):
         return np.zeros(len(self.why)) if self.outlier_probability is None else self.outlier_probability
 
 
-def first_reason(count: int, cases: Mapping[str, Bool[np.ndarray, "n"] | bool]) -> Texts:
+def first_reason(count: int, cases: Mapping[str, Bool[np.ndarray, "n"] | np.bool_ | bool]) -> Texts:
     """The reason of the first case that holds in each of `count` rows; "" where none does."""
     why = np.full(count, "", dtype=f"<U{max([1, *map(len, cases)])}")
     for reason, holds in reversed([*cases.items()]):

@@ -35,6 +35,13 @@ class Offer:
         if len(odd):
             raise ValueError(f"Offer.right is {self.right[odd[0]]} in row {odd[0]}; allowed: 0 to {most[odd[0]]}")
 
+    @classmethod
+    def first_right(cls, options: np.ndarray, why: Texts | None = None) -> "Offer":
+        """Options of which the first one of each question is right."""
+        count = len(options)
+        why = np.full(count, "") if why is None else why
+        return cls(why=why, options=options, right=np.zeros(count, dtype=np.int64))
+
     def take(self, rows: Int64[np.ndarray, "k"]) -> "Offer":
         """The rows at the given indices."""
         options, right, undetermined = (

@@ -24,12 +24,13 @@ from templates.measured import Measured, first_reason
 from templates.media import Mark, Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.marks import candidate_pixels, filter_markable, spread_frames
+from templates.scene.intervals import places
+from templates.scene.marks import candidate_pixels, filter_markable
+from templates.scene.offsets import POSITION_UNKNOWN
 from templates.scene.pictures import Pictures
 from templates.scene.scene import Scene
 from templates.scene.shared_view import are_in_view, shared_views
 from templates.template import Template
-from templates.wording import wordings
 
 _PLACES = 14
 _POINTS = 64
@@ -57,7 +58,8 @@ _JOINED = ", then "
 _ROTATES = np.array([name in ROTATIONS for name in COMPONENTS])
 _NAMES = np.array([[primitive_of(name, sign).name for sign in (1, -1)] for name in COMPONENTS])
 """Of each component's two directions."""
-_UNKNOWN = "the camera position of a photo is not known"
+_OTHER_AXES = np.array([[k for k in range(6) if k != own and _ROTATES[k] == _ROTATES[own]] for own in range(6)])
+"""The two other components of its kind."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,14 +89,11 @@ class Navigate(Template):
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Facts:
         """Ordered pairs of distant frames with enough shared view; with a marked point if the scale is relative."""
-        if scene.path is None or scene.path.motion != "general":
-            return Legs.none()
-        frames = spread_frames(scene.path.frames[scene.path.registered & scene.path.keyframe], _PLACES)
+        frames = places(scene, _PLACES)
         views = shared_views(scene, frames)
-        pairs = np.argwhere((views.share >= _MIN_SHARE) & (views.travel >= _MIN_TRAVEL))
-        metric, facts = scene.path.scale.kind == "metric", []
-        for row in rng.permutation(len(pairs))[:count]:
-            a, b = (frames[k] for k in pairs[row])
+        pairs = frames[np.argwhere((views.share >= _MIN_SHARE) & (views.travel >= _MIN_TRAVEL))]
+        metric, facts = np.isfinite(scene.metre_relative_sigma), []
+        for a, b in pairs[rng.permutation(len(pairs))[:count]].tolist():
             point = None if metric else _point(scene, a, b, rng)
             counts = rng.integers(_FEWEST_STEPS, MAX_STEPS + 1, size=2).tolist()
             if point is not None or metric:
@@ -103,18 +102,18 @@ class Navigate(Template):
 
     def measure(self, facts: Legs, scene: Scene) -> Measured:
         """Amounts; σ of translations = (systematic ⊕ rotation of photo 1) · length ⊕ positions ⊕ unit of length."""
-        if scene.path is None:
-            return Measured.none(len(facts), _UNKNOWN, components=6)
-        first, second = scene.world_from_cam(facts.frame_from), scene.world_from_cam(facts.frame_to)
-        known = np.isfinite(first).all(axis=(1, 2)) & np.isfinite(second).all(axis=(1, 2))
-        amounts = pair_amounts(first, second)
-        sigma = _sigma(amounts, scene, np.column_stack([facts.frame_from, facts.frame_to]))
+        frames = np.column_stack([facts.frame_from, facts.frame_to])
+        poses = scene.world_from_cam(frames)
+        amounts = pair_amounts(poses[:, 0], poses[:, 1])
+        sigma = _sigma(amounts, scene, frames)
         label, margin = _main_motion(amounts, sigma)
         length, scale_sigma, outlier_probability = _length(facts, scene)
-        with np.errstate(invalid="ignore"):
-            unit = np.where(_ROTATES, 1.0, length[:, None])
-            unit_sigma = np.where(_ROTATES, 0.0, scale_sigma[:, None] * np.abs(amounts))
-        cases = {_UNKNOWN: ~known, "the tilt between the photos is too steep for a plan": np.isnan(amounts).any(axis=1)}
+        unit = np.where(_ROTATES, 1.0, length[:, None])
+        unit_sigma = np.where(_ROTATES, 0.0, scale_sigma[:, None] * np.abs(amounts))
+        cases = {
+            POSITION_UNKNOWN: np.isnan(poses).any(axis=(1, 2, 3)),
+            "the tilt between the photos is too steep for a plan": np.isnan(amounts).any(axis=1),
+        }
         return Measured(
             why=first_reason(len(facts), cases),
             value=amounts / unit,
@@ -138,21 +137,19 @@ class Navigate(Template):
         if format != "choice":
             return None
         draws = chance.uniform("motion", 6)
-        parts = [text.split(_JOINED) for text in answers.labels().tolist()]
-        options = [_offered(names, draw.reshape(2, 3)) for names, draw in zip(parts, draws, strict=True)]
-        return Offer(
-            why=np.full(len(parts), ""),
-            options=np.array(options, dtype=np.str_).reshape(len(parts), 4),
-            right=np.zeros(len(parts), dtype=np.int64),
-        )
+        moved, turned = np.reshape([text.partition(_JOINED)[::2] for text in answers.labels()], (-1, 2)).T
+        moves, turns = _with_others(moved, draws[:, :3]), _with_others(turned, draws[:, 3:])
+        both = np.char.add(np.char.add(moves[:, [0, 0, 1, 1]], _JOINED), turns[:, [0, 1, 0, 1]])
+        return Offer.first_right(np.where((turned == "")[:, None], moves, both))
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Both photos; photo 1 has the mark that defines steps of relative length."""
         first, second = Photo(frame=fact["frame_from"]), Photo(frame=fact["frame_to"])
         if format == "choice":
             assert offer is not None
-            words = wordings(type(self))[format].options
-            texts = tuple(_in_words(text.split(_JOINED), words) for text in offer.values(0))
+            words = self.wording(format).options
+            plans = ([words[name] for name in text.split(_JOINED)] for text in offer.values(0))
+            texts = tuple(_JOINED.join([first, *map(str.lower, then)]) for first, *then in plans)
             return Phrasing(media=(first, second), options=texts)
         assert isinstance(answer, Plan)
         length, wording = f"{answer.translation_step:g}", "plan.metres"
@@ -172,11 +169,6 @@ class Navigate(Template):
         return {"frame_from": drawn[0], "frame_to": to, "point_px": point, "counts": counts}
 
 
-def _in_words(names: list[str], words: Mapping[str, str]) -> str:
-    first, *then = (words[name] for name in names)
-    return _JOINED.join([first, *(text.lower() for text in then)])
-
-
 def _relative(facts: Legs) -> Bool[np.ndarray, "n"]:
     return np.isfinite(facts.point_px).all(axis=1)
 
@@ -185,7 +177,7 @@ def _point(scene: Scene, frame_a: int, frame_b: int, rng: np.random.Generator) -
     """A markable pixel of photo A whose point lies inside photo B; None if there is none."""
     candidates = rng.permutation(candidate_pixels(scene, frame_a))[:_POINTS]
     _, xy = filter_markable(scene, np.full(len(candidates), frame_a), candidates)
-    shared = xy[are_in_view(scene, frame_a, xy, [frame_b])[0]]
+    shared = xy[are_in_view(scene, frame_a, xy, frame_b)]
     return list(shared[0].tolist()) if len(shared) else None
 
 
@@ -193,10 +185,9 @@ def _sigma(
     amounts: Float64[np.ndarray, "n 6"], scene: Scene, frames: Int64[np.ndarray, "n 2"]
 ) -> Float64[np.ndarray, "n 6"]:
     """σ of the amounts (rad, path units), without that of the unit of length."""
-    assert scene.path is not None
     rotation = scene.rotation_sigma_rad(frames)
-    rotations = np.hypot(rotation.max(axis=1)[:, None], scene.path.focal_relative_sigma * np.abs(amounts))
-    direction = np.hypot(scene.path.direction_sigma_rad, rotation[:, 0])
+    rotations = np.hypot(rotation.max(axis=1)[:, None], scene.focal_relative_sigma * np.abs(amounts))
+    direction = np.hypot(scene.direction_sigma_rad, rotation[:, 0])
     formal = np.linalg.norm(scene.position_sigma(frames), axis=1)
     translations = np.hypot(direction * np.linalg.norm(amounts[:, ~_ROTATES], axis=1), formal)
     return np.where(_ROTATES, rotations, translations[:, None])
@@ -204,12 +195,14 @@ def _sigma(
 
 def _length(facts: Legs, scene: Scene) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Unit of length in path units, its relative σ, and its outlier probability; NaN where unknown."""
-    assert scene.path is not None
-    seen, metric = scene.surface(facts.frame_from, facts.point_px), scene.path.scale.kind == "metric"
-    relative = _relative(facts)
+    seen, relative, sigma = (
+        scene.surface(facts.frame_from, facts.point_px),
+        _relative(facts),
+        scene.metre_relative_sigma,
+    )
     return (
-        np.where(relative, seen.range, 1.0 if metric else np.nan),
-        np.where(relative, seen.range_relative_sigma, (scene.path.scale.relative_sigma or 0.0) if metric else np.nan),
+        np.where(relative, seen.range, 1.0 if np.isfinite(sigma) else np.nan),
+        np.where(relative, seen.range_relative_sigma, sigma),
         np.where(relative, seen.outlier_probability, 0.0),
     )
 
@@ -294,21 +287,12 @@ def _step_size(
     return np.where(decided.any(axis=1), sizes[best], np.nan)
 
 
-def _offered(names: list[str], draws: Float64[np.ndarray, "2 3"]) -> list[str]:
-    """Four plans, the right one first. `names`: of the translation and, where there is one, of the rotation."""
-    if names == [""]:
-        return [""] * 4
-    columns = [[name, *_others(name, *draw)] for name, draw in zip(names, draws.tolist(), strict=False)]
-    if len(columns) == 1:
-        return columns[0]
-    return [first + _JOINED + second for first in columns[0][:2] for second in columns[1][:2]]
-
-
-def _others(name: str, axis_draw: float, order_draw: float, first_draw: float) -> list[str]:
-    """Three wrong names: the opposite, and both names of another axis; either of the two comes first."""
-    own = next(k for k, names in enumerate(_NAMES.tolist()) if name in names)
-    opposite = [other for other in _NAMES[own].tolist() if other != name]
-    axes = [k for k in np.flatnonzero(_ROTATES[own] == _ROTATES) if k != own]
-    across = _NAMES[axes[int(axis_draw * len(axes))]].tolist()
-    across = across if order_draw < 0.5 else across[::-1]
-    return [*opposite, *across] if first_draw < 0.5 else [*across, *opposite]
+def _with_others(names: Texts, draws: Float64[np.ndarray, "n 3"]) -> np.ndarray:
+    """Each name and three wrong ones: the opposite, and both names of another axis; either of the two comes first."""
+    own, sign = np.divmod((names[:, None] == _NAMES.ravel()).argmax(axis=1), 2)
+    axis = np.where(draws[:, 0] < 0.5, *_OTHER_AXES[own].T)
+    other = (draws[:, 1] >= 0.5).astype(int)
+    opposite, across = _NAMES[own, 1 - sign][:, None], _NAMES[axis[:, None], np.column_stack([other, 1 - other])]
+    first = (draws[:, 2] < 0.5)[:, None]
+    others = np.where(first, np.hstack([opposite, across]), np.hstack([across, opposite]))
+    return np.column_stack([names, others])

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
 from templates.answers.answer import Answer
+from templates.answers.label import Label
 from templates.columns import Texts
 
 NOT_CONFIRMED = "not confirmed by an independent measurement"
@@ -84,13 +85,21 @@ class Answers:
                 return answer.row(int(found[0]))
         raise IndexError(f"row {k} has no answer: {self.why[k]}")
 
+    def column(self, kind: type[Answer], name: str, others: np.ndarray) -> np.ndarray:
+        """A field of the answers of one type, by row; for other rows that of `others`."""
+        found = others.astype(object) if others.dtype.kind == "U" else others.copy()
+        for rows, answer in self.stacks:
+            if isinstance(answer, kind):
+                found[rows] = getattr(answer, name)
+        return found.astype(others.dtype.type)
+
     def labels(self) -> Texts:
         """The word of each answer that is a label; "" for others."""
-        words = np.full(len(self), "", dtype=object)
-        for rows, answer in self.stacks:
-            if answer.name == "label":
-                words[rows] = answer.text  # type: ignore[attr-defined]
-        return words.astype(np.str_)
+        return self.column(Label, "text", np.full(len(self), ""))
+
+    def among(self, words: Sequence[str]) -> Int64[np.ndarray, "n"]:
+        """Index of each answer's label in the words; 0 for others."""
+        return (self.labels()[:, None] == np.array(words)).argmax(axis=1)
 
     def repeat(self, rows: Sequence[int], k: int) -> Bool[np.ndarray, "r"]:
         """Whether the answers in `rows` agree with that of row k, within their tolerances."""

@@ -12,6 +12,7 @@ from jaxtyping import Float64, Int64
 
 from action_mapping.naming import NamedMotion, agreed_rotation, agreed_translation
 from action_mapping.reading import read_motion
+from experts.signals import MotionKind
 from templates.answers import Answer, Label, Numbers
 from templates.answers.answers import Answers
 from templates.chance import Chance
@@ -22,6 +23,7 @@ from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.intervals import intervals
+from templates.scene.offsets import POSITION_UNKNOWN, offsets
 from templates.scene.pictures import Pictures
 from templates.scene.scene import Scene, angle_between_rad
 from templates.settings import MaxTolerances
@@ -60,19 +62,24 @@ class _CameraMotion(Template):
     facts: ClassVar[type[Facts]] = Intervals
     names: ClassVar[tuple[str, ...]]
     """Of the motions that a choice offers."""
+    paths: ClassVar[tuple[MotionKind, ...]]
+    """Kinds of paths that determine the motion."""
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "gravity"})
+
+    def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Intervals:
+        """Random intervals of registered frames, four photos each."""
+        if scene.path is None or scene.path.motion not in self.paths:
+            return Intervals.none()
+        return Intervals(frames=intervals(scene, rng, count, _PHOTOS))
 
     def offer(self, format: FormatName, facts: Facts, answers: Answers, chance: Chance) -> Offer | None:
         """The right name, its opposite, and two other names of the same kind."""
         if format != "choice":
             return None
-        names = np.array(self.names)
-        right = (answers.labels()[:, None] == names).argmax(axis=1)
-        order = chance.order("motion", len(names))
-        others = order[(order // 2 != right[:, None] // 2)].reshape(len(right), len(names) - 2)[:, :2]
-        options = names[np.column_stack([right, right ^ 1, others])]
-        return Offer(why=np.full(len(right), ""), options=options, right=np.zeros_like(right))
+        right, order = answers.among(self.names), chance.order("motion", len(self.names))
+        others = order[order // 2 != right[:, None] // 2].reshape(len(right), len(self.names) - 2)[:, :2]
+        return Offer.first_right(np.array(self.names)[np.column_stack([right, right ^ 1, others])])
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Photos in order of time."""
@@ -91,19 +98,13 @@ class CameraTurn(_CameraMotion):
     name: str = "camera_turn"
     formats: tuple[FormatName, ...] = ("choice", "numeric")
     names: ClassVar[tuple[str, ...]] = _ROTATIONS
+    paths: ClassVar[tuple[MotionKind, ...]] = ("rotation_only", "unresolved", "general")
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
-
-    def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Intervals:
-        """Random intervals of registered frames, four photos each."""
-        return _intervals(scene, rng, count)
 
     def measure(self, facts: Intervals, scene: Scene) -> Measured:
         """Angle and name; σ = rotation ⊕ focal length, since its error scales angles estimated from pixels."""
-        if scene.path is None:
-            return Measured.none(len(facts), "rotation of a photo is not known")
         first, last = (scene.world_from_cam(frame) for frame in facts.ends.T)
-        sigma_rad = scene.rotation_sigma_rad(facts.ends).max(axis=1)
-        focal = scene.path.focal_relative_sigma
+        sigma_rad, focal = scene.rotation_sigma_rad(facts.ends).max(axis=1), scene.focal_relative_sigma
         named = agreed_rotation(
             read_motion(first, last, scene.up_world),
             sigma_rad=sigma_rad,
@@ -143,53 +144,34 @@ class CameraTravel(_CameraMotion):
     name: str = "camera_travel"
     formats: tuple[FormatName, ...] = ("choice",)
     names: ClassVar[tuple[str, ...]] = _TRANSLATIONS
-
-    def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Intervals:
-        """Random intervals of a path whose positions are known."""
-        if scene.path is None or scene.path.motion != "general":
-            return Intervals.none()
-        return _intervals(scene, rng, count)
+    paths: ClassVar[tuple[MotionKind, ...]] = ("general",)
 
     def measure(self, facts: Intervals, scene: Scene) -> Measured:
         """Direction and name; σ = systematic ⊕ rotation ⊕ positions over the length of the translation."""
-        if scene.path is None:
-            return Measured.none(len(facts), "the camera position of a photo is not known", components=3)
         first, last = (scene.world_from_cam(frame) for frame in facts.ends.T)
         angle = angle_between_rad(first[:, :3, :3], last[:, :3, :3])
-        translation = np.einsum("nji,nj->ni", first[:, :3, :3], last[:, :3, 3] - first[:, :3, 3])
-        length = np.linalg.norm(translation, axis=1)
-        position_sigma = np.linalg.norm(scene.position_sigma(facts.ends), axis=1)
-        sigma = np.hypot(scene.path.direction_sigma_rad, scene.relative_rotation_sigma_rad(facts.ends))
+        offset = offsets(scene, facts.ends)
         named = agreed_translation(
             read_motion(first, last, scene.up_world),
-            direction_sigma_rad=sigma,
-            position_sigma=position_sigma,
+            direction_sigma_rad=offset.pose_sigma_rad,
+            position_sigma=offset.position_sigma,
             up_sigma_rad=_up_sigma_rad(scene, facts.ends),
         )
         cases = {
-            "the camera position of a photo is not known": ~np.isfinite(length),
+            POSITION_UNKNOWN: np.isnan(offset.length),
             "the camera rotated too far for its translation to have one name": angle > _MAX_ROTATION_WHILE_MOVING_RAD,
-            "the translation is within its noise": length <= 0,
+            "the translation is within its noise": offset.length <= 0,
         }
-        with np.errstate(divide="ignore", invalid="ignore"):
-            direction, noise = translation / length[:, None], position_sigma / length
         return Measured(
             why=first_reason(len(facts), cases),
-            value=direction,
-            sigma=np.repeat(np.hypot(sigma, noise)[:, None], 3, axis=1),
+            value=offset.direction,
+            sigma=np.repeat(offset.sigma_rad[:, None], 3, axis=1),
             **_name(named),
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:
         """The name of the translation."""
         return _labels(measured)
-
-
-def _intervals(scene: Scene, rng: np.random.Generator, count: int) -> Intervals:
-    """Random intervals of a moving camera, four photos each."""
-    if scene.path is None or scene.path.motion == "static":
-        return Intervals.none()
-    return Intervals(frames=intervals(scene, rng, count, _PHOTOS))
 
 
 def _up_sigma_rad(scene: Scene, frames: Int64[np.ndarray, "n k"]) -> Float64[np.ndarray, "n"]:

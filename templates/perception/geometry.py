@@ -168,16 +168,15 @@ class RangeMetres(Template):
 
     def measure(self, facts: Points, scene: Scene) -> Measured:
         """Log range in metres; σ includes that of the scale."""
-        if scene.path is None or scene.path.scale.kind != "metric":
-            return Measured.none(len(facts), "scale is not metric")
-        seen, scale = scene.surface(facts.frame, facts.a_px), scene.path.scale
-        sigma = np.hypot(seen.range_relative_sigma, scale.relative_sigma or 0.0)
+        seen, source = scene.surface(facts.frame, facts.a_px), "" if scene.path is None else scene.path.scale.source
+        sigma = np.hypot(seen.range_relative_sigma, scene.metre_relative_sigma)
+        cases = {"scale is not metric": np.isnan(scene.metre_relative_sigma), _UNKNOWN: np.isnan(seen.range)}
         return Measured(
-            why=first_reason(len(facts), {_UNKNOWN: ~np.isfinite(seen.xyz_cam).all(axis=1)}),
+            why=first_reason(len(facts), cases),
             value=np.log(seen.range)[:, None],
             sigma=sigma[:, None],
             outlier_probability=seen.outlier_probability,
-            evidence={"scale": np.full(len(facts), scale.source), "relative_sigma": sigma.round(4)},
+            evidence={"scale": np.full(len(facts), source), "relative_sigma": sigma.round(4)},
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Numbers:

@@ -16,10 +16,11 @@ from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.marks import spread_frames
+from templates.scene.intervals import places
+from templates.scene.offsets import POSITION_UNKNOWN, offsets
 from templates.scene.pictures import Pictures
 from templates.scene.scene import Scene
-from templates.scene.shared_view import MIN_SHARE, shared_views
+from templates.scene.shared_view import shared_views
 from templates.settings import MaxTolerances
 from templates.template import Template
 
@@ -64,36 +65,23 @@ class PlaceDirection(Template):
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> FramePairs:
         """Ordered pairs of frames spread over the path that share their view."""
-        if scene.path is None or scene.path.motion != "general":
-            return FramePairs.none()
-        places = max(_PLACES, int(np.sqrt(count)) + 2)
-        frames = np.array(spread_frames(scene.path.frames[scene.path.registered & scene.path.keyframe], places))
-        shared = shared_views(scene, frames).share >= MIN_SHARE
-        a, b = np.nonzero(shared & shared.T & ~np.eye(len(frames), dtype=bool))
+        frames = places(scene, max(_PLACES, int(np.sqrt(count)) + 2))
+        a, b = np.nonzero(shared_views(scene, frames).mutual & ~np.eye(len(frames), dtype=bool))
         rows = rng.permutation(len(a))[:count]
         return FramePairs(frame_from=frames[a[rows]], frame_seen_from=frames[b[rows]])
 
     def measure(self, facts: FramePairs, scene: Scene) -> Measured:
         """Unit directions; σ = systematic ⊕ relative rotation ⊕ positions over the baseline."""
-        if scene.path is None:
-            return Measured.none(len(facts), "the camera position of a photo is not known", components=3)
-        frames = np.column_stack([facts.frame_from, facts.frame_seen_from])
-        first, second = scene.world_from_cam(facts.frame_from), scene.world_from_cam(facts.frame_seen_from)
-        offset = np.einsum("nji,nj->ni", second[:, :3, :3], first[:, :3, 3] - second[:, :3, 3])
-        baseline = np.linalg.norm(offset, axis=1)
+        offset = offsets(scene, np.column_stack([facts.frame_seen_from, facts.frame_from]))
         cases = {
-            "the camera position of a photo is not known": ~np.isfinite(baseline),
-            "both photos were taken at the same place": baseline < 1e-9,
+            POSITION_UNKNOWN: np.isnan(offset.length),
+            "both photos were taken at the same place": offset.length < 1e-9,
         }
-        with np.errstate(divide="ignore", invalid="ignore"):
-            formal = np.hypot(*scene.position_sigma(frames).T) / baseline
-            direction = offset / baseline[:, None]
-        sigma = np.hypot(np.hypot(scene.path.direction_sigma_rad, scene.relative_rotation_sigma_rad(frames)), formal)
         return Measured(
             why=first_reason(len(facts), cases),
-            value=direction,
-            sigma=np.repeat(sigma[:, None], 3, axis=1),
-            evidence={"direction_sigma_deg": np.degrees(sigma).round(2)},
+            value=offset.direction,
+            sigma=np.repeat(offset.sigma_rad[:, None], 3, axis=1),
+            evidence={"direction_sigma_deg": np.degrees(offset.sigma_rad).round(2)},
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:
@@ -122,11 +110,9 @@ class PlaceDirection(Template):
         """The right direction, its opposite, and two others."""
         if format != "choice":
             return None
-        at = (answers.labels()[:, None] == np.array(DIRECTIONS)).argmax(axis=1)
-        others = _DISTRACTORS[chance.order("direction", len(_DISTRACTORS))[:, :2]]
-        steps = np.column_stack([np.zeros_like(at), np.full_like(at, 4), others])
-        options = np.array(DIRECTIONS)[(at[:, None] + steps) % 8]
-        return Offer(why=np.full(len(at), ""), options=options, right=np.zeros_like(at))
+        right, others = answers.among(DIRECTIONS), _DISTRACTORS[chance.order("direction", len(_DISTRACTORS))[:, :2]]
+        steps = np.column_stack([np.zeros_like(right), np.full_like(right, 4), others])
+        return Offer.first_right(np.array(DIRECTIONS)[(right[:, None] + steps) % 8])
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Two photos; directions refer to the axes of photo 2."""

@@ -1,31 +1,41 @@
-"""Evenly spaced frames of intervals of a clip, neighbours of which share their view."""
+"""Frames of a clip that are shown together: places spread over the camera path, and intervals of it."""
 
 import numpy as np
 from jaxtyping import Int64
 
 from templates.scene.marks import spread_frames
 from templates.scene.scene import Scene
-from templates.scene.shared_view import MIN_SHARE, shared_views
+from templates.scene.shared_view import shared_views
 
-MAX_FRAMES = 48
+_MAX_FRAMES = 48
 """Most frames of a clip between which intervals are drawn."""
 
 
+def places(scene: Scene, count: int) -> Int64[np.ndarray, "f"]:
+    """At most `count` evenly spaced keyframes; none where the positions of the camera are not known."""
+    if scene.path is None or scene.path.motion != "general":
+        return np.empty(0, dtype=np.int64)
+    return np.array(
+        spread_frames(scene.path.frames[scene.path.registered & scene.path.keyframe], count), dtype=np.int64
+    )
+
+
 def intervals(
-    scene: Scene, rng: np.random.Generator, count: int, photos: int, shortest: int = 2
+    scene: Scene, rng: np.random.Generator, count: int, photos: int, shortest: int = 2, least_share: float = 0.0
 ) -> Int64[np.ndarray, "n k"]:
     """At most `count` different intervals of registered frames: at most `photos` evenly spaced frames each, -1 ends a
-    shorter one. Each photo shares its view with the next. `shortest`: least number of frames in an interval."""
+    shorter one. Each photo shares its view with the next. `shortest`, `least_share`: least number of frames in an
+    interval, and least share of all."""
     if scene.path is None:
         return np.empty((0, photos), dtype=np.int64)
-    frames = np.array(spread_frames(scene.path.frames[scene.path.registered], MAX_FRAMES), dtype=np.int64)
-    if len(frames) < max(2, shortest):
+    frames = np.array(spread_frames(scene.path.frames[scene.path.registered], _MAX_FRAMES), dtype=np.int64)
+    shortest = max(shortest, round(least_share * len(frames)))
+    if len(frames) < shortest:
         return np.empty((0, photos), dtype=np.int64)
-    shared = shared_views(scene, frames).share >= MIN_SHARE
     ends = np.sort(rng.integers(len(frames), size=(4 * count, 2)), axis=1)
     ends = ends[ends[:, 1] - ends[:, 0] >= shortest - 1]
     rows = np.linspace(ends[:, 0], ends[:, 1], photos, axis=1).round().astype(np.int64)
-    follows = (shared & shared.T)[rows[:, :-1], rows[:, 1:]] | (rows[:, :-1] == rows[:, 1:])
+    follows = shared_views(scene, frames).mutual[rows[:, :-1], rows[:, 1:]] | (rows[:, :-1] == rows[:, 1:])
     rows = rows[follows.all(axis=1)]
     rows = rows[np.sort(np.unique(rows, axis=0, return_index=True)[1])][:count]
     repeated = np.diff(rows, axis=1, prepend=-1) == 0

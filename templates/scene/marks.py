@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 from jaxtyping import Float64, Int64
 
+from experts.clip import Clip
 from templates.scene.scene import Scene, find_rows, inside
 
 Pixels = tuple[Int64[np.ndarray, "k"], Float64[np.ndarray, "k 2"]]
@@ -36,12 +37,16 @@ def filter_markable(scene: Scene, frames: Int64[np.ndarray, "n"], xy_px: Float64
 def known_pixels(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:
     """Pixels of a frame with a surface point of any quality: a grid on dense depth, or the sparse points."""
     if scene.has_depth(frame):
-        x = (np.arange(_GRID) + 0.5) / _GRID * scene.clip.width_px
-        y = (np.arange(_GRID) + 0.5) / _GRID * scene.clip.height_px
-        return np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+        return grid_px(scene.clip, _GRID)
     if scene.points is not None:
         return scene.points.observation_xy_px[scene.points.observation_frame == frame]
     return np.empty((0, 2))
+
+
+def grid_px(clip: Clip, cells: int) -> Float64[np.ndarray, "k 2"]:
+    """The centres of equal cells of the frame, `cells` per side."""
+    x, y = ((np.arange(cells) + 0.5) / cells * side for side in (clip.width_px, clip.height_px))
+    return np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
 
 
 def candidate_pixels(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:

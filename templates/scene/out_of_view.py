@@ -12,6 +12,7 @@ from experts.intrinsics import Intrinsics
 from experts.tracking.track_ranges import nearest_tracks
 from templates.measured import Measured, first_reason
 from templates.scene.marks import MAX_OUTLIER_PROBABILITY, markable
+from templates.scene.offsets import offsets
 from templates.scene.scene import Scene, find_rows, inside
 from templates.scene.surface import MAX_DISTANCE_PX
 from templates.unanswerable import UNDETERMINED
@@ -87,12 +88,10 @@ def beyond_edge(
 
 def _translation_sigma(scene: Scene, frames: Int64[np.ndarray, "n 2"]) -> Float64[np.ndarray, "n"]:
     """σ per axis of the translation between two photos, in path units: systematic ⊕ formal."""
-    assert scene.path is not None
-    if scene.path.motion != "general":
+    if scene.path is None or scene.path.motion != "general":
         return np.zeros(len(frames))
-    positions = scene.world_from_cam(frames)[..., :3, 3]
-    systematic = scene.path.direction_sigma_rad * np.linalg.norm(positions[:, 1] - positions[:, 0], axis=1)
-    return np.asarray(np.hypot(systematic, np.linalg.norm(scene.position_sigma(frames), axis=1)))
+    offset = offsets(scene, frames)
+    return np.asarray(np.hypot(scene.direction_sigma_rad * offset.length, offset.position_sigma))
 
 
 def pixels_out_of_view(scene: Scene, frame_a: int, frame_b: int, least_px: float) -> Float64[np.ndarray, "k 2"]:

@@ -161,6 +161,23 @@ class Scene(World):
             return np.full(np.shape(frames), np.nan)
         return _at_frames(self.path.frames, self.path.position_sigma, frames)
 
+    @property
+    def direction_sigma_rad(self) -> float:
+        """Systematic σ per component of a direction between two positions; NaN without a path."""
+        return np.nan if self.path is None else self.path.direction_sigma_rad
+
+    @property
+    def focal_relative_sigma(self) -> float:
+        """σ_f / f of the path; NaN without one."""
+        return np.nan if self.path is None else self.path.focal_relative_sigma
+
+    @property
+    def metre_relative_sigma(self) -> float:
+        """Relative σ of a metre in path units; NaN where these are not metres."""
+        if self.path is None or self.path.scale.kind != "metric":
+            return np.nan
+        return self.path.scale.relative_sigma or 0.0
+
     def vfov_rad(self) -> tuple[float, float]:
         """Vertical field of view and its σ, from the path or the calibration, whichever has the smaller σ.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
-from templates.scene.marks import known_pixels
+from templates.scene.marks import grid_px, known_pixels
 from templates.scene.scene import Scene
 
 _MIN_POINTS = 8
@@ -15,6 +15,7 @@ MIN_SHARE = 0.1
 """Least share of what a photo shows that the photo compared with it shows too: with less, nothing that is seen decides
 the answer."""
 _GRID = 8
+"""Directions per side of a photo that shows a place far away."""
 _MAX_POINTS = 100
 """Largest number of points from which a share is computed."""
 
@@ -28,6 +29,12 @@ class SharedViews:
     surface points counts as showing a place that is far away: only the rotations matter."""
     travel: Float64[np.ndarray, "f f"]
     """Distance between the cameras over the median distance from A to A's points; NaN where either is not known."""
+
+    @property
+    def mutual(self) -> Bool[np.ndarray, "f f"]:
+        """Whether both photos share at least `MIN_SHARE` of what they show."""
+        shared = self.share >= MIN_SHARE
+        return shared & shared.T
 
 
 def shared_views(scene: Scene, frames: Sequence[int] | Int64[np.ndarray, "f"]) -> SharedViews:
@@ -48,7 +55,7 @@ def _shared_views(scene: Scene, frames: Int64[np.ndarray, "f"]) -> SharedViews:
     for row, seen in enumerate(np.split(xyz_cam, np.cumsum(counts)[:-1])):
         seen = seen[np.isfinite(seen).all(axis=1)]
         if scene.path.motion != "general" or len(seen) < _MIN_POINTS:
-            offsets = camera.rays(_grid(scene)) @ rotations[row].T
+            offsets = camera.rays(grid_px(scene.clip, _GRID)) @ rotations[row].T
         else:
             travel[row] = np.linalg.norm(positions - positions[row], axis=1) / np.median(np.linalg.norm(seen, axis=1))
             offsets = seen @ rotations[row].T + positions[row] - positions[:, None]
@@ -56,18 +63,10 @@ def _shared_views(scene: Scene, frames: Int64[np.ndarray, "f"]) -> SharedViews:
     return SharedViews(share=share, travel=travel)
 
 
-def are_in_view(
-    scene: Scene, frame_a: int, xy_px: Float64[np.ndarray, "k 2"], frames_b: Sequence[int]
-) -> Bool[np.ndarray, "n k"]:
-    """Whether the points at pixels of photo A lie inside other photos; False where unknown."""
+def are_in_view(scene: Scene, frame_a: int, xy_px: Float64[np.ndarray, "k 2"], frame_b: int) -> Bool[np.ndarray, "k"]:
+    """Whether the points at pixels of photo A lie inside photo B; False where unknown."""
     if scene.path is None:
-        return np.zeros((len(frames_b), len(xy_px)), dtype=bool)
-    a, *others = scene.world_from_cam([frame_a, *frames_b])
+        return np.zeros(len(xy_px), dtype=bool)
+    a, b = scene.world_from_cam([frame_a, frame_b])
     seen, camera = scene.surface(frame_a, xy_px).xyz_cam @ a[:3, :3].T + a[:3, 3], scene.path.intrinsics
-    return np.stack([camera.contains(camera.project((seen - b[:3, 3]) @ b[:3, :3])) for b in others])
-
-
-def _grid(scene: Scene) -> Float64[np.ndarray, "k 2"]:
-    """Pixels all over a photo."""
-    x, y = ((np.arange(_GRID) + 0.5) / _GRID * side for side in (scene.clip.width_px, scene.clip.height_px))
-    return np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    return camera.contains(camera.project((seen - b[:3, 3]) @ b[:3, :3]))

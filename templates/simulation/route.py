@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise, permutations
+from itertools import combinations, pairwise, permutations
 from typing import ClassVar
 
 import numpy as np
@@ -12,13 +12,14 @@ from templates.answers import Answer, Label
 from templates.answers.answers import Answers
 from templates.answers.order import order_label
 from templates.chance import Chance
-from templates.columns import Json, Texts
+from templates.columns import Json
 from templates.facts import Facts
 from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.marks import spread_frames
+from templates.scene.intervals import places
+from templates.scene.offsets import POSITION_UNKNOWN
 from templates.scene.pictures import Pictures
 from templates.scene.scene import Scene
 from templates.scene.shared_view import shared_views
@@ -31,25 +32,14 @@ _MIN_SHARE = 0.3
 _MIN_MARGIN = 3.0
 """Least difference in length from every other route, in σ."""
 
-_ORDERS = np.array(list(permutations(range(1, _SHUFFLED + 1))))
-"""All orders of the shuffled photos, by index."""
-_LABELS = np.array([order_label([k + 1 for k in order]) for order in _ORDERS.tolist()])
-"""Their names, as numbers of photos ("3 2 5 4"), ..."""
-_NAMES = np.full((_SHUFFLED,) * _SHUFFLED, "", dtype=_LABELS.dtype)
-"""... and the same by the places of the photos in the order."""
-_NAMES[tuple(_ORDERS.T - 1)] = _LABELS
-
-
-def _routes() -> np.ndarray:
-    """Upper triangular matrices: 1 for each leg (i < j) of the route from 0 through each order."""
-    taken = np.zeros((len(_ORDERS), _SHUFFLED + 1, _SHUFFLED + 1))
-    for k, order in enumerate(_ORDERS.tolist()):
-        for a, b in pairwise((0, *order)):
-            taken[k, min(a, b), max(a, b)] = 1.0
-    return taken
-
-
-_ROUTES = _routes().reshape(len(_ORDERS), -1)
+_ORDERS = list(permutations(range(1, _SHUFFLED + 1)))
+"""All orders of the shuffled photos, ascending, ..."""
+_LABELS = np.array([order_label([k + 1 for k in order]) for order in _ORDERS])
+"""... and as numbers of photos ("3 2 5 4")."""
+_LEGS = list(combinations(range(_SHUFFLED + 1), 2))
+"""Pairs of photos; the first photo is 0."""
+_ROUTES = np.array([[{a, b} in map(set, pairwise((0, *order))) for a, b in _LEGS] for order in _ORDERS], dtype=float)
+"""1 for each leg of the route from the first photo through each order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +68,7 @@ class RouteOrder(Template):
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Facts:
         """Five frames of the path whose neighbours share their view; the last four are shuffled."""
-        if scene.path is None or scene.path.motion != "general":
-            return ShuffledPhotos.none()
-        frames = np.array(spread_frames(scene.path.frames[scene.path.registered & scene.path.keyframe], _PLACES))
+        frames = places(scene, _PLACES)
         if len(frames) <= _SHUFFLED:
             return ShuffledPhotos.none()
         views = shared_views(scene, frames)
@@ -89,34 +77,32 @@ class RouteOrder(Template):
         taken = np.unique(np.ravel_multi_index(tuple(np.sort(drawn, axis=1).T), (len(frames),) * drawn.shape[1]))
         shown = np.column_stack(np.unravel_index(taken, (len(frames),) * drawn.shape[1]))
         shown = rng.permutation(shown[follows[shown[:, :-1], shown[:, 1:]].all(axis=1)])[:count]
-        order = 1 + rng.random((len(shown), _SHUFFLED)).argsort(axis=1)
-        shuffled = frames[np.take_along_axis(shown, order, axis=1)].reshape(len(shown), _SHUFFLED)
-        return ShuffledPhotos(first=frames[shown[:, 0]], shuffled=shuffled)
+        order = rng.random((len(shown), _SHUFFLED)).argsort(axis=1)
+        return ShuffledPhotos(
+            first=frames[shown[:, 0]], shuffled=np.take_along_axis(frames[shown[:, 1:]], order, axis=1)
+        )
 
     def measure(self, facts: ShuffledPhotos, scene: Scene) -> Measured:
         """Lengths of all routes; σ of each leg = systematic ⊕ positions of its ends."""
-        if scene.path is None:
-            return Measured.none(len(facts), "the camera position of a photo is not known")
         frames = np.column_stack([facts.first, facts.shuffled])
-        positions = scene.world_from_cam(frames)[..., :3, 3]
-        leg = np.linalg.norm(positions[:, :, None] - positions[:, None], axis=3)
-        formal = scene.position_sigma(frames)
-        sigma = np.hypot(scene.path.direction_sigma_rad * leg, np.hypot(formal[:, :, None], formal[:, None]))
-        lengths = leg.reshape(len(facts), _ROUTES.shape[1]) @ _ROUTES.T
-        shortest = np.nan_to_num(lengths, nan=np.inf).argmin(axis=1)
-        least = lengths[np.arange(len(facts)), shortest]
-        variance = np.einsum(
-            "noe,ne->no", np.abs(_ROUTES - _ROUTES[shortest][:, None]), sigma.reshape(len(facts), _ROUTES.shape[1]) ** 2
+        positions, formal, (a, b) = (
+            scene.world_from_cam(frames)[..., :3, 3],
+            scene.position_sigma(frames),
+            np.transpose(_LEGS),
         )
+        leg = np.linalg.norm(positions[:, a] - positions[:, b], axis=2)
+        sigma = np.hypot(scene.direction_sigma_rad * leg, np.hypot(formal[:, a], formal[:, b]))
+        lengths = leg @ _ROUTES.T
+        shortest = np.nan_to_num(lengths, nan=np.inf).argmin(axis=1)
+        least, others = lengths.min(axis=1)[:, None], np.arange(len(_ROUTES)) != shortest[:, None]
+        difference_sigma = np.sqrt(np.einsum("nol,nl->no", np.abs(_ROUTES - _ROUTES[shortest][:, None]), sigma**2))
         with np.errstate(divide="ignore", invalid="ignore"):
-            difference_sigma = np.sqrt(variance)
-            margins = (lengths - least[:, None]) / difference_sigma
-            margins[np.arange(len(facts)), shortest] = np.inf
-            relative, relative_sigma = lengths / least[:, None], difference_sigma / least[:, None]
+            margins = np.where(others, (lengths - least) / difference_sigma, np.inf)
+            relative, relative_sigma = lengths / least, difference_sigma / least
         cases: dict[str, np.ndarray | bool] = {
             "the photos have no time stamps": scene.clip.times_s is None,
-            "the camera position of a photo is not known": ~np.isfinite(positions).all(axis=(1, 2)),
-            "the photos were taken at one place": ~(least > 0),
+            POSITION_UNKNOWN: np.isnan(positions).any(axis=(1, 2)),
+            "the photos were taken at one place": ~(least[:, 0] > 0),
         }
         return Measured(
             why=first_reason(len(facts), cases),
@@ -136,21 +122,15 @@ class RouteOrder(Template):
     def offer(self, format: FormatName, facts: ShuffledPhotos, answers: Answers, chance: Chance) -> Offer | None:
         """The right order, one with two neighbours exchanged, and the reverse of both: no option stands out. Refused
         where the route taken is not the shortest."""
-        taken = 2 + facts.shuffled.argsort(axis=1)
-        why = np.where(
-            _texts(taken) == answers.labels(), "", "the route taken is not the shortest one through the photos"
-        )
+        taken = 1 + facts.shuffled.argsort(axis=1)
+        cases = {"the route taken is not the shortest one through the photos": _texts(taken) != answers.labels()}
+        why = first_reason(len(facts), cases)
         if format != "choice":
             return Offer(why=why)
-        at, every = chance.index("neighbours", _SHUFFLED - 1), np.arange(len(taken))
-        exchanged = taken.copy()
-        exchanged[every, at], exchanged[every, at + 1] = taken[every, at + 1], taken[every, at]
-        orders = [taken, taken[:, ::-1], exchanged, exchanged[:, ::-1]]
-        return Offer(
-            why=why,
-            options=np.stack([_texts(order) for order in orders], axis=1),
-            right=np.zeros(len(why), dtype=np.int64),
-        )
+        at, place = chance.index("neighbours", _SHUFFLED - 1)[:, None], np.arange(_SHUFFLED)
+        exchanged = np.take_along_axis(taken, place + (place == at) - (place == at + 1), axis=1)
+        orders = np.stack([taken, taken[:, ::-1], exchanged, exchanged[:, ::-1]], axis=1)
+        return Offer.first_right(_texts(orders), why)
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Five photos; photo 1 was taken first."""
@@ -170,6 +150,7 @@ class RouteOrder(Template):
         return {"first": first, "shuffled": rng.permutation(rest).tolist()}
 
 
-def _texts(orders: Int64[np.ndarray, "n 4"]) -> Texts:
-    """The name of each order of photo numbers."""
-    return _NAMES[tuple(orders.T - 2)]
+def _texts(orders: Int64[np.ndarray, "*n 4"]) -> np.ndarray:
+    """The label of each order."""
+    digits = 10 ** np.arange(_SHUFFLED)[::-1]
+    return _LABELS[np.searchsorted(np.array(_ORDERS) @ digits, orders @ digits)]
