@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
+from jaxtyping import Float64, Int64
 
-from templates.columns import ColumnError, Columns, ColumnType, Json, column_types
+from templates.columns import ColumnError, Columns, ColumnType, Json, Texts, column_types
 
 AnyFacts = TypeVar("AnyFacts", bound="Facts")
 _IN_ORDER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
@@ -23,6 +24,17 @@ class Facts(Columns):
     The names of columns of pixels end in `_px`; pixels are full-size, rounded to 0.1. Those of columns of frames begin
     with `frame`.
     """
+
+    def __post_init__(self) -> None:
+        """Raises `ColumnError` also for columns that JSON rows cannot hold."""
+        super().__post_init__()
+        for name, declared in column_types(type(self)).items():
+            if declared.optional or (declared.kind == "bool" and declared.ragged):
+                what = "optional" if declared.optional else "flags of unequal number"
+                raise ColumnError(
+                    f'{type(self).__name__}.{name} is {what}; allowed: columns that every row has, with NaN, -1 or "" '
+                    "where a value is unknown or a row ends"
+                )
 
     def to_json(self) -> list[dict[str, Json]]:
         """The parameters of each fact. Where a row of a ragged column ends, its list ends; unknown pixels are null."""
@@ -121,6 +133,19 @@ class Facts(Columns):
 def joined_facts(parts: Sequence[Facts]) -> Facts:
     """The rows of several tables of one class. Shorter rows of ragged columns are filled."""
     return type(parts[0]).from_json([row for part in parts for row in part.to_json()])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectRefs(Facts):
+    """Objects as a photo shows them, so that any scene of the footage can find each again."""
+
+    frame: Int64[np.ndarray, "n"]
+    inside_px: Float64[np.ndarray, "n 2"]
+    """A pixel of the object."""
+    box_px: Float64[np.ndarray, "n 2 2"]
+    """Left upper and right lower corner of its box."""
+    name: Texts
+    """What it is: "chair"."""
 
 
 def _is_pixels(name: str) -> bool:

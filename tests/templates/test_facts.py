@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jaxtyping import Bool, Float64, Int64
 
 from templates.columns import ColumnError, Json, Texts
-from templates.facts import Facts, joined_facts
+from templates.facts import Facts, ObjectRefs, joined_facts
 from templates.registry import create_templates
 
 
@@ -136,3 +136,35 @@ def test_the_parameters_of_every_template_can_be_none(template) -> None:
     assert none.to_json() == none.ids("c", "t") == [] and none.pixels().shape[0] == none.others().shape[0] == 0
     assert len(none.rounded()) == len(none.moved(np.ones(2))) == len(none.distinct()) == 0
     assert template.facts.has_pixels() == any(name.endswith("_px") for name in template.facts.__dataclass_fields__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoObjects(Facts):
+    a: ObjectRefs
+    b: ObjectRefs
+
+
+def test_a_fact_refers_to_objects_in_terms_of_a_photo() -> None:
+    chair = {"frame": 3, "inside_px": [10.0, 20.0], "box_px": [[0.0, 5.0], [30.0, 40.0]], "name": "chair"}
+    table = chair | {"frame": 4, "name": "table"}
+    facts = TwoObjects.from_json([{"a": chair, "b": table}])
+    assert facts.to_json() == [{"a": chair, "b": table}]
+    assert facts.pixels().shape == (1, 6, 2) and facts.all_frames().tolist() == [[3, 4]]
+    assert facts.moved(np.array([1.0, 2.0])).b.box_px.tolist() == [[[1.0, 7.0], [31.0, 42.0]]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Optional(Facts):
+    frame: Int64[np.ndarray, "n"]
+    size: Float64[np.ndarray, "n"] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flags(Facts):
+    seen: Bool[np.ndarray, "n k"]
+
+
+@pytest.mark.parametrize("make", [lambda: Optional(frame=[1]), lambda: Flags(seen=[[True]])], ids=["optional", "flags"])
+def test_columns_that_rows_cannot_hold_are_refused(make) -> None:
+    with pytest.raises(ColumnError, match=r"Optional\.size is optional|Flags\.seen is flags"):
+        make()
