@@ -97,7 +97,7 @@ class Clip:
         """Time stamp of a frame of this clip; None without a clock."""
         if self.times_s is None:
             return None
-        return float(self.times_s[int(np.searchsorted(self.frames, frame))])
+        return float(self.times_s[self.frames.searchsorted(frame)])
 
     def with_options(self, **changes: object) -> "Clip":
         """The same clip with other opening options."""

@@ -109,8 +109,9 @@ def _paths(medium: Drawing) -> list[Json]:
 
 def _added(medium: Drawing) -> dict[str, Json]:
     """What a map shows beside paths and points."""
-    parts = asdict(medium)
-    return _plain({name: parts[name] for name in ("polygons", "lines", "grid", "scale_bar") if parts[name]})
+    names = [name for name in ("polygons", "lines", "grid", "scale_bar") if getattr(medium, name)]
+    parts = asdict(medium) if names else {}
+    return _plain({name: parts[name] for name in names})
 
 
 def _plain(value: Json) -> Json:

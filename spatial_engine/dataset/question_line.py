@@ -68,8 +68,7 @@ def dumped(record: Mapping[str, Json]) -> str:
         return _dumps(plain(record))
 
 
-def _dumps(record: Json) -> str:
-    return json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_dumps = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def from_line(line: str) -> Question:

@@ -6,7 +6,7 @@ by a model that was trained on other folds.
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -66,12 +66,13 @@ def _choices(guesses: Guesses, index: Int64[np.ndarray, "m"], asked: Sequence[Qu
     if len(np.unique(folds[of])) < 2:
         return
     options = ["" if asked[n].has_pictures_as_options else asked[n].options[k] for n, k in pairs]
-    cues = np.concatenate([option_cues(asked[n]) for n in np.unique(of)])
+    answered = np.unique(of).tolist()
+    cues = np.concatenate([option_cues(asked[n]) for n in answered])
     together = _words_with_option([asked[n].text for n in of], options)
     target = np.array([float(right[n] == k) - 1 / len(asked[n].options) for n, k in pairs])
     values = _cross_validated(hstack([_ngrams(options), together, cues], format="csr"), target, folds[of])
-    for n in np.unique(of):
-        best = values[of == n] == values[of == n].max()
+    for n, own in zip(answered, np.split(values, np.flatnonzero(np.diff(of)) + 1), strict=True):
+        best = own == own.max()
         guesses.hits[index[n]] = best[right[n]] / best.sum()
 
 
@@ -106,9 +107,12 @@ _Model = Callable[[Guesses, Int64[np.ndarray, "m"], Sequence[Question], Folds], 
 
 def _cross_validated(features: Any, target: Float64[np.ndarray, "m"], folds: Folds) -> Float64[np.ndarray, "m"]:
     """The prediction for each row by a model that was trained on the other folds."""
-    from sklearn.model_selection import PredefinedSplit, cross_val_predict
+    from sklearn.model_selection import PredefinedSplit
 
-    return np.round(cross_val_predict(_ridge(), features, target, cv=PredefinedSplit(folds)), 9)
+    values = np.empty(len(target))
+    for train, test in PredefinedSplit(folds).split():
+        values[test] = _ridge().fit(features[train], target[train]).predict(features[test])
+    return np.round(values, 9)
 
 
 def _ridge() -> Any:
@@ -122,7 +126,7 @@ def _ngrams(texts: Sequence[str]) -> Any:
     from sklearn.feature_extraction.text import CountVectorizer
 
     vectorizer = CountVectorizer(analyzer="char", ngram_range=_CHARACTERS, binary=True, dtype=np.float64)
-    return _informative(vectorizer.fit_transform([f"\x02{text}\x03" for text in texts]))
+    return _features(vectorizer, [f"\x02{text}\x03" for text in texts])
 
 
 def _words_with_option(prompts: Sequence[str], options: Sequence[str]) -> Any:
@@ -133,7 +137,14 @@ def _words_with_option(prompts: Sequence[str], options: Sequence[str]) -> Any:
         return [f"{word}\x1f{row[1]}" for word in ("", *re.findall(r"\w+", row[0].lower()))]
 
     vectorizer = CountVectorizer(analyzer=pairs, binary=True, dtype=np.float64)
-    return _informative(vectorizer.fit_transform(zip(prompts, options, strict=True)))
+    return _features(vectorizer, [*zip(prompts, options, strict=True)])
+
+
+def _features(vectorizer: Any, rows: Sequence[Hashable]) -> Any:
+    """The features of each row; equal rows are read once."""
+    places: dict[Hashable, int] = {}
+    index = [places.setdefault(row, len(places)) for row in rows]
+    return _informative(vectorizer.fit_transform(places)[index])
 
 
 def _informative(features: Any) -> Any:

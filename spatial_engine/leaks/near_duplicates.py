@@ -95,7 +95,7 @@ def near_duplicates(questions: Sequence[Question], same: SamePicture) -> list[tu
     asked: dict[tuple[str, str, int, str], list[int]] = defaultdict(list)
     photos = [_photos(question) for question in questions]
     for n, question in enumerate(questions):
-        first = str(photos[n][0]["path"]) if photos[n] else _content(question)
+        first = photos[n][0].path if photos[n] else _content(question)
         asked[question.template, question.format, len(photos[n]), first].append(n)
     pairs = []
     for (template, form, count, first), members in asked.items():
@@ -119,31 +119,46 @@ def same_answer(a: Question, b: Question) -> bool:
     return bool(first.repeats(second) and second.repeats(first))
 
 
-def _photos(question: Question) -> list[Mapping[str, Json]]:
-    return [medium for medium in question.media if medium.get("kind") in FOOTAGE and medium.get("path")]
-
-
 def _content(question: Question) -> str:
     drawings = " ".join(sorted(str(medium.get("id")) for medium in question.media))
     return "\n".join([question.text, *sorted(question.options), drawings])
 
 
-def _same_photos(first: Sequence[Mapping[str, Json]], second: Sequence[Mapping[str, Json]], same: SamePicture) -> bool:
-    return all(b["path"] in same(str(a["path"])) and _same_marks(a, b) for a, b in zip(first, second, strict=True))
+@dataclass(frozen=True, kw_only=True)
+class _Shown:
+    """A photo or video with its marks, in the order of their texts."""
+
+    path: str
+    texts: tuple[str | None, ...]
+    points: tuple[tuple[float, ...], ...]
+    """Of all marks, in diagonals of the picture."""
+
+    @classmethod
+    def of(cls, medium: Mapping[str, Json]) -> "_Shown":
+        marks = sorted(medium.get("marks") or (), key=lambda mark: str(mark.get("text")))
+        diagonal_px = math.hypot(*medium.get("frame_size_px") or (1.0, 1.0))
+        points = (xy for mark in marks for xy in mark.get("points_px") or [mark["xy_px"]])
+        return cls(
+            path=str(medium["path"]),
+            texts=tuple(mark.get("text") for mark in marks),
+            points=tuple(tuple(v / diagonal_px for v in xy) for xy in points),
+        )
+
+    def has_marks_of(self, other: "_Shown") -> bool:
+        """Whether both have equal marks at nearly equal places."""
+        if self.texts != other.texts or len(self.points) != len(other.points):
+            return False
+        return all(math.dist(*pair) <= NEAR_MARKS for pair in zip(self.points, other.points, strict=True))
 
 
-def _same_marks(a: Mapping[str, Json], b: Mapping[str, Json]) -> bool:
-    marks = [sorted(m.get("marks") or (), key=lambda mark: str(mark.get("text"))) for m in (a, b)]
-    if [mark.get("text") for mark in marks[0]] != [mark.get("text") for mark in marks[1]]:
-        return False
-    here, there = (_corners(some, m.get("frame_size_px") or (1.0, 1.0)) for some, m in zip(marks, (a, b), strict=True))
-    return len(here) == len(there) and all(math.dist(*pair) <= NEAR_MARKS for pair in zip(here, there, strict=True))
+def _photos(question: Question) -> list[_Shown]:
+    shown = (medium for medium in question.media if medium.get("kind") in FOOTAGE and medium.get("path"))
+    return [_Shown.of(medium) for medium in shown]
 
 
-def _corners(marks: Sequence[Mapping[str, Json]], frame_size_px: Sequence[float]) -> list[list[float]]:
-    """The points of all marks, in diagonals of the picture."""
-    points = [xy for mark in marks for xy in mark.get("points_px") or [mark["xy_px"]]]
-    return [[v / math.hypot(*frame_size_px) for v in xy] for xy in points]
+def _same_photos(first: Sequence[_Shown], second: Sequence[_Shown], same: SamePicture) -> bool:
+    pairs = [*zip(first, second, strict=True)]
+    return all(b.path in same(a.path) for a, b in pairs) and all(a.has_marks_of(b) for a, b in pairs)
 
 
 def _grey(path: Path) -> Float64[np.ndarray, "32 32"] | None:

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from typing import Any, ClassVar, TypeVar, get_args
 
 import numpy as np
@@ -188,6 +189,7 @@ def _padded(parts: Sequence[Any]) -> list[np.ndarray]:
     return [np.concatenate([a, np.full((length - len(a), *a.shape[1:]), np.nan)]) for a in arrays]
 
 
+@cache
 def _dimensions(annotation: Any) -> int | None:
     """Number of dimensions of a column in one answer, by its annotation: 0 for `Rows`, 1 for
     `Float[np.ndarray, "*n d"]`. None for a field that is no column."""
