@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float64, Int64
 
 from templates.answers import Answer
 from templates.answers.answers import Answers
+from templates.checked import returned
 from templates.columns import Json, Texts
 from templates.facts import Facts
 from templates.media import Drawing, Medium
@@ -107,9 +108,12 @@ class Asked:
         """One question in words. `choose` picks the wording, by default the first."""
         fact = self._rows[k]
         answer, offer = self.answers.row(k), None if self.offer is None else self.offer.take(np.array([k]))
-        phrasing = self.template.phrase(self.format, fact, answer, offer)
-        wording = self.template.wording(phrasing.wording or self.format)
-        key = f"{self.template.name}/{phrasing.wording or self.format}"
+        phrasing = returned("phrase", Phrasing, self.template.phrase(self.format, fact, answer, offer))
+        name = phrasing.wording or self.format
+        wording = returned("wording", Wording, self.template.wording(name))
+        if lacking := sorted({*wording.placeholders} - phrasing.values.keys()):
+            raise ValueError(f"Phrasing.values lacks {lacking[0]}, a placeholder of [{name}]")
+        key = f"{self.template.name}/{name}"
         prompt = wording.prompts[0 if choose is None else choose(key, len(wording.prompts))]
         options, media, right = _options(self.format, phrasing, offer, wording)
         return Draft(
@@ -144,12 +148,14 @@ def _options(
     if offer.options.ndim == 4:
         options = [Option(shown=_drawing(value)) for value in values]
     elif offer.options.ndim == 3:
-        options = [Option(shown=wording.options[str(n)], value=value) for n, value in enumerate(values, start=1)]
+        options = [Option(shown=wording.option(str(n)), value=value) for n, value in enumerate(values, start=1)]
     else:
-        texts = phrasing.options or tuple(wording.options[value] for value in values)
+        texts = phrasing.options or tuple(wording.option(value) for value in values)
+        if len(texts) != len(values):
+            raise ValueError(f"Phrasing.options holds {len(texts)}; the offer has {len(values)}")
         options = [Option(shown=text, value=value) for text, value in zip(texts, values, strict=True)]
     if offer.undetermined is not None and offer.undetermined[0]:
-        options.append(Option(shown=wording.options[UNDETERMINED], value=UNDETERMINED))
+        options.append(Option(shown=wording.option(UNDETERMINED), value=UNDETERMINED))
     return tuple(options), phrasing.media, right
 
 

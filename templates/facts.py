@@ -82,7 +82,7 @@ class Facts(Columns):
         """All pixels of each fact: (n, k, 2); NaN where there are fewer."""
         found = [
             column.reshape(len(self), math.prod(column.shape[1:]) // 2, 2)
-            for name, column in self._arrays()
+            for name, column in self.arrays()
             if _is_pixels(name)
         ]
         return np.concatenate([np.empty((len(self), 0, 2)), *found], axis=1)
@@ -91,7 +91,7 @@ class Facts(Columns):
         """All frames of each fact: (n, k); -1 where there are fewer."""
         found = [
             column.reshape(len(self), math.prod(column.shape[1:]))
-            for name, column in self._arrays()
+            for name, column in self.arrays()
             if name.startswith("frame") and not _is_pixels(name)
         ]
         return np.concatenate([np.empty((len(self), 0), dtype=np.int64), *found], axis=1)
@@ -99,7 +99,7 @@ class Facts(Columns):
     def others(self) -> np.ndarray:
         """Integer keys (n, k) that are equal where everything but pixels and frames is equal."""
         keys = []
-        for name, column in self._arrays():
+        for name, column in self.arrays():
             if not _is_pixels(name) and not name.startswith("frame") and column.dtype.kind != "f":
                 flat = column.reshape(len(column), math.prod(column.shape[1:]))
                 keys.append(
@@ -109,14 +109,15 @@ class Facts(Columns):
 
     def distinct(self: AnyFacts) -> AnyFacts:
         """The facts without repetitions, in their order."""
-        flat = [column.reshape(len(column), math.prod(column.shape[1:])) for _, column in self._arrays()]
+        flat = [column.reshape(len(column), math.prod(column.shape[1:])) for _, column in self.arrays()]
         keys = [np.unique(part, return_inverse=True)[1].reshape(part.shape) for part in flat]
         return self.take(np.sort(np.unique(np.concatenate(keys, axis=1), axis=0, return_index=True)[1]))
 
-    def _arrays(self) -> Iterator[tuple[str, np.ndarray]]:
+    def arrays(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Name and array of each column, those of tables inside it included."""
         for name in column_types(type(self)):
             column = getattr(self, name)
-            yield from column._arrays() if isinstance(column, Facts) else [(name, column)]
+            yield from column.arrays() if isinstance(column, Facts) else [(name, column)]
 
     def with_pixels(self: AnyFacts, change: Callable[[np.ndarray], np.ndarray]) -> AnyFacts:
         """The facts with `change` applied to every column of pixels: (n, 2), or (n, k, 2) where a fact has several."""

@@ -4,7 +4,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TypeVar
 
 import numpy as np
 
@@ -15,10 +14,10 @@ from templates.answers import Answer
 from templates.answers.answers import Answers
 from templates.asked import Asked, ClipQuestions, Origin, Refusal
 from templates.chance import Chance
+from templates.checked import checked_answers, checked_facts, checked_measured, checked_offer
 from templates.columns import Json, Texts
 from templates.facts import Facts
 from templates.measured import Measured, joined
-from templates.offer import Offer
 from templates.question import FormatName
 from templates.scene.scene import Scene
 from templates.scene.scenes import scenes_of
@@ -26,7 +25,6 @@ from templates.settings import AskSettings
 from templates.template import Template, TemplateError
 from templates.world import Procedural, World
 
-Kind = TypeVar("Kind")
 Reasons = Counter[tuple[FormatName | None, str]]
 Worlds = tuple[World, ...]
 """A world, and others of the same media that every fact is measured on too."""
@@ -79,7 +77,7 @@ def _asked(
         try:
             own = ask(template, worlds, settings, seed, reasons)
             for one in own:
-                one.draft(0)  # words come last, but a template whose words fail is refused here
+                one.draft(0).answer.to_json()  # words come last, but a template whose words fail is refused here
             asked += own
         except Exception as error:  # a plug-in may raise anything
             if on_error is None:
@@ -100,7 +98,7 @@ def ask(template: Template, worlds: Worlds, settings: AskSettings, seed: int, re
         reasons[None, why_missing(world, missing[0]) if missing else f"the clip is no {template.world.__name__}"] += 1
         return []
     rng = _rng(seed, world.clip_id, template.name)
-    facts = _of("propose", template.facts, template.propose(world, rng, _PROPOSED * settings.facts_per_template))
+    facts = checked_facts(template.facts, template.propose(world, rng, _PROPOSED * settings.facts_per_template))
     if not len(facts):
         reasons[None, "nothing to ask about"] += 1
         return []
@@ -147,9 +145,7 @@ def _certain(
     for format in template.formats if len(known) else ():
         answers = answers_to(template, format, facts, measured).gated(settings.min_confidence)
         chance = Chance.of(ids, seed)
-        offer = template.offer(format, facts, answers, chance)
-        if offer is not None:
-            _rows("offer", len(_of("offer", Offer, offer).why), len(facts))
+        offer = checked_offer(format, template.offer(format, facts, answers, chance), answers)
         answers = answers if offer is None else answers.refused(offer.why)
         _count(reasons, format, answers.why)
         every = Asked(
@@ -189,16 +185,7 @@ def measure_on_all(template: Template, facts: Facts, worlds: Worlds) -> Measured
 
 def measured_by(template: Template, facts: Facts, world: World) -> Measured:
     """`Template.measure`, checked: a row per fact. Raises `TypeError` or `ValueError`."""
-    measured = _of("measure", Measured, template.measure(facts, world))
-    _rows("measure", len(measured), len(facts))
-    if measured.sigma.shape != measured.value.shape:
-        raise ValueError(f"measure gave value the shape {measured.value.shape} and sigma {measured.sigma.shape}")
-    for name, column in measured.evidence.items():
-        _rows(f"measure, evidence[{name!r}],", len(column), len(facts))
-    unknown = (measured.why == "") & ~np.isfinite(measured.value).any(axis=1)
-    if unknown.any() and measured.value.shape[1]:
-        raise ValueError(f"measure gave row {int(unknown.argmax())} no reason (why) and no finite value")
-    return measured
+    return checked_measured(template.measure(facts, world), len(facts))
 
 
 def answers_to(template: Template, format: FormatName, facts: Facts, measured: Measured) -> Answers:
@@ -209,21 +196,10 @@ def answers_to(template: Template, format: FormatName, facts: Facts, measured: M
     answers = template.answer(format, facts.take(known), measured.take(known))
     if isinstance(answers, Answer):
         answers = Answers.of(answers, measured.why[known])
-    _rows("answer", len(_of("answer", Answers, answers)), len(known))
+    answers = checked_answers(answers, len(known))
     why = measured.why.astype(object)
     why[known] = answers.why
     return Answers(why=why.astype(np.str_), stacks=tuple((known[rows], stack) for rows, stack in answers.stacks))
-
-
-def _of(method: str, kind: type[Kind], returned: object) -> Kind:
-    if not isinstance(returned, kind):
-        raise TypeError(f"{method} returned {type(returned).__name__}; allowed: {kind.__name__}")
-    return returned
-
-
-def _rows(method: str, rows: int, facts: int) -> None:
-    if rows != facts:
-        raise ValueError(f"{method} returned {rows} rows for {facts} facts")
 
 
 def _count(reasons: Reasons, format: FormatName | None, why: Texts) -> None:

@@ -8,6 +8,8 @@ from jaxtyping import Bool, Int64
 
 from templates.columns import Json, Texts
 
+_KINDS = {"U": "text", "Uif": "text or numbers", "iu": "int", "b": "bool"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
@@ -23,9 +25,18 @@ class Offer:
     """Whether the last option is "cannot be determined", which is not among `options`. None: it never is."""
 
     def __post_init__(self) -> None:
-        """Raises `ValueError` where a question lacks options or has no right one. Rows with a reason mean nothing."""
+        """Raises `TypeError` for columns of another kind, and `ValueError` where a question lacks options or has no
+        right one. Rows with a reason mean nothing."""
+        for name, kinds in (("why", "U"), ("options", "Uif"), ("right", "iu"), ("undetermined", "b")):
+            if (column := getattr(self, name)) is not None and getattr(
+                column, "dtype", np.dtype("O")
+            ).kind not in kinds:
+                held = getattr(column, "dtype", type(column).__name__)
+                raise TypeError(f"Offer.{name} is {held}; allowed: an array of {_KINDS[kinds]}")
         if self.options is None:
             return
+        if self.options.ndim not in (2, 3, 4):
+            raise ValueError(f"Offer.options has shape {self.options.shape}; allowed: (n, o), (n, o, 2), (n, o, k, 2)")
         rows = {len(part) for part in (self.options, self.right, self.undetermined) if part is not None}
         if self.right is None or rows != {len(self.why)}:
             raise ValueError(f"Offer has columns of {rows} rows; allowed: options and right of {len(self.why)} rows")

@@ -41,6 +41,9 @@ class Phrasing:
 
     def __post_init__(self) -> None:
         """Raises `TypeError` for parts that no question can be made of."""
+        for name, part in (("media", self.media), ("options", self.options)):
+            if not isinstance(part, tuple):
+                raise TypeError(f"Phrasing.{name} is {type(part).__name__}; allowed: tuple")
         if odd := [type(medium).__name__ for medium in self.media if not isinstance(medium, MEDIA)]:
             raise TypeError(f"Phrasing.media holds {odd[0]}; allowed: {', '.join(medium.__name__ for medium in MEDIA)}")
         if odd := [type(option).__name__ for option in self.options if not isinstance(option, (str, *MEDIA))]:

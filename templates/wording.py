@@ -41,6 +41,12 @@ class Wording:
                 said, allowed = (", ".join(names) or "none" for names in (sorted(found), self.placeholders))
                 raise WordingError(f"prompt {number} has the placeholders {said}; it must have {allowed}: {prompt!r}")
 
+    def option(self, value: str) -> str:
+        """The text of an option. Raises `WordingError`."""
+        if value not in self.options:
+            raise WordingError(f"the wording has no option {value!r}; it has: {', '.join(self.options) or 'none'}")
+        return self.options[value]
+
 
 @cache
 def wordings(template: type) -> Mapping[str, Wording]:

@@ -52,6 +52,12 @@ class Numbers(Answer):
     decimals: int = 1
     """Number of decimals in the written answer."""
 
+    def __post_init__(self) -> None:
+        """Raises `ValueError` for numbers without a name."""
+        for part in ("value", "sigma", "tolerance"):
+            if (shape := np.shape(getattr(self, part)))[-1:] != (len(self.names),):
+                raise ValueError(f"Numbers.{part} has shape {shape}; the names are {', '.join(self.names)}")
+
     @property
     def units(self) -> tuple[str, ...]:
         """The unit of each number."""

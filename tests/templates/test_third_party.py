@@ -11,6 +11,7 @@ import pytest
 from jaxtyping import Float64, Int64
 
 from templates.answers import Answer, Numbers
+from templates.answers.answers import Answers
 from templates.columns import Json
 from templates.facts import Facts
 from templates.generate import ask_clip
@@ -36,6 +37,9 @@ def fine(count: int) -> dict[str, Any]:
     return {"why": np.full(count, ""), "value": np.ones((count, 1)), "sigma": np.full((count, 1), 0.01)}
 
 
+WORDING = Wording(prompts=("How large is it?",))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Theirs(Template):
     """Asks for the number 1 about every photo, unless told to do something else."""
@@ -51,6 +55,8 @@ class Theirs(Template):
     measured: Callable[[int], Any] = lambda count: Measured(**fine(count))
     answered: Callable[[Answer], Any] = lambda answer: answer
     offered: Callable[[int], Any] = lambda count: None
+    phrased: Callable[[Any], Any] = lambda fact: Phrasing(media=(Photo(frame=fact["frame"]),))
+    worded: Any = WORDING
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Facts:
         return self.proposed()
@@ -68,10 +74,10 @@ class Theirs(Template):
         return self.offered(len(facts))
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
-        return Phrasing(media=(Photo(frame=fact["frame"]),))
+        return self.phrased(fact)
 
     def wording(self, key: str) -> Wording:
-        return Wording(prompts=("How large is it?",))
+        return self.worded
 
 
 @pytest.fixture(autouse=True)
@@ -91,6 +97,26 @@ def measures(**changes: Any) -> Theirs:
 
 def undeclared(count: int) -> Measured:
     return Measured(**fine(count), length=np.ones(count))  # type: ignore[call-arg]
+
+
+def stacked_at(*rows: int) -> Theirs:
+    return Theirs(
+        answered=lambda answer: Answers(
+            why=np.full(3, ""), stacks=((np.array(rows), answer.take(np.arange(len(rows)))),)
+        )
+    )
+
+
+def offers(**changes: Any) -> Theirs:
+    """Asks for one of two words."""
+    fine = {
+        "why": lambda n: np.full(n, ""),
+        "options": lambda n: np.full((n, 2), "a"),
+        "right": lambda n: np.zeros(n, int),
+    }
+    return Theirs(
+        formats=("choice",), offered=lambda n: Offer(**{name: make(n) for name, make in (fine | changes).items()})
+    )
 
 
 BAD: dict[str, tuple[Theirs, str]] = {
@@ -116,6 +142,33 @@ BAD: dict[str, tuple[Theirs, str]] = {
     "options of too few rows": (
         Theirs(offered=lambda n: Offer(why=np.full(n, ""), options=np.full((1, 2), "a"))), "Offer has columns"),
     "no offer": (Theirs(offered=lambda n: ["a", "b"]), "offer returned list; allowed: Offer"),
+    "an infinite pixel": (Theirs(proposed=lambda: Photos(frame=[0], a_px=[[1, np.inf]])), r"Photos\.a_px is .* row 0"),
+    "an infinite value": (
+        measures(value=lambda n: np.tile([1, np.inf], (n, 1)), sigma=lambda n: np.ones((n, 2))), r"Measured\.value is"),
+    "a negative sigma": (measures(sigma=lambda n: np.full((n, 1), -0.1)), r"Measured\.sigma is \[-0.1\] in row 0"),
+    "a sigma that is no number": (measures(sigma=lambda n: np.full((n, 1), np.nan)), r"Measured\.sigma is \[nan\]"),
+    "a probability above 1": (measures(outlier_probability=lambda n: np.full(n, 2.0)), "outlier_probability is 2.0"),
+    "evidence that is no array": (measures(evidence=lambda n: {"residual": [1] * n}), "evidence.*residual.* list"),
+    "an answer that is no number": (
+        Theirs(answered=lambda a: replace(a, value=a.value * np.nan)), r"Numbers\.value is \[nan\] in row 0"),
+    "an answer with too many names": (Theirs(answered=lambda a: replace(a, names=("a", "b"))), r"Numbers\.value has"),
+    "a row without an answer": (stacked_at(0, 1), r"Answers\.stacks .* 0 in row 2"),
+    "a row with two answers": (stacked_at(0, 1, 1), r"Answers\.stacks .* 2 in row 1"),
+    "an answer to another row": (stacked_at(0, 1, 9), r"Answers\.stacks holds row 9; allowed: 0 to 2"),
+    "no such format": (Theirs(formats=("choise",)), "'choise' in spatial_engine.formats; known: choice"),
+    "a choice of nothing": (Theirs(formats=("choice",)), "offer returned no options"),
+    "an offer of one axis": (offers(options=np.zeros), r"Offer\.options has shape"),
+    "an offer whose right is no index": (offers(right=np.zeros), r"Offer\.right is float64"),
+    "a reason that is no text": (offers(why=np.zeros), r"Offer\.why is float64"),
+    "an option without a text": (offers(), "no option 'a'"),
+    "fewer texts than options": (
+        replace(offers(), phrased=lambda fact: Phrasing(media=(), options=("one",))), r"Phrasing\.options holds 1"),
+    "no phrasing": (Theirs(phrased=lambda fact: None), "phrase returned NoneType; allowed: Phrasing"),
+    "media that are no tuple": (Theirs(phrased=lambda fact: Phrasing(media=Photo(frame=0))), r"Phrasing\.media is"),
+    "a placeholder without a value": (
+        Theirs(worded=Wording(prompts=("Is {it}?",), placeholders=("it",))), r"Phrasing\.values lacks it"),
+    "no wording": (Theirs(worded="How large is it?"), "wording returned str; allowed: Wording"),
+    "a phrase that raises": (Theirs(phrased=lambda fact: fact["b_px"]), "b_px"),
 }  # fmt: skip
 
 
@@ -124,7 +177,7 @@ def test_the_error_names_template_and_field(template: Theirs, said: str) -> None
     with pytest.raises(TemplateError, match="the template theirs failed") as raised:
         worlds.ask(template, worlds.signals())
     assert raised.value.template is template
-    with pytest.raises((TypeError, ValueError), match=said):
+    with pytest.raises((TypeError, ValueError, LookupError), match=said):
         raise raised.value.__cause__  # type: ignore[misc]
 
 
