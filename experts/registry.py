@@ -4,10 +4,7 @@
 import warnings
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:  # the class alone is also carried in an export's scorer
-    from experts.expert import Expert
+from typing import Any
 
 
 class UnknownNameError(LookupError):
@@ -83,9 +80,3 @@ EXPERTS = Registry(
     },
 )
 """All experts. Where several provide one signal, the planner prefers the earlier one."""
-
-
-def create_expert(name: str) -> "Expert":
-    """A new expert with default settings. Call `load` before the first use."""
-    expert: Expert = EXPERTS.load(name)()
-    return expert

@@ -131,11 +131,6 @@ class Facts(Columns):
         return replace(self, **changed)
 
 
-def joined_facts(parts: Sequence[Facts]) -> Facts:
-    """The rows of several tables of one class. Shorter rows of ragged columns are filled."""
-    return type(parts[0]).from_json([row for part in parts for row in part.to_json()])
-
-
 @dataclass(frozen=True, kw_only=True)
 class ObjectRefs(Facts):
     """Objects as a photo shows them, so that any scene of the footage can find each again."""

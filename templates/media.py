@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor, inf, isfinite
+from math import inf, isfinite
 from typing import Literal, get_args
 
 XY = tuple[float, float]
@@ -156,13 +156,6 @@ class Grid:
                 f"Grid has {self.columns} columns and {self.rows} rows of {self.cell}; allowed: 1 to 26 columns, "
                 "1 or more rows, cells larger than 0"
             )
-
-    def cell_of(self, xy: XY) -> str | None:
-        """Name of the cell that holds a position; None outside of the grid."""
-        column = floor((xy[0] - self.left_top[0]) / self.cell)
-        row = floor((self.left_top[1] - xy[1]) / self.cell)
-        inside = 0 <= column < self.columns and 0 <= row < self.rows
-        return f"{chr(65 + column)}{row + 1}" if inside else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,15 +1,9 @@
 """Questions that the shown photos do not determine (docs/unanswerable.md)."""
 
-from templates.answers import Answer, Label
 from templates.question import Question
 
 UNDETERMINED = "cannot be determined"
 """Label of such a fact; the `value` of its question and of its option."""
-
-
-def is_unanswerable(answer: Answer) -> bool:
-    """Whether an answer is the label "cannot be determined"."""
-    return isinstance(answer, Label) and answer.text == UNDETERMINED
 
 
 def offers_undetermined(question: Question) -> bool:

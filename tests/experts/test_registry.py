@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from experts.expert import Expert, needs_weights
-from experts.registry import EXPERTS, Registry, UnknownNameError, create_expert
+from experts.registry import EXPERTS, Registry, UnknownNameError
 from experts.signals import SIGNAL_TYPES
 
 
@@ -48,7 +48,7 @@ def test_a_plugin_cannot_replace_a_builtin(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("name", EXPERTS.builtin)
 def test_builtin_experts_keep_the_protocol(name: str) -> None:
-    expert: Any = create_expert(name)
+    expert: Any = EXPERTS.load(name)()
     assert isinstance(expert, Expert)
     assert expert.name == name
     assert expert.provides <= set(SIGNAL_TYPES)

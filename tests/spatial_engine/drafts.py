@@ -19,7 +19,7 @@ from templates.answers.answer import stacked
 from templates.answers.answers import Answers
 from templates.asked import Asked, ClipQuestions, Origin, Refusal
 from templates.columns import Json
-from templates.facts import Facts, joined_facts
+from templates.facts import Facts
 from templates.media import Box, Drawing, Mark, Photo, Polygon, ScaleBar, Sheet, Video
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
@@ -287,7 +287,7 @@ def _joined(rows: Sequence[Asked]) -> Asked:
     offers = [row.offer for row in rows if row.offer is not None]
     return replace(
         rows[0],
-        facts=joined_facts([row.facts for row in rows]),
+        facts=type(rows[0].facts).from_json([fact for row in rows for fact in row.facts.to_json()]),
         fact_ids=np.concatenate([row.fact_ids for row in rows]),
         answers=Answers(
             why=np.full(len(rows), ""),

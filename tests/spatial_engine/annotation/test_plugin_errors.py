@@ -23,7 +23,7 @@ from tests.spatial_engine.fake_footage import write_folders
 from tests.templates import worlds
 
 PLUGIN = """
-from experts.registry import create_expert
+from experts.registry import EXPERTS
 
 
 def measure(picture):

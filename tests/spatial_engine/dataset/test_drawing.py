@@ -92,11 +92,6 @@ def test_a_long_scale_bar_fits():
     assert bar.min() > 0 and bar.max() < 560
 
 
-def test_a_grid_names_the_cell_that_is_drawn_there():
-    grid = Grid(left_top=(0.0, 3.0), cell=1.0, columns=4, rows=3)
-    assert [grid.cell_of(xy) for xy in ((0.5, 2.5), (3.5, 0.5), (4.5, 0.5), (0.5, 3.5))] == ["A1", "D3", None, None]
-
-
 def test_sheets_with_one_extent_have_one_scale():
     square = lambda side: Polygon(corners=((0, 0), (side, 0), (side, side), (0, side)), fill="blue")  # noqa: E731
     areas = [
