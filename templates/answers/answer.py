@@ -145,8 +145,11 @@ class Answer(ABC):
         return {}, {}
 
     def repeats(self, other: Any) -> Bool[np.ndarray, "*n"]:
-        """Whether the answers to two equal questions about the same photos agree. `other` is one answer or as many."""
-        return np.ones(self.limits.shape[:-1], dtype=bool)
+        """Whether the answers to two equal questions about the same photos agree: by default, whether numbers are
+        within the tolerances. `other` is one answer or as many."""
+        if self.numbers is None:
+            return np.ones(self.limits.shape[:-1], dtype=bool)
+        return np.asarray((self.error(other)[0] <= self.limits).all(axis=-1))
 
     def take(self: AnswerType, rows: Sequence[int] | np.ndarray) -> AnswerType:
         """The given rows of a stack, by index or as a mask. Fields that all rows share stay."""
@@ -155,8 +158,8 @@ class Answer(ABC):
         return replace(self, **{name: column[index] for name, column in self._columns().items()})
 
     def row(self: AnswerType, k: int) -> AnswerType:
-        """One answer of a stack; its JSON is that of the answer that was stacked."""
-        parts = {name: column[k] for name, column in self._columns().items()}
+        """One answer of a stack, without rows of NaN at its end; its JSON is that of the answer that was stacked."""
+        parts = {name: _trimmed(np.asarray(column[k])) for name, column in self._columns().items()}
         return replace(self, **{name: part if np.ndim(part) else part.item() for name, part in parts.items()})
 
     def lengths(self) -> set[int]:
@@ -179,6 +182,10 @@ def stacked(answers: Sequence[AnswerType]) -> AnswerType:
     own = {f.name: _dimensions(f.type) for f in fields(first)}
     columns = {name: each for name, each in parts.items() if each[0] is not None and np.ndim(each[0]) == own[name]}
     return replace(first, **{name: np.stack(_padded(each)) for name, each in columns.items()})
+
+
+def _trimmed(part: np.ndarray) -> np.ndarray:
+    return part[: np.flatnonzero(~np.isnan(part).all(axis=-1)).max(initial=-1) + 1] if part.ndim > 1 else part
 
 
 def _padded(parts: Sequence[Any]) -> list[np.ndarray]:
@@ -208,9 +215,31 @@ def finite(value: Json) -> float | None:
     return float(value)
 
 
+def or_nan(value: Json) -> float:
+    """The value as float; NaN if it is no number of valid size."""
+    number = finite(value)
+    return np.nan if number is None else number
+
+
+def or_none(number: Rows) -> float | None:
+    """A number as JSON; null if it is not finite."""
+    return float(number) if np.isfinite(number) else None
+
+
+def numbers_of(value: Json, names: Sequence[str]) -> Float[np.ndarray, "d"]:
+    """The numbers of a JSON object, by name; NaN where one is missing."""
+    found = value if isinstance(value, Mapping) else {}
+    return np.array([or_nan(found.get(name)) for name in names])
+
+
+def by_name(names: Sequence[str], numbers: Sequence[Json] | Float[np.ndarray, "d"]) -> dict[str, Json]:
+    """Numbers as a JSON object."""
+    return dict(zip(names, numbers.tolist() if isinstance(numbers, np.ndarray) else numbers, strict=True))
+
+
 def listed(numbers: Float[np.ndarray, "d"]) -> list[float | None]:
     """Numbers as JSON; null for those that are not finite."""
-    return [number if np.isfinite(number) else None for number in numbers.tolist()]
+    return [or_none(number) for number in numbers.tolist()]
 
 
 def _nearness(error: Float[np.ndarray, "k"], limits: Float[np.ndarray, "k"]) -> float:

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Bool, Float
 
-from templates.answers.answer import Answer, Errors, Recorded, Rows, finite, listed
+from templates.answers.answer import Answer, Errors, Recorded, Rows, by_name, listed, numbers_of
 from templates.answers.sampling import normals
 from templates.answers.score import UnscorableError
 from templates.columns import Json
@@ -52,8 +52,8 @@ class Box(Answer):
 
     def difference(self, truth: "Box") -> Errors:
         """Differences of the corners."""
-        error, sigma = self.corners_px - truth.corners_px, np.hypot(self.sigma_px, truth.sigma_px)
-        return dict(zip(CORNERS, error.tolist(), strict=True)), dict(zip(CORNERS, sigma.tolist(), strict=True))
+        sigma = np.hypot(self.sigma_px, truth.sigma_px)
+        return by_name(CORNERS, self.corners_px - truth.corners_px), by_name(CORNERS, sigma)
 
     def repeats(self, other: "Box") -> Bool[np.ndarray, "*n"]:
         """They overlap enough."""
@@ -66,9 +66,9 @@ class Box(Answer):
     def to_json(self) -> Recorded:
         """An object of four numbers; those of the answer are rounded to 0.1 px."""
         return Recorded(
-            value=_by_name(self.corners_px.tolist()),
-            answer=_by_name(self.corners_px.round(1).tolist()),
-            sigma=_by_name(listed(self.sigma_px)),
+            value=by_name(CORNERS, self.corners_px),
+            answer=by_name(CORNERS, self.corners_px.round(1)),
+            sigma=by_name(CORNERS, listed(self.sigma_px)),
             tolerance=1 - LEAST_IOU,
             unit="px",
         )
@@ -79,8 +79,7 @@ class Box(Answer):
         corners = _corners(question.value)
         if corners is None:
             raise UnscorableError("no box of four numbers")
-        sigma = question.sigma or dict.fromkeys(CORNERS)
-        return cls(corners_px=corners, sigma_px=np.array([sigma[name] for name in CORNERS], dtype=float))
+        return cls(corners_px=corners, sigma_px=numbers_of(question.sigma, CORNERS))
 
     def predicted(self, value: Json) -> "Box | None":
         """An object of four numbers; of opposite corners in any order."""
@@ -93,13 +92,13 @@ class Box(Answer):
 
     def guess(self, width_px: int, height_px: int, rng: np.random.Generator) -> Json:
         """A random box of a picture."""
-        return _by_name(np.sort(rng.uniform(0, [width_px, height_px], size=(2, 2)), axis=0).ravel().round(1).tolist())
+        return by_name(CORNERS, np.sort(rng.uniform(0, [width_px, height_px], size=(2, 2)), axis=0).ravel().round(1))
 
     def near_misses(self) -> Iterator[Json]:
         """The box beside it; one that is too large."""
         size = np.tile(self.corners_px[2:] - self.corners_px[:2], 2)
-        yield _by_name((self.corners_px + [1, 0, 1, 0] * size).round(1).tolist())
-        yield _by_name((self.corners_px + [-0.5, -0.5, 0.5, 0.5] * size).round(1).tolist())
+        yield by_name(CORNERS, (self.corners_px + [1, 0, 1, 0] * size).round(1))
+        yield by_name(CORNERS, (self.corners_px + [-0.5, -0.5, 0.5, 0.5] * size).round(1))
 
 
 def iou(a: Float[np.ndarray, "*n 4"], b: Float[np.ndarray, "*m 4"]) -> Float[np.ndarray, "..."]:
@@ -113,10 +112,6 @@ def _area(low: Float[np.ndarray, "*n 2"], high: Float[np.ndarray, "*n 2"]) -> Fl
     return np.asarray(np.prod(np.maximum(high - low, 0), axis=-1))
 
 
-def _by_name(numbers: list[Json]) -> dict[str, Json]:
-    return dict(zip(CORNERS, numbers, strict=True))
-
-
 def _corners(value: Json) -> Float[np.ndarray, "4"] | None:
-    found = [finite(value.get(name)) for name in CORNERS] if isinstance(value, Mapping) else [None]
-    return None if None in found else np.sort(np.array(found, dtype=float).reshape(2, 2), axis=0).ravel()
+    found = numbers_of(value, CORNERS)
+    return np.sort(found.reshape(2, 2), axis=0).ravel() if np.isfinite(found).all() else None

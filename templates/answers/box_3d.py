@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.spatial.transform import Rotation
 
-from templates.answers.answer import Answer, Errors, Recorded, Rows, finite, listed
+from templates.answers.answer import Answer, Errors, Recorded, Rows, by_name, listed, numbers_of
 from templates.answers.box import LEAST_IOU
 from templates.answers.sampling import normals, uniform
 from templates.answers.score import UnscorableError
@@ -72,8 +72,7 @@ class Box3D(Answer):
 
     def difference(self, truth: "Box3D") -> Errors:
         """Differences of the nine numbers."""
-        error, sigma = self.value - truth.value, np.hypot(self.sigma, truth.sigma)
-        return dict(zip(NAMES, error.tolist(), strict=True)), dict(zip(NAMES, sigma.tolist(), strict=True))
+        return by_name(NAMES, self.value - truth.value), by_name(NAMES, np.hypot(self.sigma, truth.sigma))
 
     def repeats(self, other: "Box3D") -> Bool[np.ndarray, "*n"]:
         """They overlap enough."""
@@ -85,12 +84,12 @@ class Box3D(Answer):
 
     def to_json(self) -> Recorded:
         """An object of nine numbers; their units and the camera are parameters of the score."""
-        params = {"units": dict(zip(NAMES, _UNITS, strict=True)), "camera": self.camera.tolist()}
+        params = {"units": by_name(NAMES, _UNITS), "camera": self.camera.tolist()}
         rounded = [round(number, places) + 0.0 for number, places in zip(self.value.tolist(), _DECIMALS, strict=True)]
         return Recorded(
-            value=_by_name(self.value.tolist()),
-            answer=_by_name(rounded),
-            sigma=_by_name(listed(self.sigma)),
+            value=by_name(NAMES, self.value),
+            answer=by_name(NAMES, rounded),
+            sigma=by_name(NAMES, listed(self.sigma)),
             tolerance=1 - LEAST_IOU,
             scorer_params=params,
         )
@@ -99,15 +98,14 @@ class Box3D(Answer):
     def from_json(cls, question: Question) -> "Box3D":
         """Raises `UnscorableError` where a number is missing."""
         value, camera = _numbers(question.value), np.array(question.scorer_params["camera"], dtype=float)
-        if value is None or (value[2:6] <= 0).any() or camera.shape != (4,):
+        if value is None or camera.shape != (4,):
             raise UnscorableError("no box of nine numbers with its camera")
-        sigma = question.sigma or dict.fromkeys(NAMES)
-        return cls(value=value, sigma=np.array([sigma[name] for name in NAMES], dtype=float), camera=camera)
+        return cls(value=value, sigma=numbers_of(question.sigma, NAMES), camera=camera)
 
     def predicted(self, value: Json) -> "Box3D | None":
         """An object of nine numbers; depth and sides are positive."""
         found = _numbers(value)
-        return None if found is None or (found[2:6] <= 0).any() else replace(self, value=found)
+        return None if found is None else replace(self, value=found)
 
     def detail(self, prediction: "Box3D") -> Mapping[str, Json]:
         """The IoU."""
@@ -116,12 +114,12 @@ class Box3D(Answer):
     def guess(self, width_px: int, height_px: int, rng: np.random.Generator) -> Json:
         """A random box of a room."""
         low, high = [0, 0, 0.5, *[0.2] * 3, 0, 0, -180], [1000, 1000, 6, *[2] * 3, 0, 0, 180]
-        return _by_name(rng.uniform(low, high).round(2).tolist())
+        return by_name(NAMES, rng.uniform(low, high).round(2))
 
     def near_misses(self) -> Iterator[Json]:
         """The box behind it; one that is too large."""
-        yield _by_name((self.value + 2 * self.value[3:6].max() * np.eye(9)[NAMES.index("z")]).round(2).tolist())
-        yield _by_name((self.value * [1, 1, 1, 2, 2, 2, 1, 1, 1]).round(2).tolist())
+        yield by_name(NAMES, (self.value + 2 * self.value[3:6].max() * np.eye(9)[NAMES.index("z")]).round(2))
+        yield by_name(NAMES, (self.value * [1, 1, 1, 2, 2, 2, 1, 1, 1]).round(2))
 
 
 class _Placed:
@@ -147,10 +145,7 @@ class _Placed:
         return np.asarray((np.abs(local) <= self.size[..., None, :] / 2).all(axis=-1).mean(axis=-1))
 
 
-def _by_name(numbers: list[Json]) -> dict[str, Json]:
-    return dict(zip(NAMES, numbers, strict=True))
-
-
 def _numbers(value: Json) -> Float[np.ndarray, "9"] | None:
-    found = [finite(value.get(name)) for name in NAMES] if isinstance(value, Mapping) else [None]
-    return None if None in found else np.array(found, dtype=float)
+    """Nine numbers; None where one is missing, or depth or a side is not positive."""
+    found = numbers_of(value, NAMES)
+    return found if np.isfinite(found).all() and (found[2:6] > 0).all() else None

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from scipy.special import ndtr
 
-from templates.answers.answer import TRUTH_SIGMAS, Answer, Errors, Recorded, Rows, finite
+from templates.answers.answer import TRUTH_SIGMAS, Answer, Errors, Recorded, Rows, finite, or_nan, or_none
 from templates.answers.measures import mean_relative_accuracy
 from templates.answers.score import UnscorableError
 from templates.columns import Json
@@ -48,17 +48,13 @@ class Count(Answer):
         """The difference as `count`."""
         return {"count": float(self.value - truth.value)}, {"count": float(np.hypot(self.sigma, truth.sigma))}
 
-    def repeats(self, other: "Count") -> Bool[np.ndarray, "*n"]:
-        """The same number."""
-        return np.asarray(np.equal(self.value, other.value))
-
     def to_json(self) -> Recorded:
         """A whole number; the tolerance is 0."""
-        count, sigma = round(float(self.value)), float(self.sigma)
+        count = round(float(self.value))
         return Recorded(
             value=count,
             answer=count,
-            sigma=sigma if np.isfinite(sigma) else None,
+            sigma=or_none(self.sigma),
             tolerance=0,
             scorer_params={"counting": True, "p_complete": float(self.p_complete)},
         )
@@ -66,11 +62,11 @@ class Count(Answer):
     @classmethod
     def from_json(cls, question: Question) -> "Count":
         """Raises `UnscorableError` where the value is no whole number."""
-        count, sigma = _whole(question.value), finite(question.sigma)
+        count = _whole(question.value)
         if count is None:
             raise UnscorableError("no whole number of counted objects")
         complete = question.scorer_params.get("p_complete", 1.0)
-        return cls(value=count, sigma=np.nan if sigma is None else sigma, p_complete=float(complete))
+        return cls(value=count, sigma=or_nan(question.sigma), p_complete=float(complete))
 
     def predicted(self, value: Json) -> "Count | None":
         """A whole number."""

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.special import ndtr
 
-from templates.answers.answer import Answer, Errors, Recorded, Rows, finite, listed
+from templates.answers.answer import Answer, Errors, Recorded, Rows, by_name, finite, listed, numbers_of, or_nan
 from templates.answers.box import Box
 from templates.answers.box_3d import Box3D
 from templates.answers.format import Format, OfficialMetric
@@ -28,6 +28,8 @@ _GRAVITY = ("roll", "pitch", "vfov")
 _SPANS = {"deg": (0.0, 180.0), "rad": (0.0, math.pi)}
 _FACTORS = {"": (0.25, 4.0), "m": (0.3, 10.0)}
 """Ranges of random answers without a period, by unit: uniform, and log-uniform (also for all other units)."""
+_SCORES = ("gaussian", "relative_accuracy")
+"""Graded scores, of which several numbers have a mean."""
 _LARGEST_COUNT = 10
 """Of a random answer."""
 
@@ -84,10 +86,8 @@ class Numbers(Answer):
             return np.full_like(self.value, np.nan), np.full_like(self.value, np.nan)
         columns = [truth.names.index(name) for name in self.names]
         error = np.abs(self.value - truth.value[..., columns])
-        if self.period is not None:
-            wrapped = np.minimum(error % self.periods, -error % self.periods)
-            error = np.where(np.isnan(self.periods), error, wrapped)
-        return error, truth.sigma[..., columns]
+        wrapped = np.minimum(error % self.periods, -error % self.periods)
+        return np.where(np.isnan(self.periods), error, wrapped), truth.sigma[..., columns]
 
     def difference(self, truth: "Numbers") -> Errors:
         """Differences of the numbers that both have."""
@@ -96,20 +96,18 @@ class Numbers(Answer):
         triples = zip(self.value[own], truth.value[theirs], listed(self.periods[own]), strict=True)
         error = [float(signed_difference(*three)) for three in triples]
         sigma = np.hypot(self.sigma[own], truth.sigma[theirs])
-        return dict(zip(names, error, strict=True)), dict(zip(names, sigma.tolist(), strict=True))
+        return by_name(names, error), by_name(names, sigma)
 
     def repeats(self, other: "Numbers") -> Bool[np.ndarray, "*n"]:
-        """Within the tolerances."""
-        return np.asarray((self.error(other)[0] <= self.limits).all(axis=-1) & (self.names == other.names))
+        """The same numbers, within the tolerances."""
+        return np.asarray(super().repeats(other) & (self.names == other.names))
 
     def tolerance_in_words(self) -> str:
         """ "±0.15", "±15°", "±0.3 m", "roll ±5°, pitch ±5°"."""
+        rounded = [round(float(limit), self.decimals) for limit in self.tolerance]
         units = [_SYMBOLS.get(unit, unit and f" {unit}") for unit in self.units]
-        limits = [round(float(limit), self.decimals) for limit in self.tolerance]
-        each = [f"±{limit:g}{unit}" for limit, unit in zip(limits, units, strict=True)]
-        if len(each) == 1:
-            return each[0]
-        return ", ".join(f"{name} {limit}" for name, limit in zip(self.names, each, strict=True))
+        names = [f"{name} " if len(self.names) > 1 else "" for name in self.names]
+        return ", ".join(f"{name}±{limit:g}{unit}" for name, limit, unit in zip(names, rounded, units, strict=True))
 
     def to_json(self) -> Recorded:
         """One number, or an object of numbers by name. Parameters of the score are the name of a single number, the
@@ -137,10 +135,10 @@ class Numbers(Answer):
         numbers = cls(
             names=names,
             value=_column(value, keys),
-            sigma=np.full(len(names), np.nan) if question.sigma is None else _column(question.sigma, keys),
+            sigma=_column(question.sigma, keys),
             tolerance=_column(question.tolerance, keys),
-            unit=_units(question, names),
-            period=_periods(question, names),
+            unit=tuple(_of(question, "units", name) or question.unit for name in names),
+            period=np.array([finite(_of(question, "period", name)) or np.nan for name in names]),
             decimals=2,
         )
         if not names or not np.isfinite(numbers.value).all() or not (numbers.tolerance >= 0).all():
@@ -149,11 +147,8 @@ class Numbers(Answer):
 
     def predicted(self, value: Json) -> "Numbers | None":
         """A number, or an object of numbers; missing numbers are NaN."""
-        by_name = value if isinstance(value, Mapping) else {}
-        found = [finite(value)] if len(self.names) == 1 else [finite(by_name.get(name)) for name in self.names]
-        if found == [None]:
-            return None
-        return replace(self, value=np.array([np.nan if number is None else number for number in found]))
+        found = _column(value, self.names if len(self.names) > 1 else None)
+        return None if len(found) == 1 and np.isnan(found[0]) else replace(self, value=found)
 
     def detail(self, prediction: "Numbers") -> Mapping[str, Json]:
         """`error` (prediction minus measurement), its square, the Gaussian score with the measurement's σ, and the mean
@@ -166,17 +161,10 @@ class Numbers(Answer):
         }
         if len(self.names) == 1:
             return {"value": prediction.value.item(), **each[self.names[0]]}
-        by_name = {
-            key: found
-            for key in ("error", "squared_error", "angular_error_deg")
-            if (found := {name: part[key] for name, part in each.items() if key in part})
-        }
-        means = {
-            key: math.fsum(parts) / len(self.names)
-            for key in ("gaussian", "relative_accuracy")
-            if (parts := [part[key] for part in each.values() if key in part])
-        }
-        return {"value": dict(zip(self.names, listed(prediction.value), strict=True)), **by_name, **means}
+        keys = dict.fromkeys(key for part in each.values() for key in part)
+        graded = {key: {name: part[key] for name, part in each.items() if key in part} for key in keys}
+        means = {key: math.fsum(graded.pop(key).values()) / len(self.names) for key in _SCORES if key in graded}
+        return {"value": by_name(self.names, listed(prediction.value)), **graded, **means}
 
     def _graded(self, column: int, number: float) -> dict[str, float]:
         target, sigma, unit = float(self.value[column]), float(self.sigma[column]), self.units[column]
@@ -192,7 +180,7 @@ class Numbers(Answer):
         return graded
 
     def _by_name(self, each: list[Json]) -> Json:
-        return each[0] if len(self.names) == 1 else dict(zip(self.names, each, strict=True))
+        return each[0] if len(self.names) == 1 else by_name(self.names, each)
 
     def _rounded(self, number: float) -> float | int:
         return round(number, self.decimals) + 0.0 if self.decimals else round(number)  # never -0.0
@@ -310,16 +298,6 @@ def _of(question: Question, key: str, name: str | None) -> Json:
     return found.get(name) if isinstance(found, Mapping) else found
 
 
-def _units(question: Question, names: tuple[str, ...]) -> str | tuple[str, ...]:
-    return tuple(_of(question, "units", name) for name in names) if "units" in question.scorer_params else question.unit
-
-
-def _periods(question: Question, names: tuple[str, ...]) -> float | tuple[float, ...] | None:
-    found = [finite(_of(question, "period", name)) or None for name in names]
-    return found[0] if len(set(found)) <= 1 else tuple(np.nan if period is None else period for period in found)
-
-
 def _column(part: Json, keys: tuple[str, ...] | None) -> Float[np.ndarray, "d"]:
-    """The numbers at `keys` of a mapping, or the one number `part` if `keys` is None; NaN where not finite."""
-    found = [part] if keys is None else [part[key] for key in keys]
-    return np.array([np.nan if (number := finite(each)) is None else number for each in found])
+    """The numbers at `keys` of an object, or the one number `part` if `keys` is None; NaN where not finite."""
+    return np.array([or_nan(part)]) if keys is None else numbers_of(part, keys)

@@ -24,7 +24,7 @@ from action_mapping.primitives import (
     primitive,
     primitive_of,
 )
-from templates.answers.answer import Answer, Errors, Recorded, Rows, finite
+from templates.answers.answer import Answer, Errors, Recorded, Rows, by_name, finite, numbers_of
 from templates.answers.format import Format, OfficialMetric
 from templates.answers.measures import progress, spl
 from templates.answers.score import Score, UnscorableError
@@ -58,26 +58,6 @@ class Plan(Answer):
     sigma: Float[np.ndarray, "*n 6"]
     tolerance: Rows = 1.0
     """In steps; at most one."""
-
-    @classmethod
-    def of(
-        cls,
-        steps: Steps,
-        amounts: Float[np.ndarray, "6"],
-        sigma: Float[np.ndarray, "6"],
-        outlier_probability: float = 0.0,
-    ) -> "Plan":
-        """From a plan of `action_mapping`."""
-        plan = cls(
-            counts=np.zeros(6),
-            translation_step=steps.translation_step,
-            rotation_step_rad=steps.rotation_step_rad,
-            point_fraction=steps.point_fraction,
-            amounts=amounts,
-            sigma=sigma,
-            outlier_probability=outlier_probability,
-        )
-        return plan._followed(steps)
 
     def row(self, k: int) -> "Plan":
         """With a whole fraction, or none."""
@@ -118,21 +98,17 @@ class Plan(Answer):
 
     def difference(self, truth: "Plan") -> Errors:
         """Differences of the six components of the target."""
-        error, sigma = self.amounts - truth.amounts, np.hypot(self.sigma, truth.sigma)
-        return dict(zip(MOTIONS, error.tolist(), strict=True)), dict(zip(MOTIONS, sigma.tolist(), strict=True))
+        return by_name(MOTIONS, self.amounts - truth.amounts), by_name(MOTIONS, np.hypot(self.sigma, truth.sigma))
 
     def to_json(self) -> Recorded:
         """The target in steps; the answer as actions, translations first."""
-        value, sigma = (
-            dict(zip(MOTIONS, (part / self.step).tolist(), strict=True)) for part in (self.amounts, self.sigma)
-        )
         size: dict[str, Json] = {"translation_step_m": self.translation_step}
         if self.point_fraction is not None:
             size = {"point_fraction": self.point_fraction}
         return Recorded(
-            value=value,
+            value=by_name(MOTIONS, self.amounts / self.step),
             answer=self._actions(),
-            sigma=sigma,
+            sigma=by_name(MOTIONS, self.sigma / self.step),
             tolerance=self.tolerance,
             unit="steps",
             scorer_params={**size, "rotation_step_deg": self.rotation_step_deg},
@@ -157,8 +133,7 @@ class Plan(Answer):
         """Raises `UnscorableError` where the sizes of the steps, the target or the tolerance are missing."""
         params, fraction = question.scorer_params, question.scorer_params.get("point_fraction")
         length = 1 / fraction if fraction else params.get("translation_step_m")
-        target = np.array([np.nan if (v := finite(question.value[name])) is None else v for name in MOTIONS])
-        tolerance = finite(question.tolerance)
+        target, tolerance = numbers_of(question.value, MOTIONS), finite(question.tolerance)
         if length is None or "rotation_step_deg" not in params or tolerance is None or not np.isfinite(target).all():
             raise UnscorableError("a plan without the sizes of its steps, its target, or a tolerance")
         plan = cls(
@@ -170,8 +145,7 @@ class Plan(Answer):
             sigma=np.zeros(6),
             tolerance=tolerance,
         )
-        sigma = np.array([np.nan if question.sigma is None else question.sigma[name] for name in MOTIONS], dtype=float)
-        plan = replace(plan, amounts=target * plan.step, sigma=sigma * plan.step)
+        plan = replace(plan, amounts=target * plan.step, sigma=numbers_of(question.sigma, MOTIONS) * plan.step)
         return plan._followed(plan._read(question.answer))
 
     def predicted(self, value: Json) -> "Plan | None":
@@ -201,8 +175,8 @@ class Plan(Answer):
             value=float(is_right),
             detail={
                 **known,
-                **dict(zip(("translation_steps", "rotation_steps"), at_end.tolist(), strict=True)),
-                **dict(zip(("start_translation_steps", "start_rotation_steps"), at_start.tolist(), strict=True)),
+                **by_name(("translation_steps", "rotation_steps"), at_end),
+                **by_name(("start_translation_steps", "start_rotation_steps"), at_start),
                 "progress": covered,
                 "spl": spl(is_right, needed, taken),
             },
@@ -312,9 +286,8 @@ def _of_translation_and_rotation(each: Float[np.ndarray, "*n 6"]) -> Float[np.nd
 
 
 def _opposite(name: str) -> str:
-    named = next(p for p in PRIMITIVES if p.name == name)
-    others = [p.name for p in PRIMITIVES if p.component == named.component and p.sign == -named.sign]
-    return others[0] if others else name
+    known = primitive(name)
+    return primitive_of(known.component, -known.sign).name if known.component in COMPONENTS else name
 
 
 def _density(x: Float[np.ndarray, "*k"] | float) -> Float[np.ndarray, "*k"] | float:

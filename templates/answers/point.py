@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
-from templates.answers.answer import Answer, Errors, Recorded, Rows, finite
+from templates.answers.answer import Answer, Errors, Recorded, Rows, by_name, or_nan, or_none
 from templates.answers.format import Format, OfficialMetric
 from templates.answers.measures import gaussian_score
-from templates.answers.region import Region
+from templates.answers.region import Region, pixel
 from templates.answers.registry import recorded_answer
 from templates.answers.score import Score, UnscorableError
 from templates.columns import Json
@@ -47,12 +47,9 @@ class Point(Answer):
 
     def difference(self, truth: "Point") -> Errors:
         """Differences along x and y."""
-        error, sigma = (self.xy_px - truth.xy_px).tolist(), float(np.hypot(self.sigma_px, truth.sigma_px))
-        return dict(zip("xy", error, strict=True)), dict.fromkeys("xy", sigma)
-
-    def repeats(self, other: "Point") -> Bool[np.ndarray, "*n"]:
-        """Within the radius."""
-        return np.asarray((self.error(other)[0] <= self.limits).all(axis=-1))
+        return by_name("xy", self.xy_px - truth.xy_px), dict.fromkeys(
+            "xy", float(np.hypot(self.sigma_px, truth.sigma_px))
+        )
 
     def tolerance_in_words(self) -> str:
         """ "within 23 pixels"."""
@@ -64,7 +61,7 @@ class Point(Answer):
         return Recorded(
             value=xy,
             answer=[round(part, 1) for part in xy],
-            sigma=float(self.sigma_px) if np.isfinite(self.sigma_px) else None,
+            sigma=or_none(self.sigma_px),
             tolerance=float(self.tolerance_px),
             unit="px",
         )
@@ -72,15 +69,15 @@ class Point(Answer):
     @classmethod
     def from_json(cls, question: Question) -> "Point":
         """Raises `UnscorableError` where the pixel or its tolerance is missing."""
-        xy, sigma, tolerance = _pair(question.value), finite(question.sigma), finite(question.tolerance)
-        if xy is None or tolerance is None or tolerance < 0:
+        xy, tolerance = pixel(question.value), or_nan(question.tolerance)
+        if xy is None or not tolerance >= 0:
             raise UnscorableError("no measured pixel with a tolerance")
-        return cls(xy_px=np.array(xy), sigma_px=np.nan if sigma is None else sigma, tolerance_px=tolerance)
+        return cls(xy_px=xy, sigma_px=or_nan(question.sigma), tolerance_px=tolerance)
 
     def predicted(self, value: Json) -> "Point | None":
         """A pair of numbers."""
-        xy = _pair(value)
-        return None if xy is None else replace(self, xy_px=np.array(xy))
+        xy = pixel(value)
+        return None if xy is None else replace(self, xy_px=xy)
 
     def detail(self, prediction: "Point") -> Mapping[str, Json]:
         """Distance, its square, and the Gaussian score exp(-d² / 2σ²)."""
@@ -143,10 +140,3 @@ def picture_size(question: Question) -> tuple[int, int]:
         raise UnscorableError("no photo for the point to lie in")
     width, height = photos[-1]["frame_size_px"]
     return int(width), int(height)
-
-
-def _pair(value: Json) -> list[float] | None:
-    if not isinstance(value, list | tuple) or len(value) != 2:
-        return None
-    x, y = (finite(part) for part in value)
-    return None if x is None or y is None else [x, y]

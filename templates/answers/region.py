@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Bool, Float
 
-from templates.answers.answer import Answer, Errors, Recorded, Rows, finite
+from templates.answers.answer import Answer, Errors, Recorded, Rows, or_nan, or_none
 from templates.answers.sampling import normals
 from templates.answers.score import UnscorableError
 from templates.columns import Json
@@ -50,12 +50,6 @@ class Region(Answer):
         innermost = grid[np.argmin(outside_px(grid, outline))]
         return cls(outline=outline, xy_px=innermost, sigma_px=sigma_px, outlier_probability=outlier_probability)
 
-    def row(self, k: int) -> "Region":
-        """Without the rows of NaN at the end of its outline."""
-        region = super().row(k)
-        length = np.flatnonzero(~np.isnan(region.outline).all(axis=-1)).max(initial=-1) + 1
-        return replace(region, outline=region.outline[:length])
-
     def p_within(self) -> Rows:
         """Share of samples of the outline's displacement that leave the written pixel inside."""
         sigma, steps = np.asarray(self.sigma_px, dtype=float), normals(2)
@@ -82,10 +76,6 @@ class Region(Answer):
             "outside": float(np.hypot(self.sigma_px, truth.sigma_px))
         }
 
-    def repeats(self, other: "Region") -> Bool[np.ndarray, "*n"]:
-        """The pixel lies in the other region."""
-        return np.asarray((self.error(other)[0] <= self.limits).all(axis=-1))
-
     def tolerance_in_words(self) -> str:
         """ "any pixel of the region"."""
         return "any pixel of the region"
@@ -96,7 +86,7 @@ class Region(Answer):
         return Recorded(
             value=xy,
             answer=[round(part, 1) for part in xy],
-            sigma=float(self.sigma_px) if np.isfinite(self.sigma_px) else None,
+            sigma=or_none(self.sigma_px),
             tolerance=_ON_THE_OUTLINE_PX,
             unit="px",
             scorer_params={"polygons": [polygon[:-1].tolist() for polygon in self._polygons()]},
@@ -105,19 +95,19 @@ class Region(Answer):
     @classmethod
     def from_json(cls, question: Question) -> "Region":
         """Raises `UnscorableError` where pixel or polygons are missing."""
-        sigma, polygons = finite(question.sigma), [np.array(p, float) for p in question.scorer_params["polygons"]]
+        polygons = [np.array(p, float) for p in question.scorer_params["polygons"]]
         if not polygons or any(p.ndim != 2 or p.shape[1] != 2 or not np.isfinite(p).all() for p in polygons):
             raise UnscorableError("a region without polygons")
         return cls(
             outline=_joined(polygons),
             xy_px=np.array(question.value, dtype=float),
-            sigma_px=np.nan if sigma is None else sigma,
+            sigma_px=or_nan(question.sigma),
         )
 
     def predicted(self, value: Json) -> "Region | None":
         """A pair of numbers."""
-        found = [finite(part) for part in value] if isinstance(value, list | tuple) and len(value) == 2 else [None]
-        return None if None in found else replace(self, xy_px=np.array(found, dtype=float))
+        xy = pixel(value)
+        return None if xy is None else replace(self, xy_px=xy)
 
     def detail(self, prediction: "Region") -> Mapping[str, Json]:
         """Distance from the region."""
@@ -137,6 +127,12 @@ class Region(Answer):
         gaps = np.flatnonzero(np.isnan(self.outline).any(axis=-1))
         parts = np.split(self.outline, gaps)
         return [part[~np.isnan(part).any(axis=-1)] for part in parts if np.isfinite(part).any()]
+
+
+def pixel(value: Json) -> Float[np.ndarray, "2"] | None:
+    """A pair of numbers; None for anything else."""
+    xy = np.array([or_nan(part) for part in value] if isinstance(value, list | tuple) else [])
+    return xy if xy.shape == (2,) and np.isfinite(xy).all() else None
 
 
 def outside_px(xy_px: Float[np.ndarray, "*n 2"], outline: Float[np.ndarray, "*m k 2"]) -> Float[np.ndarray, "..."]:

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtr
 
-from templates.answers.answer import Answer, Errors, Recorded, Rows
+from templates.answers.answer import Answer, Errors, Recorded, Rows, or_nan, or_none
 from templates.columns import Json
 from templates.question import Question
 
@@ -39,26 +39,18 @@ class Shape(Answer):
         """Root-mean-square distance of corresponding points."""
         return rms(self.points, truth.points)[..., None], np.asarray(truth.sigma, dtype=float)[..., None]
 
-    def row(self, k: int) -> "Shape":
-        """Without the rows of NaN at its end."""
-        shape = super().row(k)
-        length = np.flatnonzero(~np.isnan(shape.points).all(axis=-1)).max(initial=-1) + 1
-        return replace(shape, points=shape.points[:length])
-
     def difference(self, truth: "Shape") -> Errors:
         """The distance as `rms`."""
         return {"rms": float(rms(self.points, truth.points))}, {"rms": float(np.hypot(self.sigma, truth.sigma))}
 
     def to_json(self) -> Recorded:
         """The points as value; no format asks for them as an answer."""
-        sigma = float(self.sigma) if np.isfinite(self.sigma) else None
-        return Recorded(value=self.points.tolist(), sigma=sigma, tolerance=float(self.tolerance))
+        return Recorded(value=self.points.tolist(), sigma=or_none(self.sigma), tolerance=float(self.tolerance))
 
     @classmethod
     def from_json(cls, question: Question) -> "Shape":
         """Raises `ValueError` where the value is not a list of points."""
-        sigma = np.nan if question.sigma is None else question.sigma
-        return cls(points=_points(question.value), sigma=sigma, tolerance=question.tolerance)
+        return cls(points=_points(question.value), sigma=or_nan(question.sigma), tolerance=question.tolerance)
 
     def predicted(self, value: Json) -> "Shape | None":
         """A list of equally many points."""

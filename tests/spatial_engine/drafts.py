@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float64, Int64
 
-from action_mapping.plan import read_plan
 from experts.clip import Clip, Picture
 from experts.footage.decoding import DecodingError
 from templates.answers import Answer, Label, Numbers, Plan, Point, Shape
@@ -370,11 +369,12 @@ def which_map(number: int, clip_id: str = "c" * 16) -> Asked:
 
 
 def walk(number: int, point_fraction: int | None = 8, clip_id: str = "c" * 16) -> Asked:
-    answer = {"actions": ["Truck Left", "Dolly In", "Pan Right"], "step_nums": [1, 4, 2]}
     length = 0.2 if point_fraction is None else 1 / point_fraction
-    steps = read_plan(*answer.values(), translation_step=length, rotation_step_rad=float(np.radians(5.0)))
-    plan = Plan.of(
-        replace(steps, point_fraction=point_fraction),
+    plan = Plan(
+        counts=np.array([2.0, 0, 0, -1, 0, 4]),  # Truck Left, Dolly In, Pan Right
+        translation_step=length,
+        rotation_step_rad=float(np.radians(5.0)),
+        point_fraction=point_fraction,
         amounts=np.array([0.18, 0.01, -0.02, -1.1 * length, 0.2 * length, 3.9 * length]),
         sigma=np.array([0.02, 0.02, 0.02, 0.1 * length, 0.1 * length, 0.1 * length]),
     )

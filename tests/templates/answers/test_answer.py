@@ -103,9 +103,12 @@ def test_a_point_and_the_label_cannot_be_determined_exclude_each_other() -> None
 
 def plan(amounts: dict[str, float], sigma: float = 0.01, outlier_probability: float = 0.0) -> Plan:
     """The nearest whole steps of 0.5 and 10°; σ in path units, a tenth of it in rad."""
-    return Plan.of(
-        in_whole_steps(amounts, 0.5, float(np.radians(10.0))),  # type: ignore[arg-type]
-        amounts=np.array([amounts.get(name, 0.0) for name in COMPONENTS]),
+    target, step = np.array([amounts.get(name, 0.0) for name in COMPONENTS]), float(np.radians(10.0))
+    return Plan(
+        counts=np.rint(target / np.repeat([step, 0.5], 3)),
+        translation_step=0.5,
+        rotation_step_rad=step,
+        amounts=target,
         sigma=np.array([sigma / 10 if name.endswith("_rad") else sigma for name in COMPONENTS]),
         outlier_probability=outlier_probability,
     )
