@@ -96,17 +96,6 @@ class Facts(Columns):
         ]
         return np.concatenate([np.empty((len(self), 0), dtype=np.int64), *found], axis=1)
 
-    def others(self) -> np.ndarray:
-        """Integer keys (n, k) that are equal where everything but pixels and frames is equal."""
-        keys = []
-        for name, column in self.arrays():
-            if not _is_pixels(name) and not name.startswith("frame") and column.dtype.kind != "f":
-                flat = column.reshape(len(column), math.prod(column.shape[1:]))
-                keys.append(
-                    flat if flat.dtype.kind in "iub" else np.unique(flat, return_inverse=True)[1].reshape(flat.shape)
-                )
-        return np.concatenate([np.empty((len(self), 0), dtype=np.int64), *keys], axis=1)
-
     def distinct(self: AnyFacts) -> AnyFacts:
         """The facts without repetitions, in their order."""
         flat = [column.reshape(len(column), math.prod(column.shape[1:])) for _, column in self.arrays()]

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from spatial_engine.dataset.keys import Keys, groups
+from spatial_engine.dataset.repeated_facts import repeated_facts
 from templates.asked import Asked, Choose, Draft, Refusal
 
 
@@ -80,18 +81,9 @@ def balance(
     settings: BalanceSettings = DEFAULTS,
 ) -> Balanced:
     """Drops surplus questions and arranges the letters. `diagonals_px`: full-size picture diagonal by clip id.
-    Independent of the order of its input, and, but for near-duplicates, which are sought within a table, of how it is
-    split into tables."""
+    Independent of the order of its input, and of how it is split into tables."""
     asked = sorted(asked, key=lambda one: (one.clip_id, one.template.name, one.format))
-    spans = _spans(asked)
-    near = [
-        _near_duplicates(
-            one, settings.near_duplicate * diagonals_px[one.clip_id], settings.near_frames * spans[one.clip_id]
-        )
-        if one.clip_id
-        else np.zeros(len(one), dtype=bool)  # puzzles are distinct
-        for one in asked
-    ]
+    near = repeated_facts(asked, diagonals_px, settings.near_duplicate, settings.near_frames)
     keys, dropped = Keys.of(asked, seed), Counter[tuple[str, str, str, str, str]]()
     rules: dict[str, Callable[[Keys], Gone]] = {
         "near-duplicate of another question": lambda k: np.array(
@@ -115,35 +107,6 @@ def balance(
 
 def _names(asked: Asked) -> tuple[str, str, str, str]:
     return asked.clip_id, asked.template.name, asked.template.ability, asked.format
-
-
-def _spans(asked: Iterable[Asked]) -> dict[str, float]:
-    """Number of frames from the first to the last that is asked about, by clip."""
-    found: dict[str, list[np.ndarray]] = defaultdict(list)
-    for one in asked:
-        frames = one.facts.all_frames()
-        found[one.clip_id].append(frames[frames >= 0])
-    shown = {clip: np.concatenate(parts) for clip, parts in found.items()}
-    return {clip: float(np.ptp(frames)) if len(frames) else 0.0 for clip, frames in shown.items()}
-
-
-def _near_duplicates(asked: Asked, near_px: float, near_frames: float) -> Gone:
-    """The later questions of pairs with equal parameters and answer, and nearly equal frames and points."""
-    gone = np.zeros(len(asked), dtype=bool)
-    words = np.unique(asked.right_words(), return_inverse=True)[1]
-    points, frames = asked.facts.pixels(), asked.facts.all_frames()
-    unknown = np.isnan(points).any(axis=2)
-    for rows in groups(*asked.facts.others().T, words):
-        if len(rows) < 2:
-            continue
-        kept: list[int] = []
-        for row in rows[np.argsort(asked.fact_ids[rows])].tolist():
-            apart_px = np.linalg.norm(points[kept] - points[row], axis=2)
-            close = ((apart_px <= near_px) | (unknown[kept] & unknown[row])).all(axis=1)
-            close &= np.abs(frames[kept] - frames[row]).max(axis=1, initial=0) <= near_frames
-            gone[row] = close.any() and (close & asked.answers.repeat(kept, row)).any()
-            kept += [] if gone[row] else [row]
-    return gone
 
 
 def _surplus_yes_no(keys: Keys, settings: BalanceSettings) -> Gone:

@@ -100,12 +100,3 @@ class Answers:
     def among(self, words: Sequence[str]) -> Int64[np.ndarray, "n"]:
         """Index of each answer's label in the words; 0 for others."""
         return (self.labels()[:, None] == np.array(words)).argmax(axis=1)
-
-    def repeat(self, rows: Sequence[int], k: int) -> Bool[np.ndarray, "r"]:
-        """Whether the answers in `rows` agree with that of row k, within their tolerances."""
-        for own, answer in self.stacks:
-            if len(found := np.flatnonzero(own == k)):
-                at = np.searchsorted(own, rows)
-                same = (at < len(own)) & (own[np.minimum(at, len(own) - 1)] == rows)
-                return same & np.asarray(answer.take(np.minimum(at, len(own) - 1)).repeats(answer.row(int(found[0]))))
-        return np.zeros(len(rows), dtype=bool)

@@ -85,7 +85,6 @@ def test_moving_pixels_moves_all_of_them_and_nothing_else(rows: list[dict[str, J
     facts = Everything.from_json(rows)
     moved = facts.moved(np.array(by_px))
     np.testing.assert_allclose(moved.pixels(), facts.pixels() + by_px)
-    np.testing.assert_array_equal(moved.others(), facts.others())
     back = moved.moved(-np.array(by_px)).rounded()
     np.testing.assert_allclose(back.pixels(), facts.pixels(), atol=1e-9)
     assert [row | {"a_px": None, "marks_px": [], "box": None} for row in back.to_json()] == [
@@ -102,16 +101,6 @@ def test_all_pixels_of_a_fact_stand_in_one_row() -> None:
         Everything.from_json([row, other]).pixels(),
         [[[1, 2], [3, 4], nan, [5, 6]], [nan, [3, 4], [7, 8], [5, 6]]],
     )
-
-
-def test_other_keys_differ_where_neither_pixels_nor_frames_do() -> None:
-    row = {"frame": 1, "size": [4, 3], "path": [2], "spans": [], "limit": 0.5, "sure": True, "a_px": None}
-    row |= {"marks_px": [], "box": {"corner_px": [5.0, 6.0], "label": "a"}}
-    near = row | {"a_px": [1.0, 1.0], "box": {"corner_px": [9.0, 9.0], "label": "a"}}
-    near |= {"frame": 2}
-    others = [row | {"path": [2, 3]}, row | {"box": {"corner_px": [5.0, 6.0], "label": "b"}}]
-    first, same, *differ = Everything.from_json([row, near, *others]).others().tolist()
-    assert first == same and all(key != first for key in differ)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +122,7 @@ def test_parameters_that_are_missing_unknown_or_malformed_are_named(row: dict[st
 @pytest.mark.parametrize("template", create_templates().values(), ids=lambda template: template.name)
 def test_the_parameters_of_every_template_can_be_none(template) -> None:
     none = template.facts.none()
-    assert none.to_json() == none.ids("c", "t") == [] and none.pixels().shape[0] == none.others().shape[0] == 0
+    assert none.to_json() == none.ids("c", "t") == [] and none.pixels().shape[0] == 0
     assert len(none.rounded()) == len(none.moved(np.ones(2))) == len(none.distinct()) == 0
     assert template.facts.has_pixels() == any(name.endswith("_px") for name in template.facts.__dataclass_fields__)
 

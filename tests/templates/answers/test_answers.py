@@ -68,14 +68,6 @@ def test_a_gate_never_takes_back_a_reason() -> None:
     assert mixed(["a", "", "", "", ""]).refused(np.array(["b", "c", "", "", ""])).why.tolist() == ["a", "c", "", "", ""]
 
 
-def test_answers_repeat_within_their_tolerance_and_type() -> None:
-    every = mixed()
-    assert every.repeat([0, 1, 2, 3, 4], 0).tolist() == [True, False, True, True, False]
-    assert every.repeat([0, 1, 4], 1).tolist() == [False, True, True]  # the balance compares words of labels itself
-    far = Answers.of(points(np.array([0.0, 50.0])), np.array(["", ""]))
-    assert far.repeat([0, 1], 0).tolist() == [True, False]
-
-
 def test_numbers_of_refused_rows_are_never_read() -> None:
     plans = Plan(
         counts=np.zeros((2, 6)), translation_step=np.ones(2), rotation_step_rad=np.array([0.1, np.nan]),

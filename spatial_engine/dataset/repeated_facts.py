@@ -1,0 +1,92 @@
+"""Facts of one kind about nearly the same frames and points."""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from jaxtyping import Bool, Float64
+from scipy.spatial import KDTree
+
+from templates.asked import Asked
+from templates.columns import Json
+
+_UNKNOWN = -1e6
+"""In place of unknown pixels: near each other, and near no known one."""
+
+
+def repeated_facts(
+    asked: Sequence[Asked], diagonals_px: Mapping[str, float], near_px: float, near_frames: float
+) -> list[Bool[np.ndarray, "_"]]:
+    """By table: the questions about facts that nearly repeat another one of the same clip and template, whatever the
+    answers. Puzzles are distinct.
+
+    `near_px`: largest distance of points, as a share of the picture's diagonal, in x and in y. `near_frames`: largest
+    distance of frames, as a share of those that are asked about in the clip.
+    """
+    spans, kinds = _spans(asked), defaultdict[tuple[str, str], list[int]](list)
+    for number, one in enumerate(asked):
+        kinds[one.clip_id, one.template.name].append(number)
+    gone = [np.zeros(len(one), dtype=bool) for one in asked]
+    for (clip_id, _), numbers in kinds.items():
+        if not clip_id:
+            continue
+        ids = np.concatenate([asked[number].fact_ids for number in numbers])
+        _, first, fact = np.unique(ids, return_index=True, return_inverse=True)
+        frames = max(near_frames * spans[clip_id], 0.5)  # frames are whole numbers
+        scaled = _scaled([asked[number] for number in numbers], near_px * diagonals_px[clip_id], frames)
+        repeats = _repeats(scaled[first])[fact]
+        ends = np.cumsum([len(asked[number]) for number in numbers])
+        for number, part in zip(numbers, np.split(repeats, ends[:-1]), strict=True):
+            gone[number] = part
+    return gone
+
+
+def _repeats(scaled: Float64[np.ndarray, "n k"]) -> Bool[np.ndarray, "n"]:
+    """The later of two rows that differ by at most 1 in every column; rows near a repetition alone stay."""
+    gone = np.zeros(len(scaled), dtype=bool)
+    pairs = KDTree(scaled).query_pairs(1.0, p=np.inf, output_type="ndarray") if scaled.shape[1] else np.empty((0, 2))
+    for first, later in pairs[np.lexsort(pairs.T[::-1])].tolist():
+        gone[later] |= not gone[first]
+    return gone
+
+
+def _scaled(asked: Sequence[Asked], near_px: float, near_frames: float) -> Float64[np.ndarray, "n k"]:
+    """Points and frames in units of what is near; all else as a number that is far from any other."""
+    points = [one.facts.pixels().reshape(len(one), -1) for one in asked]
+    rest = [_rest(row) for one in asked for row in one.facts.to_json()]
+    code = np.unique(np.array(rest), return_inverse=True)[1][:, None] * 10.0
+    scaled = [
+        np.nan_to_num(_together(points, np.nan) / near_px, nan=_UNKNOWN),
+        _together([one.facts.all_frames() for one in asked], -1) / near_frames,
+    ]
+    return np.concatenate([*scaled, code], axis=1)
+
+
+def _together(parts: Sequence[np.ndarray], blank: float) -> Float64[np.ndarray, "n k"]:
+    """The rows of all parts, as long as the longest."""
+    longest = max(part.shape[1] for part in parts)
+    return np.concatenate(
+        [np.pad(part.astype(float), ((0, 0), (0, longest - part.shape[1])), constant_values=blank) for part in parts]
+    )
+
+
+def _rest(fact: Mapping[str, Json]) -> str:
+    """The parameters that are no pixels, frames or measures, as text."""
+    return json.dumps(
+        {
+            name: _rest(value) if isinstance(value, dict) else value
+            for name, value in fact.items()
+            if not (name.endswith("_px") or name.startswith("frame") or isinstance(value, float))
+        }
+    )
+
+
+def _spans(asked: Sequence[Asked]) -> dict[str, float]:
+    """Number of frames from the first to the last that is asked about, by clip."""
+    found: dict[str, list[np.ndarray]] = defaultdict(list)
+    for one in asked:
+        frames = one.facts.all_frames()
+        found[one.clip_id].append(frames[frames >= 0])
+    shown = {clip: np.concatenate(parts) for clip, parts in found.items()}
+    return {clip: float(np.ptp(frames)) if len(frames) else 0.0 for clip, frames in shown.items()}
