@@ -12,20 +12,25 @@ from experts.clip import Clip
 from spatial_engine.dataset import media
 from templates.asked import Draft
 from templates.columns import Json
+from templates.media import Medium
 from templates.question import LETTERS, Question
 
 _KNOWN = {field.name for field in fields(Question)} - {"extra"}
 
 
-def question_of(draft: Draft, order: Sequence[int], clip: Clip | None) -> Question:
+def question_of(
+    draft: Draft, order: Sequence[int], clip: Clip | None, entries: dict[Medium, dict[str, Json]] | None = None
+) -> Question:
     """The finished question: id, letter, media entries, and what it keeps of the typed answer.
 
-    `order`: for a choice, the index of the draft's option at each letter. `clip`: None for a puzzle.
+    `order`: for a choice, the index of the draft's option at each letter. `clip`: None for a puzzle. `entries`: those
+    of the clip's media so far, which questions share; new ones are added.
     """
     recorded = draft.answer.to_json()
     options = [draft.options[index] for index in order]
-    entries = [media.record(clip, medium) for medium in draft.media]
-    entries += [media.record(clip, o.shown) | {"option": True} for o in options if not isinstance(o.shown, str)]
+    drawn = [option.shown for option in options if not isinstance(option.shown, str)]
+    entries = {} if entries is None else entries
+    entries |= {medium: media.record(clip, medium) for medium in (*draft.media, *drawn) if medium not in entries}
     values = [option.value for option in options]
     written = recorded.answer if draft.written is None else draft.written
     return Question(
@@ -44,7 +49,7 @@ def question_of(draft: Draft, order: Sequence[int], clip: Clip | None) -> Questi
         margin=recorded.margin,
         scorer=draft.answer.name,
         scorer_params={**recorded.scorer_params, **({"option_values": values} if any(values) else {})},
-        media=entries,
+        media=[*(entries[m] for m in draft.media), *(entries[m] | {"option": True} for m in drawn)],
         fact=draft.fact,
         fact_id=draft.fact_id,
         evidence=draft.evidence,

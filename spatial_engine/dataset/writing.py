@@ -119,11 +119,12 @@ def _in_words(
 ) -> tuple[list[Question], list[Draft], list[tuple[Arranged, str]]]:
     """The questions and their drafts; those whose template fails, with the reason."""
     questions, drafts, faulty, choose = [], [], [], even_choice(seed)
+    entries: dict[str, dict[Medium, dict[str, Json]]] = defaultdict(dict)
     for one in arranged:
         try:
             draft = one.draft(choose)
             draft = draft.with_tolerance() if state_tolerance else draft
-            questions.append(question_of(draft, one.order, opened.get(one.clip_id)))
+            questions.append(question_of(draft, one.order, opened.get(one.clip_id), entries[one.clip_id]))
             drafts.append(draft)
         except Exception as error:  # a plug-in may raise anything
             faulty.append((one, f"{FAULTY}: {template_error(one.asked.template, error)}"))

@@ -141,20 +141,17 @@ def _words_with_option(prompts: Sequence[str], options: Sequence[str]) -> Any:
 
 
 def _features(vectorizer: Any, rows: Sequence[Hashable]) -> Any:
-    """The features of each row; equal rows are read once."""
-    places: dict[Hashable, int] = {}
-    index = [places.setdefault(row, len(places)) for row in rows]
-    return _informative(vectorizer.fit_transform(places)[index])
-
-
-def _informative(features: Any) -> Any:
-    """Columns that some rows share and some lack, in rows of length 1; a constant where there is no such column."""
+    """The columns that some rows share and some lack, in rows of length 1; a constant where there is no such column.
+    Equal rows are read once."""
     from scipy.sparse import csr_array
     from sklearn.preprocessing import normalize
 
-    rows = features.count_nonzero(axis=0)
-    kept = np.flatnonzero((rows > 1) & (rows < features.shape[0]))
-    return normalize(features[:, kept]) if len(kept) else csr_array(np.ones((features.shape[0], 1)))
+    places: dict[Hashable, int] = {}
+    index = [places.setdefault(row, len(places)) for row in rows]
+    features = vectorizer.fit_transform(places)
+    holds = np.bincount(index) @ features
+    kept = np.flatnonzero((holds > 1) & (holds < len(rows)))
+    return normalize(features[:, kept])[index] if len(kept) else csr_array(np.ones((len(rows), 1)))
 
 
 def option_cues(question: Question) -> Float64[np.ndarray, "k 14"]:
@@ -176,12 +173,12 @@ def option_cues(question: Question) -> Float64[np.ndarray, "k 14"]:
             cues[:, 2:4] = _extremes([float(found.group()[:30]) for found in numbers if found])
             cues[:, 4] = cues[:, 2:4].any() & ~cues[:, 2:4].any(axis=1)
         alike = [sum(len(own & other) / max(1, len(own | other)) for other in words) for own in words]
-        cues[:, 5:7] = _extremes(np.round(alike, 9).tolist())
+        cues[:, 5:7] = _extremes([round(share, 9) for share in alike])
         cues[:, 7] = [len(own & prompt) / max(1, len(own)) for own in words]
     return np.hstack([letters, cues])
 
 
-def _extremes(sizes: Sequence[float]) -> Float64[np.ndarray, "k 2"]:
+def _extremes(sizes: Sequence[float]) -> list[tuple[bool, bool]]:
     """Whether each is the largest, the smallest; neither where all are equal."""
-    values = np.array(sizes, dtype=np.float64)
-    return np.stack([values == values.max(), values == values.min()], axis=1) * float(np.ptp(values) > 0)
+    least, most = min(sizes), max(sizes)
+    return [(least < size == most, least == size < most) for size in sizes]

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, ClassVar, TypeVar, get_args
 
 import numpy as np
@@ -155,17 +155,18 @@ class Answer(ABC):
         """The given rows of a stack, by index or as a mask. Fields that all rows share stay."""
         index = np.asarray(rows)
         index = np.flatnonzero(index) if index.dtype == bool else index.astype(int)
-        return replace(self, **{name: column[index] for name, column in self._columns().items()})
+        return replace(self, **{name: column[index] for name, column in self._columns.items()})
 
     def row(self: AnswerType, k: int) -> AnswerType:
         """One answer of a stack, without rows of NaN at its end; its JSON is that of the answer that was stacked."""
-        parts = {name: _trimmed(np.asarray(column[k])) for name, column in self._columns().items()}
+        parts = {name: _trimmed(np.asarray(column[k])) for name, column in self._columns.items()}
         return replace(self, **{name: part if np.ndim(part) else part.item() for name, part in parts.items()})
 
     def lengths(self) -> set[int]:
         """The numbers of rows of its columns: one number for a stack, none for one answer."""
-        return {len(column) for column in self._columns().values()}
+        return {len(column) for column in self._columns.values()}
 
+    @cached_property
     def _columns(self) -> dict[str, np.ndarray]:
         """The fields with a row for each answer of a stack: they have more dimensions than those of one answer."""
         given = {f.name: (_dimensions(f.type), getattr(self, f.name)) for f in fields(self)}
