@@ -108,12 +108,15 @@ def export(
     out: o.Out,
     to: Annotated[str, typer.Option(help="Whose format: spatialtree, lmms-eval, vlmevalkit, hf, llava, sharegpt.")],
     commercial_ok: cli_leaks.CommercialOk = False,
+    system_prompt: Annotated[
+        bool, typer.Option("--system-prompt", help="Put a question's instructions into a system message.")
+    ] = False,
 ) -> None:
     """Write a data set in another program's format."""
     from spatial_engine import export
     from spatial_engine.cli import summary
 
-    summary.show_export(export(dataset, out, to=to, commercial_ok=commercial_ok))
+    summary.show_export(export(dataset, out, to=to, commercial_ok=commercial_ok, system_prompt=system_prompt))
 
 
 @app.command()

@@ -47,7 +47,7 @@ class Client:
         return await self.ask(request)
 
     async def _ask(self, request: Request, names: Mapping[str, str]) -> Reply:
-        messages: Any = [{"role": "user", "content": request.content()}]
+        messages: Any = request.messages()
         raw = await self._sdk.chat.completions.with_raw_response.create(
             model=request.model,
             messages=messages,

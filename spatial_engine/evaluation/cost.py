@@ -76,7 +76,9 @@ def estimate(requests: Iterable[Request]) -> Estimate:
     for request in requests:
         count += 1
         pictures += len(request.pictures)
-        tokens += sum(len(part) for part in request.parts if isinstance(part, str)) / CHARACTERS_PER_TOKEN
+        tokens += (
+            sum(len(part) for part in (request.system, *request.parts) if isinstance(part, str)) / CHARACTERS_PER_TOKEN
+        )
         tokens += sum(picture_tokens(request))
         limit = request.parameters.get("max_tokens")
         replies += REPLY_TOKENS if limit is None else min(REPLY_TOKENS, limit)

@@ -48,6 +48,7 @@ class Work:
             rotation=presentation.rotation,
             hints=self.options.hints,
             blind=self.options.blind,
+            system_prompt=self.options.system_prompt,
             others=self._of_clip.get(presentation.question.clip, ()),
         )
 
@@ -55,7 +56,9 @@ class Work:
         """The request for a presentation."""
         shown = self.prompt(presentation)
         parts = (part if isinstance(part, str) else self.dataset.path / part["path"] for part in shown.parts)
-        return Request(model=self.options.model, parts=tuple(parts), parameters=self.options.parameters)
+        return Request(
+            model=self.options.model, system=shown.system, parts=tuple(parts), parameters=self.options.parameters
+        )
 
     @cached_property
     def _of_clip(self) -> dict[str, list[Question]]:
@@ -82,6 +85,7 @@ class Work:
             "dataset_digest": dataset_digest(self.hashes),
             "circular": options.circular,
             "blind": options.blind,
+            "system_prompt": options.system_prompt,
             "hints": list(options.hints),
             "hints_given": self._hints_given(),
             "limit": options.limit,
@@ -165,7 +169,10 @@ def plan(
 
 def default_name(options: RequestOptions) -> str:
     """The default name of a run."""
-    return run_name(options.model, circular=options.circular, blind=options.blind, hints=options.hints)
+    chosen = {
+        "circular": options.circular, "blind": options.blind, "system-prompt": options.system_prompt
+    }  # fmt: skip
+    return run_name(options.model, [*(word for word, on in chosen.items() if on), *options.hints])
 
 
 def _ask(work: Work, run: RunFolder, server: Server, cache: Cache | None, replay: bool, progress: Progress) -> None:

@@ -59,7 +59,7 @@ class Recogniser:
         self._hash_of = {entry["id"]: media_hash(dataset.path / entry["path"]) for entry in self._entries()}
         for question in self._questions:
             self._by_pictures[_set(self._hash_of[entry["id"]] for entry in question.media)].append(question)
-            self._by_text[_SPACE.sub(" ", question.text)].append(question)
+            self._by_text[_SPACE.sub(" ", question.prompt)].append(question)
 
     def __len__(self) -> int:
         return len(self._questions)
@@ -79,7 +79,7 @@ class Recogniser:
 
     def _is_named(self, question: Question, request: Asked, hashes: Sequence[str]) -> bool:
         words = [option for option in question.options if option not in self._hash_of]
-        return all(_SPACE.sub(" ", text) in request.text for text in (question.text, *words))
+        return all(_SPACE.sub(" ", text) in request.text for text in (question.instructions, question.prompt, *words))
 
     def _in_order(self, question: Question, hashes: Sequence[str]) -> bool:
         """Whether the request begins with the question's photos in their order: the reverse question has the same

@@ -71,6 +71,8 @@ Part = str | Mapping[str, Json]
 class Prompt:
     """One presentation of one question."""
 
+    system: str = ""
+    """The system message: the question's instructions where they are asked for apart, else ""."""
     parts: tuple[Part, ...]
     """In the order of the prompt; every picture follows the text that names it."""
     hints_given: tuple[str, ...] = ()
@@ -85,20 +87,27 @@ def prompt(
     rotation: int = 0,
     hints: Sequence[str] = (),
     blind: bool = False,
+    system_prompt: bool = False,
     others: Sequence[Question] = (),
 ) -> Prompt:
     """Text and pictures in order.
 
     `rotation` is a presentation of circular evaluation: position p shows option (p + rotation) mod k. `blind` omits
-    the pictures. `hints` are kinds of low-level cues (`hints.kinds`), taken from `others`, questions about the same
-    clip. Raises `UsageError` for a rotation that the question
-    does not have, and for an unknown kind of hint.
+    the pictures. `system_prompt` makes the question's instructions a system message. `hints` are kinds of low-level
+    cues (`hints.kinds`), taken from `others`, questions about the same clip. Raises `UsageError` for a rotation that
+    the question does not have, and for an unknown kind of hint.
     """
     shown = rotated(question, rotation)
     given, withheld = cues(shown, hints, others)
     pictures = [_BLIND] if blind else _pictures(shown)
-    parts = [INSTRUCTION, *pictures, *_hints(given, shown), shown.text, *_options(shown, blind)]
-    return Prompt(parts=(*parts, _FORM.format(form(shown))), hints_given=tuple(given), hints_withheld=withheld)
+    words = shown.prompt if system_prompt else shown.text
+    parts = [INSTRUCTION, *pictures, *_hints(given, shown), words, *_options(shown, blind)]
+    return Prompt(
+        system=shown.instructions if system_prompt else "",
+        parts=(*parts, _FORM.format(form(shown))),
+        hints_given=tuple(given),
+        hints_withheld=withheld,
+    )
 
 
 def rotated(question: Question, rotation: int) -> Question:

@@ -66,6 +66,8 @@ class Request:
     """One request to a model."""
 
     model: str
+    system: str = ""
+    """The system message; "" for none."""
     parts: tuple[str | Path, ...]
     """Texts and files of pictures and videos, in the order of the prompt."""
     parameters: Mapping[str, Json] = field(default_factory=dict)
@@ -75,13 +77,16 @@ class Request:
     def key(self) -> str:
         """sha256 of model, texts, bytes of the pictures and parameters: equal on every machine."""
         parts = [part if isinstance(part, str) else {"sha256": media_hash(part)} for part in self.parts]
-        text = json.dumps([self.model, parts, dict(self.parameters)], sort_keys=True, separators=(",", ":"))
+        content = [self.model, parts, dict(self.parameters), *([self.system] if self.system else [])]
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
-    def content(self) -> list[dict[str, Any]]:
-        """The content of the chat message; pictures are data: URLs of the bytes of their files. Videos are parts of the
-        kind `video_url`, which vLLM and SGLang take."""
-        return [_text(part) if isinstance(part, str) else _picture(part) for part in self.parts]
+    def messages(self) -> list[dict[str, Any]]:
+        """The system message, if any, and the user's. Pictures are data: URLs of the bytes of their files, videos parts
+        of the kind `video_url`, which vLLM and SGLang take."""
+        content = [_text(part) if isinstance(part, str) else _picture(part) for part in self.parts]
+        system = [{"role": "system", "content": [_text(self.system)]}] if self.system else []
+        return [*system, {"role": "user", "content": content}]
 
     @property
     def pictures(self) -> list[Path]:

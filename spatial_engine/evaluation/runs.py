@@ -3,7 +3,7 @@ per OUT."""
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_args
@@ -19,7 +19,7 @@ RUN = "run.json"
 SCORES = "scores.jsonl"
 CLAIMS = "claims.jsonl"
 RESULT = "result.json"
-BINDING = ("source", "baseline", "model", "blind", "hints", "settings")
+BINDING = ("source", "baseline", "model", "blind", "system_prompt", "hints", "settings")
 """Settings that may not change within a run."""
 RESERVED = ("oracle", "no-op", "empty", "random", "most-frequent")
 """Names of the baselines that are written beside every run."""
@@ -106,11 +106,10 @@ def runs(out: Path) -> dict[str, dict[str, Json]]:
     return found
 
 
-def run_name(model: str, *, circular: bool, blind: bool, hints: tuple[str, ...]) -> str:
+def run_name(model: str, chosen: Iterable[str]) -> str:
     """The default name of a run: the last part of the model's name, and options that differ from the default."""
-    words = [re.sub(r"[^\w.+-]+", "-", model.rstrip("/").rpartition("/")[2]).strip("-.") or "model"]
-    words += [word for word, on in (("circular", circular), ("blind", blind)) if on]
-    return "-".join([*words, *hints])
+    last = re.sub(r"[^\w.+-]+", "-", model.rstrip("/").rpartition("/")[2]).strip("-.") or "model"
+    return "-".join([last, *chosen])
 
 
 def _check_digests(out: Path, record: Mapping[str, Json]) -> None:
@@ -122,7 +121,7 @@ def _check_digests(out: Path, record: Mapping[str, Json]) -> None:
 
 def _check_settings(folder: RunFolder, record: Mapping[str, Json]) -> None:
     before = folder.record
-    changed = [name for name in BINDING if before.get(name) != record.get(name)]
+    changed = [name for name in BINDING if (before.get(name) or None) != (record.get(name) or None)]
     if changed:
         differences = "; ".join(f"{name} was {before.get(name)}, now {record.get(name)}" for name in changed)
         cause = f"{folder.path} has other settings: {differences}"

@@ -11,6 +11,7 @@ refuses rows whose `<image>` and `<video>` tokens do not equal their files in nu
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from spatial_engine.atomic_file import write_json
@@ -38,6 +39,8 @@ This form has no place for σ, tolerance, evidence and licences: find them in th
 class Conversation:
     """One question and its answer."""
 
+    system: str
+    """The question's instructions where a system message holds them, else ""."""
     asked: str
     """The evaluation's prompt without its call to think first; as many tokens as `images` and `videos`, in their
     order."""
@@ -49,9 +52,10 @@ class Conversation:
     """Likewise."""
 
 
-def conversation(question: Question) -> Conversation:
+def conversation(question: Question, system_prompt: bool = False) -> Conversation:
     """What evaluation asks, and the right answer. No reasoning is asked for: there is none to learn from."""
-    _, *parts, _ = protocol.prompt(question).parts  # instruction, pictures and question, form of the answer
+    shown = protocol.prompt(question, system_prompt=system_prompt)
+    _, *parts, _ = shown.parts  # instruction, pictures and question, form of the answer
     parts.append(answer_form(question))
     texts: list[str] = []
     files: dict[str, list[str]] = {TOKEN: [], VIDEO_TOKEN: []}
@@ -63,6 +67,7 @@ def conversation(question: Question) -> Conversation:
         texts.append(token)
         files[token].append(f"{IMAGES}/{Path(part['path']).name}")
     return Conversation(
+        system=_without_tokens(shown.system),
         asked="\n".join(texts),
         answered=_without_tokens(oracle_text(question)),
         images=tuple(files[TOKEN]),
@@ -85,9 +90,9 @@ def export_llava(dataset: Dataset, folder: Path) -> Exported:
     return Exported(rows=sum(counts.values()), left_out=left_out, files=(*counts, IMAGES, "README.md"))
 
 
-def export_sharegpt(dataset: Dataset, folder: Path) -> Exported:
+def export_sharegpt(dataset: Dataset, folder: Path, *, system_prompt: bool = False) -> Exported:
     """Writes `SPLIT.json`, `dataset_info.json`, `images/` and a README into `folder`. Holds every question."""
-    counts = _write_splits(dataset, folder, sharegpt_row)
+    counts = _write_splits(dataset, folder, partial(sharegpt_row, system_prompt=system_prompt))
     entries = {f"{slug(dataset.path)}_{Path(file).stem}": _entry(file) for file in counts}
     write_json(folder / INFO, entries)
     names = ", ".join(f"`{name}`" for name in entries) or "none"
@@ -108,10 +113,12 @@ def llava_row(question: Question) -> dict[str, Json] | None:
     return {"id": question.id, **shown, "conversations": turns}
 
 
-def sharegpt_row(question: Question) -> dict[str, Json]:
-    """One row of ShareGPT's form."""
-    turn = conversation(question)
+def sharegpt_row(question: Question, system_prompt: bool = False) -> dict[str, Json]:
+    """One row of ShareGPT's form; a system message is the first one."""
+    turn = conversation(question, system_prompt)
     messages = [{"role": "user", "content": turn.asked}, {"role": "assistant", "content": turn.answered}]
+    if turn.system:
+        messages.insert(0, {"role": "system", "content": turn.system})
     return {"id": question.id, "messages": messages, "images": list(turn.images), "videos": list(turn.videos)}
 
 
@@ -138,11 +145,12 @@ def _place_files(dataset: Dataset, question: Question, folder: Path) -> None:
 
 
 def _entry(file: str) -> dict[str, Json]:
+    roles = {"system_tag": "system", "user_tag": "user", "assistant_tag": "assistant"}
     return {
         "file_name": file,
         "formatting": "sharegpt",
         "columns": {"messages": "messages", "images": "images", "videos": "videos"},
-        "tags": {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"},
+        "tags": {"role_tag": "role", "content_tag": "content", **roles},
     }
 
 

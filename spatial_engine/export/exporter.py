@@ -1,5 +1,6 @@
 """Exporters by name, and what every export has: it appears whole or not at all, and says what it left out."""
 
+import inspect
 import json
 import re
 from collections import Counter
@@ -58,7 +59,8 @@ EXPORTERS = Registry(
         "sharegpt": "spatial_engine.export.conversations:export_sharegpt",
     },
 )
-"""All exporters: `(dataset, folder) -> Exported`. Third parties add theirs as entry points of that group."""
+"""All exporters: `(dataset, folder) -> Exported`. One whose form has system messages also takes the keyword
+`system_prompt`. Third parties add theirs as entry points of that group."""
 
 REPORT = "export_report.json"
 NO_VIDEOS = "this form holds no videos"
@@ -78,31 +80,53 @@ class Exported:
     """What else the report says, by name."""
 
 
-Exporter = Callable[[Dataset, Path], Exported]
+Exporter = Callable[..., Exported]
 
 
-def export(dataset: Dataset | str | Path, out: str | Path, *, to: str, commercial_ok: bool = False) -> Path:
+def export(
+    dataset: Dataset | str | Path,
+    out: str | Path,
+    *,
+    to: str,
+    commercial_ok: bool = False,
+    system_prompt: bool = False,
+) -> Path:
     """Writes a data set in another form into the folder `out`; replaces an earlier export there. `commercial_ok`:
-    leaves out, and counts, what may not be used commercially or whose footage has no known licence.
+    leaves out, and counts, what may not be used commercially or whose footage has no known licence. `system_prompt`:
+    a question's instructions are a system message, not the first words of its prompt.
 
-    Raises `UsageError` for an unknown form, a folder that is no data set, or an `out` that holds something else.
+    Raises `UsageError` for an unknown form, a form without system messages, a folder that is no data set, or an `out`
+    that holds something else.
     """
     dataset = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)
     try:
         exporter: Exporter = EXPORTERS.load(to)
     except UnknownNameError as error:
         raise UsageError(f"no export to {to!r}", f"there is: {', '.join(EXPORTERS.targets())}") from error
+    if system_prompt and not _has_system_messages(exporter):
+        those = ", ".join(name for name, one in EXPORTERS.load_all().items() if _has_system_messages(one))
+        raise UsageError(f"{to} has no system messages", f"leave out --system-prompt, or export to one of: {those}")
     out = Path(out)
     with (
         one_writer(out),
         atomic_folder(out, _written_before(out), _check) as folder,
         commercial_part(dataset, folder, commercial_ok) as (allowed, barred),
     ):
-        done = exporter(allowed, folder)
-        record = {"to": to, "rows": done.rows, "left_out": {**done.left_out, **barred}, **done.detail}
+        done = exporter(allowed, folder, **({"system_prompt": True} if system_prompt else {}))
+        record = {
+            "to": to,
+            "system_prompt": system_prompt,
+            "rows": done.rows,
+            "left_out": {**done.left_out, **barred},
+            **done.detail,
+        }
         record["files"] = [*done.files, REPORT]
         write_json(folder / REPORT, record)
     return out
+
+
+def _has_system_messages(exporter: Exporter) -> bool:
+    return "system_prompt" in inspect.signature(exporter).parameters
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Json]]) -> None:

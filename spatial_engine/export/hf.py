@@ -59,7 +59,8 @@ _READING = """\
 
 `images` holds the pictures of `media` in their order; options that are pictures are the last ones, in the order of
 `options`. `videos` holds the paths of videos in this folder. `answer` is what a model should write between the answer
-tags: a letter, yes or no, a number; JSON for lists and objects. Columns whose shape differs from question to question
+tags: a letter, yes or no, a number; JSON for lists and objects. `instructions` and `prompt` together are what is asked:
+put the former first, or into a system message. Columns whose shape differs from question to question
 hold JSON for `json.loads`: {columns}. Without pyarrow or `datasets`, read the original `questions.jsonl`.
 
 `question` is the question's line of `questions.jsonl`. The reward functions for TRL's GRPO trainer take that column:

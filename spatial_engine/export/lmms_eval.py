@@ -26,12 +26,14 @@ COLUMNS: Mapping[str, Kind] = {
     "ability": "text",
     "format": "text",
     "clip": "text",
+    "system": "text",
     "parts": "text",
     "images": "images",
     "target": "text",
     "question": "text",
 }
-"""`parts`: JSON, texts and indices into `images` in the order shown. `question`: the line of `questions.jsonl`."""
+"""`system`: the system message, or "". `parts`: JSON, texts and indices into `images` in the order shown. `question`:
+the line of `questions.jsonl`."""
 DATA = "test.parquet"
 
 _README = """\
@@ -47,7 +49,7 @@ task differently if the working directory has a folder of its name. It exits 0 e
 """
 
 
-def export_lmms_eval(dataset: Dataset, folder: Path) -> Exported:
+def export_lmms_eval(dataset: Dataset, folder: Path, *, system_prompt: bool = False) -> Exported:
     """Writes the task's folder and a README into `folder`. Leaves out what no rule scores."""
     check_pyarrow()
     task = folder / (name := slug(dataset.path))
@@ -64,7 +66,7 @@ def export_lmms_eval(dataset: Dataset, folder: Path) -> Exported:
                 reasons.append(NO_VIDEOS)
                 continue
             leaves.add(question.ability)
-            yield row(question, dataset.path)
+            yield row(question, dataset.path, system_prompt)
 
     count = write_parquet(task / DATA, COLUMNS, rows())
     (task / f"{name}.yaml").write_text(_yaml(name, leaves), encoding="utf-8")
@@ -74,17 +76,18 @@ def export_lmms_eval(dataset: Dataset, folder: Path) -> Exported:
     return Exported(rows=count, left_out=counted(reasons), files=(name, "README.md"))
 
 
-def row(question: Question, folder: Path) -> dict[str, Any]:
+def row(question: Question, folder: Path, system_prompt: bool = False) -> dict[str, Any]:
     """One row; `folder` is the data set's."""
-    shown = protocol.prompt(question).parts
-    media = [part for part in shown if not isinstance(part, str)]
+    shown = protocol.prompt(question, system_prompt=system_prompt)
+    media = [part for part in shown.parts if not isinstance(part, str)]
     places = iter(range(len(media)))
-    parts = [part if isinstance(part, str) else next(places) for part in shown]
+    parts = [part if isinstance(part, str) else next(places) for part in shown.parts]
     return {
         "id": question.id,
         "ability": question.ability,
         "format": question.format,
         "clip": question.clip,
+        "system": shown.system,
         "parts": json.dumps(parts, ensure_ascii=False),
         "images": pictures(folder, media),
         "target": oracle_text(question),

@@ -23,6 +23,7 @@ class RequestOptions(Checked):
     max_tokens: Annotated[int | None, Doc("Longest reply, in tokens; by default the server's limit.")] = None
     circular: Annotated[bool, Doc("Ask every choice once for each rotation of its options.")] = False
     blind: Annotated[bool, Doc("Show no pictures: the blind baseline, which has the words alone.")] = False
+    system_prompt: Annotated[bool, Doc("Put a question's instructions into a system message.")] = False
     hints: Annotated[
         tuple[str, ...], Doc("Low-level cues to add to the question, by name, such as correspondence,depth.")
     ] = ()

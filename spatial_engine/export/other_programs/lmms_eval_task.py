@@ -33,7 +33,8 @@ def doc_to_visual(doc: Mapping[str, Any]) -> list[Any]:
 
 def doc_to_text(doc: Mapping[str, Any], lmms_eval_specific_kwargs: object = None) -> str:
     """All words, for models that take pictures first."""
-    return "\n".join(part for part in json.loads(doc["parts"]) if isinstance(part, str))
+    words = [part for part in json.loads(doc["parts"]) if isinstance(part, str)]
+    return "\n".join([doc["system"], *words] if doc["system"] else words)
 
 
 def doc_to_messages(doc: Mapping[str, Any], lmms_eval_specific_kwargs: object = None) -> list[dict[str, Any]]:
@@ -43,7 +44,8 @@ def doc_to_messages(doc: Mapping[str, Any], lmms_eval_specific_kwargs: object = 
         {"type": "text", "text": part} if isinstance(part, str) else {"type": "image", "url": next(pictures)}
         for part in json.loads(doc["parts"])
     ]
-    return [{"role": "user", "content": content}]
+    system = [{"role": "system", "content": [{"type": "text", "text": doc["system"]}]}] if doc["system"] else []
+    return [*system, {"role": "user", "content": content}]
 
 
 def doc_to_target(doc: Mapping[str, Any]) -> str:

@@ -42,9 +42,10 @@ def test_requests_hold_videos_and_the_fake_model_knows_them(dataset, questions):
     for question in questions:
         parts = [p if isinstance(p, str) else dataset.path / p["path"] for p in protocol.prompt(question).parts]
         request = Request(model="m", parts=tuple(parts))
-        kinds = {part["type"] for part in request.content()} - {"text"}
+        (message,) = request.messages()
+        kinds = {part["type"] for part in message["content"]} - {"text"}
         assert kinds == ({"video_url"} if question.template == "film" else {"image_url"})
-        (found,) = Recogniser(dataset).find(asked([{"role": "user", "content": request.content()}]))
+        (found,) = Recogniser(dataset).find(asked([message]))
         assert found.id == question.id and found.answer == question.answer
         frames = 8 if question.template == "film" else 1
         size = question.media[0]["size_px"]

@@ -97,6 +97,26 @@ def test_pictures_are_sent_as_they_lie(dataset: Dataset, tmp_path: Path) -> None
     assert not any(asked(request["messages"]).pictures for request in requests[total:])
 
 
+def test_instructions_as_a_system_message(dataset: Dataset, tmp_path: Path) -> None:
+    asking, total = replace(MODEL, system_prompt=True), count(dataset)
+    with serving(lambda number, request: Does()) as (url, requests):
+        run = evaluate(dataset, tmp_path / "out", asking, patient(url, concurrency=1), cache=tmp_path / "cache")
+        assert run.name == "some-model-system-prompt"
+        with pytest.raises(UsageError, match="system_prompt was True, now False"):
+            evaluate(dataset, tmp_path / "out", MODEL, patient(url), name=run.name)
+        evaluate(dataset, tmp_path / "out", MODEL, patient(url), cache=tmp_path / "cache")
+    for question, request in zip(dataset.questions, requests[:total], strict=True):
+        *system, user = request["messages"]
+        said = [{"type": "text", "text": question.instructions}]
+        assert system == ([{"role": "system", "content": said}] if question.instructions else [])
+        assert [part.get("text") for part in user["content"]].count(question.prompt) == 1
+    bare = sum(not question.instructions for question in dataset.questions)
+    assert 0 < bare < total and len(requests) == 2 * total - bare, "what is asked differs where there are instructions"
+    with FakeServer(dataset, "oracle") as fake:
+        run = evaluate(dataset, tmp_path / "right", asking, patient(fake.base_url))
+    assert {item.score for item in scores(run) if item.format != "order"} == {1.0}
+
+
 def test_a_flaky_server_costs_time_only(dataset: Dataset, tmp_path: Path) -> None:
     with FakeServer(dataset, "flaky") as fake:
         run = evaluate(dataset, tmp_path, MODEL, patient(fake.base_url, concurrency=8))

@@ -59,6 +59,22 @@ def test_sharegpt_rows(sharegpt, questions):
         assert said_once(questions[row["id"]], user["content"])
 
 
+def test_instructions_as_a_system_message(every_format, questions, tmp_path):
+    out = export(every_format, tmp_path / "out", to="sharegpt", system_prompt=True)
+    plain = export(every_format, tmp_path / "plain", to="sharegpt")
+    joined = {row["id"]: row["messages"] for row in rows(plain, "sharegpt")}
+    found = rows(out, "sharegpt")
+    assert {bool(questions[row["id"]].instructions) for row in found} == {True, False}
+    for row in found:
+        question = questions[row["id"]]
+        *system, user, assistant = row["messages"]
+        said = [{"role": "system", "content": question.instructions}] if question.instructions else []
+        assert system == said and (user["role"], assistant) == ("user", joined[question.id][1])
+        assert user["content"] == joined[question.id][0]["content"].replace(question.text, question.prompt)
+    (entry, *_) = json.loads((out / "dataset_info.json").read_text()).values()
+    assert entry["tags"]["system_tag"] == "system"  # LLaMA-Factory skips roles that `tags` does not name
+
+
 def test_dataset_info_names_every_file(sharegpt):
     info = json.loads((sharegpt / "dataset_info.json").read_text())
     assert info and all(name.startswith("spatial_every_format_") for name in info)

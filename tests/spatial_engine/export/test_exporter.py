@@ -22,6 +22,14 @@ def test_unknown_forms_list_the_known_ones(dataset, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("form", ["hf", "llava", "spatialtree", "vlmevalkit"])
+def test_forms_without_system_messages_name_those_with_them(dataset, tmp_path, form):
+    with pytest.raises(UsageError, match=f"{form} has no system messages") as refused:
+        export(dataset, tmp_path / "out", to=form, system_prompt=True)
+    assert refused.value.remedy.endswith("to one of: lmms-eval, sharegpt")
+    assert not (tmp_path / "out").exists()
+
+
 def test_every_registered_form_loads():
     assert set(EXPORTERS.load_all()) >= {"spatialtree", "lmms-eval", "vlmevalkit", "hf", "llava", "sharegpt"}
 

@@ -10,10 +10,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from PIL import Image
 
 from spatial_engine.evaluation.baselines import oracle_text, wrong_text
 from spatial_engine.evaluation.protocol import prompt
 from spatial_engine.export import export
+from spatial_engine.export.other_programs import lmms_eval_task
 from spatial_engine.scoring import own
 from spatial_engine.scoring.reading.reading import Unreadable
 
@@ -56,6 +58,21 @@ def exported(every_format, tmp_path_factory):
 @pytest.fixture(scope="module")
 def questions(every_format):
     return {question.id: question for question in every_format.questions}
+
+
+def test_instructions_as_a_system_message(every_format, questions, tmp_path):
+    out = export(every_format, tmp_path / "out", to="lmms-eval", system_prompt=True)
+    for row in pq.read_table(out / NAME / "test.parquet").to_pylist():
+        question, row["images"] = questions[row["id"]], [Image.new("L", (1, 1))] * len(row["images"])
+        *system, user = lmms_eval_task.doc_to_messages(row)
+        said = [{"type": "text", "text": question.instructions}]
+        assert system == ([{"role": "system", "content": said}] if question.instructions else [])
+        words = "\n".join(part["text"] for part in user["content"] if part["type"] == "text")
+        assert question.prompt in words and (not question.instructions or question.instructions not in words)
+        assert set(lmms_eval_task.doc_to_text(row).splitlines()) == {
+            *words.splitlines(),
+            *question.instructions.splitlines(),
+        }
 
 
 REPLIES = ("oracle", "wrong", "", "I cannot tell.", "[LMMS_EVAL_REQUEST_FAILED after 5 retries] 1.54")
