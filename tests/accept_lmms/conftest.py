@@ -10,7 +10,7 @@ import spatial_engine as se
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.writing import write_dataset
 from tests.accept_lmms.harness import LmmsEval
-from tests.spatial_engine.drafts import NASTY, clip, clip_questions, route, walk
+from tests.spatial_engine.drafts import NASTY, clip, clip_questions, route, tables, walk
 
 CLIP = Path(__file__).parents[2] / "examples" / "demo" / "room.mp4"
 
@@ -35,4 +35,4 @@ def drafted(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     some = clip_questions(count=4)
     more = [walk(6), *(walk(n, point_fraction=None) for n in (8, 10)), route(1), route(2)]
     folder = tmp_path_factory.mktemp("accept") / "drafted"
-    return write_dataset(folder, [replace(some, drafts=(*some.drafts, *more))], lambda id: clip(id, NASTY), seed=0)
+    return write_dataset(folder, [replace(some, asked=tables(*some.asked, *more))], lambda id: clip(id, NASTY), seed=0)
