@@ -50,7 +50,8 @@ def checked_measured(found: object, count: int) -> Measured:
     odd = ~(sigma >= 0) & ~np.isnan(value) & known[:, None]
     _none(odd, "Measured.sigma", sigma, "0 or more, inf where unknown")
     outliers = measured.outliers
-    _none(~((outliers >= 0) & (outliers <= 1)) & known, "Measured.outlier_probability", outliers, "0 to 1")
+    odd = ((outliers < 0) | (outliers > 1)) & known
+    _none(odd, "Measured.outlier_probability", outliers, "0 to 1, NaN where unknown")
     return measured
 
 
