@@ -74,7 +74,7 @@ def _with_mistakes(
 def _mistakes(points: Float64[np.ndarray, "n k 2"]) -> Float64[np.ndarray, "n m k 2"]:
     """Mirrored, rotated, bent the other way, reversed."""
     known = ~np.isnan(points[..., 0])
-    last, normal = known.sum(axis=1) - 1, aside(points)
+    last, normal = known.sum(axis=1) - 1, _aside(points)
     end = points[np.arange(len(points)), last]
     bent = points - 2 * np.einsum("nki,ni->nk", points, normal)[..., None] * normal[:, None]
     back = np.clip(last[:, None] - np.arange(points.shape[1]), 0, None)
@@ -84,7 +84,12 @@ def _mistakes(points: Float64[np.ndarray, "n k 2"]) -> Float64[np.ndarray, "n m 
     return np.stack(found, axis=1)
 
 
-def aside(points: Float64[np.ndarray, "n k 2"]) -> Float64[np.ndarray, "n 2"]:
+def bend(points: Float64[np.ndarray, "n k 2"]) -> Float64[np.ndarray, "n"]:
+    """Largest distance of a path from the straight line between its ends."""
+    return np.asarray(np.fmax.reduce(np.abs(np.einsum("nki,ni->nk", points, _aside(points))), axis=1))
+
+
+def _aside(points: Float64[np.ndarray, "n k 2"]) -> Float64[np.ndarray, "n 2"]:
     """Unit vectors across the straight lines from the origin to the ends of the paths."""
     end = points[np.arange(len(points)), (~np.isnan(points[..., 0])).sum(axis=1) - 1]
     ahead = end / np.maximum(np.linalg.norm(end, axis=1, keepdims=True), 1e-9)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from jaxtyping import Bool, Float64
 
+from templates.answers.label import Label
 from templates.columns import NOT_A_COLUMN, Columns, Texts
 
 
@@ -44,6 +45,12 @@ class Measured(Columns):
     def refused(self, why: Texts) -> "Measured":
         """The measurements; rows with a reason in `why` take it."""
         return replace(self, why=np.where(why == "", self.why, why))
+
+    def as_label(self) -> Label:
+        """The labels as answers. Raises `ValueError` for measurements without labels."""
+        if self.label is None or self.margin is None:
+            raise ValueError("Measured has no label or no margin; allowed: both, for answers that are words")
+        return Label(text=self.label, margin=self.margin, outlier_probability=self.outliers)
 
     @property
     def outliers(self) -> Float64[np.ndarray, "n"]:

@@ -1,6 +1,6 @@
 """The media of questions: photos with marks, videos, maps, and sheets of plain shapes. What they show, not how."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Literal, get_args
@@ -84,6 +84,11 @@ class Photo:
         """Raises `ValueError` for a crop without pixels."""
         if self.crop_px and not (0 <= self.crop_px[0] < self.crop_px[2] and 0 <= self.crop_px[1] < self.crop_px[3]):
             raise ValueError(f"Photo.crop_px is {self.crop_px}; allowed: 0 <= left < right and 0 <= top < bottom")
+
+    @classmethod
+    def marked(cls, frame: int, points_px: Mapping[str, Sequence[float]]) -> "Photo":
+        """A frame with points, by their letters."""
+        return cls(frame=frame, marks=tuple(Mark(text=text, xy_px=(x, y)) for text, (x, y) in points_px.items()))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,24 +4,24 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 from scipy.special import ndtr, ndtri
 
-from action_mapping.pair_plan import MAX_FRACTION, ROUND_METRES, ROUND_RADIANS, pair_amounts
+from action_mapping.pair_plan import FEWEST_STEPS, MAX_FRACTION, NOISE_SIGMAS, ROUND_METRES, ROUND_RADIANS, pair_amounts
 from action_mapping.plan import MAX_STEPS
 from action_mapping.primitives import COMPONENTS, ROTATIONS, primitive_of
-from templates.answers import Answer, Label, Plan
+from templates.answers import Answer, Plan
 from templates.answers.answers import Answers
 from templates.answers.plan import p_within
 from templates.chance import Chance
 from templates.columns import Json, Texts
 from templates.facts import Facts
 from templates.measured import Measured, first_reason
-from templates.media import Mark, Photo
+from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.intervals import places
@@ -38,22 +38,19 @@ _MIN_SHARE = 0.4
 """Least share of photo 1's points that photo 2 shows: with less, the photos do not show the motion between them."""
 _MIN_TRAVEL = 0.08
 """Least distance between the photos over the median distance of the scene: a shorter one is not visible."""
-_FEWEST_STEPS = 3
-"""Fewest steps of the largest translation: with fewer, staying in place would nearly be right."""
-_NOISE_SIGMAS = 3.5
-"""Amounts below this many σ count as zero, as in `action_mapping.pair_plan`."""
 _PART_CONFIDENCE = 0.997
 """Least P(right) of translation and of rotation, so that both and the mark hold together with 0.99."""
-_MAX_ROTATION_STEP_RAD = np.radians(15.0)
-"""Largest angle of a step, which is also the tolerance: as for directions."""
 _FRACTIONS = tuple(1 / k for k in range(MAX_FRACTION, 2, -1))
 """Lengths of a step on relative paths, in distances to the marked point."""
-_ANGLES = tuple(angle for angle in ROUND_RADIANS if angle <= _MAX_ROTATION_STEP_RAD)
+_ANGLES = tuple(angle for angle in ROUND_RADIANS if angle <= np.radians(15.0))
+"""Angles of a step. The largest one is also the largest tolerance, as for directions."""
 _MIN_ROTATION_RAD = np.radians(10.0)
 """Least rotation that a choice names."""
 _MAX_SECOND = 0.7
 """Largest share of the main motion that any other motion of its kind may have, for a choice to name it."""
 
+_Six = Float64[np.ndarray, "n 6"]
+"""Amounts of the motion, or their σ, in the order of `COMPONENTS`."""
 _JOINED = ", then "
 _ROTATES = np.array([name in ROTATIONS for name in COMPONENTS])
 _NAMES = np.array([[primitive_of(name, sign).name for sign in (1, -1)] for name in COMPONENTS])
@@ -95,7 +92,7 @@ class Navigate(Template):
         metric, facts = np.isfinite(scene.metre_relative_sigma), []
         for a, b in pairs[rng.permutation(len(pairs))[:count]].tolist():
             point = None if metric else _point(scene, a, b, rng)
-            counts = rng.integers(_FEWEST_STEPS, MAX_STEPS + 1, size=2).tolist()
+            counts = rng.integers(FEWEST_STEPS, MAX_STEPS + 1, size=2).tolist()
             if point is not None or metric:
                 facts.append({"frame_from": a, "frame_to": b, "point_px": point, "counts": counts})
         return Legs.from_json(facts)
@@ -127,9 +124,9 @@ class Navigate(Template):
     def answer(self, format: FormatName, facts: Legs, measured: Measured) -> Answers:
         """The names of the main motion; or a plan in whole steps of round sizes, with counts near the drawn ones."""
         if format == "choice":
-            assert measured.label is not None and measured.margin is not None
-            why = first_reason(len(facts), {"no single translation or rotation dominates": measured.label == ""})
-            return Answers.of(Label(text=measured.label, margin=measured.margin), why)
+            label = replace(measured, outlier_probability=None).as_label()  # names do not depend on the point
+            cases = {"no single translation or rotation dominates": np.asarray(label.text) == ""}
+            return Answers.of(label, first_reason(len(facts), cases))
         return _plans(measured, facts)
 
     def offer(self, format: FormatName, facts: Facts, answers: Answers, chance: Chance) -> Offer | None:
@@ -144,20 +141,18 @@ class Navigate(Template):
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Both photos; photo 1 has the mark that defines steps of relative length."""
-        first, second = Photo(frame=fact["frame_from"]), Photo(frame=fact["frame_to"])
+        marks = {} if format == "choice" or fact["point_px"] is None else {"P": fact["point_px"]}
+        media = (Photo.marked(fact["frame_from"], marks), Photo(frame=fact["frame_to"]))
         if format == "choice":
             assert offer is not None
             words = self.wording(format).options
             plans = ([words[name] for name in text.split(_JOINED)] for text in offer.values(0))
             texts = tuple(_JOINED.join([first, *map(str.lower, then)]) for first, *then in plans)
-            return Phrasing(media=(first, second), options=texts)
+            return Phrasing(media=media, options=texts)
         assert isinstance(answer, Plan)
-        length, wording = f"{answer.translation_step:g}", "plan.metres"
-        if fact["point_px"] is not None:
-            first = Photo(frame=fact["frame_from"], marks=(Mark(text="P", xy_px=tuple(fact["point_px"])),))
-            length, wording = f"1/{answer.point_fraction}", "plan.point"
+        length = f"1/{answer.point_fraction}" if marks else f"{answer.translation_step:g}"
         values = {"length": length, "turn_deg": f"{answer.rotation_step_deg:g}"}
-        return Phrasing(media=(first, second), wording=wording, values=values)
+        return Phrasing(media=media, wording="plan.point" if marks else "plan.metres", values=values)
 
     def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:
         """Two frames, with or without a marked corner that defines the steps."""
@@ -165,7 +160,7 @@ class Navigate(Template):
         if drawn is None or len(pictures.clip.frames) < 2:
             return None
         point = drawn[1][0] if rng.integers(2) else None
-        to, counts = pictures.other_frame(drawn[0], rng), rng.integers(_FEWEST_STEPS, MAX_STEPS + 1, size=2).tolist()
+        to, counts = pictures.other_frame(drawn[0], rng), rng.integers(FEWEST_STEPS, MAX_STEPS + 1, size=2).tolist()
         return {"frame_from": drawn[0], "frame_to": to, "point_px": point, "counts": counts}
 
 
@@ -181,9 +176,7 @@ def _point(scene: Scene, frame_a: int, frame_b: int, rng: np.random.Generator) -
     return list(shared[0].tolist()) if len(shared) else None
 
 
-def _sigma(
-    amounts: Float64[np.ndarray, "n 6"], scene: Scene, frames: Int64[np.ndarray, "n 2"]
-) -> Float64[np.ndarray, "n 6"]:
+def _sigma(amounts: _Six, scene: Scene, frames: Int64[np.ndarray, "n 2"]) -> _Six:
     """σ of the amounts (rad, path units), without that of the unit of length."""
     rotation = scene.rotation_sigma_rad(frames)
     rotations = np.hypot(rotation.max(axis=1)[:, None], scene.focal_relative_sigma * np.abs(amounts))
@@ -195,11 +188,8 @@ def _sigma(
 
 def _length(facts: Legs, scene: Scene) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Unit of length in path units, its relative σ, and its outlier probability; NaN where unknown."""
-    seen, relative, sigma = (
-        scene.surface(facts.frame_from, facts.point_px),
-        _relative(facts),
-        scene.metre_relative_sigma,
-    )
+    seen, relative = scene.surface(facts.frame_from, facts.point_px), _relative(facts)
+    sigma = scene.metre_relative_sigma
     return (
         np.where(relative, seen.range, 1.0 if np.isfinite(sigma) else np.nan),
         np.where(relative, seen.range_relative_sigma, sigma),
@@ -207,9 +197,7 @@ def _length(facts: Legs, scene: Scene) -> tuple[np.ndarray, np.ndarray, np.ndarr
     )
 
 
-def _main_motion(
-    amounts: Float64[np.ndarray, "n 6"], sigma: Float64[np.ndarray, "n 6"]
-) -> tuple[Texts, Float64[np.ndarray, "n"]]:
+def _main_motion(amounts: _Six, sigma: _Six) -> tuple[Texts, Float64[np.ndarray, "n"]]:
     """Names of the largest translation and rotation ("Dolly In, then Pan Left"), and the margin in σ.
 
     Rotations below 10° are not named. "" where no component is the largest.
@@ -227,9 +215,7 @@ def _main_motion(
     return np.where(decided, np.where(turns, both, moved), ""), np.where(decided, joint, np.nan)
 
 
-def _largest(
-    amounts: Float64[np.ndarray, "n 6"], sigma: Float64[np.ndarray, "n 6"], family: np.ndarray
-) -> tuple[Int64[np.ndarray, "n"], Float64[np.ndarray, "n 2"]]:
+def _largest(amounts: _Six, sigma: _Six, family: np.ndarray) -> tuple[np.ndarray, Float64[np.ndarray, "n 2"]]:
     """Index of the largest amount of a family, and how many σ each other amount is below 0.7 of it."""
     order = np.flatnonzero(family)[np.argsort(np.abs(amounts[:, family]), axis=1)]
     size, own = (np.take_along_axis(part, order, axis=1) for part in (np.abs(amounts), sigma))
@@ -240,7 +226,7 @@ def _largest(
 def _plans(measured: Measured, facts: Legs) -> Answers:
     """The plans with the step sizes whose counts are nearest to the drawn ones, if σ is small enough for them."""
     relative = _relative(facts)
-    kept = np.where(np.abs(measured.value) > _NOISE_SIGMAS * measured.sigma, measured.value, 0.0)
+    kept = np.where(np.abs(measured.value) > NOISE_SIGMAS * measured.sigma, measured.value, 0.0)
     in_points, in_metres = (
         _step_size(measured, kept, ~_ROTATES, sizes, facts.counts[:, 0]) for sizes in (_FRACTIONS, ROUND_METRES)
     )
@@ -261,17 +247,13 @@ def _plans(measured: Measured, facts: Legs) -> Answers:
     cases = {
         "the length of a step is not known": ~(np.isfinite(measured.value) & np.isfinite(measured.sigma)).all(axis=1),
         Plan.refusal: np.isnan(length) | np.isnan(angle),
-        "the plan has too few steps": np.abs(kept[:, ~_ROTATES]).max(axis=1) < (_FEWEST_STEPS - 0.5) * length,
+        "the plan has too few steps": np.abs(kept[:, ~_ROTATES]).max(axis=1) < (FEWEST_STEPS - 0.5) * length,
     }
     return Answers.of(plans, first_reason(len(facts), cases))
 
 
 def _step_size(
-    measured: Measured,
-    kept: Float64[np.ndarray, "n 6"],
-    family: np.ndarray,
-    choices: tuple[float, ...],
-    count: Int64[np.ndarray, "n"],
+    measured: Measured, kept: _Six, family: np.ndarray, choices: tuple[float, ...], count: Int64[np.ndarray, "n"]
 ) -> Float64[np.ndarray, "n"]:
     """The step sizes with which the largest amount takes nearly `count` steps and the plan ends within one step of the
     target; NaN if there is none."""
@@ -292,7 +274,5 @@ def _with_others(names: Texts, draws: Float64[np.ndarray, "n 3"]) -> np.ndarray:
     own, sign = np.divmod((names[:, None] == _NAMES.ravel()).argmax(axis=1), 2)
     axis = np.where(draws[:, 0] < 0.5, *_OTHER_AXES[own].T)
     other = (draws[:, 1] >= 0.5).astype(int)
-    opposite, across = _NAMES[own, 1 - sign][:, None], _NAMES[axis[:, None], np.column_stack([other, 1 - other])]
-    first = (draws[:, 2] < 0.5)[:, None]
-    others = np.where(first, np.hstack([opposite, across]), np.hstack([across, opposite]))
-    return np.column_stack([names, others])
+    wrong = np.stack([_NAMES[own, 1 - sign], _NAMES[axis, other], _NAMES[axis, 1 - other]], axis=1)
+    return np.column_stack([names, np.where(draws[:, 2:] < 0.5, wrong, np.roll(wrong, -1, axis=1))])

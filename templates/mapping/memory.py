@@ -11,7 +11,7 @@ from templates.answers import Answer, Shape
 from templates.answers.answers import Answers
 from templates.chance import Chance
 from templates.columns import Json, Texts
-from templates.distractors import aside, shape_distractors
+from templates.distractors import bend, shape_distractors
 from templates.facts import Facts
 from templates.measured import Measured, first_reason
 from templates.media import Photo
@@ -74,7 +74,8 @@ class PathMap(Template):
         places = offsets @ axes.swapaxes(1, 2)
         extent, in_space = (np.fmax.reduce(np.linalg.norm(part, axis=2), axis=1) for part in (places, offsets))
         with np.errstate(divide="ignore", invalid="ignore"):
-            formal = np.sqrt(2) * _median(scene.position_sigma(frames)) / extent
+            median = np.ma.median(np.ma.masked_invalid(scene.position_sigma(frames)), axis=1)
+            formal = np.sqrt(2) * median.filled(np.nan) / extent
             sigma_rad = np.hypot(scene.direction_sigma_rad, scene.relative_rotation_sigma_rad(frames))
             square = np.nansum(np.sum(places**2, axis=2), axis=1) / shown.sum(axis=1)
             sigma = np.hypot(sigma_rad * np.sqrt(square) / extent, formal)  # an angle θ moves positions by θ · radius
@@ -107,7 +108,7 @@ class PathMap(Template):
         needed = _OPTIONS - 1 if format == "choice" else 1
         wrong, found = shape_distractors(points, 2 * self.max_tolerances.map_rms, chance, needed)
         cases = {
-            "the path has no bend": _bend(points) < _MIN_BEND,
+            "the path has no bend": bend(points) < _MIN_BEND,
             "the path is too simple: wrong maps look like the right one": found < needed,
         }
         right, maps = np.zeros(len(facts), dtype=np.int64), np.concatenate([points[:, None], wrong], axis=1)
@@ -143,15 +144,3 @@ def _map_axes(
         heading[np.abs(along) > np.sin(_MAX_PITCH_FOR_HEADING)] = np.nan
     floor = np.stack([np.cross(heading, up), heading], axis=1)
     return np.where((plane == "camera")[:, None, None], camera, floor)
-
-
-def _bend(points: Float64[np.ndarray, "n k 2"]) -> Float64[np.ndarray, "n"]:
-    """Largest distance of a path from the straight line between its ends."""
-    return np.asarray(np.fmax.reduce(np.abs(np.einsum("nki,ni->nk", points, aside(points))), axis=1))
-
-
-def _median(rows: Float64[np.ndarray, "n k"]) -> Float64[np.ndarray, "n"]:
-    """The median of each row, without NaN; NaN if there is none."""
-    count = (~np.isnan(rows)).sum(axis=1)
-    middle = np.column_stack([(count - 1) // 2, count // 2])
-    return np.take_along_axis(np.sort(rows, axis=1), middle, axis=1).mean(axis=1)

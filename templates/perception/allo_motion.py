@@ -8,11 +8,11 @@ import numpy as np
 from jaxtyping import Float64, Int64
 
 from experts.signals import PointTracks
-from templates.answers import Answer, Label
+from templates.answers import Answer
 from templates.columns import Json
 from templates.facts import Facts
 from templates.measured import Measured, first_reason
-from templates.media import Mark, Photo
+from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.marks import spaced
@@ -52,15 +52,13 @@ class _Motion(Template):
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer:
         """The label."""
-        assert measured.label is not None and measured.margin is not None
-        return Label(text=measured.label, margin=measured.margin, outlier_probability=measured.outliers)
+        return measured.as_label()
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Photos in order of time; the first has the marks."""
         first, *rest = fact["frames"]
-        points = zip(self.marks, fact["points_px"], strict=True)
-        marks = tuple(Mark(text=text, xy_px=(x, y)) for text, (x, y) in points)
-        return Phrasing(media=(Photo(frame=first, marks=marks), *(Photo(frame=frame) for frame in rest)))
+        marked = Photo.marked(first, dict(zip(self.marks, fact["points_px"], strict=True)))
+        return Phrasing(media=(marked, *(Photo(frame=frame) for frame in rest)))
 
     def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:
         """Corners of a frame, that frame and later ones."""

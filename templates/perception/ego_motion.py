@@ -13,10 +13,10 @@ from jaxtyping import Float64, Int64
 from action_mapping.naming import NamedMotion, agreed_rotation, agreed_translation
 from action_mapping.reading import read_motion
 from experts.signals import MotionKind
-from templates.answers import Answer, Label, Numbers
+from templates.answers import Answer, Numbers
 from templates.answers.answers import Answers
 from templates.chance import Chance
-from templates.columns import Json, Texts
+from templates.columns import Json
 from templates.facts import Facts
 from templates.measured import Measured, first_reason
 from templates.media import Photo
@@ -190,8 +190,6 @@ def _name(named: NamedMotion) -> dict[str, Any]:
 
 
 def _labels(measured: Measured) -> Answers:
-    assert measured.label is not None and measured.margin is not None
-    not_named: Texts = measured.evidence["not_named"]
+    label, not_named = measured.as_label(), measured.evidence["not_named"]
     mixed = np.where(not_named == "", "a combination of several motions has no single name", not_named)
-    why = np.where(measured.label == "", mixed, "")
-    return Answers.of(Label(text=measured.label, margin=measured.margin), why)
+    return Answers.of(label, np.where(np.asarray(label.text) == "", mixed, ""))

@@ -14,7 +14,7 @@ from templates.columns import Json
 from templates.cue import Cue, marked, photos, place
 from templates.facts import Facts
 from templates.measured import Measured, first_reason
-from templates.media import Mark, Photo
+from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing, Question
 from templates.scene.marks import markable, spread_frames
@@ -91,8 +91,7 @@ class RangeRatio(Template):
         """The closer point, if range and depth agree on it; or the ratio with a tolerance of 15 %."""
         log_ratio, sigma = measured.value, measured.sigma
         if format == "choice":
-            margin = np.min(np.abs(log_ratio) / sigma, axis=1)
-            text = np.where(log_ratio[:, 0] > 0, "1", "2")
+            margin, text = np.min(np.abs(log_ratio) / sigma, axis=1), np.where(log_ratio[:, 0] > 0, "1", "2")
             differ = {"the order by range differs from the order by depth": log_ratio[:, 0] * log_ratio[:, 1] <= 0}
             label = Label(text=text, margin=margin, outlier_probability=measured.outliers)
             return Answers.of(label, first_reason(len(facts), differ))
@@ -114,15 +113,12 @@ class RangeRatio(Template):
         """Both points; a ratio near 1 is not asked for."""
         if format == "choice":
             return super().offer(format, facts, answers, chance)
-        ratio = np.ones(len(facts))
-        for rows, answer in answers.stacks:
-            ratio[rows] = answer.value[:, 0] if isinstance(answer, Numbers) else 1.0
-        return Offer(why=first_reason(len(facts), {"the ratio is nearly 1": np.abs(np.log(ratio)) < _DISTINCT_RANGES}))
+        log_ratio = np.log(answers.column(Numbers, "value", np.ones((len(facts), 1)))[:, 0])
+        return Offer(why=first_reason(len(facts), {"the ratio is nearly 1": np.abs(log_ratio) < _DISTINCT_RANGES}))
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Two numbered marks in one photo."""
-        marks = tuple(Mark(text=str(i + 1), xy_px=tuple(fact[key])) for i, key in enumerate(("a_px", "b_px")))
-        return Phrasing(media=(Photo(frame=fact["frame"], marks=marks),))
+        return Phrasing(media=(Photo.marked(fact["frame"], {"1": fact["a_px"], "2": fact["b_px"]}),))
 
     def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:
         """Two corners of one picture."""
@@ -194,7 +190,7 @@ class RangeMetres(Template):
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """One mark in one photo."""
-        return Phrasing(media=(Photo(frame=fact["frame"], marks=(Mark(text="A", xy_px=tuple(fact["a_px"])),)),))
+        return Phrasing(media=(Photo.marked(fact["frame"], {"A": fact["a_px"]}),))
 
     def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:
         """One corner."""

@@ -1,21 +1,23 @@
 """L1/Relation/Correspondence: the same point in another photo; with `unanswerable`, also points outside that photo."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float64, Int64
 
-from templates.answers import Answer, Label, Point
+from experts.clip import Clip
+from templates.answers import Answer, Point
 from templates.answers.answers import Answers
 from templates.chance import Chance
 from templates.columns import Json
 from templates.cue import Cue, Pixel, marked, photos, place
 from templates.distractors import point_distractors
 from templates.facts import Facts
-from templates.measured import Measured
-from templates.media import Mark, Photo
+from templates.measured import Measured, first_reason
+from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing, Question
 from templates.scene.correspondence import corresponding_points
@@ -37,6 +39,7 @@ _ANSWERABLE_PER_UNANSWERABLE = 4
 """Proposed answerable facts per unanswerable one; the balance of the data set keeps fewer unanswerable ones."""
 _POINTS = 4
 """Points that a choice shows in photo 2."""
+_NOT_SHOWN = "photo 2 does not show it"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,31 +82,15 @@ class SamePoint(Template):
         (apart,) = rng.spawn(1)  # so that unanswerable facts change no other
         good = (matches.outlier_probability < MAX_OUTLIER_PROBABILITY) & inside(scene.clip, matches.xy_a_px)
         good &= inside(scene.clip, matches.xy_b_px)
-        for pair in rng.permutation(len(matches.pairs)):
-            rows = rng.permutation(np.flatnonzero(good & (matches.pair == pair)))
-            least_px = _MIN_DISTANCE * scene.diagonal_px
-            chosen = spaced(rows, matches.xy_a_px, least_px, _MATCHES_PER_PAIR)
-            facts += [self._fact(scene, matches.pairs[pair], matches.xy_a_px[row]) for row in chosen]
+        for k in rng.permutation(len(matches.pairs)):
+            rows, pair = rng.permutation(np.flatnonzero(good & (matches.pair == k))), matches.pairs[k].tolist()
+            chosen = spaced(rows, matches.xy_a_px, _MIN_DISTANCE * scene.diagonal_px, _MATCHES_PER_PAIR)
+            facts += [_fact(scene.clip, pair, matches.xy_a_px[row].tolist()) for row in chosen]
             if self.unanswerable and len(rows):
-                outside += self._out_of_view(scene, matches.pairs[pair], matches.xy_b_px[rows], apart)
+                outside += _out_of_view(scene, pair, matches.xy_b_px[rows], apart)
             if len(facts) >= count and (not self.unanswerable or len(outside) * _ANSWERABLE_PER_UNANSWERABLE >= count):
                 break
         return Correspondences.from_json(_interleaved(facts[:count], outside))
-
-    def _out_of_view(
-        self, scene: Scene, pair: np.ndarray, shown_px: np.ndarray, rng: np.random.Generator
-    ) -> list[dict[str, Json]]:
-        """Unanswerable facts of matched pairs only, so that the pair of photos does not reveal the answer."""
-        xy = pixels_out_of_view(scene, int(pair[0]), int(pair[1]), _OUTSIDE * scene.diagonal_px)
-        chosen = spaced(rng.permutation(len(xy)), xy, _MIN_DISTANCE * scene.diagonal_px, _MATCHES_PER_PAIR)
-        return [self._fact(scene, pair, xy[row], decoy=rng.choice(shown_px).tolist()) for row in chosen]
-
-    def _fact(
-        self, scene: Scene, pair: np.ndarray, a_px: np.ndarray, decoy: list[float] | None = None
-    ) -> dict[str, Json]:
-        frame_a, frame_b = (int(f) for f in pair)
-        size = [scene.clip.width_px, scene.clip.height_px]
-        return {"frame_a": frame_a, "a_px": a_px.tolist(), "frame_b": frame_b, "size": size, "decoy_px": decoy}
 
     def measure(self, facts: Correspondences, scene: Scene) -> Measured:
         """The pixel in photo 2, from confirmed matches or dense depth; or the label that the point lies outside."""
@@ -111,15 +98,14 @@ class SamePoint(Template):
 
     def answer(self, format: FormatName, facts: Correspondences, measured: Measured) -> Answers:
         """The pixel with a tolerance of 2 % of the diagonal; or the label "cannot be determined"."""
-        assert measured.label is not None and measured.margin is not None
         point = Point(
             xy_px=measured.value,
             sigma_px=measured.sigma.max(axis=1),
             tolerance_px=self._tolerance_px(facts),
             outlier_probability=measured.outliers,
         )
-        label = Label(text=measured.label, margin=measured.margin, outlier_probability=measured.outliers)
-        return Answers.either(measured.label == "", point, label, measured.why)
+        label = measured.as_label()
+        return Answers.either(np.asarray(label.text) == "", point, label, measured.why)
 
     def _tolerance_px(self, facts: Correspondences) -> Float64[np.ndarray, "n"]:
         return np.floor(self.max_tolerances.point_diagonal * np.hypot(*facts.size.T.astype(np.float64)))
@@ -127,34 +113,29 @@ class SamePoint(Template):
     def offer(self, format: FormatName, facts: Correspondences, answers: Answers, chance: Chance) -> Offer | None:
         """Four points of photo 2 in random order; where it does not show the point, none of them is right."""
         is_outside = answers.labels() != ""
-        missing = is_outside & (np.isnan(facts.decoy_px).any(axis=1) | (format != "choice"))
-        why = np.where(missing, "photo 2 does not show it", "")
         if format != "choice":
-            return Offer(why=why)
-        shown = facts.decoy_px.copy()
-        for rows, answer in answers.stacks:
-            if isinstance(answer, Point):
-                shown[rows] = answer.xy_px
+            return Offer(why=np.where(is_outside, _NOT_SHOWN, ""))
+        shown = answers.column(Point, "xy_px", facts.decoy_px)
         wrong = point_distractors(shown, self._tolerance_px(facts), facts.a_px, facts.size, chance, _POINTS - 1)
-        crowded = np.isnan(wrong).any(axis=(1, 2))
         order = chance.order("mark", _POINTS)
         points = np.take_along_axis(np.concatenate([shown[:, None], wrong], axis=1), order[:, :, None], axis=1)
+        cases = {
+            _NOT_SHOWN: is_outside & np.isnan(facts.decoy_px).any(axis=1),
+            "no room for distinct wrong points": np.isnan(wrong).any(axis=(1, 2)),
+        }
         return Offer(
-            why=np.where(why == "", np.where(crowded, "no room for distinct wrong points", ""), why),
+            why=first_reason(len(facts), cases),
             options=points.round(1),
             right=np.where(is_outside, _POINTS, (order == 0).argmax(axis=1)),
-            undetermined=np.full(len(why), self.unanswerable) | is_outside,
+            undetermined=is_outside | self.unanswerable,
         )
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """A mark in photo 1; in photo 2 four numbered marks, or none."""
-        first = Photo(frame=fact["frame_a"], marks=(Mark(text="A", xy_px=tuple(fact["a_px"])),))
-        if format == "point":
-            width, height = fact["size"]
-            return Phrasing(media=(first, Photo(frame=fact["frame_b"])), values={"width": width, "height": height})
         assert offer is not None
-        marks = tuple(Mark(text=str(i + 1), xy_px=(x, y)) for i, (x, y) in enumerate(offer.values(0)))
-        return Phrasing(media=(first, Photo(frame=fact["frame_b"], marks=marks)))
+        numbered = {str(k): xy_px for k, xy_px in enumerate(offer.values(0), start=1)}
+        media = (Photo.marked(fact["frame_a"], {"A": fact["a_px"]}), Photo.marked(fact["frame_b"], numbered))
+        return Phrasing(media=media, values=dict(zip(("width", "height"), fact["size"], strict=True)))
 
     def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:
         """A corner of one picture, and another picture."""
@@ -162,8 +143,7 @@ class SamePoint(Template):
         other = drawn and pictures.other_frame(drawn[0], rng)
         if drawn is None or other is None:
             return None
-        size = [pictures.clip.width_px, pictures.clip.height_px]
-        return {"frame_a": drawn[0], "a_px": drawn[1][0], "frame_b": other, "size": size, "decoy_px": None}
+        return _fact(pictures.clip, (drawn[0], other), drawn[1][0])
 
     def placed(self, facts: Facts, scene: Scene) -> Facts:
         """Moves the pixel to a match, in frames near the drawn ones."""
@@ -184,11 +164,22 @@ class SamePoint(Template):
         return Cue(text=text, pixels=(a, b))
 
 
+def _fact(clip: Clip, pair: Sequence[int], a_px: Json, decoy_px: Json = None) -> dict[str, Json]:
+    size = [clip.width_px, clip.height_px]
+    return {"frame_a": pair[0], "a_px": a_px, "frame_b": pair[1], "size": size, "decoy_px": decoy_px}
+
+
+def _out_of_view(
+    scene: Scene, pair: Sequence[int], shown_px: np.ndarray, rng: np.random.Generator
+) -> list[dict[str, Json]]:
+    """Unanswerable facts of matched pairs only, so that the pair of photos does not reveal the answer."""
+    xy = pixels_out_of_view(scene, *pair, _OUTSIDE * scene.diagonal_px)
+    chosen = spaced(rng.permutation(len(xy)), xy, _MIN_DISTANCE * scene.diagonal_px, _MATCHES_PER_PAIR)
+    return [_fact(scene.clip, pair, xy[row].tolist(), rng.choice(shown_px).tolist()) for row in chosen]
+
+
 def _interleaved(facts: list[dict[str, Json]], unanswerable: list[dict[str, Json]]) -> list[dict[str, Json]]:
     """Answerable facts in their order, with unanswerable ones between them."""
-    mixed, rest, every = [], iter(unanswerable), _ANSWERABLE_PER_UNANSWERABLE
-    for k, fact in enumerate(facts):
-        mixed.append(fact)
-        if k % every == every // 2 - 1 and (other := next(rest, None)) is not None:
-            mixed.append(other)
-    return mixed
+    every = _ANSWERABLE_PER_UNANSWERABLE
+    placed = [*enumerate(facts), *((every * (k + 0.5) - 0.5, fact) for k, fact in enumerate(unanswerable))]
+    return [fact for place, fact in sorted(placed, key=itemgetter(0)) if place < len(facts)]

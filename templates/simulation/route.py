@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Int64
 
-from templates.answers import Answer, Label
+from templates.answers import Answer
 from templates.answers.answers import Answers
 from templates.answers.order import order_label
 from templates.chance import Chance
@@ -78,18 +78,14 @@ class RouteOrder(Template):
         shown = np.column_stack(np.unravel_index(taken, (len(frames),) * drawn.shape[1]))
         shown = rng.permutation(shown[follows[shown[:, :-1], shown[:, 1:]].all(axis=1)])[:count]
         order = rng.random((len(shown), _SHUFFLED)).argsort(axis=1)
-        return ShuffledPhotos(
-            first=frames[shown[:, 0]], shuffled=np.take_along_axis(frames[shown[:, 1:]], order, axis=1)
-        )
+        shuffled = np.take_along_axis(frames[shown[:, 1:]], order, axis=1)
+        return ShuffledPhotos(first=frames[shown[:, 0]], shuffled=shuffled)
 
     def measure(self, facts: ShuffledPhotos, scene: Scene) -> Measured:
         """Lengths of all routes; σ of each leg = systematic ⊕ positions of its ends."""
         frames = np.column_stack([facts.first, facts.shuffled])
-        positions, formal, (a, b) = (
-            scene.world_from_cam(frames)[..., :3, 3],
-            scene.position_sigma(frames),
-            np.transpose(_LEGS),
-        )
+        positions, formal = scene.world_from_cam(frames)[..., :3, 3], scene.position_sigma(frames)
+        a, b = np.transpose(_LEGS)
         leg = np.linalg.norm(positions[:, a] - positions[:, b], axis=2)
         sigma = np.hypot(scene.direction_sigma_rad * leg, np.hypot(formal[:, a], formal[:, b]))
         lengths = leg @ _ROUTES.T
@@ -115,9 +111,9 @@ class RouteOrder(Template):
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:
         """The shortest order."""
-        assert measured.label is not None and measured.margin is not None
-        why = first_reason(len(facts), {"another order is nearly as short": measured.margin < _MIN_MARGIN})
-        return Answers.of(Label(text=measured.label, margin=measured.margin), why)
+        label = measured.as_label()
+        cases = {"another order is nearly as short": np.asarray(label.margin) < _MIN_MARGIN}
+        return Answers.of(label, first_reason(len(facts), cases))
 
     def offer(self, format: FormatName, facts: ShuffledPhotos, answers: Answers, chance: Chance) -> Offer | None:
         """The right order, one with two neighbours exchanged, and the reverse of both: no option stands out. Refused
@@ -144,10 +140,7 @@ class RouteOrder(Template):
     def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:
         """Five frames; the earliest comes first."""
         drawn = pictures.distinct_frames(rng, _SHUFFLED + 1)
-        if drawn is None:
-            return None
-        first, *rest = sorted(drawn)
-        return {"first": first, "shuffled": rng.permutation(rest).tolist()}
+        return None if drawn is None else {"first": min(drawn), "shuffled": rng.permutation(sorted(drawn)[1:]).tolist()}
 
 
 def _texts(orders: Int64[np.ndarray, "*n 4"]) -> np.ndarray:
