@@ -18,6 +18,7 @@ from templates.generate import ask_clip, ask_puzzles
 from templates.registry import UnknownAbilityError, create_templates
 from templates.settings import AskSettings
 from templates.template import Template
+from templates.world import Procedural
 
 _GOOD_CALIBRATION = (
     "give a JSON file with at least one factor, as `spatial-engine calibrate SEQUENCE... -o FILE` writes it; "
@@ -41,9 +42,15 @@ class AskClip:
     @classmethod
     def of(cls, store: Store, options: GenerateOptions) -> "AskClip":
         """The task that the options describe. Does not read the store. Raises `UsageError`."""
+        templates = templates_for(options)
+        if options.puzzles and not any(issubclass(template.world, Procedural) for template in templates):
+            raise UsageError(
+                f"--puzzles {options.puzzles}: no template asks without footage about these abilities",
+                "install a package with such templates, or write one (docs/extend.md)",
+            )
         return cls(
             store_path=store.path,
-            templates=templates_for(options),
+            templates=templates,
             settings=AskSettings(min_confidence=options.min_confidence),
             seed=options.seed,
             calibration=_calibration(options),

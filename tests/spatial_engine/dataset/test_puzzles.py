@@ -60,6 +60,7 @@ def test_they_stand_beside_questions_about_clips(tmp_path):
     assert json.dumps(unreadable.audit["dropped"]).count("can no longer be read")
 
 
-def test_a_negative_number_is_refused(tmp_path):
-    with pytest.raises(UsageError, match="--puzzles -1"):
-        spatial_engine.generate(create_store(tmp_path / "store"), tmp_path / "set", puzzles=-1)
+@pytest.mark.parametrize(("count", "said"), [(-1, "--puzzles -1"), (5, "no template asks without footage")])
+def test_what_cannot_be_made_is_refused(tmp_path, count, said):
+    with pytest.raises(UsageError, match=said):
+        spatial_engine.generate(create_store(tmp_path / "store"), tmp_path / "set", puzzles=count)
