@@ -10,9 +10,8 @@ import numpy as np
 
 from experts.clip import Clip
 from templates.facts import Facts
-from templates.scene.marks import spread_frames
+from templates.scene.marks import inside, spread_frames
 from templates.scene.pictures import MIN_DISTANCE, Pictures
-from templates.scene.scene import inside
 from templates.template import Template
 
 DRAWN = 24

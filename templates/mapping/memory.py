@@ -74,7 +74,8 @@ class PathMap(Template):
         places = offsets @ axes.swapaxes(1, 2)
         extent, in_space = (np.fmax.reduce(np.linalg.norm(part, axis=2), axis=1) for part in (places, offsets))
         with np.errstate(divide="ignore", invalid="ignore"):
-            median = np.ma.median(np.ma.masked_invalid(scene.position_sigma(frames)), axis=1)
+            known = np.ma.masked_invalid(scene.position_sigma(frames))
+            median = np.ma.median(known, axis=1)  # type: ignore[no-untyped-call]
             formal = np.sqrt(2) * median.filled(np.nan) / extent
             sigma_rad = np.hypot(scene.direction_sigma_rad, scene.relative_rotation_sigma_rad(frames))
             square = np.nansum(np.sum(places**2, axis=2), axis=1) / shown.sum(axis=1)
@@ -102,7 +103,7 @@ class PathMap(Template):
             outlier_probability=measured.outliers,
         )
 
-    def offer(self, format: FormatName, facts: Facts, answers: Answers, chance: Chance) -> Offer | None:
+    def offer(self, format: FormatName, facts: Paths, answers: Answers, chance: Chance) -> Offer | None:
         """Four maps, or one map that is right or wrong."""
         points = answers.column(Shape, "points", np.full((len(facts), facts.frames.shape[1], 2), np.nan))
         needed = _OPTIONS - 1 if format == "choice" else 1

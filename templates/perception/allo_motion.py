@@ -15,11 +15,11 @@ from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.marks import spaced
+from templates.scene.marks import inside, spaced
 from templates.scene.pictures import Pictures
 from templates.scene.placing import nearest, tracked
 from templates.scene.point_motion import INSIDE_PX, point_motion
-from templates.scene.scene import Scene, inside
+from templates.scene.scene import Scene
 from templates.template import Template
 
 _PHOTOS = 4

@@ -21,11 +21,11 @@ from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing, Question
 from templates.scene.correspondence import corresponding_points
-from templates.scene.marks import MAX_OUTLIER_PROBABILITY, spaced
+from templates.scene.marks import MAX_OUTLIER_PROBABILITY, inside, spaced
 from templates.scene.out_of_view import pixels_out_of_view
 from templates.scene.pictures import Pictures
 from templates.scene.placing import nearest_match
-from templates.scene.scene import Scene, inside
+from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
 from templates.template import Template
 
@@ -173,7 +173,7 @@ def _out_of_view(
     scene: Scene, pair: Sequence[int], shown_px: np.ndarray, rng: np.random.Generator
 ) -> list[dict[str, Json]]:
     """Unanswerable facts of matched pairs only, so that the pair of photos does not reveal the answer."""
-    xy = pixels_out_of_view(scene, *pair, _OUTSIDE * scene.diagonal_px)
+    xy = pixels_out_of_view(scene, pair[0], pair[1], _OUTSIDE * scene.diagonal_px)
     chosen = spaced(rng.permutation(len(xy)), xy, _MIN_DISTANCE * scene.diagonal_px, _MATCHES_PER_PAIR)
     return [_fact(scene.clip, pair, xy[row].tolist(), rng.choice(shown_px).tolist()) for row in chosen]
 

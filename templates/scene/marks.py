@@ -3,19 +3,28 @@
 from collections.abc import Iterable
 
 import numpy as np
-from jaxtyping import Float64, Int64
+from jaxtyping import Bool, Float64, Int64
 
 from experts.clip import Clip
-from templates.scene.scene import Scene, find_rows, inside
+from templates.scene.scene import Scene, find_rows
 
 Pixels = tuple[Int64[np.ndarray, "k"], Float64[np.ndarray, "k 2"]]
 """Frames, and a full-size pixel of each, rounded to 0.1."""
 MAX_OUTLIER_PROBABILITY = 0.01
 """Points with a larger outlier probability cannot pass the gate, and are not proposed."""
+_BORDER = 0.06
+"""Least distance of a mark from the frame's edges, as a share of the frame's size: mark and letter stay inside."""
 _MAX_TRACKS = 300
 """Most tracks of a frame whose pixels are candidates."""
 _GRID = 24
 """Dense depth is sampled on a grid of this many cells per side."""
+
+
+def inside(clip: Clip, xy_px: Float64[np.ndarray, "*n 2"]) -> Bool[np.ndarray, "*n"]:
+    """Whether pixels lie at least `_BORDER` inside the frame's edges."""
+    size = np.array([clip.width_px, clip.height_px])
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.all((xy_px >= _BORDER * size) & (xy_px <= (1 - _BORDER) * size - 1), axis=-1))
 
 
 def markable(scene: Scene, frames: Iterable[int]) -> Pixels:

@@ -11,9 +11,9 @@ from jaxtyping import Bool, Float64, Int64
 from experts.intrinsics import Intrinsics
 from experts.tracking.track_ranges import nearest_tracks
 from templates.measured import Measured, first_reason
-from templates.scene.marks import MAX_OUTLIER_PROBABILITY, markable
+from templates.scene.marks import MAX_OUTLIER_PROBABILITY, inside, markable
 from templates.scene.offsets import offsets
-from templates.scene.scene import Scene, find_rows, inside
+from templates.scene.scene import Scene, find_rows
 from templates.scene.surface import MAX_DISTANCE_PX
 from templates.unanswerable import UNDETERMINED
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int64
+from jaxtyping import Float64, Int64
 
 from experts.clip import Clip
 from experts.signals import (
@@ -32,8 +32,6 @@ from templates.world import World
 
 REFERENCE_WIDTH_PX = 640
 """Pixel thresholds are stated for this width, and scale with the frame."""
-BORDER = 0.06
-"""Least distance of a mark from the frame's edges, as a share of the frame's size: mark and letter stay inside."""
 
 AnySignal = TypeVar("AnySignal", bound=Signal)
 Found = TypeVar("Found")
@@ -129,16 +127,13 @@ class Scene(World):
 
     def world_from_cam(self, frames: Frames) -> Float64[np.ndarray, "*k 4 4"]:
         """Camera poses of frames; all NaN where the frame is not registered."""
-        if self.path is None:
-            return np.full((*np.shape(frames), 4, 4), np.nan)
-        path = self.path
-        return _at_frames(path.frames, np.where(path.registered[:, None, None], path.world_from_cam, np.nan), frames)
+        poses = _at_frames(self.path, "world_from_cam", (4, 4), frames)
+        poses[_at_frames(self.path, "registered", (), frames) != 1] = np.nan
+        return poses
 
     def rotation_sigma_rad(self, frames: Frames) -> Float64[np.ndarray, "*k"]:
         """σ per axis of the rotation of frames; NaN where not registered."""
-        if self.path is None:
-            return np.full(np.shape(frames), np.nan)
-        return _at_frames(self.path.frames, self.path.rotation_sigma_rad, frames)
+        return _at_frames(self.path, "rotation_sigma_rad", (), frames)
 
     def relative_rotation_sigma_rad(self, frames: Int64[np.ndarray, "n k"]) -> Float64[np.ndarray, "n"]:
         """σ per axis of the rotations from the first frame of each row to its others: the largest σ of a frame ⊕ the
@@ -157,9 +152,7 @@ class Scene(World):
 
     def position_sigma(self, frames: Frames) -> Float64[np.ndarray, "*k"]:
         """Formal σ per axis of the position of frames, in path units."""
-        if self.path is None:
-            return np.full(np.shape(frames), np.nan)
-        return _at_frames(self.path.frames, self.path.position_sigma, frames)
+        return _at_frames(self.path, "position_sigma", (), frames)
 
     @property
     def direction_sigma_rad(self) -> float:
@@ -256,26 +249,18 @@ class Scene(World):
 
     @cached_property
     def _sparse_surface(self) -> SparseSurface | None:
-        """The sparse points, ready for the search; those near moving tracks have the outlier probability of suspected
-        outliers."""
-        if self.points is None or self.path is None:
+        """The sparse points, ready for the search. Those near moving tracks count as suspected outliers."""
+        points = self.points
+        if points is None or self.path is None:
             return None
-        return SparseSurface.of(self._checked_points, self.path)
-
-    @cached_property
-    def _checked_points(self) -> SparsePoints:
-        """The sparse points; those near moving tracks have the outlier probability of suspected outliers."""
-        assert self.points is not None
-        if self.tracks is None:
-            return self.points
-        return suspected_outliers(self.points, self.tracks, self.pixel_scale, self.outliers)
+        if self.tracks is not None:
+            points = suspected_outliers(points, self.tracks, self.pixel_scale, self.outliers)
+        return SparseSurface.of(points, self.path)
 
     def up_cam(self, frames: Frames) -> tuple[Float64[np.ndarray, "*k 3"], Float64[np.ndarray, "*k"]]:
         """Unit vectors of up in the frames' camera axes, and their σ per axis in rad; NaN where unknown."""
-        known = self.gravity
-        if known is None:
-            return np.full((*np.shape(frames), 3), np.nan), np.full(np.shape(frames), np.nan)
-        return _at_frames(known.frames, known.up_cam, frames), _at_frames(known.frames, known.sigma_rad, frames)
+        up_cam = _at_frames(self.gravity, "up_cam", (3,), frames)
+        return up_cam, _at_frames(self.gravity, "sigma_rad", (), frames)
 
     @cached_property
     def up_world(self) -> Float64[np.ndarray, "3"] | None:
@@ -300,11 +285,12 @@ def find_rows(frames: Int64[np.ndarray, "n"], wanted: Frames) -> Int64[np.ndarra
     return np.where(frames[at] == wanted, at, -1).astype(np.int64)
 
 
-def _at_frames(frames: Int64[np.ndarray, "n"], column: np.ndarray, wanted: Frames) -> np.ndarray:
-    """The values of wanted frames in a column of `frames`; NaN where the frame is missing."""
-    rows = find_rows(frames, wanted)
-    out = np.full((*rows.shape, *column.shape[1:]), np.nan)
-    out[rows >= 0] = column[rows[rows >= 0]]
+def _at_frames(signal: CameraPath | Gravity | None, column: str, shape: tuple[int, ...], wanted: Frames) -> np.ndarray:
+    """What a signal says of wanted frames, of the given shape each; NaN where it lacks the frame."""
+    out = np.full((*np.shape(wanted), *shape), np.nan)
+    if signal is not None:
+        rows = find_rows(signal.frames, wanted)
+        out[rows >= 0] = getattr(signal, column)[rows[rows >= 0]]
     return out
 
 
@@ -312,10 +298,3 @@ def angle_between_rad(a: Float64[np.ndarray, "*n 3 3"], b: Float64[np.ndarray, "
     """Angle of the rotation from a to b; NaN where either is."""
     chord = np.linalg.norm(a - b, axis=(-2, -1)) / np.sqrt(8)
     return np.asarray(2 * np.arcsin(np.minimum(chord, 1.0)))
-
-
-def inside(clip: Clip, xy_px: Float64[np.ndarray, "*n 2"]) -> Bool[np.ndarray, "*n"]:
-    """Whether pixels lie at least `BORDER` inside the frame's edges."""
-    size = np.array([clip.width_px, clip.height_px])
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.all((xy_px >= BORDER * size) & (xy_px <= (1 - BORDER) * size - 1), axis=-1))
