@@ -170,11 +170,16 @@ def _placed(api: Any, placement: Placement) -> Any:
 
 
 def _load(network: Any, folder: Path) -> None:
-    """Loads a checkpoint into a network. Tensors without a counterpart are ignored."""
+    """Loads a checkpoint into a network. Tensors without a counterpart are ignored.
+
+    Upstream saves a tensor that several layers share under one of its names; it fills in the others.
+    """
     state = {name.removeprefix("model."): tensor for name, tensor in load_state(folder / "model.safetensors").items()}
     wanted = network.state_dict()
-    wrong = [name for name, own in wanted.items() if name not in state or state[name].shape != own.shape]
+    shared = {(own.data_ptr(), own.shape): state[name] for name, own in wanted.items() if name in state}
+    found = {name: state.get(name, shared.get((own.data_ptr(), own.shape))) for name, own in wanted.items()}
+    wrong = [name for name, own in wanted.items() if found[name] is None or found[name].shape != own.shape]
     if wrong:
         cause = f"weights {folder.name} do not fit this network: {len(wrong)} tensors, the first {wrong[0]}"
         raise SetupProblem(cause, f"spatial-engine weights verify {folder.name}")
-    network.load_state_dict({name: state[name] for name in wanted})
+    network.load_state_dict(found)

@@ -60,7 +60,7 @@ class DepthAnything3Expert(ModelExpert):
     """
 
     name: ClassVar[str] = "depth_anything_3"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     variants: ClassVar[tuple[str, ...]] = tuple(VARIANTS)
     needs: ClassVar[frozenset[str]] = frozenset()
     options: ClassVar[frozenset[str]] = frozenset({"intrinsics", "times_s"})

@@ -242,6 +242,23 @@ def test_weight_files_are_loaded_into_the_branches(experts: dict[str, DepthAnyth
         da3_upstream.build_model("da3-small", None, [("", folders[1][1])], Placement())
 
 
+def test_files_that_upstream_saves_are_loaded(experts: dict[str, DepthAnything3Expert], tmp_path: Path) -> None:
+    """Its saver writes one of the names of a shared tensor: 437 of 443."""
+    import torch
+    from safetensors import safe_open
+
+    api = da3_upstream.import_api()
+    saved = api.DepthAnything3(model_name="da3-small")
+    with torch.no_grad():
+        saved.model.head.scratch.output_conv2_aux[0][2].weight.uniform_()
+    saved._save_pretrained(tmp_path)
+    with safe_open(tmp_path / "model.safetensors", "pt") as file:
+        assert len(file.keys()) == len(saved.state_dict()) - 6
+    loaded = da3_upstream.build_model("da3-small", None, [("", tmp_path)], Placement()).model.state_dict()
+    assert loaded.keys() == saved.model.state_dict().keys()
+    assert all(torch.equal(loaded[name], tensor) for name, tensor in saved.model.state_dict().items())
+
+
 FRESH = """
 import sys
 from experts.runtime.model_expert import import_torchvision
