@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import ClassVar
 
 import numpy as np
@@ -153,8 +154,7 @@ def _facts(rows: Sequence[tuple[list[int], list[list[float]]]], marks: int) -> M
 
 def _alternating(a: np.ndarray, b: np.ndarray) -> list[int]:
     """Rows of both by turns, so that a limit on facts keeps both kinds."""
-    longest = max(len(a), len(b))
-    return [int(rows[i]) for i in range(longest) for rows in (a, b) if i < len(rows)]
+    return [int(row) for pair in zip_longest(a, b) for row in pair if row is not None]
 
 
 def _span(scene: Scene, tracks: PointTracks, row: int) -> tuple[list[int], list[float]] | None:

@@ -5,6 +5,7 @@ from jaxtyping import Float64, Int64
 from scipy.spatial import cKDTree
 
 from templates.measured import Measured, first_reason
+from templates.scene.marks import Frame, Pixel
 from templates.scene.out_of_view import NOT_PROVEN, beyond_edge, out_of_view
 from templates.scene.scene import Scene, find_rows
 from templates.scene.surface import MAX_DISTANCE_PX
@@ -17,9 +18,7 @@ _LEAVES = "point leaves the picture"
 _MIN_SIGMA_PX = 0.05
 
 
-def corresponding_points(
-    scene: Scene, frame_a: Int64[np.ndarray, "n"], xy_a_px: Float64[np.ndarray, "n 2"], frame_b: Int64[np.ndarray, "n"]
-) -> Measured:
+def corresponding_points(scene: Scene, frame_a: Frame, xy_a_px: Pixel, frame_b: Frame) -> Measured:
     """The pixels of frame b that show the same points as pixels of frame a.
 
     The label "cannot be determined" where the point certainly lies outside frame b.
@@ -66,9 +65,7 @@ def _either(
     )
 
 
-def _nearest_match(
-    scene: Scene, frame_a: Int64[np.ndarray, "n"], xy_a_px: Float64[np.ndarray, "n 2"], frame_b: Int64[np.ndarray, "n"]
-) -> Int64[np.ndarray, "n"]:
+def _nearest_match(scene: Scene, frame_a: Frame, xy_a_px: Pixel, frame_b: Frame) -> Int64[np.ndarray, "n"]:
     """Row of the match of the two frames nearest to the pixel; -1 if none is within `MAX_DISTANCE_PX`."""
     assert scene.matches is not None
     apart = 1e6  # so that no search crosses frames
@@ -81,9 +78,7 @@ def _nearest_match(
     return np.where(distance_px <= MAX_DISTANCE_PX * scene.pixel_scale, row, -1)
 
 
-def _by_geometry(
-    scene: Scene, frame_a: Int64[np.ndarray, "n"], xy_a_px: Float64[np.ndarray, "n 2"], frame_b: Int64[np.ndarray, "n"]
-) -> Measured:
+def _by_geometry(scene: Scene, frame_a: Frame, xy_a_px: Pixel, frame_b: Frame) -> Measured:
     """Unprojects the pixels, moves the points with their objects, projects them, and tests whether frame b shows
     them."""
     if scene.path is None:
@@ -118,11 +113,7 @@ def _by_geometry(
 
 
 def moved_with_object(
-    scene: Scene,
-    frame_a: Int64[np.ndarray, "n"],
-    xy_a_px: Float64[np.ndarray, "n 2"],
-    frame_b: Int64[np.ndarray, "n"],
-    world: Float64[np.ndarray, "n 3"],
+    scene: Scene, frame_a: Frame, xy_a_px: Pixel, frame_b: Frame, world: Float64[np.ndarray, "n 3"]
 ) -> Float64[np.ndarray, "n 3"]:
     """World positions at frame b of points that frame a shows at pixels; moved with the objects at those pixels."""
     objects = scene.objects
@@ -136,9 +127,7 @@ def moved_with_object(
     return np.where(moves[:, None], np.einsum("nij,nj->ni", from_b[:, :3, :3], local) + from_b[:, :3, 3], world)
 
 
-def objects_at(
-    scene: Scene, frames: Int64[np.ndarray, "n"], xy_px: Float64[np.ndarray, "n 2"]
-) -> Int64[np.ndarray, "n"]:
+def objects_at(scene: Scene, frames: Frame, xy_px: Pixel) -> Int64[np.ndarray, "n"]:
     """Index of the object at each pixel; -1 where there is none, or none is known."""
     objects = scene.objects
     if objects is None:

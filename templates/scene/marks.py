@@ -10,6 +10,10 @@ from templates.scene.scene import Scene, find_rows
 
 Pixels = tuple[Int64[np.ndarray, "k"], Float64[np.ndarray, "k 2"]]
 """Frames, and a full-size pixel of each, rounded to 0.1."""
+Frame = Int64[np.ndarray, "n"]
+"""The frames of n points that are asked about, ..."""
+Pixel = Float64[np.ndarray, "n 2"]
+"""... and their full-size pixels."""
 MAX_OUTLIER_PROBABILITY = 0.01
 """Points with a larger outlier probability cannot pass the gate, and are not proposed."""
 _BORDER = 0.06
@@ -34,7 +38,7 @@ def markable(scene: Scene, frames: Iterable[int]) -> Pixels:
     return filter_markable(scene, frame, np.concatenate([np.empty((0, 2)), *found]))
 
 
-def filter_markable(scene: Scene, frames: Int64[np.ndarray, "n"], xy_px: Float64[np.ndarray, "n 2"]) -> Pixels:
+def filter_markable(scene: Scene, frames: Frame, xy_px: Pixel) -> Pixels:
     """Those of the given pixels that can be marked."""
     within = inside(scene.clip, xy_px)
     frames, xy = frames[within], np.round(xy_px[within], 1)

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float64, Int64
 from experts.intrinsics import Intrinsics
 from experts.tracking.track_ranges import nearest_tracks
 from templates.measured import Measured, first_reason
-from templates.scene.marks import MAX_OUTLIER_PROBABILITY, inside, markable
+from templates.scene.marks import MAX_OUTLIER_PROBABILITY, Frame, Pixel, inside, markable
 from templates.scene.offsets import offsets
 from templates.scene.scene import Scene, find_rows
 from templates.scene.surface import MAX_DISTANCE_PX
@@ -26,9 +26,7 @@ _MAX_FOCAL_SIGMA = 0.1
 _MIN_SIGMA_PX = 0.05
 
 
-def out_of_view(
-    scene: Scene, frame_a: Int64[np.ndarray, "n"], xy_a_px: Float64[np.ndarray, "n 2"], frame_b: Int64[np.ndarray, "n"]
-) -> Measured:
+def out_of_view(scene: Scene, frame_a: Frame, xy_a_px: Pixel, frame_b: Frame) -> Measured:
     """The label that photo b does not show the point at a pixel of photo a; undecided where that is not proven.
 
     Every point on the pixel's ray, from half the measured range to infinity, must lie beyond one edge of photo b.
@@ -45,8 +43,8 @@ def out_of_view(
 
 def beyond_edge(
     scene: Scene,
-    frame_a: Int64[np.ndarray, "n"],
-    frame_b: Int64[np.ndarray, "n"],
+    frame_a: Frame,
+    frame_b: Frame,
     ends_b: Float64[np.ndarray, "n e 3"],
     inverse_range: Float64[np.ndarray, "n e"],
     outlier_probability: Float64[np.ndarray, "n"],
@@ -126,7 +124,7 @@ def _relative_pose_known(scene: Scene) -> bool:
 
 
 def _max_inverse_range(
-    scene: Scene, frame_a: Int64[np.ndarray, "n"], xy_px: Float64[np.ndarray, "n 2"]
+    scene: Scene, frame_a: Frame, xy_px: Pixel
 ) -> tuple[Float64[np.ndarray, "n"], Float64[np.ndarray, "n"]]:
     """Upper bound of 1 / range at pixels (twice the measured value), and outlier probabilities; NaN where unknown.
 
@@ -147,11 +145,7 @@ def _max_inverse_range(
 
 
 def _ray_ends(
-    scene: Scene,
-    frame_a: Int64[np.ndarray, "n"],
-    xy_px: Float64[np.ndarray, "n 2"],
-    frame_b: Int64[np.ndarray, "n"],
-    inverse_range: Float64[np.ndarray, "n"],
+    scene: Scene, frame_a: Frame, xy_px: Pixel, frame_b: Frame, inverse_range: Float64[np.ndarray, "n"]
 ) -> Float64[np.ndarray, "n 2 3"]:
     """The nearest and the farthest possible point of each pixel of photo a, in b's camera axes, over its range."""
     assert scene.path is not None
@@ -172,9 +166,7 @@ def _matched(scene: Scene, frame: int) -> tuple[Float64[np.ndarray, "k 2"], Floa
     return matches.xy_a_px[here], matches.outlier_probability[here]
 
 
-def _tracked_into(
-    scene: Scene, frame_a: Int64[np.ndarray, "n"], xy_a_px: Float64[np.ndarray, "n 2"], frame_b: Int64[np.ndarray, "n"]
-) -> Bool[np.ndarray, "n"]:
+def _tracked_into(scene: Scene, frame_a: Frame, xy_a_px: Pixel, frame_b: Frame) -> Bool[np.ndarray, "n"]:
     """Whether a track through the pixel of photo a is visible in photo b."""
     found = np.zeros(len(frame_a), dtype=bool)
     if scene.tracks is None:

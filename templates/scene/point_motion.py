@@ -6,6 +6,7 @@ from scipy.spatial import ConvexHull, QhullError, cKDTree
 
 from templates.measured import Measured, first_reason
 from templates.scene.correspondence import objects_at
+from templates.scene.marks import Frame, Pixel
 from templates.scene.scene import Scene, find_rows
 from templates.scene.surface import MAX_DISTANCE_PX
 
@@ -22,11 +23,7 @@ _MAX_STATIC_SHARE = 1e-3
 
 
 def point_motion(
-    scene: Scene,
-    frame: Int64[np.ndarray, "n"],
-    xy_px: Float64[np.ndarray, "n 2"],
-    frames: Int64[np.ndarray, "n k"],
-    inside_px: float = INSIDE_PX,
+    scene: Scene, frame: Frame, xy_px: Pixel, frames: Int64[np.ndarray, "n k"], inside_px: float = INSIDE_PX
 ) -> Measured:
     """Label "yes" or "no" for a pixel of `frame` over `frames` (-1 ends a row). Measures the residual in px at 640 px
     width."""
@@ -62,9 +59,7 @@ def point_motion(
     )
 
 
-def _distance_inside_moving_px(
-    scene: Scene, frames: Int64[np.ndarray, "n"], xy_px: Float64[np.ndarray, "n 2"]
-) -> Float64[np.ndarray, "n"]:
+def _distance_inside_moving_px(scene: Scene, frames: Frame, xy_px: Pixel) -> Float64[np.ndarray, "n"]:
     """Distance of pixels inside the outline (convex hull) of the moving tracks of their frame; negative outside.
 
     A mark on the outline covers two objects. -inf where fewer than three tracks move.
@@ -83,9 +78,7 @@ def _distance_inside_moving_px(
     return found
 
 
-def tracks_at(
-    scene: Scene, frames: Int64[np.ndarray, "n"], xy_px: Float64[np.ndarray, "n 2"]
-) -> Int64[np.ndarray, "n"]:
+def tracks_at(scene: Scene, frames: Frame, xy_px: Pixel) -> Int64[np.ndarray, "n"]:
     """Row of the track nearest to each pixel of its frame; -1 if none is within `MAX_DISTANCE_PX`, and for NaN."""
     found = np.full(len(frames), -1)
     if scene.tracks is None:
@@ -100,9 +93,7 @@ def tracks_at(
     return found
 
 
-def _by_pose(
-    scene: Scene, frame: Int64[np.ndarray, "n"], xy_px: Float64[np.ndarray, "n 2"], frames: Int64[np.ndarray, "n k"]
-) -> Measured:
+def _by_pose(scene: Scene, frame: Frame, xy_px: Pixel, frames: Int64[np.ndarray, "n k"]) -> Measured:
     """By the poses of objects, which only a data set with ground truth has."""
     objects = scene.objects
     assert objects is not None
@@ -129,9 +120,7 @@ def _by_pose(
     )
 
 
-def _object_around(
-    scene: Scene, frame: Int64[np.ndarray, "n"], xy_px: Float64[np.ndarray, "n 2"]
-) -> tuple[Int64[np.ndarray, "n"], Bool[np.ndarray, "n"]]:
+def _object_around(scene: Scene, frame: Frame, xy_px: Pixel) -> tuple[Int64[np.ndarray, "n"], Bool[np.ndarray, "n"]]:
     """The object at each pixel, and whether it alone is within `_BORDER_PX`."""
     offsets = [[dx, dy] for dx in (-_BORDER_PX, 0, _BORDER_PX) for dy in (-_BORDER_PX, 0, _BORDER_PX)]
     around = np.stack([objects_at(scene, frame, xy_px + np.array(offset)) for offset in offsets])
