@@ -28,11 +28,12 @@ class Placement:
 
     @property
     def free_bytes(self) -> int:
-        """Free memory of the device."""
+        """Memory of the device that a model can use: what is free, and what torch keeps but does not use."""
         if self.device.startswith("cuda"):
             import torch
 
-            return int(torch.cuda.mem_get_info(self.device)[0])
+            cached = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
+            return int(torch.cuda.mem_get_info(self.device)[0] + cached)
         return _free_host_bytes()
 
 

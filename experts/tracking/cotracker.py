@@ -43,7 +43,7 @@ class CoTrackerExpert(ImageTracker):
     """Expert "cotracker": 2-D tracks with CoTracker 3, "offline" (whole windows) or "online" (16 frames at a time)."""
 
     name: ClassVar[str] = "cotracker"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     variants: ClassVar[tuple[str, ...]] = ("offline", "online")
     packages: ClassVar[tuple[Package, ...]] = (
         Package(module="torch", install="pip install torch", licence="BSD-3-Clause"),

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from experts.expert import SetupProblem
-from experts.runtime.device import is_lost, is_out_of_memory, place, worker_device
+from experts.runtime.device import Placement, is_lost, is_out_of_memory, place, worker_device
 
 
 class OutOfMemoryError(RuntimeError):
@@ -75,6 +75,17 @@ def test_unknown_devices_and_precisions_are_refused(
         place(device, dtype)
     assert cause in caught.value.cause
     assert remedy in caught.value.remedy
+
+
+def test_memory_that_torch_keeps_counts_as_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise the windows of a clip would be smaller after other clips, and its results others."""
+    stub_torch(monkeypatch, gpus=1)
+    cuda = sys.modules["torch"].cuda
+    for free, reserved in ((70, 10), (20, 60)):
+        cuda.mem_get_info = lambda device, free=free: (free, 80)
+        cuda.memory_reserved = lambda device, reserved=reserved: reserved
+        cuda.memory_allocated = lambda device: 10
+        assert Placement(device="cuda").free_bytes == 70
 
 
 def test_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
