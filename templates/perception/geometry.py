@@ -65,10 +65,8 @@ class RangeRatio(Template):
         a, b = (start[at] + (rng.random(len(at)) * points[at]).astype(np.int64) for _ in "ab")
         apart = np.linalg.norm(xy[a] - xy[b], axis=1) >= MIN_DISTANCE * scene.diagonal_px
         distinct = np.abs(np.log(ranges[b] / ranges[a])) > _DISTINCT_RANGES
-        rows = np.concatenate(
-            [np.flatnonzero(apart & distinct)[: count // 2], np.flatnonzero(apart)[: count - count // 2]]
-        )
-        rows = rng.permutation(np.unique(rows))
+        chosen = [np.flatnonzero(apart & distinct)[: count // 2], np.flatnonzero(apart)[: count - count // 2]]
+        rows = rng.permutation(np.unique(np.concatenate(chosen)))
         return PointPairs(frame=frame[a[rows]], a_px=xy[a[rows]], b_px=xy[b[rows]])
 
     def measure(self, facts: PointPairs, scene: Scene) -> Measured:
@@ -95,19 +93,7 @@ class RangeRatio(Template):
             differ = {"the order by range differs from the order by depth": log_ratio[:, 0] * log_ratio[:, 1] <= 0}
             label = Label(text=text, margin=margin, outlier_probability=measured.outliers)
             return Answers.of(label, first_reason(len(facts), differ))
-        ratio = np.exp(log_ratio[:, :1])
-        return Answers.of(
-            Numbers(
-                names=("ratio",),
-                value=ratio,
-                sigma=ratio * sigma[:, :1],
-                tolerance=np.floor(self.max_tolerances.range_ratio * ratio * 100) / 100,
-                unit="",
-                decimals=2,
-                outlier_probability=measured.outliers,
-            ),
-            measured.why,
-        )
+        return Answers.of(_of_logarithm(measured, "ratio", "", self.max_tolerances.range_ratio), measured.why)
 
     def offer(self, format: FormatName, facts: Facts, answers: Answers, chance: Chance) -> Offer | None:
         """Both points; a ratio near 1 is not asked for."""
@@ -177,16 +163,7 @@ class RangeMetres(Template):
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Numbers:
         """Metres with a tolerance of 15 %."""
-        metres = np.exp(measured.value)
-        return Numbers(
-            names=("range",),
-            value=metres,
-            sigma=metres * measured.sigma,
-            tolerance=np.floor(self.max_tolerances.range_ratio * metres * 100) / 100,
-            unit="m",
-            decimals=2,
-            outlier_probability=measured.outliers,
-        )
+        return _of_logarithm(measured, "range", "m", self.max_tolerances.range_ratio)
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """One mark in one photo."""
@@ -204,6 +181,20 @@ class RangeMetres(Template):
         (a,) = marked(question)
         text = f"{place(a, numbers)} is {question.answer:g} m from the camera."
         return Cue(text=text, values=(float(question.answer),), pixels=(a,))
+
+
+def _of_logarithm(measured: Measured, name: str, unit: str, relative_tolerance: float) -> Numbers:
+    """The numbers whose logarithm is the first component."""
+    value = np.exp(measured.value[:, :1])
+    return Numbers(
+        names=(name,),
+        value=value,
+        sigma=value * measured.sigma[:, :1],
+        tolerance=np.floor(relative_tolerance * value * 100) / 100,
+        unit=unit,
+        decimals=2,
+        outlier_probability=measured.outliers,
+    )
 
 
 def frames_with_surface(scene: Scene) -> np.ndarray:

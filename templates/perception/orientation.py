@@ -64,17 +64,13 @@ class CameraTilt(Template):
             "the camera looks straight up or down, where roll is undefined": np.abs(np.degrees(pitch)) > _MAX_PITCH_DEG,
         }
         vfov, vfov_sigma = (np.full(len(facts), part) for part in scene.vfov_rad())
-        decided_by = "" if scene.gravity is None else scene.gravity.decided_by
+        vfov_sigma = np.where(np.isfinite(vfov), vfov_sigma, np.inf)
+        decided_by = np.full(len(facts), "" if scene.gravity is None else scene.gravity.decided_by)
         return Measured(
             why=first_reason(len(facts), cases),
             value=np.degrees(np.column_stack([roll, pitch, vfov])),
-            sigma=np.degrees(
-                np.column_stack([sigma_rad / np.cos(pitch), sigma_rad, np.where(np.isfinite(vfov), vfov_sigma, np.inf)])
-            ),
-            evidence={
-                "up_decided_by": np.full(len(facts), decided_by),
-                "up_sigma_deg": np.degrees(sigma_rad).round(2),
-            },
+            sigma=np.degrees(np.column_stack([sigma_rad / np.cos(pitch), sigma_rad, vfov_sigma])),
+            evidence={"up_decided_by": decided_by, "up_sigma_deg": np.degrees(sigma_rad).round(2)},
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer | Answers:

@@ -1,5 +1,7 @@
 """The pixels in one frame that show points of another: from confirmed matches, or from measured dense depth."""
 
+from dataclasses import replace
+
 import numpy as np
 from jaxtyping import Float64, Int64
 from scipy.spatial import cKDTree
@@ -29,35 +31,32 @@ def corresponding_points(scene: Scene, frame_a: Frame, xy_a_px: Pixel, frame_b: 
     if matches is None:
         return Measured.none(count, "no matches", components=2)
     row = _nearest_match(scene, frame_a, xy_a_px, frame_b)
-    unmatched = row < 0
     outside = out_of_view(scene, frame_a, xy_a_px, frame_b)
-    why = np.where(outside.why == NOT_PROVEN, "point is not matched", outside.why)
+    outside = replace(outside, why=np.where(outside.why == NOT_PROVEN, "point is not matched", outside.why))
     if not len(matches.pair):
-        return _either(unmatched, outside, why, outside.value, outside.sigma, outside.outliers, np.full(count, ""))
-    sigma = np.repeat(matches.sigma_px[row][:, None], 2, axis=1)
-    confirmed_by = _CONFIRMED_BY[matches.confirmed_by[row]]
-    return _either(unmatched, outside, why, matches.xy_b_px[row], sigma, matches.outlier_probability[row], confirmed_by)
+        return replace(outside, evidence={"confirmed_by": np.full(count, ""), **outside.evidence})
+    outliers, confirmed_by = matches.outlier_probability[row], _CONFIRMED_BY[matches.confirmed_by[row]]
+    return _either(row < 0, outside, matches.xy_b_px[row], matches.sigma_px[row], outliers, confirmed_by)
 
 
 def _either(
     is_outside: np.ndarray,
     outside: Measured,
-    why: np.ndarray,
-    value: np.ndarray,
-    sigma: np.ndarray,
+    xy_px: Pixel,
+    sigma_px: np.ndarray,
     outlier_probability: np.ndarray,
     confirmed_by: np.ndarray,
 ) -> Measured:
-    """The label of `outside` where it applies, elsewhere the pixel `value`."""
+    """What `outside` says where it applies, elsewhere the pixel."""
     assert outside.label is not None and outside.margin is not None
     known = {
         name: np.where(is_outside, column, "" if column.dtype.kind == "U" else np.nan)
         for name, column in outside.evidence.items()
     }
     return Measured(
-        why=np.where(is_outside, why, ""),
-        value=np.where(is_outside[:, None], outside.value, value),
-        sigma=np.where(is_outside[:, None], outside.sigma, sigma),
+        why=np.where(is_outside, outside.why, ""),
+        value=np.where(is_outside[:, None], outside.value, xy_px),
+        sigma=np.where(is_outside[:, None], outside.sigma, sigma_px[:, None]),
         label=np.where(is_outside, outside.label, ""),
         margin=np.where(is_outside, outside.margin, np.nan),
         outlier_probability=np.where(is_outside, outside.outliers, outlier_probability),
@@ -99,15 +98,9 @@ def _by_geometry(scene: Scene, frame_a: Frame, xy_a_px: Pixel, frame_b: Frame) -
         shown = np.abs(there.xyz_cam[:, 2] - cam_b[:, 2]) <= _MAX_DEPTH_DIFFERENCE * cam_b[:, 2]
         parallax_rad = np.linalg.norm(b[:, :3, 3] - a[:, :3, 3], axis=1) / np.maximum(seen.range, 1e-9)
         sigma = np.maximum(seen.range_relative_sigma * parallax_rad * camera.fx_px, _MIN_SIGMA_PX)
-    found = _either(
-        is_outside,
-        outside,
-        np.where(outside.why == NOT_PROVEN, _LEAVES, outside.why),
-        xy_b,
-        np.repeat(sigma[:, None], 2, axis=1),
-        np.zeros(len(frame_a)),
-        np.full(len(frame_a), "geometry"),
-    )
+    outside = replace(outside, why=np.where(outside.why == NOT_PROVEN, _LEAVES, outside.why))
+    confirmed_by = np.full(len(frame_a), "geometry")
+    found = _either(is_outside, outside, xy_b, sigma, np.zeros(len(frame_a)), confirmed_by)
     cases = {"depth or camera is not known": ~known, "point is hidden": known & ~is_outside & ~shown}
     return found.refused(first_reason(len(frame_a), cases))
 

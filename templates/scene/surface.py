@@ -8,6 +8,7 @@ from scipy.spatial import cKDTree
 
 from experts.intrinsics import Intrinsics
 from experts.signals import CameraPath, Depth, SparsePoints
+from templates.columns import Columns
 
 MAX_DISTANCE_PX = 1.5
 """Largest distance of a point, track or match from the pixel for which it counts (at 640 px width)."""
@@ -47,7 +48,7 @@ class OutlierSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Surface:
+class Surface(Columns):
     """Surface points at pixels of one frame. Unknown rows are NaN."""
 
     xyz_cam: Float64[np.ndarray, "k 3"]
@@ -72,14 +73,6 @@ class Surface:
             column[first], column[~first] = getattr(one, name), getattr(other, name)
             columns[name] = column
         return cls(**columns)
-
-    def take(self, rows: Int64[np.ndarray, "r"]) -> "Surface":
-        """The given rows."""
-        return Surface(
-            xyz_cam=self.xyz_cam[rows],
-            range_relative_sigma=self.range_relative_sigma[rows],
-            outlier_probability=self.outlier_probability[rows],
-        )
 
     @property
     def range(self) -> Float64[np.ndarray, "k"]:
@@ -130,9 +123,8 @@ class SparseSurface:
         known = (distance_px[:, 0] <= radius_px) & np.isfinite(self.ranges[own])
         isolated = ~self._has_similar_neighbours(distance_px[:, 1:], found[:, 1:], own, settings)
         rows = self.points.observation_point[own]
-        outlier_probability = np.maximum(
-            self.points.outlier_probability[rows], np.where(isolated, SUSPECTED_PROBABILITY, 0.0)
-        )
+        suspected = np.where(isolated, SUSPECTED_PROBABILITY, 0.0)
+        outlier_probability = np.maximum(self.points.outlier_probability[rows], suspected)
         return Surface(
             xyz_cam=np.where(known[:, None], self.xyz_cam[own], np.nan),
             range_relative_sigma=np.where(known, self.points.range_relative_sigma[rows], np.nan),
@@ -181,9 +173,8 @@ def dense_surface(
     rays = camera.rays(xy_px)
     half_range = (window.max(axis=(1, 2)) - window.min(axis=(1, 2))) / 2
     with np.errstate(divide="ignore", invalid="ignore"):
-        sigma = np.hypot(
-            depth.relative_sigma[row, at_row, at_column], half_range / centre / 3
-        )  # half the range is a bound, which counts as 3 σ
+        # half the range is a bound, which counts as 3 σ
+        sigma = np.hypot(depth.relative_sigma[row, at_row, at_column], half_range / centre / 3)
     known = np.isfinite(sigma) & np.isfinite(xy_px).all(axis=1)
     return Surface(
         xyz_cam=np.where(known[:, None], rays * (centre / rays[:, 2])[:, None], np.nan),
