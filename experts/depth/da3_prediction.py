@@ -44,8 +44,6 @@ class DecodingSettings:
     """σ_z / z of the metric network alone, which has no confidence. Raw."""
     min_known_share: float = 0.02
     """A frame with depth in a smaller share of its pixels has no pose."""
-    min_translation_share: float = 0.02
-    """Smallest extent of known cameras, as a share of the median depth, that determines the scale of the depth. Raw."""
     finite_share: float = 0.99
     """If a smaller share of the depth is finite and > 0, the model has failed."""
 
@@ -101,19 +99,6 @@ def metric_depth(
     factor = (processed.fx_px + processed.fy_px) / 2 / _METRIC_FOCAL_PX
     z = depth_where(np.asarray(prediction.depth) * np.float32(factor), ~sky_of(prediction) & valid, settings)
     return z if isinstance(z, NoEstimate) else (z, relative_sigma(None, z, settings))
-
-
-def posed_depth(
-    prediction: Any, centres: Float64[np.ndarray, "n 3"], valid: Bool[np.ndarray, "h w"], settings: DecodingSettings
-) -> tuple[Float32[np.ndarray, "n h w"], Float32[np.ndarray, "n h w"]] | NoEstimate:
-    """Depth and its relative σ in the unit of known cameras at `centres`."""
-    z = depth_where(np.asarray(prediction.depth), ~sky_of(prediction) & valid, settings)
-    if isinstance(z, NoEstimate):
-        return z
-    extent = float(np.linalg.norm(np.ptp(centres, axis=0)))
-    if not np.isfinite(z).any() or extent < settings.min_translation_share * np.nanmedian(z):
-        return NoEstimate(reason="camera does not translate", detail="the scale of the depth is undetermined")
-    return z, relative_sigma(prediction.conf, z, settings)
 
 
 def sky_of(prediction: Any) -> Bool[np.ndarray, "n h w"]:

@@ -11,9 +11,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float64, UInt8
+from jaxtyping import UInt8
 
-import experts.depth.da3_pose_align as da3_pose_align
 from experts.checkpoints.weights import load_state
 from experts.expert import SetupProblem
 from experts.runtime.device import Placement
@@ -69,21 +68,19 @@ PACKAGES = (
 """Installed without dependencies: upstream's list requires numpy < 2 and names packages that are not used here."""
 
 
-_EXPORT = "depth_anything_3.utils.export"
-_POSE_ALIGN = "depth_anything_3.utils.pose_align"
+_REPLACED = {"depth_anything_3.utils.export": "export", "depth_anything_3.utils.pose_align": "align_poses_umeyama"}
+"""Modules of upstream and what its API imports of them: exporters (moviepy, a second pycolmap), and the alignment with
+known cameras (evo, GPL-3). Neither is used here."""
 _FILLED_SKY = 0.3
 """Upstream fills in depth where its sky map reaches this value (alignment.py), but reports sky only from 0.5 on."""
 _SEED = 0
 
 
 def import_api() -> Any:
-    """Imports `depth_anything_3.api`. Its exporters (moviepy, a second pycolmap) and its pose alignment (evo, GPL-3)
-    are replaced before the import. It prints errors only."""
+    """Imports `depth_anything_3.api` without the modules in `_REPLACED`. It prints errors only."""
     os.environ.setdefault("DA3_LOG_LEVEL", "ERROR")
-    export = ModuleType(_EXPORT)
-    export.export = None  # type: ignore[attr-defined]
-    sys.modules.setdefault(_EXPORT, export)
-    sys.modules.setdefault(_POSE_ALIGN, da3_pose_align)
+    for name, function in _REPLACED.items():
+        setattr(sys.modules.setdefault(name, ModuleType(name)), function, None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of its own dependencies' old names
         from depth_anything_3 import api
@@ -109,29 +106,14 @@ def build_model(
     return model.to(placement.device)
 
 
-def predict(
-    model: Any,
-    pictures: Sequence[UInt8[np.ndarray, "h w 3"]],
-    process_res: int,
-    cam_from_world: Float64[np.ndarray, "n 4 4"] | None = None,
-    k: Float64[np.ndarray, "n 3 3"] | None = None,
-) -> Any:
-    """Upstream's `Prediction` for pictures of one size. `k` is in their pixels; (0, 0) is the centre of the top-left
-    one.
+def predict(model: Any, pictures: Sequence[UInt8[np.ndarray, "h w 3"]], process_res: int) -> Any:
+    """Upstream's `Prediction` for pictures of one size.
 
     It is seeded, because upstream samples at random to compute quantiles.
     """
     if (torch := sys.modules.get("torch")) is not None:
         torch.manual_seed(_SEED)
-    corner = None if k is None else k + np.array([[0, 0, 0.5], [0, 0, 0.5], [0, 0, 0]])  # (0, 0): upstream's corner
-    return model.inference(
-        list(pictures),
-        extrinsics=None if cam_from_world is None else cam_from_world.astype(np.float32),
-        intrinsics=None if corner is None else corner.astype(np.float32),
-        ref_view_strategy="middle",
-        process_res=process_res,
-        export_kwargs={},
-    )
+    return model.inference(list(pictures), ref_view_strategy="middle", process_res=process_res, export_kwargs={})
 
 
 def _config(api: Any, anyview: str | None, metric: str | None) -> Any:

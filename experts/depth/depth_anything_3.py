@@ -6,7 +6,7 @@ mirrors, moving objects (the views are assumed to show one static scene), rotati
 network alone does not detect sky.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,8 +16,8 @@ import numpy as np
 from jaxtyping import Bool, Float32, Int64
 
 from experts.clip import Clip, Picture
-from experts.depth.da3_prediction import DecodingSettings, decoded, metric_depth, posed_depth, processed_size
-from experts.depth.da3_signals import TrustSettings, checked_between_frames, signals_of
+from experts.depth.da3_prediction import DecodingSettings, decoded, metric_depth, processed_size
+from experts.depth.da3_signals import TrustSettings, signals_of
 from experts.depth.da3_upstream import DEFAULT_VARIANT, PACKAGES, VARIANTS, build_model, predict
 from experts.expert import SetupProblem
 from experts.footage.decoding import DecodingError
@@ -26,7 +26,7 @@ from experts.runtime.batching import ahead
 from experts.runtime.device import Placement, is_out_of_memory
 from experts.runtime.model_expert import ModelExpert, Package
 from experts.runtime.windows import Chain, Joined, WindowSettings, fitting_size, rolling
-from experts.signals import Calibration, CameraPath, Depth, NoEstimate, Scale, Signal, Signals, ValidArea
+from experts.signals import Calibration, Depth, NoEstimate, Scale, Signal, Signals, ValidArea
 
 Shot = tuple[int, Picture]
 """A frame index and its picture at the processed size."""
@@ -94,31 +94,6 @@ class DepthAnything3Expert(ModelExpert):
         metric = self.networks.metric is not None
         return signals_of(joined, clip, frames, metric, self.settings.trust, self.provenance())
 
-    def depth_on_path(self, clip: Clip, path: CameraPath, signals: Signals) -> Depth | NoEstimate:
-        """Depth in the world and unit of known cameras (those of a data set)."""
-        s, rows = self.settings, _evenly(np.flatnonzero(path.registered), self.settings.depth_frames)
-        if self.networks.anyview is None:
-            return NoEstimate(reason="variant takes no camera poses", remedy="use another variant than metric")
-        if path.motion != "general" or len(rows) < 2:
-            return NoEstimate(reason="camera does not translate", detail="the scale of the depth is undetermined")
-        frames, poses = path.frames[rows], dict(zip(path.frames[rows].tolist(), path.world_from_cam[rows], strict=True))
-        k, valid = path.intrinsics.scaled(*self._size(clip)).matrix, self._valid(clip, signals)
-
-        def predict_shots(shots: Sequence[Shot]) -> Any:
-            cam_from_world = np.linalg.inv(np.stack([poses[frame] for frame, _ in shots]))
-            return predict(self.model, [p for _, p in shots], s.process_res, cam_from_world, np.stack([k] * len(shots)))
-
-        def decode(rows: Int64[np.ndarray, "m"], prediction: Any) -> Maps | NoEstimate:
-            centres = np.stack([poses[frame][:3, 3] for frame in frames[rows].tolist()])
-            return posed_depth(prediction, centres, valid, s.decoding)
-
-        maps = self._maps(clip, frames, predict_shots, decode)
-        if isinstance(maps, NoEstimate):
-            return maps
-        z, sigma = maps
-        depth = Depth(frames=frames, z=z, relative_sigma=sigma, scale=path.scale, provenance=self.provenance())
-        return checked_between_frames(depth, path, s.trust)
-
     def _metric_depth(
         self,
         clip: Clip,
@@ -133,9 +108,7 @@ class DepthAnything3Expert(ModelExpert):
             remedy = "give --intrinsics, or use variant base"
             return NoEstimate(reason="focal length not known", detail=detail, remedy=remedy)
         intrinsics, focal_sigma, source = camera
-        frames = _evenly(frames, s.depth_frames)
-        decode = lambda _, prediction: metric_depth(prediction, intrinsics, valid, s.decoding)  # noqa: E731
-        maps = self._maps(clip, frames, self._predict, decode)
+        maps = self._metric_maps(clip, frames := _evenly(frames, s.depth_frames), valid, intrinsics)
         if isinstance(maps, NoEstimate):
             return maps
         z, sigma = maps
@@ -152,23 +125,20 @@ class DepthAnything3Expert(ModelExpert):
             outlier_probability=s.trust.outlier_probability_unconfirmed,
         )
 
-    def _maps(
-        self,
-        clip: Clip,
-        frames: Int64[np.ndarray, "n"],
-        predict_shots: Callable[[Sequence[Shot]], Any],
-        decode: Callable[[Int64[np.ndarray, "m"], Any], Maps | NoEstimate],
+    def _metric_maps(
+        self, clip: Clip, frames: Int64[np.ndarray, "n"], valid: Bool[np.ndarray, "h w"], camera: Intrinsics
     ) -> Maps | NoEstimate:
-        """Depth and σ of frames whose windows need no alignment. Frames of a window without estimate stay unknown."""
+        """Metres and σ. Frames of a window without estimate stay unknown."""
         width, height = self._size(clip)
         z, sigma = (np.full((len(frames), height, width), np.nan, dtype=np.float32) for _ in range(2))
         no_estimate = NoEstimate(reason="only sky")
-        for rows, prediction in self._windows(clip, frames, predict_shots, overlap=0):
-            maps = prediction if isinstance(prediction, NoEstimate) else decode(rows, prediction)
-            if isinstance(maps, NoEstimate):
-                no_estimate = maps
+        for rows, prediction in self._windows(clip, frames, overlap=0):
+            if not isinstance(prediction, NoEstimate):
+                prediction = metric_depth(prediction, camera, valid, self.settings.decoding)
+            if isinstance(prediction, NoEstimate):
+                no_estimate = prediction
             else:
-                z[rows], sigma[rows] = maps
+                z[rows], sigma[rows] = prediction
         return (z, sigma) if np.isfinite(z).any() else no_estimate
 
     def _joined(
@@ -178,7 +148,7 @@ class DepthAnything3Expert(ModelExpert):
         s, count = self.settings, len(frames)
         keep = frozenset(_evenly(np.arange(count), s.depth_frames).tolist())
         chain = Chain(count=count, keep=keep, settings=s.windows)
-        for rows, prediction in self._windows(clip, frames, self._predict, s.windows.overlap):
+        for rows, prediction in self._windows(clip, frames, s.windows.overlap):
             window = prediction if isinstance(prediction, NoEstimate) else decoded(prediction, rows, valid, s.decoding)
             if not chain.add(window):
                 break
@@ -196,9 +166,9 @@ class DepthAnything3Expert(ModelExpert):
             return NoEstimate(reason="only sky", detail="no pixels to scale by")
 
     def _windows(
-        self, clip: Clip, frames: Int64[np.ndarray, "n"], predict_shots: Callable[[Sequence[Shot]], Any], overlap: int
+        self, clip: Clip, frames: Int64[np.ndarray, "n"], overlap: int
     ) -> Iterator[tuple[Int64[np.ndarray, "m"], Any]]:
-        """(rows of `frames`, result of `predict_shots`) per window; frames are decoded ahead.
+        """(rows of `frames`, prediction) per window; frames are decoded ahead.
 
         Raises `SetupProblem` if the smallest window does not fit into memory.
         """
@@ -206,7 +176,7 @@ class DepthAnything3Expert(ModelExpert):
         most = fitting_size(self.placement.free_bytes, size[0] * size[1], s)
         with closing(ahead(_shots(clip, frames, size), depth=most)) as shots:
             try:
-                for first, count, answer in rolling(shots, predict_shots, most, overlap, s.min_frames):
+                for first, count, answer in rolling(shots, self._predict, most, overlap, s.min_frames):
                     yield np.arange(first, first + count), answer
             except Exception as error:
                 if not is_out_of_memory(error):

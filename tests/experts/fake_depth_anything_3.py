@@ -9,7 +9,6 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip, OpeningOptions, Picture
-from experts.depth.da3_pose_align import align_poses_umeyama
 from spatial_engine.rendering import RenderedScene, as_clip
 
 METRIC_FOCAL_PX = 300.0
@@ -49,7 +48,6 @@ class FakeModel:
     """Calls that return wrong values."""
     calls: list[list[int]] = field(default_factory=list)
     """Number of frames of each successful call."""
-    inputs: list[dict[str, Any]] = field(default_factory=list)
 
     def inference(
         self,
@@ -77,7 +75,6 @@ class FakeModel:
         frames = [int(p[0, 0, 0]) + 256 * int(p[0, 0, 1]) for p in image]
         call = len(self.calls)
         self.calls.append(frames)
-        self.inputs.append({"extrinsics": extrinsics, "intrinsics": intrinsics})
         height, width = image[0].shape[:2]
         camera = self.scene.intrinsics.scaled(width, height)
         depth = np.stack([replace(self.scene, intrinsics=camera).depth(f) for f in frames])
@@ -102,22 +99,13 @@ class FakeModel:
             depth, conf = filled(depth, sky), np.where(sky, np.float32(1), conf)
         k = np.array([[camera.fx_px, 0, width / 2], [0, camera.fy_px, height / 2], [0, 0, 1]])
         k[[0, 1], [0, 1]] *= self.focal_factor
-        prediction = Prediction(
+        return Prediction(
             depth=depth.astype(np.float32),
             is_metric=1 if self.kind == "nested" else {},
             conf=conf,
             extrinsics=np.linalg.inv(pose)[:, :3].astype(np.float32),
             intrinsics=np.stack([k] * len(frames)).astype(np.float32),
         )
-        return prediction if extrinsics is None else in_unit_of_cameras(prediction, extrinsics, intrinsics)
-
-
-def in_unit_of_cameras(prediction: Prediction, extrinsics: np.ndarray, intrinsics: np.ndarray | None) -> Prediction:
-    """Upstream with known cameras: depth in their unit; the cameras are returned unchanged."""
-    _, _, scale, _ = align_poses_umeyama(prediction.extrinsics, extrinsics, ransac=True, return_aligned=True)
-    prediction.depth /= np.float32(scale)
-    prediction.extrinsics, prediction.intrinsics = extrinsics[:, :3], intrinsics
-    return prediction
 
 
 def filled(depth: np.ndarray, sky: np.ndarray) -> np.ndarray:

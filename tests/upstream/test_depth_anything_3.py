@@ -21,7 +21,7 @@ from experts.expert import SetupProblem
 from experts.runtime.device import Placement
 from experts.runtime.windows import Window, WindowSettings
 from experts.signals import CameraPath, Depth, NoEstimate
-from spatial_engine.rendering import RenderedScene, as_clip, true_signals
+from spatial_engine.rendering import RenderedScene, as_clip
 from spatial_engine.rendering.rooms import random_room
 
 TINY_METRIC = """
@@ -76,12 +76,12 @@ def experts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Dept
         expert.close()
 
 
-def predicted(expert: DepthAnything3Expert, clip: Clip, count: int, **options: Any) -> Any:
+def predicted(expert: DepthAnything3Expert, clip: Clip, count: int) -> Any:
     size = processed_size(clip.width_px, clip.height_px, SETTINGS.process_res)
     import cv2
 
     pictures = [cv2.resize(picture, size) for _, picture in clip.read(clip.frames[:count].tolist())]
-    return da3_upstream.predict(expert.model, pictures, SETTINGS.process_res, **options)
+    return da3_upstream.predict(expert.model, pictures, SETTINGS.process_res)
 
 
 def test_the_output_of_upstream_is_decoded(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:
@@ -203,25 +203,6 @@ def test_the_metric_variant_needs_a_focal_length(
     assert isinstance(refused, NoEstimate) and refused.reason == "focal length not known"
 
 
-def test_degenerate_known_cameras_are_accepted(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:
-    """Upstream's own alignment by evo fails for each of them."""
-    k = np.stack([clip.options.intrinsics.scaled(112, 84).matrix] * 5) if clip.options.intrinsics else np.zeros(0)
-    for count, step in ((2, 0.3), (5, 0.3), (3, 0.0)):
-        cam_from_world = np.tile(np.eye(4), (count, 1, 1))
-        cam_from_world[:, 0, 3] = -step * np.arange(count)
-        raw = predicted(experts["relative"], clip, count, cam_from_world=cam_from_world, k=k[:count])
-        np.testing.assert_allclose(raw.extrinsics, cam_from_world[:, :3], atol=1e-6)
-        assert np.isfinite(raw.depth).all() and (raw.depth > 0).all()
-
-
-def test_depth_on_known_cameras(experts: dict[str, DepthAnything3Expert], clip: Clip, room: RenderedScene) -> None:
-    path = true_signals(room, clip)["camera_path"]
-    assert isinstance(path, CameraPath)
-    depth = experts["relative"].depth_on_path(clip, path, {})
-    assert isinstance(depth, Depth)
-    assert depth.scale == path.scale and depth.z.shape[1:] == (84, 112)
-
-
 def test_weight_files_are_loaded_into_the_branches(experts: dict[str, DepthAnything3Expert], tmp_path: Path) -> None:
     import torch
     from safetensors.torch import save_file
@@ -270,9 +251,7 @@ import experts.depth.da3_upstream as da3_upstream
 expert = DepthAnything3Expert(variant="relative")
 expert.networks = type(expert.networks)(anyview="da3-small", weights=())
 expert.load("random", device="cpu")
-pictures = [np.zeros((84, 112, 3), dtype=np.uint8)] * 2
-cameras = np.tile(np.eye(4), (2, 1, 1)); cameras[1, 0, 3] = -1
-da3_upstream.predict(expert.model, pictures, 112, cameras, np.tile(np.eye(3) * 100, (2, 1, 1)))
+da3_upstream.predict(expert.model, [np.zeros((84, 112, 3), dtype=np.uint8)] * 2, 112)
 names = {name.partition(".")[0] for name in sys.modules}
 print(sorted(names & {"evo", "moviepy", "gsplat", "open3d", "e3nn", "xformers"}))
 """

@@ -8,7 +8,6 @@ import pytest
 
 from experts.checkpoints.weights import WEIGHTS
 from experts.clip import OpeningOptions
-from experts.depth.da3_pose_align import align_poses_umeyama
 from experts.depth.da3_prediction import DecodingSettings, processed_size
 from experts.depth.da3_upstream import VARIANTS
 from experts.depth.depth_anything_3 import DepthAnything3Expert, DepthAnything3Settings
@@ -18,7 +17,7 @@ from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
 from experts.runtime.windows import WindowSettings
 from experts.signals import Calibration, CameraPath, Depth, NoEstimate, ValidArea
-from spatial_engine.rendering import RenderedScene, camera_paths, true_signals
+from spatial_engine.rendering import RenderedScene, camera_paths
 from spatial_engine.rendering.rooms import random_room
 from tests.experts.fake_depth_anything_3 import FakeModel, NumberedReader, numbered
 
@@ -304,55 +303,6 @@ def test_depth_that_no_frame_confirms_gives_no_estimate(room: RenderedScene) -> 
     results = expert(model, replace(SMALL, max_frames=12))(numbered(room), {})
     assert isinstance(results["camera_path"], CameraPath)
     assert results["depth"].reason == "depth is not confirmed"
-
-
-def test_depth_on_known_cameras(room: RenderedScene) -> None:
-    clip = numbered(room)
-    path = true_signals(room, clip)["camera_path"]
-    assert isinstance(path, CameraPath)
-    for scale in (0.3, 4.0):
-        model = FakeModel(scene=room, kind="anyview", scales=(scale,))
-        depth = expert(model).depth_on_path(clip, path, {})
-        known = np.isfinite(depth.z)
-        assert known.mean() > 0.3 and depth.scale == path.scale and depth.outlier_probability == 0.005
-        np.testing.assert_allclose(depth.z[known], true_depth(room, depth)[known], rtol=1e-3)
-        inputs = model.inputs[0]
-        np.testing.assert_allclose(inputs["extrinsics"], np.linalg.inv(room.world_from_cam), atol=1e-5)
-        np.testing.assert_allclose(inputs["intrinsics"][0][:2, 2], [70, 56])  # upstream counts from the corner
-    for odd in (replace(path, motion="static"), replace(path, registered=np.arange(24) == 3)):
-        assert expert(model).depth_on_path(clip, odd, {}).reason == "camera does not translate"
-    metric = expert(FakeModel(scene=room, kind="metric"))
-    assert metric.depth_on_path(clip, path, {}).reason == "variant takes no camera poses"
-
-
-@pytest.mark.parametrize("kind", ["general", "two", "collinear", "stationary", "one"])
-def test_known_cameras_are_aligned_in_any_configuration(kind: str) -> None:
-    rng = np.random.default_rng(0)
-    count = {"two": 2, "one": 1}.get(kind, 8)
-    estimate = np.tile(np.eye(4), (count, 1, 1))
-    from scipy.spatial.transform import Rotation
-
-    estimate[:, :3, :3] = Rotation.random(count, rng=rng).as_matrix()
-    estimate[:, :3, 3] = rng.normal(size=(count, 3))
-    if kind == "collinear":
-        estimate[:, :3, 3] = np.outer(np.arange(count), [1.0, 2.0, 0.5])
-    if kind == "stationary":
-        estimate[:, :3, 3] = 1.0
-    true = Rotation.random(rng=rng).as_matrix()
-    reference = estimate.copy()
-    reference[:, :3, :3] = true @ estimate[:, :3, :3]
-    reference[:, :3, 3] = 2.5 * estimate[:, :3, 3] @ true.T + [1, 2, 3]
-    to_cam = np.linalg.inv
-    rotation, shift, scale, aligned = align_poses_umeyama(
-        to_cam(reference)[:, :3], to_cam(estimate), return_aligned=True, ransac=True, random_state=42
-    )
-    known = kind not in ("stationary", "one")
-    assert scale == pytest.approx(2.5 if known else 1.0)
-    np.testing.assert_allclose(rotation, true, atol=1e-8)
-    np.testing.assert_allclose(aligned, to_cam(reference), atol=1e-6)
-    assert len(align_poses_umeyama(to_cam(reference)[:, :3], to_cam(estimate))) == 3
-    if known:
-        np.testing.assert_allclose(shift, [1, 2, 3], atol=1e-6)
 
 
 def test_frames_of_another_size_are_refused(room: RenderedScene) -> None:
