@@ -1,5 +1,6 @@
-"""Questions per second on one core: one template at a time on exact signals, gated, before words and pictures are made.
-`--beside FOLDER`: a checkout of another commit, measured by turns with this one.
+"""Questions per second on one core: one template at a time on exact signals, gated, before words and pictures are made;
+then all templates from the store to the audit (`benchmarks.end_to_end`). `--beside FOLDER`: a checkout of another
+commit, whose templates are measured by turns with these.
 
     python -m benchmarks.generate [--beside FOLDER]
 """
@@ -56,14 +57,18 @@ print(json.dumps(found))
 
 def measured(tree: Path) -> dict[str, tuple[int, float]]:
     """Questions and seconds by template and number of facts, with the code in `tree`, on one core."""
+    printed = _printed(tree, "-c", _MEASURE, json.dumps([_TEMPLATES, _COUNTS]))
+    return {name: (int(number), float(seconds)) for name, (number, seconds) in json.loads(printed).items()}
+
+
+def _printed(tree: Path, *words: str) -> str:
     environment = {**os.environ, "PYTHONPATH": str(tree), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    words = [sys.executable, "-c", _MEASURE, json.dumps([_TEMPLATES, _COUNTS])]
-    done = subprocess.run(words, cwd=tree, env=environment, capture_output=True, text=True, check=True)
-    return {name: (int(number), float(seconds)) for name, (number, seconds) in json.loads(done.stdout).items()}
+    done = subprocess.run([sys.executable, *words], cwd=tree, env=environment, stdout=subprocess.PIPE, check=True)
+    return done.stdout.decode()
 
 
 def main() -> None:
-    """Prints one line per template: the best of several rounds."""
+    """Prints one line per template, the best of several rounds; then what whole clips cost."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--beside", type=Path, help="checkout of another commit")
     beside = parser.parse_args().beside
@@ -74,6 +79,7 @@ def main() -> None:
         rates = [max(found[k][name][0] / found[k][name][1] for found in rounds) for k in range(len(trees))]
         ratio = f"{rates[0] / rates[1]:10.1f} times" if beside and rates[1] else ""
         print(f"{name:24}" + "".join(f"{rate:18.0f}" for rate in rates) + ratio)
+    print(_printed(trees[0], "-m", "benchmarks.end_to_end"), end="")
 
 
 if __name__ == "__main__":

@@ -188,7 +188,8 @@ def _licences(questions: Iterable[Question]) -> dict[str, Json]:
 def _experts(questions: Iterable[Question]) -> list[Json]:
     """Every expert whose signals an answer uses, once per version, with its licences."""
     names = ("expert", "version", "code_licence", "weights_sha256", "weights_licence", "commercial_ok")
-    found = {tuple(record.get(name) for name in names) for question in questions for record in question.provenance}
+    shared = {id(question.provenance): question.provenance for question in questions}.values()
+    found = {tuple(record.get(name) for name in names) for provenance in shared for record in provenance}
     return [dict(zip(names, expert, strict=True)) for expert in sorted(found, key=str)]
 
 

@@ -1,8 +1,9 @@
 """Writes a data set: balances the questions, renders the media, audits. It is written whole or not at all."""
 
+import gc
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -62,7 +63,7 @@ def write_dataset(
     replaces questions only with `allow_empty`.
     """
     path, clips = Path(path), sorted(clips, key=lambda clip: clip.clip_id)
-    with dataset_folder(path, allow_empty=allow_empty) as folder:
+    with dataset_folder(path, allow_empty=allow_empty) as folder, collector_paused():
         (folder / "media").mkdir()
         questions, dropped = _finish(clips, open_clip, seed, balancing, folder / "media", state_tolerance)
         write_questions(folder, questions)
@@ -78,6 +79,18 @@ def write_dataset(
         write_json(folder / "audit.json", record)
         (folder / "README.md").write_bytes(card(record, path.name).encode("utf-8", "replace"))
     return Dataset(path)
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Python searches for no cycles meanwhile: among many new records that takes as long as making them."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _finish(
@@ -100,7 +113,7 @@ def _finish(
         readable = [one for one in asked if _is_readable(one, opened)]
         diagonals_px = {id: float(np.hypot(clip.width_px, clip.height_px)) for id, clip in opened.items()}
         balanced = balance(readable, diagonals_px, seed, balancing)
-        questions, drafts, faulty = _in_words(balanced.arranged, opened, seed, state_tolerance)
+        questions, drafts, faulty = in_words(balanced.arranged, opened, seed, state_tolerance)
         unreadable = _draw(drafts, opened, folder)
         if not faulty and not unreadable:
             break
@@ -114,8 +127,8 @@ def _finish(
     return questions, [*balanced.dropped, *refused, *(_dropped(one, UNREADABLE, len(one)) for one in lost)]
 
 
-def _in_words(
-    arranged: Iterable[Arranged], opened: Mapping[str, Clip], seed: int, state_tolerance: bool
+def in_words(
+    arranged: Iterable[Arranged], opened: Mapping[str, Clip], seed: int, state_tolerance: bool = False
 ) -> tuple[list[Question], list[Draft], list[tuple[Arranged, str]]]:
     """The questions and their drafts; those whose template fails, with the reason."""
     questions, drafts, faulty, choose = [], [], [], even_choice(seed)

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import chain, product
 from pathlib import Path
 
 import numpy as np
@@ -99,13 +100,12 @@ def near_duplicates(questions: Sequence[Question], same: SamePicture) -> list[tu
         asked[question.template, question.format, len(photos[n]), first].append(n)
     pairs = []
     for (template, form, count, first), members in asked.items():
-        for other in same(first) if count else {first}:
-            for n in members:
-                pairs += [
-                    (n, m)
-                    for m in asked.get((template, form, count, other), ())
-                    if n < m and _same_photos(photos[n], photos[m], same) and same_answer(questions[n], questions[m])
-                ]
+        others = [asked.get((template, form, count, other), ()) for other in (same(first) if count else {first})]
+        pairs += [
+            (n, m)
+            for n, m in product(members, chain.from_iterable(others))
+            if n < m and _same_photos(photos[n], photos[m], same) and same_answer(questions[n], questions[m])
+        ]
     return sorted(pairs)
 
 
