@@ -81,7 +81,7 @@ class PointMoves(_Motion):
 
     name: str = "point_moves"
     formats: tuple[FormatName, ...] = ("yes_no",)
-    marks: ClassVar[tuple[str, ...]] = ("A",)
+    marks: ClassVar[tuple[str, ...]] = ("P",)
     inside_px: float = INSIDE_PX
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Facts:

@@ -167,7 +167,7 @@ class RangeMetres(Template):
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """One mark in one photo."""
-        return Phrasing(media=(Photo.marked(fact["frame"], {"A": fact["a_px"]}),))
+        return Phrasing(media=(Photo.marked(fact["frame"], {"P": fact["a_px"]}),))
 
     def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:
         """One corner."""

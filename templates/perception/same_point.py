@@ -134,7 +134,7 @@ class SamePoint(Template):
         """A mark in photo 1; in photo 2 four numbered marks, or none."""
         assert offer is not None
         numbered = {str(k): xy_px for k, xy_px in enumerate(offer.values(0), start=1)}
-        media = (Photo.marked(fact["frame_a"], {"A": fact["a_px"]}), Photo.marked(fact["frame_b"], numbered))
+        media = (Photo.marked(fact["frame_a"], {"P": fact["a_px"]}), Photo.marked(fact["frame_b"], numbered))
         return Phrasing(media=media, values=dict(zip(("width", "height"), fact["size"], strict=True)))
 
     def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:

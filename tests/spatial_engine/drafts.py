@@ -164,7 +164,7 @@ class OfSpot(Small):
 
     def phrase(self, format, fact, answer, offer):
         first, second = fact["frames"]
-        return Phrasing(media=(Photo(frame=first, marks=(mark("A", fact["a_px"]),)), Photo(frame=second)))
+        return Phrasing(media=(Photo(frame=first, marks=(mark("P", fact["a_px"]),)), Photo(frame=second)))
 
 
 class Moves(OfSpot):

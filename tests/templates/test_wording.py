@@ -31,7 +31,7 @@ ABOVE, ABOVE_1 = (r"\babove\b", r"\bmaps?\b"), (r"\babove the camera of photo 1\
 NAMED = {
     "range_ratio choice": (r"\bcamera\b", r"\bpoints?\b|\bmarked\b"),
     "range_ratio numeric": (r"\bcamera\b", r"\bpoint 1\b", r"\bpoint 2\b"),
-    "range_metres numeric": (r"\bcamera\b", r"\b(point|marked) A\b", METRES),
+    "range_metres numeric": (r"\bcamera\b", r"\b(point|marked) P\b", METRES),
     "camera_tilt choice": (r"\bcamera\b|\blook(ing)?\b", LEVEL),
     "camera_tilt json.roll_pitch": ROLL_PITCH,
     "camera_tilt json.roll_pitch_vfov": (*ROLL_PITCH, r"\bvertical field of view\b"),
@@ -41,10 +41,10 @@ NAMED = {
         *FIRST_LAST,
         r"\b(seen (in|from)|viewpoint of|camera of|as it was for) the first",
     ),
-    "point_moves yes_no": (*MOVES, r"\b(point|marked) A\b"),
+    "point_moves yes_no": (*MOVES, r"\b(point|marked) P\b"),
     "which_moves choice": (*MOVES, r"\bpoints?\b"),
-    "same_point choice": (*BOTH, r"\bA\b", r"\bpoint|\bnumber"),
-    "same_point point": (*BOTH, r"\bA\b", r"\{width\} × \{height\} pixels"),
+    "same_point choice": (*BOTH, r"\bP\b", r"\bpoint|\bnumber"),
+    "same_point point": (*BOTH, r"\bP\b", r"\{width\} × \{height\} pixels"),
     "place_direction choice": FROM_2,
     "place_direction numeric": (*FROM_2, DEGREES),
     "path_map choice.floor": ABOVE,
@@ -65,9 +65,10 @@ NAMED = {
 """What every prompt of a key names: its photos and points, the frame in which the answer holds, its unit."""
 
 LEFT_OUT = re.compile(
-    r"\b(images?|pictures?|frames?|videos?|clips?|shots?)\b|±|\btoleran|\bcounts? as\b", re.IGNORECASE
+    r"\b(images?|pictures?|frames?|videos?|clips?|shots?)\b|±|\btoleran|\bcounts? as\b|\b(point|marked) [A-H]\b",
+    re.IGNORECASE,
 )
-"""Other names of photos, and the tolerance."""
+"""Other names of photos, the tolerance, and marks that are letters of options."""
 
 STILTED = re.compile(
     r"""

@@ -21,7 +21,7 @@ def showing(base: Question, *frames: int, marks: tuple[tuple[float, float], ...]
     """The question about photos of these frames, the first of them marked."""
     template = {"kind": "frames", "path": "", "frame_size_px": [320, 240]}
     media: list[dict[str, Any]] = [{**template, "id": str(f), "frames": [f], "marks": []} for f in frames]
-    media[0]["marks"] = [{"text": "A", "xy_px": list(xy)} for xy in marks]
+    media[0]["marks"] = [{"text": "P", "xy_px": list(xy)} for xy in marks]
     return replace(base, media=media)
 
 

@@ -29,7 +29,7 @@ def test_moving_and_static_points_are_asked_and_right() -> None:
         assert draft.answer.text == worlds.written(draft) == word  # type: ignore[attr-defined]
         assert verdict(MOVES, "yes_no", dict(draft.fact), draft.answer, truth) is True
         first, *rest = draft.media
-        assert [m.text for m in first.marks] == ["A"] and not any(photo.marks for photo in rest)
+        assert [m.text for m in first.marks] == ["P"] and not any(photo.marks for photo in rest)
         assert [photo.frame for photo in draft.media] == sorted(draft.fact["frames"])
         words.add(word)
     assert words == {"yes", "no"} and len(found) >= 8

@@ -61,7 +61,7 @@ def test_a_point_outside_the_photo_is_asked_like_one_inside() -> None:
         first, second = draft.media
         assert isinstance(first, Photo) and isinstance(second, Photo)
         marks = np.array([mark.xy_px for mark in second.marks])
-        assert len(first.marks) == 1 and len(marks) == 4
+        assert [mark.text for mark in first.marks] == ["P"] and len(marks) == 4
         assert (np.abs(marks - draft.fact["decoy_px"]).max(axis=1) < 0.2).sum() == 1
         assert draft.evidence["outside_px"] >= 0.06 * 800 and draft.evidence["outside_sigma_px"] > 0
 
