@@ -95,8 +95,7 @@ class Numbers(Answer):
         own, theirs = ([numbers.names.index(name) for name in names] for numbers in (self, truth))
         triples = zip(self.value[own], truth.value[theirs], listed(self.periods[own]), strict=True)
         error = [float(signed_difference(*three)) for three in triples]
-        sigma = np.hypot(self.sigma[own], truth.sigma[theirs])
-        return by_name(names, error), by_name(names, sigma)
+        return by_name(names, error), by_name(names, np.hypot(self.sigma[own], truth.sigma[theirs]))
 
     def repeats(self, other: "Numbers") -> Bool[np.ndarray, "*n"]:
         """The same numbers, within the tolerances."""
@@ -112,16 +111,15 @@ class Numbers(Answer):
     def to_json(self) -> Recorded:
         """One number, or an object of numbers by name. Parameters of the score are the name of a single number, the
         period (by name if they differ), and the units by name if they differ."""
-        value, sigma, tolerance = (self._by_name(listed(part)) for part in (self.value, self.sigma, self.tolerance))
         periods, mixed = listed(self.periods), len(set(self.units)) > 1
         params: dict[str, Json] = {"units": self._by_name([*self.units])} if mixed else {}
         if any(periods):
             params["period"] = periods[0] if len(set(periods)) == 1 else self._by_name([*periods])
         return Recorded(
-            value=value,
+            value=self._by_name(listed(self.value)),
             answer=self._by_name([self._rounded(number) for number in self.value.tolist()]),
-            sigma=sigma,
-            tolerance=tolerance,
+            sigma=self._by_name(listed(self.sigma)),
+            tolerance=self._by_name(listed(self.tolerance)),
             unit="" if mixed else self.units[0],
             scorer_params=params if len(self.names) > 1 else {"name": self.names[0], **params},
         )
@@ -262,9 +260,7 @@ class NumbersByName(Format):
         if question.ability != "L1/Orientation/Gravity":
             return super().official(question)
         if set(question.answer) != set(_GRAVITY):
-            raise UnscorableError(
-                "the gravity score needs roll, pitch and vfov, and one of them is not known well enough"
-            )
+            raise UnscorableError("the gravity score needs roll, pitch and vfov; one of them is not known well enough")
         hint = {f"{name}_unc": float(question.sigma[name]) for name in _GRAVITY}
         return OfficialMetric("gravityeval", json.dumps({name: question.answer[name] for name in _GRAVITY}), hint)
 

@@ -89,3 +89,11 @@ def test_none_is_undecided_for_one_reason(count: int) -> None:
     none = Measured.none(count, "no path", components=2)
     assert none.why.tolist() == ["no path"] * count and none.value.shape == (count, 2)
     assert joined(none, none).why.tolist() == none.why.tolist()
+
+
+def test_labels_are_answers_and_measurements_without_them_are_none() -> None:
+    label = measured().as_label()
+    np.testing.assert_array_equal(label.text, ["up", "down", ""])
+    np.testing.assert_array_equal(label.outlier_probability, [0.02, 0.003, 0.5])
+    with pytest.raises(ValueError, match="no label"):
+        measured(label=None).as_label()
