@@ -169,7 +169,7 @@ class Answer(ABC):
     @cached_property
     def _columns(self) -> dict[str, np.ndarray]:
         """The fields with a row for each answer of a stack: they have more dimensions than those of one answer."""
-        given = {f.name: (_dimensions(f.type), getattr(self, f.name)) for f in fields(self)}
+        given = {name: (own, getattr(self, name)) for name, own in _dimensions(type(self)).items()}
         return {
             name: np.asarray(part) for name, (own, part) in given.items() if own is not None and np.ndim(part) > own
         }
@@ -180,7 +180,7 @@ def stacked(answers: Sequence[AnswerType]) -> AnswerType:
     end in NaN; whole numbers become floats."""
     first = answers[0]
     parts = {f.name: [getattr(answer, f.name) for answer in answers] for f in fields(first)}
-    own = {f.name: _dimensions(f.type) for f in fields(first)}
+    own = _dimensions(type(first))
     columns = {name: each for name, each in parts.items() if each[0] is not None and np.ndim(each[0]) == own[name]}
     return replace(first, **{name: np.stack(_padded(each)) for name, each in columns.items()})
 
@@ -198,9 +198,13 @@ def _padded(parts: Sequence[Any]) -> list[np.ndarray]:
 
 
 @cache
-def _dimensions(annotation: Any) -> int | None:
-    """Number of dimensions of a column in one answer, by its annotation: 0 for `Rows`, 1 for
+def _dimensions(kind: type) -> Mapping[str, int | None]:
+    """Number of dimensions of each field in one answer of a type, by its annotation: 0 for `Rows`, 1 for
     `Float[np.ndarray, "*n d"]`. None for a field that is no column."""
+    return {field.name: _dimensions_of(field.type) for field in fields(kind)}
+
+
+def _dimensions_of(annotation: Any) -> int | None:
     for part in (annotation, *get_args(annotation)):
         if part is np.ndarray:
             return 0

@@ -34,9 +34,9 @@ def intervals(
         return np.empty((0, photos), dtype=np.int64)
     ends = np.sort(rng.integers(len(frames), size=(4 * count, 2)), axis=1)
     ends = ends[ends[:, 1] - ends[:, 0] >= shortest - 1]
+    ends = ends[np.sort(np.unique(ends @ [len(frames), 1], return_index=True)[1])]
     rows = np.linspace(ends[:, 0], ends[:, 1], photos, axis=1).round().astype(np.int64)
     follows = shared_views(scene, frames).mutual[rows[:, :-1], rows[:, 1:]] | (rows[:, :-1] == rows[:, 1:])
-    rows = rows[follows.all(axis=1)]
-    rows = rows[np.sort(np.unique(rows, axis=0, return_index=True)[1])][:count]
+    rows = rows[follows.all(axis=1)][:count]
     repeated = np.diff(rows, axis=1, prepend=-1) == 0
     return np.append(frames, -1)[np.sort(np.where(repeated, len(frames), rows), axis=1)]
