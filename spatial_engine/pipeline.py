@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from spatial_engine.annotation.annotate_all import annotate_all, prepared
-from spatial_engine.annotation.opening import find, open_all
+from spatial_engine.annotation.opening import find, keep_sequences, open_all
 from spatial_engine.annotation.overview import Plan, overview
 from spatial_engine.atomic_file import one_writer
 from spatial_engine.dataset.asking import AskClip, ask_all
@@ -13,6 +13,7 @@ from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.errors import interruptible
 from spatial_engine.options import AnnotateOptions, GenerateOptions, RunOptions, StrPath, chosen
 from spatial_engine.progress import Progress, Silent
+from spatial_engine.sequences import Sequence, truth_at
 from spatial_engine.sources import clip_from_json
 from spatial_engine.store.store import Store, create_store, open_store
 
@@ -41,12 +42,18 @@ def annotate(
         StoreError: `store` is something else, or of another version.
         Interrupted: Ctrl-C; what was done is kept.
     """
-    progress, options = progress or Silent(), chosen(AnnotateOptions, options, fields)
+    progress, options, place = progress or Silent(), chosen(AnnotateOptions, options, fields), Path(footage)
+    sequences: tuple[Sequence, ...] = ()
+    if options.truth:
+        sequences, options = truth_at(place, options)
     task = prepared(store, options, progress)
-    found = find(Path(footage), options, progress)
+    found = None if sequences else find(place, options, progress)
     target = create_store(store)
     with interruptible():
-        clips = open_all(found, Path(footage), target, options, progress)
+        if found is None:
+            clips = keep_sequences(sequences, place, target)
+        else:
+            clips = open_all(found, place, target, options, progress)
         annotate_all(clips, task, target, options, progress)
     return target
 

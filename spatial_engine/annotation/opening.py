@@ -9,6 +9,7 @@ from spatial_engine.annotation.executor import Crashed, run
 from spatial_engine.errors import SpatialEngineError, UsageError
 from spatial_engine.options import AnnotateOptions, OpenOptions, chosen
 from spatial_engine.progress import Progress, counted
+from spatial_engine.sequences import Sequence as TrueSequence
 from spatial_engine.sources import (
     ClipError,
     Footage,
@@ -117,6 +118,17 @@ def open_all(found: Found, root: Path, store: Store, options: AnnotateOptions, p
         if record.path not in results | broken and Path(record.path).is_relative_to(root.absolute()):
             store.forget_footage(record.path)
     return [clips[clip_id] for clip_id in sorted(clips)]
+
+
+def keep_sequences(sequences: Sequence[TrueSequence], root: Path, store: Store) -> list[Clip]:
+    """The clips of a data set's sequences, by id; records which belong to one scene."""
+    of_scene: dict[str, list[str]] = {}
+    for one in sequences:
+        name = one.clip.name if one.manifest.stills else one.manifest.name
+        of_scene.setdefault(name, []).append(one.clip.id)
+    for name, ids in of_scene.items():
+        store.write_footage(FootageRecord(path=str(root.absolute() / name), name=name, clips=tuple(ids)))
+    return sorted((one.clip for one in sequences), key=lambda clip: clip.id)
 
 
 def _opening_outcome(result: Opened | ClipError | Crashed) -> str:

@@ -6,12 +6,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from experts.clip import Clip
 from spatial_engine.annotation.annotate_all import measured_calls
 from spatial_engine.annotation.forecast import GUESSED_FRAMES, Forecast
 from spatial_engine.annotation.opening import find
 from spatial_engine.annotation.plan import Step, choose_experts, left_out, steps
 from spatial_engine.options import AnnotateOptions, OpenOptions, chosen
 from spatial_engine.progress import Progress
+from spatial_engine.sequences import truth_at
 from spatial_engine.sources.clip_options import clip_options
 from spatial_engine.sources.extent import Extent, extent
 from spatial_engine.store.ledger import Ledger
@@ -63,12 +67,11 @@ class Plan:
 
 def overview(footage: Path, store: Path, options: AnnotateOptions, progress: Progress) -> Plan:
     """The plan of a run. Decodes no frames and writes nothing. Raises `UsageError` as the run would."""
-    found, opening = find(footage, options, progress), chosen(OpenOptions, options)
-    of_clips = clip_options(footage, opening)
-    planned = []
-    for each in found.taken:
-        named, its_options = of_clips.apply(each, opening)
-        planned.append(PlannedFootage(name=named.name, extent=extent(each, its_options), own_options=of_clips.of(each)))
+    if options.truth:
+        sequences, options = truth_at(footage, options)
+        planned, clip_file = [_planned(one.clip) for one in sequences], None
+    else:
+        planned, clip_file = _found(footage, options, progress)
     known = open_store(store) if (store / "store.json").is_file() else None
     ledger = Ledger.open(known) if known else None
     forecast = Forecast(measured_calls(known, ledger) if known and ledger else ())
@@ -85,7 +88,7 @@ def overview(footage: Path, store: Path, options: AnnotateOptions, progress: Pro
     place = next(parent for parent in (store.absolute(), *store.absolute().parents) if parent.exists())
     return Plan(
         footage=tuple(planned),
-        clip_file=of_clips.path,
+        clip_file=clip_file,
         steps=tuple(
             replace(step, seconds=None if step.seconds is None else forecast.seconds(step.expert.name, mean_frames))
             for step in planned_steps
@@ -96,3 +99,18 @@ def overview(footage: Path, store: Path, options: AnnotateOptions, progress: Pro
         free_bytes=shutil.disk_usage(place).free,
         store=store,
     )
+
+
+def _planned(clip: Clip) -> PlannedFootage:
+    length = Extent(frames=len(clip.frames), seconds=None if clip.times_s is None else float(np.ptp(clip.times_s)))
+    return PlannedFootage(name=clip.name, extent=length, own_options={})
+
+
+def _found(footage: Path, options: AnnotateOptions, progress: Progress) -> tuple[list[PlannedFootage], Path | None]:
+    """The footage at a path, and the file with options of its clips."""
+    found, opening, planned = find(footage, options, progress), chosen(OpenOptions, options), []
+    of_clips = clip_options(footage, opening)
+    for each in found.taken:
+        named, its_options = of_clips.apply(each, opening)
+        planned.append(PlannedFootage(name=named.name, extent=extent(each, its_options), own_options=of_clips.of(each)))
+    return planned, of_clips.path

@@ -3,6 +3,7 @@
     RunOptions
     ├── AnnotateOptions           retry_failed
     │   ├── OpenOptions           how footage becomes clips
+    │   ├── TruthOptions          whether it has ground truth
     │   └── ExpertOptions         which experts run
     │       ├── ModelOptions      where models run
     │       │   └── FetchOptions  which licences are accepted
@@ -22,6 +23,7 @@ from spatial_engine.options.commands import AnnotateOptions, GenerateOptions, Ru
 from spatial_engine.options.evaluation import JudgeOptions, Prices, RequestOptions, Server
 from spatial_engine.options.models import ExpertOptions, FetchOptions, ModelOptions, WeightsFolder
 from spatial_engine.options.opening import MIN_SIDE_PX, OpenOptions
+from spatial_engine.options.truth import TruthOptions
 
 __all__ = [
     "MIN_SIDE_PX",
@@ -38,6 +40,7 @@ __all__ = [
     "RunOptions",
     "Server",
     "StrPath",
+    "TruthOptions",
     "WeightsFolder",
     "WorkerOptions",
     "chosen",

@@ -3,5 +3,6 @@
 from spatial_engine.sequences.findings import Finding
 from spatial_engine.sequences.opening import open_sequence
 from spatial_engine.sequences.sequence import Sequence
+from spatial_engine.sequences.truth_expert import GroundTruth, truth_at
 
-__all__ = ["Finding", "Sequence", "open_sequence"]
+__all__ = ["Finding", "GroundTruth", "Sequence", "open_sequence", "truth_at"]

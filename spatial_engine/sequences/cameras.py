@@ -3,10 +3,11 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float64, Int64
 
 from experts.intrinsics import Intrinsics
 from spatial_engine.errors import UsageError
@@ -193,10 +194,15 @@ class Fisheye624:
         rays = np.stack([(x - camera.cx) / camera.fx, (y - camera.cy) / camera.fy, np.ones(x.shape)], axis=-1)
         column, row = np.moveaxis(np.rint(self.project(rays)).astype(int), -1, 0)
 
-        def look_up(path: Path) -> np.ndarray:
-            seen = read(path)
-            inside = (row >= 0) & (row < seen.shape[0]) & (column >= 0) & (column < seen.shape[1])
-            found = seen[np.clip(row, 0, seen.shape[0] - 1), np.clip(column, 0, seen.shape[1] - 1)]
-            return np.where(inside, found, 0)
+        return partial(_looked_up, read, row, column)
 
-        return look_up
+
+
+def _looked_up(
+    read: Callable[[Path], np.ndarray], row: Int64[np.ndarray, "h w"], column: Int64[np.ndarray, "h w"], path: Path
+) -> np.ndarray:
+    """The values of a map at these places; 0 outside of it."""
+    seen = read(path)
+    inside = (row >= 0) & (row < seen.shape[0]) & (column >= 0) & (column < seen.shape[1])
+    found = seen[np.clip(row, 0, seen.shape[0] - 1), np.clip(column, 0, seen.shape[1] - 1)]
+    return np.where(inside, found, 0)

@@ -1,5 +1,6 @@
 """Ground truth of a data set as signals: their provenance is the data set, their σ are those of its manifest."""
 
+import re
 from collections.abc import Sequence as Items
 from dataclasses import dataclass, replace
 
@@ -15,6 +16,8 @@ from spatial_engine.sequences.known_objects import KnownObjects
 from spatial_engine.sequences.manifest import Camera, Manifest, Poses
 
 _STILL = 1e-6
+_COMMERCIAL = re.compile(r"(apache|bsd|cc0|cc[ -]by|mit\b|public domain)", re.IGNORECASE)
+"""Licences of data sets that are known to allow commercial use; any other one counts as if it did not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +60,14 @@ class Truth:
 
     @property
     def provenance(self) -> Provenance:
-        """The data set."""
-        return Provenance(expert=self.manifest.name, version=self.manifest.truth)
+        """The data set, with its licence."""
+        licence = self.manifest.licence
+        return Provenance(
+            expert=self.manifest.name,
+            version=self.manifest.truth,
+            code_licence=licence,
+            commercial_ok=bool(_COMMERCIAL.match(licence)) and "NC" not in licence.upper(),
+        )
 
     @property
     def scale(self) -> Scale:

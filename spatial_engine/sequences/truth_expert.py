@@ -1,0 +1,133 @@
+"""Ground truth in the place of experts: its signals are stored, resumed and licensed as theirs are."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int64
+
+from experts.clip import Clip
+from experts.expert import WeightFreeExpert
+from experts.signals import CameraPath, Gravity, NoEstimate, Signal, Signals
+from spatial_engine.errors import UsageError
+from spatial_engine.options import AnnotateOptions, OpenOptions, words
+from spatial_engine.sequences.opening import open_sequence
+from spatial_engine.sequences.sequence import Sequence as TrueSequence
+from spatial_engine.sequences.truth import Truth
+from templates.scene.marks import spread_frames
+
+BESIDE = ("valid_area", "klt")
+"""Experts that run beside ground truth by default: they find the moving points that no data set states."""
+_STATED_BY_MANIFEST = ("images", "fps", "start", "end", "clips", "crop", "intrinsics")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TruthSettings:
+    """What the signals depend on."""
+
+    digest: str
+    """Of manifests, poses, cameras and boxes; of depth images and masks: name, size and time of change."""
+
+
+class GroundTruth(WeightFreeExpert):
+    """The ground truth of a data set's sequences: camera path, depth, gravity and objects, as far as it has them.
+
+    Frames in which the pictures contradict the truth carry none.
+    """
+
+    name, version = "ground_truth", "1"
+    needs: frozenset[str] = frozenset()
+    options = frozenset({"max_keyframes"})
+    """Depth and objects are those of at most so many frames, evenly spread."""
+    seconds_per_clip = 5.0
+
+    def __init__(self, sequences: Sequence[TrueSequence]) -> None:
+        self.sequences = {sequence.clip.id: sequence for sequence in sequences}
+        self.provides = frozenset[str]().union(*(_stated(one.truth) for one in sequences))
+        self.settings = TruthSettings(digest=_digest([(one.clip.id, one.truth) for one in sequences]).hex()[:16])
+        self.code_licence = "; ".join(sorted({one.manifest.licence for one in sequences}))
+
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
+        """The truth of the clip's frames."""
+        sequence = self.sequences[clip.id]
+        truth, unsound = sequence.truth, np.array(sorted(sequence.unsound), dtype=np.int64)
+        sound = np.setdiff1d(clip.frames, unsound)
+        if not len(sound):
+            contradicted = "; ".join(finding.what for finding in sequence.findings if finding.severe)
+            none = NoEstimate(reason="the pictures contradict the ground truth", detail=contradicted)
+            return dict.fromkeys(self.provides, none)
+        dense = sound[[truth.depth is None or truth.depth.has(frame) for frame in sound.tolist()]]
+        found = truth.signals(clip, spread_frames(dense, clip.options.max_keyframes))
+        absent = NoEstimate(reason="the data set does not state it for this clip")
+        return {name: _without(found[name], unsound) if name in found else absent for name in self.provides}
+
+
+def truth_at(footage: Path, options: AnnotateOptions) -> tuple[tuple[TrueSequence, ...], AnnotateOptions]:
+    """The sequences that the options name, with clips as the options want them; and the options with `GroundTruth` as
+    the first expert. Raises `UsageError` also for options that a manifest states."""
+    default = OpenOptions()
+    if given := [name for name in _STATED_BY_MANIFEST if getattr(options, name) != getattr(default, name)]:
+        raise UsageError(
+            f"--{given[0]} beside --truth", "the data set's sequence.yaml states it: leave it out, or write a manifest"
+        )
+    manifest = None if options.manifest is None else Path(options.manifest)
+    opened = open_sequence(footage, preset=options.preset, manifest=manifest, only=options.only)
+    sequences = tuple(replace(one, clip=_as_wanted(one.clip, options)) for one in opened)
+    return sequences, replace(options, experts=[GroundTruth(sequences), *(words(options.experts) or BESIDE)])
+
+
+def _as_wanted(clip: Clip, options: AnnotateOptions) -> Clip:
+    sized = clip.with_options(max_side_px=options.max_side, max_keyframes=options.max_keyframes)
+    return sized if options.licence == OpenOptions().licence else replace(sized, licence=options.licence)
+
+
+def _stated(truth: Truth) -> set[str]:
+    """The signals that the truth has for some clip."""
+    has_path = truth.world_from_cam is not None and truth.camera is not None
+    has = {
+        "camera_path": has_path,
+        "gravity": has_path and truth.manifest.gravity is not None,
+        "depth": truth.depth is not None and truth.depth.stated.registered,
+        "objects": truth.objects is not None and bool(truth.objects.labels),
+    }
+    return {name for name, is_there in has.items() if is_there}
+
+
+def _without(signal: Signal, unsound: Int64[np.ndarray, "u"]) -> Signal:
+    """The camera path without the poses of these frames; gravity without the frames."""
+    if isinstance(signal, CameraPath):
+        lost = np.isin(signal.frames, unsound)
+        poses = np.where(lost[:, None, None], np.nan, signal.world_from_cam)
+        return replace(signal, world_from_cam=poses, registered=signal.registered & ~lost)
+    if isinstance(signal, Gravity):
+        kept = ~np.isin(signal.frames, unsound)
+        parts = {name: getattr(signal, name)[kept] for name in ("frames", "up_cam", "sigma_rad")}
+        return replace(signal, **parts)
+    return signal
+
+
+def _digest(value: Any) -> bytes:
+    """Of everything that a value holds; of a file its name, size and time of change."""
+    match value:
+        case np.ndarray():
+            parts = [str(value.shape).encode(), np.ascontiguousarray(value).tobytes()]
+        case Path():
+            known = value.stat() if value.exists() else None
+            parts = [repr((value.name, known and (known.st_size, known.st_mtime_ns))).encode()]
+        case Mapping():
+            parts = [_digest(item) for item in value.items()]
+        case list() | tuple():
+            parts = [_digest(item) for item in value]
+        case _ if is_dataclass(value):
+            parts = [_digest(getattr(value, field.name)) for field in fields(value)]
+        case partial():
+            parts = [_digest([value.func, *value.args])]
+        case _ if callable(value):
+            parts = [value.__qualname__.encode()]
+        case _:
+            parts = [repr(value).encode()]
+    return sha256(b"".join(sha256(part).digest() for part in parts)).digest()

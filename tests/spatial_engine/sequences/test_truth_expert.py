@@ -1,0 +1,116 @@
+"""`annotate --truth`: what a data set knows is stored, resumed and asked about like the signals of experts."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import spatial_engine as se
+from experts.signals import CameraPath, Gravity, NoEstimate
+from spatial_engine.cli.main import app
+from spatial_engine.errors import UsageError
+from spatial_engine.rendering.truth import true_signals
+from spatial_engine.sequences import GroundTruth, open_sequence
+from spatial_engine.sequences.findings import Finding
+from spatial_engine.sources import clip_from_json
+from templates.registry import create_templates
+from templates.scene.scenes import scenes_of
+from templates.truth import judge
+from tests.spatial_engine.sequences import layouts
+from tests.spatial_engine.sequences.test_presets import scene_for
+
+SIX = {
+    "tum": {"range_metres", "navigate"},
+    "scannet": {"range_metres", "camera_turn"},
+    "arkitscenes": {"range_metres", "camera_tilt"},
+    "matterport3d": {"same_point", "range_ratio"},
+    "kitti-odometry": {"camera_turn", "place_direction"},
+    "tartanair": {"range_metres"},
+}
+"""Layouts, and templates that their truth decides among others."""
+TEMPLATES = create_templates()
+
+
+def written(preset: str, folder: Path) -> Path:
+    """The rendered room in that layout."""
+    writer = next(writer for name, writer in layouts.WRITERS.values() if name == preset)
+    return writer(folder, scene_for(preset))
+
+
+@pytest.mark.parametrize("preset", SIX)
+def test_what_a_data_set_states_is_asked_and_right(preset: str, tmp_path: Path) -> None:
+    store = se.annotate(written(preset, tmp_path / "room"), tmp_path / "store", truth=True)
+    questions = list(se.generate(store, tmp_path / "set").questions)
+    (clip_id,) = store.clip_ids()
+    clip = clip_from_json(store.record(clip_id).clip)
+    shown = sorted({frame for q in questions for medium in q.media for frame in medium.get("frames", [])})
+    (truth,) = scenes_of(clip, true_signals(scene_for(preset), clip, shown))
+    verdicts = [judge(question, TEMPLATES[question.template], truth) for question in questions]
+    assert False not in verdicts and verdicts.count(True) > 0.8 * len(verdicts)
+    assert SIX[preset] <= {question.template for question in questions}
+    assert all(record["expert"] != "ground_truth" for q in questions for record in q.provenance), "the data set's name"
+
+
+def test_photos_of_their_own_are_clips_and_scenes_of_their_own(tmp_path: Path) -> None:
+    store = se.annotate(written("kitti-object", tmp_path / "room"), tmp_path / "store", truth=True)
+    assert len(store.clip_ids()) > 1 and len(store.clip_ids()) == len(set(store.scenes().values()))
+    assert list(se.generate(store, tmp_path / "set", allow_empty=True).questions)
+
+
+def test_a_second_run_does_nothing_and_a_changed_file_does(tmp_path: Path) -> None:
+    room = written("tum", tmp_path / "room")
+    first = se.annotate(room, tmp_path / "store", truth=True)
+    keys = first.record(first.clip_ids()[0]).signals
+    assert se.annotate(room, tmp_path / "store", truth=True).record(first.clip_ids()[0]).signals == keys
+    depth = next((room / "depth").glob("*.png"))
+    os.utime(depth, (1, 1))
+    assert se.annotate(room, tmp_path / "store", truth=True).record(first.clip_ids()[0]).signals != keys
+
+
+def test_frames_that_contradict_the_truth_carry_none(tmp_path: Path) -> None:
+    (sequence,) = open_sequence(written("arkitscenes", tmp_path / "room"))
+    severe = [Finding(what="wrong pose", number="9 px", remedy="none", severe=True, frames=(1,))]
+    vars(sequence)["findings"] = tuple(severe)
+    found = GroundTruth([sequence])(sequence.clip, {})
+    path, gravity = found["camera_path"], found["gravity"]
+    assert isinstance(path, CameraPath) and isinstance(gravity, Gravity)
+    assert np.flatnonzero(~path.registered).tolist() == [1] and np.isnan(path.world_from_cam[1]).all()
+    assert 1 not in gravity.frames and 1 not in found["depth"].frames and 1 not in found["objects"].frames
+    vars(sequence)["findings"] = (Finding(what="wrong unit", number="x 1000", remedy="none", severe=True, frames=()),)
+    none = GroundTruth([sequence])(sequence.clip, {})
+    assert all(isinstance(signal, NoEstimate) and "wrong unit" in signal.detail for signal in none.values())
+
+
+def test_the_command_line_takes_it_plans_it_and_refuses_what_a_manifest_states(tmp_path: Path) -> None:
+    room, store = str(written("tum", tmp_path / "room")), str(tmp_path / "store")
+    planned = CliRunner().invoke(app, ["annotate", room, "-o", store, "--truth", "--plan"])
+    assert planned.exit_code == 0 and "ground_truth" in planned.output and not Path(store).exists()
+    for words, said in {
+        ("--truth", "--fps", "5"): "--fps beside --truth",
+        ("--preset", "tum"): "add --truth",
+        ("--truth", "--preset", "kitti-odometry"): "KITTI odometry",
+        ("--truth", "--only", "nothing*"): "no sequence called",
+    }.items():
+        refused = CliRunner().invoke(app, ["annotate", room, "-o", store, *words])
+        assert isinstance(refused.exception, UsageError) or refused.exit_code == 2
+        assert said in refused.output + str(refused.exception), words
+
+
+def test_experts_beside_it(tmp_path: Path) -> None:
+    room = written("tum", tmp_path / "room")
+    alone = se.annotate(room, tmp_path / "alone", truth=True, experts="valid_area")
+    assert set(alone.record(alone.clip_ids()[0]).signals) >= {"camera_path", "depth", "valid_area"}
+    assert "image_tracks" not in alone.record(alone.clip_ids()[0]).signals
+
+
+@pytest.mark.parametrize(
+    ("licence", "allowed"),
+    [("CC BY 4.0", True), ("MIT", True), ("CC BY-NC-SA 3.0", False), ("unknown", False), ("ask us", False)],
+)
+def test_the_licence_of_the_data_set_is_that_of_its_truth(licence: str, allowed: bool, tmp_path: Path) -> None:
+    (sequence,) = open_sequence(written("tum", tmp_path / "room"))
+    stated = replace(sequence.truth, manifest=replace(sequence.manifest, licence=licence))
+    assert (stated.provenance.code_licence, stated.provenance.commercial_ok) == (licence, allowed)
