@@ -197,7 +197,6 @@ class Fisheye624:
         return partial(_looked_up, read, row, column)
 
 
-
 def _looked_up(
     read: Callable[[Path], np.ndarray], row: Int64[np.ndarray, "h w"], column: Int64[np.ndarray, "h w"], path: Path
 ) -> np.ndarray:
