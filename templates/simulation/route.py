@@ -46,8 +46,8 @@ _ROUTES = np.array([[{a, b} in map(set, pairwise((0, *order))) for a, b in _LEGS
 class ShuffledPhotos(Facts):
     """A photo, and later ones in random order."""
 
-    first: Int64[np.ndarray, "n"]
-    shuffled: Int64[np.ndarray, "n 4"]
+    frame_first: Int64[np.ndarray, "n"]
+    frames_shuffled: Int64[np.ndarray, "n 4"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,11 +79,11 @@ class RouteOrder(Template):
         shown = rng.permutation(shown[follows[shown[:, :-1], shown[:, 1:]].all(axis=1)])[:count]
         order = rng.random((len(shown), _SHUFFLED)).argsort(axis=1)
         shuffled = np.take_along_axis(frames[shown[:, 1:]], order, axis=1)
-        return ShuffledPhotos(first=frames[shown[:, 0]], shuffled=shuffled)
+        return ShuffledPhotos(frame_first=frames[shown[:, 0]], frames_shuffled=shuffled)
 
     def measure(self, facts: ShuffledPhotos, scene: Scene) -> Measured:
         """Lengths of all routes; σ of each leg = systematic ⊕ positions of its ends."""
-        frames = np.column_stack([facts.first, facts.shuffled])
+        frames = np.column_stack([facts.frame_first, facts.frames_shuffled])
         positions, formal = scene.world_from_cam(frames)[..., :3, 3], scene.position_sigma(frames)
         a, b = np.transpose(_LEGS)
         leg = np.linalg.norm(positions[:, a] - positions[:, b], axis=2)
@@ -118,7 +118,7 @@ class RouteOrder(Template):
     def offer(self, format: FormatName, facts: ShuffledPhotos, answers: Answers, chance: Chance) -> Offer | None:
         """The right order, one with two neighbours exchanged, and the reverse of both: no option stands out. Refused
         where the route taken is not the shortest."""
-        taken = 1 + facts.shuffled.argsort(axis=1)
+        taken = 1 + facts.frames_shuffled.argsort(axis=1)
         cases = {"the route taken is not the shortest one through the photos": _texts(taken) != answers.labels()}
         why = first_reason(len(facts), cases)
         if format != "choice":
@@ -130,17 +130,18 @@ class RouteOrder(Template):
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Five photos; photo 1 was taken first."""
-        media = tuple(Photo(frame=frame) for frame in (fact["first"], *fact["shuffled"]))
+        media = tuple(Photo(frame=frame) for frame in (fact["frame_first"], *fact["frames_shuffled"]))
         if format == "order":
-            shuffled = fact["shuffled"]
+            shuffled = fact["frames_shuffled"]
             return Phrasing(media=media, answer=[shuffled.index(frame) + 2 for frame in sorted(shuffled)])
         assert offer is not None
         return Phrasing(media=media, options=tuple(f"1, {value.replace(' ', ', ')}" for value in offer.values(0)))
 
     def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:
         """Five frames; the earliest comes first."""
-        drawn = pictures.distinct_frames(rng, _SHUFFLED + 1)
-        return None if drawn is None else {"first": min(drawn), "shuffled": rng.permutation(sorted(drawn)[1:]).tolist()}
+        if (drawn := pictures.distinct_frames(rng, _SHUFFLED + 1)) is None:
+            return None
+        return {"frame_first": min(drawn), "frames_shuffled": rng.permutation(sorted(drawn)[1:]).tolist()}
 
 
 def _texts(orders: Int64[np.ndarray, "*n 4"]) -> np.ndarray:

@@ -37,8 +37,8 @@ def test_the_order_is_that_of_time_and_right() -> None:
     drafts, truth = worlds.drafts(found), worlds.scene(signals)
     assert {d.format for d in drafts} == {"order", "choice"} and len(drafts) >= 16
     for draft in drafts:
-        shuffled = draft.fact["shuffled"]
-        assert min(shuffled) > draft.fact["first"] and len(set(shuffled)) == 4
+        shuffled = draft.fact["frames_shuffled"]
+        assert min(shuffled) > draft.fact["frame_first"] and len(set(shuffled)) == 4
         assert isinstance(draft.answer, Label) and draft.answer.margin >= 3
         numbers = [int(word) for word in draft.answer.text.split()]
         assert [shuffled[number - 2] for number in numbers] == sorted(shuffled)
@@ -52,7 +52,7 @@ def test_the_order_is_that_of_time_and_right() -> None:
 def test_photos_are_shown_in_the_order_of_the_fact() -> None:
     for draft in worlds.drafts(asked(worlds.signals())):
         frames = [photo.frame for photo in draft.media]
-        assert frames == [draft.fact["first"], *draft.fact["shuffled"]]
+        assert frames == [draft.fact["frame_first"], *draft.fact["frames_shuffled"]]
 
 
 def test_options_come_in_pairs_of_an_order_and_its_reverse() -> None:
@@ -74,7 +74,7 @@ def test_a_route_there_and_back_is_asked_only_where_the_order_is_clear() -> None
     x = np.concatenate([half, half[::-1]])
     found = asked(along(x))
     for draft in worlds.drafts(found):
-        first, *rest = (float(x[f // 2]) for f in (draft.fact["first"], *sorted(draft.fact["shuffled"])))
+        first, *rest = (float(x[f // 2]) for f in (draft.fact["frame_first"], *sorted(draft.fact["frames_shuffled"])))
         lengths = [sum(abs(b - a) for a, b in pairwise((first, *order))) for order in permutations(rest)]
         assert lengths[0] < 0.95 * sorted(lengths)[1]  # the first permutation is the order in time
     assert "another order is nearly as short" in worlds.reasons(found)
@@ -87,7 +87,7 @@ def test_a_route_that_is_not_the_shortest_is_refused() -> None:
     for draft in worlds.drafts(found):
         assert isinstance(draft.answer, Label)
         numbers = [int(word) for word in draft.answer.text.split()]
-        assert [draft.fact["shuffled"][n - 2] for n in numbers] == sorted(draft.fact["shuffled"])
+        assert [draft.fact["frames_shuffled"][n - 2] for n in numbers] == sorted(draft.fact["frames_shuffled"])
 
 
 def test_too_large_a_sigma_asks_nothing() -> None:
