@@ -37,9 +37,11 @@ class Scale:
     kind: Literal["metric", "relative", "per_frame"]
     """metric: metres. relative: one unknown scale factor per clip. per_frame: one unknown scale factor per frame."""
     relative_sigma: float | None = None
-    """σ of the scale factor, relative; None unless metric."""
+    """σ of a metre, relative; None where metres are not known."""
     source: str = ""
     """What determines the scale ("data set", "metric model", "known baseline")."""
+    metres_per_unit: float | None = None
+    """Of depth in the unit of a relative path: its factor to metres. It holds for the whole scene."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float64
 
+from experts.depth.depth_on_points import log_ratios
 from experts.depth.depth_reprojection import pixel_grid, sampled
 from experts.signals import CameraPath, Depth, PointTracks, SparsePoints
 from experts.tracking.path_on_tracks import FittedPath
@@ -58,16 +59,7 @@ def compare_depth_with_points(
 ) -> DepthError | None:
     """Compares dense depth with triangulated points at their observations. `path` is the path of the points. None: too
     few."""
-    sure = points.outlier_probability[points.observation_point] <= limits.max_outlier_probability
-    ratio = []
-    for row, frame in enumerate(depth.frames):
-        at = np.flatnonzero(path.frames == frame)
-        seen = np.flatnonzero(sure & (points.observation_frame == frame))
-        if len(at) and len(seen):
-            pose = path.world_from_cam[at[0]]
-            z_point = (points.xyz_world[points.observation_point[seen]] - pose[:3, 3]) @ pose[:3, 2]
-            z = sampled(depth.z[row], path.intrinsics, points.observation_xy_px[seen])
-            ratio.append(np.log(z / np.where(z_point > 0, z_point, np.nan)))
+    ratio = log_ratios(depth, points, path, limits.max_outlier_probability)
     return _error_of(ratio, depth.scale.kind == "per_frame", limits)
 
 

@@ -160,7 +160,7 @@ def _load(network: Any, folder: Path) -> None:
     wanted = network.state_dict()
     shared = {(own.data_ptr(), own.shape): state[name] for name, own in wanted.items() if name in state}
     found = {name: state.get(name, shared.get((own.data_ptr(), own.shape))) for name, own in wanted.items()}
-    wrong = [name for name, own in wanted.items() if found[name] is None or found[name].shape != own.shape]
+    wrong = [name for name, own in wanted.items() if getattr(found[name], "shape", None) != own.shape]
     if wrong:
         cause = f"weights {folder.name} do not fit this network: {len(wrong)} tensors, the first {wrong[0]}"
         raise SetupProblem(cause, f"spatial-engine weights verify {folder.name}")

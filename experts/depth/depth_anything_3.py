@@ -19,6 +19,7 @@ from experts.clip import Clip, Picture
 from experts.depth.da3_prediction import DecodingSettings, decoded, metric_depth, processed_size
 from experts.depth.da3_signals import TrustSettings, signals_of
 from experts.depth.da3_upstream import DEFAULT_VARIANT, PACKAGES, VARIANTS, build_model, predict
+from experts.depth.depth_on_points import JoinSettings, in_unit_of
 from experts.expert import SetupProblem
 from experts.footage.decoding import DecodingError
 from experts.intrinsics import Intrinsics
@@ -26,10 +27,22 @@ from experts.runtime.batching import ahead
 from experts.runtime.device import Placement, is_out_of_memory
 from experts.runtime.model_expert import ModelExpert, Package
 from experts.runtime.windows import Chain, Joined, WindowSettings, fitting_size, rolling
-from experts.signals import Calibration, Depth, NoEstimate, Scale, Signal, Signals, ValidArea
+from experts.signals import (
+    Calibration,
+    CameraPath,
+    Depth,
+    NoEstimate,
+    Scale,
+    Signal,
+    Signals,
+    SparsePoints,
+    ValidArea,
+)
 
 Shot = tuple[int, Picture]
 """A frame index and its picture at the processed size."""
+_OF_METRIC = ("calibration", "camera_path", "sparse_points")
+"""Signals that give the metric network alone its focal length, and its depth the unit of a path."""
 Maps = tuple[Float32[np.ndarray, "n h w"], Float32[np.ndarray, "n h w"]]
 """Depth and its relative σ."""
 
@@ -50,6 +63,8 @@ class DepthAnything3Settings:
     """Number of those frames that keep their depth: memory is constant in the length of the clip."""
     windows: WindowSettings = field(default_factory=WindowSettings)
     decoding: DecodingSettings = field(default_factory=DecodingSettings)
+    join: JoinSettings = field(default_factory=JoinSettings)
+    """Variant "metric": how its metres are joined to a path without metres."""
     trust: TrustSettings = field(default_factory=TrustSettings)
 
 
@@ -73,7 +88,7 @@ class DepthAnything3Expert(ModelExpert):
         self.weight_names = tuple(name for name, _ in self.networks.weights)
         alone = self.networks.anyview is None
         self.provides = frozenset({"depth"} if alone else {"camera_path", "depth"})
-        self.may_use = frozenset({"valid_area", "calibration"} if alone else {"valid_area"})
+        self.may_use = frozenset({"valid_area", *(_OF_METRIC if alone else ())})
 
     def build(self, files: Mapping[str, Path] | None, placement: Placement) -> Any:
         """Upstream's model; see `ModelExpert.build`."""
@@ -87,12 +102,24 @@ class DepthAnything3Expert(ModelExpert):
             return self._all(NoEstimate(reason="no frames"))
         valid = self._valid(clip, signals)
         if self.networks.anyview is None:
-            return {"depth": self._metric_depth(clip, frames, valid, self._known_camera(clip, signals))}
+            return {"depth": self._depth_alone(clip, frames, valid, signals)}
         joined = self._joined(clip, frames, valid)
         if isinstance(joined, NoEstimate):
             return self._all(joined)
         metric = self.networks.metric is not None
         return signals_of(joined, clip, frames, metric, self.settings.trust, self.provenance())
+
+    def _depth_alone(
+        self, clip: Clip, frames: Int64[np.ndarray, "n"], valid: Bool[np.ndarray, "h w"], signals: Signals
+    ) -> Depth | NoEstimate:
+        """Depth of the metric network: in metres, or in the unit of a path that translates without metres."""
+        path, points = signals.get("camera_path"), signals.get("sparse_points")
+        if not isinstance(path, CameraPath) or path.motion != "general" or path.scale.kind != "relative":
+            return self._metric_depth(clip, frames, valid, self._known_camera(clip, signals))
+        if not isinstance(points, SparsePoints) or not len(points.observation_frame):
+            return NoEstimate(reason="depth and camera path have no points in common", detail="the path has none")
+        depth = self._metric_depth(clip, np.unique(points.observation_frame), valid, self._known_camera(clip, signals))
+        return in_unit_of(path, depth, points, self.settings.join) if isinstance(depth, Depth) else depth
 
     def _metric_depth(
         self,
@@ -207,14 +234,14 @@ class DepthAnything3Expert(ModelExpert):
         return np.asarray(shown > 1 - 1e-3)
 
     def _known_camera(self, clip: Clip, signals: Signals) -> tuple[Intrinsics, float, str] | None:
-        """Intrinsics, σ_f / f and their source; those of the user take precedence."""
+        """Intrinsics, σ_f / f and their source: the user's, else those of the path, else the calibration."""
         if clip.options.intrinsics is not None:
             return clip.options.intrinsics, self.settings.trust.focal_user_relative, "the user's focal length"
-        calibration = signals.get("calibration")
-        if not isinstance(calibration, Calibration):
-            return None
-        source = f"the focal length of {calibration.provenance.expert}"
-        return calibration.intrinsics, calibration.focal_relative_sigma, source
+        for known in (signals.get("camera_path"), signals.get("calibration")):
+            if isinstance(known, CameraPath | Calibration):
+                source = f"the focal length of {known.provenance.expert}"
+                return known.intrinsics, known.focal_relative_sigma, source
+        return None
 
     def _all(self, no_estimate: NoEstimate) -> dict[str, Signal | NoEstimate]:
         return dict.fromkeys(self.provides, no_estimate)

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from jaxtyping import Float64
 
 from experts.clip import Clip
 from experts.comparing.agreement_paths import median_range, scale_between
@@ -18,6 +20,9 @@ from experts.signals import (
     Gravity,
     Matches,
     NoEstimate,
+    Objects,
+    PointTracks,
+    Scale,
     Signal,
     Signals,
     SparsePoints,
@@ -41,6 +46,7 @@ def scenes_of(clip: Clip, signals: Signals) -> tuple[Scene, ...]:
         main |= {name: refusal for name in ("camera_path", "sparse_points") if name in main}
     agreement = signals.get("agreement")
     agreement = agreement if isinstance(agreement, Agreement) else None
+    main = dict(_in_metres(main, agreement))
     judges = _judges(signals, agreement)
     first = _scene(clip, _agreed(main, agreement), judges)
     if not isinstance(check, CameraPath):
@@ -66,9 +72,11 @@ def _path_confirmed(scene: Scene) -> bool:
 
 
 def _judges(signals: Signals, agreement: Agreement | None) -> dict[str, Provenance]:
-    """Provenance of the signals that the agreement compared, and of the tracks that confirm an uncalibrated path."""
-    path = signals.get("camera_path")
+    """Provenance of the signals that the agreement compared, of the tracks that confirm an uncalibrated path, and of
+    the depth that gives a path its metres."""
+    path, depth = signals.get("camera_path"), signals.get("depth")
     names = {"tracks"} if isinstance(path, CameraPath) and path.provenance.sigma == "raw" else set()
+    names |= {"depth"} if isinstance(depth, Depth) and depth.scale.metres_per_unit is not None else set()
     if agreement is not None:
         names |= {*CHECKED, *(f"{name}_check" for name in CHECKED), "calibration", "tracks"}
     found = {name: signals[name] for name in sorted(names & signals.keys())}
@@ -163,24 +171,47 @@ def _second_opinion(main: Known, signals: Signals, check: CameraPath) -> Known:
                 own[plain] = signal
     path = main.get("camera_path")
     if isinstance(path, CameraPath) and path.scale.kind == "metric" and check.scale.kind == "relative":
-        own = _rescaled(own, path, scale_between(path, check))
+        factor = scale_between(path, check)
+        own = dict(_rescaled(own, path.scale, factor)) if np.isfinite(factor) else own
     return {**shared, **own}
 
 
-def _rescaled(own: Known, like: CameraPath, factor: float) -> dict[str, Signal | NoEstimate]:
-    """The signals with their positions scaled by `factor` and the scale of `like`: only their shapes are compared."""
-    out = dict(own)
-    path, points, depth = out["camera_path"], out.get("sparse_points"), out.get("depth")
-    if not np.isfinite(factor):
-        return out
-    assert isinstance(path, CameraPath)
-    world_from_cam = path.world_from_cam.copy()
-    world_from_cam[:, :3, 3] *= factor
-    out["camera_path"] = replace(
-        path, world_from_cam=world_from_cam, position_sigma=path.position_sigma * factor, scale=like.scale
-    )
-    if isinstance(points, SparsePoints):
-        out["sparse_points"] = replace(points, xyz_world=points.xyz_world * factor)
-    if isinstance(depth, Depth):
-        out["depth"] = replace(depth, z=depth.z * np.float32(factor), scale=like.scale)
-    return out
+def _in_metres(signals: Known, agreement: Agreement | None) -> Known:
+    """The signals in metres, if the depth says how many of them a unit of the path has."""
+    path, depth = signals.get("camera_path"), signals.get("depth")
+    refused = {} if agreement is None else agreement.refused
+    if not isinstance(path, CameraPath) or path.scale.kind != "relative" or refused.keys() & {"camera_path", "depth"}:
+        return signals
+    if not isinstance(depth, Depth) or (metres := depth.scale.metres_per_unit) is None:
+        return signals
+    scale = Scale(kind="metric", relative_sigma=depth.scale.relative_sigma, source=depth.scale.source)
+    return _rescaled(signals, scale, metres)
+
+
+def _rescaled(signals: Known, scale: Scale, factor: float) -> Known:
+    """The signals with all lengths times `factor`, and with this scale."""
+    return {name: _times(signal, factor, scale) for name, signal in signals.items()}
+
+
+def _times(signal: Signal | NoEstimate, factor: float, scale: Scale) -> Signal | NoEstimate:
+    match signal:
+        case CameraPath():
+            world_from_cam, position_sigma = _moved(signal.world_from_cam, factor), signal.position_sigma * factor
+            return replace(signal, world_from_cam=world_from_cam, position_sigma=position_sigma, scale=scale)
+        case SparsePoints():
+            return replace(signal, xyz_world=signal.xyz_world * factor)
+        case Depth():
+            return replace(signal, z=signal.z * np.float32(factor), scale=scale)
+        case PointTracks() if signal.xyz_world is not None:
+            return replace(signal, xyz_world=signal.xyz_world * np.float32(factor))
+        case Objects():
+            lengths = {name: getattr(signal, name) for name in ("size", "centre_sigma", "size_sigma")}
+            known: dict[str, Any] = {name: each * factor for name, each in lengths.items() if each is not None}
+            return replace(signal, world_from_object=_moved(signal.world_from_object, factor), **known)
+    return signal
+
+
+def _moved(poses: Float64[np.ndarray, "*n 4 4"], factor: float) -> Float64[np.ndarray, "*n 4 4"]:
+    poses = poses.copy()
+    poses[..., :3, 3] *= factor
+    return poses

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from experts.checkpoints.weights import WEIGHTS
-from experts.clip import OpeningOptions
+from experts.clip import Clip, OpeningOptions
 from experts.depth.da3_prediction import DecodingSettings, processed_size
 from experts.depth.da3_upstream import VARIANTS
 from experts.depth.depth_anything_3 import DepthAnything3Expert, DepthAnything3Settings
@@ -16,14 +16,16 @@ from experts.footage.decoding import DecodingError
 from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
 from experts.runtime.windows import WindowSettings
-from experts.signals import Calibration, CameraPath, Depth, NoEstimate, ValidArea
-from spatial_engine.rendering import RenderedScene, camera_paths
+from experts.signals import Calibration, CameraPath, Depth, NoEstimate, Scale, SparsePoints, ValidArea
+from spatial_engine.rendering import RenderedScene, camera_paths, true_signals
 from spatial_engine.rendering.rooms import random_room
+from templates.scene.scenes import scenes_of
 from tests.experts.fake_depth_anything_3 import FakeModel, NumberedReader, numbered
 
 SMALL = DepthAnything3Settings(process_res=140)
 WINDOWED = replace(SMALL, windows=WindowSettings(frames=10, overlap=4))
 PROVENANCE = Provenance(expert="geocalib", version="1")
+COLMAP = Provenance(expert="colmap", version="1")
 
 
 @pytest.fixture(scope="module")
@@ -213,7 +215,7 @@ def test_a_users_camera_that_disagrees_with_the_prediction_is_refused(room: Rend
 def test_metric_depth_is_focal_over_300(room: RenderedScene) -> None:
     clip = numbered(room, OpeningOptions(intrinsics=room.intrinsics))
     made = expert(FakeModel(scene=room, kind="metric"))
-    assert made.provides == {"depth"} and may_use(made) == {"valid_area", "calibration"}
+    assert made.provides == {"depth"} and may_use(made) >= {"valid_area", "calibration"}
     depth = made(clip, {})["depth"]
     np.testing.assert_allclose(depth.z, true_depth(room, depth), rtol=1e-5)
     assert depth.scale.kind == "metric" and depth.scale.source == "metric model at the user's focal length"
@@ -228,6 +230,76 @@ def test_metric_depth_needs_a_focal_length(room: RenderedScene) -> None:
     depth = made(numbered(room), {"calibration": calibration})["depth"]
     assert depth.scale.source == "metric model at the focal length of geocalib"
     assert depth.scale.relative_sigma == pytest.approx(np.hypot(0.15, 0.1))
+
+
+def in_another_unit(room: RenderedScene, clip: Clip, metres_per_unit: float) -> dict[str, Any]:
+    """The true path and points on the true surface, as a reconstruction gives them: without metres."""
+    path, rng = true_signals(room, clip)["camera_path"], np.random.default_rng(0)
+    assert isinstance(path, CameraPath)
+    world_from_cam = path.world_from_cam.copy()
+    world_from_cam[:, :3, 3] /= metres_per_unit
+    frames = np.repeat(np.arange(1, 24, 2), 60)
+    xy = np.stack([rng.integers(0, 160, len(frames)), rng.integers(0, 120, len(frames))], axis=1).astype(float)
+    z = np.array([room.depth(int(f))[int(y), int(x)] for f, (x, y) in zip(frames, xy, strict=True)]) / metres_per_unit
+    xyz_cam = room.intrinsics.rays(xy)
+    xyz_cam *= (z / xyz_cam[:, 2])[:, None]
+    poses, count = world_from_cam[frames], len(frames)
+    points = SparsePoints(
+        xyz_world=np.einsum("pij,pj->pi", poses[:, :3, :3], xyz_cam) + poses[:, :3, 3],
+        range_relative_sigma=np.full(count, 0.03), triangulation_angle_rad=np.full(count, 0.1),
+        outlier_probability=np.full(count, 0.001), observation_point=np.arange(count), observation_frame=frames,
+        observation_xy_px=xy, provenance=COLMAP,
+    )  # fmt: skip
+    path = replace(path, world_from_cam=world_from_cam, scale=Scale(kind="relative"), provenance=COLMAP)
+    return {"camera_path": replace(path, focal_relative_sigma=0.02), "sparse_points": points}
+
+
+@pytest.mark.parametrize("metres_per_unit", [0.4, 7.0])
+def test_metric_depth_beside_a_path_without_metres_gives_it_metres(room: RenderedScene, metres_per_unit: float) -> None:
+    clip = numbered(room)
+    signals = in_another_unit(room, clip, metres_per_unit)
+    depth = expert(FakeModel(scene=room, kind="metric"))(clip, signals)["depth"]
+    np.testing.assert_array_equal(depth.frames, np.arange(1, 24, 2), err_msg="those with points")
+    np.testing.assert_allclose(depth.z, true_depth(room, depth) / metres_per_unit, rtol=2e-2)
+    assert depth.scale.kind == "relative" and depth.scale.source == "metric model at the focal length of colmap"
+    assert depth.scale.metres_per_unit == pytest.approx(metres_per_unit, rel=0.01)
+    assert depth.scale.relative_sigma == pytest.approx(np.hypot(0.15, 0.02), abs=0.01)
+    (scene,) = scenes_of(clip, {**signals, "depth": depth})
+    assert scene.path is not None and scene.path.scale.kind == "metric"
+    assert scene.metre_relative_sigma == depth.scale.relative_sigma and scene.judged_by["depth"] == depth.provenance
+    positions, truth = scene.path.world_from_cam[:, :3, 3], room.world_from_cam[:, :3, 3]
+    np.testing.assert_allclose(positions, truth, rtol=0.02)
+    np.testing.assert_allclose(scene.depth.z, true_depth(room, depth), rtol=2e-2)
+    assert scene.points is not None
+    np.testing.assert_allclose(scene.points.xyz_world, signals["sparse_points"].xyz_world * metres_per_unit, rtol=0.02)
+
+
+def test_frames_that_disagree_on_the_metre_widen_sigma(room: RenderedScene) -> None:
+    clip, model = numbered(room), FakeModel(scene=room, kind="metric")
+    inference, rng = model.inference, np.random.default_rng(3)
+
+    def unsteady(image: list[np.ndarray], **options: Any) -> Any:
+        prediction = inference(image, **options)
+        prediction.depth *= np.exp(0.2 * rng.normal(size=(len(image), 1, 1))).astype(np.float32)
+        return prediction
+
+    model.inference = unsteady
+    signals = in_another_unit(room, clip, 2.0)
+    depth = expert(model)(clip, signals)["depth"]
+    assert abs(np.log(depth.scale.metres_per_unit / 2.0)) < 0.15
+    assert depth.scale.relative_sigma == pytest.approx(np.linalg.norm([0.15, 0.02, 0.2 / np.sqrt(12)]), abs=0.03)
+    assert np.nanmedian(depth.relative_sigma) == pytest.approx(np.hypot(0.1, 0.2), abs=0.1)
+
+
+def test_metric_depth_is_not_mixed_with_a_path_of_unknown_unit(room: RenderedScene) -> None:
+    clip, made = numbered(room), expert(FakeModel(scene=room, kind="metric"))
+    signals = in_another_unit(room, clip, 2.0)
+    few = replace(signals["sparse_points"], outlier_probability=np.full(720, 0.5))
+    for points in ({}, {"sparse_points": few}):
+        refused = made(clip, {"camera_path": signals["camera_path"], **points})["depth"]
+        assert isinstance(refused, NoEstimate) and refused.reason == "depth and camera path have no points in common"
+    still = replace(signals["camera_path"], motion="static")
+    assert made(clip, {"camera_path": still})["depth"].scale.kind == "metric"
 
 
 def test_a_path_ends_at_windows_that_cannot_be_aligned(room: RenderedScene) -> None:

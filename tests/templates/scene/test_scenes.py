@@ -200,6 +200,22 @@ def test_the_check_takes_its_scale_from_a_metric_path() -> None:
     np.testing.assert_allclose(second.points.xyz_world, points.xyz_world)
 
 
+def test_depth_with_metres_gives_them_to_both_scenes() -> None:
+    signals = worlds.with_path(with_check(unit=0.5), scale=Scale(kind="relative"))  # type: ignore[arg-type]
+    path = signals["camera_path"]
+    assert isinstance(path, CameraPath)
+    joined = Scale(kind="relative", relative_sigma=0.2, source="metric model", metres_per_unit=3.0)
+    signals |= {"depth": replace(depth(z=4.0, source=OTHER), scale=joined)}
+    metric = Scale(kind="metric", relative_sigma=0.2, source="metric model")
+    for scene in scenes_of(CLIP, signals):
+        assert scene.path is not None and scene.path.scale == metric and scene.metre_relative_sigma == 0.2
+        np.testing.assert_allclose(scene.path.world_from_cam[:, :3, 3], 3 * path.world_from_cam[:, :3, 3], atol=1e-9)
+        assert scene.judged_by["depth"].expert == OTHER.expert, "its licence holds for questions in metres"
+    assert main_scene(signals).depth.z.max() == 12.0  # type: ignore[union-attr]
+    refused = main_scene({**signals, "agreement": agreement(refused={"depth": "two depths disagree"})})
+    assert refused.path is not None and refused.path.scale.kind == "relative"
+
+
 def test_learned_depth_is_reliable_where_another_experts_reconstruction_is() -> None:
     signals = {**with_check(), "depth": depth()}
     del signals["tracks"]
