@@ -86,8 +86,10 @@ class _ShortestOfAll(RouteOrder):
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         assert isinstance(answer, Label)
-        phrased = super().phrase(format, {**fact, "shuffled": _as_if_taken(str(answer.text))}, answer, offer)
-        return replace(phrased, media=tuple(Photo(frame=frame) for frame in (fact["first"], *fact["shuffled"])))
+        phrased = super().phrase(format, {**fact, "frames_shuffled": _as_if_taken(str(answer.text))}, answer, offer)
+        return replace(
+            phrased, media=tuple(Photo(frame=frame) for frame in (fact["frame_first"], *fact["frames_shuffled"]))
+        )
 
 
 def _as_if_taken(label: str) -> list[int]:
