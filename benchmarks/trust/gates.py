@@ -82,7 +82,7 @@ class _ShortestOfAll(RouteOrder):
 
     def offer(self, format: FormatName, facts: ShuffledPhotos, answers: Answers, chance: Chance) -> Offer | None:
         shuffled = [_as_if_taken(label) for label in answers.labels().tolist()]
-        return super().offer(format, replace(facts, shuffled=np.array(shuffled)), answers, chance)
+        return super().offer(format, replace(facts, frames_shuffled=np.array(shuffled)), answers, chance)
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         assert isinstance(answer, Label)
