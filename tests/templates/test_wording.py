@@ -72,10 +72,11 @@ LEFT_OUT = re.compile(
 
 STILTED = re.compile(
     r"""
-    \bthings?\ (marked|at\ point|there\ move) | \b(is|are)\ in\ motion | \ba\ moving\ thing
+    \bthings?\ (marked|at\ point|there\ move) | \b(is|are)\ in\ motion | \ba\ moving\ thing | \bon\ a\ thing
     | \bplaces?\ (of|at\ which|where)\b | photo\ \d's\ (place|camera) | \bin\ which\ of\ them
     | \bphoto\ \d\ (looks|faces|sees|has\ \{) | \bcamera\ (looks|faces)\b | \bway\ of\ the\ camera
-    | \b(leads?|brings?)\b | \border\ (do\ you|is\ that) | \bchoose\?$ | \b(camera|are|is|do)\ at\ photo
+    | \b(leads?|brings?)\b | \border\ (do\ you|is\ that) | \bif\ photo\ 1\ was\ the
+    | \bto\ see\ what\ photo | \bchoose\?$ | \b(camera|are|is|do)\ at\ photo
     | \bfirst\ and\ the\ last | \b(by|for|until)\ the\ last\ one | \bas\ for\ the | \bfirst\ photo\ faces
     | \bnumber\ times | \btimes\ what | \btimes\ as\ distant | \bthat\ of\ point | \bdegrees\ (are|lie)\b
     | \bwhatever\ axis | \bcounts?,\ not | \bdoes\ not\ count | \bwhat\ counts | \bno\ other\ order | \bat\ most\ 10\b
