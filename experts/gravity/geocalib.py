@@ -71,6 +71,10 @@ class GeoCalibExpert(ModelExpert):
     needs: ClassVar[frozenset[str]] = frozenset()
     options: ClassVar[frozenset[str]] = frozenset({"intrinsics"})
     variants: ClassVar[tuple[str, ...]] = ("pinhole", "distorted")
+    unproven: ClassVar[tuple[str, ...]] = (
+        *ModelExpert.unproven,
+        "whether torch reads the published .tar with weights_only=True; if not, it is refused",
+    )
     packages: ClassVar[tuple[Package, ...]] = (
         Package(module="torch", install="pip install torch torchvision", licence="BSD-3-Clause"),
         Package(module="kornia", install=_INSTALL, licence="Apache-2.0"),

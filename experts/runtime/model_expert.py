@@ -79,6 +79,8 @@ class ModelExpert:
     code_licence: ClassVar[str] = "Apache-2.0"
     """Licence of the upstream code that runs."""
     code_commercial_ok: ClassVar[bool] = True
+    unproven: ClassVar[tuple[str, ...]] = ("accuracy: no published weights have run yet",)
+    """What no run has shown, for `doctor`."""
     weight_names: tuple[str, ...]
     """Names in `experts.checkpoints.weights.WEIGHTS` that `load` reads; may depend on the variant."""
     settings: Any

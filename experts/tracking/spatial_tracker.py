@@ -100,6 +100,11 @@ class SpatialTrackerExpert(ModelExpert):
     options: ClassVar[frozenset[str]] = frozenset()
     code_licence: ClassVar[str] = "CC-BY-NC-4.0"
     code_commercial_ok: ClassVar[bool] = False
+    unproven: ClassVar[tuple[str, ...]] = (
+        *ModelExpert.unproven,
+        "whether the published checkpoint has every tensor of the network; if not, it is refused",
+        "the network itself: it runs on a GPU only, and none was at hand",
+    )
 
     def __init__(self, settings: SpatialTrackerSettings | None = None) -> None:
         self.settings: SpatialTrackerSettings = settings or SpatialTrackerSettings()

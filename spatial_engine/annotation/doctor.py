@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from experts.expert import Expert
@@ -165,6 +165,7 @@ def _expert(name: str, expert: "Expert") -> Finding:
         f"kept out: {_KEPT_OUT[name]}" if name in _KEPT_OUT else "",
         _device(),
         f"variants: {variants}" if variants else "",
+        *(f"unproven: {what}" for what in (*getattr(expert, "unproven", ()), *_unpinned(expert))),
         *(f"missing: {problem.cause}" for problem in problems),
     ]
     return Finding(
@@ -174,6 +175,17 @@ def _expert(name: str, expert: "Expert") -> Finding:
         remedy=" && ".join(_of_this_python(problem.remedy) for problem in problems),
         notes=tuple(note for note in notes if note),
     )
+
+
+def _unpinned(expert: "Expert") -> Iterator[str]:
+    """Weights of any variant without a hash that two public records agree on."""
+    from experts.checkpoints.weights import WEIGHTS
+
+    makes: Any = type(expert)
+    each = [expert, *(makes(variant=variant) for variant in getattr(expert, "variants", ()))]
+    for name in sorted({name for one in each for name in getattr(one, "weight_names", ()) if name in WEIGHTS}):
+        if files := [file.name for file in WEIGHTS[name].files if file.sha256 is None]:
+            yield f"sha256 of {', '.join(files)} of {name}: the first fetch pins what it receives"
 
 
 def _device() -> str:

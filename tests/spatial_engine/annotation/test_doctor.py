@@ -50,6 +50,15 @@ def test_an_expert_of_a_model_that_is_not_here_is_optional(monkeypatch: pytest.M
     assert doctor.show(findings.values())
 
 
+def test_what_is_unproven_is_said(tmp_path: Path) -> None:
+    notes = {finding.what: " ".join(finding.notes) for finding in doctor.examine(tmp_path)}
+    assert "unproven: whether torch reads the published .tar with weights_only=True" in notes["expert geocalib"]
+    assert "unproven: whether the published checkpoint has every tensor" in notes["expert spatial_tracker"]
+    assert "unproven: sha256 of ronormsigma1/dino_weight.pt of orient-anything-v1" in notes["expert orient_anything"]
+    assert "of da3-giant-1.1" in notes["expert depth_anything_3"], "of a variant that is not the default"
+    assert "sha256" not in notes["expert tapir"] and "unproven" not in notes["expert klt"]
+
+
 class Inventor(KltExpert):
     provides = frozenset({"brightness"})
 
