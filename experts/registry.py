@@ -2,13 +2,20 @@
 `spatial_engine.experts`."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution, EntryPoint
 
 
 class UnknownNameError(LookupError):
     """A registry has no such name. The message lists the known names."""
+
+
+class PluginWarning(UserWarning):
+    """A plug-in is left out; the message names its package and class, and what is wrong."""
 
 
 class Registry:
@@ -26,13 +33,27 @@ class Registry:
 
     def targets(self) -> dict[str, str]:
         """Import targets ("module:Class") by name: built-ins first, then plug-ins in alphabetical order."""
+        plugins = self._plugins()
+        if taken := [name for name in plugins if name in self.builtin]:
+            message = f"{self.group}: ignored plug-ins named like built-ins: {', '.join(taken)}"
+            warnings.warn(message, PluginWarning, stacklevel=2)
+        return self.builtin | {name: point.value for name, point in plugins.items() if name not in self.builtin}
+
+    def package(self, name: str) -> str:
+        """The package that registers a plug-in; "" for a built-in name."""
+        point = None if name in self.builtin else self._plugins().get(name)
+        return "" if point is None else getattr(point.dist, "name", point.module.partition(".")[0])
+
+    def distribution_of(self, plugin: type) -> "Distribution | None":
+        """The installed package that registers a class, or another part of its top-level module; None if none does."""
+        top = plugin.__module__.partition(".")[0]
+        return next((p.dist for p in self._plugins().values() if p.module.partition(".")[0] == top), None)
+
+    def _plugins(self) -> "dict[str, EntryPoint]":
         from importlib.metadata import entry_points
 
-        plugins = sorted(entry_points(group=self.group), key=lambda point: (point.name, point.value))
-        taken = [point.name for point in plugins if point.name in self.builtin]
-        if taken:
-            warnings.warn(f"{self.group}: ignored plug-ins named like built-ins: {', '.join(taken)}", stacklevel=2)
-        return self.builtin | {point.name: point.value for point in plugins if point.name not in self.builtin}
+        points = sorted(entry_points(group=self.group), key=lambda point: (point.name, point.value))
+        return {point.name: point for point in points}
 
     def load(self, name: str) -> Any:
         """Imports the object called `name`. Raises `UnknownNameError`, or ImportError if the import fails."""
@@ -45,16 +66,19 @@ class Registry:
         except AttributeError as error:
             raise ImportError(f"{self.group}: {name!r} points to {targets[name]}, which does not exist") from error
 
-    def load_all(self) -> dict[str, Any]:
-        """Imports every object. A plug-in that cannot be imported is skipped with a warning."""
+    def load_all(self, make: Callable[[Any], Any] = lambda loaded: loaded) -> dict[str, Any]:
+        """What `make` makes of every object. A plug-in that cannot be imported or made is skipped with a
+        `PluginWarning`."""
         loaded = {}
-        for name in self.targets():
+        for name, target in self.targets().items():
             try:
-                loaded[name] = self.load(name)
+                loaded[name] = make(self.load(name))
             except Exception as error:  # a third party's module may raise anything at import
                 if name in self.builtin:
                     raise
-                warnings.warn(f"{self.group}: plug-in {name!r} cannot be loaded: {error}", stacklevel=2)
+                where = f"{self.group}: plug-in {name!r} of the package {self.package(name)} ({target})"
+                message = f"{where} is left out: {type(error).__name__}: {error}"
+                warnings.warn(" ".join(message.split()), PluginWarning, stacklevel=2)
         return loaded
 
 

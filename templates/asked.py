@@ -51,6 +51,8 @@ class Asked:
     p_right: Float64[np.ndarray, "n"]
     origin: Origin
     seed: int
+    pictures: bool = False
+    """Whether the options are pictures, so that nobody reads their words."""
 
     def __len__(self) -> int:
         """Number of questions."""
@@ -71,6 +73,8 @@ class Asked:
     def right_words(self) -> Texts:
         """What the right answers say, for the balance: the word of a label, yes or no, the number of a point; "" for
         numbers and pictures."""
+        if self.pictures:
+            return np.full(len(self), "")
         if self.offer is None or self.offer.options is None or self.offer.options.ndim == 2:
             return self.answers.labels()
         assert self.offer.right is not None
@@ -145,15 +149,16 @@ def _options(
     values, right = offer.values(0), int(offer.right[0])
     if format == "yes_no":
         return (), (*phrasing.media, *map(_drawing, values)), ("yes", "no")[right]
-    if offer.options.ndim == 4:
+    if phrasing.options:
+        if len(phrasing.options) != len(values):
+            raise ValueError(f"Phrasing.options holds {len(phrasing.options)}; the offer has {len(values)}")
+        options = [Option(shown=shown, value=value) for shown, value in zip(phrasing.options, values, strict=True)]
+    elif offer.options.ndim == 4:
         options = [Option(shown=_drawing(value)) for value in values]
     elif offer.options.ndim == 3:
         options = [Option(shown=wording.option(str(n)), value=value) for n, value in enumerate(values, start=1)]
     else:
-        texts = phrasing.options or tuple(wording.option(value) for value in values)
-        if len(texts) != len(values):
-            raise ValueError(f"Phrasing.options holds {len(texts)}; the offer has {len(values)}")
-        options = [Option(shown=text, value=value) for text, value in zip(texts, values, strict=True)]
+        options = [Option(shown=wording.option(str(value)), value=value) for value in values]
     if offer.undetermined is not None and offer.undetermined[0]:
         options.append(Option(shown=wording.option(UNDETERMINED), value=UNDETERMINED))
     return tuple(options), phrasing.media, right
@@ -195,6 +200,11 @@ class Draft:
     evidence: Mapping[str, Json]
     origin: Origin
     seed: int
+
+    @property
+    def has_pictures_as_options(self) -> bool:
+        """Whether an option is a picture; else they are texts."""
+        return any(not isinstance(option.shown, str) for option in self.options)
 
     def with_tolerance(self) -> "Draft":
         """The question; its prompt says which error still counts as right, where it asks for a number or a point."""

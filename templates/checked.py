@@ -6,6 +6,7 @@ from typing import TypeVar
 import numpy as np
 
 from templates.answers.answers import Answers
+from templates.answers.label import Label
 from templates.answers.registry import format_of
 from templates.facts import Facts
 from templates.measured import Measured
@@ -66,6 +67,8 @@ def checked_answers(found: object, count: int) -> Answers:
     stacks_of = np.bincount(rows, minlength=count)
     _none((stacks_of != 1) & (answers.why == ""), "the number of Answers.stacks with an answer", stacks_of, "1")
     for own, stack in answers.stacks:
+        if isinstance(stack, Label) and (dtype := np.asarray(stack.text).dtype).kind != "U":
+            raise TypeError(f"Label.text holds {dtype}; allowed: text")
         if stack.numbers is not None:
             numbers = np.asarray(getattr(stack, stack.numbers), dtype=float)
             odd = ~np.isfinite(numbers).reshape(len(own), -1) & (answers.why[own] == "")[:, None]
@@ -84,6 +87,17 @@ def checked_offer(format: FormatName, found: object, answers: Answers) -> Offer 
     if format == "choice" and (answers.why == "").any() and (offer is None or offer.options is None):
         raise ValueError("offer returned no options for the format choice")
     return offer
+
+
+def check_kinds(format: FormatName, answers: Answers, offer: Offer | None) -> None:
+    """Raises `TypeError` or `ValueError` for answers that are asked but that the format cannot ask for."""
+    for own, stack in answers.stacks:
+        if len(asked := np.flatnonzero(answers.why[own] == "")):
+            format_of(format).check(stack.take(asked))
+            if format == "yes_no" and not isinstance(stack, Label) and (offer is None or offer.options is None):
+                raise ValueError(
+                    f"offer returned no drawing for yes_no: a {type(stack).__name__} needs one to ask about"
+                )
 
 
 def _rows(method: str, rows: int, count: int) -> None:

@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 
@@ -12,9 +12,9 @@ from experts.provenance import Provenance
 from experts.signals import Signals
 from templates.answers import Answer
 from templates.answers.answers import Answers
-from templates.asked import Asked, ClipQuestions, Origin, Refusal
+from templates.asked import Asked, ClipQuestions, Draft, Origin, Refusal
 from templates.chance import Chance
-from templates.checked import checked_answers, checked_facts, checked_measured, checked_offer
+from templates.checked import check_kinds, checked_answers, checked_facts, checked_measured, checked_offer
 from templates.columns import Json, Texts
 from templates.facts import Facts
 from templates.measured import Measured, joined
@@ -75,10 +75,7 @@ def _asked(
     for template, worlds in templates:
         reasons: Reasons = Counter()
         try:
-            own = ask(template, worlds, settings, seed, reasons)
-            for one in own:
-                one.draft(0).answer.to_json()  # words come last, but a template whose words fail is refused here
-            asked += own
+            asked += _tried(ask(template, worlds, settings, seed, reasons))
         except Exception as error:  # a plug-in may raise anything
             if on_error is None:
                 raise TemplateError(template) from error
@@ -88,6 +85,31 @@ def _asked(
             for (f, reason), n in sorted(reasons.items(), key=str)
         ]
     return ClipQuestions(clip_id=clip_id, asked=tuple(asked), refusals=tuple(refusals))
+
+
+def _tried(asked: list[Asked]) -> list[Asked]:
+    """The tables, with whether their options are pictures. Words come last, but where those of every question fail,
+    the first error is raised here."""
+    first = [_first_draft(one) for one in asked]
+    if first and isinstance(first[0], Exception) and not any(isinstance(draft, Draft) for draft in first):
+        raise first[0]
+    return [
+        replace(one, pictures=isinstance(draft, Draft) and draft.has_pictures_as_options)
+        for one, draft in zip(asked, first, strict=True)
+    ]
+
+
+def _first_draft(asked: Asked) -> Draft | Exception:
+    """The first question that can be put in words, or the error of the first one."""
+    failed: list[Exception] = []
+    for k in range(len(asked)):
+        try:
+            draft = asked.draft(k)
+            draft.answer.to_json()
+            return draft
+        except Exception as error:  # a plug-in may raise anything
+            failed.append(error)
+    return failed[0]
 
 
 def ask(template: Template, worlds: Worlds, settings: AskSettings, seed: int, reasons: Reasons) -> list[Asked]:
@@ -147,6 +169,7 @@ def _certain(
         chance = Chance.of(ids, seed)
         offer = checked_offer(format, template.offer(format, facts, answers, chance), answers)
         answers = answers if offer is None else answers.refused(offer.why)
+        check_kinds(format, answers, offer)
         _count(reasons, format, answers.why)
         every = Asked(
             template=template,

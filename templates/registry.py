@@ -1,9 +1,13 @@
 """Templates by name, loaded on demand. Third parties add theirs as entry points `spatial_engine.templates`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
 
 from experts.registry import Registry
+from experts.signals import SIGNAL_TYPES
+from templates.ability import LEAVES
+from templates.answers.registry import FORMATS
 from templates.template import Template
 
 TEMPLATES = Registry(
@@ -27,7 +31,7 @@ TEMPLATES = Registry(
 
 
 def create_templates(abilities: Sequence[str] = (), *, unanswerable: bool = False) -> dict[str, Template]:
-    """Templates by name.
+    """Templates by name. A plug-in that cannot be used is left out with a `PluginWarning`.
 
     Args:
         abilities: nodes of the ability tree whose templates are kept: a level, a branch or a leaf, by its path or the
@@ -37,7 +41,7 @@ def create_templates(abilities: Sequence[str] = (), *, unanswerable: bool = Fals
     Raises:
         UnknownAbilityError: no template asks about a node of that name, or several nodes have it.
     """
-    known: dict[str, Template] = {name: _created(cls, unanswerable) for name, cls in TEMPLATES.load_all().items()}
+    known: dict[str, Template] = TEMPLATES.load_all(lambda cls: created(cls, unanswerable))
     leaves = sorted({template.ability for template in known.values()})
     nodes = [node_called(name, leaves) for name in abilities] or [""]
     return {n: t for n, t in known.items() if any(f"{t.ability}/".startswith(node) for node in nodes)}
@@ -62,11 +66,29 @@ def node_called(name: str, leaves: Sequence[str]) -> str:
     return f"{(exact or found)[0]}/"
 
 
-def _created(cls: type, unanswerable: bool) -> Template:
+_DECLARED = ("name", "version", "ability", "formats", "facts", "needs", "reads")
+
+
+def created(cls: type, unanswerable: bool = False) -> Template:
+    """A template of the class, with its declarations checked. Raises `TypeError` for a class that is no template or is
+    unfinished, and `ValueError` for an ability, a signal or a format that does not exist."""
+    if not (isinstance(cls, type) and issubclass(cls, Template)):
+        raise TypeError(f"{cls!r} is not a template: derive it from templates.template.Template")
+    if lacking := sorted(cls.__abstractmethods__):
+        raise TypeError(f"{cls.__qualname__} lacks the methods {', '.join(lacking)}")
     takes_it = is_dataclass(cls) and "unanswerable" in {field.name for field in fields(cls)}
-    template = cls(unanswerable=unanswerable) if takes_it else cls()
-    if not isinstance(template, Template):
-        raise TypeError(
-            f"{cls.__module__}:{cls.__qualname__} is not a template: derive it from templates.template.Template"
-        )
+    template = cls(unanswerable=unanswerable) if takes_it else cls()  # type: ignore[call-arg]
+    if lacking := [name for name in _DECLARED if not hasattr(template, name)]:
+        raise TypeError(f"{cls.__qualname__} lacks {', '.join(lacking)} (templates.template.Template describes each)")
+    _known("ability", [template.ability], LEAVES)
+    _known("formats", template.formats, list(FORMATS.targets()))
+    _known("needs or reads", sorted(template.needs | template.reads), list(SIGNAL_TYPES))
     return template
+
+
+def _known(what: str, names: Iterable[str], known: Sequence[str]) -> None:
+    """Raises `ValueError` for the first name that does not exist."""
+    for name in names:
+        if name not in known:
+            nearest = get_close_matches(name, known, 3, 0.3) or known
+            raise ValueError(f"{what} names {name!r}, which does not exist; nearest: {', '.join(nearest)}")

@@ -67,7 +67,8 @@ def examine(folder: Path) -> list[Finding]:
     """Checks this machine; `folder` is where results would be written."""
     packages = list(_packages())
     here = all(package.state == "works" for package in packages)  # nothing below can be imported without them
-    return [_python(), *packages, *(_models() if here else ()), _cores(), _disk(folder), _browser()]
+    plugged = (*_models(), *_templates()) if here else ()
+    return [_python(), *packages, *plugged, _cores(), _disk(folder), _browser()]
 
 
 def show(findings: Iterable[Finding]) -> bool:
@@ -125,6 +126,19 @@ def _models() -> Iterator[Finding]:
             yield Finding(what=f"expert {name}", state="missing", detail=error.cause, remedy=error.remedy)
         except Exception as error:  # a plug-in may raise anything
             yield Finding(what=f"expert {name}", state="missing", detail=f"{type(error).__name__}: {error}")
+
+
+def _templates() -> Iterator[Finding]:
+    """The templates, with the leaf that each asks about; plug-ins with their package."""
+    from templates.registry import TEMPLATES, created
+
+    for name, target in TEMPLATES.targets().items():
+        package = TEMPLATES.package(name)
+        what = f"template {name}{f' of the package {package}' if package else ''}"
+        try:
+            yield Finding(what=what, state="works", detail=created(TEMPLATES.load(name)).ability)
+        except Exception as error:  # a plug-in may raise anything
+            yield Finding(what=what, state="missing", detail=f"{type(error).__name__}: {error} ({target})")
 
 
 def _gpu() -> Iterator[Finding]:

@@ -6,7 +6,11 @@ from pathlib import Path
 
 from experts.expert import Expert, original
 from spatial_engine.annotation.executor import one_line
+from templates.registry import TEMPLATES
 from templates.template import Template
+
+_METHODS = ("propose", "measure", "answer", "offer", "phrase", "wording")
+"""Of a template, in the order in which they are called."""
 
 
 def expert_error(expert: Expert, error: BaseException) -> str:
@@ -17,11 +21,23 @@ def expert_error(expert: Expert, error: BaseException) -> str:
 
 
 def template_error(template: Template, error: BaseException) -> str:
-    """The same of a template; one of ours is named without a line."""
+    """One line, for the data card: "the template roll_side of the package my-spatial failed in phrase
+    (my_spatial/roll_side.py:41): KeyError: 'frame'"; of one of ours without package, method and line."""
     module = type(template).__module__
-    if module.partition(".")[0] == "templates":
-        return f"template {template.name}: {one_line(error)}"
-    return _of_plugin(template.name, module, error)
+    top = module.partition(".")[0]
+    if top == "templates":
+        return f"the template {template.name} failed: {one_line(error)}"
+    distribution = TEMPLATES.distribution_of(type(template))
+    package = top if distribution is None else distribution.name
+    names = {frame.name for frame in traceback.extract_tb(error.__traceback__)}
+    method = next((f" in {name}" for name in _METHODS if name in names), "")
+    where = _raised_at(top, module, error)
+    return f"the template {template.name} of the package {package} failed{method} ({where}): {one_line(error)}"
+
+
+def is_template_error(reason: str) -> bool:
+    """Whether a reason for missing questions is a `template_error`."""
+    return reason.startswith("the template ") and " failed" in reason
 
 
 def _of_plugin(name: str, module: str, error: BaseException) -> str:

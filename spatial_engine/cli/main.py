@@ -1,6 +1,7 @@
 """The command line: each command reads its options, calls one function of `spatial_engine.pipeline`, and prints."""
 
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -169,6 +170,7 @@ cli_leaks.register(app)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console command. Turns errors into one line of cause, one of remedy, and an exit code."""
+    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
     try:
         app(arguments)
     except Exception as error:

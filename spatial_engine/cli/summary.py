@@ -12,10 +12,10 @@ from experts.checkpoints.weight_files import Fault, Weights
 from experts.expert import needs_weights
 from spatial_engine.annotation.overview import Plan
 from spatial_engine.annotation.plan import Step
+from spatial_engine.annotation.plugin_errors import is_template_error
 from spatial_engine.atomic_file import read_json
-from spatial_engine.dataset.asking import CRASHED
 from spatial_engine.dataset.dataset import Dataset
-from spatial_engine.dataset.writing import FAULTY, MOVED, UNREADABLE
+from spatial_engine.dataset.writing import MOVED, UNREADABLE
 from spatial_engine.export.exporter import REPORT
 from spatial_engine.progress import counted, duration, printable
 from spatial_engine.store.ledger import Ledger
@@ -81,13 +81,13 @@ def show_dataset(dataset: Dataset, to: Console) -> bool:
         reason: count
         for leaf, reasons in audit["refused"].items()
         for reason, count in reasons.items()
-        if not leaf or reason.startswith(CRASHED)
+        if not leaf or is_template_error(reason)
     }
     for reason, count in crashed.items():
         to.print(f"[red]failed[/] {counted(count, 'clip')}: {_safe(reason)}", soft_wrap=True)
     faulty = Counter[str]()
     for reasons in audit["dropped"].values():
-        faulty.update({reason: count for reason, count in reasons.items() if reason.startswith(FAULTY)})
+        faulty.update({reason: count for reason, count in reasons.items() if is_template_error(reason)})
     for reason, count in faulty.items():
         to.print(f"[red]failed[/] {counted(count, 'question')}: {_safe(reason)}", soft_wrap=True)
     lost = sum(reasons.get(UNREADABLE, 0) for reasons in audit["dropped"].values())

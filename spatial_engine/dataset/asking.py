@@ -7,7 +7,7 @@ from typing import Any
 
 from experts.sigma_calibration import SigmaCalibration, packaged_calibration, read_calibration, with_sigma_calibration
 from spatial_engine.annotation.executor import Crashed, run
-from spatial_engine.annotation.plugin_errors import template_error
+from spatial_engine.annotation.plugin_errors import is_template_error, template_error
 from spatial_engine.errors import UsageError
 from spatial_engine.options import GenerateOptions, words
 from spatial_engine.progress import Progress
@@ -25,7 +25,7 @@ _GOOD_CALIBRATION = (
     "without the option the packaged calibration is used"
 )
 CRASHED = "the program failed on this clip"
-"""Begins the refusal reason of a clip, or of one template of a clip, that failed because of a fault."""
+"""Begins the refusal reason of a clip that failed because of a fault of the program."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,11 +70,11 @@ class AskClip:
         store = Store(self.store_path)
         clip = clip_from_json(store.record(clip_id).clip)
         signals = with_sigma_calibration(store.signals(clip_id), self.calibration)
-        return ask_clip(clip, signals, self.templates, self.settings, self.seed, _failed)
+        return ask_clip(clip, signals, self.templates, self.settings, self.seed, template_error)
 
     def puzzles(self, count: int) -> ClipQuestions:
         """About `count` questions of each template that needs no footage."""
-        return ask_puzzles(self.templates, count, self.seed, _failed)
+        return ask_puzzles(self.templates, count, self.seed, template_error)
 
 
 def ask_all(task: AskClip, store: Store, workers: int, progress: Progress) -> list[ClipQuestions]:
@@ -92,7 +92,7 @@ def ask_all(task: AskClip, store: Store, workers: int, progress: Progress) -> li
                 progress.say(f"  try: {result.remedy}")
         else:
             asked.append(result)
-            faults = [refusal.reason for refusal in result.refusals if refusal.reason.startswith(CRASHED)]
+            faults = [refusal.reason for refusal in result.refusals if is_template_error(refusal.reason)]
             progress.step(name, "; ".join(faults) or "done")
     return asked
 
@@ -121,10 +121,6 @@ def _calibration(options: GenerateOptions) -> SigmaCalibration:
     if not calibration.factors:
         raise UsageError(f"--sigma-calibration {path} has no factor for any sigma", _GOOD_CALIBRATION)
     return calibration
-
-
-def _failed(template: Template, error: Exception) -> str:
-    return f"{CRASHED}: {template_error(template, error)}"
 
 
 def _none_because(clip_id: str, crash: Crashed) -> ClipQuestions:

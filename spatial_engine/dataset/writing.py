@@ -29,10 +29,6 @@ from templates.question import Question
 UNREADABLE = "the clip's frames can no longer be read"
 
 
-FAULTY = "the template failed on this question"
-"""Begins the reason of a dropped question whose words or media cannot be made."""
-
-
 MOVED = "was the footage moved or changed? put it back, or annotate it where it lies now"
 
 
@@ -57,7 +53,7 @@ def write_dataset(
     """Balances, renders and writes. Replaces an earlier data set at `path`, and nothing else.
 
     Equal clips, seed and settings give byte-identical `questions.jsonl`, in any order of the clips. Questions whose
-    frames cannot be read are omitted and counted as `UNREADABLE`, those whose template fails as `FAULTY`. `scenes`: by
+    frames cannot be read are omitted and counted as `UNREADABLE`, those whose template fails by its error. `scenes`: by
     clip id the footage that a clip was cut from (by default the clip itself); no split separates clips of one scene.
     `state_tolerance`: prompts say which error still counts as right. Raises as `dataset_folder`: an empty data set
     replaces questions only with `allow_empty`.
@@ -140,7 +136,7 @@ def in_words(
             questions.append(question_of(draft, one.order, opened.get(one.clip_id), entries[one.clip_id]))
             drafts.append(draft)
         except Exception as error:  # a plug-in may raise anything
-            faulty.append((one, f"{FAULTY}: {template_error(one.asked.template, error)}"))
+            faulty.append((one, template_error(one.asked.template, error)))
     return questions, drafts, faulty
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Int
 
 from templates.answers.answer import Answer
-from templates.answers.registry import recorded_answer
+from templates.answers.registry import ANSWERS, recorded_answer
 from templates.answers.score import Score, UnscorableError
 from templates.columns import Json
 from templates.question import Question
@@ -44,10 +44,18 @@ class Format(ABC):
     """Name of the function that finds the answer in a reply, in `spatial_engine.scoring.own.readers.READERS`."""
     closed: ClassVar[bool] = False
     """Whether the possible answers are a fixed list: then chance is one over their number."""
+    takes: ClassVar[tuple[str, ...]] = ()
+    """Names of the built-in answer types that it can ask for; any if empty."""
 
     @abstractmethod
     def form(self, question: Question) -> str:
         """The required form of a reply, in words ("one number, in degrees")."""
+
+    def check(self, answers: Answer) -> None:
+        """Raises `TypeError` or `ValueError` for a stack of answers that it cannot ask for."""
+        if self.takes and answers.name in ANSWERS.builtin and answers.name not in self.takes:
+            allowed = ", ".join(ANSWERS.builtin[name].partition(":")[2] for name in self.takes)
+            raise TypeError(f"answer returned {type(answers).__name__} for {self.name}; allowed: {allowed}")
 
     def score(self, question: Question, value: Json) -> Score:
         """Score of a prediction in the form of `Question.answer`; `value` is None for a reply without one. Raises

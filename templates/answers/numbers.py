@@ -189,6 +189,13 @@ class Numeric(Format):
 
     name: ClassVar[str] = "numeric"
     reader: ClassVar[str] = "number"
+    takes: ClassVar[tuple[str, ...]] = ("numbers", "count")
+
+    def check(self, answers: Answer) -> None:
+        """Numbers have one name."""
+        super().check(answers)
+        if isinstance(answers, Numbers) and len(answers.names) != 1:
+            raise ValueError(f"Numbers.names is {answers.names} for {self.name}; allowed: one name, or the format json")
 
     def form(self, question: Question) -> str:
         """With its unit."""
@@ -225,6 +232,7 @@ class NumbersByName(Format):
 
     name: ClassVar[str] = "json"
     reader: ClassVar[str] = "numbers"
+    takes: ClassVar[tuple[str, ...]] = ("numbers", "box", "box_3d")
 
     def form(self, question: Question) -> str:
         """With the names; with their units where these differ, and for pixels."""

@@ -22,6 +22,7 @@ class Order(Format):
 
     name: ClassVar[str] = "order"
     reader: ClassVar[str] = "order"
+    takes: ClassVar[tuple[str, ...]] = ("label",)
 
     def form(self, question: Question) -> str:
         """A list."""

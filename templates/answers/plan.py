@@ -211,6 +211,7 @@ class PlanOfSteps(Format):
 
     name: ClassVar[str] = "plan"
     reader: ClassVar[str] = "plan"
+    takes: ClassVar[tuple[str, ...]] = ("plan",)
 
     def form(self, question: Question) -> str:
         """With its keys."""

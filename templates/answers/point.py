@@ -93,6 +93,7 @@ class Pixel(Format):
 
     name: ClassVar[str] = "point"
     reader: ClassVar[str] = "pixel"
+    takes: ClassVar[tuple[str, ...]] = ("point", "region")
 
     def form(self, question: Question) -> str:
         """A pair."""

@@ -55,6 +55,7 @@ class FreeText(Format):
 
     name: ClassVar[str] = "text"
     reader: ClassVar[str] = "text"
+    takes: ClassVar[tuple[str, ...]] = ("text",)
 
     def form(self, question: Question) -> str:
         """Words."""

@@ -20,6 +20,7 @@ class Words(Format):
 
     name: ClassVar[str] = "set"
     reader: ClassVar[str] = "words"
+    takes: ClassVar[tuple[str, ...]] = ("label",)
 
     def form(self, question: Question) -> str:
         """A list."""

@@ -21,6 +21,13 @@ class YesNo(Format):
     name: ClassVar[str] = "yes_no"
     reader: ClassVar[str] = "yes_no"
     closed: ClassVar[bool] = True
+    takes: ClassVar[tuple[str, ...]] = ("label", "shape")
+
+    def check(self, answers: Answer) -> None:
+        """Labels are one of the two words."""
+        super().check(answers)
+        if isinstance(answers, Label) and (odd := sorted({*np.atleast_1d(answers.text).tolist()} - {*_WORDS, ""})):
+            raise ValueError(f"Label.text is {odd[0]!r} for {self.name}; allowed: yes, no")
 
     def form(self, question: Question) -> str:
         """The two words."""

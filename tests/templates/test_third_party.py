@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from jaxtyping import Float64, Int64
 
-from templates.answers import Answer, Numbers
+from templates.answers import Answer, Label, Numbers
 from templates.answers.answers import Answers
 from templates.columns import Json
 from templates.facts import Facts
 from templates.generate import ask_clip
 from templates.measured import Measured
-from templates.media import Photo
+from templates.media import Drawing, Line, Photo, Sheet
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.registry import create_templates
@@ -119,6 +119,11 @@ def offers(**changes: Any) -> Theirs:
     )
 
 
+def says(text: np.ndarray) -> Theirs:
+    """Answers yes or no."""
+    return Theirs(formats=("yes_no",), answered=lambda answer: Label(text=text, margin=np.full(3, 9.0)))
+
+
 BAD: dict[str, tuple[Theirs, str]] = {
     "facts of wrong shape": (Theirs(proposed=lambda: Photos(frame=[0], a_px=np.ones((1, 3)))), r"Photos\.a_px has"),
     "facts of wrong dtype": (Theirs(proposed=lambda: Photos(frame=[0.5], a_px=np.ones((1, 2)))), r"Photos\.frame ho"),
@@ -168,6 +173,15 @@ BAD: dict[str, tuple[Theirs, str]] = {
     "a placeholder without a value": (
         Theirs(worded=Wording(prompts=("Is {it}?",), placeholders=("it",))), r"Phrasing\.values lacks it"),
     "no wording": (Theirs(worded="How large is it?"), "wording returned str; allowed: Wording"),
+    "words for a number": (
+        Theirs(answered=lambda a: Label(text=np.full(3, "yes"), margin=np.full(3, 9.0))),
+        "answer returned Label for numeric; allowed: Numbers, Count"),
+    "two numbers for one": (
+Theirs(answered=lambda a: Numbers(names=("a", "b"), value=np.ones((3, 2)), sigma=np.ones((3, 2)) / 99, unit="m",
+                                          tolerance=np.ones((3, 2)))), r"Numbers\.names is .* allowed: one name"),
+    "a flag for a word": (says(np.full(3, True)), r"Label\.text holds bool; allowed: text"),
+    "another word than yes and no": (says(np.array(["true", "no", ""])), r"Label\.text is 'true' for yes_no; allowed"),
+    "a number for yes and no": (Theirs(formats=("yes_no",)), "returned Numbers for yes_no; allowed: Label, Shape"),
     "a phrase that raises": (Theirs(phrased=lambda fact: fact["b_px"]), "b_px"),
 }  # fmt: skip
 
@@ -202,3 +216,31 @@ def test_some_numbers_may_be_unknown_where_there_is_a_reason() -> None:
 
     found = worlds.ask(Theirs(measured=partly), worlds.signals())
     assert len(found) == 2 and worlds.reasons(found) == {"hidden"}
+
+
+def test_words_that_fail_for_some_facts_cost_those_alone() -> None:
+    def phrased(fact: Mapping[str, Json]) -> Phrasing:
+        if fact["frame"] == 0:
+            raise KeyError("b_px")
+        return Phrasing(media=(Photo(frame=fact["frame"]),))
+
+    found = worlds.ask(Theirs(phrased=phrased), worlds.signals())
+    (asked,) = found.asked
+    assert len(asked) == 3 and not found.refusals
+    with pytest.raises(KeyError, match="b_px"):
+        asked.draft(0)
+    assert asked.draft(1).media == (Photo(frame=2),)
+
+
+@pytest.mark.parametrize("picture", [Sheet(lines=(Line(points=((0, 0), (1, 1))),)), Drawing(), Photo(frame=0)])
+@pytest.mark.parametrize("options", [np.full((3, 2), "a"), np.ones((3, 2)), np.ones((3, 2, 4, 2))], ids=str)
+def test_options_that_are_pictures_have_no_words(picture: Any, options: np.ndarray) -> None:
+    shown = (picture, replace(picture, **{"frame": 2} if isinstance(picture, Photo) else {}))
+    pictured = replace(
+        offers(options=lambda n: options), phrased=lambda fact: Phrasing(media=(Photo(frame=2),), options=shown)
+    )
+    if options.dtype.kind == "U":
+        pictured = replace(pictured, answered=lambda answer: Label(text=options[:, 0].copy(), margin=np.full(3, 9.0)))
+    (asked,) = worlds.ask(pictured, worlds.signals()).asked
+    assert asked.right_words().tolist() == ["", "", ""] and asked.take(np.array([1])).pictures
+    assert [option.shown for option in asked.draft(0).options] == list(shown)

@@ -1,6 +1,7 @@
 """What is missing comes with the command that adds it."""
 
 import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -57,6 +58,16 @@ def test_what_is_unproven_is_said(tmp_path: Path) -> None:
     assert "unproven: sha256 of ronormsigma1/dino_weight.pt of orient-anything-v1" in notes["expert orient_anything"]
     assert "of da3-giant-1.1" in notes["expert depth_anything_3"], "of a variant that is not the default"
     assert "sha256" not in notes["expert tapir"] and "unproven" not in notes["expert klt"]
+
+
+def test_lists_templates_with_package_and_leaf(monkeypatch: pytest.MonkeyPatch) -> None:
+    group = "spatial_engine.templates"
+    plug_in = EntryPoint(name="theirs", value="templates.template:Template", group=group)
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [plug_in])
+    ours, theirs = (list(doctor._templates())[k] for k in (2, -1))
+    assert (ours.what, ours.state, ours.detail) == ("template camera_tilt", "works", "L1/Orientation/Gravity")
+    assert theirs.what == "template theirs of the package templates" and theirs.state == "missing"
+    assert "lacks the methods answer, measure, phrase, propose" in theirs.detail
 
 
 class Inventor(KltExpert):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from experts.tracking.klt import KltExpert
-from spatial_engine.annotation.plugin_errors import expert_error, template_error
+from spatial_engine.annotation.plugin_errors import expert_error, is_template_error, template_error
 from spatial_engine.pipeline import annotate
 from templates.generate import ask_clip
 from templates.offer import Offer
@@ -83,8 +83,9 @@ def test_a_template_is_named_with_its_line(tmp_path: Path, monkeypatch: pytest.M
         ask_clip(worlds.clip(), worlds.signals(), [template], AskSettings(), 0)
     line = TEMPLATE.splitlines().index('        return facts.to_json()[0]["tilt"]') + 1
     said = template_error(raised.value.template, raised.value.__cause__)
-    assert said == f"plug-in camera_tilt (crooked_template.py:{line}): KeyError: 'tilt'"
-    assert template_error(CameraTilt(), ValueError("odd")) == "template camera_tilt: ValueError: odd"
+    whose = "the template camera_tilt of the package crooked_template failed in measure"
+    assert said == f"{whose} (crooked_template.py:{line}): KeyError: 'tilt'" and is_template_error(said)
+    assert template_error(CameraTilt(), ValueError("odd")) == "the template camera_tilt failed: ValueError: odd"
     sys.modules.pop("crooked_template")
 
 
@@ -96,7 +97,8 @@ def test_a_template_that_fails_costs_its_own_questions_alone() -> None:
     assert alone.asked and repr(asked.asked) == repr(alone.asked)
     (refusal,) = [each for each in asked.refusals if each.template == "strings"]
     assert refusal.ability == broken.ability and "Phrasing.options holds int; allowed: str, Photo" in refusal.reason
-    assert re.match(r"plug-in strings \([\w/]*test_plugin_errors.py:\d+\): TypeError", refusal.reason)
+    said = r"the template strings of the package tests failed in phrase \([\w/]*test_plugin_errors.py:\d+\): TypeError"
+    assert re.match(said, refusal.reason)
 
 
 @dataclass(frozen=True, kw_only=True)

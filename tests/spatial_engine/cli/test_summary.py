@@ -8,8 +8,6 @@ from typing import Any
 from rich.console import Console
 
 from spatial_engine.cli.summary import show_dataset, show_store
-from spatial_engine.dataset.asking import CRASHED
-from spatial_engine.dataset.writing import FAULTY
 from spatial_engine.pipeline import annotate
 from tests.spatial_engine.fake_experts import chain
 from tests.spatial_engine.fake_footage import write_folders
@@ -41,14 +39,14 @@ def test_why_not_more_is_the_most_frequent_reason_of_all() -> None:
 
 def test_a_fault_of_a_template_is_a_failure() -> None:
     console = heard()
-    assert not show_dataset(data_set({LEAF: {f"{CRASHED}: template x: TypeError": 3}}, {}), console)
-    assert f"failed 3 clips: {CRASHED}: template x: TypeError" in words(console)
+    assert not show_dataset(data_set({LEAF: {"the template x failed: TypeError": 3}}, {}), console)
+    assert "failed 3 clips: the template x failed: TypeError" in words(console)
 
 
 def test_a_question_whose_template_fails_is_a_failure() -> None:
     console = heard()
-    assert not show_dataset(data_set({}, {LEAF: {f"{FAULTY}: template x: KeyError": 1}}), console)
-    assert f"failed 1 question: {FAULTY}: template x: KeyError" in words(console)
+    assert not show_dataset(data_set({}, {LEAF: {"the template x of the package p failed: KeyError": 1}}), console)
+    assert "failed 1 question: the template x of the package p failed: KeyError" in words(console)
 
 
 def test_only_signals_of_this_run_are_counted(tmp_path: Path) -> None:

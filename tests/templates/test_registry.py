@@ -1,0 +1,58 @@
+"""Templates as they are loaded: abilities by name, and plug-ins that are left out."""
+
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from experts.registry import PluginWarning
+from templates.perception.orientation import CameraTilt
+from templates.registry import TEMPLATES, create_templates
+from templates.template import Template
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoSuchLeaf(CameraTilt):
+    ability: str = "L3/Puzzles"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoSuchSignal(CameraTilt):
+    needs: frozenset[str] = frozenset({"gravitty"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoSuchFormat(CameraTilt):
+    formats: tuple[str, ...] = ("choise",)
+
+
+class Unfinished(Template):
+    def propose(self, world, rng, count): ...
+    def measure(self, facts, world): ...
+
+
+class Undeclared(Unfinished):
+    def answer(self, format, facts, measured): ...
+    def phrase(self, format, fact, answer, offer): ...
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("NoSuchLeaf", "ability names 'L3/Puzzles', .* nearest: L3/Causal Reasoning/Geometry Puzzles"),
+        ("NoSuchSignal", "needs or reads names 'gravitty', which does not exist; nearest: gravity"),
+        ("NoSuchFormat", "formats names 'choise', which does not exist; nearest: choice"),
+        ("Unfinished", "Unfinished lacks the methods answer, phrase"),
+        ("Undeclared", "Undeclared lacks name, version, ability, formats, facts, needs, reads"),
+        ("NoSuchClass", "ImportError"),
+        ("EntryPoint", "is not a template: derive it from templates.template.Template"),
+    ],
+)
+def test_a_plug_in_that_cannot_be_used_is_left_out_by_name(target, said, monkeypatch):
+    theirs = EntryPoint(name="theirs", value=f"{__name__}:{target}", group=TEMPLATES.group)
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [theirs] * (group == TEMPLATES.group))
+    with pytest.warns(
+        PluginWarning, match=f"'theirs' of the package tests .*:{target}. is left out: .*{said}"
+    ) as heard:
+        assert list(create_templates()) == list(TEMPLATES.builtin)
+    assert len(heard) == 1 and "\n" not in str(heard[0].message)
