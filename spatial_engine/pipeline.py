@@ -1,8 +1,10 @@
 """The whole path: footage into signals, signals into a data set, a data set into pictures and other formats."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from experts.clip import Clip
 from spatial_engine.annotation.annotate_all import annotate_all, prepared
 from spatial_engine.annotation.opening import find, keep_sequences, open_all
 from spatial_engine.annotation.overview import Plan, overview
@@ -59,7 +61,7 @@ def annotate(
 
 
 def generate(
-    store: StrPath | Store,
+    store: StrPath | Store | None,
     dataset: StrPath,
     options: GenerateOptions | None = None,
     *,
@@ -69,7 +71,7 @@ def generate(
     """Asks what the signals of a store decide, and writes a data set. The same for any number of workers.
 
     Args:
-        store: a store or its folder.
+        store: a store or its folder; None: puzzles alone, as in `generate(None, "dataset/", puzzles=100)`.
         dataset: the folder to write; a data set of ours there is replaced.
         options: what is asked; None: the defaults.
         progress: who is told; None: nobody.
@@ -83,22 +85,28 @@ def generate(
         Interrupted: Ctrl-C.
     """
     progress, options = progress or Silent(), chosen(GenerateOptions, options, fields)
-    source = store if isinstance(store, Store) else open_store(store)
+    source = store if store is None or isinstance(store, Store) else open_store(store)
     task = AskClip.of(source, options)
     check_target(dataset)
     with one_writer(Path(dataset)), interruptible():
-        asked = [*ask_all(task, source, options.workers, progress), task.puzzles(options.puzzles)]
+        asked = [] if source is None else ask_all(task, source, options.workers, progress)
+        asked.append(task.puzzles(options.puzzles, progress))
         return write_dataset(
             dataset,
             asked,
-            lambda clip_id: clip_from_json(source.record(clip_id).clip),
+            partial(_clip, source),
             seed=options.seed,
             settings=task.to_json()
             | {name: getattr(options, name) for name in ("unanswerable", "puzzles", "state_tolerance")},
             state_tolerance=options.state_tolerance,
-            scenes=source.scenes(),
+            scenes={} if source is None else source.scenes(),
             allow_empty=options.allow_empty,
         )
+
+
+def _clip(source: Store | None, clip_id: str) -> Clip:
+    assert source is not None  # puzzles show no clip
+    return clip_from_json(source.record(clip_id).clip)
 
 
 def run(

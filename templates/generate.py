@@ -19,6 +19,7 @@ from templates.columns import Json, Texts
 from templates.facts import Facts
 from templates.measured import Measured, joined
 from templates.question import FormatName
+from templates.registry import licence_of
 from templates.scene.scene import Scene
 from templates.scene.scenes import scenes_of
 from templates.settings import AskSettings
@@ -31,7 +32,8 @@ Worlds = tuple[World, ...]
 OnError = Callable[[Template, Exception], str]
 """Words an error of a template."""
 
-_ENOUGH = "enough facts of this kind about this clip"
+SURPLUS = "more facts than asked about"
+"""Not a refusal: the reason of proposed facts beyond the limit of facts per template and clip."""
 _PORTION = 32
 """Least number of facts measured at once."""
 _PROPOSED = 4
@@ -59,7 +61,7 @@ def ask_clip(
 def ask_puzzles(templates: Sequence[Template], count: int, seed: int, on_error: OnError | None = None) -> ClipQuestions:
     """About `count` puzzles of each template that needs no footage; as `ask_clip`."""
     makers = [template for template in templates if issubclass(template.world, Procedural)] if count else []
-    worlds = [(template, (Procedural.of(template.name, template.version, seed),)) for template in makers]
+    worlds = [(t, (Procedural.of(t.name, t.version, seed, licence_of(t)),)) for t in makers]
     return _asked("", worlds, AskSettings(facts_per_template=count), seed, on_error)
 
 
@@ -138,7 +140,7 @@ def ask_about(
     left, portion = settings.facts_per_template, max(settings.facts_per_template, _PORTION)
     for start in range(0, len(facts), portion):
         if left <= 0:
-            reasons[None, _ENOUGH] += len(facts) - start
+            reasons[None, SURPLUS] += len(facts) - start
             break
         part = facts.take(slice(start, start + portion))
         first = _first(_certain(template, part, worlds, origin, settings, seed, reasons), left, reasons)
@@ -195,7 +197,7 @@ def _first(found: list[tuple[Asked, np.ndarray]], most: int, reasons: Reasons) -
     any_format = np.any([certain for _, certain in found], axis=0)
     kept = any_format & (np.cumsum(any_format) <= most)
     if surplus := int((any_format & ~kept).sum()):
-        reasons[None, _ENOUGH] += surplus
+        reasons[None, SURPLUS] += surplus
     chosen = [(asked, np.flatnonzero(certain & kept)) for asked, certain in found]
     return [asked.take(rows) for asked, rows in chosen if len(rows)]
 

@@ -66,6 +66,17 @@ def node_called(name: str, leaves: Sequence[str]) -> str:
     return f"{(exact or found)[0]}/"
 
 
+def licence_of(template: Template) -> str:
+    """The licence that the metadata of a template's package state; "unknown" if they do not, or if no installed package
+    registers it."""
+    if type(template).__module__.partition(".")[0] == "templates":
+        return "Apache-2.0"
+    package = TEMPLATES.distribution_of(type(template))
+    stated = package and (package.metadata.get("License-Expression") or package.metadata.get("License"))
+    first_line = (stated or "").strip().partition("\n")[0]
+    return "unknown" if first_line.lower() in ("", "unknown") else first_line
+
+
 _DECLARED = ("name", "version", "ability", "formats", "facts", "needs", "reads")
 
 

@@ -1,5 +1,6 @@
 """What a template asks about: a world with footage (`Scene`, `Episode`), or one without (`Procedural`)."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,7 +48,9 @@ class Procedural(World):
     seed: int
 
     @classmethod
-    def of(cls, name: str, version: str, seed: int) -> "Procedural":
-        """The world of a template; its provenance names no expert but the template."""
-        maker = Provenance(expert=name, version=version, seed=seed)
+    def of(cls, name: str, version: str, seed: int, licence: str = "unknown") -> "Procedural":
+        """The world of a template; its provenance names no expert but the template. An unknown licence, and one that
+        names non-commercial use, allow no commercial use."""
+        free = licence != "unknown" and not re.search(r"\bNC\b|non-?commercial", licence, re.IGNORECASE)
+        maker = Provenance(expert=name, version=version, seed=seed, code_licence=licence, commercial_ok=free)
         return cls(name=name, seed=seed, judged_by={"puzzle": maker})

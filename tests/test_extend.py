@@ -7,7 +7,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -23,20 +22,17 @@ FILES = dict(re.findall(r'```(?:python|toml) title="([^"]+)"\n(.*?)```', PAGE, r
 
 @pytest.fixture(scope="module")
 def tried(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which the package stands, as installed, and the commands have run."""
+    """A folder in which the package stands, as a wheel installs it, and the commands have run."""
     import cv2
 
     folder = tmp_path_factory.mktemp("my-spatial")
-    (folder / "my_spatial").mkdir()
-    for name, text in FILES.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    _install(folder)
+    site = _install(folder)
     (folder / "photos").mkdir()
     for number in range(12):
         cv2.imwrite(str(folder / "photos" / f"{number:02}.png"), texture(number))
     (folder / "items.jsonl").write_text(json.dumps({"id": "1", "answer": "Left"}))
     (folder / "responses.jsonl").write_text(json.dumps({"id": "1", "text": "left "}))
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(site), str(ROOT)])}
     for line in COMMANDS.splitlines():
         words = [sys.executable, "-m", "spatial_engine", *shlex.split(line)[1:]]
         done = subprocess.run(words, cwd=folder, capture_output=True, text=True, env=environment)
@@ -45,15 +41,19 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _install(folder: Path) -> None:
-    """What an installer writes beside a package: its name and its entry points."""
-    project = tomllib.loads(FILES["pyproject.toml"])["project"]
-    info = folder / "my_spatial-0.1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
-    groups = project["entry-points"].items()
-    lines = [line for group, names in groups for line in (f"[{group}]", *(f"{k} = {v}" for k, v in names.items()))]
-    (info / "entry_points.txt").write_text("\n".join(lines))
+def _install(folder: Path) -> Path:
+    """The package built as a wheel and installed; where it lies, away from its sources."""
+    source, site = folder / "source", folder / "site"
+    (source / "my_spatial").mkdir(parents=True)
+    (source / "my_spatial" / "__init__.py").touch()
+    for name, text in FILES.items():
+        (source / name).write_text(text, encoding="utf-8")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=source, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    install = ["-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", str(site), str(wheel)]
+    subprocess.run([sys.executable, *install], check=True, capture_output=True)
+    return site
 
 
 def test_expert_and_template_make_questions(tried: Path) -> None:

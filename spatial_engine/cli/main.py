@@ -85,7 +85,11 @@ def annotate(videos: o.Videos, store: o.StoreOut, options: AnnotateOptions, plan
 @app.command()
 @fed
 def generate(
-    store: Annotated[Path, typer.Argument(metavar="STORE", help="A store that annotate wrote.")],
+    *,
+    store: Annotated[
+        Path | None,
+        typer.Argument(metavar="[STORE]", help="A store that annotate wrote; with --puzzles, none is needed."),
+    ] = None,
     dataset: Annotated[
         Path, typer.Option("-o", "--out", metavar="DATASET", help="Data set to write; an earlier one is replaced.")
     ],

@@ -20,6 +20,7 @@ from spatial_engine.export.exporter import REPORT
 from spatial_engine.progress import counted, duration, printable
 from spatial_engine.store.ledger import Ledger
 from spatial_engine.store.store import Store
+from templates.generate import SURPLUS
 
 _TENSORS = (".safetensors", ".pt", ".pth", ".tar")
 
@@ -63,7 +64,7 @@ def _trouble(store: Store, clip_ids: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def show_dataset(dataset: Dataset, to: Console) -> bool:
-    """Prints questions by leaf, with the most frequent reason why there are not more. Returns whether no clip
+    """Prints questions by leaf, with the most frequent reason why there are not more. Returns whether nothing
     failed."""
     audit = dataset.audit
     lost_facts: dict[str, Counter[str]] = defaultdict(Counter)
@@ -71,6 +72,8 @@ def show_dataset(dataset: Dataset, to: Console) -> bool:
         for leaf, reasons in audit[kind].items():
             if leaf:
                 lost_facts[leaf].update(reasons)
+    for leaf, count in audit.get("surplus", {}).items():
+        lost_facts[leaf][SURPLUS] += count
     table = Table("leaf", "questions", "facts", "why not more", title=f"questions: {audit['questions']}")
     for leaf in [*audit["abilities"], *(leaf for leaf in lost_facts if leaf not in audit["abilities"])]:
         counts = audit["abilities"].get(leaf, {"questions": 0, "facts": 0})

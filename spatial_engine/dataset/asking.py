@@ -32,7 +32,8 @@ CRASHED = "the program failed on this clip"
 class AskClip:
     """The task of a worker: makes the questions of one clip."""
 
-    store_path: Path
+    store_path: Path | None
+    """None: nothing is asked about clips."""
     templates: Sequence[Template]
     settings: AskSettings
     seed: int
@@ -40,8 +41,13 @@ class AskClip:
     """Factors for σ, applied to the signals before anything is asked."""
 
     @classmethod
-    def of(cls, store: Store, options: GenerateOptions) -> "AskClip":
-        """The task that the options describe. Does not read the store. Raises `UsageError`."""
+    def of(cls, store: Store | None, options: GenerateOptions) -> "AskClip":
+        """The task that the options describe; without a store, of puzzles alone. Does not read the store. Raises
+        `UsageError`."""
+        if store is None and not options.puzzles:
+            raise UsageError(
+                "no STORE to ask about", "name one that annotate wrote, or give --puzzles N: puzzles need no footage"
+            )
         templates = templates_for(options)
         if options.puzzles and not any(issubclass(template.world, Procedural) for template in templates):
             raise UsageError(
@@ -49,7 +55,7 @@ class AskClip:
                 "install a package with such templates, or write one (docs/extend.md)",
             )
         return cls(
-            store_path=store.path,
+            store_path=None if store is None else store.path,
             templates=templates,
             settings=AskSettings(min_confidence=options.min_confidence),
             seed=options.seed,
@@ -67,14 +73,21 @@ class AskClip:
 
     def __call__(self, clip_id: str) -> ClipQuestions:
         """The drafts of a clip's questions, and the refusals."""
+        assert self.store_path is not None
         store = Store(self.store_path)
         clip = clip_from_json(store.record(clip_id).clip)
         signals = with_sigma_calibration(store.signals(clip_id), self.calibration)
         return ask_clip(clip, signals, self.templates, self.settings, self.seed, template_error)
 
-    def puzzles(self, count: int) -> ClipQuestions:
-        """About `count` questions of each template that needs no footage."""
-        return ask_puzzles(self.templates, count, self.seed, template_error)
+    def puzzles(self, count: int, progress: Progress) -> ClipQuestions:
+        """`count` puzzles of each template that needs no footage. Says where there are fewer, and why."""
+        made = ask_puzzles(self.templates, count, self.seed, template_error)
+        for name in sorted({each.template for each in made.refusals} | {each.template.name for each in made.asked}):
+            facts = {fact for each in made.asked if each.template.name == name for fact in each.fact_ids.tolist()}
+            why = max([(each.count, each.reason) for each in made.refusals if each.template == name], default=None)
+            if len(facts) < count:
+                progress.say(f"{name}: {len(facts)} of {count} puzzles: {why[1] if why else 'no more were proposed'}")
+        return made
 
 
 def ask_all(task: AskClip, store: Store, workers: int, progress: Progress) -> list[ClipQuestions]:

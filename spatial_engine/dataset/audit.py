@@ -14,6 +14,7 @@ from spatial_engine.scoring.own import chance
 from templates.ability import LEAVES
 from templates.asked import Refusal
 from templates.columns import Json
+from templates.generate import SURPLUS
 from templates.question import Question
 from templates.unanswerable import UNDETERMINED, offers_undetermined
 
@@ -32,7 +33,8 @@ def audit(
     settings: Mapping[str, Json],
     splits: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Json]:
-    """The content of `audit.json`. `refused`: not asked; `dropped`: decided, but dropped to balance the data set.
+    """The content of `audit.json`. `refused`: not asked, or surplus; `dropped`: decided, but dropped to balance the
+    data set.
     `scenes`: scene by clip id. `splits`: clips by split, if they are assigned already.
     """
     splits = _splits(scenes, seed) if splits is None else {name: sorted(clips) for name, clips in splits.items()}
@@ -50,7 +52,8 @@ def audit(
         "formats": _counts(question.format for question in questions),
         "templates": _counts(question.template for question in questions),
         "unanswerable": _unanswerable(questions),
-        "refused": _reasons(refused),
+        "refused": _reasons(refusal for refusal in refused if refusal.reason != SURPLUS),
+        "surplus": _surplus(refused),
         "dropped": _reasons(dropped),
         "letters": letters(questions),
         "answers": answers(questions),
@@ -124,6 +127,14 @@ def _reasons(refusals: Iterable[Refusal]) -> dict[str, dict[str, int]]:
     for refusal in refusals:
         found[refusal.ability][refusal.reason] += refusal.count
     return {leaf: _ranked(found[leaf]) for leaf in sorted(found)}
+
+
+def _surplus(refused: Iterable[Refusal]) -> dict[str, int]:
+    """By leaf: proposed facts beyond the limit of facts per template and clip."""
+    found = Counter[str]()
+    for refusal in refused:
+        found.update({refusal.ability: refusal.count} if refusal.reason == SURPLUS else {})
+    return dict(sorted(found.items()))
 
 
 def letters(questions: Iterable[Question]) -> dict[str, dict[str, int]]:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 
+from spatial_engine.progress import counted
 from templates.columns import Json
 from templates.unanswerable import UNDETERMINED
 from templates.world import NO_FOOTAGE
@@ -86,12 +87,13 @@ def _summary(audit: Mapping[str, Json]) -> str:
     if not audit["questions"]:
         return f"No questions could be asked about {audit['clips']} clips. The reasons are below."
     puzzles = audit.get("puzzles", 0)
-    others = f", and about {puzzles} puzzles without footage" if puzzles else ""
+    clips = f"{audit['clips_with_questions']} of {counted(audit['clips'], 'clip')}"
+    subjects = [f"{counted(audit['facts'] - puzzles, 'fact')}, measured in {clips}"] if audit["clips"] else []
+    subjects += [f"{counted(puzzles, 'puzzle')} without footage"] if puzzles else []
     return (
-        f"{audit['questions']} spatial questions about {audit['facts'] - puzzles} facts, measured in "
-        f"{audit['clips_with_questions']} of {audit['clips']} clips{others}. Every answer carries its error bar "
-        "(`sigma`, `tolerance` or `margin`), its evidence, its provenance and its licence. Made by Spatial Engine, "
-        f"seed {audit['seed']}."
+        f"{counted(audit['questions'], 'spatial question')} about {', and about '.join(subjects)}. Every answer "
+        "carries its error bar (`sigma`, `tolerance` or `margin`), its evidence, its provenance and its licence. Made "
+        f"by Spatial Engine, seed {audit['seed']}."
     )
 
 
@@ -101,7 +103,16 @@ def _abilities(audit: Mapping[str, Json]) -> str:
         for leaf, found in audit["abilities"].items()
     ]
     table = _table(("Ability", "Questions", "Facts", "Formats"), rows) if rows else "Nothing."
-    return "\n\n".join([table, *_unanswerable(audit)])
+    return "\n\n".join([table, *_unanswerable(audit), *_surplus(audit)])
+
+
+def _surplus(audit: Mapping[str, Json]) -> list[str]:
+    """The limit of facts, if there were more."""
+    most = audit["settings"].get("ask", {}).get("facts_per_template")
+    more = sum(audit.get("surplus", {}).values())
+    if not more or most is None:
+        return []
+    return [f"At most {most} facts are asked per template and clip (`facts_per_template`); {more} more were proposed."]
 
 
 def _unanswerable(audit: Mapping[str, Json]) -> list[str]:

@@ -34,7 +34,7 @@ class GenerateOptions(WorkerOptions):
     seed: Annotated[int, Doc("Seed of everything that is drawn at random.")] = 0
     min_confidence: Annotated[float, Doc("Ask only where the answer is right with at least this probability.")] = 0.99
     unanswerable: Annotated[bool, Doc("Also ask what the photos shown cannot tell (docs/unanswerable.md).")] = False
-    puzzles: Annotated[int, Doc("Questions of each template that needs no footage.")] = 0
+    puzzles: Annotated[int, Doc("Puzzles of each template that needs no footage.")] = 0
     state_tolerance: Annotated[bool, Doc("Say in each prompt which error still counts as right.")] = False
     sigma_calibration: Annotated[
         StrPath | None,

@@ -107,7 +107,7 @@ def test_puzzles_need_no_clip_and_are_about_nothing_else() -> None:
     assert {draft.clip_id for draft in drafts} == {draft.fact_id for draft in drafts}
     maker = drafts[0].origin
     assert [(record["expert"], record["version"]) for record in maker.provenance] == [("turned_shape", "1")]
-    assert maker.licence["footage"] == NO_FOOTAGE and maker.licence["commercial_ok"]
+    assert maker.licence["footage"] == NO_FOOTAGE and maker.licence["signals"] == ["unknown"]
     assert not ask_puzzles([TurnedShape()], 0, 3).asked
     assert not worlds.ask(TurnedShape(), worlds.signals()).asked, "puzzles do not depend on clips"
 
