@@ -175,9 +175,9 @@ def _ious(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.asarray(shared / (area_a[:, None] + area_b[None] - shared))
 
 
-def judge_front(front_cam: np.ndarray, check: str, results: Results) -> list[Row]:
-    """The direction of the front in camera axes within 30°."""
-    found, expected = results["object_orientation"], "front within 30°"
+def judge_front(front_cam: np.ndarray, check: str, limit_deg: float, results: Results) -> list[Row]:
+    """The direction of the front in camera axes."""
+    found, expected = results["object_orientation"], f"front within {limit_deg:g}°"
     if not isinstance(found, ObjectOrientation):
         return [_none(check, expected, found)]
     fronts = found.cam_from_object[:, 0, :, 0]
@@ -186,7 +186,9 @@ def judge_front(front_cam: np.ndarray, check: str, results: Results) -> list[Row
         return [Row(check=check, expected=expected, measured="no front", holds=False)]
     off = _angle_deg(fronts.mean(axis=0), front_cam)
     azimuth = np.rad2deg(np.nanmedian(found.azimuth_rad))
-    return [Row(check=check, expected=expected, measured=f"{off:.0f}° off, azimuth {azimuth:.0f}°", holds=off <= 30)]
+    return [
+        Row(check=check, expected=expected, measured=f"{off:.0f}° off, azimuth {azimuth:.0f}°", holds=off <= limit_deg)
+    ]
 
 
 def judge_tracks(scene: RenderedScene, results: Results) -> list[Row]:

@@ -123,6 +123,7 @@ def _chair(size: tuple[int, int], azimuth_deg: float, off_axis_deg: float) -> Pr
         world_from_object=np.tile(place, (2, 1, 1, 1)),
     )
     front = scene.world_from_cam[0, :3, :3].T @ turn @ [0.0, -1.0, 0.0]
+    limit_deg = 15 if off_axis_deg else 30  # an angle taken from the axis instead of the ray is wrong by 30°
     name = f"azimuth {azimuth_deg:g}°" if not off_axis_deg else f"azimuth {azimuth_deg:g}°, {off_axis_deg:+g}° off axis"
     signals: Results = {"objects": chair, "camera_path": truth["camera_path"]}
-    return Probe(clip=clip, signals=signals, judge=partial(judge_front, front, name))
+    return Probe(clip=clip, signals=signals, judge=partial(judge_front, front, name, limit_deg))

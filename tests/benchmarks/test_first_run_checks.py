@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from benchmarks.first_run_checks import Results, shift_px
 from benchmarks.first_run_rooms import Probe, Sizes, probes
@@ -127,11 +128,18 @@ def mirrored(s: dict[str, Any]) -> None:
     )
 
 
-def along_the_axis(s: dict[str, Any]) -> None:
-    back = np.diag([1.0, 1, -1])
-    s["object_orientation"] = replace(
-        s["object_orientation"], cam_from_object=back @ s["object_orientation"].cam_from_object
-    )
+def turned(s: dict[str, Any], about_y_deg: float) -> None:
+    turn = Rotation.from_euler("y", about_y_deg, degrees=True).as_matrix()
+    found = s["object_orientation"]
+    s["object_orientation"] = replace(found, cam_from_object=turn @ found.cam_from_object)
+
+
+def away_is_0(s: dict[str, Any]) -> None:
+    turned(s, 180)
+
+
+def from_the_axis(s: dict[str, Any]) -> None:
+    turned(s, 30)
 
 
 def drifting(s: dict[str, Any]) -> None:
@@ -147,7 +155,8 @@ def drifting(s: dict[str, Any]) -> None:
         ("depth_anything_3:metric", 0, focal_of_full_size), ("depth_anything_3:metric", 0, half_a_pixel),
         ("depth_anything_3:metric", 0, inverse_depth), ("open_vocabulary", 0, stretched_to_a_square),
         ("open_vocabulary", 1, stretched_to_a_square), ("orient_anything", 1, mirrored),
-        ("orient_anything", 3, mirrored), ("orient_anything", 0, along_the_axis), ("orient_anything", 4, mirrored),
+        ("orient_anything", 3, mirrored), ("orient_anything", 0, away_is_0),
+        ("orient_anything", 4, from_the_axis), ("orient_anything", 5, from_the_axis),
         ("tapir", 0, drifting),
     ],
 )  # fmt: skip
