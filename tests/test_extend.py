@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from spatial_engine.dataset.dataset import Dataset
@@ -63,6 +64,34 @@ def test_expert_and_template_make_questions(tried: Path) -> None:
     assert len({question.prompt for question in rolled}) == 2 and rolled[0].instructions == "Answer yes or no."
     assert all(question.provenance[0]["expert"] == "mounted_camera" for question in questions)
     assert rolled[0].margin == pytest.approx(0.2 / (0.01 / 0.995), rel=0.01)
+
+
+def test_the_number_is_asked_for_in_its_unit(tried: Path) -> None:
+    sizes = [q for q in Dataset.open(tried / "dataset").questions if q.template == "roll_size"]
+    assert sizes and all(q.answer == pytest.approx(np.degrees(0.2), abs=0.1) for q in sizes)
+    assert {(q.tolerance, q.unit) for q in sizes} == {(5.0, "deg")}
+
+
+def test_the_puzzles_have_pictures_as_options_and_even_letters(tried: Path) -> None:
+    made = Dataset.open(tried / "puzzles")
+    questions = list(made.questions)
+    assert len(questions) == 20 and all(q.has_pictures_as_options and len(q.options) == 4 for q in questions)
+    assert made.audit["letters"] == {"4": dict.fromkeys("ABCD", 5)} and made.audit["dropped"] == {}
+    assert all(f"{90 * q.fact['quarters']}°" in q.prompt for q in questions)
+    assert made.audit["licences"] == {
+        "footage": {"no footage": 20}, "signals": ["unknown"], "commercial_ok": False
+    }  # fmt: skip
+
+
+def test_its_own_test_passes(tried: Path) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "--noconftest", "-p", "no:cacheprovider", "test_roll_side.py"]
+    path = os.pathsep.join([str(tried / "site"), str(ROOT)])
+    subprocess.run(command, cwd=tried / "source", check=True, env={**os.environ, "PYTHONPATH": path})
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name.removesuffix(".py") + ".toml" in FILES])
+def test_a_template_takes_fifty_lines_at_most(name: str) -> None:
+    assert len(FILES[name].splitlines()) <= 50
 
 
 def test_the_exporter_writes_its_table(tried: Path) -> None:
