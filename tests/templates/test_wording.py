@@ -39,7 +39,7 @@ NAMED = {
     "camera_turn numeric": (*FIRST_LAST, DEGREES),
     "camera_travel choice": (
         *FIRST_LAST,
-        r"\b(seen (in|from)|viewpoint of|camera of|as it was for) the first",
+        r"\b(seen (in|from)|viewpoint of|camera of|camera as it took|as it was for) the first",
     ),
     "point_moves yes_no": (*MOVES, r"\b(point|marked) P\b"),
     "which_moves choice": (*MOVES, r"\bpoints?\b"),
