@@ -20,7 +20,7 @@ from templates.unanswerable import UNDETERMINED
 from templates.wording import Wording
 
 Choose = Callable[[str, int], int]
-"""From a key and a number of wordings, the index of one."""
+"""Chooses a prompt: from a key and a number of prompts, the index of one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,8 @@ class Origin:
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """The certain facts of one template about one clip in one format, before letters, words and pictures are made."""
+    """The facts of one template about one clip that pass the gate in one format, before letters, words and pictures are
+    made."""
 
     template: Template
     clip_id: str

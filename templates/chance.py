@@ -1,4 +1,4 @@
-"""Chance that depends on a fact alone: counter-based draws, equal for any batch and order of facts."""
+"""Random numbers that depend on a fact and the seed alone, whatever facts are drawn for beside it."""
 
 from dataclasses import dataclass
 from zlib import crc32
@@ -12,7 +12,8 @@ _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 @dataclass(frozen=True, kw_only=True)
 class Chance:
-    """Draws for n facts."""
+    """Reproducible random numbers for n facts: equal ids, seed and `use` give equal ones. `use` names the purpose
+    ("options"); numbers for different uses are independent."""
 
     ids: np.ndarray
     """Identity of each fact, 64 bits."""

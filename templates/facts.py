@@ -19,7 +19,7 @@ _IN_ORDER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 @dataclass(frozen=True, kw_only=True)
 class Facts(Columns):
     """Parameters of many facts in terms of the media alone: frames, pixels, names; nothing that depends on the choice
-    of world. Any scene of the footage can measure them again.
+    of the world frame. Any scene of the footage can measure them again.
 
     The names of columns of pixels end in `_px`; pixels are full-size, rounded to 0.1. Those of columns of frames begin
     with `frame`.

@@ -30,7 +30,7 @@ Reasons = Counter[tuple[FormatName | None, str]]
 Worlds = tuple[World, ...]
 """A world, and others of the same media that every fact is measured on too."""
 OnError = Callable[[Template, Exception], str]
-"""Words an error of a template."""
+"""From a template and its error, the reason that is counted."""
 
 SURPLUS = "more facts than asked about"
 """Not a refusal: the reason of proposed facts beyond the limit of facts per template and clip."""
@@ -50,7 +50,7 @@ def ask_clip(
 ) -> ClipQuestions:
     """What all templates ask about one clip. Equal inputs and seed give equal results.
 
-    `on_error`: words an error of a template, which becomes its refusal; the other templates still ask. None: raises
+    `on_error`: gives the reason that is counted where a template fails; the other templates still ask. None: raises
     `TemplateError`, whose cause is the original error.
     """
     worlds = scenes_of(clip, signals)

@@ -16,7 +16,7 @@ class Measured(Columns):
 
     why: Texts
     """Why the scene does not decide the fact: short and stable, counted by text ("point not triangulated"). "" where
-    it does; the other columns mean nothing elsewhere."""
+    it does. Where it does not, the other columns are ignored."""
     value: Float64[np.ndarray, "n d"]
     """Measured components, in the units that the template's docstring states; also the numbers behind a label."""
     sigma: Float64[np.ndarray, "n d"]

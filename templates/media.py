@@ -45,12 +45,12 @@ class _Shape:
 
 @dataclass(frozen=True, kw_only=True)
 class Box(_Shape):
-    """A box between two opposite corners. Its line lies outside of it."""
+    """A box between two opposite corners. Its line is drawn just outside, and covers nothing of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outline(_Shape):
-    """A closed outline: three or more corners in order. Its line lies outside of it."""
+    """A closed outline: three or more corners in order. Its line is drawn just outside, as that of a box."""
 
     def __post_init__(self) -> None:
         """Raises `ValueError` for fewer than three corners, and for corners that are not finite."""
@@ -198,7 +198,7 @@ class Sheet:
     lines: tuple[Line, ...] = ()
     texts: tuple[Words, ...] = ()
     extent: tuple[float, float, float, float] | None = None
-    """Left, bottom, right, top of what is shown: equal extents give equal scales. What is drawn, if None."""
+    """Left, bottom, right, top of what is shown: equal extents give equal scales. None: it fits what is drawn."""
 
 
 Medium = Photo | Video | Drawing | Sheet

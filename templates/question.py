@@ -1,4 +1,4 @@
-"""A question as stored: one JSON object per line (DESIGN §9)."""
+"""A question as stored: one JSON object per line (docs/data_card.md)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields

@@ -72,7 +72,7 @@ class Template(ABC):
     @abstractmethod
     def answer(self, format: FormatName, facts: OwnFacts, measured: Measured) -> Answer | Answers:
         """The typed answers in a format, tolerance included, as a stack; `Answers` where some facts have none. Pure.
-        Every row is measured."""
+        Facts with a reason (`Measured.why`) are left out."""
 
     def offer(self, format: FormatName, facts: OwnFacts, answers: Answers, chance: Chance) -> Offer | None:
         """The options of each question; None for a format without options. By default the words of `labels`."""

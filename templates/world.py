@@ -1,4 +1,4 @@
-"""What a template asks about: a world with footage (`Scene`, `Episode`), or one without (`Procedural`)."""
+"""The world of a template, on which facts are measured: that of a clip (`Scene`, `Episode`), or one without footage."""
 
 import re
 from collections.abc import Mapping

@@ -66,7 +66,7 @@ class Tilt:
 
     @property
     def roll_pitch_rad(self) -> tuple[float, float]:
-        """Roll > 0: the camera is rotated clockwise, seen from behind. Pitch > 0: it looks up (DESIGN §3). Upstream has
+        """Roll > 0: the camera is rotated clockwise, seen from behind. Pitch > 0: it looks up. Upstream has
         the same signs."""
         x, y, z = self.up_cam
         return float(np.arctan2(-x, -y)), float(np.arcsin(np.clip(z, -1, 1)))

@@ -66,9 +66,9 @@ class VanishingPointsSettings:
     max_focal_sigma: float = 0.3
     """Largest σ_f/f; beyond it the effect of the focal length is not computed."""
     image_up_rad: float = float(np.deg2rad(35.0))
-    """The upward axis is within this angle of image-up averaged over the clip (DESIGN §3)."""
+    """The upward axis is within this angle of image-up averaged over the clip."""
     other_axes_rad: float = float(np.deg2rad(55.0))
-    """... and both other axes are beyond this angle (DESIGN §3)."""
+    """... and both other axes are beyond this angle."""
     min_image_up_length: float = 0.8
     """Smallest length of the mean of the frames' image-up vectors. If it is shorter, image-up varies over the clip and
     `--upright` decides nothing."""

@@ -9,7 +9,7 @@ from experts.tracking.track_ranges import nearest_tracks, range_log_errors
 from templates.scene.surface import MAX_DISTANCE_PX, SUSPECTED_PROBABILITY, Surface
 
 _CONFIRMED_PROBABILITY = 0.003
-"""Outlier probability of learned depth that a track confirms (DESIGN §6: two independent estimates agree)."""
+"""Outlier probability of learned depth that a track confirms: two independent estimates agree."""
 _MOVING_RADIUS_PX = 48.0
 """Points this near to a moving track may move with it (at 640 px width)."""
 _MAX_TRACK_SIGMA = 0.10

@@ -1,0 +1,57 @@
+"""Pages that must agree with the code: names of the API, sections of the data card, prompts, leaves of the tree."""
+
+import re
+import tomllib
+from pathlib import Path
+from pkgutil import resolve_name
+
+import pytest
+
+import spatial_engine
+from spatial_engine.dataset import card
+from templates.ability import LEAVES
+
+ROOT = Path(__file__).parents[1]
+
+
+def page(name: str) -> str:
+    return (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", re.findall(r"^::: (\S+)", page("api"), re.MULTILINE))
+def test_every_name_of_the_api_exists_and_has_a_line(name: str) -> None:
+    assert resolve_name(name) is not None
+    text = re.sub(r"^:::.*\n", "", page("api"), flags=re.MULTILINE)
+    assert re.search(rf"`(se\.|[\w.]*\.)?{name.rpartition('.')[2]}\b", text)
+
+
+def test_every_name_of_the_package_is_on_the_page() -> None:
+    missing = {name for name in spatial_engine.__all__ if not re.search(rf"\b{name}\b", page("api"))}
+    assert not missing - {"__version__"}
+
+
+def test_the_sections_of_the_data_card_are_explained() -> None:
+    written = re.findall(r"## ([\w ,]+)\\n", Path(card.__file__).read_text(encoding="utf-8"))
+    explained = re.findall(r"^\*\*(.+)\.\*\*", page("data_card"), re.MULTILINE)
+    assert len(written) > 5 and explained[: len(written)] == written
+
+
+def test_the_number_of_prompts_is_that_of_the_files() -> None:
+    def counts(table: dict) -> set[int]:
+        nested = (counts(value) for value in table.values() if isinstance(value, dict))
+        return set().union(*nested) | ({len(table["prompts"])} if "prompts" in table else set())
+
+    files = [tomllib.loads(path.read_text(encoding="utf-8")) for path in (ROOT / "templates").rglob("*.toml")]
+    (count,) = set().union(*map(counts, files))
+    for name in ("data_card", "extend"):
+        assert f"have {count}" in page(name)
+
+
+def test_the_leaves_are_listed() -> None:
+    level, branch = None, None
+    found = []
+    for line in page("concepts").splitlines():
+        if row := re.match(r"\| (L\d) \| ([^|]+) \| ([^|]+) \|$", line):
+            level, branch = row[1], row[2]
+            found += [f"{level}/{branch}/{leaf}" for leaf in row[3].split(", ")]
+    assert tuple(found) == LEAVES
