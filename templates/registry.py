@@ -72,8 +72,9 @@ def licence_of(template: Template) -> str:
     if type(template).__module__.partition(".")[0] == "templates":
         return "Apache-2.0"
     package = TEMPLATES.distribution_of(type(template))
-    stated = package and (package.metadata.get("License-Expression") or package.metadata.get("License"))
-    first_line = (stated or "").strip().partition("\n")[0]
+    stated = package.metadata if package else {}
+    named = next((stated[key] for key in ("License-Expression", "License") if key in stated), "")
+    first_line = named.strip().partition("\n")[0]
     return "unknown" if first_line.lower() in ("", "unknown") else first_line
 
 

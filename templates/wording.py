@@ -39,7 +39,10 @@ class Wording:
         for number, prompt in enumerate(self.prompts, start=1):
             if (found := _placeholders(prompt)) != {*self.placeholders}:
                 said, allowed = (", ".join(names) or "none" for names in (sorted(found), self.placeholders))
-                raise WordingError(f"prompt {number} has the placeholders {said}; it must have {allowed}: {prompt!r}")
+                raise WordingError(
+                    f"prompt {number} has the placeholders {said}; it must have {allowed}, as `placeholders` "
+                    f"declares: {prompt!r}"
+                )
 
     def option(self, value: str) -> str:
         """The text of an option. Raises `WordingError`."""
@@ -60,7 +63,8 @@ def wordings(template: type) -> Mapping[str, Wording]:
     for folder in folders:
         if (path := folder / f"{name}.toml").is_file():
             return read_wordings(path)
-    raise WordingError(f"the template {name} has no wordings: write {next(iter(folders)) / f'{name}.toml'}")
+    path = next(iter(folders)) / f"{name}.toml"
+    raise WordingError(f"the template {name} has no wordings: write {path}; a wheel must hold it (package data)")
 
 
 def read_wordings(path: Path) -> Mapping[str, Wording]:

@@ -26,9 +26,9 @@ class BalanceSettings:
     near_frames: float = 0.02
     """Photos closer in time than this share of the frames that are asked about in the clip are one photo."""
     max_text_share: float = 0.6
-    """Largest share of a template's choices with the same text as right answer, ..."""
+    """Largest share of a template's choices with the same text as right answer. `max_text_gain` limits it too."""
     max_text_gain: float = 0.1
-    """... and at most this much above chance (1/k for k options)."""
+    """The same share exceeds chance (1/k for k options) by at most this."""
     max_leaf_share: float | None = 0.3
     """Largest share of the questions in one leaf of the tree; None: no limit."""
     min_leaves: int = 4

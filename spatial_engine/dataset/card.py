@@ -112,7 +112,9 @@ def _surplus(audit: Mapping[str, Json]) -> list[str]:
     more = sum(audit.get("surplus", {}).values())
     if not more or most is None:
         return []
-    return [f"At most {most} facts are asked per template and clip (`facts_per_template`); {more} more were proposed."]
+    wanted = audit["settings"].get("puzzles")
+    puzzles = f", and {counted(wanted, 'puzzle')} per template" if wanted else ""
+    return [f"{more} more facts were proposed: at most {most} are asked per template and clip{puzzles}."]
 
 
 def _unanswerable(audit: Mapping[str, Json]) -> list[str]:

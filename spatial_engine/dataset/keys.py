@@ -16,9 +16,9 @@ class Keys:
 
     asked: Sequence[Asked]
     part: Int64[np.ndarray, "n"]
-    """Index in `asked`, ..."""
+    """Index of the question's table in `asked`."""
     row: Int64[np.ndarray, "n"]
-    """... and row there."""
+    """Its row in that table."""
     template: Int64[np.ndarray, "n"]
     leaf: Int64[np.ndarray, "n"]
     format: Int64[np.ndarray, "n"]
@@ -31,9 +31,9 @@ class Keys:
     """Number of options of a choice, "cannot be determined" aside; 0 for other formats."""
     yes_no: Bool[np.ndarray, "n"]
     offers: Bool[np.ndarray, "n"]
-    """Whether "cannot be determined" is offered, ..."""
+    """Whether "cannot be determined" is offered."""
     unanswerable: Bool[np.ndarray, "n"]
-    """... and right."""
+    """Whether that option is right."""
 
     @classmethod
     def of(cls, asked: Sequence[Asked], seed: int) -> "Keys":

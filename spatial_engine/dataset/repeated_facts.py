@@ -16,13 +16,13 @@ _UNKNOWN = -1e6
 
 
 def repeated_facts(
-    asked: Sequence[Asked], diagonals_px: Mapping[str, float], near_px: float, near_frames: float
+    asked: Sequence[Asked], diagonals_px: Mapping[str, float], near_share: float, near_frames: float
 ) -> list[Bool[np.ndarray, "_"]]:
     """By table: the questions about facts that nearly repeat another one of the same clip and template, whatever the
     answers. Puzzles are distinct.
 
-    `near_px`: largest distance of points, as a share of the picture's diagonal, in x and in y. `near_frames`: largest
-    distance of frames, as a share of those that are asked about in the clip.
+    `near_share`: largest distance of points in x and in y, as a share of the picture's diagonal.
+    `near_frames`: largest distance of frames, as a share of those that are asked about in the clip.
     """
     spans, kinds = _spans(asked), defaultdict[tuple[str, str], list[int]](list)
     for number, one in enumerate(asked):
@@ -34,7 +34,7 @@ def repeated_facts(
         ids = np.concatenate([asked[number].fact_ids for number in numbers])
         _, first, fact = np.unique(ids, return_index=True, return_inverse=True)
         frames = max(near_frames * spans[clip_id], 0.5)  # frames are whole numbers
-        scaled = _scaled([asked[number] for number in numbers], near_px * diagonals_px[clip_id], frames)
+        scaled = _scaled([asked[number] for number in numbers], near_share * diagonals_px[clip_id], frames)
         repeats = _repeats(scaled[first])[fact]
         ends = np.cumsum([len(asked[number]) for number in numbers])
         for number, part in zip(numbers, np.split(repeats, ends[:-1]), strict=True):

@@ -196,7 +196,7 @@ def test_keys_are_formats_and_variants(tmp_path: Path) -> None:
         ("[choice]\nprompts = ['a?', ' ']", "[choice]", "prompts must be a list of strings that are not empty"),
         ("[choice]\nprompts = ['a?']\noptions = {up = 1}", "[choice]", "options must be a table of strings"),
         ("[choice]\nprompts = ['a?']\ninstructions = 1", "[choice]", "instructions must be a string"),
-        ("[plan]\nplaceholders = ['a']\nprompts = ['{b}?']", "[plan]", "1 has the placeholders b; it must have a"),
+        ("[plan]\nplaceholders = ['a']\nprompts = ['{b}?']", "[plan]", "placeholders b; it must have a, as `pla"),
         ("[plan]\nplaceholders = ['a']\nprompts = ['b?']", "[plan]", "1 has the placeholders none; it must have a"),
         ("[plan]\nprompts = ['{a}?']", "[plan]", "prompt 1 has the placeholders a; it must have none"),
         ("[plan]\nprompts = ['{a?']", "[plan]", "expected '}' before end of string; write {{ for a brace"),

@@ -43,5 +43,7 @@ def test_facts_beyond_the_limit_are_not_among_the_reasons(tmp_path):
     record = audit([], refused=[surplus], dropped=(), scenes={}, seed=0, settings={"ask": {"facts_per_template": 8}})
     assert record["refused"] == {} and record["surplus"] == {"L1/Motion/Ego": 39}
     text = card(record, "d")
-    assert "At most 8 facts are asked per template and clip (`facts_per_template`); 39 more were proposed." in text
+    assert "39 more facts were proposed: at most 8 are asked per template and clip." in text
+    with_puzzles = card({**record, "settings": {**record["settings"], "puzzles": 5}}, "d")
+    assert "per template and clip, and 5 puzzles per template." in with_puzzles
     assert "Every proposed question was asked." in text
