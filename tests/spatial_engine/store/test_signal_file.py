@@ -14,6 +14,7 @@ from experts.signals import (
     Calibration,
     CameraPath,
     Depth,
+    EffectorPath,
     Gravity,
     ImageTracks,
     Matches,
@@ -24,6 +25,7 @@ from experts.signals import (
     Scale,
     Signal,
     SparsePoints,
+    Task,
     ValidArea,
 )
 from spatial_engine.errors import StoreError
@@ -105,6 +107,23 @@ SIGNALS: dict[str, Signal] = {
         sigma_rad=np.full((3, 2, 3), np.inf),
         cam_from_object=np.full((3, 2, 3, 3), np.nan),
         fronts=np.full((3, 2), -1, dtype=np.int32),
+        provenance=MADE,
+    ),
+    "effector_path": EffectorPath(
+        frames=FRAMES,
+        base_from_view=np.full((3, 4, 4), np.nan),
+        opening=np.array([0.0, 0.5, 1.0]),
+        rotation_sigma_rad=np.full(3, 0.01),
+        position_sigma=np.full(3, 0.001),
+        effector="gripper",
+        scale=Scale(kind="metric", relative_sigma=0.01, source="data set"),
+        provenance=MADE,
+    ),
+    "task": Task(
+        instruction="put the cup on the plate",
+        step_texts=("take the cup", "put it down"),
+        step_frames=np.array([0, 2]),
+        success=None,
         provenance=MADE,
     ),
     "agreement": Agreement(
