@@ -72,9 +72,9 @@ def licence_of(template: Template) -> str:
     if type(template).__module__.partition(".")[0] == "templates":
         return "Apache-2.0"
     package = TEMPLATES.distribution_of(type(template))
-    stated = package.metadata if package else {}
-    named = next((stated[key] for key in ("License-Expression", "License") if key in stated), "")
-    first_line = named.strip().partition("\n")[0]
+    keys = ("License-Expression", "License") if package else ()
+    stated = next((package.metadata[key] for key in keys if package and key in package.metadata), "")
+    first_line = stated.strip().partition("\n")[0]
     return "unknown" if first_line.lower() in ("", "unknown") else first_line
 
 

@@ -1,5 +1,6 @@
 """Commands as a user types them: exit codes, causes, remedies."""
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -277,3 +278,12 @@ def test_the_file_stays_thin() -> None:
     import spatial_engine.cli.main
 
     assert len(Path(spatial_engine.cli.__file__).read_text().splitlines()) < 200
+
+
+def test_a_warning_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert (
+        warnings.formatwarning("a plug-in is left out", UserWarning, "file.py", 1) == "warning: a plug-in is left out\n"
+    )
