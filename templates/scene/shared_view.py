@@ -1,5 +1,6 @@
 """The part of the scene that two photos both show."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -44,23 +45,42 @@ def shared_views(scene: Scene, frames: Sequence[int] | Int64[np.ndarray, "f"]) -
 
 
 def _shared_views(scene: Scene, frames: Int64[np.ndarray, "f"]) -> SharedViews:
-    share, travel = np.zeros((len(frames), len(frames))), np.full((len(frames), len(frames)), np.nan)
+    nothing = np.full((len(frames), len(frames)), np.nan)
     if scene.path is None or not len(frames):
-        return SharedViews(share=share, travel=travel)
+        return SharedViews(share=np.zeros_like(nothing), travel=nothing)
     camera, poses = scene.path.intrinsics, scene.world_from_cam(frames)
     rotations, positions = poses[:, :3, :3], poses[:, :3, 3]
+    seen = _seen(scene, frames)
+    count = np.isfinite(seen[..., 0]).sum(axis=1)
+    far = np.full(len(frames), scene.path.motion != "general") | (count < _MIN_POINTS)
+    with np.errstate(invalid="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # photos without points
+        ranges = np.nanmedian(np.linalg.norm(seen, axis=2), axis=1)
+    travel = np.linalg.norm(positions - positions[:, None], axis=2) / np.where(far, np.nan, ranges)[:, None]
+    shown = np.full((len(frames), max(seen.shape[1], _GRID**2), 3), np.nan)
+    shown[:, : seen.shape[1]] = seen
+    shown[far] = np.nan
+    shown[far, : _GRID**2] = camera.rays(grid_px(scene.clip, _GRID))
+    count = np.isfinite(shown[..., 0]).sum(axis=1)
+    from_camera = np.where(far[:, None], 0.0, positions)[:, None]
+    world = (shown @ rotations.swapaxes(1, 2) + from_camera).reshape(-1, 3)
+    share = np.zeros_like(nothing)
+    for column, (rotation, position) in enumerate(zip(rotations, positions, strict=True)):
+        offsets = world - np.where(np.repeat(far, shown.shape[1])[:, None], 0.0, position)
+        share[:, column] = camera.contains(camera.project(offsets @ rotation)).reshape(len(frames), -1).sum(axis=1)
+    return SharedViews(share=share / count[:, None], travel=travel)
+
+
+def _seen(scene: Scene, frames: Int64[np.ndarray, "f"]) -> Float64[np.ndarray, "f p 3"]:
+    """Surface points of each photo in its camera's axes; NaN where a row ends."""
     pixels = [xy[:: 1 + len(xy) // _MAX_POINTS] for xy in (known_pixels(scene, frame) for frame in frames.tolist())]
     counts = [len(xy) for xy in pixels]
     xyz_cam = scene.surface(np.repeat(frames, counts), np.concatenate(pixels)).xyz_cam
-    for row, seen in enumerate(np.split(xyz_cam, np.cumsum(counts)[:-1])):
-        seen = seen[np.isfinite(seen).all(axis=1)]
-        if scene.path.motion != "general" or len(seen) < _MIN_POINTS:
-            offsets = camera.rays(grid_px(scene.clip, _GRID)) @ rotations[row].T
-        else:
-            travel[row] = np.linalg.norm(positions - positions[row], axis=1) / np.median(np.linalg.norm(seen, axis=1))
-            offsets = seen @ rotations[row].T + positions[row] - positions[:, None]
-        share[row] = camera.contains(camera.project(offsets @ rotations)).mean(axis=1)
-    return SharedViews(share=share, travel=travel)
+    found = np.full((len(frames), max([1, *counts]), 3), np.nan)
+    for row, part in enumerate(np.split(xyz_cam, np.cumsum(counts)[:-1])):
+        part = part[np.isfinite(part).all(axis=1)]
+        found[row, : len(part)] = part
+    return found
 
 
 def are_in_view(scene: Scene, frame_a: int, xy_px: Float64[np.ndarray, "k 2"], frame_b: int) -> Bool[np.ndarray, "k"]:
