@@ -1,7 +1,16 @@
 """Origin and licence of a signal."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+_COMMERCIAL = re.compile(r"(apache|bsd|cc0|cc[ -]by|isc|l?gpl|mit|mpl|public domain|unlicense)\b", re.IGNORECASE)
+_NOT_COMMERCIAL = re.compile(r"\bnc\b|non-?commercial|research", re.IGNORECASE)
+
+
+def allows_commercial_use(licence: str) -> bool:
+    """Whether a licence is known to allow commercial use. One that is not known counts as if it did not."""
+    return bool(_COMMERCIAL.match(licence)) and not _NOT_COMMERCIAL.search(licence)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,11 +1,10 @@
 """The world of a template, on which facts are measured: that of a clip (`Scene`, `Episode`), or one without footage."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from experts.provenance import Provenance
+from experts.provenance import Provenance, allows_commercial_use
 from experts.signals import NoEstimate, Signal
 
 NO_FOOTAGE = "no footage"
@@ -49,8 +48,7 @@ class Procedural(World):
 
     @classmethod
     def of(cls, name: str, version: str, seed: int, licence: str = "unknown") -> "Procedural":
-        """The world of a template; its provenance names no expert but the template. An unknown licence, and one that
-        names non-commercial use, allow no commercial use."""
-        free = licence != "unknown" and not re.search(r"\bNC\b|non-?commercial", licence, re.IGNORECASE)
+        """The world of a template; its provenance names no expert but the template."""
+        free = allows_commercial_use(licence)
         maker = Provenance(expert=name, version=version, seed=seed, code_licence=licence, commercial_ok=free)
         return cls(name=name, seed=seed, judged_by={"puzzle": maker})

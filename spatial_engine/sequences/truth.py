@@ -1,6 +1,5 @@
 """Ground truth of a data set as signals: their provenance is the data set, their σ are those of its manifest."""
 
-import re
 from collections.abc import Sequence as Items
 from dataclasses import dataclass, replace
 
@@ -8,7 +7,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from experts.clip import Clip
-from experts.provenance import Provenance
+from experts.provenance import Provenance, allows_commercial_use
 from experts.signals import CameraPath, Depth, Gravity, MotionKind, Scale, Signal
 from spatial_engine.sequences.cameras import intrinsics_of
 from spatial_engine.sequences.depth_images import DepthSource
@@ -16,8 +15,6 @@ from spatial_engine.sequences.known_objects import KnownObjects
 from spatial_engine.sequences.manifest import Camera, Manifest, Poses
 
 _STILL = 1e-6
-_COMMERCIAL = re.compile(r"(apache|bsd|cc0|cc[ -]by|mit\b|public domain)", re.IGNORECASE)
-"""Licences of data sets that are known to allow commercial use; any other one counts as if it did not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +63,7 @@ class Truth:
             expert=self.manifest.name,
             version=self.manifest.truth,
             code_licence=licence,
-            commercial_ok=bool(_COMMERCIAL.match(licence)) and "NC" not in licence.upper(),
+            commercial_ok=allows_commercial_use(licence),
         )
 
     @property
