@@ -17,7 +17,7 @@ class TruthOptions(Checked):
         bool,
         Doc(
             "The footage is a data set (docs/sequences.md): its camera paths, depth, gravity and objects are taken as "
-            "they are. Only experts that --experts names run beside it."
+            "they are. Point tracks are computed beside them, or what --experts names."
         ),
     ] = False
     preset: Annotated[str | None, Doc("Layout of the data set; by default the one that fits.")] = None

@@ -22,7 +22,7 @@ from templates.scene.marks import spread_frames
 
 BESIDE = ("valid_area", "klt")
 """Experts that run beside ground truth by default: they find the moving points that no data set states."""
-_STATED_BY_MANIFEST = ("images", "fps", "start", "end", "clips", "crop", "intrinsics")
+_STATED_BY_MANIFEST = ("images", "fps", "start", "end", "clips", "crop", "intrinsics", "upright")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +77,13 @@ def truth_at(footage: Path, options: AnnotateOptions) -> tuple[tuple[TrueSequenc
     manifest = None if options.manifest is None else Path(options.manifest)
     opened = open_sequence(footage, preset=options.preset, manifest=manifest, only=options.only)
     sequences = tuple(replace(one, clip=_as_wanted(one.clip, options)) for one in opened)
-    return sequences, replace(options, experts=[GroundTruth(sequences), *(words(options.experts) or BESIDE)])
+    return sequences, replace(options, experts=[GroundTruth(sequences), *_beside(words(options.experts) or [])])
+
+
+def _beside(named: Sequence[Any]) -> list[Any]:
+    """The experts beside the truth: those that are named. +NAME and -NAME alone change the default."""
+    changes = all(isinstance(word, str) and word[:1] in ("+", "-") for word in named)
+    return [*BESIDE, *named] if changes else [*named]
 
 
 def _as_wanted(clip: Clip, options: AnnotateOptions) -> Clip:

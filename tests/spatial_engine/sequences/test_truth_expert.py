@@ -90,6 +90,7 @@ def test_the_command_line_takes_it_plans_it_and_refuses_what_a_manifest_states(t
     assert planned.exit_code == 0 and "ground_truth" in planned.output and not Path(store).exists()
     for words, said in {
         ("--truth", "--fps", "5"): "--fps beside --truth",
+        ("--truth", "--upright"): "--upright beside --truth",
         ("--preset", "tum"): "add --truth",
         ("--truth", "--preset", "kitti-odometry"): "KITTI odometry",
         ("--truth", "--only", "nothing*"): "no sequence called",
@@ -104,6 +105,10 @@ def test_experts_beside_it(tmp_path: Path) -> None:
     alone = se.annotate(room, tmp_path / "alone", truth=True, experts="valid_area")
     assert set(alone.record(alone.clip_ids()[0]).signals) >= {"camera_path", "depth", "valid_area"}
     assert "image_tracks" not in alone.record(alone.clip_ids()[0]).signals
+    more = se.annotate(room, tmp_path / "more", truth=True, experts="+straight_lines")
+    assert set(more.record(more.clip_ids()[0]).signals) >= {"camera_path", "image_tracks", "calibration"}
+    fewer = se.annotate(room, tmp_path / "fewer", truth=True, experts="-klt")
+    assert "image_tracks" not in fewer.record(fewer.clip_ids()[0]).signals
 
 
 @pytest.mark.parametrize(
