@@ -158,16 +158,16 @@ def _asked(store: Store, clips: Sequence[Clip], facts: int) -> list[ClipQuestion
 def _round(store: Store, clips: Sequence[Clip], folder: Path) -> tuple[list[ClipQuestions], list[Draft], Seconds]:
     """What is asked, what of it is written, and the CPU time of each part."""
     seconds: Seconds = {}
-    with collector_paused():
-        asked, seconds["loading and asking"] = _timed(lambda: _asked(store, clips, _FACTS))
-        diagonals_px = {clip.id: float(np.hypot(clip.width_px, clip.height_px)) for clip in clips}
-        tables = [one for of_clip in asked for one in of_clip.asked]
-        balanced, seconds["balance"] = _timed(lambda: balance(tables, diagonals_px, 0))
-        opened = {clip.id: clip for clip in clips}
+    asked, seconds["loading and asking"] = _timed(lambda: _asked(store, clips, _FACTS))
+    diagonals_px = {clip.id: float(np.hypot(clip.width_px, clip.height_px)) for clip in clips}
+    tables = [one for of_clip in asked for one in of_clip.asked]
+    balanced, seconds["balance"] = _timed(lambda: balance(tables, diagonals_px, 0))
+    opened = {clip.id: clip for clip in clips}
+    refused = [refusal for of_clip in asked for refusal in of_clip.refusals]
+    rest = {"dropped": balanced.dropped, "scenes": {id: id for id in opened}, "seed": 0, "settings": {}}
+    with collector_paused():  # as `write_dataset` does
         (questions, drafts, _), seconds["words and records"] = _timed(lambda: in_words(balanced.arranged, opened, 0))
         _, seconds["writing"] = _timed(lambda: write_questions(folder, questions))
-        refused = [refusal for of_clip in asked for refusal in of_clip.refusals]
-        rest = {"dropped": balanced.dropped, "scenes": {id: id for id in opened}, "seed": 0, "settings": {}}
         _, seconds["audit"] = _timed(lambda: audit(questions, refused=refused, **rest))
     return asked, drafts, seconds
 

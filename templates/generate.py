@@ -165,10 +165,9 @@ def _certain(
     known = np.flatnonzero(measured.why == "")
     facts, measured = facts.take(known), measured.take(known)
     ids = np.array(facts.ids(clip_id, template.name))
-    found = []
+    chance, found = Chance.of(ids, seed), []
     for format in template.formats if len(known) else ():
         answers = answers_to(template, format, facts, measured).gated(settings.min_confidence)
-        chance = Chance.of(ids, seed)
         offer = checked_offer(format, template.offer(format, facts, answers, chance), answers)
         answers = answers if offer is None else answers.refused(offer.why)
         check_kinds(format, answers, offer)

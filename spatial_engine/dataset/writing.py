@@ -59,19 +59,20 @@ def write_dataset(
     replaces questions only with `allow_empty`.
     """
     path, clips = Path(path), sorted(clips, key=lambda clip: clip.clip_id)
-    with dataset_folder(path, allow_empty=allow_empty) as folder, collector_paused():
+    with dataset_folder(path, allow_empty=allow_empty) as folder:
         (folder / "media").mkdir()
         questions, dropped = _finish(clips, open_clip, seed, balancing, folder / "media", state_tolerance)
-        write_questions(folder, questions)
-        clip_ids = [*(clip.clip_id for clip in clips if clip.clip_id), *(q.clip for q in questions if q.is_puzzle)]
-        record = audit(
-            questions,
-            refused=[refusal for clip in clips for refusal in clip.refusals],
-            dropped=dropped,
-            scenes={clip_id: (scenes or {}).get(clip_id, clip_id) for clip_id in clip_ids},
-            seed=seed,
-            settings={**(settings or {}), "balance": asdict(balancing)},
-        )
+        with collector_paused():
+            write_questions(folder, questions)
+            clip_ids = [*(clip.clip_id for clip in clips if clip.clip_id), *(q.clip for q in questions if q.is_puzzle)]
+            record = audit(
+                questions,
+                refused=[refusal for clip in clips for refusal in clip.refusals],
+                dropped=dropped,
+                scenes={clip_id: (scenes or {}).get(clip_id, clip_id) for clip_id in clip_ids},
+                seed=seed,
+                settings={**(settings or {}), "balance": asdict(balancing)},
+            )
         write_json(folder / "audit.json", record)
         (folder / "README.md").write_bytes(card(record, path.name).encode("utf-8", "replace"))
     return Dataset(path)
@@ -109,7 +110,8 @@ def _finish(
         readable = [one for one in asked if _is_readable(one, opened)]
         diagonals_px = {id: float(np.hypot(clip.width_px, clip.height_px)) for id, clip in opened.items()}
         balanced = balance(readable, diagonals_px, seed, balancing)
-        questions, drafts, faulty = in_words(balanced.arranged, opened, seed, state_tolerance)
+        with collector_paused():
+            questions, drafts, faulty = in_words(balanced.arranged, opened, seed, state_tolerance)
         unreadable = _draw(drafts, opened, folder)
         if not faulty and not unreadable:
             break
