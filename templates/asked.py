@@ -102,7 +102,8 @@ class Asked:
         return np.asarray(self.answers.labels() == UNDETERMINED)
 
     @cached_property
-    def _rows(self) -> list[dict[str, Json]]:
+    def rows(self) -> list[dict[str, Json]]:
+        """The parameters of each fact as JSON."""
         return self.facts.to_json()
 
     def drafts(self) -> "Iterator[Draft]":
@@ -111,7 +112,7 @@ class Asked:
 
     def draft(self, k: int, choose: "Choose | None" = None) -> "Draft":
         """One question in words. `choose` picks the wording, by default the first."""
-        fact = self._rows[k]
+        fact = self.rows[k]
         answer, offer = self.answers.row(k), None if self.offer is None else self.offer.take(np.array([k]))
         phrasing = returned("phrase", Phrasing, self.template.phrase(self.format, fact, answer, offer))
         name = phrasing.wording or self.format

@@ -54,7 +54,7 @@ def _repeats(scaled: Float64[np.ndarray, "n k"]) -> Bool[np.ndarray, "n"]:
 def _scaled(asked: Sequence[Asked], near_px: float, near_frames: float) -> Float64[np.ndarray, "n k"]:
     """Points and frames in units of what is near; all else as a number that is far from any other."""
     points = [one.facts.pixels().reshape(len(one), -1) for one in asked]
-    rest = [_rest(row) for one in asked for row in one.facts.to_json()]
+    rest = [_rest(row) for one in asked for row in one.rows]
     code = np.unique(np.array(rest), return_inverse=True)[1][:, None] * 10.0
     scaled = [
         np.nan_to_num(_together(points, np.nan) / near_px, nan=_UNKNOWN),
