@@ -226,6 +226,10 @@ class Objects:
     """σ of each side length, in path units; NaN where unknown; inf for a side of which only one end is visible."""
     score: Float32[np.ndarray, "n k"] | None = None
     """Confidence of the detector, 0 to 1; NaN where the object is not detected."""
+    outlier_probability: Float64[np.ndarray, "k"] | None = None
+    """Probability that name, place or mask are those of another object; None: 0, for ground truth."""
+    complete: tuple[str, ...] = ()
+    """Names of which every object in the frames is listed; "*": every name."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ TEMPLATES = Registry(
     {
         "range_ratio": "templates.perception.geometry:RangeRatio",
         "range_metres": "templates.perception.geometry:RangeMetres",
+        "closest_object": "templates.perception.object_distance:ClosestObject",
         "camera_tilt": "templates.perception.orientation:CameraTilt",
         "camera_turn": "templates.perception.ego_motion:CameraTurn",
         "camera_travel": "templates.perception.ego_motion:CameraTravel",

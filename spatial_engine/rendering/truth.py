@@ -43,6 +43,10 @@ def true_signals(
             ids=np.stack([scene.ids(int(f)) for f in dense]),
             world_from_object=np.stack([scene.world_from_objects(int(f)) for f in dense]),
             provenance=source,
+            size=np.array(
+                [box.size_m for box in (*scene.boxes, *(moving.box for moving in scene.moving_boxes))]
+            ).reshape(-1, 3),
+            complete=("*",),
         ),
     }
 

@@ -109,7 +109,7 @@ def moved_with_object(
     scene: Scene, frame_a: Frame, xy_a_px: Pixel, frame_b: Frame, world: Float64[np.ndarray, "n 3"]
 ) -> Float64[np.ndarray, "n 3"]:
     """World positions at frame b of points that frame a shows at pixels; moved with the objects at those pixels."""
-    objects = scene.objects
+    objects = scene.exact_objects
     if objects is None:
         return world
     row_a, row_b = find_rows(objects.frames, frame_a), find_rows(objects.frames, frame_b)
@@ -122,7 +122,7 @@ def moved_with_object(
 
 def objects_at(scene: Scene, frames: Frame, xy_px: Pixel) -> Int64[np.ndarray, "n"]:
     """Index of the object at each pixel; -1 where there is none, or none is known."""
-    objects = scene.objects
+    objects = scene.exact_objects
     if objects is None:
         return np.full(len(frames), -1)
     rows = find_rows(objects.frames, frames)

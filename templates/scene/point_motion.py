@@ -27,7 +27,7 @@ def point_motion(
 ) -> Measured:
     """Label "yes" or "no" for a pixel of `frame` over `frames` (-1 ends a row). Measures the residual in px at 640 px
     width."""
-    if scene.objects is not None:
+    if scene.exact_objects is not None:
         return _by_pose(scene, frame, xy_px, frames)
     if scene.tracks is None or not len(scene.tracks.motion):
         return Measured.none(len(frame), "point is not tracked")
@@ -95,7 +95,7 @@ def tracks_at(scene: Scene, frames: Frame, xy_px: Pixel) -> Int64[np.ndarray, "n
 
 def _by_pose(scene: Scene, frame: Frame, xy_px: Pixel, frames: Int64[np.ndarray, "n k"]) -> Measured:
     """By the poses of objects, which only a data set with ground truth has."""
-    objects = scene.objects
+    objects = scene.exact_objects
     assert objects is not None
     shown = np.concatenate([frame[:, None], np.where(frames < 0, frame[:, None], frames)], axis=1)
     rows = find_rows(objects.frames, shown)

@@ -111,8 +111,13 @@ class Scene(World):
 
     @property
     def objects(self) -> Objects | None:
-        """Objects with exact masks and poses from a data set, if there are any."""
-        objects = self._signal("objects", Objects)
+        """Objects with masks and boxes, if there are any."""
+        return self._signal("objects", Objects)
+
+    @property
+    def exact_objects(self) -> Objects | None:
+        """The objects, if their masks and poses are exact: those of a data set."""
+        objects = self.objects
         return objects if objects is not None and objects.centre_sigma is None else None
 
     @property

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float64, Int64
 
 from experts.clip import Clip
 from experts.comparing.agreement_paths import median_range, scale_between
@@ -28,7 +28,7 @@ from experts.signals import (
     SparsePoints,
 )
 from templates.scene.episode import Episode
-from templates.scene.scene import Scene
+from templates.scene.scene import Scene, find_rows
 
 Known = Mapping[str, Signal | NoEstimate]
 
@@ -173,7 +173,28 @@ def _second_opinion(main: Known, signals: Signals, check: CameraPath) -> Known:
     if isinstance(path, CameraPath) and path.scale.kind == "metric" and check.scale.kind == "relative":
         factor = scale_between(path, check)
         own = dict(_rescaled(own, path.scale, factor)) if np.isfinite(factor) else own
+    objects, second = main.get("objects"), own.get("camera_path")
+    if isinstance(objects, Objects) and isinstance(path, CameraPath) and isinstance(second, CameraPath):
+        own.setdefault("objects", _carried(objects, path, second))
     return {**shared, **own}
+
+
+def _carried(objects: Objects, path: CameraPath, second: CameraPath) -> Objects:
+    """The objects in the world and unit of the second path: each where the camera of its photo has it."""
+    factor = scale_between(path, second)
+    factor = 1 / factor if np.isfinite(factor) else 1.0
+    world_from_cam, second_from_cam = (_poses(each, objects.frames)[:, None] for each in (path, second))
+    cam_from_object = np.linalg.inv(world_from_cam) @ objects.world_from_object
+    scaled = _times(replace(objects, world_from_object=cam_from_object), factor, second.scale)
+    assert isinstance(scaled, Objects)
+    return replace(scaled, world_from_object=second_from_cam @ scaled.world_from_object)
+
+
+def _poses(path: CameraPath, frames: Int64[np.ndarray, "n"]) -> Float64[np.ndarray, "n 4 4"]:
+    """Those of the frames; NaN where they are not known."""
+    rows = find_rows(path.frames, frames)
+    known = (rows >= 0) & path.registered[rows]
+    return np.where(known[:, None, None], path.world_from_cam[rows], np.nan)
 
 
 def _in_metres(signals: Known, agreement: Agreement | None) -> Known:

@@ -152,6 +152,8 @@ def test_facts_of_frames_that_the_clip_lacks_are_refused_with_a_reason(name: str
     }
     rng = np.random.default_rng(0)
     pictures = Pictures(clip=worlds.clip(), corners=corners)
+    if type(template).draw is Template.draw:  # its facts cannot be drawn before signals are known
+        drawn = proposed(name).to_json()[:8]
     while len(drawn) < 8:
         if (fact := template.draw(pictures, rng)) is not None:
             drawn.append(fact)

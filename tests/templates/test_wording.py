@@ -32,6 +32,7 @@ NAMED = {
     "range_ratio choice": (r"\bcamera\b", r"\bpoints?\b|\bmarked\b"),
     "range_ratio numeric": (r"\bcamera\b", r"\bpoint 1\b", r"\bpoint 2\b"),
     "range_metres numeric": (r"\bcamera\b", r"\b(point|marked) P\b", METRES),
+    "closest_object choice": (r"\bbox", r"\bcamera\b"),
     "camera_tilt choice": (r"\bcamera\b|\blook(ing)?\b", LEVEL),
     "camera_tilt json.roll_pitch": ROLL_PITCH,
     "camera_tilt json.roll_pitch_vfov": (*ROLL_PITCH, r"\bvertical field of view\b"),
@@ -100,7 +101,7 @@ def answer_words(wording: Wording) -> set[str]:
     """Words that tell one option from another."""
     texts = (text for value, text in wording.options.items() if value != UNDETERMINED)
     said = {word for text in texts for word in words(text)}
-    return said - {"point", "move", "turn", "to", "the", "and"}
+    return said - {"point", "box", "move", "turn", "to", "the", "and"}
 
 
 def test_each_format_of_each_template_has_wordings() -> None:

@@ -17,6 +17,7 @@ from experts.signals import (
     Matches,
     MotionKind,
     NoEstimate,
+    Objects,
     PointTracks,
     Scale,
     Signal,
@@ -182,11 +183,39 @@ def signals(
         "tracks": _tracks(pixels, moving_pixels),
         "matches": _matches(pixels),
     }
-    if motion != "general":
+    if motion == "general":
+        out["objects"] = _objects(turned, unit)
+    else:
         del out["sparse_points"]
     if with_gravity:
         out["gravity"] = _gravity(poses)
     return out
+
+
+def _objects(world_from_made: np.ndarray, unit: float) -> Objects:
+    """Boxes without masks, with σ: a row of objects from near to far."""
+    poses = np.tile(np.eye(4), (6, 1, 1))
+    poses[:, :3, 3] = [
+        (-0.8, 2.6, 0.3),
+        (0.1, 3.6, -0.5),
+        (0.9, 4.6, 0.3),
+        (1.9, 5.6, -0.5),
+        (2.6, 6.6, 0.4),
+        (0, 8, 0.8),
+    ]
+    poses = world_from_made @ poses
+    poses[:, :3, 3] *= unit
+    return Objects(
+        frames=FRAMES,
+        labels=("chair", "table", "lamp", "sofa", "chair", "picture"),
+        ids=np.full((len(FRAMES), 1, 1), -1, dtype=np.int32),
+        world_from_object=np.tile(poses, (len(FRAMES), 1, 1, 1)),
+        provenance=SOURCE,
+        size=np.tile([0.4, 0.3, 0.5], (6, 1)) * unit,
+        centre_sigma=np.full(6, 0.02 * unit),
+        size_sigma=np.full((6, 3), 0.02 * unit),
+        outlier_probability=np.full(6, 0.002),
+    )
 
 
 def _seen(world_from_cam: np.ndarray, points: np.ndarray) -> np.ndarray:
