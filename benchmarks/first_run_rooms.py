@@ -121,6 +121,7 @@ def _chair(size: tuple[int, int], azimuth_deg: float, off_axis_deg: float) -> Pr
         labels=("armchair",),
         ids=np.where(shown.ids >= 0, 0, -1).astype(np.int32),
         world_from_object=np.tile(place, (2, 1, 1, 1)),
+        size=None,
     )
     front = scene.world_from_cam[0, :3, :3].T @ turn @ [0.0, -1.0, 0.0]
     limit_deg = 15 if off_axis_deg else 30  # an angle taken from the axis instead of the ray is wrong by 30°

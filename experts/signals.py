@@ -254,6 +254,50 @@ class ObjectOrientation:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Parts:
+    """Parts of objects, and what a person can do with them."""
+
+    frames: Int64[np.ndarray, "n"]
+    """Frame indices, ascending; a subset of the frames of `Objects`."""
+    names: tuple[str, ...]
+    """Name of part p: "handle"."""
+    object: Int64[np.ndarray, "p"]
+    """Index in `Objects` of the object that it belongs to."""
+    affords: tuple[tuple[str, ...], ...]
+    """What each part is for: ("pull", "open"); none if that is not known."""
+    ids: Int32[np.ndarray, "n h w"]
+    """Part of each pixel, -1 for none. The map may be smaller than the frame."""
+    provenance: Provenance
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """Floor, walls and free floor of the place that a clip shows, in the world and the units of the camera path."""
+
+    world_from_floor: Float64[np.ndarray, "4 4"]
+    """Frame of the floor: its origin lies on the floor, z is up. Places on the plan are its x and y."""
+    floor_sigma: float
+    """σ of the height of the floor."""
+    outline: Float64[np.ndarray, "m 2"]
+    """Corners of the walls on the plan, anticlockwise from above; none if the walls are not known."""
+    wall_sigma: Float64[np.ndarray, "m"]
+    """σ, across it, of the wall from corner k to the next; inf where no wall was seen."""
+    height: float
+    """Of the ceiling above the floor; NaN where unknown."""
+    height_sigma: float
+    """NaN where unknown."""
+    doorways: Float64[np.ndarray, "d 2 2"]
+    """Ends of each doorway on the plan."""
+    cells: Int32[np.ndarray, "h w"]
+    """The plan in square cells, rows along y: 1 free floor, 2 something stands there, 0 not seen."""
+    cell: float
+    """Side of a cell."""
+    cells_from: Float64[np.ndarray, "2"]
+    """x, y of the corner of cell [0, 0]."""
+    provenance: Provenance
+
+
+@dataclass(frozen=True, kw_only=True)
 class EffectorPath:
     """Pose and opening of a robot's gripper or a person's hand in each frame."""
 
@@ -314,6 +358,8 @@ Signal = (
     | Depth
     | Objects
     | ObjectOrientation
+    | Parts
+    | Room
     | EffectorPath
     | Task
     | Agreement
@@ -332,13 +378,15 @@ _TYPES: dict[str, type] = {
     "depth": Depth,
     "objects": Objects,
     "object_orientation": ObjectOrientation,
+    "parts": Parts,
+    "room": Room,
     "effector_path": EffectorPath,
     "task": Task,
     "agreement": Agreement,
 }
 CHECKED = ("camera_path", "sparse_points", "depth", "gravity")
 """Signals that may have an independent second estimate, called `<name>_check`. A label must hold under both."""
-WORLD_BOUND = frozenset({"camera_path", "sparse_points", "depth", "objects"})
+WORLD_BOUND = frozenset({"camera_path", "sparse_points", "depth", "objects", "room"})
 """Signals with positions. Those of one scene must share a world and a unit."""
 SIGNAL_TYPES = _TYPES | {f"{name}_check": _TYPES[name] for name in CHECKED}
 """The type of every signal, by name."""

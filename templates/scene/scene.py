@@ -19,8 +19,10 @@ from experts.signals import (
     Depth,
     Gravity,
     Matches,
+    ObjectOrientation,
     Objects,
     PointTracks,
+    Room,
     Signal,
     SparsePoints,
 )
@@ -119,6 +121,16 @@ class Scene(World):
         """The objects, if their masks and poses are exact: those of a data set."""
         objects = self.objects
         return objects if objects is not None and objects.centre_sigma is None else None
+
+    @property
+    def orientation(self) -> ObjectOrientation | None:
+        """The front of each of the objects, if known."""
+        return self._signal("object_orientation", ObjectOrientation)
+
+    @property
+    def room(self) -> Room | None:
+        """Floor, walls and free floor, if known."""
+        return self._signal("room", Room)
 
     @property
     def diagonal_px(self) -> float:

@@ -22,6 +22,7 @@ from experts.signals import (
     NoEstimate,
     Objects,
     PointTracks,
+    Room,
     Scale,
     Signal,
     Signals,
@@ -229,7 +230,15 @@ def _times(signal: Signal | NoEstimate, factor: float, scale: Scale) -> Signal |
             lengths = {name: getattr(signal, name) for name in ("size", "centre_sigma", "size_sigma")}
             known: dict[str, Any] = {name: each * factor for name, each in lengths.items() if each is not None}
             return replace(signal, world_from_object=_moved(signal.world_from_object, factor), **known)
+        case Room():
+            known = {name: getattr(signal, name) * factor for name in _ROOM_LENGTHS}
+            return replace(signal, world_from_floor=_moved(signal.world_from_floor, factor), **known)
     return signal
+
+
+_ROOM_LENGTHS = (
+    "floor_sigma", "outline", "wall_sigma", "height", "height_sigma", "doorways", "cell", "cells_from"
+)  # fmt: skip
 
 
 def _moved(poses: Float64[np.ndarray, "*n 4 4"], factor: float) -> Float64[np.ndarray, "*n 4 4"]:

@@ -54,10 +54,10 @@ def test_only_sigma_and_provenance_change():
     after = with_sigma_calibration(before, WHOLE)
     assert list(after) == list(before)
     for name, signal in before.items():
-        factors_by_field = {f: 1.5 + k for k, of in enumerate(QUANTITIES[name].values()) for f in of}
+        factors_by_field = {f: 1.5 + k for k, of in enumerate(QUANTITIES.get(name, {}).values()) for f in of}
         for part, value in parts(signal).items():
             now = getattr(after[name], part)
-            if part == "provenance":
+            if part == "provenance" and name in QUANTITIES:
                 assert now == replace(
                     value, sigma="calibrated", calibrated_on={quantity: ["attic"] for quantity in QUANTITIES[name]}
                 )
