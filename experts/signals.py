@@ -224,6 +224,9 @@ class Objects:
     """σ per axis of the box centre, in path units; NaN where unknown."""
     size_sigma: Float64[np.ndarray, "k 3"] | None = None
     """σ of each side length, in path units; NaN where unknown; inf for a side of which only one end is visible."""
+    box_px: Float64[np.ndarray, "n k 2 2"] | None = None
+    """Left upper and right lower corner of what is visible of object k in frame n, in full-size pixels, where boxes are
+    detected but no masks; NaN where it is not detected."""
     score: Float32[np.ndarray, "n k"] | None = None
     """Confidence of the detector, 0 to 1; NaN where the object is not detected."""
     outlier_probability: Float64[np.ndarray, "k"] | None = None

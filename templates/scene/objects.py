@@ -77,7 +77,10 @@ def found_again(scene: Scene, refs: ObjectRefs) -> Int64[np.ndarray, "n"]:
 
 @cache
 def folded(name: str) -> str:
-    """The name in lower case, without markup and counters, by the word that stands for its kind ("Couch_2": sofa)."""
+    """The name in lower case, without markup and counters, by the word that stands for its kind ("Couch_2": sofa).
+
+    "" for names in other scripts: prompts are English.
+    """
     plain = re.sub(r"[^a-z ]+", " ", re.sub(r"<[^>]*>", " ", name.lower().replace("_", " "))).strip()
     plain = " ".join(plain.split())
     return _kinds().get(plain, plain)
@@ -94,7 +97,10 @@ def _seen(scene: Scene) -> SeenObjects:
     rows: list[tuple[object, ...]] = []
     for row in range(0 if objects is None else len(objects.frames)):
         assert objects is not None
-        rows += _by_mask(scene, objects, row) if (objects.ids[row] >= 0).any() else _by_box(scene, objects, row)
+        if (objects.ids[row] >= 0).any():
+            rows += _by_mask(scene, objects, row)
+        else:
+            rows += _as_detected(scene, objects, row) if objects.box_px is not None else _by_box(scene, objects, row)
     frame, number, name, inside, depth, box, cut = zip(*rows, strict=True) if rows else ((),) * 7
     return SeenObjects(
         frame=np.array(frame, dtype=np.int64),
@@ -125,6 +131,16 @@ def _by_mask(scene: Scene, objects: Objects, row: int) -> list[tuple[object, ...
         cut = bool((first <= 0).any() or (last >= ids.shape[::-1]).any())
         deep = float(depth.max() * scale.min())
         found.append((int(objects.frames[row]), k, folded(objects.labels[k]), inside, deep, box, cut))
+    return found
+
+
+def _as_detected(scene: Scene, objects: Objects, row: int) -> list[tuple[object, ...]]:
+    assert objects.box_px is not None
+    last, found = np.array([scene.clip.width_px, scene.clip.height_px]) - 1, []
+    for k in np.flatnonzero(np.isfinite(objects.box_px[row]).all(axis=(1, 2))):
+        box, name = objects.box_px[row, k], folded(objects.labels[k])
+        cut = bool((box[0] <= 0).any() or (box[1] >= last).any())
+        found.append((int(objects.frames[row]), int(k), name, box.mean(axis=0), np.nan, np.clip(box, 0, last), cut))
     return found
 
 

@@ -100,6 +100,18 @@ def test_what_stands_for_an_object_lies_deep_inside_it() -> None:
         np.testing.assert_allclose(seen.box_px[row, 1], np.array([xs.max() + 1, ys.max() + 1]) * scale - 0.5)
 
 
+def test_boxes_without_masks_or_places_are_seen_as_they_were_detected() -> None:
+    boxes = np.full((1, len(NAMES), 2, 2), np.nan)
+    boxes[0, :3] = [[[10, 20], [200, 300]], [[0, 5], [60, 70]], [[500, 300], [639, 460]]]
+    ids = np.full((1, 1, 1), -1, dtype=np.int32)
+    objects = replace(masked(np.random.default_rng(0)), ids=ids, box_px=boxes, size=None)
+    here = scene(replace(objects, world_from_object=np.full((1, len(NAMES), 4, 4), np.nan)))
+    seen = seen_objects(here)
+    assert seen.object.tolist() == [0, 1, 2] and seen.is_cut.tolist() == [False, True, True]
+    assert seen.box_px[0].tolist() == boxes[0, 0].tolist() and np.isnan(seen.depth_px).all()
+    assert found_again(here, seen.refs()).tolist() == [0, 1, 2]
+
+
 def test_a_wrong_name_photo_or_pixel_finds_nothing() -> None:
     objects = masked(np.random.default_rng(5))
     here = scene(objects)
