@@ -49,7 +49,7 @@ class Detections:
     """Left, top, right, bottom edge in pixels of the input picture: an object in columns 10 to 19 has edges 9.5 and
     19.5."""
     scores: Float32[np.ndarray, "k"]
-    """Confidence, 0 to 1."""
+    """Confidence, 0 to 1; NaN where none is stated."""
     label: Int64[np.ndarray, "k"]
     """Index of the queried name."""
 
@@ -65,6 +65,13 @@ class SegmentedFrame:
     detections: Detections
     ids: Int32[np.ndarray, "h w"]
     """Row of `detections` per pixel of the working size; -1 for none."""
+    box_only: Bool[np.ndarray, "k"] | None = None
+    """Detections without a mask: their pixels are those of their box, as far as no mask has them. None: there are
+    none."""
+
+    def is_box(self, row: int) -> bool:
+        """Whether a detection has no mask."""
+        return self.box_only is not None and bool(self.box_only[row])
 
 
 def label_scores(
@@ -158,9 +165,10 @@ def assign_pixels(
     confidence: Float[np.ndarray, "k"],
     shape: tuple[int, int],
     settings: DetectionSettings,
+    box_only: Bool[np.ndarray, "k"] | None = None,
 ) -> SegmentedFrame:
     """One object per pixel. Masks that disagree with their box, or duplicate a better one, are dropped. A shared pixel
-    belongs to the smaller object, which is in front of (or on) the larger.
+    belongs to the smaller object, which is in front of (or on) the larger; to a mask rather than to a box.
 
     Args:
         detections: the best first.
@@ -168,7 +176,9 @@ def assign_pixels(
         confidence: IoU of each mask as predicted by the segmenter, 0 to 1.
         shape: (height, width) of the picture.
         settings: thresholds.
+        box_only: detections whose mask is their whole box.
     """
+    flat = np.zeros(len(masks), dtype=bool) if box_only is None else box_only
     boxes = boxes_at(detections.boxes_px, shape, (masks.shape[1], masks.shape[2]))
     kept: list[int] = []
     for k in range(len(masks)):
@@ -179,15 +189,19 @@ def assign_pixels(
             and not _is_duplicate(masks, k, kept, settings.mask_iou)
         ):
             kept.append(k)
-    by_area = sorted(kept, key=lambda k: -int(masks[k].sum()))
+    by_area = sorted(kept, key=lambda k: (not flat[k], -int(masks[k].sum())))
     owner = np.full(masks.shape[1:], -1, dtype=np.int32)
     for k in by_area:
         owner[masks[k]] = k
     left = np.bincount(owner[owner >= 0], minlength=len(masks)) if len(masks) else np.zeros(0)
-    rows = [k for k in kept if left[k] >= settings.visible * masks[k].sum()]
+    rows = [k for k in kept if flat[k] or left[k] >= settings.visible * masks[k].sum()]
     number = np.full(len(masks) + 1, -1, dtype=np.int32)  # the last is for -1
     number[rows] = np.arange(len(rows))
-    return SegmentedFrame(detections=detections.of(np.array(rows, dtype=np.int64)), ids=number[owner])
+    return SegmentedFrame(
+        detections=detections.of(np.array(rows, dtype=np.int64)),
+        ids=number[owner],
+        box_only=flat[rows] if flat[rows].any() else None,
+    )
 
 
 def mask_matches_box(
@@ -227,4 +241,5 @@ def restrict_to_valid_area(found: SegmentedFrame, valid: Bool[np.ndarray, "a b"]
     rows = np.unique(ids[ids >= 0]).astype(np.int64)
     number = np.full(len(found.detections.scores) + 1, -1, dtype=np.int32)  # the last is for -1
     number[rows] = np.arange(len(rows))
-    return SegmentedFrame(detections=found.detections.of(rows), ids=number[ids])
+    box_only = None if found.box_only is None else found.box_only[rows]
+    return SegmentedFrame(detections=found.detections.of(rows), ids=number[ids], box_only=box_only)

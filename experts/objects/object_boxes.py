@@ -109,6 +109,8 @@ class ObjectBox:
     world_from_object: Float64[np.ndarray, "4 4"]
     """Its centre and axes: with known gravity z is up and x along the longer side. The rotation is NaN for a symmetric
     object."""
+    axes: Float64[np.ndarray, "3 3"]
+    """Columns: directions of the sides, also where they are arbitrary because the object is symmetric."""
     size: Float64[np.ndarray, "3"]
     """Side lengths along the axes; the visible length where σ is inf."""
     size_sigma: Float64[np.ndarray, "3"]
@@ -202,6 +204,7 @@ def fitted(
     )
     return ObjectBox(
         world_from_object=_pose(np.full((3, 3), np.nan) if symmetric_ratio else axes, middle),
+        axes=axes,
         size=size,
         size_sigma=np.where(known, size_sigma, np.inf),
         centre_sigma=_centre_sigma(seen, middle, ends, size, known, focal_relative_sigma),

@@ -1,38 +1,33 @@
 """Objects by name: a text detector and a segmenter (transformers), tracked over the clip, with boxes in the world and
 σ.
 
-Grounding DINO or OWLv2 detects named objects in single pictures, SAM 2.1 segments them. Geometry decides here which
-detections are one object, and where it is. Weak points: names of similar meaning (an object keeps the better one), many
-equal objects close together (they are dropped rather than confused), thin parts, round objects seen from one side. The
+Grounding DINO or OWLv2 detects named objects in single pictures, SAM 2.1 segments them. `object_signal` decides which
+detections are one object, and where it is. Weak point: names of similar meaning (an object keeps the better one). The
 score is the detector's own and is not calibrated.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, cast
 
 import numpy as np
-from jaxtyping import Float64, Int64
+from jaxtyping import Int64
 
 from experts.clip import Clip, Picture
-from experts.depth.depth_views import UnprojectionSettings, View, views_of
 from experts.objects.detections import (
     DetectionSettings,
     SegmentedFrame,
     assign_pixels,
     masks_at,
-    restrict_to_valid_area,
     select_boxes,
 )
-from experts.objects.mask_points import MaskPoints, unprojected
 from experts.objects.named_networks import Networks, networks
-from experts.objects.object_boxes import BoxSettings, ObjectBox, fitted, is_static
-from experts.objects.object_following import Follower, FollowingSettings, Track, numbered, tracks_at
+from experts.objects.object_signal import MAY_USE, ObjectSettings, mask_size, objects_of
 from experts.runtime.device import Placement
 from experts.runtime.model_expert import ModelExpert, Package
 from experts.runtime.per_image import PerImageExpert, call_one
-from experts.signals import CameraPath, Depth, Gravity, ImageTracks, NoEstimate, Objects, Signal, Signals, ValidArea
+from experts.signals import Depth, NoEstimate, Signal, Signals
 
 NAMES = (
     "chair", "armchair", "sofa", "table", "desk", "bed", "cabinet", "bookshelf", "drawer", "door", "window", "curtain",
@@ -45,7 +40,7 @@ _SCORES = {"grounding_dino": 0.35, "owlv2": 0.2}
 
 
 @dataclass(frozen=True, kw_only=True)
-class OpenVocabularySettings:
+class OpenVocabularySettings(ObjectSettings):
     """What is searched for, and where. Values without a source were chosen, not measured."""
 
     variant: str = "grounding_dino"
@@ -58,29 +53,19 @@ class OpenVocabularySettings:
     """Pictures per batch on a GPU; halved when memory runs out."""
     sides_px: tuple[int, int] = (800, 1333)
     """Grounding DINO: target of the shorter side, and limit of the longer one (upstream's)."""
-    mask_side_px: int = 480
-    """Longer side of the stored masks."""
-    min_frames: int = 2
-    """Objects in fewer frames are dropped, unless the clip has no more."""
-    up_disagreement_rad: float = float(np.deg2rad(5.0))
-    """Boxes are upright only if the up directions of the frames agree within this (root mean square), and their σ is
-    less."""
     detection: DetectionSettings | None = None
     """None: the defaults, with the score of the variant: 0.35 (Grounding DINO's own), 0.2 (chosen; OWLv2's
     post-processing uses 0.1)."""
-    following: FollowingSettings = field(default_factory=FollowingSettings)
-    unprojection: UnprojectionSettings = field(default_factory=UnprojectionSettings)
-    box: BoxSettings = field(default_factory=BoxSettings)
 
 
 class OpenVocabularyExpert(ModelExpert):
     """Expert "open_vocabulary": provides "objects"."""
 
     name: ClassVar[str] = "open_vocabulary"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     provides: ClassVar[frozenset[str]] = frozenset({"objects"})
     needs: ClassVar[frozenset[str]] = frozenset()
-    may_use: ClassVar[frozenset[str]] = frozenset({"depth", "camera_path", "gravity", "valid_area", "image_tracks"})
+    may_use: ClassVar[frozenset[str]] = MAY_USE
     options: ClassVar[frozenset[str]] = frozenset()
     variants: ClassVar[tuple[str, ...]] = tuple(_SCORES)
     packages: ClassVar[tuple[Package, ...]] = (
@@ -130,12 +115,12 @@ class OpenVocabularyExpert(ModelExpert):
     def infer(self, pictures: Sequence[Picture]) -> list[SegmentedFrame]:
         """Objects in each picture, with masks."""
         shape = pictures[0].shape[0], pictures[0].shape[1]
-        factor = min(1.0, self.settings.mask_side_px / max(shape))
-        size = max(1, round(shape[0] * factor)), max(1, round(shape[1] * factor))
+        size = mask_size(shape[1], shape[0], self.settings)
+        smallest_px = self.detection.box_px * shape[0] / size[0]
         found = [
             select_boxes(
                 boxes, scores, shape, self.detection,
-                padded_to_square=self.model.detector.padded_to_square, smallest_px=self.detection.box_px / factor,
+                padded_to_square=self.model.detector.padded_to_square, smallest_px=smallest_px,
             )
             for boxes, scores in self.model.detector(pictures)
         ]  # fmt: skip
@@ -151,95 +136,8 @@ class OpenVocabularyExpert(ModelExpert):
         """Tracks the detections and computes their boxes."""
         if not raw:
             return {"objects": NoEstimate(reason="no frames")}
-        frames = np.array(sorted(raw), dtype=np.int64)
-        valid = signals.get("valid_area")
-        found = [
-            restrict_to_valid_area(raw[int(f)], valid.valid if isinstance(valid, ValidArea) else None) for f in frames
-        ]
-        views = self._views(frames, found[0].ids.shape, signals)
-        parts = [self._parts(one, view) for one, view in zip(found, views, strict=True)]
-        image_tracks = signals.get("image_tracks")
-        size = found[0].ids.shape[0], found[0].ids.shape[1]
-        shape = clip.height_px, clip.width_px
-        tracks_px = tracks_at(image_tracks, frames, shape, size) if isinstance(image_tracks, ImageTracks) else None
-        follower = Follower(
-            frames=found, views=views, parts=parts, tracks_px=tracks_px,
-            settings=self.settings.following, unprojection=self.settings.unprojection,
-        )  # fmt: skip
-        min_frames = min(self.settings.min_frames, len(frames))
-        tracks = [track for track in follower.follow() if len(track.seen) >= min_frames]
-        if not tracks:
-            return {"objects": self._nothing(found)}
-        boxes = [self._box(track, views, parts, signals) for track in tracks]
-        return {"objects": self._objects(frames, found, tracks, boxes)}
-
-    def _views(self, frames: Int64[np.ndarray, "n"], size: tuple[int, ...], signals: Signals) -> list[View | None]:
-        """All None if depth and camera do not share a unit, or the camera's position is unknown."""
-        depth, path = signals.get("depth"), signals.get("camera_path")
-        if not isinstance(depth, Depth) or not isinstance(path, CameraPath):
-            return [None] * len(frames)
-        if depth.scale.kind == "per_frame" or path.motion == "unresolved":
-            return [None] * len(frames)
-        return views_of(frames, (size[0], size[1]), depth, path, self.settings.unprojection)
-
-    def _parts(self, found: SegmentedFrame, view: View | None) -> list[MaskPoints | None]:
-        rows = range(len(found.detections.scores))
-        if view is None:
-            return [None for _ in rows]
-        objects, most = found.ids >= 0, self.settings.box.points
-        masks = (found.ids == k for k in rows)
-        return [unprojected(mask, view, self.settings.unprojection, objects & ~mask).at_most(most) for mask in masks]
-
-    def _box(
-        self,
-        track: Track,
-        views: Sequence[View | None],
-        parts: Sequence[Sequence[MaskPoints | None]],
-        signals: Signals,
-    ) -> ObjectBox | None:
-        """None for objects that move, are too small, or are hardly visible."""
-        path, detections = signals.get("camera_path"), sorted(track.seen.items())
-        pairs = [
-            (part, view)
-            for part, view in ((parts[n][d], views[n]) for n, d in detections)
-            if part is not None and view is not None and len(part)
-        ]
-        if track.moved or not pairs or not isinstance(path, CameraPath):
-            return None
-        surface, cameras = [part for part, _ in pairs], [view for _, view in pairs]
-        unseen = [view for n, view in enumerate(views) if view is not None and n not in track.seen]
-        if not is_static(surface, cameras, self.settings.box, self.settings.unprojection, unseen):
-            return None
-        up, tilt_sigma_rad = _up(signals.get("gravity"), path, self.settings.up_disagreement_rad)
-        return fitted(
-            surface, cameras, up, self.settings.box,
-            focal_relative_sigma=path.focal_relative_sigma, tilt_sigma_rad=tilt_sigma_rad,
-        )  # fmt: skip
-
-    def _objects(
-        self,
-        frames: Int64[np.ndarray, "n"],
-        found: Sequence[SegmentedFrame],
-        tracks: Sequence[Track],
-        boxes: Sequence[ObjectBox | None],
-    ) -> Objects:
-        score = np.full((len(frames), len(tracks)), np.nan, dtype=np.float32)
-        for k, track in enumerate(tracks):
-            for n, d in track.seen.items():
-                score[n, k] = found[n].detections.scores[d]
-        nowhere, unknown = np.full((4, 4), np.nan), np.full(3, np.nan)
-        poses = np.stack([nowhere if box is None else box.world_from_object for box in boxes])
-        return Objects(
-            frames=frames,
-            labels=tuple(self.settings.labels[track.label] for track in tracks),
-            ids=numbered(tracks, found),
-            world_from_object=np.tile(poses, (len(frames), 1, 1, 1)),
-            size=np.stack([unknown if box is None else box.size for box in boxes]),
-            centre_sigma=np.array([np.nan if box is None else box.centre_sigma for box in boxes]),
-            size_sigma=np.stack([unknown if box is None else box.size_sigma for box in boxes]),
-            score=score,
-            provenance=self.provenance(sigma_is_raw=True),
-        )
+        found = objects_of(clip, signals, raw, self.settings.labels, self.settings, self.provenance(sigma_is_raw=True))
+        return {"objects": found or self._nothing(list(raw.values()))}
 
     def _nothing(self, found: Sequence[SegmentedFrame]) -> NoEstimate:
         lost = sum(len(one.detections.scores) for one in found)
@@ -262,21 +160,3 @@ def _shrunk(rgb: Picture, side_px: int) -> Picture:
         return rgb
     size = max(1, round(width * factor)), max(1, round(height * factor))
     return np.asarray(cv2.resize(rgb, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
-
-
-def _up(
-    gravity: Signal | NoEstimate | None, path: CameraPath, max_rad: float
-) -> tuple[Float64[np.ndarray, "3"] | None, float]:
-    """The up direction in the world and its σ per axis; None if it is unknown or the frames disagree."""
-    if not isinstance(gravity, Gravity):
-        return None, 0.0
-    _, a, b = np.intersect1d(gravity.frames, path.frames, return_indices=True)
-    up = np.einsum("nij,nj->ni", path.world_from_cam[b, :3, :3], gravity.up_cam[a])
-    known = np.isfinite(up).all(axis=1) & path.registered[b]
-    if not known.any():
-        return None, 0.0
-    mean = up[known].mean(axis=0)
-    mean /= max(float(np.linalg.norm(mean)), 1e-12)
-    disagreement = float(np.sqrt(np.mean(np.arccos(np.clip(up[known] @ mean, -1, 1)) ** 2)))
-    sigma = float(np.median(gravity.sigma_rad[a][known]))
-    return (mean, sigma) if max(disagreement, sigma) <= max_rad else (None, 0.0)

@@ -1,0 +1,96 @@
+"""How probable it is that name, place or mask of an object are those of another: low only where two ways agree.
+
+The first way: several frames, from different positions of the camera, see it at one place. The second: its box in the
+world covers its mask in the picture.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float32, Float64, Int64
+
+from experts.depth.depth_views import View
+from experts.objects.detections import SegmentedFrame
+from experts.objects.mask_points import MaskPoints
+from experts.objects.object_boxes import ObjectBox
+from experts.objects.object_following import Track
+from experts.objects.rough_places import PlaceInFrame, places_of
+from experts.signals import CameraPath
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfirmationSettings:
+    """Chosen, not measured."""
+
+    floor: float = 0.002
+    """Smallest outlier probability: scores of detectors are not calibrated, and people err."""
+    missing: float = 0.05
+    """Added for each of the two ways that does not confirm the object."""
+    baseline: float = 0.02
+    """Two frames see a place independently if their cameras are apart by this share of its distance."""
+    frames: float = 0.6
+    """Share of the frames that another frame must confirm."""
+    covered: float = 0.8
+    """Smallest share of the mask that the projected box covers, in the median frame."""
+
+
+def outlier_probability(
+    track: Track,
+    frames: Int64[np.ndarray, "n"],
+    found: Sequence[SegmentedFrame],
+    parts: Sequence[Sequence[MaskPoints | None]],
+    views: Sequence[View | None],
+    path: CameraPath | None,
+    box: ObjectBox | None,
+    score: Float32[np.ndarray, "n"],
+    settings: ConfirmationSettings,
+) -> float:
+    """Of one object: 1 - its best score (0 where none is stated), and the penalty of each missing confirmation."""
+    places = [] if track.moved or path is None else places_of(track, frames, found, parts, path)
+    missing = (not agree_on_place(places, settings)) + (
+        box is None or not share_covered(track, found, views, box) >= settings.covered
+    )
+    stated = score[np.isfinite(score)]
+    doubt = 1 - float(stated.max()) if len(stated) else 0.0
+    return float(min(1.0, max(settings.floor, doubt) + settings.missing * missing))
+
+
+def agree_on_place(places: Sequence[PlaceInFrame], settings: ConfirmationSettings) -> bool:
+    """Whether most frames see the object where a frame from another position sees it, within half of its longer
+    side."""
+    if len(places) < 2:
+        return False
+    xyz, camera = np.array([place.xyz for place in places]), np.array([place.camera for place in places])
+    side = float(np.median([place.side for place in places]))
+    distance = np.linalg.norm(xyz - camera, axis=1)
+    independent = _between(camera) >= settings.baseline * distance[:, None]
+    confirmed = (independent & (_between(xyz) <= side / 2)).any(axis=1)
+    return bool(confirmed.mean() >= settings.frames)
+
+
+def share_covered(track: Track, found: Sequence[SegmentedFrame], views: Sequence[View | None], box: ObjectBox) -> float:
+    """Share of the mask that the outline of the projected box covers, in the median frame; 0 if none decides."""
+    import cv2
+
+    signs = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, 8).T
+    corners = (signs * box.size) @ box.axes.T + box.world_from_object[:3, 3]
+    shares = []
+    for n, d in track.seen.items():
+        view = views[n]
+        if view is None or found[n].is_box(d):
+            continue
+        cam = (corners - view.world_from_cam[:3, 3]) @ view.world_from_cam[:3, :3]
+        mask = found[n].ids == d
+        if (cam[:, 2] <= 0).any() or not mask.any():
+            continue
+        xy = np.clip(np.round(view.camera.project(cam)), -10_000, 10_000).astype(np.int32)
+        outline = np.zeros(mask.shape, dtype=np.uint8)
+        cv2.fillConvexPoly(outline, cv2.convexHull(xy), 1)
+        shares.append(float(outline[mask].mean()))
+    return float(np.median(shares)) if shares else 0.0
+
+
+def _between(points: Float64[np.ndarray, "n 3"]) -> Float64[np.ndarray, "n n"]:
+    """Distances of all pairs."""
+    return np.asarray(np.linalg.norm(points[:, None] - points[None], axis=2))
