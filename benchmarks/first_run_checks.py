@@ -131,8 +131,7 @@ def judge_boxes(scene: RenderedScene, aspect: str, results: Results) -> list[Row
     if not isinstance(objects, Objects):
         return [_none(check, expected, objects)]
     height, width = scene.intrinsics.height_px, scene.intrinsics.width_px
-    parts = scene.ids(0)
-    true = np.concatenate([_boxes(ids, (height, width), smallest=0.0) for ids in (parts, _wholes(scene)[parts])])
+    true = np.concatenate([_boxes(ids, (height, width), smallest=0.0) for ids in (scene.ids(0), scene.object_ids(0))])
     found = _boxes(objects.ids[0], (height, width), smallest=0.005)
     if not len(true) or not len(found):
         return [Row(check=check, expected=expected, measured="nothing found in the first frame", holds=False)]
@@ -148,13 +147,6 @@ def judge_boxes(scene: RenderedScene, aspect: str, results: Results) -> list[Row
             holds=bool(np.median(iou) >= 0.5 and np.abs(shift).max() <= 2),
         )
     ]
-
-
-def _wholes(scene: RenderedScene) -> np.ndarray:
-    """Number of the piece that each part belongs to: neighbours in the list whose names begin alike; -1 last."""
-    words = [label.split()[0] for label in scene.labels]
-    new = [k == 0 or words[k] != words[k - 1] for k in range(len(words))]
-    return np.append(np.cumsum(new) - 1, -1)
 
 
 def _boxes(ids: np.ndarray, size: tuple[int, int], smallest: float) -> np.ndarray:

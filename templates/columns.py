@@ -1,6 +1,6 @@
 """Tables as frozen dataclasses of arrays: one array per column, one row per item."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from types import UnionType
@@ -68,6 +68,16 @@ class Columns:
         return replace(self, **{name: _taken(getattr(self, name), rows) for name in names})
 
     @classmethod
+    def concatenated(cls: type[AnyColumns], tables: Sequence[AnyColumns]) -> AnyColumns:
+        """The rows of all tables; no rows where there are none. For tables whose columns are all arrays."""
+        return cls(
+            **{
+                name: np.concatenate([_no_rows(declared), *(getattr(table, name) for table in tables)])
+                for name, declared in column_types(cls).items()
+            }
+        )
+
+    @classmethod
     def _array(cls, name: str, declared: ColumnType, column: Any) -> np.ndarray:
         where, kinds = f"{cls.__name__}.{name}", {"int": "iu", "float": "fiu", "bool": "b", "text": "U"}
         array = np.asarray(column)
@@ -85,6 +95,11 @@ class Columns:
 
 def _taken(column: Any, rows: np.ndarray | slice) -> Any:
     return column.take(rows) if isinstance(column, Columns) else column[rows]
+
+
+def _no_rows(declared: ColumnType) -> np.ndarray:
+    dtype = {"int": np.int64, "float": np.float64, "bool": np.bool_, "text": np.str_}[declared.kind]
+    return np.empty((0, *(int(axis) if axis.isdigit() else 1 for axis in declared.axes[1:])), dtype=dtype)
 
 
 def column_types(table: type[Columns]) -> Mapping[str, ColumnType]:

@@ -11,6 +11,8 @@ class MaxTolerances:
     vfov_deg: float = 6.0
     range_ratio: float = 0.15
     """Relative."""
+    size_ratio: float = 0.15
+    """Relative."""
     direction_deg: float = 15.0
     rotation_deg: float = 5.0
     """Angle of a camera rotation; as for roll and pitch."""

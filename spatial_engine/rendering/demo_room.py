@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from spatial_engine.rendering import camera_paths
-from spatial_engine.rendering.boxes import Box, MovingBox, sliding, standing
+from spatial_engine.rendering.boxes import Box, MovingBox, Piece, sliding, standing
 from spatial_engine.rendering.furniture import (
     BOOKS,
     CEILING,
@@ -64,7 +64,7 @@ def _furniture() -> tuple[Box, ...]:
         ),
         *_pictures(),
         *plant((0.36, 3.72), 1.05),
-        standing("low shelf", (0.34, 1.3, 0.9), (0.18, 2.55, 0), side=BOOKS, top=OAK),
+        standing("low shelf", (0.34, 1.3, 0.9), (0.18, 2.55, 0), side=BOOKS, top=OAK, of=_unfronted("low shelf")),
         *table("coffee table", (0.8, 0.5, 0.42), (3.7, 2.75), OAK),
         standing(
             "book", (0.3, 0.22, 0.05), (3.6, 2.74, 0.42), side=cloth((60, 84, 130), (224, 214, 180), 27), yaw_deg=20
@@ -82,8 +82,13 @@ def _pictures() -> tuple[Box, ...]:
     return (
         standing("picture", (0.95, 0.04, 0.68), (2.30, 4.58, 1.36), side=WALNUT, front=meadow),
         standing("small picture", (0.42, 0.04, 0.52), (2.98, 4.58, 1.44), side=WALNUT, front=dusk),
-        standing("wall picture", (0.04, 0.9, 0.65), (0.02, 2.6, 1.35), side=lake),
+        standing("wall picture", (0.04, 0.9, 0.65), (0.02, 2.6, 1.35), side=lake, of=_unfronted("wall picture")),
     )
+
+
+def _unfronted(name: str) -> Piece:
+    """An object whose front is not the -y face of its box."""
+    return Piece(name=name, fronts=-1)
 
 
 def _sliding_crate(frames: int) -> MovingBox:

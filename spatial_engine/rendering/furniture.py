@@ -1,6 +1,6 @@
 """Materials, and pieces made of boxes."""
 
-from spatial_engine.rendering.boxes import Box, placed, standing
+from spatial_engine.rendering.boxes import Box, Piece, placed, standing
 from spatial_engine.rendering.textures import Colour, Material
 
 OAK = Material(kind="wood", colour=(176, 132, 88), seed=1)
@@ -43,38 +43,42 @@ def table(name: str, size_m: tuple[float, float, float], foot_m: tuple[float, fl
     x, y, z = size_m
     inset_x, inset_y, leg = x / 2 - 0.06, y / 2 - 0.06, (0.06, 0.06, z - 0.05)
     feet = [(foot_m[0] + sx * inset_x, foot_m[1] + sy * inset_y, 0.0) for sx in (-1, 1) for sy in (-1, 1)]
-    legs = [standing(f"{name} leg", leg, foot, side=wood) for foot in feet]
-    return [standing(name, (x, y, 0.05), (*foot_m, z - 0.05), side=wood), *legs]
+    whole = Piece(name=name, fronts=4 if x == y else 2)
+    legs = [standing("leg", leg, foot, side=wood, of=whole) for foot in feet]
+    return [standing("top", (x, y, 0.05), (*foot_m, z - 0.05), side=wood, of=whole, affords=("put on",)), *legs]
 
 
 def plant(foot_m: tuple[float, float], height_m: float) -> list[Box]:
     """A pot with a bush of turned cubes."""
     x, y = foot_m
-    bush = height_m - 0.34
+    bush, whole = height_m - 0.34, Piece(name="plant", fronts=0)
+    leaves = (
+        ((0.34, 0.34, 0.6 * bush), (x, y, 0.34), 20),
+        ((0.40, 0.26, 0.4 * bush), (x + 0.03, y - 0.02, 0.34 + 0.3 * bush), 65),
+        ((0.22, 0.22, 0.5 * bush), (x - 0.02, y, 0.34 + 0.5 * bush), -10),
+    )
     return [
-        standing("pot", (0.32, 0.32, 0.34), (x, y, 0), side=TERRACOTTA),
-        standing("plant", (0.34, 0.34, 0.6 * bush), (x, y, 0.34), side=LEAVES, yaw_deg=20),
-        standing("plant", (0.40, 0.26, 0.4 * bush), (x + 0.03, y - 0.02, 0.34 + 0.3 * bush), side=LEAVES, yaw_deg=65),
-        standing("plant", (0.22, 0.22, 0.5 * bush), (x - 0.02, y, 0.34 + 0.5 * bush), side=LEAVES, yaw_deg=-10),
+        standing("pot", (0.32, 0.32, 0.34), (x, y, 0), side=TERRACOTTA, of=whole),
+        *(standing("leaves", size, foot, side=LEAVES, yaw_deg=yaw, of=whole) for size, foot, yaw in leaves),
     ]
 
 
 def lamp(foot_m: tuple[float, float, float]) -> list[Box]:
     """A foot and a shade."""
-    x, y, z = foot_m
+    (x, y, z), whole = foot_m, Piece(name="lamp", fronts=0)
     return [
-        standing("lamp", (0.1, 0.1, 0.22), (x, y, z), side=TERRACOTTA, yaw_deg=45),
-        standing("lampshade", (0.3, 0.3, 0.24), (x, y, z + 0.22), side=LAMPSHADE, yaw_deg=15),
+        standing("foot", (0.1, 0.1, 0.22), (x, y, z), side=TERRACOTTA, yaw_deg=45, of=whole),
+        standing("shade", (0.3, 0.3, 0.24), (x, y, z + 0.22), side=LAMPSHADE, yaw_deg=15, of=whole),
     ]
 
 
 def armchair(foot_m: tuple[float, float], colour: Colour, accent: Colour, seed: int) -> list[Box]:
     """Seat, back and arms, its back to +y; axis-aligned."""
-    x, y = foot_m
+    (x, y), whole = foot_m, Piece(name="armchair")
     stuff = cloth(colour, accent, seed)
     return [
-        standing("armchair seat", (0.7, 0.75, 0.42), (x, y, 0), side=stuff),
-        standing("armchair back", (0.98, 0.2, 0.92), (x, y + 0.47, 0), side=stuff),
-        standing("armchair arm", (0.14, 0.75, 0.6), (x - 0.42, y, 0), side=stuff),
-        standing("armchair arm", (0.14, 0.75, 0.6), (x + 0.42, y, 0), side=stuff),
+        standing("seat", (0.7, 0.75, 0.42), (x, y, 0), side=stuff, of=whole, affords=("sit on",)),
+        standing("back", (0.98, 0.2, 0.92), (x, y + 0.47, 0), side=stuff, of=whole, affords=("lean on",)),
+        standing("arm", (0.14, 0.75, 0.6), (x - 0.42, y, 0), side=stuff, of=whole, affords=("rest an arm on",)),
+        standing("arm", (0.14, 0.75, 0.6), (x + 0.42, y, 0), side=stuff, of=whole, affords=("rest an arm on",)),
     ]

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from spatial_engine.rendering import camera_paths
-from spatial_engine.rendering.boxes import Box, MovingBox, sliding, standing
+from spatial_engine.rendering.boxes import Box, MovingBox, Piece, sliding, standing
 from spatial_engine.rendering.camera_paths import Poses, Stance
 from spatial_engine.rendering.furniture import (
     BOOKS,
@@ -117,17 +118,35 @@ def _along_wall(
     used = rng.uniform(0.5, 0.8)
     while True:
         piece = _piece(rng, ceiling_m)
-        width = max(b[1][0] for b in piece)
+        width = max(part.extent[0] for part in piece)
         if used + width > length - 0.1:
             return boxes
-        for name, extent, height, side, front in piece:
-            foot = np.array(corner) + along * (used + width / 2) + inward * (extent[1] / 2 + 0.01)
-            boxes.append(standing(name, extent, (*foot, height), side=side, front=front, yaw_deg=yaw_deg))
+        for part in piece:
+            x, y = np.array(corner) + along * (used + width / 2) + inward * (part.extent[1] / 2 + 0.01)
+            boxes.append(
+                standing(
+                    part.name,
+                    part.extent,
+                    (x, y, part.height),
+                    side=part.side,
+                    front=part.front,
+                    yaw_deg=yaw_deg,
+                    of=part.of,
+                )
+            )
         used += width + rng.uniform(0.08, 0.5)
 
 
-Part = tuple[str, tuple[float, float, float], float, Material, Material | None]
-"""Name, extent, height of its foot, cover, cover of its front."""
+class Part(NamedTuple):
+    """A box of a piece of furniture, its back to the wall."""
+
+    name: str
+    extent: tuple[float, float, float]
+    height: float
+    """Of its foot."""
+    side: Material
+    front: Material | None = None
+    of: Piece | None = None
 
 
 def _piece(rng: np.random.Generator, ceiling_m: float) -> list[Part]:
@@ -136,30 +155,31 @@ def _piece(rng: np.random.Generator, ceiling_m: float) -> list[Part]:
     match str(rng.choice(["shelf", "sideboard", "cupboard", "sofa", "window", "door"])):
         case "shelf":
             books = Material(kind=BOOKS.kind, colour=wood.colour, seed=seed)
-            return [("shelf", (rng.uniform(0.8, 1.4), 0.34, rng.uniform(1.2, ceiling_m - 0.4)), 0, wood, books)]
+            return [Part("shelf", (rng.uniform(0.8, 1.4), 0.34, rng.uniform(1.2, ceiling_m - 0.4)), 0, wood, books)]
         case "sideboard":
             front = Material(kind=DRAWERS.kind, colour=wood.colour, accent=(215, 200, 160), seed=seed)
             width, height = rng.uniform(1.0, 1.6), rng.uniform(0.6, 0.95)
             radio = crate(seed, _colour(rng), _colour(rng))
-            on_it: Part = ("radio", (rng.uniform(0.25, 0.5), 0.22, rng.uniform(0.2, 0.35)), height, radio, None)
-            return [("sideboard", (width, 0.44, height), 0, wood, front), on_it, _picture(rng, width)]
+            on_it = Part("radio", (rng.uniform(0.25, 0.5), 0.22, rng.uniform(0.2, 0.35)), height, radio)
+            return [Part("sideboard", (width, 0.44, height), 0, wood, front), on_it, _picture(rng, width)]
         case "cupboard":
             doors = Material(kind=DOOR.kind, colour=wood.colour, accent=(60, 60, 60), seed=seed)
-            return [("cupboard", (rng.uniform(0.7, 1.2), 0.55, rng.uniform(1.5, 2.1)), 0, wood, doors)]
+            return [Part("cupboard", (rng.uniform(0.7, 1.2), 0.55, rng.uniform(1.5, 2.1)), 0, wood, doors)]
         case "sofa":
             stuff, width = cloth(_colour(rng), _colour(rng), seed), rng.uniform(1.2, 1.8)
-            seat: Part = ("sofa", (width, 0.8, 0.42), 0, stuff, None)
-            return [seat, ("sofa back", (width, 0.2, 0.85), 0, stuff, None), _picture(rng, width)]
+            sofa = Piece(name="sofa")
+            seat = Part("seat", (width, 0.8, 0.42), 0, stuff, of=sofa)
+            return [seat, Part("back", (width, 0.2, 0.85), 0, stuff, of=sofa), _picture(rng, width)]
         case "window":
-            return [("window", (rng.uniform(0.9, 1.5), 0.05, 1.2), 0.9, wood, replace(WINDOW, seed=seed))]
+            return [Part("window", (rng.uniform(0.9, 1.5), 0.05, 1.2), 0.9, wood, replace(WINDOW, seed=seed))]
         case _:
-            return [("door", (0.9, 0.06, 2.05), 0, wood, Material(kind="door", colour=_colour(rng), seed=seed))]
+            return [Part("door", (0.9, 0.06, 2.05), 0, wood, Material(kind="door", colour=_colour(rng), seed=seed))]
 
 
 def _picture(rng: np.random.Generator, width: float) -> Part:
     extent = (width * rng.uniform(0.4, 0.8), 0.04, rng.uniform(0.45, 0.75))
     view = painting(_seed(rng), _colour(rng, 140, 210), _colour(rng, 60, 120))
-    return ("picture", extent, _HANGING_M, _wood(rng), view)
+    return Part("picture", extent, _HANGING_M, _wood(rng), view)
 
 
 def _middle(rng: np.random.Generator, size: tuple[float, float, float]) -> list[Box]:

@@ -11,6 +11,7 @@ from scipy.spatial.transform import RigidTransform, Slerp
 from experts.intrinsics import Intrinsics
 from spatial_engine.rendering.boxes import Box, MovingBox
 from spatial_engine.rendering.casting import camera_rays, cast
+from spatial_engine.rendering.objects import WholeObject, grouped
 from spatial_engine.rendering.shading import Pyramid, face_colours, face_size_m, light_on, pyramid, soft_shadow
 from spatial_engine.rendering.textures import painted
 
@@ -46,6 +47,10 @@ class RenderedScene:
     """What stands still; ids 0, 1, ..."""
     moving_boxes: tuple[MovingBox, ...] = ()
     """What moves; ids go on from the boxes'."""
+    partitions: tuple[Box, ...] = ()
+    """Inner walls; id -1."""
+    doorways_m: tuple[tuple[tuple[float, float], tuple[float, float]], ...] = ()
+    """Ends (x, y) of each doorway on the floor."""
     world_from_cam: Float64[np.ndarray, "n 4 4"]
     fps: float
     effects: Effects = field(default_factory=Effects)
@@ -66,8 +71,13 @@ class RenderedScene:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Name of each id."""
-        return tuple(b.name for b in self.boxes) + tuple(m.box.name for m in self.moving_boxes)
+        """Name of the box of each id."""
+        return tuple(b.name for b in self.furniture)
+
+    @cached_property
+    def objects(self) -> tuple[WholeObject, ...]:
+        """Objects as a person names them, in the order of their first boxes: a table is its top and its legs."""
+        return grouped(self.furniture, self.world_from_boxes(0))
 
     def camera(self, frame: int) -> Intrinsics:
         """The camera of a frame: differs only with zoom."""
@@ -84,16 +94,42 @@ class RenderedScene:
 
     def ids(self, frame: int) -> Int32[np.ndarray, "h w"]:
         """Row of `labels` seen at pixel centres; -1 for the room itself."""
-        return self._cast(frame, self.camera(frame))[1].astype(np.int32) // 6 - 1
+        box = self._cast(frame, self.camera(frame))[1].astype(np.int32) // 6 - 1
+        return np.where(box < len(self.labels), box, -1).astype(np.int32)
 
-    def world_from_objects(self, frame: int) -> Float64[np.ndarray, "k 4 4"]:
+    def object_ids(self, frame: int) -> Int32[np.ndarray, "h w"]:
+        """Row of `objects` seen at pixel centres; -1 for the room itself."""
+        return self.object_of_boxes[self.ids(frame)]
+
+    @cached_property
+    def object_of_boxes(self) -> Int32[np.ndarray, "k1"]:
+        """Row of `objects` that each id belongs to; the last is -1, so that id -1 has it."""
+        rows = np.full(len(self.labels) + 1, -1, dtype=np.int32)
+        for k, item in enumerate(self.objects):
+            rows[list(item.boxes)] = k
+        return rows
+
+    def world_from_boxes(self, frame: int) -> Float64[np.ndarray, "k 4 4"]:
         """Pose of each id in a frame."""
         poses = [b.world_from_box for b in self.boxes] + [m.world_from_box[frame] for m in self.moving_boxes]
         return np.stack(poses) if poses else np.zeros((0, 4, 4))
 
+    def world_from_objects(self, frame: int) -> Float64[np.ndarray, "k 4 4"]:
+        """Pose of the box around each of `objects` in a frame."""
+        poses = self.world_from_boxes(frame)
+        return np.array([item.world_from_object(poses) for item in self.objects]).reshape(-1, 4, 4)
+
+    @property
+    def furniture(self) -> list[Box]:
+        """The box of every id."""
+        return [*self.boxes, *(m.box for m in self.moving_boxes)]
+
     def _solids(self) -> list[Box]:
-        """The room, then every id."""
-        return [self.room, *self.boxes, *(m.box for m in self.moving_boxes)]
+        """The room, then every id, then inner walls."""
+        return [self.room, *self.furniture, *self.partitions]
+
+    def _world_from_solids(self, frame: int) -> list[Float64[np.ndarray, "4 4"]]:
+        return [self.room.world_from_box, *self.world_from_boxes(frame), *(p.world_from_box for p in self.partitions)]
 
     def _world_from_cam_rows(self, frame: int) -> Float64[np.ndarray, "r 4 4"]:
         """One pose, or one per row under a rolling shutter (the middle row is exposed at the frame's own time)."""
@@ -111,8 +147,7 @@ class RenderedScene:
 
     def _box_from_cam(self, frame: int) -> list[Float64[np.ndarray, "r 4 4"]]:
         world_from_cam = self._world_from_cam_rows(frame)
-        poses = [self.room.world_from_box, *self.world_from_objects(frame)]
-        return [np.linalg.inv(world_from_box) @ world_from_cam for world_from_box in poses]
+        return [np.linalg.inv(world_from_box) @ world_from_cam for world_from_box in self._world_from_solids(frame)]
 
     def _cast(self, frame: int, camera: Intrinsics) -> tuple[Float32[np.ndarray, "h w"], Int16[np.ndarray, "h w"]]:
         repeat = camera.height_px // self.intrinsics.height_px
@@ -149,7 +184,7 @@ class RenderedScene:
     ) -> Float32[np.ndarray, "n 3"]:
         """Colours of a list of hits."""
         solids, camera = self._solids(), self.camera(frame)
-        world_from_box = [self.room.world_from_box, *self.world_from_objects(frame)]
+        world_from_box = self._world_from_solids(frame)
         box_from_cam = [p.astype(np.float32) for p in self._box_from_cam(frame)]
         colours = np.empty((len(depth), 3), dtype=np.float32)
         order = np.argsort(surface, kind="stable")
@@ -183,7 +218,7 @@ class RenderedScene:
         """The floor, darker around what stands on it."""
         x, y, z = self.room.size_m
         footprints = []
-        for box in self.boxes:
+        for box in (*self.boxes, *self.partitions):
             corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * box.half_m[:2]
             corners = np.c_[corners, np.full(4, -box.half_m[2]), np.ones(4)] @ box.world_from_box.T
             corners = corners @ np.linalg.inv(self.room.world_from_box).T

@@ -7,10 +7,12 @@ from jaxtyping import Float64
 
 from experts.clip import Clip
 from experts.provenance import Provenance
-from experts.signals import CameraPath, Depth, Gravity, MotionKind, Objects, Scale, Signal
+from experts.signals import CameraPath, Depth, Gravity, MotionKind, Scale, Signal
 from spatial_engine.rendering.scene import RenderedScene
+from spatial_engine.rendering.true_objects import true_objects, true_orientation, true_parts
+from spatial_engine.rendering.true_room import true_room
 
-VERSION = "1"
+VERSION = "2"
 EXACT = 1e-6
 """Stands for a σ of zero: metres, radians, and relative."""
 
@@ -18,7 +20,8 @@ EXACT = 1e-6
 def true_signals(
     scene: RenderedScene, clip: Clip, frames: Sequence[int] | None = None, stride: int = 1
 ) -> dict[str, Signal]:
-    """`camera_path` and `gravity` of all frames, `depth` and `objects` of `frames` (default every `stride`-th).
+    """`camera_path` and `gravity` of all frames, the `room`, and of `frames` (default every `stride`-th) `depth`,
+    `objects`, `object_orientation` and `parts`. Objects are whole: a table is its top and its legs.
 
     All in the renderer's own world: metres, z up. `clip` may be the scene itself or a video made of it: its frame
     indices are the scene's. A zooming scene has no single camera and raises ValueError.
@@ -27,27 +30,21 @@ def true_signals(
         raise ValueError("a scene with zoom has no single camera: use one with Effects(zoom=1)")
     source = Provenance(expert="renderer", version=VERSION, settings={"scene": clip.id}, seed=scene.seed)
     dense = np.asarray(clip.frames[::stride] if frames is None else sorted(frames), dtype=np.int64)
+    box_ids = np.stack([scene.ids(int(f)) for f in dense])
     return {
         "camera_path": _camera_path(scene, clip, source),
         "gravity": _gravity(scene, clip, source),
         "depth": Depth(
             frames=dense,
             z=np.stack([scene.depth(int(f)) for f in dense]),
-            relative_sigma=np.full((len(dense), *scene.ids(int(dense[0])).shape), EXACT, dtype=np.float32),
+            relative_sigma=np.full(box_ids.shape, EXACT, dtype=np.float32),
             scale=_METRIC,
             provenance=source,
         ),
-        "objects": Objects(
-            frames=dense,
-            labels=scene.labels,
-            ids=np.stack([scene.ids(int(f)) for f in dense]),
-            world_from_object=np.stack([scene.world_from_objects(int(f)) for f in dense]),
-            provenance=source,
-            size=np.array(
-                [box.size_m for box in (*scene.boxes, *(moving.box for moving in scene.moving_boxes))]
-            ).reshape(-1, 3),
-            complete=("*",),
-        ),
+        "objects": true_objects(scene, dense, box_ids, source),
+        "object_orientation": true_orientation(scene, dense, source, EXACT),
+        "parts": true_parts(scene, dense, box_ids, source),
+        "room": true_room(scene, source, EXACT),
     }
 
 

@@ -14,13 +14,12 @@ from templates.measured import Measured, first_reason
 from templates.media import Box, Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.objects import LEAST_DEPTH_PX, found_again, range_to_boxes, seen_objects
+from templates.scene.object_boxes import outliers, range_to_boxes
+from templates.scene.objects import boxed, found_again, meet, seen_objects
 from templates.scene.scene import Scene
 from templates.template import Template
 
 _MARKS = ("1", "2", "3")
-_LEAST_SIDE = 0.04
-"""Least side of a marked box, as a share of the photo's diagonal."""
 _LEAST_GAP = 0.05
 """Least difference between the two smallest distances, as a share of the smallest."""
 _TRIES = 4
@@ -57,15 +56,12 @@ class ClosestObject(Template):
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> ThreeObjects:
         """Random triples of whole objects whose boxes do not overlap."""
-        seen = seen_objects(scene)
-        sides = (seen.box_px[:, 1] - seen.box_px[:, 0]).min(axis=1)
-        deep = ~(seen.depth_px < LEAST_DEPTH_PX)
-        seen = seen.take(np.flatnonzero(deep & ~seen.is_cut & (sides >= _LEAST_SIDE * scene.diagonal_px)))
+        seen = boxed(seen_objects(scene), scene)
         frames, shown = np.unique(seen.frame, return_counts=True)
         frames, chosen = frames[shown >= len(_MARKS)], []
         for frame in rng.choice(frames, _TRIES * count) if len(frames) else ():
             rows = rng.choice(np.flatnonzero(seen.frame == frame), len(_MARKS), replace=False)
-            if not any(_overlap(seen.box_px[a], seen.box_px[b]) for a, b in combinations(rows, 2)):
+            if not any(meet(seen.box_px[a], seen.box_px[b]) for a, b in combinations(rows, 2)):
                 chosen.append(rows)
         picked = np.array(chosen[:count], dtype=np.int64).reshape(-1, len(_MARKS))
         first, second, third = (seen.take(rows).refs() for rows in picked.T)
@@ -85,18 +81,16 @@ class ClosestObject(Template):
             margin = gap / np.hypot(near_sigma, next_sigma)
         cases = {
             "an object is not found again": np.any([found < 0 for found in objects], axis=0),
-            "the distance of an object is not known": np.isnan(value).any(axis=1),
+            "the distance of an object is not known": np.isnan(value + sigma).any(axis=1),
             "two objects are about equally close": gap < _LEAST_GAP * near,
         }
-        outliers = scene.objects.outlier_probability if scene.objects is not None else None
-        each = [np.zeros(len(facts)) if outliers is None else outliers[np.maximum(found, 0)] for found in objects]
         return Measured(
             why=first_reason(len(facts), cases),
             value=value,
             sigma=sigma,
             label=np.array(_MARKS)[order[:, 0]],
             margin=margin,
-            outlier_probability=1 - np.prod([1 - probability for probability in each], axis=0),
+            outlier_probability=outliers(scene, *objects),
             evidence={"gap": gap.round(4), "name": facts.first.name},
         )
 
@@ -111,7 +105,3 @@ class ClosestObject(Template):
             for text, name in zip(_MARKS, ("first", "second", "third"), strict=True)
         )
         return Phrasing(media=(Photo(frame=fact["first"]["frame"], marks=marks),))
-
-
-def _overlap(a: np.ndarray, b: np.ndarray) -> bool:
-    return bool((np.minimum(a[1], b[1]) > np.maximum(a[0], b[0])).all())

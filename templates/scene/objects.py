@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int64
+from jaxtyping import Bool, Float64, Int32, Int64
 from scipy import ndimage
 
 from experts.signals import Objects
@@ -17,8 +17,12 @@ from templates.scene.scene import Scene, find_rows
 
 _LEAST_IOU, _SECOND_IOU = 0.5, 0.35
 """Least overlap of the box of a reference with that of the object that it means, and largest with any other."""
-LEAST_DEPTH_PX = 4.0
+_LEAST_DEPTH_PX = 4.0
 """Least distance of the pixel that stands for an object from the border of its mask, at full size."""
+_LEAST_SIDE = 0.04
+"""Least side of a box that is drawn, as a share of the photo's diagonal."""
+_LEAST_SHOWN = 0.6
+"""Least `shown` of an object that is not hidden by others."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +40,10 @@ class SeenObjects(Columns):
     """How far; NaN without a mask."""
     box_px: Float64[np.ndarray, "n 2 2"]
     """Left upper and right lower corner: of the mask, else of the projected box."""
+    area_px: Float64[np.ndarray, "n"]
+    """Area of the mask, else of the detected box; NaN where the object is only known to be in that direction."""
+    shown: Float64[np.ndarray, "n"]
+    """Overlap of what is visible with the projection of the object's oriented box; NaN where one is unknown."""
     is_cut: Bool[np.ndarray, "n"]
     """Whether it touches the border of the photo."""
 
@@ -49,6 +57,18 @@ def seen_objects(scene: Scene) -> SeenObjects:
     return scene.once("seen objects", lambda: _seen(scene))
 
 
+def boxed(seen: SeenObjects, scene: Scene) -> SeenObjects:
+    """Those that a box can mark: whole, neither small nor hidden by others, with a name."""
+    sides = (seen.box_px[:, 1] - seen.box_px[:, 0]).min(axis=1)
+    large = ~(seen.depth_px < _LEAST_DEPTH_PX) & (sides >= _LEAST_SIDE * scene.diagonal_px)
+    return seen.take(large & ~seen.is_cut & ~(seen.shown < _LEAST_SHOWN) & (seen.name != ""))
+
+
+def meet(a: Float64[np.ndarray, "2 2"], b: Float64[np.ndarray, "2 2"]) -> bool:
+    """Whether two boxes have pixels in common."""
+    return bool((np.minimum(a[1], b[1]) > np.maximum(a[0], b[0])).all())
+
+
 def found_again(scene: Scene, refs: ObjectRefs) -> Int64[np.ndarray, "n"]:
     """The object of the scene that each reference means; -1 where none, or more than one, fits.
 
@@ -60,7 +80,7 @@ def found_again(scene: Scene, refs: ObjectRefs) -> Int64[np.ndarray, "n"]:
         here = np.flatnonzero(seen.frame == frame)
         if not len(here):
             continue
-        iou = _iou(seen.box_px[here], refs.box_px[row])
+        iou = overlap(seen.box_px[here], refs.box_px[row])
         best = int(iou.argmax())
         others = np.delete(iou, best)
         alone = not np.isfinite(seen.depth_px[here[best]]) and (others > _SECOND_IOU).any()
@@ -94,80 +114,79 @@ def _kinds() -> dict[str, str]:
 
 def _seen(scene: Scene) -> SeenObjects:
     objects = scene.objects
-    rows: list[tuple[object, ...]] = []
-    for row in range(0 if objects is None else len(objects.frames)):
-        assert objects is not None
-        if (objects.ids[row] >= 0).any():
-            rows += _by_mask(scene, objects, row)
-        else:
-            rows += _as_detected(scene, objects, row) if objects.box_px is not None else _by_box(scene, objects, row)
-    frame, number, name, inside, depth, box, cut = zip(*rows, strict=True) if rows else ((),) * 7
+    rows = range(0 if objects is None else len(objects.frames))
+    return SeenObjects.concatenated([_in_photo(scene, objects, row) for row in rows])
+
+
+def _in_photo(scene: Scene, objects: Objects, row: int) -> SeenObjects:
+    """By masks where the photo has any, else by detected boxes, else by the projections of oriented ones."""
+    size = np.array([scene.clip.width_px, scene.clip.height_px])
+    projected = projected_boxes(scene, objects, row)
+    if (objects.ids[row] >= 0).any():
+        number, box, inside, depth, area, cut = _masks(objects.ids[row], len(objects.labels), size)
+    else:
+        every = projected if objects.box_px is None else objects.box_px[row]
+        number = np.flatnonzero(np.isfinite(every).all(axis=(1, 2)))
+        box, inside = np.clip(every[number], 0, size - 1), every[number].mean(axis=1)
+        in_photo = ((inside >= 0) & (inside <= size - 1)).all(axis=1)
+        cut = (every[number, 0] <= 0).any(axis=1) | (every[number, 1] >= size - 1).any(axis=1)
+        number, box, inside, cut = number[in_photo], box[in_photo], inside[in_photo], cut[in_photo]
+        depth = np.full(len(number), np.nan)
+        area = np.full(len(number), np.nan) if objects.box_px is None else np.prod(box[:, 1] - box[:, 0], axis=1)
+    names = np.array([folded(objects.labels[k]) for k in number.tolist()], dtype=np.str_)
+    fits = overlap(box, np.clip(projected[number], 0, size - 1))
     return SeenObjects(
-        frame=np.array(frame, dtype=np.int64),
-        object=np.array(number, dtype=np.int64),
-        name=np.array(name, dtype=np.str_),
-        inside_px=np.array(inside, dtype=float).reshape(-1, 2),
-        depth_px=np.array(depth, dtype=float),
-        box_px=np.array(box, dtype=float).reshape(-1, 2, 2),
-        is_cut=np.array(cut, dtype=bool),
+        frame=np.full(len(number), objects.frames[row]),
+        object=number,
+        name=names,
+        inside_px=inside,
+        depth_px=depth,
+        box_px=box,
+        area_px=area,
+        shown=fits if np.isfinite(area).any() else np.full(len(number), np.nan),
+        is_cut=cut,
     )
 
 
-def _by_mask(scene: Scene, objects: Objects, row: int) -> list[tuple[object, ...]]:
-    ids = objects.ids[row]
-    size = np.array([scene.clip.width_px, scene.clip.height_px])
-    scale = size / ids.shape[::-1]
-    found: list[tuple[object, ...]] = []
-    for k, part in enumerate(ndimage.find_objects(ids + 1)):
-        if part is None or k >= len(objects.labels):
+def _masks(ids: Int32[np.ndarray, "h w"], count: int, size: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Number, box, deepest pixel, its depth, area, and whether the border cuts it, of each object with a mask."""
+    scale, found = size / ids.shape[::-1], []
+    for k, part in enumerate(ndimage.find_objects(ids + 1, count)):
+        if part is None:
             continue
         mask = np.pad(ids[part] == k, 1)
         depth = ndimage.distance_transform_edt(mask)[1:-1, 1:-1]
         y, x = np.unravel_index(depth.argmax(), depth.shape)
-        first = np.array([part[1].start, part[0].start])
-        last = np.array([part[1].stop, part[0].stop])
+        first, last = (np.array([getattr(part[axis], end) for axis in (1, 0)]) for end in ("start", "stop"))
         box = np.stack([first * scale - 0.5, last * scale - 0.5])
         inside = (np.array([x, y]) + first + 0.5) * scale - 0.5
         cut = bool((first <= 0).any() or (last >= ids.shape[::-1]).any())
-        deep = float(depth.max() * scale.min())
-        found.append((int(objects.frames[row]), k, folded(objects.labels[k]), inside, deep, box, cut))
-    return found
+        found.append((k, box, inside, depth.max() * scale.min(), mask.sum() * scale.prod(), cut))
+    number, boxes, insides, depths, areas, cuts = zip(*found, strict=True) if found else ((),) * 6
+    return (
+        np.array(number, dtype=np.int64),
+        np.array(boxes, dtype=float).reshape(-1, 2, 2),
+        np.array(insides, dtype=float).reshape(-1, 2),
+        np.array(depths, dtype=float),
+        np.array(areas, dtype=float),
+        np.array(cuts, dtype=bool),
+    )
 
 
-def _as_detected(scene: Scene, objects: Objects, row: int) -> list[tuple[object, ...]]:
-    assert objects.box_px is not None
-    last, found = np.array([scene.clip.width_px, scene.clip.height_px]) - 1, []
-    for k in np.flatnonzero(np.isfinite(objects.box_px[row]).all(axis=(1, 2))):
-        box, name = objects.box_px[row, k], folded(objects.labels[k])
-        cut = bool((box[0] <= 0).any() or (box[1] >= last).any())
-        found.append((int(objects.frames[row]), int(k), name, box.mean(axis=0), np.nan, np.clip(box, 0, last), cut))
-    return found
+def projected_boxes(scene: Scene, objects: Objects, row: int) -> Float64[np.ndarray, "k 2 2"]:
+    """The upright boxes around the projected oriented ones in a photo; NaN where one is unknown or not all ahead."""
+    frame, count = int(objects.frames[row]), len(objects.labels)
+    if scene.path is None or objects.size is None or not count:
+        return np.full((count, 2, 2), np.nan)
+    corners = np.concatenate([_CORNERS * objects.size[:, None, :], np.ones((count, 8, 1))], axis=2)
+    cam_from_object = np.linalg.inv(scene.world_from_cam(frame)) @ objects.world_from_object[row]
+    xyz_cam = np.einsum("kij,kcj->kci", cam_from_object, corners)[..., :3]
+    xy = scene.path.intrinsics.project(xyz_cam.reshape(-1, 3)).reshape(count, 8, 2)
+    known = np.isfinite(xy).all(axis=(1, 2)) & (xyz_cam[..., 2] > 0).all(axis=1)
+    return np.where(known[:, None, None], np.stack([xy.min(axis=1), xy.max(axis=1)], axis=1), np.nan)
 
 
-def _by_box(scene: Scene, objects: Objects, row: int) -> list[tuple[object, ...]]:
-    """Objects without masks: those whose whole box lies ahead of the camera, and whose middle is in the photo."""
-    if scene.path is None or objects.size is None:
-        return []
-    frame = int(objects.frames[row])
-    cam_from_world = np.linalg.inv(scene.world_from_cam(frame))
-    camera, size = scene.path.intrinsics, np.array([scene.clip.width_px, scene.clip.height_px])
-    found: list[tuple[object, ...]] = []
-    for k, label in enumerate(objects.labels):
-        corners = objects.world_from_object[row, k] @ _corners(objects.size[k]).T
-        xy = camera.project((cam_from_world @ corners)[:3].T)
-        if not np.isfinite(xy).all():
-            continue
-        low, high = xy.min(axis=0), xy.max(axis=0)
-        middle, cut = (low + high) / 2, bool((low < 0).any() or (high > size - 1).any())
-        if camera.contains(middle):
-            box = np.stack([np.clip(low, 0, size - 1), np.clip(high, 0, size - 1)])
-            found.append((frame, k, folded(label), middle, np.nan, box, cut))
-    return found
-
-
-def _corners(size: Float64[np.ndarray, "3"]) -> Float64[np.ndarray, "8 4"]:
-    signs = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, 8).T
-    return np.column_stack([signs * size, np.ones(8)])
+_CORNERS = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, 8).T
 
 
 def _object_at(scene: Scene, frame: int, xy_px: Float64[np.ndarray, "2"]) -> int:
@@ -180,28 +199,10 @@ def _object_at(scene: Scene, frame: int, xy_px: Float64[np.ndarray, "2"]) -> int
     return int(ids[y, x]) if inside else -1
 
 
-def _iou(boxes: Float64[np.ndarray, "n 2 2"], other: Float64[np.ndarray, "2 2"]) -> Float64[np.ndarray, "n"]:
-    """Overlap of boxes given by two corners."""
-    low, high = np.maximum(boxes[:, 0], other[0]), np.minimum(boxes[:, 1], other[1])
+def overlap(boxes: Float64[np.ndarray, "n 2 2"], others: Float64[np.ndarray, "*m 2 2"]) -> Float64[np.ndarray, "n"]:
+    """Intersection over union of boxes given by two corners, each with its other, or all with one."""
+    low = np.maximum(boxes[:, 0], others[..., 0, :])
+    high = np.minimum(boxes[:, 1], others[..., 1, :])
     both = np.prod(np.clip(high - low, 0, None), axis=1)
-    each = np.prod(boxes[:, 1] - boxes[:, 0], axis=1) + np.prod(other[1] - other[0])
+    each = np.prod(boxes[:, 1] - boxes[:, 0], axis=1) + np.prod(others[..., 1, :] - others[..., 0, :], axis=-1)
     return both / np.maximum(each - both, 1e-9)
-
-
-def range_to_boxes(
-    scene: Scene, frame: Int64[np.ndarray, "n"], object: Int64[np.ndarray, "n"]
-) -> tuple[Float64[np.ndarray, "n"], Float64[np.ndarray, "n"]]:
-    """Distance from the camera of each photo to the nearest point of an object's box, and its σ; NaN where unknown."""
-    objects = scene.objects
-    if objects is None or objects.size is None:
-        return np.full(len(frame), np.nan), np.full(len(frame), np.nan)
-    rows = find_rows(objects.frames, frame)
-    known = (rows >= 0) & (object >= 0)
-    row, k = np.where(known, rows, 0), np.where(known, object, 0)
-    pose, half = objects.world_from_object[row, k], objects.size[k] / 2
-    offset = scene.world_from_cam(frame)[:, :3, 3] - pose[:, :3, 3]
-    local = np.einsum("nji,nj->ni", pose[:, :3, :3], offset)
-    distance = np.linalg.norm(np.maximum(np.abs(local) - half, 0), axis=1)
-    centre = np.zeros(len(k)) if objects.centre_sigma is None else objects.centre_sigma[k]
-    sides = np.zeros(len(k)) if objects.size_sigma is None else objects.size_sigma[k].max(axis=1)
-    return np.where(known, distance, np.nan), np.where(known, np.hypot(centre, sides / 2), np.nan)

@@ -88,7 +88,7 @@ def truth(
     depth = np.zeros(seen.shape)
     for n, frame in enumerate(frames):
         there = xyz_start.copy()
-        world_from_start = scene.world_from_objects(frame) @ np.linalg.inv(scene.world_from_objects(start))
+        world_from_start = scene.world_from_boxes(frame) @ np.linalg.inv(scene.world_from_boxes(start))
         for k in np.unique(item[item >= 0]):
             there[item == k] = _transformed(world_from_start[k], xyz_start[item == k])
         cam = _transformed(np.linalg.inv(scene.world_from_cam[frame]), there)

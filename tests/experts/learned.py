@@ -240,7 +240,7 @@ def _at_frame(
     scene: RenderedScene, world: Float64[np.ndarray, "t 3"], item: np.ndarray, a: int, b: int
 ) -> Float64[np.ndarray, "t 3"]:
     """Positions at frame b of points on objects, given at frame a."""
-    from_a, from_b = scene.world_from_objects(a), scene.world_from_objects(b)
+    from_a, from_b = scene.world_from_boxes(a), scene.world_from_boxes(b)
     out = world.copy()
     for k in np.unique(item[item >= 0]):
         out[item == k] = _transformed(from_b[k] @ np.linalg.inv(from_a[k]), world[item == k])

@@ -16,51 +16,6 @@ from spatial_engine.rendering.furniture import room
 from spatial_engine.rendering.scene import camera
 from spatial_engine.rendering.textures import Material
 
-PARTS = {"table leg": "table", "sofa back": "sofa", "pot": "plant"}
-"""Boxes that are part of the object before them in the list (a pot: after it)."""
-
-
-@dataclass(frozen=True)
-class SceneObject:
-    """One or several boxes of a scene that a person calls by one name."""
-
-    label: str
-    rows: tuple[int, ...]
-    world_from_object: np.ndarray
-    size_m: np.ndarray
-
-
-def objects_in(scene: RenderedScene) -> list[SceneObject]:
-    """Objects that a person would name: a table is its top and its legs."""
-    grouped: list[tuple[str, list[int]]] = []
-    for row, label in enumerate(scene.labels):
-        whole = PARTS.get(label, label)
-        if grouped and grouped[-1][0] == whole and (label in PARTS or whole == "plant"):
-            grouped[-1][1].append(row)
-        else:
-            grouped.append((whole, [row]))
-    return [_object(scene, label, rows) for label, rows in grouped]
-
-
-def _object(scene: RenderedScene, label: str, rows: list[int]) -> SceneObject:
-    solids = [*scene.boxes, *(moving.box for moving in scene.moving_boxes)]
-    poses = scene.world_from_objects(0)
-    first = poses[rows[0]]
-    corners = np.stack(np.meshgrid(*[[-1, 1]] * 3), axis=-1).reshape(-1, 3)
-    points = [np.c_[corners * solids[row].half_m, np.ones(8)] @ (np.linalg.inv(first) @ poses[row]).T for row in rows]
-    low, high = np.concatenate(points)[:, :3].min(axis=0), np.concatenate(points)[:, :3].max(axis=0)
-    pose = first.copy()
-    pose[:3, 3] = (first @ [*((low + high) / 2), 1])[:3]
-    return SceneObject(label, tuple(rows), pose, high - low)
-
-
-def object_ids(scene: RenderedScene, frame: int, named: Sequence[SceneObject]) -> np.ndarray:
-    """Row of `named` per pixel; -1 for none."""
-    number = np.full(len(scene.labels) + 1, -1, dtype=np.int32)  # the last is for -1
-    for k, item in enumerate(named):
-        number[list(item.rows)] = k
-    return number[scene.ids(frame)]
-
 
 def as_detected(
     ids: np.ndarray, label: Sequence[int], score: float = 0.9, min_px: int = 80
@@ -98,12 +53,11 @@ class IdealNetworks:
     """Number of pictures of each call."""
 
     def __post_init__(self) -> None:
-        self.objects = objects_in(self.scene)
         self.frame_of = {rgb.tobytes(): frame for frame, rgb in self.clip.read()}
 
     def ids(self, picture: Picture) -> np.ndarray:
         frame = self.frame_of[picture.tobytes()]
-        ids = object_ids(self.scene, frame, self.objects)
+        ids = self.scene.object_ids(frame)
         return np.where(np.isin(ids, list(self.missed.get(frame, ()))), -1, ids)
 
     @property
@@ -122,12 +76,12 @@ class IdealNetworks:
         spans = [(1 + 3 * k, 3 + 3 * k) for k in range(len(self.names))]
         boxes, logits = [np.array([0.5, 0.5, 0.2, 0.2])], [np.full(256, -np.inf, dtype=np.float32)]
         for k in np.unique(ids[ids >= 0]):
-            if (ids == k).sum() < 60 or self.objects[k].label not in self.names:
+            if (ids == k).sum() < 60 or self.scene.objects[k].name not in self.names:
                 continue
             edge = (np.array(box_of(ids == k)) + 0.5).reshape(2, 2) / unit
             row = np.full(256, -np.inf, dtype=np.float32)
             row[1 : 3 * len(self.names) + 1] = -6
-            row[spans[self.names.index(self.objects[k].label)][1] - 1] = np.log(self.score / (1 - self.score))
+            row[spans[self.names.index(self.scene.objects[k].name)][1] - 1] = np.log(self.score / (1 - self.score))
             boxes.append(np.concatenate([edge.mean(axis=0), edge[1] - edge[0]]))
             logits.append(row)
         return np.array(boxes, dtype=np.float32), label_scores(np.array(logits), spans)

@@ -33,6 +33,10 @@ NAMED = {
     "range_ratio numeric": (r"\bcamera\b", r"\bpoint 1\b", r"\bpoint 2\b"),
     "range_metres numeric": (r"\bcamera\b", r"\b(point|marked) P\b", METRES),
     "closest_object choice": (r"\bbox", r"\bcamera\b"),
+    "wider_object choice": (r"\{a\}", r"\{b\}", r"\bwid(e|er|th)\b"),
+    "wider_object numeric": (r"\{a\} in box 1", r"\{b\} in box 2", r"\b(wide|widths?)\b"),
+    "count_in_photo numeric": (r"\{name\}", r"\bphoto\b"),
+    "object_faces choice": (r"\{name\}", r"\b(box|boxed)\b"),
     "camera_tilt choice": (r"\bcamera\b|\blook(ing)?\b", LEVEL),
     "camera_tilt json.roll_pitch": ROLL_PITCH,
     "camera_tilt json.roll_pitch_vfov": (*ROLL_PITCH, r"\bvertical field of view\b"),
@@ -137,7 +141,7 @@ def test_instructions_are_plain_and_say_the_form_of_the_answer(key: str) -> None
     said, format = WORDINGS[key].instructions, key.split()[1].partition(".")[0]
     assert not STILTED.search(said)
     assert all(len(words(sentence)) <= 40 for sentence in re.split(r"[.;]\s|\n", said))
-    ends = {"choice": "", "yes_no": r"\. Answer yes or no\.$", "numeric": r"\. Answer with one number[^.]*\.$"}
+    ends = {"choice": "", "yes_no": r"\. Answer yes or no\.$", "numeric": r"\. Answer with one (whole )?number[^.]*\.$"}
     assert re.search(ends.get(format, r"\. Answer with "), said)
 
 
@@ -156,6 +160,10 @@ def test_sentences_are_short_and_begin_differently() -> None:
 
 def test_placeholders_are_those_that_templates_fill_in() -> None:
     assert {key: set(wording.placeholders) for key, wording in WORDINGS.items() if wording.placeholders} == {
+        "wider_object choice": {"a", "b"},
+        "wider_object numeric": {"a", "b"},
+        "count_in_photo numeric": {"name"},
+        "object_faces choice": {"name"},
         "same_point point": {"width", "height"},
         "navigate plan.metres": {"length", "turn_deg"},
         "navigate plan.point": {"length", "turn_deg"},

@@ -11,8 +11,9 @@ from experts.objects.object_boxes import AxesSettings, BoxSettings, ObjectBox, a
 from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
 from spatial_engine.rendering.boxes import sliding
 from spatial_engine.rendering.camera_paths import Stance
+from spatial_engine.rendering.objects import WholeObject
 from spatial_engine.rendering.rooms import random_room
-from tests.experts.rendered_objects import SceneObject, box, noisy, object_ids, objects_in, staged
+from tests.experts.rendered_objects import box, noisy, staged
 
 LIFT, SETTINGS = UnprojectionSettings(), BoxSettings()
 UP = np.array([0.0, 0.0, 1.0])
@@ -30,8 +31,7 @@ class Surfaces:
         depth = noisy(signals["depth"], np.random.default_rng(seed), smooth, pixel)  # type: ignore[arg-type]
         size = depth.z.shape[1], depth.z.shape[2]
         self.views = views_of(depth.frames, size, depth, signals["camera_path"], LIFT)  # type: ignore[arg-type]
-        self.objects = objects_in(scene)
-        self.ids = [object_ids(scene, int(f), self.objects) for f in frames]
+        self.ids = [scene.object_ids(int(f)) for f in frames]
 
     def of(self, k: int, min_px: int = 80) -> tuple[list[MaskPoints], list[View]]:
         """Points of object k per frame, and their views."""
@@ -50,13 +50,13 @@ class Surfaces:
         return fitted(parts, views, UP, SETTINGS) if parts else None
 
 
-def shares(found: ObjectBox, true: SceneObject) -> tuple[np.ndarray, np.ndarray]:
+def shares(found: ObjectBox, true: WholeObject, pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Errors over σ: of the centre, and of the known sides."""
-    centre = (found.world_from_object[:3, 3] - true.world_from_object[:3, 3]) / found.centre_sigma
+    centre = (found.world_from_object[:3, 3] - pose[:3, 3]) / found.centre_sigma
     axes = found.world_from_object[:3, :3]
     if not np.isfinite(axes).all():
         return centre, np.zeros(0)
-    side = np.abs(axes.T @ true.world_from_object[:3, :3]).argmax(axis=1)
+    side = np.abs(axes.T @ pose[:3, :3]).argmax(axis=1)
     error = (found.size - true.size_m[side]) / found.size_sigma
     return centre, error[np.isfinite(found.size_sigma)]
 
@@ -159,11 +159,11 @@ def test_boxes_of_rooms_are_correct_within_sigma(smooth: float, pixel: float, wi
     for seed in range(2):
         scene = random_room(np.random.default_rng(seed), frames=40)
         surfaces = Surfaces(scene, range(0, 40, 6), smooth, pixel, seed)
-        for k, item in enumerate(surfaces.objects):
+        for k, item in enumerate(scene.objects):
             parts, _ = surfaces.of(k)
-            if item.label in IRREGULAR or len(parts) < 2 or (found := surfaces.box(k)) is None:
+            if item.name in IRREGULAR or len(parts) < 2 or (found := surfaces.box(k)) is None:
                 continue
-            centre, side = shares(found, item)
+            centre, side = shares(found, item, scene.world_from_objects(0)[k])
             centres.append(centre)
             sides.append(side)
     for errors in (np.abs(np.concatenate(centres)), np.abs(np.concatenate(sides))):

@@ -12,7 +12,7 @@ from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_
 from spatial_engine.rendering.boxes import sliding
 from spatial_engine.rendering.camera_paths import Stance
 from spatial_engine.rendering.rooms import random_room
-from tests.experts.rendered_objects import as_detected, box, noisy, object_ids, objects_in, staged
+from tests.experts.rendered_objects import as_detected, box, noisy, staged
 
 LIFT = UnprojectionSettings()
 CHAIR = (0.45, 0.45, 0.8)
@@ -29,9 +29,8 @@ def follow(
     noise: float = 0.0,
 ) -> tuple[list[Track], list[set[int]], np.ndarray]:
     """Tracks, the true objects of each track, and the numbered masks. `missed`: row → objects that are not detected."""
-    named = objects_in(scene)
-    label = list(names or [0] * len(named))
-    ids = [object_ids(scene, int(f), named) for f in frames]
+    label = list(names or [0] * len(scene.objects))
+    ids = [scene.object_ids(int(f)) for f in frames]
     for row, gone in (missed or {}).items():
         ids[row] = np.where(np.isin(ids[row], list(gone)), -1, ids[row])
     seen, rows = zip(*(as_detected(one, label) for one in ids), strict=True)
@@ -69,7 +68,7 @@ def true_flow(scene: RenderedScene, frames: Sequence[int], step: int = 8) -> np.
         for n, frame in enumerate(frames):
             here = world.copy()
             for k in np.unique(item[item >= 0]):
-                go = scene.world_from_objects(frame)[k] @ np.linalg.inv(scene.world_from_objects(first)[k])
+                go = scene.world_from_boxes(frame)[k] @ np.linalg.inv(scene.world_from_boxes(first)[k])
                 here[item == k] = here[item == k] @ go[:3, :3].T + go[:3, 3]
             there = (here - scene.world_from_cam[frame][:3, 3]) @ scene.world_from_cam[frame][:3, :3]
             xy = camera.project(there)
@@ -108,8 +107,7 @@ def test_an_object_that_leaves_the_picture_and_returns_has_one_track() -> None:
         [(8, {"pan": -1.2}), (8, {"pan": 1.2})], Stance(at_m=(2.4, 0.5, 1.4), pitch_rad=-0.25)
     )
     scene = chairs(there)
-    named = objects_in(scene)
-    seen = [set(np.unique(object_ids(scene, f, named)).tolist()) - {-1} for f in range(16)]
+    seen = [set(np.unique(scene.object_ids(f)).tolist()) - {-1} for f in range(16)]
     assert seen[0] == {0, 1} and not seen[8] and seen[15] == {0, 1}
     tracks, true, _ = follow(scene, range(16))
     assert len(tracks) == 2 and all(len(which) == 1 for which in true)
@@ -174,7 +172,7 @@ def test_similar_alternatives_make_an_association_ambiguous() -> None:
 def test_objects_of_one_name_are_not_confused(seed: int) -> None:
     rng = np.random.default_rng(seed)
     scene = random_room(rng, frames=40, moving_object=seed == 2)
-    count = len(objects_in(scene))
+    count = len(scene.objects)
     missed = {row: {k for k in range(count) if rng.random() < 0.15} for row in range(14)}
     _, true, _ = follow(scene, range(0, 40, 3), missed=missed, noise=0.02)
     assert all(len(which) == 1 for which in true)

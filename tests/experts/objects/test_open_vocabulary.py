@@ -20,7 +20,7 @@ from experts.signals import NoEstimate, Objects, Scale, Signal, ValidArea
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.boxes import sliding
 from tests.experts.objects.test_object_boxes import orbit
-from tests.experts.rendered_objects import IdealNetworks, box, object_ids, staged
+from tests.experts.rendered_objects import IdealNetworks, box, staged
 
 LABELS = ("cupboard", "crate", "box", "unicorn")
 SETTINGS = OpenVocabularySettings(labels=LABELS, frames=6)
@@ -83,22 +83,23 @@ def test_exact_predictions_give_exact_objects(
     found = objects_of(expert_with(ideal)(clip, signals))
     assert sorted(found.labels) == ["box", "box", "crate", "cupboard"]
     assert found.ids.dtype == np.int32 and found.ids.shape == (6, 240, 320)
-    true = np.stack([object_ids(scene, int(f), ideal.objects) for f in found.frames])
+    true = np.stack([scene.object_ids(int(f)) for f in found.frames])
+    poses = scene.world_from_objects(0)
     assert found.size is not None and found.size_sigma is not None and found.centre_sigma is not None
     for k, label in enumerate(found.labels):
         mine = found.ids == k
         which = int(np.bincount(true[mine & (true >= 0)]).argmax())
-        assert ideal.objects[which].label == label
+        assert scene.objects[which].name == label
         assert (mine & (true == which)).sum() > 0.93 * (mine | (true == which)).sum()
         pose = found.world_from_object[:, k]
         if label == "crate":  # it moves: its position is unknown
             assert np.isnan(pose).all() and np.isnan(found.size[k]).all() and np.isnan(found.centre_sigma[k])
             continue
         assert (pose == pose[0]).all()
-        offset = pose[0, :3, 3] - ideal.objects[which].world_from_object[:3, 3]
+        offset = pose[0, :3, 3] - poses[which, :3, 3]
         assert np.abs(offset).max() < 3 * found.centre_sigma[k]
-        side = np.abs(pose[0, :3, :3].T @ ideal.objects[which].world_from_object[:3, :3]).argmax(axis=1)
-        error = found.size[k] - ideal.objects[which].size_m[side]
+        side = np.abs(pose[0, :3, :3].T @ poses[which, :3, :3]).argmax(axis=1)
+        error = found.size[k] - scene.objects[which].size_m[side]
         assert (np.abs(error) < 3 * found.size_sigma[k]).all()
     assert found.score is not None and np.nanmin(found.score) == pytest.approx(0.9, abs=1e-3)
 

@@ -53,7 +53,7 @@ def scene(yaws_deg: Sequence[float] = (0.0, 35.0, -110.0), frames: int = 2, roll
 
 def signals_of(world: RenderedScene, shrink: int = 1) -> dict[str, Any]:
     frames = np.arange(len(world))
-    poses = np.stack([world.world_from_objects(f) for f in range(len(world))])
+    poses = np.stack([world.world_from_boxes(f) for f in range(len(world))])
     objects = Objects(
         frames=frames,
         labels=world.labels,
@@ -80,7 +80,7 @@ def signals_of(world: RenderedScene, shrink: int = 1) -> dict[str, Any]:
 
 
 def cam_from_object(world: RenderedScene, frame: int, item: int) -> np.ndarray:
-    rotation = world.world_from_cam[frame, :3, :3].T @ world.world_from_objects(frame)[item, :3, :3]
+    rotation = world.world_from_cam[frame, :3, :3].T @ world.world_from_boxes(frame)[item, :3, :3]
     return rotation @ BOX_FROM_OBJECT
 
 
@@ -147,7 +147,7 @@ def test_an_object_that_faces_the_camera_points_back_along_its_ray() -> None:
     middles = [sighting.middle_px(clip, signals["objects"]) for sighting in raw if sighting.frame == 0]
     truth = [
         world.intrinsics.project(np.linalg.inv(world.world_from_cam[0])[:3] @ p[:, 3])
-        for p in world.world_from_objects(0)
+        for p in world.world_from_boxes(0)
     ]
     np.testing.assert_allclose(middles, truth, atol=12)  # a box's middle is near the middle of its outline
 

@@ -44,7 +44,7 @@ def seen_again(scene: RenderedScene, a: int, b: int) -> tuple[np.ndarray, np.nda
     """Where frame b sees the points of frame a (pixels), at what depth, and which are in view and not hidden."""
     ids = scene.ids(a)
     points = np.concatenate([unprojected(scene, a), np.ones((*ids.shape, 1))], axis=-1)
-    moved = scene.world_from_objects(b) @ np.linalg.inv(scene.world_from_objects(a))
+    moved = scene.world_from_boxes(b) @ np.linalg.inv(scene.world_from_boxes(a))
     moved = np.concatenate([np.eye(4)[None], moved])[ids + 1]
     in_cam = (np.linalg.inv(scene.world_from_cam[b]) @ moved @ points[..., None])[..., :3, 0]
     xy = scene.camera(b).project(in_cam)

@@ -17,11 +17,12 @@ def scene(path: object = None) -> RenderedScene:
 def test_signals_have_their_types_and_frames() -> None:
     rendered = scene()
     signals = true_signals(rendered, as_clip(rendered), stride=3)
-    assert set(signals) == {"camera_path", "gravity", "depth", "objects"}
+    names = {"camera_path", "gravity", "depth", "objects", "object_orientation", "parts", "room"}
+    assert set(signals) == names
     assert all(isinstance(signal, SIGNAL_TYPES[name]) for name, signal in signals.items())
     assert signals["depth"].frames.tolist() == [0, 3, 6]
     assert np.array_equal(signals["depth"].z[1], rendered.depth(3))
-    assert np.array_equal(signals["objects"].ids[2], rendered.ids(6))
+    assert np.array_equal(signals["objects"].ids[2], rendered.object_ids(6))
     assert signals["camera_path"].frames.tolist() == list(range(8))
     chosen = true_signals(rendered, as_clip(rendered), frames=[5, 2])
     assert chosen["objects"].frames.tolist() == [2, 5]
@@ -30,7 +31,7 @@ def test_signals_have_their_types_and_frames() -> None:
 def test_objects_stand_where_the_scene_has_them() -> None:
     rendered = scene()
     objects = true_signals(rendered, as_clip(rendered), frames=[0, 7])["objects"]
-    assert len(objects.labels) == objects.world_from_object.shape[1] == len(rendered.boxes) + 1
+    assert len(objects.labels) == objects.world_from_object.shape[1] == len(rendered.objects)
     moved = np.linalg.norm(np.ptp(objects.world_from_object[:, :, :3, 3], axis=0), axis=-1)
     assert np.flatnonzero(moved > 1e-9).tolist() == [len(objects.labels) - 1]
 

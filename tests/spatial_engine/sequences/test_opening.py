@@ -88,7 +88,7 @@ def test_objects_with_masks(rendered: Path, tmp_path: Path) -> None:
     assert isinstance(objects, Objects)
     np.testing.assert_array_equal(objects.ids, [scene.ids(0), scene.ids(3)])
     assert np.isnan(objects.world_from_object[0, 0]).all()
-    np.testing.assert_allclose(objects.world_from_object[1], scene.world_from_objects(3))
+    np.testing.assert_allclose(objects.world_from_object[1], scene.world_from_boxes(3))
 
 
 def test_times_that_do_not_overlap_are_said_with_their_gap(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ def test_a_point_on_a_known_mover_goes_with_it():
     truth = RenderedTruth(of=scene, clip=clip)
     true = truth.scene([A, B])
     xy = np.argwhere(scene.ids(A) == crate)[::7, ::-1].astype(float)
-    before, after = (scene.world_from_objects(frame)[crate] for frame in (A, B))
+    before, after = (scene.world_from_boxes(frame)[crate] for frame in (A, B))
     (cam_a,), (cam_b,) = true.world_from_cam([A]), true.world_from_cam([B])
     moved = np.linalg.inv(cam_b) @ after @ np.linalg.inv(before) @ cam_a
     there = true.path.intrinsics.project(true.surface(A, xy).xyz_cam @ moved[:3, :3].T + moved[:3, 3])

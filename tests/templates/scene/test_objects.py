@@ -7,7 +7,8 @@ import pytest
 
 from experts.signals import CameraPath, Objects
 from templates.facts import ObjectRefs
-from templates.scene.objects import folded, found_again, range_to_boxes, seen_objects
+from templates.scene.object_boxes import range_to_boxes
+from templates.scene.objects import folded, found_again, seen_objects
 from templates.scene.scene import Scene
 from tests.templates import worlds
 

@@ -1,0 +1,84 @@
+"""L1/Orientation/Object Orientation: which way an object faces, as seen from the camera."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from templates.answers import Answer
+from templates.columns import Json
+from templates.facts import Facts, ObjectRefs
+from templates.measured import Measured, first_reason
+from templates.media import Box, Photo
+from templates.offer import Offer
+from templates.question import FormatName, Phrasing
+from templates.scene.object_boxes import azimuths, outliers
+from templates.scene.objects import boxed, found_again, seen_objects
+from templates.scene.scene import Scene
+from templates.template import Template
+
+WAYS = ("towards the camera", "to the left", "away from the camera", "to the right")
+"""By azimuth, 90° each."""
+_LARGEST_DEVIATION_RAD = np.radians(30)
+"""From the middle of a way: people call what lies between two ways by either name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneObject(Facts):
+    """An object of a photo."""
+
+    object: ObjectRefs
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectFaces(Template):
+    """The way an object's front faces, relative to the line from the camera to it. Measures its azimuth."""
+
+    name: str = "object_faces"
+    version: str = "1"
+    ability: str = "L1/Orientation/Object Orientation"
+    formats: tuple[FormatName, ...] = ("choice",)
+    facts: ClassVar[type[Facts]] = OneObject
+    labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": WAYS}
+    needs: frozenset[str] = frozenset({"objects", "object_orientation"})
+    reads: frozenset[str] = frozenset({"camera_path", "objects", "object_orientation"})
+
+    def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> OneObject:
+        """Random whole objects."""
+        seen = boxed(seen_objects(scene), scene)
+        return OneObject(object=seen.take(rng.permutation(len(seen))[:count]).refs())
+
+    def measure(self, facts: OneObject, scene: Scene) -> Measured:
+        """The way; σ of the azimuth is that of the signal."""
+        found = found_again(scene, facts.object)
+        azimuth, sigma, fronts = azimuths(scene, facts.object.frame, found)
+        quarter = np.nan_to_num(np.round(azimuth / (np.pi / 2))).astype(np.int64)
+        deviation = np.abs(azimuth - quarter * np.pi / 2)
+        with np.errstate(divide="ignore"):
+            margin = (np.pi / 4 - deviation) / sigma
+        cases = {
+            "an object is not found again": found < 0,
+            "which way the object faces is not known": ~np.isfinite(azimuth) | ~np.isfinite(sigma),
+            "the object has no single front": fronts != 1,
+            "the object faces between two ways": deviation > _LARGEST_DEVIATION_RAD,
+        }
+        return Measured(
+            why=first_reason(len(facts), cases),
+            value=azimuth[:, None],
+            sigma=sigma[:, None],
+            label=np.array(WAYS)[quarter % 4],
+            margin=margin,
+            outlier_probability=outliers(scene, found),
+            evidence={"azimuth_deg": np.degrees(azimuth).round(1), "name": facts.object.name},
+        )
+
+    def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer:
+        """The way."""
+        return measured.as_label()
+
+    def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
+        """One photo with a box."""
+        of = fact["object"]
+        mark = Box(text="1", points_px=tuple(map(tuple, of["box_px"])))
+        return Phrasing(media=(Photo(frame=of["frame"], marks=(mark,)),), values={"name": of["name"]})

@@ -1,0 +1,93 @@
+"""What the oriented boxes of objects say: distance, width, and which way a front faces."""
+
+import numpy as np
+from jaxtyping import Float64, Int64
+
+from experts.signals import Objects
+from templates.scene.scene import Scene, find_rows
+
+_LARGEST_TILT_RAD = np.radians(10)
+"""Of an upright box."""
+Number = Float64[np.ndarray, "n"]
+Row = Int64[np.ndarray, "n"]
+
+
+def range_to_boxes(scene: Scene, frame: Row, object: Row) -> tuple[Number, Number]:
+    """Distance from the camera of each photo to the nearest point of an object's box, and its σ; NaN where unknown."""
+    known, pose, size, centre_sigma, size_sigma = _boxes(scene, frame, object)
+    offset = scene.world_from_cam(frame)[:, :3, 3] - pose[:, :3, 3]
+    local = np.einsum("nji,nj->ni", pose[:, :3, :3], offset)
+    distance = np.linalg.norm(np.maximum(np.abs(local) - size / 2, 0), axis=1)
+    sigma = np.hypot(centre_sigma, size_sigma.max(axis=1) / 2)
+    return np.where(known, distance, np.nan), np.where(known, sigma, np.nan)
+
+
+def widths(scene: Scene, frame: Row, object: Row) -> tuple[Number, Number]:
+    """The longer horizontal side of an object's box, and its σ; NaN where it is not known or the box is not upright.
+
+    Both sides may be the longer one where they differ by less than their σ: σ includes that difference.
+    """
+    known, pose, size, _, size_sigma = _boxes(scene, frame, object)
+    up_cam, up_sigma = scene.up_cam(frame)
+    up = np.einsum("nij,nj->ni", scene.world_from_cam(frame)[:, :3, :3], up_cam)
+    along_up = np.abs(np.einsum("nji,nj->ni", pose[:, :3, :3], up))
+    with np.errstate(invalid="ignore"):
+        upright = np.arccos(np.clip(along_up.max(axis=1), -1, 1)) + up_sigma < _LARGEST_TILT_RAD
+    known &= upright
+    vertical = np.where(np.isnan(along_up), 0, along_up).argmax(axis=1)
+    row = np.arange(len(frame))
+    across = np.array([[1, 2], [0, 2], [0, 1]])[vertical]
+    sides, sigmas = (each[row[:, None], across] for each in (size, size_sigma))
+    longer = sides.argmax(axis=1)
+    return (
+        np.where(known, sides[row, longer], np.nan),
+        np.where(known, np.fmax(sigmas[row, longer], _may_be_longer(sides, sigmas)), np.nan),
+    )
+
+
+def _may_be_longer(sides: Float64[np.ndarray, "n 2"], sigmas: Float64[np.ndarray, "n 2"]) -> Number:
+    """How far beyond the longer side the other one reaches within its σ."""
+    return np.max(sides + sigmas, axis=1) - sides.max(axis=1)
+
+
+def azimuths(scene: Scene, frame: Row, object: Row) -> tuple[Number, Number, Row]:
+    """Azimuth of the front of each object in a photo, as in `ObjectOrientation`, its σ, and the number of fronts; NaN
+    and -1 where unknown."""
+    facing = scene.orientation
+    if facing is None:
+        return np.full(len(frame), np.nan), np.full(len(frame), np.nan), np.full(len(frame), -1)
+    rows = find_rows(facing.frames, frame)
+    known = (rows >= 0) & (object >= 0)
+    at = np.where(known, rows, 0), np.where(known, object, 0)
+    return (
+        np.where(known, facing.azimuth_rad[at], np.nan),
+        np.where(known, facing.sigma_rad[at][:, 0], np.nan),
+        np.where(known, facing.fronts[at], -1).astype(np.int64),
+    )
+
+
+def outliers(scene: Scene, *objects: Row) -> Number:
+    """Probability that any of the objects of each row is not what it is taken for."""
+    known = None if scene.objects is None else scene.objects.outlier_probability
+    if known is None:
+        return np.zeros(len(objects[0]))
+    return 1 - np.prod([1 - np.where(each < 0, 1.0, known[each]) for each in objects], axis=0)
+
+
+def _boxes(scene: Scene, frame: Row, object: Row) -> tuple[np.ndarray, ...]:
+    """Whether each is known, and its pose, size, σ of its centre and σ of its sides, in path units."""
+    objects = scene.objects
+    if objects is None or objects.size is None or not objects.labels:
+        nan = np.full((len(frame), 4, 4), np.nan)
+        return np.zeros(len(frame), dtype=bool), nan, nan[:, 0, :3], nan[:, 0, 0], nan[:, 0, :3]
+    rows = find_rows(objects.frames, frame)
+    known = (rows >= 0) & (object >= 0)
+    row, k = np.where(known, rows, 0), np.where(known, object, 0)
+    return known, objects.world_from_object[row, k], objects.size[k], *(each[k] for each in _sigmas(objects))
+
+
+def _sigmas(objects: Objects) -> tuple[Number, Float64[np.ndarray, "n 3"]]:
+    """Of centres and sides; 0 for ground truth."""
+    count = len(objects.labels)
+    centre, size = objects.centre_sigma, objects.size_sigma
+    return np.zeros(count) if centre is None else centre, np.zeros((count, 3)) if size is None else size

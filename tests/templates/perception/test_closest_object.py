@@ -1,0 +1,48 @@
+"""Which of three boxed objects is closest: exact, silent where the evidence does not decide, framed by pixels alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from experts.signals import Objects
+from templates.perception.object_distance import ClosestObject
+from tests.templates import worlds
+
+TEMPLATE = ClosestObject()
+
+
+def test_the_mark_of_the_closest_object_is_right() -> None:
+    signals = worlds.signals()
+    objects = signals["objects"]
+    assert isinstance(objects, Objects)
+    here, (asked,) = worlds.scene(signals), worlds.ask(TEMPLATE, signals).asked
+    for params, label in zip(asked.facts.to_json(), asked.answers.labels().tolist(), strict=True):
+        camera = here.world_from_cam(params["first"]["frame"])[:3, 3]
+        middles = objects.world_from_object[0, :, :3, 3]
+        each = [middles[_called(here, objects, params[name])] for name in ("first", "second", "third")]
+        assert int(label) - 1 == np.argmin([np.linalg.norm(middle - camera) for middle in each])
+
+
+def _called(here: object, objects: Objects, ref: dict[str, object]) -> int:
+    """The object whose detected box is that of the reference."""
+    assert objects.box_px is not None
+    row = int(np.flatnonzero(objects.frames == ref["frame"])[0])
+    return int(np.nanargmin(np.abs(objects.box_px[row].clip([0, 0], [639, 479]) - ref["box_px"]).sum(axis=(1, 2))))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"centre_sigma": np.full(6, 2.0)}, "too close to call"),
+        ({"centre_sigma": np.full(6, np.nan)}, "the distance of an object is not known"),
+        ({"outlier_probability": np.full(6, 0.05)}, "not confirmed by an independent measurement"),
+        ({"size": None, "size_sigma": None}, "the distance of an object is not known"),
+        ({"labels": ("Stuhl<br>", "テーブル", "机", "椅子", "灯", "图")}, None),
+    ],
+)
+def test_nothing_is_asked_of_doubtful_objects(change: dict[str, object], reason: str | None) -> None:
+    signals = worlds.signals()
+    found = worlds.ask(TEMPLATE, signals | {"objects": replace(signals["objects"], **change)})  # type: ignore[type-var]
+    assert not sum(map(len, found.asked))
+    assert reason is None or any(reason in said for said in worlds.reasons(found)), worlds.reasons(found)
