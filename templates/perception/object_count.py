@@ -1,5 +1,6 @@
 """L1/Localization/3D Detection: how many objects of a name a photo shows."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -23,6 +24,8 @@ _LEAST_AREA = 0.001
 """Least area of a visible object that is counted, as a share of the photo; a smaller one makes the count unclear."""
 _LEAST_AREA_CUT = 0.01
 """The same for an object that the border cuts."""
+_ONCE = 3
+"""A count of 1 must not be the best guess by far."""
 _LARGEST_OVERLAP = 0.6
 """Of the boxes of two objects of one name: they may be one object."""
 
@@ -48,14 +51,14 @@ class CountInPhoto(Template):
     reads: frozenset[str] = frozenset({"camera_path", "objects"})
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> NamedInPhoto:
-        """Names in photos; those that a photo shows several times first."""
+        """Names in photos, in random order; those that a photo shows once are at most `_ONCE` times as many as the
+        others, or `_ONCE`."""
         seen = seen_objects(scene)
-        frames, names = seen.frame, seen.name
-        pairs = sorted({*zip(frames.tolist(), names.tolist(), strict=True)} if len(seen) else [])
-        shown = [int(((frames == frame) & (names == name)).sum()) for frame, name in pairs]
-        mixed = rng.permutation(len(pairs))
-        rows = mixed[np.argsort(-np.minimum(np.array(shown, dtype=np.int64)[mixed], 2), kind="stable")][:count]
-        chosen = [pairs[row] for row in rows.tolist()]
+        shown = Counter(zip(seen.frame.tolist(), seen.name.tolist(), strict=True))
+        mixed = [sorted(shown)[row] for row in rng.permutation(len(shown))]
+        several = [pair for pair in mixed if shown[pair] > 1]
+        once = [pair for pair in mixed if shown[pair] == 1][: _ONCE * max(1, len(several))]
+        chosen = [pair for pair in mixed if pair in {*several, *once}][:count]
         return NamedInPhoto.from_json([{"frame": frame, "name": name} for frame, name in chosen])
 
     def measure(self, facts: NamedInPhoto, scene: Scene) -> Measured:
