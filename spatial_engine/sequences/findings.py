@@ -5,14 +5,15 @@ depth, on their reprojection. A mistake is reported only if correcting it improv
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from experts.clip import Clip
 from experts.intrinsics import Intrinsics
-from experts.signals import CameraPath
+from experts.signals import CameraPath, Gravity, Signal
 from spatial_engine.sequences.depth_images import DepthSource
+from spatial_engine.sequences.finding import Finding
 from spatial_engine.sequences.inconsistent_frames import (
     FramePair,
     Tolerance,
@@ -35,23 +36,6 @@ from spatial_engine.sequences.matched_pixels import (
     unprojected,
 )
 from spatial_engine.sequences.truth import Truth
-
-
-@dataclass(frozen=True, kw_only=True)
-class Finding:
-    """A mistake in ground truth and the measurement that shows it."""
-
-    what: str
-    """Short and countable: "poses look inverted"."""
-    number: str
-    """The measurement."""
-    remedy: str
-    """What to change in the manifest."""
-    severe: bool
-    """Whether the truth counts neither for nor against a label because of it."""
-    frames: tuple[int, ...] = ()
-    """The frames concerned, ascending; empty: all."""
-
 
 _PAIRS = 10
 _BETTER = 0.2
@@ -76,13 +60,14 @@ def examine(clip: Clip, truth: Truth, manifest: Manifest) -> tuple[Finding, ...]
         number = f"fx = {camera.fx:g}, fy = {camera.fy:g}"
         remedy = "take both positive, and state axes: opengl if y points up"
         return (Finding(what="a focal length is negative", number=number, remedy=remedy, severe=True),)
-    found = list(_of_shape(clip, truth))
-    path = truth.signals(clip).get("camera_path")
+    signals = truth.signals(clip)
+    found, up = list(_of_shape(clip, truth)), list(_of_up(manifest, signals.get("gravity")))
+    path = signals.get("camera_path")
     if not isinstance(path, CameraPath) or not path.registered.any():
-        return tuple(found)
+        return (*found, *up)
     near, far, chain = _spread(path, _NEAR), _spread(path, _FAR), sampled_pairs(samples(path))
     seen = {(pair.a, pair.b): pair for pair in pairs(clip, sorted({*near, *far, *chain}))}
-    found += [*_of_poses(path, [seen[pair] for pair in near if pair in seen]), *_of_up(manifest, path)]
+    found += [*_of_poses(path, [seen[pair] for pair in near if pair in seen]), *up]
     if path.motion != "general" or any(finding.severe for finding in found):
         return tuple(found)
     allowed = _allowed(truth, manifest)
@@ -178,16 +163,13 @@ def _share(path: CameraPath, seen: list[Pair]) -> float:
     return float(np.average([epipolar_inlier_share(path, pair) for pair in seen], weights=weights))
 
 
-def _of_up(manifest: Manifest, path: CameraPath) -> Iterator[Finding]:
-    stated = manifest.gravity
-    if stated is None or not manifest.upright:
+def _of_up(manifest: Manifest, gravity: Signal | None) -> Iterator[Finding]:
+    if not isinstance(gravity, Gravity) or not len(gravity.frames) or not manifest.upright:
         return
-    up = np.array(stated.up_world) / np.linalg.norm(stated.up_world)
-    image_up = -path.world_from_cam[path.registered, :3, 1] @ up
-    off_deg = float(np.degrees(np.median(np.arccos(np.clip(image_up, -1, 1)))))
+    off_deg = float(np.degrees(np.median(np.arccos(np.clip(-gravity.up_cam[:, 1], -1, 1)))))
     if off_deg > _UPRIGHT_DEG:
         number = f"{off_deg:.0f} degrees between up and the pictures' upper edge (median)"
-        what, remedy = "up points elsewhere, although the manifest says upright", "check gravity.up_world and axes"
+        what, remedy = "up points elsewhere, although the manifest says upright", "check gravity and axes"
         yield Finding(what=what, number=number, remedy=remedy, severe=True)
 
 

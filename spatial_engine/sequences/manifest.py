@@ -3,10 +3,12 @@
 Paths and patterns are relative to the manifest's folder. What a data set does not have is left out.
 """
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
+from experts.objects.box_orientation import Axis
 from spatial_engine.errors import UsageError
 from spatial_engine.sources.yaml_file import read_yaml
 
@@ -71,8 +73,8 @@ class Poses(_Stated):
     """Instead: pattern of text files with one 4x4 matrix each."""
     form: str = "auto"
     """Format of `file`: one of `sources.trajectories`; "matrices": 16 numbers of a 4x4 matrix a row; "quaternions": x y
-    z qx qy qz qw a row; "axis-angle": time, rotation vector, translation a row. Of `files`: auto, or "strecha": K,
-    zeros, rotation, centre, size."""
+    z qx qy qz qw a row; "axis-angle": time, rotation vector, translation a row; "rotations": qx qy qz qw a row, for
+    cameras whose position is not known. Of `files`: auto, or "strecha": K, zeros, rotation, centre, size."""
     direction: Literal["c2w", "w2c"] = "c2w"
     axes: Literal["opencv", "opengl", "ned"] = "opencv"
     """Axes of the camera: x right, y down, z forward; x right, y up, z backward; x forward, y right, z down."""
@@ -111,9 +113,13 @@ class DepthImages(_Stated):
 
 @dataclass(frozen=True, kw_only=True)
 class Gravity(_Stated):
-    """Which way is up in the world of the poses."""
+    """Which way is up: one of up_world, file."""
 
-    up_world: tuple[float, float, float]
+    up_world: tuple[float, float, float] | None = None
+    """In the world of the poses."""
+    file: str = ""
+    """Instead: text with one row of three numbers per image, the direction towards the sky in camera axes."""
+    match: Literal["order", "name"] = "order"
     sigma_deg: float = 1.0
 
 
@@ -132,13 +138,105 @@ class Objects(_Stated):
     """Known objects with oriented boxes in the world of the poses."""
 
     file: str
-    """JSON: [{"label", "world_from_object": 4x4, "size": [x, y, z]}]; a moving object: one 4x4, or null, per image."""
+    """JSON: a list of `ListedObject`."""
     masks: str = ""
-    """Pattern of instance images whose values are places in that list, from 1; 0 is nothing. With masks the list counts
-    as complete: whatever is not in it stands still."""
+    """Pattern of instance images; 0 is nothing."""
+    part_masks: str = ""
+    """Pattern of images whose values are those of the objects' parts; 0 is nothing."""
     match: Match = "order"
-    sigma: float = 0.05
-    """σ of centres and side lengths without masks, in the world's unit."""
+    complete: bool | tuple[str, ...] = False
+    """Whether every object in the images is listed; or the names of which every one is."""
+    sigma: float | None = None
+    """σ of centres and side lengths, in the world's unit; by default 0 with masks, else 0.05."""
+    angle_sigma_deg: float = 2.0
+    """σ of the boxes' axes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedPart(_Stated):
+    """A part of an object."""
+
+    name: str
+    mask: int
+    """Its value in `part_masks`."""
+    affords: tuple[str, ...] = ()
+    """What it is for: ["pull", "open"]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedObject(_Stated):
+    """One entry of the list of objects."""
+
+    label: str
+    world_from_object: list[Any] | None = None
+    """Centre and axes of its box: 4x4; a moving object: one 4x4, or null, per image."""
+    size: tuple[float, float, float] | None = None
+    """Side lengths of its box along x, y, z."""
+    mask: int | None = None
+    """Its value in the masks; by default its place in the list, from 1."""
+    front: Axis | None = None
+    """Side of the box that is the object's front."""
+    up: Axis = "+z"
+    """Side of the box that is the object's top."""
+    fronts: Literal[0, 1, 2, 4] | None = None
+    """1 front; 2 or 4 if it looks the same after a half or quarter turn; 0: none (a ball). By default 1 with `front`;
+    else it is not known."""
+    visible: float | list[float | None] | None = None
+    """Share of it that the images show, 0 to 1: of all images, or one per image. Without masks and without depth, only
+    an object that states it is asked about."""
+    parts: tuple[ListedPart, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room(_Stated):
+    """Floor and walls, in the world of the poses; needs `gravity.up_world`."""
+
+    file: str
+    """JSON: a `ListedRoom`."""
+    sigma: float = 0.02
+    """σ of floor, walls and height, in the world's unit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedRoom(_Stated):
+    """The room's file. All places are points of the world; their height does not count."""
+
+    floor: float
+    """Height of the floor: its coordinate along `up_world`."""
+    outline: tuple[tuple[float, float, float], ...] = ()
+    """Corners of the walls, in order."""
+    height: float | None = None
+    """Of the ceiling above the floor."""
+    doors: tuple[tuple[tuple[float, float, float], tuple[float, float, float]], ...] = ()
+    """Both ends of each doorway."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flow(_Stated):
+    """Optical flow from each image to the next."""
+
+    files: str
+    """Pattern of .flo files, 16-bit PNG as KITTI has them, or .npy (h w 2); the number of images less one, in order."""
+    backward: str = ""
+    """The same from each image to the one before it. Without it, hidden pixels are not known, and no match counts."""
+    sigma_px: float = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effector(_Stated):
+    """Pose and opening of a gripper or hand, a row per image."""
+
+    file: str
+    """Poses of the wrist in the frame of the robot's base."""
+    form: Literal["matrices", "quaternions"] = "matrices"
+    """A row: 16 numbers of a 4x4 matrix; or x y z qx qy qz qw."""
+    axes: Literal["opencv", "opengl", "ned"] = "opencv"
+    """Axes of the wrist; opencv: z along the fingers."""
+    opening: str = ""
+    """Text: a number per image, 0 closed to 1 open."""
+    kind: Literal["gripper", "hand"] = "gripper"
+    rotation_sigma_deg: float = 1.0
+    position_sigma: float = 0.005
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,6 +262,11 @@ class Manifest(_Stated):
     gravity: Gravity | None = None
     scale: Scale | None = None
     objects: Objects | None = None
+    static: bool | None = None
+    """Whether everything that is not a listed object stands still; by default if the objects have masks."""
+    room: Room | None = None
+    flow: Flow | None = None
+    effector: Effector | None = None
     checked: bool = False
     """For a preset: whether it was run on real data of that layout; else it is from documentation."""
     notes: tuple[str, ...] = field(default=())
@@ -180,15 +283,31 @@ def read_manifest(path: Path) -> Manifest:
 
 def manifest_of(stated: Any, source: str) -> Manifest:
     """A manifest of plain values. `source` names it in errors."""
+    if not isinstance(stated, dict):
+        raise UsageError(f"{source} holds {type(stated).__name__}, not keys and values", _SEE)
+    return as_stated(Manifest, stated, source)
+
+
+Stated = TypeVar("Stated")
+_SEE = "see docs/sequences.md"
+
+
+def as_stated(kind: type[Stated], values: Any, source: str) -> Stated:
+    """Plain values as a type of this file. Raises `UsageError`: the file, the key, what was given and what may be."""
     from pydantic import TypeAdapter, ValidationError
 
-    if not isinstance(stated, dict):
-        raise UsageError(f"{source} holds {type(stated).__name__}, not keys and values", "see docs/sequences.md")
     try:
-        return TypeAdapter(Manifest).validate_python(stated)
+        return TypeAdapter(kind).validate_python(values)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise UsageError(
-            f"{source}: {place}: {first['msg']} (given: {str(first['input'])[:60]!r})", "see docs/sequences.md"
-        ) from error
+        raise UsageError(f"{source}: {place}: {first['msg']} (given: {str(first['input'])[:60]!r})", _SEE) from error
+
+
+def read_json_as(kind: type[Stated], path: Path) -> Stated:
+    """The content of a JSON file as a type of this file. Raises `UsageError`."""
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read as JSON: {error}", _SEE) from error
+    return as_stated(kind, values, str(path))

@@ -14,10 +14,13 @@ from spatial_engine.errors import UsageError
 from spatial_engine.options import OpenOptions
 from spatial_engine.sequences import presets
 from spatial_engine.sequences.association import NONE, matched, time_in, times_s
-from spatial_engine.sequences.cameras import one_camera, read_camera
+from spatial_engine.sequences.cameras import one_camera, read_camera, read_numbers
 from spatial_engine.sequences.depth_images import DepthFiles
-from spatial_engine.sequences.known_objects import read_objects
+from spatial_engine.sequences.effector import read_effector
+from spatial_engine.sequences.known_room import read_room
+from spatial_engine.sequences.listed_objects import no_objects, read_objects
 from spatial_engine.sequences.manifest import FILE, Camera, DepthImages, Manifest, read_manifest
+from spatial_engine.sequences.optical_flow import known_flow
 from spatial_engine.sequences.poses import world_from_cam
 from spatial_engine.sequences.presets import Layout, Overrides
 from spatial_engine.sequences.sequence import Sequence
@@ -102,10 +105,14 @@ def _opened(folder: Path, layout: Layout) -> Iterator[Sequence]:
         depth = _depth_files(folder, stated, stated.depth, paths, images_s, cameras)
     objects = overrides.objects
     if objects is None and stated.objects is not None:
-        objects = read_objects(folder, stated.objects, paths)
+        objects = read_objects(folder, stated.objects, paths, stated.static)
+    elif objects is None and stated.static:
+        objects = no_objects(len(paths))
     truth = Truth(
-        manifest=stated, camera=None, world_from_cam=poses, depth=depth, objects=objects, times_s=images_s
+        manifest=stated, camera=None, world_from_cam=poses, depth=depth, objects=objects, times_s=images_s,
+        up_cam=_up_cam(folder, stated, paths),
     )  # fmt: skip
+    truth = _with_rest(folder, truth, len(paths))
     options = OpenOptions(upright=stated.upright, licence=stated.licence, fps=_rate(images_s))
     if footage is None:
         for k, image in enumerate(paths):
@@ -157,6 +164,40 @@ def _cameras(folder: Path, manifest: Manifest, overrides: Overrides, count: int)
         return overrides.cameras
     camera = manifest.camera if manifest.cameras is None else read_camera(folder, manifest.cameras)
     return () if camera is None else (camera,) * count
+
+
+def _up_cam(folder: Path, manifest: Manifest, images: Items[Path]) -> Float64[np.ndarray, "n 3"] | None:
+    """Up in the camera axes of each image, where it is stated so; NaN where an image has none."""
+    stated = manifest.gravity
+    if stated is None:
+        return None
+    if bool(stated.file) == (stated.up_world is not None):
+        raise UsageError(f"{manifest.name}: gravity: state either up_world or file", "file: a row x y z per image")
+    if not stated.file:
+        return None
+    rows = read_numbers(folder / stated.file)
+    lengths = np.linalg.norm(rows, axis=1)
+    if rows.shape[1] != 3 or not (lengths > 0).all():
+        raise UsageError(
+            f"{folder / stated.file}: rows of {rows.shape[1]} numbers, shortest {lengths.min():g}", "x y z"
+        )
+    place = matched(
+        images, None, match=stated.match, count=len(rows), names=(), times_s=None, tolerance_s=0.0, what="up directions"
+    )
+    return np.where((place == NONE)[:, None], np.nan, (rows / lengths[:, None])[place])
+
+
+def _with_rest(folder: Path, truth: Truth, count: int) -> Truth:
+    """With the room, the flow and the effector that the manifest states."""
+    stated, provenance = truth.manifest, truth.provenance
+    room, flow, effector = stated.room, stated.flow, stated.effector
+    up = None if stated.gravity is None else stated.gravity.up_world
+    return replace(
+        truth,
+        room=None if room is None else read_room(folder / room.file, room, up, truth.objects, provenance),
+        flow=None if flow is None else known_flow(folder, flow, count),
+        effector=None if effector is None else read_effector(folder, effector, count, truth.scale, provenance),
+    )
 
 
 def _rate(images_s: Float64[np.ndarray, "n"] | None) -> float | None:

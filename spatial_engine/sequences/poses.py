@@ -22,7 +22,7 @@ _AXES = {
     "ned": np.array([[0.0, 0, 1, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1]]),
 }
 """own_from_opencv, by what a camera's own axes are called."""
-_ROWS = {"matrices": 16, "quaternions": 7, "axis-angle": 7}
+_ROWS = {"matrices": 16, "quaternions": 7, "axis-angle": 7, "rotations": 4}
 _STRECHA = 26
 """Numbers of a .camera file: K, zeros, rotation, centre, size."""
 
@@ -30,13 +30,14 @@ _STRECHA = 26
 def world_from_cam(
     folder: Path, poses: Poses, images: Sequence[Path], images_s: Float64[np.ndarray, "n"] | None
 ) -> Float64[np.ndarray, "n 4 4"]:
-    """Poses of the images with OpenCV axes; NaN where an image has none. Raises `UsageError`."""
+    """Poses of the images with OpenCV axes; NaN where an image has none; the position is NaN where only the rotation is
+    known. Raises `UsageError`."""
     if bool(poses.file) == bool(poses.files):
         raise UsageError("poses: state either file or files", "file: one for all images; files: a pattern, one each")
     if poses.files:
         stated, names, times_s = _of_files(folder, poses)
     elif poses.form in _ROWS:
-        stated, times_s = _of_rows(folder / poses.file, poses)
+        stated, times_s = read_rows(folder / poses.file, poses)
         names = ()
     else:
         if poses.axes == "ned":
@@ -59,8 +60,8 @@ def _of_files(folder: Path, poses: Poses) -> tuple[Float64[np.ndarray, "n 4 4"],
     return in_opencv_axes(matrices, poses), tuple(path.name for path in paths), None
 
 
-def _of_rows(path: Path, poses: Poses) -> tuple[Float64[np.ndarray, "n 4 4"], Float64[np.ndarray, "n"] | None]:
-    """Poses, and their times where rows begin with them."""
+def read_rows(path: Path, poses: Poses) -> tuple[Float64[np.ndarray, "n 4 4"], Float64[np.ndarray, "n"] | None]:
+    """Poses with OpenCV axes, and their times where rows begin with them. Raises `UsageError`."""
     numbers, columns = read_numbers(path), _ROWS[poses.form]
     if numbers.size % columns:
         raise UsageError(f"{path}: {numbers.size} numbers are no rows of {columns}", "state its form")
@@ -71,13 +72,17 @@ def _of_rows(path: Path, poses: Poses) -> tuple[Float64[np.ndarray, "n 4 4"], Fl
         rows = rows[np.argsort(rows[:, 0], kind="stable")]
         turned = _assembled(Rotation.from_rotvec(rows[:, 1:4]).as_matrix(), rows[:, 4:])
         return in_opencv_axes(turned, poses), rows[:, 0]
-    lengths = np.linalg.norm(rows[:, 3:], axis=1)
+    turns, positions = rows[:, -4:], rows[:, :-4]
+    lengths = np.linalg.norm(turns, axis=1)
     if not np.all(np.abs(lengths - 1) < 0.01):
-        raise UsageError(
-            f"{path}: a quaternion of length {lengths[np.argmax(np.abs(lengths - 1))]:g}", "x y z qx qy qz qw"
-        )
-    matrices = _assembled(Rotation.from_quat(rows[:, 3:]).as_matrix(), rows[:, :3])
-    return in_opencv_axes(matrices, poses), None
+        order = "qx qy qz qw" if poses.form == "rotations" else "x y z qx qy qz qw"
+        raise UsageError(f"{path}: a quaternion of length {lengths[np.argmax(np.abs(lengths - 1))]:g}", order)
+    rotations = Rotation.from_quat(turns).as_matrix()
+    if poses.form != "rotations":
+        return in_opencv_axes(_assembled(rotations, positions), poses), None
+    matrices = in_opencv_axes(_assembled(rotations, np.zeros((len(rows), 3))), poses)
+    matrices[:, :3, 3] = np.nan
+    return matrices, None
 
 
 def _assembled(

@@ -1,13 +1,14 @@
 """A clip with ground truth."""
 
 from collections.abc import Sequence as Items
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from experts.clip import Clip
-from experts.signals import CameraPath
-from spatial_engine.sequences.findings import Finding, examine
+from spatial_engine.sequences.finding import Finding
+from spatial_engine.sequences.findings import examine
 from spatial_engine.sequences.manifest import Manifest
+from spatial_engine.sequences.object_findings import of_objects
 from spatial_engine.sequences.truth import Truth
 from templates.scene.scene import Scene
 from templates.scene.scenes import scenes_of
@@ -26,37 +27,53 @@ class Sequence:
 
     def scene(self, dense: Items[int] = ()) -> Scene:
         """The truth as a scene that facts are measured on, with depth of the frames `dense` (those that facts show)."""
-        (scene,) = scenes_of(self.clip, self.truth.signals(self.clip, dense))
+        (scene,) = scenes_of(self.clip, self.sound_truth.signals(self.clip, dense))
         return scene
 
     def signals(self) -> dict[str, str]:
         """One line of text per signal with ground truth."""
         found: dict[str, str] = {}
         truth, frames = self.truth, [int(frame) for frame in self.clip.frames]
-        path = truth.signals(self.clip).get("camera_path")
-        if isinstance(path, CameraPath):
+        if (path := truth.camera_path(self.clip)) is not None:
             count, scale = int(path.registered.sum()), path.scale
             unit = f"metres by {scale.source}" if scale.kind == "metric" else "no metres"
             found["camera path"] = f"{count} of {len(frames)} frames, {path.motion}, {unit}"
-            found["gravity"] = "known" if self.manifest.gravity is not None else "not known"
         if truth.depth is not None:
             count = sum(truth.depth.has(frame) for frame in frames)
             registered = "" if truth.depth.stated.registered else ", not registered to the pictures: not used"
             found["depth"] = f"{count} of {len(frames)} frames{registered}"
-        if truth.objects is not None:
-            masks = "with masks" if truth.objects.masks else "boxes only"
-            found["objects"] = f"{len(truth.objects.labels)}, {masks}"
-        return found
+        if truth.objects is not None and truth.objects.labels:
+            objects = truth.objects
+            fronts = sum(front.fronts >= 0 for front in objects.fronts)
+            said = ["with masks" if objects.masks else "boxes only", f"fronts of {fronts}"]
+            said.append(f"complete: {', '.join(objects.complete) or 'no name'}")
+            said += [f"{len(objects.parts.names)} parts"] if objects.parts is not None else []
+            found["objects"] = f"{len(objects.labels)}, {', '.join(said)}"
+        others = {"gravity": self.manifest.gravity, "room": truth.room, "flow": truth.flow, "effector": truth.effector}
+        return found | {name: "known" for name, known in others.items() if known is not None}
+
+    @cached_property
+    def object_findings(self) -> tuple[Finding, ...]:
+        """Errors of the objects, found by comparing boxes with masks."""
+        return tuple(of_objects(self.clip, self.truth))
+
+    @cached_property
+    def sound_truth(self) -> Truth:
+        """The ground truth without the objects that contradict the images."""
+        wrong = {k for finding in self.object_findings for k in finding.objects}
+        objects = self.truth.objects
+        return replace(self.truth, objects=None if objects is None else objects.without(wrong))
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Errors of the ground truth, found by comparing it with the images. Takes some seconds, once."""
-        return examine(self.clip, self.truth, self.manifest)
+        return (*examine(self.clip, self.truth, self.manifest), *self.object_findings)
 
     @property
     def unsound(self) -> frozenset[int]:
-        """Frames whose truth counts neither for nor against a label: all, where a severe finding names none."""
-        severe = [finding for finding in self.findings if finding.severe]
+        """Frames whose truth counts neither for nor against a label: all, where a severe finding names none. What
+        concerns objects alone is left out of `sound_truth`."""
+        severe = [finding for finding in self.findings if finding.severe and not finding.objects]
         if any(not finding.frames for finding in severe):
             return frozenset(int(frame) for frame in self.clip.frames)
         return frozenset(frame for finding in severe for frame in finding.frames)

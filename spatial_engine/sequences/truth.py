@@ -8,11 +8,13 @@ from jaxtyping import Float64
 
 from experts.clip import Clip
 from experts.provenance import Provenance, allows_commercial_use
-from experts.signals import CameraPath, Depth, Gravity, MotionKind, Scale, Signal
+from experts.signals import CameraPath, Depth, EffectorPath, Gravity, MotionKind, Room, Scale, Signal
 from spatial_engine.sequences.cameras import intrinsics_of
 from spatial_engine.sequences.depth_images import DepthSource
+from spatial_engine.sequences.effector import of_frames
 from spatial_engine.sequences.known_objects import KnownObjects
 from spatial_engine.sequences.manifest import Camera, Manifest, Poses
+from spatial_engine.sequences.optical_flow import KnownFlow
 
 _STILL = 1e-6
 
@@ -25,9 +27,15 @@ class Truth:
     camera: Camera | None
     """Of all images."""
     world_from_cam: Float64[np.ndarray, "n 4 4"] | None
-    """Per image of the sequence; NaN where there is none."""
+    """Per image of the sequence; NaN where there is none; the position is NaN where only the rotation is known."""
     depth: DepthSource | None
     objects: KnownObjects | None = None
+    up_cam: Float64[np.ndarray, "n 3"] | None = None
+    """Towards the sky, per image, where it is stated so; NaN where it is not known."""
+    room: Room | None = None
+    flow: KnownFlow | None = None
+    effector: EffectorPath | None = None
+    """Of all images."""
     times_s: Float64[np.ndarray, "n"] | None = None
 
     def only(self, image: int, camera: Camera | None) -> "Truth":
@@ -39,21 +47,30 @@ class Truth:
             world_from_cam=poses,
             depth=None if self.depth is None else self.depth.only(image),
             objects=None if self.objects is None else self.objects.only(image),
+            up_cam=None if self.up_cam is None else self.up_cam[image : image + 1],
+            flow=None,
+            effector=None,
             times_s=None,
         )
 
     def signals(self, clip: Clip, dense: Items[int] = ()) -> dict[str, Signal]:
         """The signals of a clip's frames; depth of the frames `dense` only."""
-        found: dict[str, Signal] = {}
-        if self.world_from_cam is not None and self.camera is not None:
-            path = found["camera_path"] = self._camera_path(clip, self.camera)
-            if self.manifest.gravity is not None:
-                found["gravity"] = self._gravity(path)
-        if (depth := self._depth(dense)) is not None:
-            found["depth"] = depth
-        if self.objects is not None and (objects := self.objects.signal(dense, self.provenance)) is not None:
-            found["objects"] = objects
-        return found
+        path = self.camera_path(clip)
+        depth = self._depth(dense)
+        found: dict[str, Signal | None] = {
+            "camera_path": path,
+            "gravity": self._gravity(clip, path),
+            "depth": depth,
+            "room": self.room,
+            "matches": None if self.flow is None else self.flow.signal(clip.frames, self.provenance),
+            "effector_path": None if self.effector is None else of_frames(self.effector, clip.frames),
+        }
+        if self.objects is not None:
+            objects = self.objects.signal(dense, self.provenance, path, depth)
+            if objects is not None:
+                found |= {"objects": objects, "parts": self.objects.parts_signal(objects)}
+                found["object_orientation"] = None if path is None else self.objects.orientation(objects, path)
+        return {name: signal for name, signal in found.items() if signal is not None}
 
     @property
     def provenance(self) -> Provenance:
@@ -74,10 +91,13 @@ class Truth:
             return Scale(kind="relative", relative_sigma=0.0, source=self.manifest.name)
         return Scale(kind="metric", relative_sigma=stated.relative_sigma, source=stated.source or "data set")
 
-    def _camera_path(self, clip: Clip, camera: Camera) -> CameraPath:
-        assert self.world_from_cam is not None
-        poses = self.world_from_cam[clip.frames]
-        known, n = np.isfinite(poses).all(axis=(1, 2)), len(poses)
+    def camera_path(self, clip: Clip) -> CameraPath | None:
+        """The path of a clip, if it is known."""
+        if self.world_from_cam is None or self.camera is None:
+            return None
+        camera, poses = self.camera, self.world_from_cam[clip.frames]
+        placed, turned = (np.isfinite(poses[:, :3, part]).all(axis=(1, 2)) for part in (slice(None), slice(3)))
+        known, n = placed if placed.any() else turned, len(poses)
         stated = self.manifest.poses or Poses()
         intrinsics, missed_px = intrinsics_of(camera, clip.width_px, clip.height_px)
         missed = 2 * missed_px / np.hypot(clip.width_px, clip.height_px)
@@ -88,7 +108,7 @@ class Truth:
             keyframe=known,
             intrinsics=intrinsics,
             focal_relative_sigma=float(np.hypot(camera.focal_relative_sigma, missed)),
-            motion=_motion(poses[known]),
+            motion=_motion(poses[known]) if placed.any() or not turned.any() else "unresolved",
             rotation_sigma_rad=np.full(n, np.radians(stated.rotation_sigma_deg)),
             position_sigma=np.full(n, stated.position_relative_sigma * _median_step(poses[known])),
             direction_sigma_rad=float(np.radians(stated.direction_sigma_deg)),
@@ -96,14 +116,23 @@ class Truth:
             provenance=self.provenance,
         )
 
-    def _gravity(self, path: CameraPath) -> Gravity:
-        assert self.manifest.gravity is not None
-        up = np.array(self.manifest.gravity.up_world, dtype=np.float64)
-        rotations = path.world_from_cam[path.registered, :3, :3]
+    def _gravity(self, clip: Clip, path: CameraPath | None) -> Gravity | None:
+        """Up of the images' own, or that of the world in the camera of each pose."""
+        stated = self.manifest.gravity
+        if stated is None:
+            return None
+        if self.up_cam is not None:
+            frames = clip.frames[np.isfinite(self.up_cam[clip.frames]).all(axis=1)]
+            up_cam = self.up_cam[frames]
+        elif stated.up_world is not None and path is not None:
+            frames = path.frames[path.registered]
+            up_cam = np.einsum("nij,i->nj", path.world_from_cam[path.registered, :3, :3], np.array(stated.up_world))
+        else:
+            return None
         return Gravity(
-            frames=path.frames[path.registered],
-            up_cam=np.einsum("nij,i->nj", rotations, up / np.linalg.norm(up)),
-            sigma_rad=np.full(len(rotations), np.radians(self.manifest.gravity.sigma_deg)),
+            frames=frames,
+            up_cam=up_cam / np.linalg.norm(up_cam, axis=1, keepdims=True),
+            sigma_rad=np.full(len(frames), np.radians(stated.sigma_deg)),
             decided_by="data set",
             provenance=self.provenance,
         )

@@ -22,6 +22,8 @@ from templates.scene.marks import spread_frames
 
 BESIDE = ("valid_area", "klt")
 """Experts that run beside ground truth by default: they find the moving points that no data set states."""
+OF_OBJECTS = frozenset({"objects", "object_orientation", "parts"})
+"""Signals about objects."""
 _STATED_BY_MANIFEST = ("images", "fps", "start", "end", "clips", "crop", "intrinsics", "upright")
 
 
@@ -34,12 +36,12 @@ class TruthSettings:
 
 
 class GroundTruth(WeightFreeExpert):
-    """The ground truth of a data set's sequences: camera path, depth, gravity and objects, as far as it has them.
+    """The ground truth of a data set's sequences, as far as it has any.
 
-    Frames in which the pictures contradict the truth carry none.
+    Frames and objects in which the images contradict the truth carry none.
     """
 
-    name, version = "ground_truth", "1"
+    name, version = "ground_truth", "2"
     needs: frozenset[str] = frozenset()
     options = frozenset({"max_keyframes"})
     """Depth and objects are those of at most so many frames, evenly spread."""
@@ -54,7 +56,7 @@ class GroundTruth(WeightFreeExpert):
     def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         """The truth of the clip's frames."""
         sequence = self.sequences[clip.id]
-        truth, unsound = sequence.truth, np.array(sorted(sequence.unsound), dtype=np.int64)
+        truth, unsound = sequence.sound_truth, np.array(sorted(sequence.unsound), dtype=np.int64)
         sound = np.setdiff1d(clip.frames, unsound)
         if not len(sound):
             contradicted = "; ".join(finding.what for finding in sequence.findings if finding.severe)
@@ -63,7 +65,10 @@ class GroundTruth(WeightFreeExpert):
         dense = sound[[truth.depth is None or truth.depth.has(frame) for frame in sound.tolist()]]
         found = truth.signals(clip, spread_frames(dense, clip.options.max_keyframes))
         absent = NoEstimate(reason="the data set does not state it for this clip")
-        return {name: _without(found[name], unsound) if name in found else absent for name in self.provides}
+        wrong = "; ".join(f"{finding.what}: {finding.number}" for finding in sequence.object_findings)
+        of_objects = NoEstimate(reason="the images contradict the objects", detail=wrong) if wrong else absent
+        why = {name: of_objects if name in OF_OBJECTS else absent for name in self.provides}
+        return {name: _without(found[name], unsound) if name in found else why[name] for name in self.provides}
 
 
 def truth_at(footage: Path, options: AnnotateOptions) -> tuple[tuple[TrueSequence, ...], AnnotateOptions]:
@@ -93,12 +98,18 @@ def _as_wanted(clip: Clip, options: AnnotateOptions) -> Clip:
 
 def _stated(truth: Truth) -> set[str]:
     """The signals that the truth has for some clip."""
-    has_path = truth.world_from_cam is not None and truth.camera is not None
+    has_path, gravity = truth.world_from_cam is not None and truth.camera is not None, truth.manifest.gravity
+    objects = truth.objects
     has = {
         "camera_path": has_path,
-        "gravity": has_path and truth.manifest.gravity is not None,
+        "gravity": gravity is not None and (has_path or truth.up_cam is not None),
         "depth": truth.depth is not None and truth.depth.stated.registered,
-        "objects": truth.objects is not None and bool(truth.objects.labels),
+        "objects": objects is not None and (bool(objects.labels) or objects.others_stand_still),
+        "object_orientation": has_path and objects is not None and any(one.fronts >= 0 for one in objects.fronts),
+        "parts": objects is not None and objects.parts is not None,
+        "room": truth.room is not None,
+        "matches": truth.flow is not None,
+        "effector_path": truth.effector is not None,
     }
     return {name for name, is_there in has.items() if is_there}
 

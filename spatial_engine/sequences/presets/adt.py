@@ -48,7 +48,10 @@ def _layouts(folder: Path) -> tuple[Layout, ...]:
         else None,
         gravity=Gravity(up_world=(0.0, 1.0, 0.0), sigma_deg=0.5),
         scale=Scale(kind="metric", relative_sigma=0.005, source="motion capture"),
-        notes=("the sensor stands on its side: up is to the picture's left",),
+        notes=(
+            "the sensor stands on its side: up is to the picture's left",
+            "boxes have no heading; no name is complete: one object may be called in several ways",
+        ),
     )
     return (
         Layout(manifest=manifest, overrides=lambda images: _overrides(folder, exported["frames"], manifest, images)),
@@ -86,7 +89,8 @@ def _objects(folder: Path, stamps: list[int], manifest: Manifest, images: Images
         labels=tuple(str(told.get(name, {}).get("category", "object")) for name in names),
         world_from_object=poses,
         size=np.array([np.ptp(sizes[name], axis=0) for name in names]).reshape(-1, 3),
-        sigma=0.01,
+        sigma=0.0 if has_masks else 0.01,
+        others_stand_still=has_masks,
         masks=tuple(mask if mask.is_file() else None for mask in masks) if has_masks else (),
         of_value={int(name): k for k, name in enumerate(names)},
         read=read_mask

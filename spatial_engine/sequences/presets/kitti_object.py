@@ -1,6 +1,7 @@
 """KITTI object: training/{image_2, calib, label_2, velodyne}. Every image is a scene of its own.
 
-The world is the rectified camera 0 (x right, y down, z forward); camera 2 is 6 cm beside it.
+The world is the rectified camera 0 (x right, y down, z forward); camera 2 is 6 cm beside it. A box has its length along
+x, its height along y (down), and looks along +x, turned by rotation_y about y.
 """
 
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float32, Float64
 
+from experts.objects.box_orientation import BoxFront
 from spatial_engine.errors import UsageError
 from spatial_engine.sequences.cameras import of_matrix
 from spatial_engine.sequences.known_objects import KnownObjects, box
@@ -22,6 +24,12 @@ _HIDDEN_PX = (9, 5)
 _HIDDEN = 1.1
 """... by this factor of depth."""
 _SIGMA_M = 0.1
+_ANGLE_SIGMA_RAD = 0.1
+"""Chosen: cars are labelled better, people worse."""
+_FRONT, _TWO_FRONTS = BoxFront(front="+x", up="-y"), BoxFront(front="+x", up="-y", fronts=2)
+_NO_NAME = ("DontCare", "Misc")
+_PARTLY_HIDDEN = 1
+"""Largest `occluded` of an object that counts as shown (0: whole, 1: partly, 2: largely hidden, 3: not known)."""
 _STATED = DepthImages(images="velodyne/*.bin", unit_m=1.0, relative_sigma=0.005)
 
 
@@ -39,21 +47,24 @@ def _layouts(folder: Path) -> tuple[Layout, ...]:
         upright=True,
         gravity=Gravity(up_world=(0.0, -1.0, 0.0), sigma_deg=1.5),
         scale=Scale(kind="metric", relative_sigma=0.005, source="laser scanner"),
-        notes=("up is the camera's own: the road lay within 1.6 degrees of level in three images",),
+        notes=(
+            "up is the camera's own: the road lay within 1.6 degrees of level in three images",
+            "no name is complete: what is far away, or in a DontCare region, is not listed, and vans are not cars",
+        ),
     )
     return (Layout(manifest=manifest, overrides=lambda images: _overrides(inside, images)),)
 
 
 def _overrides(inside: Path, images: Images) -> Overrides:
     calibrations = [_calibration(inside / "calib" / f"{image.stem}.txt") for image in images]
-    boxes = [_boxes(inside / "label_2" / f"{image.stem}.txt") for image in images]
+    labels = [_labels(inside / "label_2" / f"{image.stem}.txt") for image in images]
     scans = [inside / "velodyne" / f"{image.stem}.bin" for image in images]
     sizes = [(header.height_px, header.width_px) for header in map(read_header, images)]
     return Overrides(
         cameras=tuple(of_matrix(rows["P2"].reshape(3, 4)) for rows in calibrations),
         world_from_cam=np.stack([_world_from_cam(rows["P2"].reshape(3, 4)) for rows in calibrations]),
         depth=LaserDepth(scans=scans, calibrations=calibrations, sizes=sizes),
-        objects=_joined(boxes),
+        objects=_joined(labels),
     )
 
 
@@ -78,38 +89,59 @@ def _world_from_cam(projection: Float64[np.ndarray, "3 4"]) -> Float64[np.ndarra
     return pose
 
 
-_Box = tuple[str, Float64[np.ndarray, "4 4"], tuple[float, float, float]]
+@dataclass(frozen=True, kw_only=True)
+class _Label:
+    """One line of a label file."""
+
+    name: str
+    world_from_box: Float64[np.ndarray, "4 4"]
+    size: tuple[float, float, float]
+    """Length, height, width."""
+    box_px: Float64[np.ndarray, "2 2"]
+    """NaN where something hides most of it."""
 
 
-def _boxes(path: Path) -> list[_Box]:
-    """(label, world_from_box, length height width) of what is labelled with a box."""
-    found: list[_Box] = []
+def _labels(path: Path) -> list[_Label]:
+    """What is labelled with a name and a box."""
+    found: list[_Label] = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines() if path.is_file() else [], start=1):
-        label, *rest = line.split()
+        name, *rest = line.split()
         try:
             values = [float(value) for value in rest]
             height, width, length, x, y, z, yaw_rad = values[7:14]
         except ValueError as error:
             raise UsageError(f"{path}, line {number}: {error}", "a class and fourteen numbers") from error
-        if label == "DontCare":
+        if name in _NO_NAME:
             continue
         cos, sin = np.cos(yaw_rad), np.sin(yaw_rad)
         axes = np.array([[cos, 0, sin], [0, 1, 0], [-sin, 0, cos]])
-        found.append((label, box(axes, (x, y - height / 2, z)), (length, height, width)))
+        shown = 0 <= values[1] <= _PARTLY_HIDDEN
+        found.append(
+            _Label(
+                name=name,
+                world_from_box=box(axes, (x, y - height / 2, z)),
+                size=(length, height, width),
+                box_px=np.reshape(values[3:7], (2, 2)) if shown else np.full((2, 2), np.nan),
+            )
+        )
     return found
 
 
-def _joined(boxes: Sequence[list[_Box]]) -> KnownObjects:
+def _joined(labels: Sequence[list[_Label]]) -> KnownObjects:
     """Each image has its own objects: they are unknown in the others."""
-    every = [(image, *one) for image, of_image in enumerate(boxes) for one in of_image]
-    poses = np.full((len(boxes), len(every), 4, 4), np.nan)
-    for k, (image, _, pose, _) in enumerate(every):
-        poses[image, k] = pose
+    every = [(image, one) for image, of_image in enumerate(labels) for one in of_image]
+    poses = np.full((len(labels), len(every), 4, 4), np.nan)
+    box_px = np.full((len(labels), len(every), 2, 2), np.nan)
+    for k, (image, one) in enumerate(every):
+        poses[image, k], box_px[image, k] = one.world_from_box, one.box_px
     return KnownObjects(
-        labels=tuple(label for _, label, _, _ in every),
+        labels=tuple(one.name for _, one in every),
         world_from_object=poses,
-        size=np.array([size for *_, size in every], dtype=np.float64).reshape(-1, 3),
+        size=np.array([one.size for _, one in every], dtype=np.float64).reshape(-1, 3),
         sigma=_SIGMA_M,
+        angle_sigma_rad=_ANGLE_SIGMA_RAD,
+        fronts=tuple(_TWO_FRONTS if one.name == "Tram" else _FRONT for _, one in every),
+        box_px=box_px,
     )
 
 

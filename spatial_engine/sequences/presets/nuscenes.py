@@ -1,6 +1,6 @@
 """nuScenes: v1.0-*/*.json tables; a sequence is one camera of one scene ("scene-0061/CAM_FRONT").
 
-The world is the map's (z up); boxes stand at the key frames alone.
+The world is the map's (z up); boxes stand at the key frames alone. A box has its length along x, and looks along +x.
 """
 
 import json
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from experts.objects.box_orientation import UNKNOWN_FRONT, BoxFront
 from spatial_engine.errors import UsageError
 from spatial_engine.sequences.cameras import of_matrix
 from spatial_engine.sequences.known_objects import KnownObjects, box
@@ -20,6 +21,18 @@ from spatial_engine.sequences.manifest import Gravity, Manifest, Poses, Scale
 from spatial_engine.sequences.presets import Images, Layout, Overrides, Preset
 
 _SIGMA_M = 0.1
+_FRONT = BoxFront(front="+x", up="+z")
+_HEADED = ("vehicle.", "human.", "animal")
+"""Kinds of objects whose boxes have a heading; cones and barriers have none that counts."""
+_NAMES = {
+    "trafficcone": "traffic cone",
+    "construction": "construction vehicle",
+    "emergency": "emergency vehicle",
+    "pushable_pullable": "pushable object",
+}
+"""Second words of categories that are no names."""
+_LEVELS = {"1": 0.2, "2": 0.5, "3": 0.7, "4": 0.9}
+"""Visible share over all six cameras, by visibility token (0-40, 40-60, 60-80, 80-100 %)."""
 _Row = dict[str, Any]
 
 
@@ -91,7 +104,10 @@ def _layouts(folder: Path) -> Iterator[Layout]:
             poses=Poses(rotation_sigma_deg=0.5, direction_sigma_deg=1.0),
             gravity=Gravity(up_world=(0.0, 0.0, 1.0), sigma_deg=1.0),
             scale=Scale(kind="metric", relative_sigma=0.01, source="GPS/IMU"),
-            notes=("the height of the car is not measured: its positions lie in one plane",),
+            notes=(
+                "the height of the car is not measured: its positions lie in one plane",
+                "no name is complete: an object without a point of laser or radar is not listed",
+            ),
         )
         yield Layout(manifest=manifest, overrides=lambda images, rows=rows: _overrides(tables, rows, images))  # type: ignore[misc]
 
@@ -118,7 +134,7 @@ def _turn(row: _Row) -> np.ndarray:
 
 
 def _objects(tables: _Tables, rows: list[_Row]) -> KnownObjects:
-    """Sizes there are width, length, height; a box looks along its x."""
+    """Sizes there are width, length, height."""
     keys = [tables.annotations.get(row["sample_token"], []) if row.get("is_key_frame") else [] for row in rows]
     first: dict[str, _Row] = {}
     for boxes in keys:
@@ -126,12 +142,27 @@ def _objects(tables: _Tables, rows: list[_Row]) -> KnownObjects:
             first.setdefault(one["instance_token"], one)
     place = {token: k for k, token in enumerate(first)}
     poses = np.full((len(rows), len(place), 4, 4), np.nan)
+    visible = np.full((len(rows), len(place)), np.nan)
     for image, boxes in enumerate(keys):
         for one in boxes:
-            poses[image, place[one["instance_token"]]] = _pose(one)
+            at = image, place[one["instance_token"]]
+            poses[at], visible[at] = _pose(one), _LEVELS.get(str(one.get("visibility_token")), np.nan)
     size = np.array([np.array(one["size"])[[1, 0, 2]] for one in first.values()], dtype=np.float64).reshape(-1, 3)
-    labels = tuple(tables.category_of[token] for token in first)
-    return KnownObjects(labels=labels, world_from_object=poses, size=size, sigma=_SIGMA_M)
+    kinds = [tables.category_of[token] for token in first]
+    return KnownObjects(
+        labels=tuple(_name(kind) for kind in kinds),
+        world_from_object=poses,
+        size=size,
+        sigma=_SIGMA_M,
+        fronts=tuple(_FRONT if kind.startswith(_HEADED) else UNKNOWN_FRONT for kind in kinds),
+        visible=visible,
+    )
+
+
+def _name(category: str) -> str:
+    """Of "human.pedestrian.adult": pedestrian."""
+    words = category.split(".")
+    return _NAMES.get(words[1], words[1].replace("_", " ")) if len(words) > 1 else category
 
 
 NUSCENES = Preset(

@@ -174,6 +174,18 @@ def hypersim(folder: Path, scene: RenderedScene) -> Path:
         path = images / f"scene_cam_00_geometry_hdf5/frame.{frame:04d}.depth_meters.hdf5"
         path.parent.mkdir(parents=True, exist_ok=True)
         array(path, z / rays[..., 2])
+        ids = scene.ids(frame)
+        array(path.with_name(f"frame.{frame:04d}.semantic_instance.hdf5"), np.where(ids < 0, -1, ids + 1))
+        array(path.with_name(f"frame.{frame:04d}.semantic.hdf5"), np.where(ids < 0, 1, 5))  # wall, chair
+    (folder / "_detail/mesh").mkdir()
+    nothing = np.full((1, 3), np.inf)
+    poses = np.array([box.world_from_box for box in scene.boxes])
+    for name, values in {
+        "extents": np.concatenate([nothing, [box.size_m for box in scene.boxes]]) / 0.0254,
+        "positions": np.concatenate([nothing, poses[:, :3, 3]]) / 0.0254,
+        "orientations": np.concatenate([np.full((1, 3, 3), np.inf), poses[:, :3, :3]]),
+    }.items():
+        array(folder / f"_detail/mesh/metadata_semantic_instance_bounding_box_object_aligned_2d_{name}.hdf5", values)
     return folder
 
 
@@ -276,13 +288,13 @@ def kitti_object(folder: Path, scene: RenderedScene) -> Path:
         cam0_from_world = np.linalg.inv(pose)
         cam0_from_world[0, 3] -= 0.06
         lines = ["DontCare -1 -1 -10 1 1 2 2 -1 -1 -1 -1000 -1000 -1000 -10"]
-        for box in scene.boxes:
+        for k, box in enumerate(scene.boxes):
             centre = cam0_from_world @ box.world_from_box
             turn = Rotation.from_matrix(centre[:3, :3] @ Y_DOWN[:3, :3].T)
             at, size = centre[:3, 3] + [0, box.half_m[2], 0], box.size_m
             numbers = [size[2], size[1], size[0], *at, turn.as_euler("YXZ")[0]]
             name = box.name.replace(" ", "_")
-            lines.append(f"{name} 0 0 0 0 0 1 1 " + " ".join(map(str, numbers)))
+            lines.append(f"{name} 0 {rectangle(scene, frame, k)} " + " ".join(map(str, numbers)))
         write(folder / f"label_2/{frame:06d}.txt", "\n".join(lines) + "\n")
         y, x = np.mgrid[: camera.height_px, : camera.width_px]
         rays = np.stack([(x - camera.cx_px) / camera.fx_px, (y - camera.cy_px) / camera.fy_px, np.ones(x.shape)], -1)
@@ -291,6 +303,12 @@ def kitti_object(folder: Path, scene: RenderedScene) -> Path:
         (folder / "velodyne").mkdir(exist_ok=True)
         scan.tofile(folder / f"velodyne/{frame:06d}.bin")
     return folder.parent
+
+
+def rectangle(scene: RenderedScene, frame: int, box: int) -> str:
+    """`occluded`, alpha, and left, top, right, bottom of what the picture shows of a box."""
+    y, x = np.nonzero(scene.ids(frame) == box)
+    return f"0 0 {x.min()} {y.min()} {x.max()} {y.max()}" if len(x) else "3 0 0 0 1 1"
 
 
 def nuscenes(folder: Path, scene: RenderedScene) -> Path:
@@ -316,7 +334,8 @@ def nuscenes(folder: Path, scene: RenderedScene) -> Path:
         )  # fmt: skip
         for k, box in enumerate(scene.boxes if is_key else ()):
             size = [box.size_m[1], box.size_m[0], box.size_m[2]]
-            row = {"sample_token": f"m{frame}", "instance_token": f"i{k}", "size": size}
+            level = "4" if (scene.ids(frame) == k).any() else "1"
+            row = {"sample_token": f"m{frame}", "instance_token": f"i{k}", "size": size, "visibility_token": level}
             tables["sample_annotation"].append(row | placed(box.world_from_box))
     for name, rows in tables.items():
         write(folder / f"v1.0-mini/{name}.json", json.dumps(rows))

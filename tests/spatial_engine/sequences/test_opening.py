@@ -114,7 +114,7 @@ BAD: dict[str, tuple[dict[str, Any] | str, str]] = {
     "other number of poses": ({**manifest(), "images": "images/000?.png"}, "14 poses for 10 images"),
     "no depth": (changed(depth={"images": "z/*.png"}), "no file matches 'z/"),
     "two clocks": ({**manifest(), "times": {"fps": 10, "from_names": "seconds"}}, "state one of"),
-    "no objects": ({**manifest(), "objects": {"file": "things.json"}}, "no list of objects"),
+    "no objects": ({**manifest(), "objects": {"file": "things.json"}}, "things.json cannot be read as JSON"),
     "a bent lens": (changed(camera={"k2": 4.0, "k3": -9.0}), "no single radial term"),
 }
 
