@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         RequestOptions,
         RunOptions,
         Server,
+        ViewOptions,
     )
     from spatial_engine.pipeline import annotate, generate, plan, run
     from spatial_engine.report import report
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from spatial_engine.trust.audit_dataset import audit_labels
     from spatial_engine.trust.audit_leaks import audit_leaks
     from spatial_engine.trust.calibrating import calibrate
+    from spatial_engine.view import view
 
 __version__ = "0.1.0"
 
@@ -55,6 +57,7 @@ _HOMES = {
     "Server": "options",
     "SpatialEngineError": "errors",
     "Store": "store.store",
+    "ViewOptions": "options",
     "adjudicate": "adjudication",
     "annotate": "pipeline",
     "audit_labels": "trust.audit_dataset",
@@ -70,6 +73,7 @@ _HOMES = {
     "run": "pipeline",
     "score": "evaluation.score",
     "split": "dataset.split",
+    "view": "view",
 }
 
 __all__ = [
@@ -87,6 +91,7 @@ __all__ = [
     "Server",
     "SpatialEngineError",
     "Store",
+    "ViewOptions",
     "adjudicate",
     "annotate",
     "audit_labels",
@@ -102,6 +107,7 @@ __all__ = [
     "run",
     "score",
     "split",
+    "view",
 ]
 
 
@@ -116,7 +122,7 @@ def __dir__() -> list[str]:
 
 
 class _Api(ModuleType):
-    """Importing the folders `export` and `report` must not hide the functions of the same names."""
+    """Importing the folders `export`, `report` and `view` must not hide the functions of the same names."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (name in _HOMES and isinstance(value, ModuleType)):

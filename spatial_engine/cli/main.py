@@ -15,6 +15,7 @@ from spatial_engine.cli import evaluation as cli_evaluation
 from spatial_engine.cli import leaks as cli_leaks
 from spatial_engine.cli import options as o
 from spatial_engine.cli import trust as cli_trust
+from spatial_engine.cli import view as cli_view
 from spatial_engine.cli.options import fed
 from spatial_engine.cli.weights import weights_app
 from spatial_engine.options import AnnotateOptions, GenerateOptions, RunOptions
@@ -170,6 +171,7 @@ cli_trust.register(app)
 cli_calibrate.register(app)
 cli_adjudicate.register(app)
 cli_leaks.register(app)
+cli_view.register(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

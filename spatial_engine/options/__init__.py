@@ -12,7 +12,8 @@
     └── GenerateOptions           what is asked
         └── WorkerOptions
 
-`evaluate` and `score` take RequestOptions, Server, JudgeOptions and Prices; `adjudicate` takes AdjudicateOptions.
+`evaluate` and `score` take RequestOptions, Server, JudgeOptions and Prices; `adjudicate` takes AdjudicateOptions;
+`view` takes ViewOptions.
 
 Imports nothing heavy: the help of the command line is made from it.
 """
@@ -24,6 +25,7 @@ from spatial_engine.options.evaluation import JudgeOptions, Prices, RequestOptio
 from spatial_engine.options.models import ExpertOptions, FetchOptions, ModelOptions, WeightsFolder
 from spatial_engine.options.opening import MIN_SIDE_PX, OpenOptions
 from spatial_engine.options.truth import TruthOptions
+from spatial_engine.options.viewing import ViewOptions
 
 __all__ = [
     "MIN_SIDE_PX",
@@ -41,6 +43,7 @@ __all__ = [
     "Server",
     "StrPath",
     "TruthOptions",
+    "ViewOptions",
     "WeightsFolder",
     "WorkerOptions",
     "chosen",

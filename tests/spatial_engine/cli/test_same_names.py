@@ -35,6 +35,7 @@ PYTHON: dict[str, list[Callable[..., Any]]] = {
     "adjudicate": [se.adjudicate, AdjudicateOptions],
     "leaks": [se.audit_leaks],
     "split": [se.split],
+    "view": [se.view, se.ViewOptions],
     "weights list": [WeightsFolder],
     "weights fetch": [weights.fetch, FetchOptions],
     "weights verify": [weights.verify, WeightsFolder],

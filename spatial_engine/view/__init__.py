@@ -1,0 +1,5 @@
+"""The signals of a clip in 3-D, as a recording for the Rerun viewer (https://rerun.io)."""
+
+from spatial_engine.view.viewing import view
+
+__all__ = ["view"]
