@@ -23,8 +23,15 @@ from spatial_engine.rendering.furniture import (
     room,
     table,
 )
+from spatial_engine.rendering.random_materials import (
+    random_colour,
+    random_floor,
+    random_seed,
+    random_wall,
+    random_wood,
+)
 from spatial_engine.rendering.scene import Effects, RenderedScene, camera
-from spatial_engine.rendering.textures import Colour, Material
+from spatial_engine.rendering.textures import Material
 
 _HANGING_M = 1.3
 """Height of the lower edge of pictures."""
@@ -59,7 +66,7 @@ def random_room(
     world_from_cam = (path or _short_walk)(frames, start)
     return RenderedScene(
         intrinsics=camera(width_px, height_px, vfov_deg=vfov_deg or rng.uniform(38, 60)),
-        room=room(size, _floor(rng), tuple(_wall(rng) for _ in range(4)), CEILING),
+        room=room(size, random_floor(rng), tuple(random_wall(rng) for _ in range(4)), CEILING),
         boxes=tuple(b for b in boxes if not _reached(b, world_from_cam)),
         moving_boxes=(_moving_box(rng, size, start, frames),) if moving_object else (),
         world_from_cam=world_from_cam,
@@ -78,35 +85,6 @@ def _reached(box: Box, world_from_cam: Poses) -> bool:
     """Whether the camera comes within 0.3 m."""
     in_box = np.linalg.inv(box.world_from_box) @ world_from_cam[:, :, 3:]
     return bool(np.any(np.all(np.abs(in_box[:, :3, 0]) < box.half_m + 0.3, axis=1)))
-
-
-def _colour(rng: np.random.Generator, low: float = 60, high: float = 215, tint: float = 30) -> Colour:
-    """Not too bright a hue."""
-    grey, tints = rng.uniform(low, high), rng.uniform(-tint, tint, 3)
-    r, g, b = np.clip(grey + tints, 20, 245)
-    return float(r), float(g), float(b)
-
-
-def _seed(rng: np.random.Generator) -> int:
-    return int(rng.integers(1 << 20))
-
-
-def _wall(rng: np.random.Generator) -> Material:
-    kind = str(rng.choice(["wallpaper", "wallpaper", "plaster", "tiles"]))
-    contrast = {"plaster": 2.0, "wallpaper": 1.3}.get(kind, 1.0)
-    colour = _colour(rng, 160, 215, tint=14)
-    return Material(kind=kind, colour=colour, accent=_colour(rng), seed=_seed(rng), contrast=contrast)
-
-
-def _floor(rng: np.random.Generator) -> Material:
-    kind = str(rng.choice(["planks", "tiles"]))
-    colour, joints = _wood(rng).colour, _colour(rng, 60, 110)
-    return Material(kind=kind, colour=colour, accent=joints, seed=_seed(rng), contrast=1.5)
-
-
-def _wood(rng: np.random.Generator) -> Material:
-    shade = rng.uniform(90, 200)
-    return Material(kind="wood", colour=(shade, shade * 0.75, shade * 0.52), seed=_seed(rng), contrast=1.3)
 
 
 def _along_wall(
@@ -151,7 +129,7 @@ class Part(NamedTuple):
 
 def _piece(rng: np.random.Generator, ceiling_m: float) -> list[Part]:
     """A piece of furniture to put at a wall, perhaps with objects on it."""
-    wood, seed = _wood(rng), _seed(rng)
+    wood, seed = random_wood(rng), random_seed(rng)
     match str(rng.choice(["shelf", "sideboard", "cupboard", "sofa", "window", "door"])):
         case "shelf":
             books = Material(kind=BOOKS.kind, colour=wood.colour, seed=seed)
@@ -159,37 +137,43 @@ def _piece(rng: np.random.Generator, ceiling_m: float) -> list[Part]:
         case "sideboard":
             front = Material(kind=DRAWERS.kind, colour=wood.colour, accent=(215, 200, 160), seed=seed)
             width, height = rng.uniform(1.0, 1.6), rng.uniform(0.6, 0.95)
-            radio = crate(seed, _colour(rng), _colour(rng))
+            radio = crate(seed, random_colour(rng), random_colour(rng))
             on_it = Part("radio", (rng.uniform(0.25, 0.5), 0.22, rng.uniform(0.2, 0.35)), height, radio)
             return [Part("sideboard", (width, 0.44, height), 0, wood, front), on_it, _picture(rng, width)]
         case "cupboard":
             doors = Material(kind=DOOR.kind, colour=wood.colour, accent=(60, 60, 60), seed=seed)
             return [Part("cupboard", (rng.uniform(0.7, 1.2), 0.55, rng.uniform(1.5, 2.1)), 0, wood, doors)]
         case "sofa":
-            stuff, width = cloth(_colour(rng), _colour(rng), seed), rng.uniform(1.2, 1.8)
+            stuff, width = cloth(random_colour(rng), random_colour(rng), seed), rng.uniform(1.2, 1.8)
             sofa = Piece(name="sofa")
             seat = Part("seat", (width, 0.8, 0.42), 0, stuff, of=sofa)
             return [seat, Part("back", (width, 0.2, 0.85), 0, stuff, of=sofa), _picture(rng, width)]
         case "window":
             return [Part("window", (rng.uniform(0.9, 1.5), 0.05, 1.2), 0.9, wood, replace(WINDOW, seed=seed))]
         case _:
-            return [Part("door", (0.9, 0.06, 2.05), 0, wood, Material(kind="door", colour=_colour(rng), seed=seed))]
+            return [
+                Part("door", (0.9, 0.06, 2.05), 0, wood, Material(kind="door", colour=random_colour(rng), seed=seed))
+            ]
 
 
 def _picture(rng: np.random.Generator, width: float) -> Part:
     extent = (width * rng.uniform(0.4, 0.8), 0.04, rng.uniform(0.45, 0.75))
-    view = painting(_seed(rng), _colour(rng, 140, 210), _colour(rng, 60, 120))
-    return Part("picture", extent, _HANGING_M, _wood(rng), view)
+    view = painting(random_seed(rng), random_colour(rng, 140, 210), random_colour(rng, 60, 120))
+    return Part("picture", extent, _HANGING_M, random_wood(rng), view)
 
 
 def _middle(rng: np.random.Generator, size: tuple[float, float, float]) -> list[Box]:
     """A rug, a table with something on it, loose boxes, a plant."""
     x, y = size[0] * rng.uniform(0.4, 0.6), rng.uniform(2.4, 2.9)
-    rug = Material(kind="rug", colour=_colour(rng, 60, 140), accent=_colour(rng, 150, 220), seed=_seed(rng))
-    height, parcel = rng.uniform(0.4, 0.75), crate(_seed(rng), _colour(rng), _colour(rng))
+    rug = Material(
+        kind="rug", colour=random_colour(rng, 60, 140), accent=random_colour(rng, 150, 220), seed=random_seed(rng)
+    )
+    height, parcel = rng.uniform(0.4, 0.75), crate(random_seed(rng), random_colour(rng), random_colour(rng))
     boxes = [
-        standing("rug", (rng.uniform(1.4, 2.4), rng.uniform(1.0, 1.6), 0.012), (x, y, 0), side=_wood(rng), top=rug),
-        *table("table", (rng.uniform(0.7, 1.2), rng.uniform(0.5, 0.8), height), (x, y), _wood(rng)),
+        standing(
+            "rug", (rng.uniform(1.4, 2.4), rng.uniform(1.0, 1.6), 0.012), (x, y, 0), side=random_wood(rng), top=rug
+        ),
+        *table("table", (rng.uniform(0.7, 1.2), rng.uniform(0.5, 0.8), height), (x, y), random_wood(rng)),
         standing("parcel", (0.3, 0.22, 0.18), (x, y, height), side=parcel, yaw_deg=rng.uniform(0, 90)),
     ]
     for side in (-1, 1):
@@ -198,7 +182,7 @@ def _middle(rng: np.random.Generator, size: tuple[float, float, float]) -> list[
             boxes += plant(foot, rng.uniform(0.8, 1.3))
         else:
             edge = rng.uniform(0.3, 0.5, 3).tolist()
-            box = crate(_seed(rng), _colour(rng), _colour(rng))
+            box = crate(random_seed(rng), random_colour(rng), random_colour(rng))
             boxes.append(standing("box", edge, (*foot, 0), side=box, yaw_deg=rng.uniform(0, 90)))
     return boxes
 
@@ -213,5 +197,5 @@ def _moving_box(rng: np.random.Generator, size: tuple[float, float, float], star
     t = np.linspace(0, 1, frames)[:, None]
     along = np.c_[feet[0] * (1 - t) + feet[1] * t, np.full(frames, 0.012)]
     edges = (rng.uniform(0.4, 0.55), rng.uniform(0.4, 0.55), start.at_m[2] - rng.uniform(0.2, 0.4))
-    box = standing("crate", edges, (0, 0, 0), side=crate(_seed(rng), _colour(rng), _colour(rng)))
+    box = standing("crate", edges, (0, 0, 0), side=crate(random_seed(rng), random_colour(rng), random_colour(rng)))
     return sliding(box, along, rng.uniform(-40, 40) + np.linspace(0, rng.uniform(-60, 60), frames))
