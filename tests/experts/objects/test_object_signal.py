@@ -13,7 +13,7 @@ from experts.provenance import Provenance
 from experts.signals import Objects, Signal, SparsePoints
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.rooms import random_room
-from tests.experts.rendered_objects import as_detected, noisy, object_ids, objects_in
+from tests.experts.rendered_objects import as_detected, noisy
 
 SOURCE = Provenance(expert="test", version="1")
 SETTINGS, LIMITS = ObjectSettings(), ConfirmationSettings()
@@ -29,10 +29,10 @@ class Room:
         depth: Any = self.signals["depth"]
         self.signals["depth"] = noisy(depth, np.random.default_rng(seed), 0.01, 0.005)
         self.signals.pop("objects")
-        self.objects = objects_in(self.scene)
-        self.names = sorted({one.label for one in self.objects})
-        label = [self.names.index(one.label) for one in self.objects]
-        self.true_ids = [object_ids(self.scene, int(f), self.objects) for f in self.clip.frames]
+        self.objects = self.scene.objects
+        self.names = sorted({one.name for one in self.objects})
+        label = [self.names.index(one.name) for one in self.objects]
+        self.true_ids = [self.scene.object_ids(int(f)) for f in self.clip.frames]
         self.found: dict[int, SegmentedFrame] = {}
         for frame, ids in zip(self.clip.frames.tolist(), self.true_ids, strict=True):
             one, _ = as_detected(ids, label, score, min_px=60)
@@ -53,7 +53,7 @@ class Room:
         ]
         pixels = np.concatenate(shown)
         pixels = pixels[(pixels >= 0)]
-        same = [i for i in pixels.tolist() if self.objects[i].label == found.labels[k]]
+        same = [i for i in pixels.tolist() if self.objects[i].name == found.labels[k]]
         return int(np.bincount(same).argmax())
 
 
@@ -101,7 +101,7 @@ def place_errors(room: Room, found: Objects) -> np.ndarray:
     assert found.centre_sigma is not None
     errors = []
     for k, label in enumerate(found.labels):
-        true = room.objects[room.true_of(found, k)].world_from_object[:3, 3]
+        true = room.scene.world_from_objects(0)[room.true_of(found, k), :3, 3]
         if label != "plant":
             errors.append(np.abs(found.world_from_object[0, k, :3, 3] - true).max() / found.centre_sigma[k])
     return np.array(errors)
@@ -162,7 +162,7 @@ def test_a_mask_that_its_box_does_not_cover_is_not_confirmed() -> None:
     """The mask of a cupboard that also takes a patch of the wall far beside it."""
     room = Room(0)
     k = int(np.bincount(room.true_ids[0][room.true_ids[0] >= 0]).argmax())
-    label = room.names.index(room.objects[k].label)
+    label = room.names.index(room.objects[k].name)
     for frame, one in room.found.items():
         (row,) = np.flatnonzero(one.detections.label == label)[:1]
         ids = one.ids.copy()
@@ -171,7 +171,7 @@ def test_a_mask_that_its_box_does_not_cover_is_not_confirmed() -> None:
         room.found[frame] = replace(one, ids=ids)
     found = room.made("camera_path", "gravity", "depth")
     assert found.outlier_probability is not None
-    mine = found.labels.index(room.objects[k].label)
+    mine = found.labels.index(room.objects[k].name)
     assert found.outlier_probability[mine] >= LIMITS.floor + LIMITS.missing
 
 
