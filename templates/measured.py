@@ -38,6 +38,22 @@ class Measured(Columns):
         unnamed = np.full(count, "")
         return cls(why=np.full(count, reason), value=nan, sigma=nan, label=unnamed, margin=np.full(count, np.nan))
 
+    @classmethod
+    def either(cls, which: Bool[np.ndarray, "n"], one: "Measured", other: "Measured") -> "Measured":
+        """The rows of `one` where `which` is true, else those of `other`; both have one component and a label."""
+        names = {*one.evidence, *other.evidence}
+        nan = np.full(len(which), np.nan)
+        assert one.label is not None and other.label is not None and one.margin is not None and other.margin is not None
+        return cls(
+            why=np.where(which, one.why, other.why),
+            value=np.where(which[:, None], one.value, other.value),
+            sigma=np.where(which[:, None], one.sigma, other.sigma),
+            label=np.where(which, one.label, other.label),
+            margin=np.where(which, one.margin, other.margin),
+            outlier_probability=np.where(which, one.outliers, other.outliers),
+            evidence={n: np.where(which, one.evidence.get(n, nan), other.evidence.get(n, nan)) for n in sorted(names)},
+        )
+
     def take(self, rows: np.ndarray | slice) -> "Measured":
         """The rows at the given indices, or where a mask is true."""
         return replace(super().take(rows), evidence={name: column[rows] for name, column in self.evidence.items()})

@@ -21,14 +21,25 @@ _MIN_MOVED_SHARE = 0.02
 _MAX_STATIC_SHARE = 1e-3
 """It is static if it travels at most this share."""
 
+_AT_BORDER = "at the border of an object"
+_NOT_LISTED = "objects are not known in all photos"
+
 
 def point_motion(
     scene: Scene, frame: Frame, xy_px: Pixel, frames: Int64[np.ndarray, "n k"], inside_px: float = INSIDE_PX
 ) -> Measured:
-    """Label "yes" or "no" for a pixel of `frame` over `frames` (-1 ends a row). Measures the residual in px at 640 px
-    width."""
-    if scene.exact_objects is not None:
-        return _by_pose(scene, frame, xy_px, frames)
+    """Label "yes" or "no" for a pixel of `frame` over `frames` (-1 ends a row): by the poses of objects where a data
+    set has them, else by tracks. Measures the residual in px at 640 px width, or the moved share of the range."""
+    by_tracks = _by_tracks(scene, frame, xy_px, frames, inside_px)
+    if scene.exact_objects is None:
+        return by_tracks
+    by_pose = _by_pose(scene, frame, xy_px, frames)
+    return Measured.either(by_pose.why == _NOT_LISTED, by_tracks, by_pose)
+
+
+def _by_tracks(
+    scene: Scene, frame: Frame, xy_px: Pixel, frames: Int64[np.ndarray, "n k"], inside_px: float
+) -> Measured:
     if scene.tracks is None or not len(scene.tracks.motion):
         return Measured.none(len(frame), "point is not tracked")
     tracks, found = scene.tracks, tracks_at(scene, frame, xy_px)
@@ -94,7 +105,8 @@ def tracks_at(scene: Scene, frames: Frame, xy_px: Pixel) -> Int64[np.ndarray, "n
 
 
 def _by_pose(scene: Scene, frame: Frame, xy_px: Pixel, frames: Int64[np.ndarray, "n k"]) -> Measured:
-    """By the poses of objects, which only a data set with ground truth has."""
+    """By the poses of objects, which only a data set with ground truth has. What belongs to none is static only where
+    all are listed."""
     objects = scene.exact_objects
     assert objects is not None
     shown = np.concatenate([frame[:, None], np.where(frames < 0, frame[:, None], frames)], axis=1)
@@ -105,9 +117,11 @@ def _by_pose(scene: Scene, frame: Frame, xy_px: Pixel, frames: Int64[np.ndarray,
     moved = np.maximum(np.linalg.norm(poses[..., :3, 3] - poses[:, :1, :3, 3], axis=2).max(axis=1), turned)
     with np.errstate(invalid="ignore"):
         share = np.where(k >= 0, moved, 0.0) / scene.surface(frame, xy_px).range
+    without_mask = ~(objects.ids >= 0).any(axis=(1, 2))
+    unlisted = (rows < 0).any(axis=1) | without_mask[rows[:, 0]] | ((k < 0) & ("*" not in objects.complete))
     cases = {
-        "objects are not known in all photos": (rows < 0).any(axis=1),
-        "at the border of an object": ~alone,
+        _AT_BORDER: ~alone,
+        _NOT_LISTED: unlisted,
         "the object moves too little to decide": ~((share <= _MAX_STATIC_SHARE) | (share >= _MIN_MOVED_SHARE)),
     }
     return Measured(

@@ -77,7 +77,7 @@ def test_little_parallax_does_not_decide_no() -> None:
     assert found.why[0] == "" and found.margin is not None and found.margin[0] < 2.33
 
 
-def scene_with_objects(shift: float) -> Scene:
+def scene_with_objects(shift: float, complete: tuple[str, ...] = ("*",)) -> Scene:
     """One object in the middle of the picture that goes `shift` path units to the right."""
     signals = worlds.signals(with_gravity=False)
     ids = np.full((3, 48, 64), -1, dtype=np.int32)
@@ -90,6 +90,7 @@ def scene_with_objects(shift: float) -> Scene:
         ids=ids,
         world_from_object=poses,
         provenance=Provenance(expert="made up", version="1"),
+        complete=complete,
     )
     return worlds.scene({**signals, "objects": objects, "depth": worlds.slope(np.array(FRAMES))})
 
@@ -98,7 +99,17 @@ def test_poses_decide_except_at_the_outline() -> None:
     border, inside, beside = (np.array([[x, 250.0]]) for x in (249.0, 320.0, 100.0))  # 10 px a cell: from x = 250 on
     made = scene_with_objects(1.0)
     assert motion(made, border).why.tolist() == ["at the border of an object"]
-    assert motion(made, border, [8], 8).why.tolist() == ["objects are not known in all photos"]
     found = motion(made, np.concatenate([inside, beside]))
     assert found.label is not None and found.why.tolist() == ["", ""] and found.label.tolist() == ["yes", "no"]
     assert motion(scene_with_objects(0.01), inside).why.tolist() == ["the object moves too little to decide"]
+
+
+def test_tracks_decide_where_objects_are_not_listed() -> None:
+    """A car that a data set does not list moves too."""
+    beside, inside = np.array([[100.0, 250.0]]), np.array([[320.0, 250.0]])
+    partly = scene_with_objects(1.0, complete=("box",))
+    assert motion(partly, beside).why.tolist() == ["point is not tracked"]
+    assert motion(partly, inside).label.tolist() == ["yes"]
+    assert motion(scene_with_objects(1.0), beside, [8], 8).why.tolist() == ["point is not tracked"], "no masks there"
+    with_tracks = replace(partly, signals={**partly.signals, "tracks": scene().signals["tracks"]})
+    assert motion(with_tracks, STATIC[:1]).why.tolist() == [""]
