@@ -150,6 +150,8 @@ class PointTracks:
     provenance: Provenance
     xyz_world: Float32[np.ndarray, "t n 3"] | None = None
     """Position of each track in each frame, in path units; NaN where unknown. None: the tracks are 2-D only."""
+    xyz_sigma: Float32[np.ndarray, "t n"] | None = None
+    """σ of `xyz_world` along its least certain axis, without that of the scale."""
 
 
 @dataclass(frozen=True, kw_only=True)

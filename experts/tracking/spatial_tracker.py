@@ -93,7 +93,7 @@ class SpatialTrackerExpert(ModelExpert):
     """Expert "spatial_tracker": tracks in the world from SpatialTracker V2, given our depth and camera poses."""
 
     name: ClassVar[str] = "spatial_tracker"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     provides: ClassVar[frozenset[str]] = frozenset({"tracks"})
     needs: ClassVar[frozenset[str]] = frozenset({"depth", "camera_path"})
     may_use: ClassVar[frozenset[str]] = frozenset({"valid_area"})
@@ -230,6 +230,7 @@ class SpatialTrackerExpert(ModelExpert):
             ),
             motion=np.where(moving, 1, np.where(static, 0, -1)).astype(np.int32),
             xyz_world=world.xyz_world.astype(np.float32),
+            xyz_sigma=world.largest_sigma.astype(np.float32),
             provenance=self.provenance(),
         )
 

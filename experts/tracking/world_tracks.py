@@ -80,6 +80,13 @@ class WorldTracks:
     """Of `xyz_world`: depth along the ray, `sigma_px` across it, position and rotation of the camera. Without the
     scale."""
 
+    @property
+    def largest_sigma(self) -> Float64[np.ndarray, "t n"]:
+        """σ of `xyz_world` along its least certain axis; NaN where a track is not followed."""
+        known = np.isfinite(self.covariance).all(axis=(2, 3))
+        variance = np.linalg.eigvalsh(np.where(known[..., None, None], self.covariance, np.eye(3)))[..., -1]
+        return np.where(known, np.sqrt(variance), np.nan)
+
     def hidden(self, sigmas: float, floor: float) -> Bool[np.ndarray, "t n"]:
         """A nearer surface is seen at the track's pixel, by more than `sigmas` and by more than `floor` (relative)."""
         with np.errstate(invalid="ignore"):

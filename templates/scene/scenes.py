@@ -1,6 +1,6 @@
 """The scenes of a clip: which of its experts' signals count, with what σ, and the scene of a second reconstruction."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -174,21 +174,28 @@ def _second_opinion(main: Known, signals: Signals, check: CameraPath) -> Known:
     if isinstance(path, CameraPath) and path.scale.kind == "metric" and check.scale.kind == "relative":
         factor = scale_between(path, check)
         own = dict(_rescaled(own, path.scale, factor)) if np.isfinite(factor) else own
-    objects, second = main.get("objects"), own.get("camera_path")
-    if isinstance(objects, Objects) and isinstance(path, CameraPath) and isinstance(second, CameraPath):
-        own.setdefault("objects", _carried(objects, path, second))
+    second = own.get("camera_path")
+    if isinstance(path, CameraPath) and isinstance(second, CameraPath):
+        moved = {name: _carried(main[name], path, second) for name in ("objects", "tracks") if name in main}
+        own = {**moved, **own}
     return {**shared, **own}
 
 
-def _carried(objects: Objects, path: CameraPath, second: CameraPath) -> Objects:
-    """The objects in the world and unit of the second path: each where the camera of its photo has it."""
+def _carried(signal: Signal | NoEstimate, path: CameraPath, second: CameraPath) -> Signal | NoEstimate:
+    """Objects and tracks in the world and unit of the second path: all is where the camera of each frame has it."""
+    if not isinstance(signal, (Objects, PointTracks)):
+        return signal
     factor = scale_between(path, second)
     factor = 1 / factor if np.isfinite(factor) else 1.0
-    world_from_cam, second_from_cam = (_poses(each, objects.frames)[:, None] for each in (path, second))
-    cam_from_object = np.linalg.inv(world_from_cam) @ objects.world_from_object
-    scaled = _times(replace(objects, world_from_object=cam_from_object), factor, second.scale)
-    assert isinstance(scaled, Objects)
-    return replace(scaled, world_from_object=second_from_cam @ scaled.world_from_object)
+    cam_from_world = np.linalg.inv(_poses(path, signal.frames))
+    second_from_world = _poses(second, signal.frames) @ _moved(cam_from_world, factor)
+    match _times(signal, factor, second.scale):
+        case Objects() as scaled:
+            return replace(scaled, world_from_object=second_from_world[:, None] @ scaled.world_from_object)
+        case PointTracks(xyz_world=np.ndarray() as xyz) as scaled:
+            moved = np.einsum("nij,tnj->tni", second_from_world[:, :3, :3], xyz) + second_from_world[:, :3, 3]
+            return replace(scaled, xyz_world=moved.astype(np.float32))
+    return signal
 
 
 def _poses(path: CameraPath, frames: Int64[np.ndarray, "n"]) -> Float64[np.ndarray, "n 4 4"]:
@@ -224,16 +231,24 @@ def _times(signal: Signal | NoEstimate, factor: float, scale: Scale) -> Signal |
             return replace(signal, xyz_world=signal.xyz_world * factor)
         case Depth():
             return replace(signal, z=signal.z * np.float32(factor), scale=scale)
-        case PointTracks() if signal.xyz_world is not None:
-            return replace(signal, xyz_world=signal.xyz_world * np.float32(factor))
+        case PointTracks():
+            known = _lengths(signal, ("xyz_world", "xyz_sigma"), factor)
+            return replace(signal, **known)
         case Objects():
-            lengths = {name: getattr(signal, name) for name in ("size", "centre_sigma", "size_sigma")}
-            known: dict[str, Any] = {name: each * factor for name, each in lengths.items() if each is not None}
+            known = _lengths(signal, ("size", "centre_sigma", "size_sigma"), factor)
             return replace(signal, world_from_object=_moved(signal.world_from_object, factor), **known)
         case Room():
-            known = {name: getattr(signal, name) * factor for name in _ROOM_LENGTHS}
+            known = _lengths(signal, _ROOM_LENGTHS, factor)
             return replace(signal, world_from_floor=_moved(signal.world_from_floor, factor), **known)
     return signal
+
+
+def _lengths(signal: Signal, names: Sequence[str], factor: float) -> dict[str, Any]:
+    """The named fields that the signal has, times the factor."""
+    held = {name: getattr(signal, name) for name in names}
+    return {
+        name: each * np.asarray(factor, dtype=np.asarray(each).dtype) for name, each in held.items() if each is not None
+    }
 
 
 _ROOM_LENGTHS = (

@@ -140,6 +140,8 @@ def test_exact_predictions_give_exact_tracks_in_our_world_and_unit() -> None:
     assert np.isfinite(error).sum() > 2000
     assert np.nanmedian(error) < 0.005 and np.nanquantile(error, 0.95) < 0.05
     assert np.isnan(out.xyz_world[np.isnan(out.xy_px[..., 0])]).all()
+    assert out.xyz_sigma is not None
+    assert np.array_equal(np.isnan(out.xyz_sigma), np.isnan(out.xyz_world[..., 0]))
 
 
 def test_moving_and_static_points_are_distinguished() -> None:

@@ -14,6 +14,7 @@ from experts.signals import (
     Gravity,
     Matches,
     NoEstimate,
+    PointTracks,
     Scale,
     Signal,
     SparsePoints,
@@ -165,6 +166,32 @@ def test_the_second_opinion_has_its_own_world_and_shares_the_other_signals() -> 
     assert first.second is second and second.second is None
     assert second.depth is None and second.points is not None and second.matches is first.matches
     assert second.path is not None and second.path.provenance == OTHER
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.5])
+def test_objects_and_tracks_survive_on_the_second_reconstruction(unit: float) -> None:
+    """Each has its place relative to every camera, in the world and unit of the second path."""
+    signals, rng = worlds.signals(), np.random.default_rng(1)
+    tracks = signals["tracks"]
+    assert isinstance(tracks, PointTracks)
+    places = rng.normal(size=(*tracks.visible.shape, 3)).astype(np.float32)
+    tracks = replace(tracks, xyz_world=places, xyz_sigma=np.full(tracks.visible.shape, 0.02, dtype=np.float32))
+    first, second = scenes_of(CLIP, {**with_check(unit), "objects": signals["objects"], "tracks": tracks})
+    assert first.objects is not None and second.objects is not None and second.objects.size is not None
+    assert first.tracks is not None and second.tracks is not None and second.tracks.xyz_sigma is not None
+    cam_from = [np.linalg.inv(scene.world_from_cam(worlds.FRAMES)) for scene in (first, second)]
+    in_cam = [
+        (pose[:, None] @ scene.objects.world_from_object)[..., :3, 3]  # type: ignore[union-attr]
+        for pose, scene in zip(cam_from, (first, second), strict=True)
+    ]
+    np.testing.assert_allclose(in_cam[1], unit * in_cam[0], atol=1e-9)
+    np.testing.assert_allclose(second.objects.size, unit * signals["objects"].size)  # type: ignore[union-attr]
+    points = [
+        np.einsum("nij,tnj->tni", pose[:, :3, :3], scene.tracks.xyz_world) + pose[:, :3, 3]  # type: ignore[union-attr]
+        for pose, scene in zip(cam_from, (first, second), strict=True)
+    ]
+    np.testing.assert_allclose(points[1], unit * points[0], atol=1e-5)
+    np.testing.assert_allclose(second.tracks.xyz_sigma, 0.02 * unit, rtol=1e-5)
 
 
 def test_two_reconstructions_of_one_expert_are_not_independent() -> None:
