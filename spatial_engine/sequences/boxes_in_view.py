@@ -1,4 +1,4 @@
-"""Which objects without masks an image shows: by the stated share, or by the depth along rays through their boxes."""
+"""What an image shows of objects without masks: by the stated share, or by the depth along rays through their boxes."""
 
 import numpy as np
 from jaxtyping import Bool, Float64
@@ -7,50 +7,60 @@ from experts.signals import CameraPath, Depth, Objects
 
 _GRID = 24
 """Rays per side through the rectangle of a projected box."""
-_LEAST_VISIBLE = 0.5
-"""Least share of an object that must be visible."""
-_MOST_HIDDEN = 0.3
-"""Largest share of the rays through a box that may end before it, ..."""
+_MOSTLY = 0.6
+"""From this visible share on, the rectangle of the whole box counts as visible."""
+_MOST_MISSED = 0.3
+"""Largest share of the rays through a box that may end before it, for an object that counts as visible, ..."""
 _LEAST_MET = 0.2
-"""... least share that must end in it (a chair lets many pass), ..."""
+"""... and least share that must end in it (a chair lets many pass)."""
+_LEAST_HIDDEN = 0.98
+"""Share of the rays from which an object counts as hidden."""
 _LEAST_RAYS = 12
-"""... and least number of rays with depth."""
 _SIGMAS = 3.0
+_CORNERS = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, 8).T
 
 
 def shown_boxes(
     objects: Objects, path: CameraPath | None, depth: Depth | None, visible: Float64[np.ndarray, "n k"] | None
-) -> Float64[np.ndarray, "n k 2 2"]:
-    """Rectangles of the projected boxes of the objects that each frame shows; NaN for those that something hides, and
-    where neither `visible`, the stated share, nor depth tells."""
+) -> tuple[Float64[np.ndarray, "n k 2 2"], Bool[np.ndarray, "n k"]]:
+    """Rectangles of what each frame shows of the objects, NaN for nothing; and for which of them that is not known.
+
+    `visible` is the stated share. Of an object that is visible by less than 60 %, the rectangle has that share of the
+    area. Where no share is stated, depth along the rays through a box tells.
+    """
     found = np.full((*objects.world_from_object.shape[:2], 2, 2), np.nan)
+    unclear = np.ones(found.shape[:2], dtype=bool)
     if path is None or objects.size is None:
-        return found
-    corners = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, 8).T
+        return found, unclear
+    last = np.array([path.intrinsics.width_px, path.intrinsics.height_px]) - 1.0
     for row, frame in enumerate(objects.frames.tolist()):
         cam_from_world = np.linalg.inv(path.world_from_cam[int(np.searchsorted(path.frames, frame))])
         for k in range(len(objects.labels)):
             cam_from_box = cam_from_world @ objects.world_from_object[row, k]
-            ahead = corners * objects.size[k] @ cam_from_box[:3, :3].T + cam_from_box[:3, 3]
-            xy = path.intrinsics.project(ahead)
-            if not np.isfinite(xy).all() or not (ahead[:, 2] > 0).all():
-                continue
-            rectangle = np.stack([xy.min(axis=0), xy.max(axis=0)])
-            share = np.nan if visible is None else visible[row, k]
-            if not path.intrinsics.contains(rectangle.mean(axis=0)):
-                continue
-            if share >= _LEAST_VISIBLE if np.isfinite(share) else _by_depth(objects, path, depth, row, k, rectangle):
-                found[row, k] = rectangle
-    return found
+            corners = _CORNERS * objects.size[k] @ cam_from_box[:3, :3].T + cam_from_box[:3, 3]
+            xy = path.intrinsics.project(corners)
+            rectangle = np.clip([xy.min(axis=0), xy.max(axis=0)], 0, last)
+            share = 0.0 if (corners[:, 2] <= 0).all() else np.nan if visible is None else float(visible[row, k])
+            if not np.isfinite(xy).all() or not (corners[:, 2] > 0).all():
+                unclear[row, k] = share != 0
+            elif (rectangle[1] - rectangle[0] < 1).any():
+                unclear[row, k] = False
+            else:
+                share = share if np.isfinite(share) else _share_by_depth(objects, path, depth, row, k, rectangle)
+                unclear[row, k] = not np.isfinite(share)
+                if share > 0:
+                    shrunk = 1.0 if share >= _MOSTLY else np.sqrt(share)
+                    found[row, k] = rectangle.mean(axis=0) + shrunk * (rectangle - rectangle.mean(axis=0))
+    return found, unclear
 
 
-def _by_depth(
+def _share_by_depth(
     objects: Objects, path: CameraPath, depth: Depth | None, row: int, k: int, rectangle: Float64[np.ndarray, "2 2"]
-) -> bool:
-    """Whether few rays through a box end before it, and some in it."""
+) -> float:
+    """1 where few rays through a box end before it, and some in it; 0 where almost all end before it; else NaN."""
     frame = int(objects.frames[row])
     if depth is None or frame not in depth.frames or objects.size is None:
-        return False
+        return np.nan
     z = depth.z[int(np.searchsorted(depth.frames, frame))]
     scale = np.array([z.shape[1], z.shape[0]]) / [path.intrinsics.width_px, path.intrinsics.height_px]
     low, high = (np.clip((each + 0.5) * scale - 0.5, 0, np.array(z.shape[::-1]) - 1) for each in rectangle)
@@ -63,9 +73,11 @@ def _by_depth(
     )
     known = np.isfinite(seen) & (enter < leave)
     if known.sum() < _LEAST_RAYS:
-        return False
-    hidden, met = seen[known] < enter[known], (seen[known] >= enter[known]) & (seen[known] <= leave[known])
-    return bool(hidden.mean() <= _MOST_HIDDEN and met.mean() >= _LEAST_MET)
+        return np.nan
+    missed, met = np.mean(seen[known] < enter[known]), np.mean((seen >= enter)[known] & (seen <= leave)[known])
+    if missed >= _LEAST_HIDDEN:
+        return 0.0
+    return 1.0 if missed <= _MOST_MISSED and met >= _LEAST_MET else np.nan
 
 
 def through_box(

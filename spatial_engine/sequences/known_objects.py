@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float64, Int32
+from jaxtyping import Float64, Int32, Int64
 
 from experts.objects.box_orientation import BoxFront, box_orientation
 from experts.provenance import Provenance
 from experts.signals import CameraPath, Depth, ObjectOrientation, Objects, Parts
 from spatial_engine.errors import UsageError
 from spatial_engine.sequences.boxes_in_view import shown_boxes
+from templates.scene.objects import folded
 
 BOX_SIGMA = 0.05
 """σ of boxes, in the world's unit, where none is stated and there are no masks."""
@@ -54,6 +55,8 @@ class KnownObjects:
     """Side lengths along those axes; NaN where they are not known."""
     sigma: float = 0.0
     """σ of centres and side lengths, in the world's unit; 0: exact."""
+    size_sigma: float = 0.0
+    """σ of side lengths where the poses are exact."""
     angle_sigma_rad: float = 0.03
     """σ of the boxes' axes."""
     masks: Sequence[Path | None] = ()
@@ -86,9 +89,8 @@ class KnownObjects:
         """Without these; their names are complete no more, and nothing is known to stand still."""
         if not objects:
             return self
-        lost = {self.labels[k] for k in objects}
-        complete = () if "*" in self.complete else tuple(name for name in self.complete if name not in lost)
         kept = [k for k in range(len(self.labels)) if k not in objects]
+        complete = self._complete_without(np.array(sorted(objects), dtype=np.int64))
         return replace(self.with_objects(kept), complete=complete, others_stand_still=False)
 
     def with_objects(self, kept: Sequence[int]) -> "KnownObjects":
@@ -127,6 +129,7 @@ class KnownObjects:
         count = len(self.labels)
         exact = (bool(self.masks) or not count) and self.others_stand_still and not self.sigma
         sigma = self.sigma or BOX_SIGMA
+        size_sigma = None if exact and not self.size_sigma else np.full((count, 3), self.size_sigma or sigma)
         found = Objects(
             frames=np.array(shown, dtype=np.int64),
             labels=self.labels,
@@ -135,7 +138,7 @@ class KnownObjects:
             provenance=provenance,
             size=self.size,
             centre_sigma=None if exact else np.full(count, sigma),
-            size_sigma=None if exact else np.full((count, 3), sigma),
+            size_sigma=size_sigma,
             complete=self.complete,
         )
         if self.masks or not count:
@@ -143,7 +146,14 @@ class KnownObjects:
         if self.box_px is not None:
             return replace(found, box_px=self.box_px[shown])
         visible = None if self.visible is None else self.visible[shown]
-        return replace(found, box_px=shown_boxes(found, path, depth, visible))
+        box_px, unclear = shown_boxes(found, path, depth, visible)
+        return replace(found, box_px=box_px, complete=self._complete_without(np.flatnonzero(unclear.any(axis=0))))
+
+    def _complete_without(self, unclear: Int64[np.ndarray, "u"]) -> tuple[str, ...]:
+        """The complete names without those of the objects of which nobody knows whether an image shows them."""
+        lost = {folded(self.labels[k]) for k in unclear}
+        names = sorted(set(self.labels)) if lost and "*" in self.complete else self.complete
+        return tuple(name for name in names if folded(name) not in lost)
 
     def orientation(self, objects: Objects, path: CameraPath) -> ObjectOrientation | None:
         """The fronts of the objects, where any is known."""

@@ -21,6 +21,8 @@ from spatial_engine.sources.image_groups import read_header
 
 _STILL = -1
 _NEAR_NS = 20_000_000
+_SIZE_SIGMA_M = 0.02
+"""Chosen: boxes lie loosely around round things."""
 _POSES = Poses(rotation_sigma_deg=0.05, direction_sigma_deg=0.5, position_relative_sigma=0.01)
 
 
@@ -90,6 +92,7 @@ def _objects(folder: Path, stamps: list[int], manifest: Manifest, images: Images
         world_from_object=poses,
         size=np.array([np.ptp(sizes[name], axis=0) for name in names]).reshape(-1, 3),
         sigma=0.0 if has_masks else 0.01,
+        size_sigma=_SIZE_SIGMA_M,
         others_stand_still=has_masks,
         masks=tuple(mask if mask.is_file() else None for mask in masks) if has_masks else (),
         of_value={int(name): k for k, name in enumerate(names)},
