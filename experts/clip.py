@@ -14,6 +14,27 @@ GreyPicture = UInt8[np.ndarray, "h w"]
 
 
 @dataclass(frozen=True, kw_only=True)
+class StatedDetections:
+    """A file of the user's own detections, and the source whose frames it describes."""
+
+    path: str = field(compare=False)
+    """A file, or a folder with a file per picture. Not part of any key."""
+    sha256: str
+    """Of its contents."""
+    frames: int
+    """Number of frames of the source."""
+    width_px: int
+    """Upright width of the source's frames, before any crop."""
+    height_px: int
+    crop: tuple[int, int, int, int]
+    """Left, top, width, height of the clip's frames in those of the source."""
+    pictures: tuple[str, ...] = ()
+    """Name of each picture; none for a video."""
+    complete: tuple[str, ...] = ()
+    """Names of which every object in these frames is listed; "*": every name."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class OpeningOptions:
     """What the user states about a clip, and sizes of processing. An expert's cache key holds only options that it
     declares."""
@@ -27,6 +48,8 @@ class OpeningOptions:
     upright: bool = False
     """The user states that roll and pitch of most frames are within 45°. This decides which vertical direction is
     up."""
+    detections: StatedDetections | None = None
+    """The user's own detections of objects."""
 
 
 @runtime_checkable

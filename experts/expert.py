@@ -92,6 +92,11 @@ def joins(expert: Expert) -> bool:
     return getattr(expert, "joins", False)
 
 
+def runs_by_default(expert: Expert) -> bool:
+    """Whether the expert runs where the user names none: it has no weights, and needs nothing else of the user."""
+    return not needs_weights(expert) and getattr(expert, "by_default", True)
+
+
 def needs_weights(expert: Expert) -> bool:
     """Whether the expert uses a trained model. Such an expert runs only if the user names it."""
     return bool(getattr(expert, "weight_names", ()))

@@ -100,6 +100,7 @@ EXPERTS = Registry(
         "cotracker": "experts.tracking.cotracker:CoTrackerExpert",
         "spatial_tracker": "experts.tracking.spatial_tracker:SpatialTrackerExpert",
         "cross_check": "experts.comparing.cross_check:CrossCheckExpert",
+        "detections": "experts.detections.detections_expert:DetectionsExpert",
         "open_vocabulary": "experts.objects.open_vocabulary:OpenVocabularyExpert",
     },
 )

@@ -8,6 +8,7 @@ from experts.clip import Clip
 from spatial_engine.annotation.annotate_all import annotate_all, prepared
 from spatial_engine.annotation.opening import find, keep_sequences, open_all
 from spatial_engine.annotation.overview import Plan, overview
+from spatial_engine.annotation.users_detections import find_detections, with_expert
 from spatial_engine.atomic_file import one_writer
 from spatial_engine.dataset.asking import AskClip, ask_all
 from spatial_engine.dataset.dataset import Dataset, check_target
@@ -48,15 +49,17 @@ def annotate(
     sequences: tuple[Sequence, ...] = ()
     if options.truth:
         sequences, options = truth_at(place, options)
-    task = prepared(store, options, progress)
     found = None if sequences else find(place, options, progress)
+    detections = find_detections(found.taken if found else [one.clip for one in sequences], options)
+    options = with_expert(detections, options, progress)
+    task = prepared(store, options, progress)
     target = create_store(store)
     with interruptible():
         if found is None:
             clips = keep_sequences(sequences, place, target)
         else:
             clips = open_all(found, place, target, options, progress)
-        annotate_all(clips, task, target, options, progress)
+        annotate_all(detections.attached(clips, progress), task, target, options, progress)
     return target
 
 

@@ -14,10 +14,12 @@ from jaxtyping import Bool, Float64, Int32, Int64
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial import cKDTree
 
-from experts.depth.depth_views import UnprojectionSettings, View, looked_up
+from experts.depth.depth_views import Lookup, UnprojectionSettings, View, looked_up
 from experts.objects.detections import SegmentedFrame
 from experts.objects.mask_points import MaskPoints
 from experts.signals import ImageTracks
+
+_UNTRACKED = -2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +78,10 @@ class Follower:
     settings: FollowingSettings
     unprojection: UnprojectionSettings
     tracks: list[Track] = field(default_factory=list)
+    _looked_up: dict[tuple[int, int], Float64[np.ndarray, "k"]] = field(default_factory=dict, init=False)
+    """Of the current frame: `_back` by detection and earlier frame."""
+    _tracked: dict[int, Int32[np.ndarray, "t"]] = field(default_factory=dict, init=False)
+    """`_ids_at` by frame."""
 
     def follow(self) -> list[Track]:
         """Processes all frames in order."""
@@ -107,13 +113,16 @@ class Follower:
         """Score of each track for each detection of frame n (0: no match), and whether the object would have moved."""
         label = self.frames[n].detections.label
         value, moved = np.zeros((len(self.tracks), len(label))), np.zeros((len(self.tracks), len(label)), dtype=bool)
+        self._looked_up.clear()
         for t, track in enumerate(self.tracks):
-            for d in np.flatnonzero(label == track.label):
-                value[t, d], moved[t, d] = self._fit(track, n, int(d))
+            same = np.flatnonzero(label == track.label)
+            forward = self._forward(track, n) if len(same) else None
+            for d in same:
+                value[t, d], moved[t, d] = self._fit(track, n, int(d), forward)
         return value, moved
 
-    def _fit(self, track: Track, n: int, d: int) -> tuple[float, bool]:
-        place = self._same_place(track, n, d)
+    def _fit(self, track: Track, n: int, d: int, forward: Float64[np.ndarray, "k"] | None) -> tuple[float, bool]:
+        place = -1.0 if forward is None else self._same_place(track, n, d, float(forward[d]))
         if place >= self.settings.same_place:
             return place, False
         flow = self._track_share(track, n, d)
@@ -132,28 +141,43 @@ class Follower:
         other's place."""
         return all(np.count_nonzero(self.frames[n].detections.label == label) == 1 for n in (a, b))
 
-    def _same_place(self, track: Track, n: int, d: int) -> float:
-        """Share of the track's visible surface that is inside the detection, or of the detection's inside the track, if
-        smaller; -1 if undecided."""
+    def _forward(self, track: Track, n: int) -> Float64[np.ndarray, "k"] | None:
+        """Share of the track's visible surface that is inside each detection of frame n, -1 if undecided; None where
+        its position or the frame's depth is not known."""
         view = self.views[n]
         if view is None or not len(track.xyz):
-            return -1.0
+            return None
         xyz = track.xyz[:: max(1, len(track.xyz) // (4 * self.settings.points))]
-        shares = [self._inside(xyz, view, self._mask(n, d))]
-        back = self._xyz(n, d)
+        place = looked_up(xyz, view, self.unprojection)
+        return self._shares(place, n, len(self.frames[n].detections.scores))
+
+    def _same_place(self, track: Track, n: int, d: int, forward: float) -> float:
+        """Share of the track's visible surface that is inside the detection, or of the detection's inside the track, if
+        smaller; -1 if undecided."""
+        shares = [forward]
         for m in sorted(track.seen)[-3:]:
-            if (earlier := self.views[m]) is not None and not (track.moved and m != track.last):
-                shares.append(self._inside(back, earlier, self._mask(m, track.seen[m])))
+            if self.views[m] is not None and not (track.moved and m != track.last):
+                shares.append(float(self._back(n, d, m)[track.seen[m]]))
         decided = [share for share in shares if share >= 0]
         return min([*decided[:1], max(decided[1:], default=1.0)]) if decided else -1.0
 
-    def _inside(self, xyz: Float64[np.ndarray, "p 3"], view: View, mask: Bool[np.ndarray, "h w"]) -> float:
-        """Share of the points in view (visible, or seen through) that are inside the mask."""
-        place = looked_up(xyz, view, self.unprojection)
+    def _back(self, n: int, d: int, m: int) -> Float64[np.ndarray, "k"]:
+        """Share of a detection's surface in frame n that is inside each detection of the earlier frame m."""
+        if (d, m) not in self._looked_up:
+            view = self.views[m]
+            assert view is not None
+            place = looked_up(self._xyz(n, d), view, self.unprojection)
+            self._looked_up[d, m] = self._shares(place, m, len(self.frames[m].detections.scores))
+        return self._looked_up[d, m]
+
+    def _shares(self, place: Lookup, n: int, count: int) -> Float64[np.ndarray, "k"]:
+        """Share of the points in view (visible, or seen through) that are inside each detection of frame n; -1 if they
+        are too few."""
         decided = place.seen | place.through
         if decided.sum() < self.settings.min_points:
-            return -1.0
-        return float((place.seen & mask[place.row, place.column]).sum() / decided.sum())
+            return np.full(count, -1.0)
+        ids = self.frames[n].ids[place.row[place.seen], place.column[place.seen]]
+        return np.bincount(ids[ids >= 0], minlength=count) / decided.sum()
 
     def _nearby(self, track: Track, n: int, d: int) -> float:
         """Score of a detection near an object that left its position: 1 at the same position, 0 too far away."""
@@ -174,12 +198,18 @@ class Follower:
         few."""
         if self.tracks_px is None:
             return -1.0
-        before, after = self.tracks_px[:, track.last], self.tracks_px[:, n]
-        both = np.isfinite(before[:, 0]) & np.isfinite(after[:, 0])
-        start = both & _at(self._mask(track.last, track.seen[track.last]), before)
+        start, after = self._ids_at(track.last) == track.seen[track.last], self._ids_at(n)
+        start &= after > _UNTRACKED
         if start.sum() < self.settings.followed_points:
             return -1.0
-        return float((start & _at(self._mask(n, d), after)).sum() / start.sum())
+        return float((start & (after == d)).sum() / start.sum())
+
+    def _ids_at(self, n: int) -> Int32[np.ndarray, "t"]:
+        """The detection of frame n in which each image track lies: -1 for none, less where it is not tracked."""
+        if n not in self._tracked:
+            assert self.tracks_px is not None
+            self._tracked[n] = _ids_at(self.frames[n].ids, self.tracks_px[:, n])
+        return self._tracked[n]
 
     def _merged(self) -> list[Track]:
         """Merges tracks of one object: same name, same position, never in one frame."""
@@ -247,10 +277,10 @@ def _iou(a: Bool[np.ndarray, "h w"], b: Bool[np.ndarray, "h w"]) -> float:
     return float((a & b).sum() / max(1, (a | b).sum()))
 
 
-def _at(mask: Bool[np.ndarray, "h w"], xy: Float64[np.ndarray, "t 2"]) -> Bool[np.ndarray, "t"]:
-    """Whether pixels are inside the mask; False for NaN."""
+def _ids_at(ids: Int32[np.ndarray, "h w"], xy: Float64[np.ndarray, "t 2"]) -> Int32[np.ndarray, "t"]:
+    """The values at pixels; -1 outside the picture, `_UNTRACKED` for NaN."""
     known = np.isfinite(xy[:, 0])
     at = np.round(np.where(known[:, None], xy, -1)).astype(int)
-    inside = (at >= 0).all(axis=1) & (at[:, 0] < mask.shape[1]) & (at[:, 1] < mask.shape[0])
+    inside = (at >= 0).all(axis=1) & (at[:, 0] < ids.shape[1]) & (at[:, 1] < ids.shape[0])
     at = np.where(inside[:, None], at, 0)
-    return np.asarray(inside & mask[at[:, 1], at[:, 0]])
+    return np.where(known, np.where(inside, ids[at[:, 1], at[:, 0]], -1), _UNTRACKED).astype(np.int32)

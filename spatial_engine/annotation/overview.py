@@ -1,7 +1,7 @@
 """The plan of a run: footage, options, expected time and disk space."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,11 @@ from spatial_engine.annotation.annotate_all import measured_calls
 from spatial_engine.annotation.forecast import GUESSED_FRAMES, Forecast
 from spatial_engine.annotation.opening import find
 from spatial_engine.annotation.plan import Step, choose_experts, left_out, steps
+from spatial_engine.annotation.users_detections import find_detections, with_expert
 from spatial_engine.options import AnnotateOptions, OpenOptions, chosen
 from spatial_engine.progress import Progress
 from spatial_engine.sequences import truth_at
+from spatial_engine.sources import Footage
 from spatial_engine.sources.clip_options import clip_options
 from spatial_engine.sources.extent import Extent, extent
 from spatial_engine.store.ledger import Ledger
@@ -70,8 +72,12 @@ def overview(footage: Path, store: Path, options: AnnotateOptions, progress: Pro
     if options.truth:
         sequences, options = truth_at(footage, options)
         planned, clip_file = [_planned(one.clip) for one in sequences], None
+        detections = find_detections([one.clip for one in sequences], options)
     else:
-        planned, clip_file = _found(footage, options, progress)
+        taken = find(footage, options, progress).taken
+        planned, clip_file = _found(footage, taken, options)
+        detections = find_detections(taken, options)
+    options = with_expert(detections, options, progress)
     known = open_store(store) if (store / "store.json").is_file() else None
     ledger = Ledger.open(known) if known else None
     forecast = Forecast(measured_calls(known, ledger) if known and ledger else ())
@@ -106,11 +112,13 @@ def _planned(clip: Clip) -> PlannedFootage:
     return PlannedFootage(name=clip.name, extent=length, own_options={})
 
 
-def _found(footage: Path, options: AnnotateOptions, progress: Progress) -> tuple[list[PlannedFootage], Path | None]:
-    """The footage at a path, and the file with options of its clips."""
-    found, opening, planned = find(footage, options, progress), chosen(OpenOptions, options), []
+def _found(
+    footage: Path, taken: Sequence[Footage], options: AnnotateOptions
+) -> tuple[list[PlannedFootage], Path | None]:
+    """What will be opened at a path, and the file with options of its clips."""
+    opening, planned = chosen(OpenOptions, options), []
     of_clips = clip_options(footage, opening)
-    for each in found.taken:
+    for each in taken:
         named, its_options = of_clips.apply(each, opening)
         planned.append(PlannedFootage(name=named.name, extent=extent(each, its_options), own_options=of_clips.of(each)))
     return planned, of_clips.path

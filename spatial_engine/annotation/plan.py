@@ -7,7 +7,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any, NamedTuple
 
 from experts.checkpoints.weights import WEIGHTS
-from experts.expert import AsCheck, Expert, SetupProblem, joins, may_use, needs_weights, original
+from experts.expert import AsCheck, Expert, SetupProblem, joins, may_use, original, runs_by_default
 from experts.registry import EXPERTS, UnknownNameError
 from experts.runtime.model_expert import lacking
 from experts.signals import SIGNAL_TYPES
@@ -116,8 +116,8 @@ def left_out(experts: str | Sequence[str | Expert] | None, chosen: Sequence[Expe
 
 
 def _default_experts() -> list[Expert]:
-    """All registered experts without weights, needs first."""
-    able = _able(e for e in registered_experts().values() if not needs_weights(e))
+    """All registered experts that run by default, needs first."""
+    able = _able(e for e in registered_experts().values() if runs_by_default(e))
     return choose(None, {expert.name: expert for expert in able})
 
 

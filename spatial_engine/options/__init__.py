@@ -4,6 +4,7 @@
     ├── AnnotateOptions           retry_failed
     │   ├── OpenOptions           how footage becomes clips
     │   ├── TruthOptions          whether it has ground truth
+    │   ├── DetectionOptions      objects that the user has detected
     │   └── ExpertOptions         which experts run
     │       ├── ModelOptions      where models run
     │       │   └── FetchOptions  which licences are accepted
@@ -21,6 +22,7 @@ Imports nothing heavy: the help of the command line is made from it.
 from spatial_engine.options.adjudication import AdjudicateOptions
 from spatial_engine.options.checked import StrPath, WorkerOptions, chosen, words
 from spatial_engine.options.commands import AnnotateOptions, GenerateOptions, RunOptions
+from spatial_engine.options.detections import DetectionOptions
 from spatial_engine.options.evaluation import JudgeOptions, Prices, RequestOptions, Server
 from spatial_engine.options.models import ExpertOptions, FetchOptions, ModelOptions, WeightsFolder
 from spatial_engine.options.opening import MIN_SIDE_PX, OpenOptions
@@ -31,6 +33,7 @@ __all__ = [
     "MIN_SIDE_PX",
     "AdjudicateOptions",
     "AnnotateOptions",
+    "DetectionOptions",
     "ExpertOptions",
     "FetchOptions",
     "GenerateOptions",

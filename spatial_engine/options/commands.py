@@ -8,13 +8,14 @@ from annotated_doc import Doc
 
 from spatial_engine.errors import UsageError
 from spatial_engine.options.checked import StrPath, WorkerOptions
+from spatial_engine.options.detections import DetectionOptions
 from spatial_engine.options.models import ExpertOptions
 from spatial_engine.options.opening import OpenOptions
 from spatial_engine.options.truth import TruthOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnnotateOptions(OpenOptions, TruthOptions, ExpertOptions):
+class AnnotateOptions(OpenOptions, TruthOptions, DetectionOptions, ExpertOptions):
     """Options of `annotate`."""
 
     retry_failed: Annotated[bool, Doc("Run again the experts that failed under the same settings.")] = False

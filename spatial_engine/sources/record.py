@@ -21,6 +21,7 @@ def clip_to_json(clip: Clip, base: Path | None = None) -> dict[str, Any]:
     options = {**vars(clip.options)}
     if clip.options.intrinsics is not None:
         options["intrinsics"] = dict(vars(clip.options.intrinsics))
+    options.pop("detections")  # read once, when clips are annotated
     return {
         "id": clip.id,
         "name": clip.name,

@@ -4,7 +4,8 @@ import hashlib
 import json
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
 
 from experts.clip import Clip, OpeningOptions
 from experts.expert import Expert
@@ -29,12 +30,19 @@ def run_key(
     view = declared_view(clip, expert)
     parts = {
         "clip": clip.id,
-        "options": {name: to_json(getattr(view.options, name)) for name in expert.options - {CLOCK}},
+        "options": {name: _keyed(getattr(view.options, name)) for name in expert.options - {CLOCK}},
         "clock": view.times_s.tolist() if view.times_s is not None else None,
         "expert": [expert.name, expert.version, to_json(expert.settings), weights],
         "needs": {name: ("failed:" if name in failed else "") + key for name, key in needs.items()},
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _keyed(value: Any) -> Any:
+    """An option as JSON, without the fields that do not count in a comparison, such as the place of a file."""
+    if not is_dataclass(value):
+        return to_json(value)
+    return {field.name: to_json(getattr(value, field.name)) for field in fields(value) if field.compare}
 
 
 def declared_view(clip: Clip, expert: Expert) -> Clip:

@@ -1,0 +1,1 @@
+"""Detections that the user has: files of detectors, segmenters and annotation tools."""
