@@ -16,7 +16,7 @@ from experts.detections.reading import digest_of
 from experts.signals import NoEstimate, Objects, Signal
 from spatial_engine.rendering import as_clip, true_signals
 from tests.experts.objects.test_open_vocabulary import scene_of
-from tests.experts.rendered_objects import box_of, noisy, object_ids, objects_in
+from tests.experts.rendered_objects import box_of, noisy
 
 FRAMES, WIDTH, HEIGHT = 6, 320, 240
 
@@ -27,17 +27,18 @@ class Room:
     def __init__(self) -> None:
         self.scene = scene_of(FRAMES)
         self.clip = as_clip(self.scene)
-        self.objects = objects_in(self.scene)
-        self.ids = [object_ids(self.scene, f, self.objects) for f in range(FRAMES)]
+        self.objects = self.scene.objects
+        self.ids = [self.scene.object_ids(f) for f in range(FRAMES)]
         known: dict[str, Any] = true_signals(self.scene, self.clip)
-        known.pop("objects")
         known["depth"] = noisy(known["depth"], np.random.default_rng(0), 0.005, 0.005)
+        self.world_from_objects = known["objects"].world_from_object[0]
+        known.pop("objects")
         self.signals: dict[str, Signal | NoEstimate] = known
 
     def masks(self) -> list[tuple[int, str, np.ndarray]]:
         """Frame, name and mask of everything that is seen."""
         return [
-            (frame, one.label, ids == k)
+            (frame, one.name, ids == k)
             for frame, ids in enumerate(self.ids)
             for k, one in enumerate(self.objects)
             if (ids == k).sum() >= 80
@@ -99,12 +100,12 @@ def test_masks_become_objects_with_place_size_and_name(room: Room, tmp_path: Pat
         mine = found.ids == k
         true = np.stack(room.ids)
         which = int(np.bincount(true[mine & (true >= 0)]).argmax())
-        assert room.objects[which].label == label
+        assert room.objects[which].name == label
         assert (mine & (true == which)).sum() > 0.95 * (mine | (true == which)).sum()
         if label == "crate":  # it moves
             assert np.isnan(found.world_from_object[:, k]).all() and found.outlier_probability[k] > 0.09
             continue
-        offset = found.world_from_object[0, k, :3, 3] - room.objects[which].world_from_object[:3, 3]
+        offset = found.world_from_object[0, k, :3, 3] - room.world_from_objects[which, :3, 3]
         assert np.abs(offset).max() < 3 * found.centre_sigma[k]
         assert found.outlier_probability[k] == pytest.approx(0.002)
     assert found.provenance.settings["format"] == "COCO" and found.provenance.settings["left_out"] == {}
@@ -119,7 +120,7 @@ def test_boxes_alone_have_places_without_sizes_or_pixels(room: Room, tmp_path: P
     cupboard = found.labels.index("cupboard")
     frame, _, mask = next(one for one in room.masks() if one[1] == "cupboard")
     np.testing.assert_allclose(found.box_px[frame, cupboard].ravel(), box_of(mask))
-    true = room.objects[[one.label for one in room.objects].index("cupboard")].world_from_object[:3, 3]
+    true = room.world_from_objects[[one.name for one in room.objects].index("cupboard"), :3, 3]
     assert found.centre_sigma is not None
     assert np.abs(found.world_from_object[0, cupboard, :3, 3] - true).max() < 3 * found.centre_sigma[cupboard]
     assert found.outlier_probability is not None and found.outlier_probability.min() == pytest.approx(0.25)
