@@ -23,7 +23,7 @@ Open = Annotated[
 
 @fed
 def view(store: StoreIn, options: ViewOptions, clip: ClipName = None, out: FileOut = None, open: Open = None) -> None:
-    """Show the signals of a clip in 3-D: a file for the Rerun viewer."""
+    """Show the signals of a clip in 3-D. Writes a file for the Rerun viewer."""
     from spatial_engine.view import viewing
 
     file = viewing.view(store, clip, options, out=out, open=open)
