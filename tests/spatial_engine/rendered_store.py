@@ -8,7 +8,6 @@ from PIL import Image
 
 from experts.clip import Clip
 from experts.footage.decoding import ImageReader
-from experts.objects.box_orientation import BoxFront, box_orientation
 from experts.provenance import Provenance
 from experts.signals import CameraPath, Depth, Objects, PointTracks, Room, Scale, Signal, SparsePoints
 from spatial_engine.rendering import RenderedScene, as_clip, demo_scene, true_signals
@@ -52,20 +51,22 @@ def rendered_store(folder: Path, scene: RenderedScene, stride: int = 4, **change
 
 
 def all_signals(scene: RenderedScene, clip: Clip, stride: int) -> dict[str, Signal]:
-    """The true signals, and what follows from them."""
+    """The true signals, and what follows from them. The room has a doorway, and a strip of floor that was not seen."""
     found = true_signals(scene, clip, stride=stride)
     path, depth, objects = found["camera_path"], found["depth"], found["objects"]
     assert isinstance(path, CameraPath) and isinstance(depth, Depth) and isinstance(objects, Objects)
     count = len(objects.labels)
     objects = replace(objects, outlier_probability=np.linspace(0, 0.5, count), centre_sigma=np.full(count, 0.02))
-    fronts = [BoxFront(front="-y")] * count
+    room = found["room"]
+    assert isinstance(room, Room)
+    cells = room.cells.copy()
+    cells[:4] = 0
     return found | {
         "objects": objects,
-        "object_orientation": box_orientation(objects, path, fronts, 0.01, MADE),
         "sparse_points": sparse_points(path, depth),
         "tracks": tracks(path, depth, objects),
         "camera_path_check": other_world(path),
-        "room": room(scene),
+        "room": replace(room, cells=cells, doorways=np.array([[[1.0, 0.0], [1.9, 0.0]]])),
     }
 
 
@@ -123,25 +124,3 @@ def other_world(path: CameraPath) -> CameraPath:
     poses = np.linalg.inv(path.world_from_cam[0]) @ path.world_from_cam
     poses[:, :3, 3] *= 2
     return replace(path, world_from_cam=poses, scale=Scale(kind="relative"), provenance=MADE)
-
-
-def room(scene: RenderedScene) -> Room:
-    """The room of the demo scene, whose corner is the origin; a cell is 0.2 m."""
-    x, y, z = scene.room.size_m
-    columns, rows = round(x / 0.2), round(y / 0.2)
-    cells = np.ones((rows, columns), dtype=np.int32)
-    cells[-3:] = 2
-    cells[:2] = 0
-    return Room(
-        world_from_floor=np.eye(4),
-        floor_sigma=0.01,
-        outline=np.array([[0, 0], [x, 0], [x, y], [0, y]]),
-        wall_sigma=np.full(4, 0.02),
-        height=z,
-        height_sigma=0.02,
-        doorways=np.array([[[1.0, 0.0], [1.9, 0.0]]]),
-        cells=cells,
-        cell=0.2,
-        cells_from=np.zeros(2),
-        provenance=MADE,
-    )
