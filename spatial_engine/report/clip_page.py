@@ -1,6 +1,7 @@
-"""The page of a clip: frames, camera path, tracks, horizon, and every signal or the reason why it is missing."""
+"""The page of a clip: frames, objects, camera path, tracks, horizon, every signal or the reason why it is missing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,18 @@ from experts.signals import (
     ImageTracks,
     Matches,
     NoEstimate,
+    ObjectOrientation,
     Objects,
+    Parts,
     PointTracks,
+    Room,
     Signal,
     SparsePoints,
     ValidArea,
 )
-from spatial_engine.dataset import photo_marks
+from spatial_engine.dataset import drawing, photo_marks
 from spatial_engine.report.figures import camera_views, horizon, trails
+from spatial_engine.report.objects import MarkedFrame, marked_frames, object_rows, plan_picture
 from spatial_engine.sources import clip_from_json
 from spatial_engine.store.store import Store
 from templates.scene.marks import spread_frames
@@ -47,19 +52,29 @@ def clip_page(store: Store, clip_id: str, pictures: Path, calibration: SigmaCali
     scene = scenes_of(clip, signals)[0]
     frame = _busiest_frame(scene)
     shown = sorted({*spread_frames(_keyframes(scene), _STRIP), frame})
-    files = _draw(clip, shown, pictures)
+    marked = marked_frames(scene)
+    files = _draw(clip, shown, marked, pictures)
     return {
         "clip": clip,
         "name": clip.name,
         "seconds": None if clip.times_s is None else float(clip.times_s[-1] - clip.times_s[0]),
-        "strip": [{"frame": f, "time_s": clip.time_s(f), "file": files.get(f)} for f in shown],
+        "strip": [{"frame": f, "time_s": clip.time_s(f), "file": files.plain.get(f)} for f in shown],
         "views": camera_views(scene),
         "levelled": scene.up_world is not None,
         "horizons": [
-            {"frame": f, "file": files[f], "line": line} for f in shown if f in files and (line := horizon(scene, f))
+            {"frame": f, "file": files.plain[f], "line": line}
+            for f in shown
+            if f in files.plain and (line := horizon(scene, f))
         ],
         "trails": trails(scene.tracks, frame) if scene.tracks is not None else (),
-        "trails_file": files.get(frame),
+        "trails_file": files.plain.get(frame),
+        "marked": [
+            {"frame": f, "file": file, "marked": len(marked[f].names), "count": marked[f].count}
+            for f, file in files.marked.items()
+        ],
+        "objects": object_rows(scene),
+        "objects_total": 0 if scene.objects is None else len(scene.objects.labels),
+        "plan": _draw_plan(scene, pictures),
         "signals": _signals(signals),
         "failures": [(failure.expert, failure.error) for failure in store.present_failures(clip_id)],
     }
@@ -95,18 +110,42 @@ def _busiest_frame(scene: Scene) -> int:
     return int(tracks.frames[int(np.argmax(weight @ tracks.visible))])
 
 
-def _draw(clip: Clip, frames: Sequence[int], folder: Path) -> dict[int, str]:
-    """File names by frame; empty from the first frame that cannot be read."""
-    files: dict[int, str] = {}
+@dataclass(frozen=True)
+class _Files:
+    """Names of pictures by frame; those from the first frame that cannot be read are missing."""
+
+    plain: dict[int, str]
+    marked: dict[int, str]
+
+
+def _draw(clip: Clip, frames: Sequence[int], marked: Mapping[int, MarkedFrame], folder: Path) -> _Files:
+    """Pictures of `frames`, and of frames with marked objects."""
+    files, size = _Files({}, {}), photo_marks.stored_size(clip.width_px, clip.height_px, _PICTURE_SIDE_PX)
     try:
-        for frame, picture in clip.read(frames):
-            name = f"{clip.id}-{frame}.jpg"
-            size = photo_marks.stored_size(clip.width_px, clip.height_px, _PICTURE_SIDE_PX)
-            Image.fromarray(photo_marks.scaled(picture, size)).save(folder / name, quality=85)
-            files[frame] = name
+        for frame, picture in clip.read(sorted({*frames, *marked})):
+            small = photo_marks.scaled(picture, size)
+            if frame in frames:
+                files.plain[frame] = f"{clip.id}-{frame}.jpg"
+                Image.fromarray(small).save(folder / files.plain[frame], quality=85)
+            if frame in marked:
+                files.marked[frame] = f"{clip.id}-{frame}-objects.jpg"
+                scale = size[0] / clip.width_px, size[1] / clip.height_px
+                small = photo_marks.marked(small, marked[frame].outlines, scale)
+                small = photo_marks.marked(small, marked[frame].names, scale)  # names may cover outlines
+                Image.fromarray(small).save(folder / files.marked[frame], quality=85)
     except (DecodingError, OSError):
         pass  # the page says which pictures are missing
     return files
+
+
+def _draw_plan(scene: Scene, folder: Path) -> str:
+    """File name of the floor plan; "" without a room."""
+    picture = plan_picture(scene, _PICTURE_SIDE_PX)
+    if picture is None:
+        return ""
+    name = f"{scene.clip.id}-plan.png"
+    drawing.with_palette(picture).save(folder / name)
+    return name
 
 
 _MOTION = {
@@ -147,6 +186,15 @@ def summary(signal: Signal) -> str:
             return f"{len(signal.frames)} frames, ±{middle:.0f} % (median σ), {_SCALE[signal.scale.kind]}"
         case Objects():
             return f"{len(signal.labels)} objects in {len(signal.frames)} frames"
+        case ObjectOrientation():
+            count = int(np.isfinite(signal.azimuth_rad).any(axis=0).sum())
+            return f"the front of {count} objects, ±{_median(np.degrees(signal.sigma_rad[..., 0])):.0f}° (median σ)"
+        case Parts():
+            return f"{len(signal.names)} parts of {len(set(signal.object.tolist()))} objects"
+        case Room():
+            walls = int(np.isfinite(signal.wall_sigma).sum())
+            share = 100 * float(np.mean(signal.cells > 0)) if signal.cells.size else 0.0
+            return f"{walls} of {len(signal.outline)} walls seen, {share:.0f} % of the floor"
     return type(signal).__name__
 
 
