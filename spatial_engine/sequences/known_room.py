@@ -1,5 +1,6 @@
 """The room that a manifest states: outline, height and doorways from its file, free floor from the listed objects."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,8 @@ from spatial_engine.sequences.manifest import ListedRoom
 _CELLS = 100
 """Cells along the longer side of the plan."""
 _LEAST_CORNERS = 3
+_SIGMAS = 3.0
+_CORNERS = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, 8).T
 
 
 def read_room(
@@ -93,14 +96,22 @@ def _cells(
     listed = objects is not None and "*" in objects.complete and bool(np.isfinite(objects.size).all())
     places = np.round((outline - start) / cell - 0.5).astype(np.int32)
     cv2.fillPoly(drawn, [places], 1 if listed else 0)
-    for poses, size in (
-        () if objects is None else zip(objects.world_from_object.swapaxes(0, 1), objects.size, strict=True)
-    ):
-        corners = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, 8).T * size
-        for pose in np.unique(poses[np.isfinite(poses).all(axis=(1, 2))], axis=0):
-            world = corners @ pose[:3, :3].T + pose[:3, 3]
-            above = float(((world - world_from_floor[:3, 3]) @ world_from_floor[:3, 2]).min())
-            footprint = cv2.convexHull(((_on_plan(world_from_floor, world) - start) / cell - 0.5).astype(np.float32))
-            stands = above <= 3 * max(sigma, objects.sigma if objects is not None else 0.0)
-            cv2.fillPoly(drawn, [np.round(footprint).astype(np.int32)], 2 if stands else 0)
+    for stands, footprint in sorted(_footprints(world_from_floor, objects, sigma), key=lambda each: each[0]):
+        cv2.fillPoly(drawn, [np.round((footprint - start) / cell - 0.5).astype(np.int32)], 2 if stands else 0)
     return drawn.astype(np.int32)
+
+
+def _footprints(
+    world_from_floor: Float64[np.ndarray, "4 4"], objects: KnownObjects | None, sigma: float
+) -> Iterator[tuple[bool, Float64[np.ndarray, "c 2"]]]:
+    """Whether a box reaches down to the floor, and the outline of what lies below it, for each place of each object."""
+    from scipy.spatial import ConvexHull
+
+    if objects is None:
+        return
+    for poses, size in zip(objects.world_from_object.swapaxes(0, 1), objects.size, strict=True):
+        for pose in np.unique(poses[np.isfinite(poses).all(axis=(1, 2))], axis=0) if np.isfinite(size).all() else ():
+            world = _CORNERS * size @ pose[:3, :3].T + pose[:3, 3]
+            lowest = float(((world - world_from_floor[:3, 3]) @ world_from_floor[:3, 2]).min())
+            below = _on_plan(world_from_floor, world)
+            yield lowest <= _SIGMAS * max(sigma, objects.sigma), below[ConvexHull(below).vertices]

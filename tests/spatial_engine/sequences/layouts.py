@@ -319,7 +319,7 @@ def nuscenes(folder: Path, scene: RenderedScene) -> Path:
             {"token": "c", "sensor_token": "s", "camera_intrinsic": matrix(scene).tolist(), **placed(ego_from_cam)}
         ],
         "scene": [{"token": "z", "name": "scene-0061"}],
-        "category": [{"token": f"k{k}", "name": box.name} for k, box in enumerate(scene.boxes)],
+        "category": [{"token": f"k{k}", "name": f"vehicle.{box.name}"} for k, box in enumerate(scene.boxes)],
         "instance": [{"token": f"i{k}", "category_token": f"k{k}"} for k in range(len(scene.boxes))],
         "sample": [], "sample_data": [], "ego_pose": [], "sample_annotation": [],
     }  # fmt: skip

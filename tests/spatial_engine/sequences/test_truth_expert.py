@@ -1,26 +1,32 @@
 """`annotate --truth`: what a data set knows is stored, resumed and asked about like the signals of experts."""
 
 import os
+import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import spatial_engine as se
-from experts.signals import CameraPath, Gravity, NoEstimate
+from experts.clip import Clip
+from experts.objects.box_orientation import BoxFront, box_orientation
+from experts.signals import CameraPath, Gravity, NoEstimate, Objects, Signal
 from spatial_engine.cli.main import app
 from spatial_engine.errors import UsageError
+from spatial_engine.rendering.scene import RenderedScene
 from spatial_engine.rendering.truth import true_signals
-from spatial_engine.sequences import GroundTruth, open_sequence
-from spatial_engine.sequences.findings import Finding
+from spatial_engine.sequences import Finding, GroundTruth, open_sequence
 from spatial_engine.sources import clip_from_json
 from templates.registry import create_templates
+from templates.scene.objects import seen_objects
 from templates.scene.scenes import scenes_of
 from templates.truth import judge
 from tests.spatial_engine.sequences import layouts
-from tests.spatial_engine.sequences.test_presets import scene_for
+from tests.spatial_engine.sequences.test_presets import KEPT, STILLS, FakeFile, scene_for
 
 SIX = {
     "tum": {"range_metres", "navigate"},
@@ -32,6 +38,9 @@ SIX = {
 }
 """Layouts, and templates that their truth decides among others."""
 TEMPLATES = create_templates()
+OF_OBJECTS = {"closest_object", "wider_object", "object_faces", "count_in_photo"}
+WITH_OBJECTS = {"arkitscenes", "kitti-object", "nuscenes", "adt", "sun-rgbd", "hypersim"}
+"""Layouts with boxes."""
 
 
 def written(preset: str, folder: Path) -> Path:
@@ -119,3 +128,62 @@ def test_the_licence_of_the_data_set_is_that_of_its_truth(licence: str, allowed:
     (sequence,) = open_sequence(written("tum", tmp_path / "room"))
     stated = replace(sequence.truth, manifest=replace(sequence.manifest, licence=licence))
     assert (stated.provenance.code_licence, stated.provenance.commercial_ok) == (licence, allowed)
+
+
+def boxes_of(scene: RenderedScene, clip: Clip, frames: list[int], names: dict[str, str]) -> dict[str, Signal]:
+    """The renderer's truth with each box as an object of its own, as the layouts list them; `frames` are the scene's,
+    in the order of the clip's. Fronts are those that the layouts give: a box looks along its +x."""
+    known = true_signals(scene, replace(clip, frames=np.array(frames)), frames)
+    path, depth, gravity = (known[name] for name in ("camera_path", "depth", "gravity"))
+    poses = np.array([box.world_from_box for box in scene.boxes])
+    objects = Objects(
+        frames=clip.frames,
+        labels=tuple(names.get(box.name, box.name) for box in scene.boxes),
+        ids=np.stack([scene.ids(frame) for frame in frames]),
+        world_from_object=np.tile(poses, (len(frames), 1, 1, 1)),
+        size=np.array([box.size_m for box in scene.boxes]),
+        provenance=path.provenance,
+    )
+    path, depth, gravity = (replace(each, frames=clip.frames) for each in (path, depth, gravity))
+    fronts = [BoxFront(front="+x")] * len(scene.boxes)
+    facing = box_orientation(objects, path, fronts, 1e-6, path.provenance)
+    return {"camera_path": path, "depth": depth, "gravity": gravity, "objects": objects, "object_orientation": facing}
+
+
+@pytest.mark.parametrize("preset", sorted(WITH_OBJECTS))
+def test_objects_of_a_layout_are_asked_about_and_right(
+    preset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is drawn around is visible, and every answer is the renderer's."""
+    monkeypatch.setitem(sys.modules, "h5py", SimpleNamespace(File=FakeFile))
+    room = scene_for(preset)
+    sequences = open_sequence(written(preset, tmp_path / "room"))
+    asked: Counter[str] = Counter()
+    for number, one in enumerate(sequences):
+        frames = [number] if preset in STILLS else [*KEPT.get(preset, range(len(room)))]
+        truth = boxes_of(
+            room, one.clip, frames, {box.name: "chair" for box in room.boxes} if preset == "hypersim" else {}
+        )
+        scene, (true,) = one.scene(one.clip.frames.tolist()), scenes_of(one.clip, truth)
+        seen, really = seen_objects(scene), seen_objects(true)
+        for row in range(len(seen)):
+            pixels = (really.frame == seen.frame[row]) & (really.name == seen.name[row])
+            assert pixels.any(), f"{seen.name[row]} cannot be seen in frame {seen.frame[row]}"
+        for name in sorted(OF_OBJECTS):
+            template = TEMPLATES[name]
+            facts = template.propose(scene, np.random.default_rng(0), 40)
+            mine, known = template.measure(facts, scene), template.measure(facts, true)
+            both = (mine.why == "") & (known.why == "")
+            asked[name] += int(both.sum())
+            if name == "wider_object":
+                sure = both & (np.abs(mine.value[:, 0]) > 3 * mine.sigma[:, 0])
+                assert (np.sign(mine.value[sure, 0]) == np.sign(known.value[sure, 0])).all()
+            elif name == "count_in_photo":
+                assert (mine.value[both] == known.value[both]).all()
+            else:
+                assert mine.label is not None and known.label is not None
+                sure = both & (mine.margin > 3)
+                assert (mine.label[sure] == known.label[sure]).all()
+    assert asked["closest_object"] or asked["wider_object"], asked
+    assert bool(asked["object_faces"]) == (preset in ("kitti-object", "nuscenes"))
+    assert not asked["count_in_photo"], "no preset claims that a name is complete"
