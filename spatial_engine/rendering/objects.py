@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 from jaxtyping import Float64
+from scipy.spatial.transform import Rotation
 
 from spatial_engine.rendering.boxes import Box
 
@@ -23,7 +25,7 @@ class WholeObject:
     fronts: int
     """1: it faces along -y of its box; 2, 4: looks the same after a half or quarter rotation; 0: none; -1: unknown."""
     size_m: Float64[np.ndarray, "3"]
-    """Sides of the smallest box around it, along the axes of its first box."""
+    """Sides of the smallest upright box around it; with a front, along the axes of its first box."""
     first_from_object: Float64[np.ndarray, "4 4"]
     """Pose of that box in the frame of the first."""
 
@@ -41,15 +43,14 @@ def grouped(boxes: Sequence[Box], world_from_boxes: Float64[np.ndarray, "k 4 4"]
 
 
 def _whole(boxes: Sequence[Box], world_from_boxes: Float64[np.ndarray, "k 4 4"], rows: list[int]) -> WholeObject:
-    first = boxes[rows[0]]
-    first_from_world = np.linalg.inv(world_from_boxes[rows[0]])
-    corners = [
-        _SIGNS * boxes[row].half_m @ pose[:3, :3].T + pose[:3, 3]
-        for row in rows
-        for pose in [first_from_world @ world_from_boxes[row]]
-    ]
-    low, high = np.min(corners, axis=(0, 1)), np.max(corners, axis=(0, 1))
+    first, first_from_world = boxes[rows[0]], np.linalg.inv(world_from_boxes[rows[0]])
+    each = [(boxes[row].half_m, first_from_world @ world_from_boxes[row]) for row in rows]
+    corners = np.concatenate([_SIGNS * half_m @ pose[:3, :3].T + pose[:3, 3] for half_m, pose in each])
     pose = np.eye(4)
-    pose[:3, 3] = (low + high) / 2
+    if first.fronts == 0 and len(rows) > 1:
+        angle_deg = cv2.minAreaRect(corners[:, :2].astype(np.float32))[2]
+        pose[:3, :3] = Rotation.from_euler("z", angle_deg, degrees=True).as_matrix()
+    low, high = (extreme(corners @ pose[:3, :3], axis=0) for extreme in (np.min, np.max))
+    pose[:3, 3] = pose[:3, :3] @ (low + high) / 2
     name = first.name if first.of is None else first.of.name
     return WholeObject(name=name, boxes=tuple(rows), fronts=first.fronts, size_m=high - low, first_from_object=pose)

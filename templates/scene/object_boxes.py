@@ -8,17 +8,23 @@ from templates.scene.scene import Scene, find_rows
 
 _LARGEST_TILT_RAD = np.radians(10)
 """Of an upright box."""
+_UNFILLED = 0.25
+"""Of a chair, the corner of its box that is nearest to the camera may be empty."""
 Number = Float64[np.ndarray, "n"]
 Row = Int64[np.ndarray, "n"]
 
 
 def range_to_boxes(scene: Scene, frame: Row, object: Row) -> tuple[Number, Number]:
-    """Distance from the camera of each photo to the nearest point of an object's box, and its σ; NaN where unknown."""
+    """Distance from the camera of each photo to the nearest point of an object's box, and its σ; NaN where unknown.
+
+    No object fills its box: σ includes a share of the way from the nearest point of the box to its centre.
+    """
     known, pose, size, centre_sigma, size_sigma = _boxes(scene, frame, object)
     offset = scene.world_from_cam(frame)[:, :3, 3] - pose[:, :3, 3]
     local = np.einsum("nji,nj->ni", pose[:, :3, :3], offset)
     distance = np.linalg.norm(np.maximum(np.abs(local) - size / 2, 0), axis=1)
-    sigma = np.hypot(centre_sigma, size_sigma.max(axis=1) / 2)
+    unfilled = _UNFILLED * (np.linalg.norm(offset, axis=1) - distance)
+    sigma = np.sqrt(centre_sigma**2 + (size_sigma.max(axis=1) / 2) ** 2 + unfilled**2)
     return np.where(known, distance, np.nan), np.where(known, sigma, np.nan)
 
 

@@ -5,6 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
+from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.rooms import random_room
 from templates.columns import Json
 from templates.generate import ask_clip
@@ -73,15 +74,29 @@ def faces(scene: RenderedScene, fact: dict[str, Json], answer: Json) -> bool:
 RIGHT = {"closest_object": closest, "wider_object": wider, "count_in_photo": counted, "object_faces": faces}
 
 
-@pytest.mark.parametrize("seed", [*range(2), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 30))])
-def test_every_answer_is_that_of_the_surfaces(seed: int) -> None:
-    scene = random_room(np.random.default_rng(seed), frames=12, width_px=320, height_px=240)
+def check(scene: RenderedScene, stride: int) -> None:
     clip, templates = as_clip(scene), [TEMPLATES.load(name)() for name in NAMES]
-    found = ask_clip(clip, true_signals(scene, clip, stride=4), templates, AskSettings(facts_per_template=60), 0)
+    found = ask_clip(clip, true_signals(scene, clip, stride=stride), templates, AskSettings(facts_per_template=60), 0)
     asked = [
-        (one.template.name, pair) for one in found.asked for pair in zip(one.facts.to_json(), one.drafts(), strict=True)
+        (one.template.name, fact, draft.answer.to_json().answer)
+        for one in found.asked
+        for fact, draft in zip(one.facts.to_json(), one.drafts(), strict=True)
     ]
-    assert {name for name, _ in asked} == set(NAMES)
-    for name, (fact, draft) in asked:
-        value = draft.answer.to_json().answer
-        assert RIGHT[name](scene, fact, value), (seed, name, fact, value)
+    assert {name for name, _, _ in asked} == set(NAMES)
+    for name, fact, value in asked:
+        assert RIGHT[name](scene, fact, value), (name, fact, value)
+
+
+def seeds(quick: int, all_of_them: int) -> pytest.MarkDecorator:
+    slow = [pytest.param(seed, marks=pytest.mark.long) for seed in range(quick, all_of_them)]
+    return pytest.mark.parametrize("seed", [*range(quick), *slow])
+
+
+@seeds(2, 20)
+def test_every_answer_is_that_of_the_surfaces(seed: int) -> None:
+    check(random_room(np.random.default_rng(seed), frames=12, width_px=320, height_px=240), 4)
+
+
+@seeds(1, 12)
+def test_among_many_pieces_of_furniture_too(seed: int) -> None:
+    check(furnished_room(np.random.default_rng(seed), frames=24, width_px=240, height_px=180), 6)
