@@ -86,11 +86,13 @@ class DetectionsExpert(WeightFreeExpert):
                 detail=in_words(file.left_out),
                 remedy="docs/detections.md says what each format must hold",
             )
-        objects = objects_of(clip, signals, found, names, self._settings(clip), self._provenance(stated, file))
+        lost = file.incomplete | self._lost(frames, found, names)
+        complete = _complete(stated.complete, lost, names)
+        about = self._provenance(stated, file)
+        objects = objects_of(clip, signals, found, names, self._settings(clip), about, checked=complete)
         if objects is None:
             return NoEstimate(reason="no detection can be used", detail="none can be followed")
-        lost = file.incomplete | self._lost(frames, found, names)
-        return replace(objects, complete=_complete(stated.complete, lost, objects.labels))
+        return replace(objects, complete=complete)
 
     def _chosen(self, clip: Clip, signals: Signals, frames: Mapping[int, Sequence[StatedFrame]]) -> list[int]:
         depth = signals.get("depth")
@@ -200,10 +202,10 @@ def _around(mask: Bool[np.ndarray, "h w"]) -> np.ndarray:
     return np.array([column[0], row[0], column[-1] + 1, row[-1] + 1], dtype=float) if len(row) else np.zeros(4)
 
 
-def _complete(stated: Sequence[str], lost: set[str], labels: Sequence[str]) -> tuple[str, ...]:
+def _complete(stated: Sequence[str], lost: set[str], names: Sequence[str]) -> tuple[str, ...]:
     """The names that the user calls complete, without those of which a detection could not be used."""
     if "*" in lost:
         return ()
     if "*" in stated and lost:
-        return tuple(sorted(set(labels) - lost))
+        return tuple(sorted(set(names) - lost))
     return tuple(sorted(set(stated) - lost))

@@ -45,11 +45,20 @@ def outlier_probability(
     box: ObjectBox | None,
     score: Float32[np.ndarray, "n"],
     settings: ConfirmationSettings,
+    *,
+    placed: bool,
+    checked: bool,
 ) -> float:
-    """Of one object: 1 - its best score (0 where none is stated), and the penalty of each missing confirmation."""
+    """Of one object: 1 - its best score (0 where none is stated), and the penalty of each missing confirmation.
+
+    An object without a place (`placed`) has none to confirm: what a person says of name and mask (`checked`) holds.
+    """
     places = [] if track.moved or path is None else places_of(track, frames, found, parts, path)
-    missing = (not agree_on_place(places, settings)) + (
-        box is None or not share_covered(track, found, views, box) >= settings.covered
+    missing = (
+        0
+        if checked and not placed
+        else (not agree_on_place(places, settings))
+        + (box is None or not share_covered(track, found, views, box) >= settings.covered)
     )
     stated = score[np.isfinite(score)]
     doubt = 1 - float(stated.max()) if len(stated) else 0.0

@@ -5,7 +5,7 @@ object may still have a rough place (`rough_places`). Weak points: many equal ob
 rather than confused), thin parts, round objects seen from one side.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -80,6 +80,7 @@ def objects_of(
     names: Sequence[str],
     settings: ObjectSettings,
     provenance: Provenance,
+    checked: Collection[str] = (),
 ) -> Objects | None:
     """The objects of a clip; None if no detection can be followed.
 
@@ -90,6 +91,7 @@ def objects_of(
         names: of the labels of the detections.
         settings: thresholds.
         provenance: of the signal.
+        checked: names that a person vouches for; "*": all.
     """
     frames = np.array(sorted(detected), dtype=np.int64)
     valid = signals.get("valid_area")
@@ -113,7 +115,7 @@ def objects_of(
     tracks = [track for track in follower.follow() if len(track.seen) >= min_frames]
     if not tracks:
         return None
-    return _signal(frames, found, tracks, parts, known, names, settings, provenance)
+    return _signal(frames, found, tracks, parts, known, names, settings, provenance, checked)
 
 
 def _known(frames: Int64[np.ndarray, "n"], size: tuple[int, int], signals: Signals, settings: ObjectSettings) -> _Known:
@@ -168,6 +170,7 @@ def _signal(
     names: Sequence[str],
     settings: ObjectSettings,
     provenance: Provenance,
+    checked: Collection[str],
 ) -> Objects:
     count = len(tracks)
     score = np.full((len(frames), count), np.nan, dtype=np.float32)
@@ -190,8 +193,9 @@ def _signal(
                 pose[k, :3, 3], centre_sigma[k] = place
                 pose[k, 3], size_sigma[k] = [0, 0, 0, 1], np.inf
         outlier[k] = outlier_probability(
-            track, frames, found, parts, known.views, known.path, box, score[:, k], settings.confirmation
-        )
+            track, frames, found, parts, known.views, known.path, box, score[:, k], settings.confirmation,
+            placed=bool(np.isfinite(centre_sigma[k])), checked="*" in checked or names[track.label] in checked,
+        )  # fmt: skip
     return Objects(
         frames=frames,
         labels=tuple(names[track.label] for track in tracks),
