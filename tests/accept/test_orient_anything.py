@@ -17,8 +17,8 @@ from experts.objects.object_angles import AngleSettings, angles_from_logits, cir
 from experts.objects.orient_anything import OrientAnythingExpert  # noqa: E402
 from experts.runtime.worker import Worker  # noqa: E402
 from experts.signals import NoEstimate, ObjectOrientation  # noqa: E402
+from spatial_engine.rendering.orientation_logits import density, ideal_logits  # noqa: E402
 from tests.accept.tiny_orient_anything_v2 import without_rembg  # noqa: E402
-from tests.experts.ideal_logits import density, ideal_logits  # noqa: E402
 from tests.experts.objects.test_orient_anything import SMALL, as_clip, scene, signals_of  # noqa: E402
 
 Checkout = Callable[[str], Path]

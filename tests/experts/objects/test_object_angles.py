@@ -14,7 +14,7 @@ from experts.objects.object_angles import (
     look_along,
     rotation_of,
 )
-from tests.experts.ideal_logits import density, ideal_logits
+from spatial_engine.rendering.orientation_logits import density, ideal_logits
 
 SETTINGS = AngleSettings()
 AZIMUTH = st.floats(0, 359.9).map(np.deg2rad)

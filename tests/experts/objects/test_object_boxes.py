@@ -11,9 +11,10 @@ from experts.objects.object_boxes import AxesSettings, BoxSettings, ObjectBox, a
 from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
 from spatial_engine.rendering.boxes import sliding
 from spatial_engine.rendering.camera_paths import Stance
+from spatial_engine.rendering.imitated import noisy
 from spatial_engine.rendering.objects import WholeObject
 from spatial_engine.rendering.rooms import random_room
-from tests.experts.rendered_objects import box, noisy, staged
+from tests.experts.rendered_objects import box, staged
 
 LIFT, SETTINGS = UnprojectionSettings(), BoxSettings()
 UP = np.array([0.0, 0.0, 1.0])

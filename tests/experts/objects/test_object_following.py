@@ -11,8 +11,9 @@ from experts.objects.object_following import Follower, FollowingSettings, Track,
 from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
 from spatial_engine.rendering.boxes import sliding
 from spatial_engine.rendering.camera_paths import Stance
+from spatial_engine.rendering.imitated import noisy
 from spatial_engine.rendering.rooms import random_room
-from tests.experts.rendered_objects import as_detected, box, noisy, staged
+from tests.experts.rendered_objects import as_detected, box, staged
 
 LIFT = UnprojectionSettings()
 CHAIR = (0.45, 0.45, 0.8)

@@ -12,8 +12,9 @@ from experts.objects.object_signal import ObjectSettings, objects_of
 from experts.provenance import Provenance
 from experts.signals import Objects, Signal, SparsePoints
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
+from spatial_engine.rendering.imitated import noisy
 from spatial_engine.rendering.rooms import random_room
-from tests.experts.rendered_objects import as_detected, noisy
+from tests.experts.rendered_objects import as_detected
 
 SOURCE = Provenance(expert="test", version="1")
 SETTINGS, LIMITS = ObjectSettings(), ConfirmationSettings()

@@ -20,9 +20,9 @@ from spatial_engine.rendering import camera_paths
 from spatial_engine.rendering.boxes import Box, standing
 from spatial_engine.rendering.clips import as_clip
 from spatial_engine.rendering.furniture import crate, room
+from spatial_engine.rendering.orientation_logits import ideal_logits
 from spatial_engine.rendering.scene import RenderedScene, camera
 from spatial_engine.rendering.textures import Material
-from tests.experts.ideal_logits import ideal_logits
 
 SMALL = OrientAnythingSettings(crops=CropSettings(min_side_px=16))
 BOX_FROM_OBJECT = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
