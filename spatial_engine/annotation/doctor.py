@@ -165,14 +165,18 @@ def _expert(name: str, expert: "Expert") -> Finding:
     from experts.expert import needs_weights
     from experts.runtime.model_expert import lacking
     from spatial_engine.annotation.licences import licence_of
+    from templates.unlocked import unlocked_by
 
     provides = f"provides {', '.join(sorted(expert.provides))}"
+    leaves = unlocked_by(expert.provides)
+    unlocks = f"needed for {', '.join(leaves)}" if leaves else ""
     packages = getattr(expert, "packages", ())
     if not packages and not needs_weights(expert):
-        return Finding(what=f"expert {name}", state="works", detail=provides)
+        return Finding(what=f"expert {name}", state="works", detail=provides, notes=(unlocks,) if unlocks else ())
     problems = lacking(expert)
     variants = ", ".join(f"{name}:{variant}" for variant in getattr(expert, "variants", ()))
     notes = [
+        unlocks,
         f"licence: {licence_of(expert)}",
         "" if getattr(expert, "commercial_ok", True) else "runs only with --allow-noncommercial",
         f"imports: {', '.join(f'{p.module} ({p.licence})' for p in packages)}" if packages else "",

@@ -22,6 +22,7 @@ from spatial_engine.sources.clip_options import clip_options
 from spatial_engine.sources.extent import Extent, extent
 from spatial_engine.store.ledger import Ledger
 from spatial_engine.store.store import open_store
+from templates.unlocked import Unlocked, unlocked
 
 BYTES_PER_FRAME = 15_000
 """Bytes of a store per frame, for the default experts on frames of 640x480: 12 to 15 kB in the demo, HoloLens and KITTI
@@ -65,6 +66,11 @@ class Plan:
     def frames(self) -> int:
         """Number of frames, as far as the headers of files state it."""
         return sum(each.extent.frames for each in self.footage)
+
+    @property
+    def unlocked(self) -> Unlocked:
+        """What the experts that can run here make askable."""
+        return unlocked({signal for step in self.steps if not step.obstacles for signal in step.expert.provides})
 
 
 def overview(footage: Path, store: Path, options: AnnotateOptions, progress: Progress) -> Plan:

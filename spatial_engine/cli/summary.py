@@ -21,6 +21,7 @@ from spatial_engine.progress import counted, duration, printable
 from spatial_engine.store.ledger import Ledger
 from spatial_engine.store.store import Store
 from templates.generate import SURPLUS
+from templates.unlocked import Unlocked
 
 _TENSORS = (".safetensors", ".pt", ".pth", ".tar")
 
@@ -123,6 +124,21 @@ def show_plan(plan: Plan, to: Console) -> None:
     if plan.bytes > plan.free_bytes:
         to.print("[red]the disk is too small[/]\n  try: write elsewhere with -o, or free some", soft_wrap=True)
     _show_stopped(plan.steps, to)
+    _show_unlocked(plan.unlocked, to)
+
+
+def _show_unlocked(known: Unlocked, to: Console) -> None:
+    """Leaf by leaf, and what would unlock the rest."""
+    to.print("can be asked about, as far as the footage decides it:")
+    for leaf, names in known.asked.items():
+        to.print(f"   {leaf}: {', '.join(names)}", soft_wrap=True)
+    by_signals: dict[tuple[str, ...], list[str]] = {}
+    for name, missing in known.lacking.items():
+        by_signals.setdefault(missing, []).append(name)
+    for missing, lacking in by_signals.items():
+        to.print(f"   not {', '.join(lacking)}: nothing here provides {' and '.join(missing)}", soft_wrap=True)
+    if by_signals:
+        to.print("     try: docs/objects.md says where each signal comes from")
 
 
 def _show_steps(steps: Sequence[Step], to: Console) -> None:

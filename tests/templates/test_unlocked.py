@@ -1,0 +1,22 @@
+"""What signals unlock follows from what templates declare."""
+
+from templates.registry import create_templates
+from templates.unlocked import unlocked, unlocked_by
+
+
+def test_every_template_is_asked_or_lacks_what_it_needs() -> None:
+    templates = create_templates()
+    for signals in ({"camera_path"}, {"camera_path", "tracks", "gravity"}, {"objects"}, set()):
+        known = unlocked(signals)
+        asked = [name for names in known.asked.values() for name in names]
+        assert sorted([*asked, *known.lacking]) == sorted(templates)
+        for name in asked:
+            assert templates[name].needs <= signals
+        for name, missing in known.lacking.items():
+            assert {*missing} == templates[name].needs - signals
+
+
+def test_objects_unlock_the_leaves_of_objects() -> None:
+    assert unlocked({"objects"}).asked == {"L1/Localization/3D Detection": ("count_in_photo",)}
+    assert "L1/Orientation/Object Orientation" in unlocked_by({"object_orientation"})
+    assert unlocked_by({"agreement"}) == ()
