@@ -1,5 +1,7 @@
 """What signals unlock follows from what templates declare."""
 
+from pathlib import Path
+
 from templates.registry import create_templates
 from templates.unlocked import unlocked, unlocked_by
 
@@ -20,3 +22,9 @@ def test_objects_unlock_the_leaves_of_objects() -> None:
     assert unlocked({"objects"}).asked == {"L1/Localization/3D Detection": ("count_in_photo",)}
     assert "L1/Orientation/Object Orientation" in unlocked_by({"object_orientation"})
     assert unlocked_by({"agreement"}) == ()
+
+
+def test_the_page_about_objects_names_every_template_that_needs_them() -> None:
+    page = (Path(__file__).parents[2] / "docs/objects.md").read_text(encoding="utf-8")
+    for name, template in create_templates().items():
+        assert ("objects" in template.needs) <= (f"| {template.ability} | `{name}` |" in page), name
