@@ -68,7 +68,7 @@ def examine(folder: Path) -> list[Finding]:
     packages = list(_packages())
     here = all(package.state == "works" for package in packages)  # nothing below can be imported without them
     plugged = (*_models(), *_templates()) if here else ()
-    return [_python(), *packages, *plugged, _cores(), _disk(folder), _browser()]
+    return [_python(), *packages, *plugged, _cores(), _disk(folder), _browser(), _viewer()]
 
 
 def show(findings: Iterable[Finding]) -> bool:
@@ -235,6 +235,17 @@ def _disk(folder: Path) -> Finding:
         state="missing" if little else "works",
         detail=f"{free_gb:.1f} GB free at {place}",
         remedy=f"free some, or write elsewhere with -o: {_LITTLE_DISK_GB:.0f} GB are good to have" if little else "",
+    )
+
+
+def _viewer() -> Finding:
+    if find_spec("rerun") is not None:
+        return Finding(what="rerun-sdk", state="works", detail=_version("rerun-sdk"))
+    return Finding(
+        what="rerun-sdk",
+        state="optional",
+        detail="not installed; only view uses it",
+        remedy="pip install 'spatial-engine[view]'",
     )
 
 

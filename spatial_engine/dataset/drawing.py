@@ -256,19 +256,22 @@ def _draw_scale_bar(canvas: Canvas, bar: ScaleBar, view: _View, unit: float) -> 
 
 
 def _name_polygons(canvas: Canvas, polygons: Sequence[Polygon], view: _View, ground: Picture, unit: float) -> None:
-    """Writes each name where its polygon is widest, off what was drawn over it since the ground was."""
+    """Writes each name where its polygon is widest, off what was drawn over it since the ground was; on the middle of a
+    polygon that is covered."""
     if not any(polygon.text for polygon in polygons):
         return
     covered = _drawn_over(ground, canvas.picture) > 0
     for polygon in reversed(polygons):
-        own = np.zeros(covered.shape, dtype=np.uint8)
-        Canvas(own).polygon(view.place(polygon.corners), 1, smooth=False)
+        own, corners = np.zeros(covered.shape, dtype=np.uint8), view.place(polygon.corners)
+        Canvas(own).polygon(corners, 1, smooth=False)
         own[covered] = 0
         covered |= own > 0
-        if polygon.text:
+        if polygon.text and not own.any():
+            canvas.text(polygon.text, corners.mean(axis=0), 19 * max(unit, _LEGIBLE))
+        elif polygon.text:
             room = cv2.distanceTransform(own, cv2.DIST_L2, cv2.DIST_MASK_5)
             wide = np.argwhere(room >= 0.9 * room.max())
-            y, x = wide[np.argmin(np.hypot(*(wide - np.argwhere(own).mean(axis=0)).T))] if own.any() else (0, 0)
+            y, x = wide[np.argmin(np.hypot(*(wide - np.argwhere(own).mean(axis=0)).T))]
             canvas.text(polygon.text, (float(x), float(y)), 19 * max(unit, _LEGIBLE))
 
 

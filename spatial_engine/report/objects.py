@@ -21,7 +21,7 @@ _FRAMES = 4
 _ON_A_FRAME = 12
 """Largest number of objects outlined on a frame: those that cover most of it."""
 _LISTED = 60
-_LETTER, _LINE = 0.03, 0.06
+_LETTER, _LINE = 0.021, 0.05
 """Width of a letter and height of a name on the plan, as shares of the plan's side."""
 _CORNERS = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, 8).T
 

@@ -2,6 +2,7 @@
 
 import sys
 from importlib.metadata import EntryPoint
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,7 +22,11 @@ def test_all_packages_work_here(tmp_path: Path) -> None:
 def test_what_is_missing_has_a_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(doctor._PACKAGES, "no_such_module", "no-such-package")
     monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr(
+        doctor, "find_spec", lambda name: None if name in ("rerun", "no_such_module") else find_spec(name)
+    )
     findings = {finding.what: finding for finding in doctor.examine(tmp_path / "not" / "there")}
+    assert findings["rerun-sdk"].state == "optional" and "spatial-engine[view]" in findings["rerun-sdk"].remedy
     assert findings["no-such-package"].state == "missing"
     assert findings["no-such-package"].remedy.endswith("-m pip install no-such-package")
     assert findings["Chromium"].state == "optional"

@@ -69,6 +69,16 @@ def test_rooms_lie_below_paths_and_their_names_beside_them():
     assert (unnamed != named).any(axis=2).sum() > 200
 
 
+def test_the_name_of_a_covered_room_is_written_on_its_middle():
+    room = Polygon(corners=((0, 0), (4, 0), (4, 3), (0, 3)))
+    thin = Polygon(corners=((3, 1), (3.2, 1), (3.2, 2), (3, 2)))
+    unnamed, named = (
+        drawing.drawn_map(Drawing(polygons=(room, replace(thin, text=text), thin))) for text in ("", "shelf")
+    )
+    y, x = np.nonzero((unnamed != named).any(axis=2))
+    assert (x.mean(), y.mean()) == pytest.approx((72 + 496 * 3.1 / 4, 320), abs=6)
+
+
 def test_labels_of_points_cover_no_path():
     path = tuple((0.1 * k, float(np.sin(0.5 * k))) for k in range(30))
     point = Mark(text="A", xy_px=(1.5, 0.6))
