@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float64
 from scipy.spatial.transform import Rotation
 
 from experts.signals import Objects
+from spatial_engine.progress import printable
 from spatial_engine.view.picture_camera import PICTURE, PictureCamera
 from spatial_engine.view.timeline import Timeline
 from templates.scene.scene import Scene, find_rows
@@ -21,24 +22,25 @@ _STILL = 1e-9
 
 def entity_of(objects: Objects, k: int) -> str:
     """The entity of an object: names may repeat, so that its number follows."""
-    return str(rr.new_entity_path(["world", "objects", f"{objects.labels[k] or 'object'} {k}"]))
+    return str(rr.new_entity_path(["world", "objects", f"{printable(objects.labels[k]) or 'object'} {k}"]))
 
 
 def show_boxes(line: Timeline, scene: Scene) -> None:
-    """The box of each object over time, with its name, σ and outlier probability; without a size, its centre."""
+    """The box of each object over time, with its name, σ and outlier probability; a ball where its size or rotation is
+    not known."""
     objects = scene.objects
     for k in range(0 if objects is None else len(objects.labels)):
         assert objects is not None
         pose = objects.world_from_object[:, k]
-        known = np.isfinite(pose).all(axis=(1, 2))
+        known = np.isfinite(pose[:, :3, 3]).all(axis=1)
         if not known.any():
             continue
         entity, (kind, places) = entity_of(objects, k), _places(objects, k, pose[known])
         look = {"fill_mode": "majorwireframe"} if kind is rr.Boxes3D else {}
-        few = len(objects.labels) <= LABELLED
-        line.fixed(entity, kind.from_fields(labels=[objects.labels[k]], class_ids=[k + 1], show_labels=few, **look))
+        few, name = len(objects.labels) <= LABELLED, printable(objects.labels[k])
+        line.fixed(entity, kind.from_fields(labels=[name], class_ids=[k + 1], show_labels=few, **look))
         line.fixed(entity, *_values(objects, k))
-        if np.ptp(pose[known], axis=0).max() <= _STILL:
+        if max(np.ptp(column, axis=0).max() for column in places.values()) <= _STILL:
             line.fixed(entity, kind.from_fields(**{name: column[:1] for name, column in places.items()}))
         else:
             line.columns(entity, objects.frames, kind.columns(**places).partition(known.astype(int)))
@@ -51,9 +53,11 @@ def _places(
     centres = poses[:, :3, 3]
     if objects.size is None or not np.isfinite(objects.size[k]).all():
         return rr.Points3D, {"positions": centres}
-    turned = Rotation.from_matrix(poses[:, :3, :3]).as_quat()
+    if not np.isfinite(poses).all():
+        return rr.Points3D, {"positions": centres, "radii": np.full(len(poses), np.median(objects.size[k]) / 2)}
+    rotations = Rotation.from_matrix(poses[:, :3, :3]).as_quat(canonical=True)
     half_sizes = np.tile(objects.size[k] / 2, (len(poses), 1))
-    return rr.Boxes3D, {"half_sizes": half_sizes, "centers": centres, "quaternions": turned}
+    return rr.Boxes3D, {"half_sizes": half_sizes, "centers": centres, "quaternions": rotations}
 
 
 def _values(objects: Objects, k: int) -> list[rr.AnyValues]:
@@ -74,13 +78,13 @@ def show_fronts(line: Timeline, scene: Scene) -> None:
         line.at(frame)
         for k in range(len(objects.labels)):
             axes = world_from_cam @ orientation.cam_from_object[row, k]
-            pose = objects.world_from_object[place, k] if place >= 0 else np.full((4, 4), np.nan)
+            centre = objects.world_from_object[place, k, :3, 3] if place >= 0 else np.full(3, np.nan)
             count = int(orientation.fronts[row, k])
-            if count and np.isfinite(axes).all() and np.isfinite(pose).all():
+            if count and np.isfinite(axes).all() and np.isfinite(centre).all():
                 turns = 2 * np.pi * np.arange(max(count, 1)) / max(count, 1)
                 fronts = np.cos(turns)[:, None] * axes[:, 0] + np.sin(turns)[:, None] * axes[:, 1]
                 arrows = 0.7 * _length(objects, k) * fronts
-                ids, origins = [k + 1] * len(arrows), [pose[:3, 3]] * len(arrows)
+                ids, origins = [k + 1] * len(arrows), [centre] * len(arrows)
                 line.log(
                     f"{entity_of(objects, k)}/front",
                     rr.Arrows3D(vectors=arrows, origins=origins, class_ids=ids, show_labels=False),
@@ -96,7 +100,7 @@ def _length(objects: Objects, k: int) -> float:
 def name_masks(line: Timeline, scene: Scene) -> None:
     """Gives boxes and masks of an object the same colour, and masks their names."""
     if scene.objects is not None:
-        names = [(k + 1, label) for k, label in enumerate(scene.objects.labels)]
+        names = [(k + 1, printable(label)) for k, label in enumerate(scene.objects.labels)]
         line.fixed("/", rr.AnnotationContext([(0, "", (0, 0, 0, 0)), *names]))
 
 
@@ -126,7 +130,7 @@ def _show_detected(line: Timeline, objects: Objects, camera: PictureCamera, row:
         rr.Boxes2D(
             mins=corners[:, 0],
             sizes=corners[:, 1] - corners[:, 0],
-            labels=[objects.labels[k] for k in rows],
+            labels=[printable(objects.labels[k]) for k in rows],
             class_ids=rows + 1,
         ),
     )

@@ -15,6 +15,7 @@ from experts.comparing.agreement_paths import median_range
 from experts.footage.decoding import DecodingError
 from experts.signals import NoEstimate, Signal
 from spatial_engine.options import ViewOptions
+from spatial_engine.progress import printable
 from spatial_engine.view import cameras, objects, room, surfaces
 from spatial_engine.view.picture_camera import PICTURE, PictureCamera
 from spatial_engine.view.timeline import Timeline
@@ -33,7 +34,7 @@ def record(clip: Clip, signals: Mapping[str, Signal | NoEstimate], options: View
     stream = rr.RecordingStream("spatial_engine", recording_id=clip.id, send_properties=False)
     stream.set_log_time_enabled(False)
     stream.save(file, default_blueprint=_blueprint(scene))
-    stream.send_recording_name(clip.name)
+    stream.send_recording_name(printable(clip.name))
     stream.log("clip", rr.TextDocument(_about(clip, signals), media_type="text/markdown"), static=True)
     _orient(stream, scene)
     line = Timeline(stream, clip)
@@ -118,7 +119,8 @@ def _reach(scene: Scene) -> float:
     if scene.path is None:
         return 1.0
     found = median_range(scene.path, scene.depth, scene.points)
-    extent = float(np.ptp(cameras.poses(scene.path)[:, :3, 3], axis=0).max(initial=0.0))
+    places = cameras.poses(scene.path)[:, :3, 3]
+    extent = float(np.ptp(places, axis=0).max()) if len(places) else 0.0
     return found if np.isfinite(found) and found > 0 else extent or 1.0
 
 
@@ -171,4 +173,4 @@ def _about(clip: Clip, signals: Mapping[str, Signal | NoEstimate]) -> str:
             made = signal.provenance
             weights = f", weights {made.weights_licence}" if made.weights_licence else ""
             lines.append(f"- {name}: {made.expert} {made.version}{weights}")
-    return "\n".join(lines)
+    return "\n".join(map(printable, lines))

@@ -221,6 +221,33 @@ def test_an_object_is_shown_only_where_its_place_is_known(tmp_path: Path) -> Non
     ]
 
 
+def test_an_object_of_unknown_rotation_is_a_ball(tmp_path: Path) -> None:
+    store, clip = rendered_store(tmp_path, short_demo(8), 4)
+    objects = store.signals(clip)["objects"]
+    poses = objects.world_from_object.copy()
+    poses[:, 2, :3, :3] = np.nan
+    labels = (*objects.labels[:2], "\ud800", *objects.labels[3:])
+    store.write(clip, "objects", "k" * 16, replace(objects, world_from_object=poses, labels=labels))
+    shown = Shown(view(store, out=tmp_path / "a.rrd", open=False))
+    entity = next(entity for entity in shown.entities if entity.startswith("/world/objects/") and entity.endswith(" 2"))
+    assert shown.fixed(entity, "Points3D:positions") == [pytest.approx(poses[0, 2, :3, 3], abs=1e-6)]
+    assert shown.fixed(entity, "Points3D:radii") == pytest.approx([np.median(objects.size[2]) / 2])
+
+
+def test_a_path_without_registered_frames_shows_no_camera(tmp_path: Path) -> None:
+    store, clip = rendered_store(tmp_path, short_demo(8), 4)
+    path = store.signals(clip)["camera_path"]
+    lost = replace(
+        path,
+        registered=np.zeros_like(path.registered),
+        world_from_cam=np.full_like(path.world_from_cam, np.nan),
+    )
+    store.write(clip, "camera_path", "k" * 16, lost)
+    shown = Shown(view(store, out=tmp_path / "a.rrd", open=False))
+    assert "/world/camera" not in shown.entities and "/world/depth" not in shown.entities
+    assert len(shown.rows("/world/camera/picture", "EncodedImage:blob")) == 8
+
+
 def test_a_camera_that_only_turns_stands_in_the_origin(tmp_path: Path) -> None:
     def turning(path: CameraPath) -> CameraPath:
         poses = path.world_from_cam.copy()
