@@ -101,6 +101,7 @@ EXPERTS = Registry(
         "spatial_tracker": "experts.tracking.spatial_tracker:SpatialTrackerExpert",
         "cross_check": "experts.comparing.cross_check:CrossCheckExpert",
         "detections": "experts.detections.detections_expert:DetectionsExpert",
+        "room": "experts.rooms.room:RoomExpert",
         "open_vocabulary": "experts.objects.open_vocabulary:OpenVocabularyExpert",
     },
 )

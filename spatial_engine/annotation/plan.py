@@ -28,6 +28,7 @@ SECONDS_PER_CLIP = {
     "vanishing_points": 3.0,
     "straight_lines": 2.5,
     "cross_check": 3.0,
+    "room": 2.0,
 }
 """Estimates for a 10 s clip at 640x480 on one core; times measured in a store replace them."""
 MEMORY_GB = {
