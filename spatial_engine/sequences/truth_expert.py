@@ -62,8 +62,8 @@ class GroundTruth(WeightFreeExpert):
             contradicted = "; ".join(finding.what for finding in sequence.findings if finding.severe)
             none = NoEstimate(reason="the pictures contradict the ground truth", detail=contradicted)
             return dict.fromkeys(self.provides, none)
-        dense = sound[[truth.depth is None or truth.depth.has(frame) for frame in sound.tolist()]]
-        found = truth.signals(clip, spread_frames(dense, clip.options.max_keyframes))
+        dense = sound[[truth.depth is not None and truth.depth.has(frame) for frame in sound.tolist()]]
+        found = truth.signals(clip, spread_frames(dense if len(dense) else sound, clip.options.max_keyframes))
         absent = NoEstimate(reason="the data set does not state it for this clip")
         wrong = "; ".join(f"{finding.what}: {finding.number}" for finding in sequence.object_findings)
         of_objects = NoEstimate(reason="the images contradict the objects", detail=wrong) if wrong else absent

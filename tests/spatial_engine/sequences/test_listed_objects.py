@@ -1,6 +1,7 @@
 """What a manifest states beyond camera and depth comes back as the renderer knows it; what contradicts is refused."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from experts.signals import (
 )
 from spatial_engine.errors import UsageError
 from spatial_engine.sequences import GroundTruth, Sequence, open_sequence
+from spatial_engine.sequences.manifest import ListedObject, ListedRoom, as_stated, manifest_of
 from spatial_engine.sequences.optical_flow import read_flow
 from templates.scene.objects import seen_objects
 from tests.spatial_engine.sequences.listed_set import flow, listed, stated, true, write_listed
@@ -203,6 +205,16 @@ def test_static_scenes(folder: Path, tmp_path: Path) -> None:
     objects = bare.scene([0]).exact_objects
     assert objects is not None and objects.labels == ()
     assert {"objects", "matches"} <= GroundTruth([bare]).provides
+
+
+def test_the_examples_of_the_page_are_read() -> None:
+    page = (Path(__file__).parents[3] / "docs/sequences.md").read_text(encoding="utf-8")
+    blocks = {kind: re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL) for kind in ("yaml", "json")}
+    (example,), (objects, room) = blocks["yaml"], blocks["json"]
+    manifest = manifest_of(yaml.safe_load(example), "docs")
+    assert manifest.objects is not None and manifest.room is not None and manifest.flow is not None
+    assert as_stated(list[ListedObject], json.loads(objects), "docs")[0].parts[0].affords == ("pull", "open")
+    assert as_stated(ListedRoom, json.loads(room), "docs").height == 2.5
 
 
 def _object(**values: Any) -> Change:

@@ -59,7 +59,9 @@ def test_boxes_of_kitti_lie_on_their_labels() -> None:
         path, objects = found["camera_path"], found["objects"]
         assert isinstance(path, CameraPath) and isinstance(objects, Objects) and objects.size is not None
         lines = (DATA / "kitti_object/training/label_2" / f"{Path(one.clip.name).name}.txt").read_text().splitlines()
-        labels = [np.array(line.split()[4:8], dtype=float) for line in lines if not line.startswith("DontCare")]
+        labels = [
+            np.array(line.split()[4:8], dtype=float) for line in lines if not line.startswith(("DontCare", "Misc"))
+        ]
         shares = [
             overlap(box_on_picture(path, pose, size), label)
             for pose, size, label in zip(objects.world_from_object[0], objects.size, labels, strict=True)

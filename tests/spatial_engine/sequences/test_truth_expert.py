@@ -93,6 +93,14 @@ def test_frames_that_contradict_the_truth_carry_none(tmp_path: Path) -> None:
     assert all(isinstance(signal, NoEstimate) and "wrong unit" in signal.detail for signal in none.values())
 
 
+def test_objects_of_a_photo_without_depth(tmp_path: Path) -> None:
+    room = written("kitti-object", tmp_path / "room")
+    next((room / "training/velodyne").glob("*.bin")).unlink()
+    for one in open_sequence(room):
+        found = GroundTruth([one])(one.clip, {})["objects"]
+        assert isinstance(found, Objects) and found.frames.tolist() == [0]
+
+
 def test_the_command_line_takes_it_plans_it_and_refuses_what_a_manifest_states(tmp_path: Path) -> None:
     room, store = str(written("tum", tmp_path / "room")), str(tmp_path / "store")
     planned = CliRunner().invoke(app, ["annotate", room, "-o", store, "--truth", "--plan"])
