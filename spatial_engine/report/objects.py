@@ -87,8 +87,12 @@ def _outline(scene: Scene, frame: int, k: int, box: Float64[np.ndarray, "2 2"]) 
 
 def _text(objects: Objects, k: int) -> str:
     """The name, and the outlier probability where one is known."""
+    return f"{_name(objects, k)} {_outlier_probability(objects, k)}".rstrip()
+
+
+def _outlier_probability(objects: Objects, k: int) -> str:
     p = objects.outlier_probability
-    return _name(objects, k) if p is None else f"{_name(objects, k)} {p[k]:.2f}"
+    return f"{p[k]:.2f}" if p is not None and np.isfinite(p[k]) else ""
 
 
 def _name(objects: Objects, k: int) -> str:
@@ -131,14 +135,14 @@ def object_rows(scene: Scene) -> Sequence[ObjectRow]:
 
 def _row(objects: Objects, k: int, frames: int, unit: str) -> ObjectRow:
     size = None if objects.size is None else objects.size[k]
-    sigma, p = objects.centre_sigma, objects.outlier_probability
+    sigma = objects.centre_sigma
     return ObjectRow(
         name=_name(objects, k),
         label=objects.labels[k],
         frames=frames,
         size=" × ".join(f"{side:.2f}" for side in size) + unit if size is not None and np.isfinite(size).all() else "",
         centre_sigma=f"{sigma[k]:.2f}{unit}" if sigma is not None and np.isfinite(sigma[k]) else "",
-        outlier_probability="" if p is None else f"{p[k]:.2f}",
+        outlier_probability=_outlier_probability(objects, k),
     )
 
 

@@ -60,6 +60,9 @@ def test_masks_are_outlined_and_named() -> None:
 def test_ground_truth_has_no_outlier_probability() -> None:
     marked = marked_frames(scene(outlier_probability=None))[0]
     assert "crate" in {name.text for name in marked.names}
+    count = len(scene().objects.labels)
+    unknown = marked_frames(scene(outlier_probability=np.full(count, np.nan)))[0]
+    assert unknown.names == marked.names
 
 
 def test_without_masks_boxes_are_outlined() -> None:

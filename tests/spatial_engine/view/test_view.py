@@ -124,6 +124,21 @@ def test_masks_are_those_of_the_frames(store: tuple[Store, str], shown: Shown) -
     assert not any(masks[1][0]), "a frame without objects keeps no mask of the frame before"
 
 
+def test_detected_boxes_are_shown_where_there_are_no_masks(tmp_path: Path) -> None:
+    store, clip = rendered_store(tmp_path, short_demo(8), 4)
+    objects = store.signals(clip)["objects"]
+    box_px = np.full((2, len(objects.labels), 2, 2), np.nan)
+    box_px[0, 3] = [[10, 20], [50, 60]]
+    changed = replace(objects, ids=np.full((2, 1, 1), -1, dtype=np.int32), box_px=box_px)
+    store.write(clip, "objects", "k" * 16, changed)
+    shown = Shown(view(store, out=tmp_path / "a.rrd", open=False))
+    boxes = shown.rows("/world/camera/picture/boxes", "Boxes2D:centers")
+    assert [len(boxes[frame]) for frame in range(3)] == [1, 0, 0] and boxes[0] == [pytest.approx([30, 40], abs=1e-3)]
+    assert shown.rows("/world/camera/picture/boxes", "Boxes2D:half_sizes")[0] == [pytest.approx([20, 20], abs=1e-3)]
+    assert shown.rows("/world/camera/picture/boxes", "Boxes2D:labels")[0] == [objects.labels[3]]
+    assert "/world/camera/picture/masks" not in shown.entities
+
+
 def test_points_depth_and_tracks(store: tuple[Store, str], shown: Shown) -> None:
     points, depth, tracks = (signal(store, name) for name in ("sparse_points", "depth", "tracks"))
     assert np.array(shown.fixed("/world/points", "Points3D:positions")) == pytest.approx(points.xyz_world, abs=1e-5)
