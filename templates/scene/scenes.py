@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float64, Int64
+from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
 from experts.comparing.agreement_paths import median_range, scale_between
@@ -176,26 +177,52 @@ def _second_opinion(main: Known, signals: Signals, check: CameraPath) -> Known:
         own = dict(_rescaled(own, path.scale, factor)) if np.isfinite(factor) else own
     second = own.get("camera_path")
     if isinstance(path, CameraPath) and isinstance(second, CameraPath):
-        moved = {name: _carried(main[name], path, second) for name in ("objects", "tracks") if name in main}
+        moved = {name: _carried(main[name], path, second) for name in ("objects", "tracks", "room") if name in main}
         own = {**moved, **own}
     return {**shared, **own}
 
 
 def _carried(signal: Signal | NoEstimate, path: CameraPath, second: CameraPath) -> Signal | NoEstimate:
-    """Objects and tracks in the world and unit of the second path: all is where the camera of each frame has it."""
-    if not isinstance(signal, (Objects, PointTracks)):
+    """Objects, tracks and room in the world and unit of the second path: all is where the camera of each frame has
+    it."""
+    if not isinstance(signal, (Objects, PointTracks, Room)):
         return signal
     factor = scale_between(path, second)
     factor = 1 / factor if np.isfinite(factor) else 1.0
-    cam_from_world = np.linalg.inv(_poses(path, signal.frames))
-    second_from_world = _poses(second, signal.frames) @ _moved(cam_from_world, factor)
+    frames = path.frames if isinstance(signal, Room) else signal.frames
+    cam_from_world = np.linalg.inv(_poses(path, frames))
+    second_from_world = _poses(second, frames) @ _moved(cam_from_world, factor)
     match _times(signal, factor, second.scale):
         case Objects() as scaled:
             return replace(scaled, world_from_object=second_from_world[:, None] @ scaled.world_from_object)
         case PointTracks(xyz_world=np.ndarray() as xyz) as scaled:
             moved = np.einsum("nij,tnj->tni", second_from_world[:, :3, :3], xyz) + second_from_world[:, :3, 3]
             return replace(scaled, xyz_world=moved.astype(np.float32))
+        case Room() as scaled:
+            return _placed(scaled, second_from_world)
     return signal
+
+
+def _placed(room: Room, second_from_world: Float64[np.ndarray, "n 4 4"]) -> Room | NoEstimate:
+    """The room where most frames have it. σ grows by how far they have its floor and its walls elsewhere."""
+    placed = second_from_world @ room.world_from_floor
+    placed = placed[np.isfinite(placed).all(axis=(1, 2))]
+    if not len(placed):
+        return NoEstimate(reason="the second reconstruction does not place the room")
+    low = room.cells_from
+    plan = room.outline if len(room.outline) else np.stack([low, low + room.cell * np.array(room.cells.shape)[::-1]])
+    corners = np.column_stack([plan, np.zeros(len(plan)), np.ones(len(plan))]).T
+    world_from_floor = np.eye(4)
+    world_from_floor[:3, :3] = Rotation.from_matrix(placed[:, :3, :3]).mean().as_matrix()
+    world_from_floor[:3, 3] = np.median(placed[:, :3, 3], axis=0)
+    off = (np.linalg.inv(world_from_floor) @ placed - np.eye(4)) @ corners
+    across, up = np.sqrt(np.mean(off[:, :2] ** 2)), np.sqrt(np.mean(off[:, 2] ** 2))
+    return replace(
+        room,
+        world_from_floor=world_from_floor,
+        floor_sigma=float(np.hypot(room.floor_sigma, up)),
+        wall_sigma=np.hypot(room.wall_sigma, across),
+    )
 
 
 def _poses(path: CameraPath, frames: Int64[np.ndarray, "n"]) -> Float64[np.ndarray, "n 4 4"]:

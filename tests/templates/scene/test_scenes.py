@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from experts.provenance import Provenance
 from experts.signals import (
@@ -15,6 +16,7 @@ from experts.signals import (
     Matches,
     NoEstimate,
     PointTracks,
+    Room,
     Scale,
     Signal,
     SparsePoints,
@@ -192,6 +194,51 @@ def test_objects_and_tracks_survive_on_the_second_reconstruction(unit: float) ->
     ]
     np.testing.assert_allclose(points[1], unit * points[0], atol=1e-5)
     np.testing.assert_allclose(second.tracks.xyz_sigma, 0.02 * unit, rtol=1e-5)
+
+
+def room() -> Room:
+    turned = np.eye(4)
+    turned[:3, :3], turned[:3, 3] = Rotation.from_rotvec([1.5, 0.2, -0.4]).as_matrix(), [0.5, 1.5, 2.0]
+    return Room(
+        world_from_floor=turned,
+        floor_sigma=0.01,
+        outline=np.array([[0, 0], [4, 0], [4, 3], [0, 3.0]]),
+        wall_sigma=np.array([0.02, np.inf, 0.02, 0.02]),
+        height=2.5,
+        height_sigma=0.02,
+        doorways=np.zeros((0, 2, 2)),
+        cells=np.ones((30, 40), dtype=np.int32),
+        cell=0.1,
+        cells_from=np.zeros(2),
+        provenance=worlds.SOURCE,
+    )
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.5])
+def test_the_room_survives_on_the_second_reconstruction(unit: float) -> None:
+    first, second = scenes_of(CLIP, {**with_check(unit), "room": room()})
+    assert first.room is not None and second.room is not None
+    cam_from_floor = [
+        np.linalg.inv(scene.world_from_cam(worlds.FRAMES)) @ scene.room.world_from_floor  # type: ignore[union-attr]
+        for scene in (first, second)
+    ]
+    np.testing.assert_allclose(cam_from_floor[1][:, :3, :3], cam_from_floor[0][:, :3, :3], atol=1e-9)
+    np.testing.assert_allclose(cam_from_floor[1][:, :3, 3], unit * cam_from_floor[0][:, :3, 3], atol=1e-9)
+    np.testing.assert_allclose(second.room.outline, unit * first.room.outline)
+    np.testing.assert_allclose(second.room.wall_sigma, unit * first.room.wall_sigma)
+    assert second.room.floor_sigma == pytest.approx(unit * first.room.floor_sigma)
+
+
+def test_where_the_paths_disagree_the_room_is_less_certain() -> None:
+    signals, rng = with_check(1.0), np.random.default_rng(0)
+    path = signals["camera_path_check"]
+    assert isinstance(path, CameraPath)
+    poses = path.world_from_cam.copy()
+    poses[:, :3, 3] += 0.03 * rng.standard_normal((len(poses), 3))
+    _, second = scenes_of(CLIP, {**signals, "camera_path_check": replace(path, world_from_cam=poses), "room": room()})
+    assert second.room is not None
+    assert 0.025 < second.room.floor_sigma < 0.045
+    assert (second.room.wall_sigma[[0, 2, 3]] > 0.03).all() and np.isinf(second.room.wall_sigma[1])
 
 
 def test_two_reconstructions_of_one_expert_are_not_independent() -> None:
