@@ -123,8 +123,8 @@ def show_plan(plan: Plan, to: Console) -> None:
     to.print(f"disk: {disk} at {_safe(str(plan.store))}", soft_wrap=True)
     if plan.bytes > plan.free_bytes:
         to.print("[red]the disk is too small[/]\n  try: write elsewhere with -o, or free some", soft_wrap=True)
-    _show_stopped(plan.steps, to)
     _show_unlocked(plan.unlocked, to)
+    _show_stopped(plan.steps, to)
 
 
 def _show_unlocked(known: Unlocked, to: Console) -> None:

@@ -174,6 +174,9 @@ def test_plan_runs_nothing(command: Run, tmp_path: Path, videos: Path) -> None:
     assert "clip 0: 3 frames" in out and "GB of memory or more" in out
     assert "disk: about 1 MB for the store; " in out and str(tmp_path / "store") in out.replace("\n", "")
     assert not (tmp_path / "store").exists()
+    assert "not range_ratio" in out and "nothing here provides camera_path" in out
+    _, out, _ = command("annotate", videos, "-o", tmp_path / "store", "--plan")
+    assert "L1/Motion/Ego: camera_turn, camera_travel" in out and "docs/objects.md" in out
 
 
 def test_the_total_of_a_plan_is_the_sum_of_its_lines(videos: Path, tmp_path: Path) -> None:
