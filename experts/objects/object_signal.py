@@ -18,7 +18,7 @@ from experts.objects.detections import SegmentedFrame, restrict_to_valid_area
 from experts.objects.mask_points import MaskPoints, unprojected
 from experts.objects.object_boxes import BoxSettings, ObjectBox, fitted, is_static
 from experts.objects.object_following import Follower, FollowingSettings, Track, numbered, tracks_at
-from experts.objects.rough_places import RoughSettings, central_points, points_inside, rough_place
+from experts.objects.rough_places import RoughSettings, central_points, observed, points_inside, rough_place
 from experts.provenance import Provenance
 from experts.signals import (
     CameraPath,
@@ -101,13 +101,11 @@ def objects_of(
     size = found[0].ids.shape[0], found[0].ids.shape[1]
     known = _known(frames, size, signals, settings)
     parts = _parts(frames, found, known, signals, (clip.height_px, clip.width_px), settings)
-    image_tracks = signals.get("image_tracks")
-    shape = clip.height_px, clip.width_px
     follower = Follower(
         frames=found,
         views=known.views,
         parts=parts,
-        tracks_px=tracks_at(image_tracks, frames, shape, size) if isinstance(image_tracks, ImageTracks) else None,
+        tracks_px=_tracks(frames, known, signals, (clip.height_px, clip.width_px), size),
         settings=settings.following,
         unprojection=settings.unprojection,
     )
@@ -127,6 +125,18 @@ def _known(frames: Int64[np.ndarray, "n"], size: tuple[int, int], signals: Signa
     if isinstance(depth, Depth) and depth.scale.kind != "per_frame":
         views = views_of(frames, size, depth, path, settings.unprojection)
     return _Known(path=path, views=views, up_world=up, tilt_sigma_rad=sigma)
+
+
+def _tracks(
+    frames: Int64[np.ndarray, "n"], known: _Known, signals: Signals, shape: tuple[int, int], size: tuple[int, int]
+) -> Float64[np.ndarray, "t n 2"] | None:
+    """Image tracks in pixels of the masks; triangulated points too, where no depth tells what moved."""
+    image_tracks, points = signals.get("image_tracks"), signals.get("sparse_points")
+    found = [tracks_at(image_tracks, frames, shape, size)] if isinstance(image_tracks, ImageTracks) else []
+    if isinstance(points, SparsePoints) and known.path is not None and all(view is None for view in known.views):
+        found.append(tracks_at(observed(points, frames), frames, shape, size))
+    known_tracks = [tracks for tracks in found if tracks is not None]
+    return np.concatenate(known_tracks) if known_tracks else None
 
 
 def _parts(
@@ -187,7 +197,9 @@ def _signal(
         if box is not None:
             pose[k], size[k] = box.world_from_object, box.size
             centre_sigma[k], size_sigma[k] = box.centre_sigma, box.size_sigma
-        elif not track.moved and known.path is not None:
+        elif known.path is not None and (  # of boxes, the frames' own places say whether it moves
+            not track.moved or all(found[n].is_box(d) for n, d in track.seen.items())
+        ):
             place = rough_place(track, frames, found, parts, known.path, settings.rough)
             if place is not None:
                 pose[k, :3, 3], centre_sigma[k] = place

@@ -15,7 +15,7 @@ from experts.depth.depth_views import View
 from experts.objects.detections import SegmentedFrame
 from experts.objects.mask_points import MaskPoints, at_border
 from experts.objects.object_following import Track
-from experts.signals import CameraPath, SparsePoints
+from experts.signals import CameraPath, ImageTracks, SparsePoints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +32,10 @@ class RoughSettings:
     """Largest outlier probability of a triangulated point."""
     agreeing: float = 0.8
     """Smallest share of the points whose depth is that of their median, within the shorter side of what is seen ..."""
-    agreeing_frames: float = 0.6
-    """... and of the frames whose points have one place, within half the longer side."""
+    agreeing_frames: float = 0.9
+    """... and of the frames whose points have one place ..."""
+    apart: float = 0.75
+    """... within this share of the longer side: the surface of a cube is at most 0.87 of a side from its middle."""
     points: int = 300
     """Largest number of points per frame (cost)."""
     extent: float = 0.3
@@ -72,6 +74,15 @@ def points_inside(
     return None if near is None else _on_surface(xyz[near], pose, points.range_relative_sigma[rows][near])
 
 
+def observed(points: SparsePoints, frames: Int64[np.ndarray, "n"]) -> ImageTracks:
+    """The observations of triangulated points as tracks in the image."""
+    xy = np.full((len(points.xyz_world), len(frames), 2), np.nan, dtype=np.float32)
+    rows = np.isin(points.observation_frame, frames)
+    column = np.searchsorted(frames, points.observation_frame[rows])
+    xy[points.observation_point[rows], column] = points.observation_xy_px[rows]
+    return ImageTracks(frames=frames, xy_px=xy, provenance=points.provenance)
+
+
 def central_points(mask: Bool[np.ndarray, "h w"], view: View, settings: RoughSettings) -> MaskPoints | None:
     """Points by depth in the middle of a box; None where they disagree, as in a chair through which a wall is seen."""
     row, column = np.nonzero(middle_of(mask, settings.inner) & np.isfinite(view.z))
@@ -104,7 +115,7 @@ def rough_place(
     seen = [place for place in seen if not place.is_cut] or seen
     xyz, side = np.array([place.xyz for place in seen]), float(np.median([place.side for place in seen]))
     middle = np.median(xyz, axis=0)
-    near = np.linalg.norm(xyz - middle, axis=1) <= side / 2
+    near = np.linalg.norm(xyz - middle, axis=1) <= settings.apart * side
     if near.mean() < settings.agreeing_frames:
         return None
     measured = float(np.median([place.sigma for place in seen]))
