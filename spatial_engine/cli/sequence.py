@@ -52,6 +52,8 @@ def _show(opened: "Sequence", quick: bool) -> bool:
     for finding in opened.findings:
         word = "SEVERE" if finding.severe else "finding"
         print(f"  {word:12} {finding.what}\n{'':15}{finding.number}\n{'':15}try: {finding.remedy}")
+    if wrong := {k for finding in opened.object_findings for k in finding.objects}:
+        print(f"  {'left out':12} {len(wrong)} of {len(opened.truth.objects.labels)} objects")  # type: ignore[union-attr]
     if not opened.findings:
         print(f"  {'findings':12} none")
     elif opened.unsound:

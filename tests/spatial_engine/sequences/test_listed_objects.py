@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import yaml
 
+import spatial_engine as se
 from experts.signals import (
     CameraPath,
     EffectorPath,
@@ -26,7 +27,11 @@ from spatial_engine.errors import UsageError
 from spatial_engine.sequences import GroundTruth, Sequence, open_sequence
 from spatial_engine.sequences.manifest import ListedObject, ListedRoom, as_stated, manifest_of
 from spatial_engine.sequences.optical_flow import read_flow
+from spatial_engine.sources import clip_from_json
+from templates.registry import create_templates
 from templates.scene.objects import seen_objects
+from templates.scene.scenes import scenes_of
+from templates.truth import judge
 from tests.spatial_engine.sequences.listed_set import flow, listed, stated, true, write_listed
 from tests.spatial_engine.sequences.rendered_set import FRAMES, walk
 
@@ -191,6 +196,21 @@ def test_a_part_that_is_visible_is_not_marked_but_counted(folder: Path, tmp_path
     one = opened(folder, tmp_path, little)
     seen = seen_objects(one.scene([0]))
     assert len(seen) and (seen.shown < 0.6).all()
+
+
+def test_what_a_manifest_lists_is_asked_about_and_right(folder: Path, tmp_path: Path) -> None:
+    """From files to questions; the renderer judges every answer."""
+    values = stated()
+    del values["effector"]
+    (tmp_path / "stated.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
+    store = se.annotate(folder, tmp_path / "store", truth=True, manifest=str(tmp_path / "stated.yaml"))
+    questions = list(se.generate(store, tmp_path / "set").questions)
+    (clip_id,) = store.clip_ids()
+    (truth,) = scenes_of(clip_from_json(store.record(clip_id).clip), true())
+    templates = create_templates()
+    assert {judge(question, templates[question.template], truth) for question in questions} == {True}
+    of_objects = {"closest_object", "wider_object", "object_faces", "count_in_photo"}
+    assert of_objects <= {question.template for question in questions}
 
 
 def test_static_scenes(folder: Path, tmp_path: Path) -> None:
