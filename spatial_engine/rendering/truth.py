@@ -31,8 +31,9 @@ def true_signals(
     source = Provenance(expert="renderer", version=VERSION, settings={"scene": clip.id}, seed=scene.seed)
     dense = np.asarray(clip.frames[::stride] if frames is None else sorted(frames), dtype=np.int64)
     box_ids = np.stack([scene.ids(int(f)) for f in dense])
+    path, objects = _camera_path(scene, clip, source), true_objects(scene, dense, box_ids, source)
     return {
-        "camera_path": _camera_path(scene, clip, source),
+        "camera_path": path,
         "gravity": _gravity(scene, clip, source),
         "depth": Depth(
             frames=dense,
@@ -41,8 +42,8 @@ def true_signals(
             scale=_METRIC,
             provenance=source,
         ),
-        "objects": true_objects(scene, dense, box_ids, source),
-        "object_orientation": true_orientation(scene, dense, source, EXACT),
+        "objects": objects,
+        "object_orientation": true_orientation(scene, objects, path, EXACT),
         "parts": true_parts(scene, dense, box_ids, source),
         "room": true_room(scene, source, EXACT),
     }
