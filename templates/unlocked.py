@@ -21,7 +21,9 @@ class Unlocked:
 
 def unlocked(signals: Iterable[str]) -> Unlocked:
     """What can be asked from signals of these names."""
-    provided, asked, lacking = frozenset(signals), {}, {}
+    provided = frozenset(signals)
+    asked: dict[str, tuple[str, ...]] = {}
+    lacking: dict[str, tuple[str, ...]] = {}
     for template in _about_clips():
         if missing := template.needs - provided:
             lacking[template.name] = tuple(sorted(missing))

@@ -14,6 +14,7 @@ from templates.columns import Json, Texts
 from templates.facts import Facts
 from templates.measured import Measured, first_reason
 from templates.media import Photo
+from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.object_boxes import outliers
 from templates.scene.objects import SeenObjects, folded, overlap, seen_objects
@@ -93,7 +94,7 @@ class CountInPhoto(Template):
         """The count; right is the same number alone."""
         return Count(value=measured.value[:, 0], sigma=measured.sigma[:, 0], outlier_probability=measured.outliers)
 
-    def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: None) -> Phrasing:
+    def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """One photo."""
         return Phrasing(media=(Photo(frame=fact["frame"]),), values={"name": fact["name"]})
 

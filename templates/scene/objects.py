@@ -114,8 +114,8 @@ def _kinds() -> dict[str, str]:
 
 def _seen(scene: Scene) -> SeenObjects:
     objects = scene.objects
-    rows = range(0 if objects is None else len(objects.frames))
-    return SeenObjects.concatenated([_in_photo(scene, objects, row) for row in rows])
+    photos = [] if objects is None else [_in_photo(scene, objects, row) for row in range(len(objects.frames))]
+    return SeenObjects.concatenated(photos)
 
 
 def _in_photo(scene: Scene, objects: Objects, row: int) -> SeenObjects:

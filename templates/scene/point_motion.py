@@ -118,7 +118,7 @@ def _by_pose(scene: Scene, frame: Frame, xy_px: Pixel, frames: Int64[np.ndarray,
     with np.errstate(invalid="ignore"):
         share = np.where(k >= 0, moved, 0.0) / scene.surface(frame, xy_px).range
     without_mask = ~(objects.ids >= 0).any(axis=(1, 2))
-    unlisted = (rows < 0).any(axis=1) | without_mask[rows[:, 0]] | ((k < 0) & ("*" not in objects.complete))
+    unlisted = (rows < 0).any(axis=1) | np.asarray(without_mask)[rows[:, 0]] | ((k < 0) & ("*" not in objects.complete))
     cases = {
         _AT_BORDER: ~alone,
         _NOT_LISTED: unlisted,
