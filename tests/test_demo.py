@@ -28,10 +28,10 @@ def run(folder: Path, *command: str) -> str:
 
 
 def environment() -> dict[str, str]:
-    """The checkout is importable, as it is where `make demo` runs."""
+    """The checkout is importable, as it is where `make demo` runs; no window opens."""
     import os
 
-    return {**os.environ, "PYTHONPATH": str(ROOT)}
+    return {**os.environ, "PYTHONPATH": str(ROOT), "DISPLAY": "", "WAYLAND_DISPLAY": ""}
 
 
 @pytest.fixture(scope="module")
