@@ -86,8 +86,13 @@ class BoxSettings:
     """Largest number of points per frame (cost)."""
     min_points: int = 60
     """Smallest number of points of a box."""
-    bending: float = 0.7
-    """A face bent by depth errors protrudes at both ends, by about this multiple of σ each."""
+    bending: float = 0.5
+    """A face bent by depth errors protrudes at both ends, by about this multiple of σ each (measured on imitated
+    experts: `tests/spatial_engine/rendering/test_imitated.py`)."""
+    unseen: float = 0.5
+    """A side continues behind the face that is seen by up to this share of the largest side seen ..."""
+    cut: float = 1.5
+    """... and beyond the picture's border or behind another object by up to this share (both measured on the same)."""
     axes: AxesSettings = field(default_factory=AxesSettings)
     ends: EndSettings = field(default_factory=EndSettings)
     moved_share: float = 0.25
@@ -207,7 +212,7 @@ def fitted(
         axes=axes,
         size=size,
         size_sigma=np.where(known, size_sigma, np.inf),
-        centre_sigma=_centre_sigma(seen, middle, ends, size, known, focal_relative_sigma),
+        centre_sigma=_centre_sigma(seen, middle, ends, size, known, focal_relative_sigma, settings),
     )
 
 
@@ -245,6 +250,7 @@ def _centre_sigma(
     size: Float64[np.ndarray, "3"],
     known: np.ndarray,
     focal_relative_sigma: float,
+    settings: BoxSettings,
 ) -> float:
     """σ of the worst axis: depth (it shifts both ends together), borders, the unseen part, the camera's own σ."""
     worst = 0.0
@@ -253,8 +259,9 @@ def _centre_sigma(
         depth = (low.depth_sigma + high.depth_sigma) / 2
         edges = np.hypot(low.edge_sigma, high.edge_sigma) / 2
         unknown = low if not low.known else high
-        # An unseen part as long as the largest side seen, uniformly: half of it shifts the middle.
-        unseen = 0.0 if known[a] else largest / (2 * np.sqrt(3)) * (2 if unknown.hidden_by_others else 1)
+        # The length of the unseen part is uniformly distributed; half of it shifts the middle.
+        longest = largest * (settings.cut if unknown.hidden_by_others else settings.unseen)
+        unseen = 0.0 if known[a] else longest / (2 * np.sqrt(3))
         worst = max(worst, float(np.sqrt(depth**2 + edges**2 + unseen**2)))
     distance = [middle - view.world_from_cam[:3, 3] for _, view in seen]
     across = [

@@ -101,7 +101,10 @@ def _area_seen(
 
 def _in_front(corners: Float64[np.ndarray, "8 3"]) -> Float64[np.ndarray, "m 3"]:
     """Corners before the camera, and where edges pass the near plane."""
-    points = [c for c in corners if c[2] > _NEAR_M]
+    ahead = corners[:, 2] > _NEAR_M
+    if ahead.all() or (corners[:, 2] < _NEAR_M).all():
+        return corners[ahead]
+    points = list(corners[ahead])
     for a, b in _EDGES:
         za, zb = corners[a, 2] - _NEAR_M, corners[b, 2] - _NEAR_M
         if za * zb < 0:

@@ -100,3 +100,37 @@ def test_the_same_seed_gives_the_same_signals(scene: RenderedScene) -> None:
     assert isinstance(one, Objects) and isinstance(two, Objects) and isinstance(other, Objects)
     assert one.ids.tobytes() == two.ids.tobytes() and one.world_from_object.tobytes() == two.world_from_object.tobytes()
     assert one.ids.tobytes() != other.ids.tobytes()
+
+
+@pytest.mark.long(sample=True)
+def test_sigma_and_outlier_probability_are_those_of_the_errors() -> None:
+    """Places (worst axis), known sides and fronts of three rooms; outliers are wrong names and places beyond 5 σ."""
+    places, sides, fronts, outliers, stated = [], [], [], [], []
+    for seed in range(3):
+        scene = furnished_room(np.random.default_rng(seed), frames=16, width_px=240, height_px=180, movers=0)
+        found: dict[str, Any] = imitated_signals(scene, as_clip(scene), ImitatedErrors(frames=16, seed=seed))
+        objects, facing = found["objects"], found["object_orientation"]
+        truth: Any = true_signals(scene, as_clip(scene), facing.frames.tolist())["object_orientation"]
+        factor = np.linalg.norm(
+            found["camera_path"].world_from_cam[0, :3, 3] / np.linalg.norm(scene.world_from_cam[0, :3, 3])
+        )
+        for k, t in enumerate(shown(scene, objects)):
+            item, pose, true = scene.objects[t], objects.world_from_object[0, k], scene.world_from_objects(0)[t]
+            place = np.abs(pose[:3, 3] / factor - true[:3, 3]).max() / objects.centre_sigma[k] * factor
+            wrong = objects.labels[k] != item.name or place > 5
+            outliers.append(wrong)
+            stated.append(objects.outlier_probability[k])
+            places += [place] if np.isfinite(place) else []
+            if np.isfinite(pose[:3, :3]).all():
+                side = np.abs(pose[:3, :3].T @ true[:3, :3]).argmax(axis=1)
+                error = (objects.size[k] - factor * item.size_m[side]) / objects.size_sigma[k]
+                sides += error[np.isfinite(objects.size_sigma[k])].tolist()
+            if item.fronts > 0:
+                error = facing.azimuth_rad[:, k] - truth.azimuth_rad[:, t]
+                period = 2 * np.pi / item.fronts
+                error = ((error + period / 2) % period - period / 2) / facing.sigma_rad[:, k, 0]
+                fronts += error[np.isfinite(error)].tolist()
+    for errors in (places, sides, fronts):
+        assert len(errors) >= 40
+        assert 0.55 < np.mean(np.abs(errors) <= 1) < 0.93 and np.mean(np.abs(errors) <= 3) > 0.9
+    assert np.mean(outliers) < 2 * np.mean(stated) < 0.2
