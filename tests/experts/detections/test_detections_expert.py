@@ -15,8 +15,9 @@ from experts.detections.detections_expert import DetectionsExpert
 from experts.detections.reading import digest_of
 from experts.signals import NoEstimate, Objects, Signal
 from spatial_engine.rendering import as_clip, true_signals
+from spatial_engine.rendering.imitated import noisy
+from spatial_engine.rendering.imitated_networks import box_of
 from tests.experts.objects.test_open_vocabulary import scene_of
-from tests.experts.rendered_objects import box_of, noisy
 
 FRAMES, WIDTH, HEIGHT = 6, 320, 240
 

@@ -17,13 +17,13 @@ from spatial_engine import pipeline
 from spatial_engine.errors import UsageError
 from spatial_engine.progress import Silent
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals, write_video
+from spatial_engine.rendering.imitated import noisy
 from spatial_engine.rendering.rooms import random_room
 from spatial_engine.store.store import Store
 from templates.generate import ask_clip
 from templates.registry import TEMPLATES
 from templates.settings import AskSettings
 from tests.experts.detections.test_detections_expert import runs
-from tests.experts.rendered_objects import noisy
 from tests.templates.test_objects_in_rooms import RIGHT
 
 FRAMES, WIDTH, HEIGHT = 8, 320, 240
