@@ -18,6 +18,9 @@ from templates.scene.objects import folded
 BOX_SIGMA = 0.05
 """σ of boxes, in the world's unit, where none is stated and there are no masks."""
 
+_RIGID = 1e-2
+"""Largest entry of RᵀR - 1 of the axes R of a box. Data sets write them with few decimals."""
+
 
 def read_mask(path: Path) -> np.ndarray:
     """Values of an instance image, or of the one array in an .npz."""
@@ -84,6 +87,18 @@ class KnownObjects:
         here = self._of_images(rows)
         known = np.isfinite(here.world_from_object[0]).all(axis=(1, 2)) | bool(self.masks)
         return here.with_objects(np.flatnonzero(known).tolist())
+
+    def checked(self) -> "KnownObjects":
+        """With NaN for boxes that are none: sides that are not above 0, axes that are no rotation."""
+        flat = ~(self.size > 0).all(axis=1)
+        rotations = self.world_from_object[..., :3, :3]
+        gram = np.swapaxes(rotations, -1, -2) @ rotations
+        skewed = ~(np.abs(gram - np.eye(3)).max(axis=(2, 3)) < _RIGID)
+        return replace(
+            self,
+            size=np.where(flat[:, None], np.nan, self.size),
+            world_from_object=np.where(skewed[..., None, None], np.nan, self.world_from_object),
+        )
 
     def without(self, objects: AbstractSet[int]) -> "KnownObjects":
         """Without these; their names are complete no more, and nothing is known to stand still."""

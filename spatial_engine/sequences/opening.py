@@ -103,7 +103,7 @@ def _opened(folder: Path, layout: Layout) -> Iterator[Sequence]:
     depth = overrides.depth
     if depth is None and stated.depth is not None:
         depth = _depth_files(folder, stated, stated.depth, paths, images_s, cameras)
-    objects = overrides.objects
+    objects = None if overrides.objects is None else overrides.objects.checked()
     if objects is None and stated.objects is not None:
         objects = read_objects(folder, stated.objects, paths, stated.static)
     elif objects is None and stated.static:

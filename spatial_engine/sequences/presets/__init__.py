@@ -74,6 +74,7 @@ PRESETS = Registry(
         "tartanair": f"{_HOME}.tartanair:TARTANAIR",
         "co3dv2": f"{_HOME}.co3dv2:CO3DV2",
         "kitti-object": f"{_HOME}.kitti_object:KITTI_OBJECT",
+        "kitti-tracking": f"{_HOME}.kitti_tracking:KITTI_TRACKING",
         "nuscenes": f"{_HOME}.nuscenes:NUSCENES",
         "adt": f"{_HOME}.adt:ADT",
     },

@@ -4,7 +4,7 @@ The world is the rectified camera 0 (x right, y down, z forward); camera 2 is 6 
 x, its height along y (down), and looks along +x, turned by rotation_y about y.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -62,9 +62,9 @@ def _overrides(inside: Path, images: Images) -> Overrides:
     sizes = [(header.height_px, header.width_px) for header in map(read_header, images)]
     return Overrides(
         cameras=tuple(of_matrix(rows["P2"].reshape(3, 4)) for rows in calibrations),
-        world_from_cam=np.stack([_world_from_cam(rows["P2"].reshape(3, 4)) for rows in calibrations]),
+        world_from_cam=np.stack([world_from_cam(rows["P2"].reshape(3, 4)) for rows in calibrations]),
         depth=LaserDepth(scans=scans, calibrations=calibrations, sizes=sizes),
-        objects=_joined(labels),
+        objects=joined(labels),
     )
 
 
@@ -83,14 +83,15 @@ def _calibration(path: Path) -> dict[str, Float64[np.ndarray, "k"]]:
     return rows
 
 
-def _world_from_cam(projection: Float64[np.ndarray, "3 4"]) -> Float64[np.ndarray, "4 4"]:
+def world_from_cam(projection: Float64[np.ndarray, "3 4"]) -> Float64[np.ndarray, "4 4"]:
+    """Pose of the camera of a projection matrix in camera 0."""
     pose = np.eye(4)
     pose[:3, 3] = -np.linalg.solve(projection[:, :3], projection[:, 3])
     return pose
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Label:
+class ObjectLabel:
     """One line of a label file."""
 
     name: str
@@ -101,10 +102,15 @@ class _Label:
     """NaN where something hides most of it."""
 
 
-def _labels(path: Path) -> list[_Label]:
-    """What is labelled with a name and a box."""
-    found: list[_Label] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines() if path.is_file() else [], start=1):
+def _labels(path: Path) -> list[ObjectLabel]:
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    return labels_of(enumerate(lines, start=1), path)
+
+
+def labels_of(lines: Iterable[tuple[int, str]], path: Path) -> list[ObjectLabel]:
+    """What numbered lines of a file label with a name and a box. Raises `UsageError` that names the line."""
+    found: list[ObjectLabel] = []
+    for number, line in lines:
         name, *rest = line.split()
         try:
             values = [float(value) for value in rest]
@@ -117,7 +123,7 @@ def _labels(path: Path) -> list[_Label]:
         axes = np.array([[cos, 0, sin], [0, 1, 0], [-sin, 0, cos]])
         shown = 0 <= values[1] <= _PARTLY_HIDDEN
         found.append(
-            _Label(
+            ObjectLabel(
                 name=name,
                 world_from_box=box(axes, (x, y - height / 2, z)),
                 size=(length, height, width),
@@ -127,7 +133,7 @@ def _labels(path: Path) -> list[_Label]:
     return found
 
 
-def _joined(labels: Sequence[list[_Label]]) -> KnownObjects:
+def joined(labels: Sequence[list[ObjectLabel]]) -> KnownObjects:
     """Each image has its own objects: they are unknown in the others."""
     every = [(image, one) for image, of_image in enumerate(labels) for one in of_image]
     poses = np.full((len(labels), len(every), 4, 4), np.nan)
@@ -175,7 +181,7 @@ class LaserDepth:
         ].reshape(3, 3).T
         projection = rows["P2"].reshape(3, 4)
         seen = in_cam0 @ projection[:, :3].T + projection[:, 3]
-        z = in_cam0[:, 2] - _world_from_cam(projection)[2, 3]
+        z = in_cam0[:, 2] - world_from_cam(projection)[2, 3]
         ahead = z > 0.5
         xy = np.rint(seen[ahead, :2] / seen[ahead, 2:]).astype(int)
         z = z[ahead]

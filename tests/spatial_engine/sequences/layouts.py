@@ -280,21 +280,12 @@ def kitti_object(folder: Path, scene: RenderedScene) -> Path:
     folder, camera = folder / "training", scene.intrinsics
     projection = np.c_[matrix(scene), matrix(scene) @ [0.06, 0, 0]]
     velo_from_cam0 = np.array([[0.0, 0, 1], [-1, 0, 0], [0, -1, 0]])
-    for frame, pose in enumerate(scene.world_from_cam):
+    for frame in range(len(scene)):
         noise(folder / f"image_2/{frame:06d}.png", scene)
         rows = {"P2": projection, "R0_rect": np.eye(3), "Tr_velo_to_cam": np.c_[velo_from_cam0.T, np.zeros(3)]}
         text = "\n".join(f"{name}: {' '.join(map(str, row.ravel()))}" for name, row in rows.items())
         write(folder / f"calib/{frame:06d}.txt", text + "\n")
-        cam0_from_world = np.linalg.inv(pose)
-        cam0_from_world[0, 3] -= 0.06
-        lines = ["DontCare -1 -1 -10 1 1 2 2 -1 -1 -1 -1000 -1000 -1000 -10"]
-        for k, box in enumerate(scene.boxes):
-            centre = cam0_from_world @ box.world_from_box
-            turn = Rotation.from_matrix(centre[:3, :3] @ Y_DOWN[:3, :3].T)
-            at, size = centre[:3, 3] + [0, box.half_m[2], 0], box.size_m
-            numbers = [size[2], size[1], size[0], *at, turn.as_euler("YXZ")[0]]
-            name = box.name.replace(" ", "_")
-            lines.append(f"{name} 0 {rectangle(scene, frame, k)} " + " ".join(map(str, numbers)))
+        lines = [kitti_dont_care(), *kitti_labels(scene, frame)]
         write(folder / f"label_2/{frame:06d}.txt", "\n".join(lines) + "\n")
         y, x = np.mgrid[: camera.height_px, : camera.width_px]
         rays = np.stack([(x - camera.cx_px) / camera.fx_px, (y - camera.cy_px) / camera.fy_px, np.ones(x.shape)], -1)
@@ -303,6 +294,36 @@ def kitti_object(folder: Path, scene: RenderedScene) -> Path:
         (folder / "velodyne").mkdir(exist_ok=True)
         scan.tofile(folder / f"velodyne/{frame:06d}.bin")
     return folder.parent
+
+
+def kitti_dont_care() -> str:
+    """A region without labels."""
+    return "DontCare -1 -1 -10 1 1 2 2 -1 -1 -1 -1000 -1000 -1000 -10"
+
+
+def kitti_labels(scene: RenderedScene, frame: int) -> list[str]:
+    """A line for each box; camera 0 stands 6 cm beside the picture's."""
+    cam0_from_world, lines = np.linalg.inv(scene.world_from_cam[frame]), []
+    cam0_from_world[0, 3] -= 0.06
+    for k, box in enumerate(scene.boxes):
+        centre = cam0_from_world @ box.world_from_box
+        turn = Rotation.from_matrix(centre[:3, :3] @ Y_DOWN[:3, :3].T)
+        at, size = centre[:3, 3] + [0, box.half_m[2], 0], box.size_m
+        numbers = [size[2], size[1], size[0], *at, turn.as_euler("YXZ")[0]]
+        lines.append(f"{box.name.replace(' ', '_')} 0 {rectangle(scene, frame, k)} {' '.join(map(str, numbers))}")
+    return lines
+
+
+def kitti_tracking(folder: Path, scene: RenderedScene) -> Path:
+    projection = np.c_[matrix(scene), matrix(scene) @ [0.06, 0, 0]]
+    write(folder / "calib/0001.txt", f"P2: {' '.join(map(str, projection.ravel()))}\nR_rect 1 0 0 0 1 0 0 0 1\n")
+    lines = []
+    for frame in range(len(scene)):
+        noise(folder / f"image_02/0001/{frame:06d}.png", scene)
+        lines.append(f"{frame} -1 {kitti_dont_care()}")
+        lines += [f"{frame} {k} {line}" for k, line in enumerate(kitti_labels(scene, frame))]
+    write(folder / "label_02/0001.txt", "\n".join(lines) + "\n")
+    return folder
 
 
 def rectangle(scene: RenderedScene, frame: int, box: int) -> str:
@@ -385,6 +406,7 @@ WRITERS: dict[str, tuple[str, Writer]] = {
     "tartanair": ("tartanair", tartanair),
     "co3dv2": ("co3dv2", co3dv2),
     "kitti-object": ("kitti-object", kitti_object),
+    "kitti-tracking": ("kitti-tracking", kitti_tracking),
     "nuscenes": ("nuscenes", nuscenes),
     "adt": ("adt", adt),
 }

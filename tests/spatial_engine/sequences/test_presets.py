@@ -1,5 +1,6 @@
 """A scene written in a preset's layout opens as that scene: cameras, poses, depth, up and boxes."""
 
+import json
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,7 +23,9 @@ OWN_CAMERA = {
     "seven-scenes": (640, 480, 2 * np.degrees(np.arctan(240 / 525))),
 }
 """Layouts that state no camera: width, height, vertical field of view."""
-STILLS = {"sun-rgbd", "kitti-object"}
+STILLS = {"sun-rgbd", "kitti-object", "kitti-tracking"}
+LEVEL = {"kitti-object", "kitti-tracking"}
+"""Layouts whose boxes and up have no pitch; the cameras here have."""
 KEPT = {"hypersim": (0, 2)}
 
 
@@ -80,7 +83,7 @@ def _same(found: dict[str, Any], scene: RenderedScene, frames: list[int], preset
     own, true = path.world_from_cam, scene.world_from_cam[frames]
     known = path.registered
     np.testing.assert_allclose(np.linalg.inv(own[0]) @ own[known], np.linalg.inv(true[0]) @ true[known], atol=1e-4)
-    if isinstance(gravity := found.get("gravity"), Gravity) and preset != "kitti-object":
+    if isinstance(gravity := found.get("gravity"), Gravity) and preset not in LEVEL:
         np.testing.assert_allclose(gravity.up_cam, true[known, 2, :3], atol=1e-4)
     if isinstance(depth := found.get("depth"), Depth):
         for k, frame in enumerate(depth.frames):
@@ -104,7 +107,7 @@ def _same_boxes(objects: Objects, path: CameraPath, scene: RenderedScene, frames
         assert objects.labels == ("chair",) * len(boxes) and objects.centre_sigma is None
         np.testing.assert_array_equal(objects.ids[0] >= 0, scene.ids(frames[0]) >= 0)
     else:
-        space = "_" if preset == "kitti-object" else " "
+        space = "_" if preset in LEVEL else " "
         assert objects.labels == tuple(box.name.replace(" ", space) for box in boxes)
         assert objects.centre_sigma is not None
     assert objects.size is not None
@@ -114,7 +117,7 @@ def _same_boxes(objects: Objects, path: CameraPath, scene: RenderedScene, frames
         true = np.linalg.inv(scene.world_from_cam[frames[row]]) @ box.world_from_box
         np.testing.assert_allclose(pose[:3, 3], true[:3, 3], atol=2e-3)
         assert sorted(size) == pytest.approx(sorted(box.size_m), abs=1e-6)
-        if preset != "kitti-object":  # its boxes have no pitch, and this camera has
+        if preset not in LEVEL:
             half = np.array(size) / 2
             reach, wanted = np.abs(pose[:3, :3]) @ half, np.abs(true[:3, :3]) @ box.half_m
             np.testing.assert_allclose(reach, wanted, atol=2e-3)
@@ -159,3 +162,18 @@ def test_emptied_files_are_said_in_words(name: str, tmp_path: Path) -> None:
             file.write_bytes(b"")
     with pytest.raises(UsageError):
         open_sequence(path, preset=preset)
+
+
+def test_boxes_that_are_none_have_no_place_or_size(tmp_path: Path) -> None:
+    path = layouts.arkitscenes(tmp_path, layouts.scene())
+    file = next(path.glob("*_3dod_annotation.json"))
+    stated = json.loads(file.read_text())
+    stated["data"][0]["segments"]["obbAligned"]["axesLengths"] = [0.0, 1.0, 1.0]
+    stated["data"][1]["segments"]["obbAligned"]["normalizedAxes"] = [1, 0.5, 0, 0, 1, 0, 0, 0, 1]
+    file.write_text(json.dumps(stated))
+    (one,) = open_sequence(path)
+    objects = one.truth.signals(one.clip, [0])["objects"]
+    assert isinstance(objects, Objects) and objects.size is not None and objects.box_px is not None
+    assert np.isnan(objects.size[0]).all() and np.isnan(objects.world_from_object[0, 1]).all()
+    assert np.isfinite(objects.size[1:]).all() and np.isfinite(objects.world_from_object[0, 2:]).all()
+    assert np.isnan(objects.box_px[0, :2]).all() and np.isfinite(objects.box_px[0, 2:]).any()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experts.signals import CameraPath, Depth, Objects
+from experts.signals import CameraPath, Depth, ObjectOrientation, Objects
 from spatial_engine.sequences import Sequence, open_sequence
 from tests.spatial_engine.sequences.layouts import placed, write
 
@@ -72,6 +72,20 @@ def test_boxes_of_kitti_lie_on_their_labels() -> None:
                 left, top, right, bottom = label.astype(int)
                 laser = float(np.nanmedian(depth.z[0, top:bottom, left:right]))
                 assert abs(laser - pose[2, 3]) < 7.0  # a truck of 12 m is hit at its near end
+
+
+def test_fronts_of_kitti_tracking_are_its_observation_angles() -> None:
+    """Azimuth of a car: its alpha, which the file states beside the box, less 270 degrees."""
+    lines = [line.split() for line in (DATA / "kitti_tracking_a/label_02/0001.txt").read_text().splitlines()]
+    for one in open_sequence(DATA / "kitti_tracking_a"):
+        facing = one.truth.signals(one.clip, [0])["object_orientation"]
+        assert isinstance(facing, ObjectOrientation)
+        frame = int(Path(one.clip.name).name)
+        own = [line for line in lines if int(line[0]) == frame and line[2] not in ("DontCare", "Misc")]
+        off = facing.azimuth_rad[0] - (np.array([float(line[5]) for line in own]) - np.pi / 2)
+        assert len(own) > 5
+        error_rad = 2 * np.abs(np.sin(off / 2))  # the angle of a close car depends on which point counts as its middle
+        assert np.median(error_rad) < 0.01 and error_rad.max() < 0.1
 
 
 def test_masks_of_adt_lie_in_their_boxes() -> None:

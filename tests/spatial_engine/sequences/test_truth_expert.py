@@ -26,7 +26,7 @@ from templates.scene.objects import seen_objects
 from templates.scene.scenes import scenes_of
 from templates.truth import judge
 from tests.spatial_engine.sequences import layouts
-from tests.spatial_engine.sequences.test_presets import KEPT, STILLS, FakeFile, scene_for
+from tests.spatial_engine.sequences.test_presets import KEPT, LEVEL, STILLS, FakeFile, scene_for
 
 SIX = {
     "tum": {"range_metres", "navigate"},
@@ -39,7 +39,7 @@ SIX = {
 """Layouts, and templates that their truth decides among others."""
 TEMPLATES = create_templates()
 OF_OBJECTS = {"closest_object", "wider_object", "object_faces", "count_in_photo"}
-WITH_OBJECTS = {"arkitscenes", "kitti-object", "nuscenes", "adt", "sun-rgbd", "hypersim"}
+WITH_OBJECTS = {"arkitscenes", "kitti-object", "kitti-tracking", "nuscenes", "adt", "sun-rgbd", "hypersim"}
 """Layouts with boxes."""
 
 
@@ -193,5 +193,5 @@ def test_objects_of_a_layout_are_asked_about_and_right(
                 sure = both & (mine.margin > 3)
                 assert (mine.label[sure] == known.label[sure]).all()
     assert asked["closest_object"] or asked["wider_object"], asked
-    assert bool(asked["object_faces"]) == (preset in ("kitti-object", "nuscenes"))
+    assert bool(asked["object_faces"]) == (preset in {*LEVEL, "nuscenes"})
     assert not asked["count_in_photo"], "no preset claims that a name is complete"
