@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from spatial_engine.adjudication import adjudicate
+    from spatial_engine.annotation.write_detections import write_detections
     from spatial_engine.dataset.dataset import Dataset
     from spatial_engine.dataset.split import split
     from spatial_engine.errors import SpatialEngineError
@@ -74,6 +75,7 @@ _HOMES = {
     "score": "evaluation.score",
     "split": "dataset.split",
     "view": "view",
+    "write_detections": "annotation.write_detections",
 }
 
 __all__ = [
@@ -108,6 +110,7 @@ __all__ = [
     "score",
     "split",
     "view",
+    "write_detections",
 ]
 
 

@@ -63,3 +63,10 @@ def drawn_polygons(
         fixed = np.round(np.clip(xy, -10_000, 10_000) * 16).astype(np.int32)
         cv2.fillPoly(out, [fixed], 1, shift=4)
     return out > 0
+
+
+def encoded(mask: Bool[np.ndarray, "h w"]) -> dict[str, list[int]]:
+    """A mask as COCO's run lengths, not compressed."""
+    flat = mask.T.ravel()
+    runs = np.diff([0, *(np.flatnonzero(np.diff(flat)) + 1), flat.size]).tolist()
+    return {"size": list(mask.shape), "counts": [0, *runs] if flat.size and flat[0] else runs}

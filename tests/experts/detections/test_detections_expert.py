@@ -13,6 +13,7 @@ import pytest
 from experts.clip import Clip, StatedDetections
 from experts.detections.detections_expert import DetectionsExpert
 from experts.detections.reading import digest_of
+from experts.detections.runs import encoded
 from experts.signals import NoEstimate, Objects, Signal
 from spatial_engine.rendering import as_clip, true_signals
 from spatial_engine.rendering.imitated import noisy
@@ -51,19 +52,12 @@ def room() -> Room:
     return Room()
 
 
-def runs(mask: np.ndarray) -> dict[str, Any]:
-    flat = mask.T.ravel().astype(np.int8)
-    edges = np.flatnonzero(np.diff(flat)) + 1
-    counts = np.diff([0, *edges, flat.size]).tolist()
-    return {"size": list(mask.shape), "counts": counts if not flat[0] else [0, *counts]}
-
-
 def coco(room: Room, masks: bool = True, boxes: bool = True, **parts: Any) -> Any:
     entries = []
     for frame, name, mask in room.masks():
         left, top, right, bottom = (edge + 0.5 for edge in box_of(mask))
         entry: dict[str, Any] = {"image_id": frame, "category_name": name}
-        entry |= {"segmentation": runs(mask)} if masks else {}
+        entry |= {"segmentation": encoded(mask)} if masks else {}
         entry |= {"bbox": [left, top, right - left, bottom - top]} if boxes else {}
         entries.append(entry | parts)
     return entries
@@ -135,13 +129,13 @@ def test_photos_without_depth_have_names_and_masks_of_each_photo(room: Room, tmp
 
 
 def test_masks_of_a_smaller_picture_are_scaled_and_those_of_another_shape_refused(room: Room, tmp_path: Path) -> None:
-    half = [entry | {"segmentation": runs(mask[::2, ::2])} for entry, (_, _, mask) in zip(
+    half = [entry | {"segmentation": encoded(mask[::2, ::2])} for entry, (_, _, mask) in zip(
         coco(room, boxes=False), room.masks(), strict=True
     )]  # fmt: skip
     found = made(stating(room.clip, tmp_path, half), room.signals)
     whole = made(stating(room.clip, tmp_path, coco(room)), room.signals)
     assert found.labels == whole.labels and (found.ids == whole.ids).mean() > 0.97
-    wide = [entry | {"segmentation": runs(mask[::2])} for entry, (_, _, mask) in zip(
+    wide = [entry | {"segmentation": encoded(mask[::2])} for entry, (_, _, mask) in zip(
         coco(room, boxes=False), room.masks(), strict=True
     )]  # fmt: skip
     none = refused(stating(room.clip, tmp_path, wide), room.signals)

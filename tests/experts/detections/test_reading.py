@@ -276,3 +276,14 @@ def test_one_file_of_a_folder_that_cannot_be_read_is_counted(tmp_path: Path) -> 
     written(tmp_path, "{", "frame_000013.json")
     file = read_detections(tmp_path)
     assert len(file.frames) == 1 and sum(file.left_out.values()) == 1 and file.incomplete == {"*"}
+
+
+def test_every_example_of_the_page_is_read(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "detections.md").read_text(encoding="utf-8")
+    blocks = [block.partition("```")[0] for block in page.split("```json\n")[1:]]
+    files = [read_detections(written(tmp_path, block, f"{number}.json")) for number, block in enumerate(blocks)]
+    assert [file.format for file in files] == ["COCO", "labelme", "SAM", "Grounding DINO"]
+    assert all(file.names and not file.left_out for file in files)
+    line = next(line for line in page.splitlines() if line.startswith("    0 0."))
+    written(tmp_path, "chair", "classes.txt")
+    assert read_detections(written(tmp_path, line, "7.txt")).names == ["chair"]

@@ -15,11 +15,11 @@ from scipy.spatial.transform import Rotation
 from experts.clip import Clip, StatedDetections
 from experts.detections.detections_expert import DetectionsExpert
 from experts.detections.reading import digest_of
+from experts.detections.runs import encoded
 from experts.footage.decoding import ImageReader
 from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
 from experts.signals import CameraPath, Depth, Gravity, Objects, Scale, Signal
-from tests.experts.detections.test_detections_expert import runs
 
 DATA = Path(os.environ.get("SPATIAL_ENGINE_DATA", "/nowhere"))
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="SPATIAL_ENGINE_DATA names no folder")
@@ -105,7 +105,7 @@ def shelf() -> tuple[dict[str, Signal], list[Path], list[np.ndarray]]:
 def test_masks_of_a_shelf_become_its_four_objects(tmp_path: Path) -> None:
     signals, pictures, labels = shelf()
     content = [
-        {"image_id": picture.name, "category_name": name, "segmentation": runs(label == value)}
+        {"image_id": picture.name, "category_name": name, "segmentation": encoded(label == value)}
         for picture, label in zip(pictures, labels, strict=True)
         for value, name in SHELF.items()
         if (label == value).sum() >= 200

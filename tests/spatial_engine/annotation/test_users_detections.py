@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from experts.clip import Clip
+from experts.detections.runs import encoded
 from experts.expert import WeightFreeExpert
 from experts.signals import NoEstimate, Signal, Signals
 from spatial_engine import pipeline
+from spatial_engine.annotation.write_detections import write_detections
 from spatial_engine.errors import UsageError
 from spatial_engine.progress import Silent
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals, write_video
@@ -23,7 +25,6 @@ from spatial_engine.store.store import Store
 from templates.generate import ask_clip
 from templates.registry import TEMPLATES
 from templates.settings import AskSettings
-from tests.experts.detections.test_detections_expert import runs
 from tests.templates.test_objects_in_rooms import RIGHT
 
 FRAMES, WIDTH, HEIGHT = 8, 320, 240
@@ -75,7 +76,7 @@ class Footage:
 
     def detections(self) -> list[dict[str, Any]]:
         return [
-            {"image_id": frame, "category_name": one.name, "segmentation": runs(ids == k)}
+            {"image_id": frame, "category_name": one.name, "segmentation": encoded(ids == k)}
             for frame in range(FRAMES)
             for ids in [self.scene.object_ids(frame)]
             for k, one in enumerate(self.objects)
@@ -223,3 +224,40 @@ def test_photos_with_labelme_files_beside_them(tmp_path: Path) -> None:
     assert objects.labels == ("cup",) * 3 and objects.complete == ("cup",)
     assert np.isnan(objects.world_from_object).all()
     assert objects.outlier_probability.tolist() == [0.002] * 3
+
+
+@dataclass
+class Supervision:
+    """What `supervision.Detections` has."""
+
+    xyxy: np.ndarray
+    mask: np.ndarray | None = None
+    confidence: np.ndarray | None = None
+    class_id: np.ndarray | None = None
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+def test_detections_of_supervision_are_written_and_used(alone: Footage, tmp_path: Path) -> None:
+    by_frame: dict[int | str, Any] = {}
+    for frame in range(FRAMES):
+        ids = alone.scene.object_ids(frame)
+        rows = [k for k in range(len(alone.objects)) if (ids == k).sum() > 50]
+        places = [np.nonzero(ids == k) for k in rows]
+        boxes = [[x.min(), y.min(), x.max() + 1, y.max() + 1] for y, x in places]
+        names = {"class_name": np.array([alone.objects[k].name for k in rows])}
+        masks = np.stack([ids == k for k in rows])
+        by_frame[frame] = Supervision(np.array(boxes), masks, np.full(len(rows), 0.75), data=names)
+    path = write_detections(by_frame, alone.folder / "mine.json")
+    written, _ = annotated(alone, tmp_path / "a", detections=path)
+    whole, _ = annotated(alone, tmp_path / "b", detections=alone.written())
+    assert set(written.labels) <= set(whole.labels) and np.nanmin(written.score) == pytest.approx(0.75)
+    assert ((written.ids >= 0) == (whole.ids >= 0)).mean() > 0.98
+
+
+def test_detections_without_names_or_of_odd_length_are_refused(tmp_path: Path) -> None:
+    one = Supervision(np.array([[1, 2, 3, 4]]), class_id=np.array([3]))
+    photo = write_detections({"a.jpg": one}, tmp_path / "x.json", names={3: "cup"})
+    assert json.loads(photo.read_text())["annotations"][0]["category_name"] == "cup"
+    for bad in (one, replace(one, class_id=None), replace(one, confidence=np.array([0.1, 0.2]), class_id=None)):
+        with pytest.raises(UsageError, match="frame 0"):
+            write_detections({0: bad}, tmp_path / "y.json")
