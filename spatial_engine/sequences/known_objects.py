@@ -90,7 +90,7 @@ class KnownObjects:
 
     def checked(self) -> "KnownObjects":
         """With NaN for boxes that are none: sides that are not above 0, axes that are no rotation."""
-        flat = ~(self.size > 0).all(axis=1)
+        flat = np.asarray(~(self.size > 0).all(axis=1))
         rotations = self.world_from_object[..., :3, :3]
         gram = np.swapaxes(rotations, -1, -2) @ rotations
         skewed = ~(np.abs(gram - np.eye(3)).max(axis=(2, 3)) < _RIGID)

@@ -13,7 +13,7 @@ from experts.objects.box_orientation import UNKNOWN_FRONT, BoxFront
 from spatial_engine.errors import UsageError
 from spatial_engine.sequences import manifest
 from spatial_engine.sequences.association import NONE, matched
-from spatial_engine.sequences.known_objects import BOX_SIGMA, KnownObjects, KnownParts
+from spatial_engine.sequences.known_objects import BOX_SIGMA, KnownObjects, KnownParts, read_mask
 from spatial_engine.sequences.manifest import ListedObject, Match
 from spatial_engine.sources.image_groups import natural_key
 
@@ -138,6 +138,7 @@ def _files(folder: Path, pattern: str, images: Sequence[Path], match: Match, wha
     files = sorted(folder.glob(pattern), key=natural_key)
     if not files:
         raise UsageError(f"no file matches {pattern!r} in {folder}", f"correct the pattern of the {what}")
+    read_mask(files[0])
     rows = matched(
         images, None, match=match, count=len(files), names=[file.name for file in files], times_s=None,
         tolerance_s=0.0, what=what,

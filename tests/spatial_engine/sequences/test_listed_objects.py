@@ -268,6 +268,7 @@ BAD: dict[str, tuple[Change, str]] = {
     "the value of nothing": (_object(mask=0), "the value 0 stands for nothing"),
     "parts without masks": (_stated("objects", part_masks=""), "there are no part_masks"),
     "no masks": (_stated("objects", masks="nothing/*.png"), "no file matches 'nothing"),
+    "masks in colour": (_stated("objects", masks="images/*.png"), "0000.png is not an instance mask"),
     "masks of some images": (_stated("objects", masks="ids/000?.png"), "10 masks for 14 images"),
     "two ups": (_stated("gravity", file="up.txt"), "state either up_world or file"),
     "no numbers": (_stated("gravity", up_world=None, file="poses.txt"), "rows of 16 numbers"),
