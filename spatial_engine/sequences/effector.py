@@ -1,5 +1,6 @@
 """The pose and opening of a gripper or hand that a manifest states."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +39,5 @@ def read_effector(folder: Path, stated: Effector, images: int, scale: Scale, pro
 
 def of_frames(path: EffectorPath, frames: Int64[np.ndarray, "n"]) -> EffectorPath:
     """The part of a clip."""
-    from dataclasses import replace
-
     names = ("base_from_view", "opening", "rotation_sigma_rad", "position_sigma")
     return replace(path, frames=frames, **{name: getattr(path, name)[frames] for name in names})
