@@ -61,7 +61,8 @@ def box_orientation(
     for row, frame in enumerate(objects.frames):
         place = int(np.searchsorted(path.frames, frame))
         cam_from_box = np.linalg.inv(path.world_from_cam[place]) @ objects.world_from_object[row]
-        for item in np.flatnonzero(np.isfinite(cam_from_box).all(axis=(1, 2)) & (cam_from_box[:, 2, 3] > 0)):
+        known = np.isfinite(cam_from_box).all(axis=(1, 2)) & (cam_from_box[:, 2, 3] > 0)
+        for item in np.flatnonzero(known).tolist():
             own, centre = fronts[item], cam_from_box[item, :3, 3]
             if own.fronts < 0:
                 continue
