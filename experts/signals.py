@@ -256,6 +256,8 @@ class ObjectOrientation:
     fronts: Int32[np.ndarray, "n k"]
     """1; 2 or 4 if the object looks the same after a half or quarter rotation; 0: none (a ball); -1: unknown."""
     provenance: Provenance
+    outlier_probability: Float64[np.ndarray, "n k"] | None = None
+    """Probability that the front is really another side; None: 0, for ground truth."""
 
 
 @dataclass(frozen=True, kw_only=True)

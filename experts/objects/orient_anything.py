@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
-from jaxtyping import Float32, Float64
+from jaxtyping import Float32, Float64, Int64
 
 import experts.runtime.workers.orient_anything_v2 as worker_script
 from experts.checkpoints.weights import WEIGHTS
 from experts.clip import Clip, Picture
 from experts.intrinsics import Intrinsics
+from experts.objects.front_agreement import FrontSettings, front_outliers, rotations_of
 from experts.objects.object_angles import AngleSettings, ObjectAngles, angles_from_logits, look_along
 from experts.objects.object_crops import CropSettings, ObjectView, Square, crops, object_views
 from experts.runtime.device import Placement
@@ -54,13 +55,15 @@ class OrientAnythingSettings:
     """Selection of views."""
     angles: AngleSettings = field(default_factory=AngleSettings)
     """Thresholds and smallest σ."""
+    agreement: FrontSettings = field(default_factory=FrontSettings)
+    """When views confirm a front."""
 
 
 class OrientAnythingExpert(ModelExpert):
     """Expert "orient_anything": provides "object_orientation" for the objects of another expert."""
 
     name: ClassVar[str] = "orient_anything"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     provides: ClassVar[frozenset[str]] = frozenset({"object_orientation"})
     needs: ClassVar[frozenset[str]] = frozenset({"objects"})
     may_use: ClassVar[frozenset[str]] = frozenset({"camera_path"})
@@ -171,23 +174,25 @@ class OrientAnythingExpert(ModelExpert):
         angles = {view: angles_from_logits(logits, self.settings.angles) for view, logits in raw.items()}
         if all(own.fronts == -1 for own in angles.values()):
             return NoEstimate(reason="front is unknown for every object", detail=f"{len(raw)} views")
-        return self._signal(clip, objects, angles, _camera(clip, signals))
+        return self._signal(clip, signals, objects, angles)
 
     def _signal(
-        self, clip: Clip, objects: Objects, angles: Mapping[ObjectView, ObjectAngles], camera: Intrinsics | None
+        self, clip: Clip, signals: Signals, objects: Objects, angles: Mapping[ObjectView, ObjectAngles]
     ) -> ObjectOrientation:
+        camera, path = _camera(clip, signals), signals.get("camera_path")
         frames = np.unique([view.frame for view in angles]).astype(np.int64)
         shape = len(frames), len(objects.labels)
         azimuth, polar, rotation = (np.full(shape, np.nan) for _ in range(3))
         sigma = np.full((*shape, 3), np.inf)
-        cam_from_object = np.full((*shape, 3, 3), np.nan)
+        cam_from_object, ray_cam = np.full((*shape, 3, 3), np.nan), np.full((*shape, 3), np.nan)
         fronts = np.full(shape, -1, dtype=np.int32)
         for view, own in angles.items():
             at = int(np.searchsorted(frames, view.frame)), view.item
             azimuth[at], polar[at], rotation[at] = own.azimuth_rad, own.polar_rad, own.rotation_rad
             sigma[at], fronts[at] = own.sigma_rad, own.fronts
             if camera is not None:
-                cam_from_object[at] = _seen_along(camera, view.middle_px(clip, objects)) @ own.rotation
+                along = _seen_along(camera, view.middle_px(clip, objects))
+                cam_from_object[at], ray_cam[at] = along @ own.rotation, along[:, 2]
         return ObjectOrientation(
             frames=frames,
             azimuth_rad=azimuth,
@@ -197,7 +202,23 @@ class OrientAnythingExpert(ModelExpert):
             cam_from_object=cam_from_object,
             fronts=fronts,
             provenance=self.provenance(sigma_is_raw=True),
+            outlier_probability=self._outliers(frames, path, cam_from_object, ray_cam, sigma[..., 0]),
         )
+
+    def _outliers(
+        self,
+        frames: Int64[np.ndarray, "n"],
+        path: Signal | NoEstimate | None,
+        cam_from_object: Float64[np.ndarray, "n k 3 3"],
+        ray_cam: Float64[np.ndarray, "n k 3"],
+        sigma_rad: Float64[np.ndarray, "n k"],
+    ) -> Float64[np.ndarray, "n k"]:
+        """By agreement between views; without a camera path, none is confirmed."""
+        if not isinstance(path, CameraPath):
+            return np.full(sigma_rad.shape, self.settings.agreement.unconfirmed)
+        world_from_cam = rotations_of(path, frames)
+        front, ray = (np.einsum("nij,nkj->nki", world_from_cam, each) for each in (cam_from_object[..., 0], ray_cam))
+        return front_outliers(front, ray, sigma_rad, self.settings.agreement)
 
 
 def _camera(clip: Clip, signals: Signals) -> Intrinsics | None:

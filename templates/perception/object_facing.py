@@ -13,7 +13,7 @@ from templates.measured import Measured, first_reason
 from templates.media import Box, Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.object_boxes import azimuths, outliers
+from templates.scene.object_boxes import fronts_of, outliers
 from templates.scene.objects import boxed, found_again, seen_objects
 from templates.scene.scene import Scene
 from templates.template import Template
@@ -52,7 +52,8 @@ class ObjectFaces(Template):
     def measure(self, facts: OneObject, scene: Scene) -> Measured:
         """The way; σ of the azimuth is that of the signal."""
         found = found_again(scene, facts.object)
-        azimuth, sigma, fronts = azimuths(scene, facts.object.frame, found)
+        front = fronts_of(scene, facts.object.frame, found)
+        azimuth, sigma = front.azimuth_rad, front.sigma_rad
         quarter = np.nan_to_num(np.round(azimuth / (np.pi / 2))).astype(np.int64)
         deviation = np.abs(azimuth - quarter * np.pi / 2)
         with np.errstate(divide="ignore"):
@@ -60,7 +61,7 @@ class ObjectFaces(Template):
         cases = {
             "an object is not found again": found < 0,
             "which way the object faces is not known": ~np.isfinite(azimuth) | ~np.isfinite(sigma),
-            "the object has no single front": fronts != 1,
+            "the object has no single front": front.fronts != 1,
             "the object faces between two ways": deviation > _LARGEST_DEVIATION_RAD,
         }
         return Measured(
@@ -69,7 +70,7 @@ class ObjectFaces(Template):
             sigma=sigma[:, None],
             label=np.array(WAYS)[quarter % 4],
             margin=margin,
-            outlier_probability=outliers(scene, found),
+            outlier_probability=1 - (1 - outliers(scene, found)) * (1 - front.outlier_probability),
             evidence={"azimuth_deg": np.degrees(azimuth).round(1), "name": facts.object.name},
         )
 

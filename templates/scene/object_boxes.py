@@ -1,9 +1,12 @@
 """What the oriented boxes of objects say: distance, width, and which way a front faces."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from jaxtyping import Float64, Int64
 
 from experts.signals import Objects
+from templates.columns import Columns
 from templates.scene.scene import Scene, find_rows
 
 _LARGEST_TILT_RAD = np.radians(10)
@@ -56,19 +59,32 @@ def _may_be_longer(sides: Float64[np.ndarray, "n 2"], sigmas: Float64[np.ndarray
     return np.max(sides + sigmas, axis=1) - sides.max(axis=1)
 
 
-def azimuths(scene: Scene, frame: Row, object: Row) -> tuple[Number, Number, Row]:
-    """Azimuth of the front of each object in a photo, as in `ObjectOrientation`, its σ, and the number of fronts; NaN
-    and -1 where unknown."""
-    facing = scene.orientation
-    if facing is None:
-        return np.full(len(frame), np.nan), np.full(len(frame), np.nan), np.full(len(frame), -1)
+@dataclass(frozen=True, kw_only=True)
+class Fronts(Columns):
+    """The fronts of n objects, each in a photo; NaN and -1 where unknown."""
+
+    azimuth_rad: Number
+    """As in `ObjectOrientation`."""
+    sigma_rad: Number
+    fronts: Row
+    outlier_probability: Number
+    """That the front is really another side."""
+
+
+def fronts_of(scene: Scene, frame: Row, object: Row) -> Fronts:
+    """What the orientation of objects says of their fronts."""
+    facing, nan = scene.orientation, np.full(len(frame), np.nan)
+    if facing is None or not len(facing.frames):
+        return Fronts(azimuth_rad=nan, sigma_rad=nan, fronts=np.full(len(frame), -1), outlier_probability=nan)
     rows = find_rows(facing.frames, frame)
     known = (rows >= 0) & (object >= 0)
     at = np.where(known, rows, 0), np.where(known, object, 0)
-    return (
-        np.where(known, facing.azimuth_rad[at], np.nan),
-        np.where(known, facing.sigma_rad[at][:, 0], np.nan),
-        np.where(known, facing.fronts[at], -1).astype(np.int64),
+    wrong = facing.outlier_probability
+    return Fronts(
+        azimuth_rad=np.where(known, facing.azimuth_rad[at], np.nan),
+        sigma_rad=np.where(known, facing.sigma_rad[at][:, 0], np.nan),
+        fronts=np.where(known, facing.fronts[at], -1).astype(np.int64),
+        outlier_probability=np.where(known, 0.0 if wrong is None else wrong[at], np.nan),
     )
 
 
