@@ -232,7 +232,9 @@ class Objects:
     score: Float32[np.ndarray, "n k"] | None = None
     """Confidence of the detector, 0 to 1; NaN where the object is not detected."""
     outlier_probability: Float64[np.ndarray, "k"] | None = None
-    """Probability that name, place or mask are those of another object; None: 0, for ground truth."""
+    """Probability that place or mask are those of another object; None: 0, for ground truth."""
+    name_outlier_probability: Float64[np.ndarray, "k"] | None = None
+    """Probability that people call it something else; None: 0, for ground truth."""
     complete: tuple[str, ...] = ()
     """Names of which every object in the frames is listed; "*": every name."""
 

@@ -45,7 +45,7 @@ class DetectionsExpert(WeightFreeExpert):
     """Provides "objects" for clips with `OpeningOptions.detections`."""
 
     name: ClassVar[str] = "detections"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     provides: ClassVar[frozenset[str]] = frozenset({"objects"})
     needs: ClassVar[frozenset[str]] = frozenset()
     may_use: ClassVar[frozenset[str]] = MAY_USE

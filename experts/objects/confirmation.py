@@ -1,7 +1,7 @@
-"""How probable it is that name, place or mask of an object are those of another: low only where two ways agree.
+"""How probable it is that place or mask of an object are those of another: low only where two ways agree.
 
 The first way: several frames, from different positions of the camera, see it at one place. The second: its box in the
-world covers its mask in the picture.
+world covers its mask in the picture; of an object without sizes, its place lies in its outline in nearly all frames.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from experts.objects.detections import SegmentedFrame
 from experts.objects.mask_points import MaskPoints
 from experts.objects.object_boxes import ObjectBox
 from experts.objects.object_following import Track
-from experts.objects.rough_places import PlaceInFrame, places_of
+from experts.objects.rough_places import PlaceInFrame, places_of, pose_of
 from experts.signals import CameraPath
 
 
@@ -43,26 +43,33 @@ def outlier_probability(
     views: Sequence[View | None],
     path: CameraPath | None,
     box: ObjectBox | None,
-    score: Float32[np.ndarray, "n"],
+    place: Float64[np.ndarray, "3"],
     settings: ConfirmationSettings,
     *,
-    placed: bool,
     checked: bool,
 ) -> float:
-    """Of one object: 1 - its best score (0 where none is stated), and the penalty of each missing confirmation.
+    """Of one object: the floor, and the penalty of each missing confirmation.
 
-    An object without a place (`placed`) has none to confirm: what a person says of name and mask (`checked`) holds.
+    An object without a `place` (NaN) has none to confirm: what a person says of its mask (`checked`) holds.
     """
+    if checked and not np.isfinite(place).all():
+        return settings.floor
     places = [] if track.moved or path is None else places_of(track, frames, found, parts, path)
-    missing = (
-        0
-        if checked and not placed
-        else (not agree_on_place(places, settings))
-        + (box is None or not share_covered(track, found, views, box) >= settings.covered)
-    )
+    measurable = any(views[n] is not None and not found[n].is_box(d) for n, d in track.seen.items())
+    if box is not None:
+        covered = share_covered(track, found, views, box)
+    elif path is None or measurable:  # depth and masks, but no box fits them
+        covered = 0.0
+    else:
+        covered = share_inside(track, frames, found, path, place)
+    missing = (not agree_on_place(places, settings)) + (not covered >= settings.covered)
+    return float(settings.floor + settings.missing * missing)
+
+
+def name_outlier_probability(score: Float32[np.ndarray, "n"], settings: ConfirmationSettings) -> float:
+    """1 - the best score of the object; the floor where none is stated."""
     stated = score[np.isfinite(score)]
-    doubt = 1 - float(stated.max()) if len(stated) else 0.0
-    return float(min(1.0, max(settings.floor, doubt) + settings.missing * missing))
+    return float(max(settings.floor, 1 - stated.max())) if len(stated) else settings.floor
 
 
 def agree_on_place(places: Sequence[PlaceInFrame], settings: ConfirmationSettings) -> bool:
@@ -98,6 +105,27 @@ def share_covered(track: Track, found: Sequence[SegmentedFrame], views: Sequence
         cv2.fillConvexPoly(outline, cv2.convexHull(xy), 1)
         shares.append(float(outline[mask].mean()))
     return float(np.median(shares)) if shares else 0.0
+
+
+def share_inside(
+    track: Track,
+    frames: Int64[np.ndarray, "n"],
+    found: Sequence[SegmentedFrame],
+    path: CameraPath,
+    place: Float64[np.ndarray, "3"],
+) -> float:
+    """Share of the frames that show the object in which its projected place lies in its outline; 0 without a place."""
+    inside = []
+    for n, d in track.seen.items():
+        pose = pose_of(path, int(frames[n]))
+        if pose is None:
+            continue
+        mask, cam = found[n].ids == d, (place - pose[:3, 3]) @ pose[:3, :3]
+        camera = path.intrinsics.scaled(mask.shape[1], mask.shape[0])
+        xy = camera.project(cam[None])[0]
+        at = np.round(xy).astype(int) if np.isfinite(xy).all() and cam[2] > 0 and camera.contains(xy) else None
+        inside.append(at is not None and bool(mask[at[1], at[0]]))
+    return float(np.mean(inside)) if inside else 0.0
 
 
 def _between(points: Float64[np.ndarray, "n 3"]) -> Float64[np.ndarray, "n n"]:

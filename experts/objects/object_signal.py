@@ -13,7 +13,11 @@ from jaxtyping import Float64, Int64
 
 from experts.clip import Clip
 from experts.depth.depth_views import UnprojectionSettings, View, views_of
-from experts.objects.confirmation import ConfirmationSettings, outlier_probability
+from experts.objects.confirmation import (
+    ConfirmationSettings,
+    name_outlier_probability,
+    outlier_probability,
+)
 from experts.objects.detections import SegmentedFrame, restrict_to_valid_area
 from experts.objects.mask_points import MaskPoints, unprojected
 from experts.objects.object_boxes import BoxSettings, ObjectBox, fitted, is_static
@@ -187,7 +191,7 @@ def _signal(
     box_px = np.full((len(frames), count, 2, 2), np.nan)
     pose, size = np.full((count, 4, 4), np.nan), np.full((count, 3), np.nan)
     centre_sigma, size_sigma = np.full(count, np.nan), np.full((count, 3), np.nan)
-    outlier = np.zeros(count)
+    outlier, name_outlier = np.zeros(count), np.zeros(count)
     for k, track in enumerate(tracks):
         for n, d in track.seen.items():
             score[n, k] = found[n].detections.scores[d]
@@ -205,9 +209,10 @@ def _signal(
                 pose[k, :3, 3], centre_sigma[k] = place
                 pose[k, 3], size_sigma[k] = [0, 0, 0, 1], np.inf
         outlier[k] = outlier_probability(
-            track, frames, found, parts, known.views, known.path, box, score[:, k], settings.confirmation,
-            placed=bool(np.isfinite(centre_sigma[k])), checked="*" in checked or names[track.label] in checked,
+            track, frames, found, parts, known.views, known.path, box, pose[k, :3, 3], settings.confirmation,
+            checked="*" in checked or names[track.label] in checked,
         )  # fmt: skip
+        name_outlier[k] = name_outlier_probability(score[:, k], settings.confirmation)
     return Objects(
         frames=frames,
         labels=tuple(names[track.label] for track in tracks),
@@ -219,6 +224,7 @@ def _signal(
         box_px=box_px if np.isfinite(box_px).any() else None,
         score=score,
         outlier_probability=outlier,
+        name_outlier_probability=name_outlier,
         provenance=provenance,
     )
 

@@ -81,7 +81,7 @@ class CountInPhoto(Template):
             ),
             "two objects may be one": np.array([_doubled(some) for some in each], dtype=bool),
         }
-        wrong = np.array([1 - np.prod(1 - outliers(scene, some.object)) for some in each])
+        wrong = np.array([1 - np.prod(1 - outliers(scene, some.object, named=True)) for some in each])
         return Measured(
             why=first_reason(len(facts), cases),
             value=np.array([len(some) for some in each], dtype=float).reshape(-1, 1),

@@ -74,7 +74,7 @@ class WiderObject(Template):
             why=first_reason(len(facts), cases),
             value=value[:, None],
             sigma=sigma[:, None],
-            outlier_probability=outliers(scene, *objects),
+            outlier_probability=outliers(scene, *objects, named=True),
             evidence={"width_ratio": np.exp(value).round(4), "relative_sigma": sigma.round(4)},
         )
 

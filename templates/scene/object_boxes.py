@@ -20,15 +20,20 @@ Row = Int64[np.ndarray, "n"]
 def range_to_boxes(scene: Scene, frame: Row, object: Row) -> tuple[Number, Number]:
     """Distance from the camera of each photo to the nearest point of an object's box, and its σ; NaN where unknown.
 
-    No object fills its box: σ includes a share of the way from the nearest point of the box to its centre.
+    No object fills its box: σ includes a share of the way from the nearest point of the box to its centre. Sides whose
+    far end nobody saw count as seen. An object with a place but no box reaches nearer by half of the σ of its place,
+    which is a share of its extent.
     """
     known, pose, size, centre_sigma, size_sigma = _boxes(scene, frame, object)
     offset = scene.world_from_cam(frame)[:, :3, 3] - pose[:, :3, 3]
     local = np.einsum("nji,nj->ni", pose[:, :3, :3], offset)
     distance = np.linalg.norm(np.maximum(np.abs(local) - size / 2, 0), axis=1)
     unfilled = _UNFILLED * (np.linalg.norm(offset, axis=1) - distance)
-    sigma = np.sqrt(centre_sigma**2 + (size_sigma.max(axis=1) / 2) ** 2 + unfilled**2)
-    return np.where(known, distance, np.nan), np.where(known, sigma, np.nan)
+    side_sigma = np.where(np.isinf(size_sigma), 0.0, size_sigma).max(axis=1)
+    sigma = np.sqrt(centre_sigma**2 + (side_sigma / 2) ** 2 + unfilled**2)
+    without_box = np.isnan(size).any(axis=1)
+    distance = np.where(without_box, np.linalg.norm(offset, axis=1) - centre_sigma / 2, distance)
+    return np.where(known, distance, np.nan), np.where(known, np.where(without_box, centre_sigma, sigma), np.nan)
 
 
 def widths(scene: Scene, frame: Row, object: Row) -> tuple[Number, Number]:
@@ -88,12 +93,14 @@ def fronts_of(scene: Scene, frame: Row, object: Row) -> Fronts:
     )
 
 
-def outliers(scene: Scene, *objects: Row) -> Number:
-    """Probability that any of the objects of each row is not what it is taken for."""
-    known = None if scene.objects is None else scene.objects.outlier_probability
-    if known is None:
-        return np.zeros(len(objects[0]))
-    return 1 - np.prod([1 - np.where(each < 0, 1.0, known[each]) for each in objects], axis=0)
+def outliers(scene: Scene, *objects: Row, named: bool) -> Number:
+    """Probability that any of the objects of each row is at another place, or if the question is `named`, another
+    object than it says."""
+    if scene.objects is None:
+        return np.ones(len(objects[0]))
+    kinds = [scene.objects.outlier_probability, scene.objects.name_outlier_probability if named else None]
+    right = [1 - np.where(each < 0, 1.0, kind[each]) for kind in kinds if kind is not None for each in objects]
+    return 1 - np.prod([np.ones(len(objects[0])), *right], axis=0)
 
 
 def _boxes(scene: Scene, frame: Row, object: Row) -> tuple[np.ndarray, ...]:

@@ -118,7 +118,8 @@ def test_boxes_alone_have_places_without_sizes_or_pixels(room: Room, tmp_path: P
     true = room.world_from_objects[[one.name for one in room.objects].index("cupboard"), :3, 3]
     assert found.centre_sigma is not None
     assert np.abs(found.world_from_object[0, cupboard, :3, 3] - true).max() < 3 * found.centre_sigma[cupboard]
-    assert found.outlier_probability is not None and found.outlier_probability.min() == pytest.approx(0.25)
+    assert found.name_outlier_probability == pytest.approx(0.2)
+    assert found.outlier_probability is not None and found.outlier_probability.min() == pytest.approx(0.002)
 
 
 def test_photos_without_depth_have_names_and_masks_of_each_photo(room: Room, tmp_path: Path) -> None:

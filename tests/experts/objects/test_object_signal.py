@@ -122,7 +122,7 @@ def test_every_source_gives_a_place_within_its_sigma(source: str, box_only: bool
             assert found.outlier_probability.min() == LIMITS.floor
         else:  # no size, so no box that could cover the mask
             assert np.isnan(found.size).all() and np.isinf(found.size_sigma[np.isfinite(found.centre_sigma)]).all()
-            assert found.outlier_probability.min() >= LIMITS.floor + LIMITS.missing
+            assert found.outlier_probability.min() == LIMITS.floor  # but its place lies in its outlines
         errors.append(place_errors(room, found))
     shares = np.concatenate(errors)
     placed = np.isfinite(shares)
@@ -139,11 +139,12 @@ def test_boxes_have_no_pixels_and_masks_have_no_boxes() -> None:
         assert found.outlier_probability == pytest.approx(LIMITS.floor + 2 * LIMITS.missing)
 
 
-def test_a_score_below_one_is_an_outlier_probability_and_never_lowers_it() -> None:
+def test_a_score_below_one_makes_the_name_doubtful_and_not_the_place() -> None:
     for score, least in ((0.9, 0.1), (1.0, LIMITS.floor)):
         found = Room(0, score=score).made("camera_path", "gravity", "depth")
-        assert found.outlier_probability is not None
-        assert found.outlier_probability.min() == pytest.approx(least, abs=1e-6)
+        assert found.outlier_probability is not None and found.name_outlier_probability is not None
+        assert found.outlier_probability.min() == LIMITS.floor
+        assert found.name_outlier_probability == pytest.approx(least, abs=1e-6)
 
 
 def test_a_camera_that_stands_still_confirms_no_place() -> None:
