@@ -81,7 +81,7 @@ def test_errors_are_there_and_stated(scene: RenderedScene, wrong: dict[str, Any]
     assert float(depth.relative_sigma.mean()) == pytest.approx(0.03, rel=0.01)
     names = [objects.labels[k] == scene.objects[t].name for k, t in enumerate(shown(scene, objects))]
     assert 0.4 < np.mean(names) < 0.95
-    assert objects.outlier_probability is not None and objects.outlier_probability.mean() > 0.1
+    assert objects.name_outlier_probability is not None and objects.name_outlier_probability.mean() > 0.1
     assert objects.provenance.expert == "imitated_open_vocabulary" and objects.provenance.sigma == "raw"
 
 
@@ -102,10 +102,20 @@ def test_the_same_seed_gives_the_same_signals(scene: RenderedScene) -> None:
     assert one.ids.tobytes() != other.ids.tobytes()
 
 
+def test_backs_taken_for_fronts_are_suspected(scene: RenderedScene) -> None:
+    errors = ImitatedErrors(detection=DetectionErrors(), confused=0, flipped=0.15, frames=8)
+    found: dict[str, Any] = imitated_signals(scene, as_clip(scene), errors)
+    facing, objects = found["object_orientation"], found["objects"]
+    truth: Any = true_signals(scene, as_clip(scene), facing.frames.tolist())["object_orientation"]
+    of = shown(scene, objects)
+    flipped = (facing.fronts == 1) & (np.cos(facing.azimuth_rad - truth.azimuth_rad[:, of]) < 0)
+    assert flipped.any() and (facing.outlier_probability[flipped] >= 0.05).all()
+
+
 @pytest.mark.long(sample=True)
 def test_sigma_and_outlier_probability_are_those_of_the_errors() -> None:
     """Places (worst axis), known sides and fronts of three rooms; outliers are wrong names and places beyond 5 σ."""
-    places, sides, fronts, outliers, stated = [], [], [], [], []
+    places, sides, fronts, sure, outliers, stated = [], [], [], [], [], []
     for seed in range(3):
         scene = furnished_room(np.random.default_rng(seed), frames=16, width_px=240, height_px=180, movers=0)
         found: dict[str, Any] = imitated_signals(scene, as_clip(scene), ImitatedErrors(frames=16, seed=seed))
@@ -119,7 +129,7 @@ def test_sigma_and_outlier_probability_are_those_of_the_errors() -> None:
             place = np.abs(pose[:3, 3] / factor - true[:3, 3]).max() / objects.centre_sigma[k] * factor
             wrong = objects.labels[k] != item.name or place > 5
             outliers.append(wrong)
-            stated.append(objects.outlier_probability[k])
+            stated.append(objects.outlier_probability[k] + objects.name_outlier_probability[k])
             places += [place] if np.isfinite(place) else []
             if np.isfinite(pose[:3, :3]).all():
                 side = np.abs(pose[:3, :3].T @ true[:3, :3]).argmax(axis=1)
@@ -129,8 +139,11 @@ def test_sigma_and_outlier_probability_are_those_of_the_errors() -> None:
                 error = facing.azimuth_rad[:, k] - truth.azimuth_rad[:, t]
                 period = 2 * np.pi / item.fronts
                 error = ((error + period / 2) % period - period / 2) / facing.sigma_rad[:, k, 0]
-                fronts += error[np.isfinite(error)].tolist()
+                known = np.isfinite(error)
+                fronts += error[known].tolist()
+                sure += (np.abs(error[known & (facing.outlier_probability[:, k] < 0.01)]) > 5).tolist()
     for errors in (places, sides, fronts):
         assert len(errors) >= 40
         assert 0.55 < np.mean(np.abs(errors) <= 1) < 0.93 and np.mean(np.abs(errors) <= 3) > 0.9
+    assert len(sure) >= 10 and not any(sure)
     assert np.mean(outliers) < 2 * np.mean(stated) < 0.2
