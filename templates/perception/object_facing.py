@@ -56,7 +56,7 @@ class ObjectFaces(Template):
         azimuth, sigma = front.azimuth_rad, front.sigma_rad
         quarter = np.nan_to_num(np.round(azimuth / (np.pi / 2))).astype(np.int64)
         deviation = np.abs(azimuth - quarter * np.pi / 2)
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             margin = (np.pi / 4 - deviation) / sigma
         cases = {
             "an object is not found again": found < 0,

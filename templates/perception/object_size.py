@@ -83,7 +83,7 @@ class WiderObject(Template):
         value, sigma = measured.value[:, 0], measured.sigma[:, 0]
         why = first_reason(len(facts), {"two objects are about equally wide": np.abs(value) < _VISIBLE})
         if format == "choice":
-            with np.errstate(divide="ignore"):
+            with np.errstate(divide="ignore", invalid="ignore"):
                 margin = np.abs(value) / sigma
             text = np.where(value > 0, "2", "1")
             return Answers.of(Label(text=text, margin=margin, outlier_probability=measured.outliers), why)

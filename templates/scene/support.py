@@ -1,0 +1,79 @@
+"""What objects stand on: another object, or the floor."""
+
+import numpy as np
+from jaxtyping import Float64, Int64
+
+from experts.signals import Objects
+from templates.scene.scene import Scene, find_rows
+
+FLOOR, UNKNOWN = -2, -1
+"""Stand for an object's number in `supports`."""
+_GAP_M, _SIGMAS = 0.02, 2.0
+"""Largest distance of a bottom from the face beneath it: this many metres and this many σ."""
+_GAP_SHARE = 0.02
+"""The same as a share of the objects' heights, where the unit of the path is not known."""
+_OVER = 0.5
+"""Least share of the footprint that lies over the supporting object."""
+_APART = 3.0
+"""A face is certainly not the support from this many times the largest distance on."""
+_GRID = np.stack(np.meshgrid(*[np.linspace(-0.45, 0.45, 7)] * 2), axis=-1).reshape(-1, 2)
+
+
+def supports(scene: Scene, frame: int) -> Int64[np.ndarray, "k"]:
+    """What each object of a frame stands on: the number of an object, `FLOOR`, or `UNKNOWN` where none, or more than
+    one, may carry it.
+
+    An object stands on the one whose top face is at the height of its bottom and under half of its footprint.
+    """
+    objects, up, count = scene.objects, scene.up_world, 0 if scene.objects is None else len(scene.objects.labels)
+    found = np.full(count, UNKNOWN)
+    if objects is None or objects.size is None or up is None or (row := int(find_rows(objects.frames, frame))) < 0:
+        return found
+    pose, size = objects.world_from_object[row], objects.size
+    height = pose[:, :3, 3] @ up
+    half = (np.abs(np.einsum("kji,j->ki", pose[:, :3, :3], up)) * size / 2).sum(axis=1)
+    bottom, top = height - half, height + half
+    allowed = _allowed(scene, objects, half)
+    over = np.array([[_over(pose, size, up, a, b) for b in range(count)] for a in range(count)]).reshape(count, count)
+    with np.errstate(invalid="ignore"):
+        gap = np.abs(bottom[:, None] - top[None]) / np.hypot(allowed[:, None], allowed[None])
+        carries, may_carry = (gap <= 1) & (over >= _OVER), (gap <= _APART) & (over > 0)
+        on_floor, near_floor = _on_floor(scene, bottom, allowed, up)
+    np.fill_diagonal(carries, val=False)
+    np.fill_diagonal(may_carry, val=False)
+    alone = may_carry.sum(axis=1) + near_floor == 1
+    found = np.where(alone & carries.any(axis=1), carries.argmax(axis=1), found)
+    return np.where(alone & on_floor, FLOOR, found)
+
+
+def _allowed(scene: Scene, objects: Objects, half: Float64[np.ndarray, "k"]) -> Float64[np.ndarray, "k"]:
+    """Largest distance of the bottom or the top of each object from a face that it touches."""
+    metric = scene.path is not None and scene.path.scale.kind == "metric"
+    sigma = np.zeros(len(half)) if objects.centre_sigma is None else objects.centre_sigma
+    sides = np.zeros(len(half)) if objects.size_sigma is None else objects.size_sigma.max(axis=1) / 2
+    return (_GAP_M if metric else _GAP_SHARE * 2 * half) / np.sqrt(2) + _SIGMAS * np.hypot(sigma, sides)
+
+
+def _on_floor(
+    scene: Scene, bottom: Float64[np.ndarray, "k"], allowed: Float64[np.ndarray, "k"], up: Float64[np.ndarray, "3"]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Whether each object stands on the floor, and whether it may."""
+    if scene.room is None:
+        return np.zeros(len(bottom), dtype=bool), np.zeros(len(bottom), dtype=bool)
+    above = np.abs(bottom - scene.room.world_from_floor[:3, 3] @ up)
+    reach = allowed + _SIGMAS * scene.room.floor_sigma
+    return above <= reach, above <= _APART * reach
+
+
+def _over(
+    pose: Float64[np.ndarray, "k 4 4"],
+    size: Float64[np.ndarray, "k 3"],
+    up: Float64[np.ndarray, "3"],
+    a: int,
+    b: int,
+) -> float:
+    """Share of the footprint of box a that lies over box b; both as upright as they are."""
+    flat = [np.argsort(np.abs(pose[k, :3, :3].T @ up))[:2] for k in (a, b)]
+    points = pose[a, :3, 3] + (_GRID * size[a, flat[0]]) @ pose[a, :3, flat[0]]
+    in_b = (points - pose[b, :3, 3]) @ pose[b, :3, flat[1]].T
+    return float((np.abs(in_b) <= size[b, flat[1]] / 2).all(axis=1).mean())
