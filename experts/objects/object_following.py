@@ -82,6 +82,8 @@ class Follower:
     """Of the current frame: `_back` by detection and earlier frame."""
     _tracked: dict[int, Int32[np.ndarray, "t"]] = field(default_factory=dict, init=False)
     """`_ids_at` by frame."""
+    _middles: dict[tuple[int, int], tuple[Float64[np.ndarray, "3"], float]] = field(default_factory=dict, init=False)
+    """`_middle` by frame and detection."""
 
     def follow(self) -> list[Track]:
         """Processes all frames in order."""
@@ -115,17 +117,24 @@ class Follower:
         value, moved = np.zeros((len(self.tracks), len(label))), np.zeros((len(self.tracks), len(label)), dtype=bool)
         self._looked_up.clear()
         for t, track in enumerate(self.tracks):
-            same = np.flatnonzero(label == track.label)
-            forward = self._forward(track, n) if len(same) else None
-            for d in same:
-                value[t, d], moved[t, d] = self._fit(track, n, int(d), forward)
+            same = np.asarray(label == track.label)
+            if not same.any():
+                continue
+            forward, flow = self._forward(track, n), self._track_shares(track, n)
+            possible = flow >= self.settings.same_place
+            if track.last == n - 1:
+                possible[:] = True
+            elif forward is not None:
+                possible |= (forward >= self.settings.same_place) | (forward < 0)
+            for d in np.flatnonzero(same & possible).tolist():
+                place = -1.0 if forward is None else self._same_place(track, n, d, float(forward[d]))
+                value[t, d], moved[t, d] = self._fit(track, n, d, place, float(flow[d]))
         return value, moved
 
-    def _fit(self, track: Track, n: int, d: int, forward: Float64[np.ndarray, "k"] | None) -> tuple[float, bool]:
-        place = -1.0 if forward is None else self._same_place(track, n, d, float(forward[d]))
+    def _fit(self, track: Track, n: int, d: int, place: float, flow: float) -> tuple[float, bool]:
+        """Score by the shares of the surface and of the image tracks inside the detection, and whether it moved."""
         if place >= self.settings.same_place:
             return place, False
-        flow = self._track_share(track, n, d)
         if flow >= self.settings.same_place:
             return flow, place >= 0  # its position in the world is known and differs
         if place >= 0 and not flow >= 0:
@@ -184,25 +193,35 @@ class Follower:
         view, last, now = self.views[n], self.parts[track.last][track.seen[track.last]], self.parts[n][d]
         if view is None or last is None or now is None or not len(last) or not len(now) or track.last != n - 1:
             return 0.0
+        (before, extent), (after, _) = self._middle(track.last, track.seen[track.last]), self._middle(n, d)
+        step = float(np.linalg.norm(after - before)) / max(extent, 1e-9)
+        if step > self.settings.nearby:
+            return 0.0
         place = looked_up(last.at_most(self.settings.points).xyz, view, self.unprojection)
         decided = max(1, int((place.seen | place.through | place.hidden).sum()))
         itself = place.hidden & self._mask(n, d)[place.row, place.column]
-        if (place.through.sum() + itself.sum()) / decided < self.settings.vacated:
-            return 0.0
-        extent = np.linalg.norm(np.percentile(last.xyz, 95, axis=0) - np.percentile(last.xyz, 5, axis=0))
-        step = np.linalg.norm(np.median(now.xyz, axis=0) - np.median(last.xyz, axis=0)) / max(float(extent), 1e-9)
-        return float(1 - step) if step <= self.settings.nearby else 0.0
+        return 1 - step if (place.through.sum() + itself.sum()) / decided >= self.settings.vacated else 0.0
 
-    def _track_share(self, track: Track, n: int, d: int) -> float:
-        """Share of the image tracks from the object's last mask that end inside the detection in frame n; -1 if too
+    def _middle(self, n: int, d: int) -> tuple[Float64[np.ndarray, "3"], float]:
+        """Of the surface of a detection, and its extent."""
+        if (n, d) not in self._middles:
+            part = self.parts[n][d]
+            assert part is not None
+            low, middle, high = np.percentile(part.xyz, [5, 50, 95], axis=0)
+            self._middles[n, d] = middle, float(np.linalg.norm(high - low))
+        return self._middles[n, d]
+
+    def _track_shares(self, track: Track, n: int) -> Float64[np.ndarray, "k"]:
+        """Share of the image tracks from the object's last mask that end inside each detection of frame n; -1 if too
         few."""
+        count = len(self.frames[n].detections.scores)
         if self.tracks_px is None:
-            return -1.0
-        start, after = self._ids_at(track.last) == track.seen[track.last], self._ids_at(n)
-        start &= after > _UNTRACKED
-        if start.sum() < self.settings.followed_points:
-            return -1.0
-        return float((start & (after == d)).sum() / start.sum())
+            return np.full(count, -1.0)
+        after = self._ids_at(n)[self._ids_at(track.last) == track.seen[track.last]]
+        after = after[after > _UNTRACKED]
+        if len(after) < self.settings.followed_points:
+            return np.full(count, -1.0)
+        return np.bincount(after[after >= 0], minlength=count) / len(after)
 
     def _ids_at(self, n: int) -> Int32[np.ndarray, "t"]:
         """The detection of frame n in which each image track lies: -1 for none, less where it is not tracked."""
@@ -214,23 +233,28 @@ class Follower:
     def _merged(self) -> list[Track]:
         """Merges tracks of one object: same name, same position, never in one frame."""
         kept: list[Track] = []
+        placed: dict[int, list[Track]] = {}
         for track in self.tracks:
-            whole = next((other for other in kept if self._same(other, track)), None)
-            if whole is None:
-                kept.append(track)
-            else:
+            alike = placed.setdefault(track.label, [])
+            has_place = not track.moved and len(track.xyz) >= self.settings.min_points
+            whole = next((other for other in alike if self._same(other, track)), None) if has_place else None
+            if whole is not None:
                 whole.seen |= track.seen
                 whole.xyz = np.concatenate([whole.xyz, track.xyz])
+                continue
+            kept.append(track)
+            alike += [track] if has_place else []
         return kept
 
     def _same(self, a: Track, b: Track) -> bool:
-        if a.label != b.label or a.moved or b.moved or a.seen.keys() & b.seen.keys():
-            return False
         small, large = sorted((a.xyz, b.xyz), key=len)
-        if len(small) < self.settings.min_points:
+        low, high = large.min(axis=0), large.max(axis=0)
+        reach = 0.1 * float(np.linalg.norm(high - low))
+        if (small.min(axis=0) > high + reach).any() or (small.max(axis=0) < low - reach).any():
             return False
-        extent = float(np.linalg.norm(np.ptp(large, axis=0)))
-        near = cKDTree(large).query(small, distance_upper_bound=0.1 * extent)[0]
+        if a.seen.keys() & b.seen.keys():
+            return False
+        near = cKDTree(large).query(small, distance_upper_bound=reach)[0]
         return bool(np.isfinite(near).mean() >= self.settings.merge_share)
 
 

@@ -41,25 +41,21 @@ def write_detections(
 def _entries(frame: int | str, found: Any, names: Mapping[int, str]) -> list[dict[str, Any]]:
     boxes = np.asarray(found.xyxy, dtype=float).reshape(-1, 4)
     count, stated = len(boxes), getattr(found, "data", None) or {}
-    columns = {
-        "mask": getattr(found, "mask", None),
-        "confidence": getattr(found, "confidence", None),
-        "class_name": stated.get("class_name"),
-    }
-    ids = getattr(found, "class_id", None)
-    if columns["class_name"] is None and ids is not None:
-        columns["class_name"] = [names.get(int(number), "") for number in ids]
+    labels: Any = stated.get("class_name")
+    if labels is None and getattr(found, "class_id", None) is not None:
+        labels = [names.get(int(number), "") for number in found.class_id]
+    masks, scores = getattr(found, "mask", None), getattr(found, "confidence", None)
+    columns = {"names": labels, "masks": masks, "scores": scores}
     for name, column in columns.items():
         if column is not None and len(column) != count:
-            raise UsageError(f"frame {frame}: {count} boxes and {len(column)} of {name}", "give one for each box")
-    if count and (columns["class_name"] is None or not all(map(str, columns["class_name"]))):
+            raise UsageError(f"frame {frame}: {count} boxes and {len(column)} {name}", "give one for each box")
+    if count and (labels is None or not all(map(str, labels))):
         raise UsageError(f"frame {frame}: a detection has no name", "give data['class_name'], or names by class_id")
-    out = []
+    out: list[dict[str, Any]] = []
     for k, (left, top, right, bottom) in enumerate(boxes.tolist()):
-        entry = {"category_name": str(columns["class_name"][k]), "bbox": [left, top, right - left, bottom - top]}
-        if columns["confidence"] is not None:
-            entry["score"] = float(columns["confidence"][k])
-        if columns["mask"] is not None:
-            entry["segmentation"] = encoded(np.asarray(columns["mask"][k], dtype=bool))
-        out.append(entry)
+        out.append({"category_name": str(labels[k]), "bbox": [left, top, right - left, bottom - top]})
+        if scores is not None:
+            out[k]["score"] = float(scores[k])
+        if masks is not None:
+            out[k]["segmentation"] = encoded(np.asarray(masks[k], dtype=bool))
     return out
