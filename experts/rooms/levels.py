@@ -82,7 +82,7 @@ def refined_up(
     """Up and its σ per axis, from gravity (`up`, `sigma_rad`) and the surfaces: level ones are most along it, upright
     ones least."""
     found, share = up, 0.0
-    for cone in settings.cones_rad if not np.isnan(seen.normal).any() else ():
+    for cone in settings.cones_rad if seen.is_plane.all() else ():
         along = np.abs(seen.normal @ found)
         level, upright = seen.normal[along >= np.cos(cone)], seen.normal[along <= np.sin(cone)]
         share = min(len(level), len(upright)) / len(seen)
@@ -109,7 +109,7 @@ def lowest_level(
         tilt_sigma_rad: σ per axis of up; 0 if the plane is level for sure.
         settings: thresholds.
     """
-    sparse = bool(np.isnan(seen.normal).all())
+    sparse = not seen.is_plane.any()
     facing = sparse | (seen.normal[:, 2] >= np.cos(settings.cone_rad + 2 * tilt_sigma_rad))
     flat = seen.of(np.flatnonzero(facing))
     least = settings.points if sparse else settings.area * (yard / cell) ** 2

@@ -84,7 +84,7 @@ class RoomExpert(WeightFreeExpert):
         if path.scale.kind != "metric":
             yard = self.settings.first_yard * float(np.median(np.linalg.norm(seen.xyz - seen.camera, axis=1)))
         cell = self.settings.cell * yard
-        thin = seen.thinned(cell)
+        thin = (seen.of(seen.is_plane) if seen.is_plane.any() else seen).thinned(cell)
         up_world, tilt = refined_up(thin, up.world, up.sigma_rad, self.settings.upright)
         levelled = _axes(up_world, path)
         floor = lowest_level(thin.moved(np.linalg.inv(levelled)), cell, yard, tilt, self.settings.level)

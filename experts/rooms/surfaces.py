@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int64
+from jaxtyping import Bool, Float32, Float64, Int64
 from scipy.ndimage import uniform_filter
 
 from experts.depth.depth_reprojection import pixel_grid
@@ -27,6 +27,10 @@ class SurfaceSettings:
     """... this many σ of depth. A step of one tenth in depth gives 0.05."""
     grazing_rad: float = float(np.deg2rad(83.0))
     """Largest angle between the surface's normal and the ray to it."""
+    neighbours: int = 3
+    """Where depth is not plane, a pixel counts if this many of its eight neighbours ..."""
+    same_depth: float = 0.03
+    """... differ from it by less than this share."""
     max_outlier_probability: float = 0.1
     """Of a sparse point."""
 
@@ -60,6 +64,11 @@ class Surfaces:
         """Some of the points."""
         return Surfaces(**{each.name: getattr(self, each.name)[rows] for each in fields(self)})
 
+    @property
+    def is_plane(self) -> Bool[np.ndarray, "p"]:
+        """Whether the normal is known."""
+        return np.isfinite(self.normal[:, 0])
+
     def moved(self, into: Float64[np.ndarray, "4 4"]) -> "Surfaces":
         """The points in other axes."""
         rotation, shift = into[:3, :3], into[:3, 3]
@@ -74,7 +83,7 @@ class Surfaces:
 
 
 def from_depth(depth: Depth, path: CameraPath, settings: SurfaceSettings) -> Surfaces:
-    """Points of frames with depth and pose: those where the depth around them is plane."""
+    """Points of frames with depth and pose. They have a normal where the depth around them is plane."""
     frames = np.intersect1d(depth.frames, path.frames)
     frames = frames[np.unique(np.linspace(0, max(len(frames) - 1, 0), min(settings.frames, len(frames))).astype(int))]
     rows = min(settings.rows, depth.z.shape[1])
@@ -138,17 +147,28 @@ def _of_view(view: View, number: int, settings: SurfaceSettings) -> Surfaces:
         good = (_mean(known.astype(float), settings.window) > 1 - 1e-9) & (fitted > 0)
         good &= residual <= np.hypot(settings.bend, settings.bend_sigmas * sigma)
         good &= -np.sum(normal * rays, axis=-1) >= np.cos(settings.grazing_rad)
+    used = good | _supported(view.z, settings)
+    z = np.where(good, 1 / np.where(good, fitted, 1.0), view.z)[used]
     rotation, position = view.world_from_cam[:3, :3], view.world_from_cam[:3, 3]
-    xyz = np.stack([x, y, np.ones_like(x)], axis=-1)[good] / fitted[good][:, None]
-    count = len(xyz)
     return Surfaces(
-        xyz=xyz @ rotation.T + position,
-        normal=normal[good] @ rotation.T,
-        camera=np.broadcast_to(position, (count, 3)),
-        view=np.full(count, number, dtype=np.int64),
-        relative_sigma=sigma[good],
-        noise=residual[good],
+        xyz=np.stack([x[used] * z, y[used] * z, z], axis=-1) @ rotation.T + position,
+        normal=np.where(good[..., None], normal, np.nan)[used] @ rotation.T,
+        camera=np.broadcast_to(position, (len(z), 3)),
+        view=np.full(len(z), number, dtype=np.int64),
+        relative_sigma=sigma[used],
+        noise=np.where(good, residual, 0.0)[used],
     )
+
+
+def _supported(z: Float32[np.ndarray, "h w"], settings: SurfaceSettings) -> Bool[np.ndarray, "h w"]:
+    """Pixels that have neighbours at their depth: not between two surfaces."""
+    padded, around = np.pad(z, 1, constant_values=np.nan), np.zeros(z.shape, dtype=np.int64)
+    for row in range(3):
+        for column in range(3):
+            other = padded[row : row + z.shape[0], column : column + z.shape[1]]
+            with np.errstate(invalid="ignore"):
+                around += np.abs(other / z - 1) <= settings.same_depth
+    return np.asarray(around - 1 >= settings.neighbours)
 
 
 def _mean(values: Float64[np.ndarray, "h w"], window: int) -> Float64[np.ndarray, "h w"]:

@@ -138,7 +138,7 @@ def _thickness(points: Surfaces, yard: float, settings: WallSettings) -> Float64
 
 def _planes(thin: Surfaces, cell: float, yard: float, settings: WallSettings) -> list[Wall]:
     """Upright planes, the largest first, without columns."""
-    sparse = bool(np.isnan(thin.normal).all())
+    sparse = not thin.is_plane.any()
     with np.errstate(invalid="ignore"):
         upright = sparse | (np.abs(thin.normal[:, 2]) <= np.sin(settings.upright_rad))
     left = thin.of(upright & (thin.xyz[:, 2] > 3 * settings.thickness * yard))
@@ -241,9 +241,9 @@ def _examined(wall: Wall, seen: Surfaces, yard: float, ceiling: float, settings:
     column = wall.column
     along, thick = np.array([-wall.normal[1], wall.normal[0]]), _thickness(seen, yard, settings)
     end, start = seen.xyz[:, :2] @ wall.normal - wall.offset, seen.camera[:, :2] @ wall.normal - wall.offset
-    with np.errstate(invalid="ignore"):
-        is_level = np.abs(seen.normal[:, 2]) > np.cos(np.pi / 4)  # floor, ceiling and tables cross every upright plane
-    on = (np.abs(end) <= 1.5 * thick) & (start > 0) & ~is_level
+    with np.errstate(invalid="ignore"):  # floor, ceiling and tables cross every upright plane
+        is_upright = np.abs(seen.normal[:, 2]) < np.cos(np.pi / 4) if seen.is_plane.any() else True
+    on = (np.abs(end) <= 1.5 * thick) & (start > 0) & is_upright
     passes = (end < -np.maximum(3 * thick, 0.1 * yard)) & (start > 0)
     share = np.where(passes, start / np.where(passes, start - end, 1.0), 1.0)[:, None]
     at = seen.camera + share * (seen.xyz - seen.camera)
