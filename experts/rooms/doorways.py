@@ -41,7 +41,6 @@ def doorways_of(
     outline: Outline | None,
     walls: Sequence[Wall],
     yard: float,
-    ceiling: float,
     settings: DoorwaySettings,
 ) -> Float64[np.ndarray, "d 2 2"]:
     """Ends of each doorway in the walls of the outline."""

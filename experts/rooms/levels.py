@@ -35,12 +35,15 @@ class LevelSettings:
     """σ of its tilt is this times σ of its height over its standard deviation, as depth bends."""
     points: int = 40
     """Smallest number of sparse points, ..."""
-    points_share: float = 0.08
-    """... and smallest share of all sparse points."""
+    points_share: float = 0.03
+    """... smallest share of all sparse points, ..."""
+    contrast: float = 4.0
+    """... and smallest number of sparse points, as a multiple of those in an equal layer nearby: walls have as many in
+    any layer."""
     beyond_share: float = 0.02
     """Largest share of all points beyond it: below the floor, above the ceiling."""
-    flatness: float = 0.002
-    """σ of any level or wall, as none is quite plane (3 mm)."""
+    flatness: float = 0.003
+    """σ of any floor, as none is quite plane (4 mm)."""
     common_share: float = 0.3
     """At least this share of σ of depth is common to all points: it does not average out."""
 
@@ -118,7 +121,7 @@ def lowest_level(
         return _TOO_LITTLE
     thick = np.maximum(settings.thickness * yard, settings.thickness_sigmas * flat.relative_sigma * _above(flat))
     band = float(np.median(thick)) + 2 * tilt_sigma_rad * float(np.std(flat.xyz[:, :2]))
-    height = _lowest(flat.xyz[:, 2], band, least)
+    height = _lowest(flat.xyz[:, 2], band, least, settings.contrast if sparse else 0.0)
     if height is None:
         return _TOO_LITTLE
     middle, normal = np.array([0, 0, height]), np.array([0, 0, 1.0])
@@ -180,15 +183,18 @@ def _above(seen: Surfaces) -> Float64[np.ndarray, "p"]:
     return np.asarray(np.maximum(np.abs(away[:, 2]), 0.1 * np.linalg.norm(away, axis=1)))
 
 
-def _lowest(height: Float64[np.ndarray, "p"], band: float, least: float) -> float | None:
-    """The middle of the lowest group of heights, `band` to either side, with `least` of them."""
+def _lowest(height: Float64[np.ndarray, "p"], band: float, least: float, contrast: float) -> float | None:
+    """The middle of the lowest group of heights, `band` to either side, with `least` of them, and with `contrast` times
+    as many as in a layer nearby."""
     if len(height) < least or not len(height):
         return None
     ordered = np.sort(height)
     count = np.searchsorted(ordered, ordered + 2 * band, side="right") - np.arange(len(ordered))
-    if count.max() < least:
+    nearby = np.searchsorted(ordered, ordered + 12 * band) - np.searchsorted(ordered, ordered - 10 * band)
+    large = (count >= least) & (count >= contrast * (nearby - count) / 10)
+    if not large.any():
         return None
-    first = int(np.argmax(count >= least))
+    first = int(np.argmax(large))
     here: Int64[np.ndarray, "k"] = np.arange(first, np.searchsorted(ordered, ordered[first] + 2 * band, side="right"))
     best = here[int(np.argmax(count[here]))]
     return float(np.median(ordered[best : best + count[best]]))

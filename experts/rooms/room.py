@@ -132,7 +132,7 @@ class RoomExpert(WeightFreeExpert):
             wall_sigma=outline.sigma if outline else np.zeros(0),
             height=float(height),
             height_sigma=_height_sigma(floor, ceiling, height),
-            doorways=doorways_of(seen, outline, walls, yard, height, s.doorway),
+            doorways=doorways_of(seen, outline, walls, yard, s.doorway),
             cells=cells,
             cell=s.floor.cell * yard,
             cells_from=start,

@@ -19,6 +19,8 @@ class WallSettings:
 
     planes: int = 200
     """Number of RANSAC hypotheses for each plane."""
+    voters: int = 3000
+    """Largest number of points that choose among them."""
     most: int = 24
     """Largest number of upright planes."""
     thickness: float = 0.02
@@ -35,6 +37,8 @@ class WallSettings:
     """Smallest number of sparse points."""
     length: float = 0.5
     """Smallest length (0.7 m)."""
+    height: float = 0.2
+    """Smallest height over which it is seen (0.28 m): above cupboards."""
     column: float = 0.08
     """Width of the columns in which hits are compared with rays that pass (0.11 m), and height of their cells."""
     counts: int = 3
@@ -54,7 +58,7 @@ class WallSettings:
     to_ceiling: float = 0.1
     """... and ends farther than this below the ceiling."""
     flatness: float = 0.002
-    """σ of any level or wall, as none is quite plane (3 mm)."""
+    """σ of any wall, as none is quite plane (3 mm); of a wall of sparse points it is `thickness`."""
     common_share: float = 0.3
     """See `LevelSettings`."""
 
@@ -147,9 +151,10 @@ def _planes(thin: Surfaces, cell: float, yard: float, settings: WallSettings) ->
     while len(found) < settings.most and len(left) >= least:
         thick = _thickness(left, yard, settings)
         normal, offset = _hypotheses(left, settings.planes, rng)
-        inside = _inside(left, normal, offset, thick, settings)
-        best = int(np.argmax(inside.sum(axis=0)))
-        n, d, own = normal[best], float(offset[best]), inside[:, best]
+        some = rng.permutation(len(left))[: settings.voters]
+        best = int(np.argmax(_inside(left.of(some), normal, offset, thick[some], settings).sum(axis=0)))
+        n, d = normal[best], float(offset[best])
+        own = _inside(left, n[None], offset[best : best + 1], thick, settings)[:, 0]
         for turns in (False, False, True, True):
             if own.sum() < least:
                 break
@@ -160,9 +165,9 @@ def _planes(thin: Surfaces, cell: float, yard: float, settings: WallSettings) ->
         points = left.of(own)
         u = points.xyz[:, :2] @ np.array([-n[1], n[0]])
         low, high = np.percentile(u, [2, 98])
-        if high - low >= settings.length * yard and np.ptp(points.xyz[:, 2]) >= settings.length * yard:
+        if high - low >= settings.length * yard and np.ptp(points.xyz[:, 2]) >= settings.height * yard:
             sigma = offset_sigma(points, np.array([*n, 0.0]), settings.common_share)
-            sigma = float(np.hypot(sigma, settings.flatness * yard))
+            sigma = float(np.hypot(sigma, (settings.thickness if sparse else settings.flatness) * yard))
             residual = float(np.median(np.abs(points.xyz[:, :2] @ n - d))) * 1.48
             angle = np.hypot(0.3 * sigma, residual / np.sqrt(max(len(points) / 10, 1))) / float(np.std(u))
             none = np.zeros(0, dtype=bool)
