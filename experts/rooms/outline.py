@@ -58,7 +58,7 @@ def outline_of(seen: Surfaces, walls: Sequence[Wall], yard: float, settings: Out
     inside = np.array(share) >= settings.inside_share
     cameras = np.unique(seen.camera[:, :2], axis=0)
     kept = _around_cameras(cells, inside, cameras, walls, settings)
-    corners, on = _border([cells[k] for k in np.flatnonzero(kept)], walls)
+    corners, on = _border([cells[k] for k in np.flatnonzero(kept).tolist()], walls)
     if len(corners) < 3:
         return None
     sigma = np.full(len(corners), np.inf)
@@ -173,16 +173,18 @@ def _around_cameras(
     """The cells that are seen into and hang together, without a wall between them, where most cameras are."""
     of_edge: dict[tuple[tuple[int, ...], ...], list[int]] = {}
     unit = _unit(cells)
-    for k in np.flatnonzero(inside):
+    for k in np.flatnonzero(inside).tolist():
         for a, b in _edges(cells[k]):
             if not _walled(a, b, walls, settings):
-                of_edge.setdefault(_key(a, b, unit), []).append(int(k))
+                of_edge.setdefault(_key(a, b, unit), []).append(k)
     group = np.arange(len(cells))
     for together in of_edge.values():
         for k in together[1:]:
             group[group == group[k]] = group[together[0]]
     count = np.bincount(
-        group[inside], weights=[contains(cells[k], cameras).sum() for k in np.flatnonzero(inside)], minlength=len(cells)
+        group[inside],
+        weights=[contains(cells[k], cameras).sum() for k in np.flatnonzero(inside).tolist()],
+        minlength=len(cells),
     )
     return np.asarray(inside & (group == count.argmax()) & (count.max() > 0))
 

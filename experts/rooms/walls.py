@@ -147,7 +147,8 @@ def _planes(thin: Surfaces, cell: float, yard: float, settings: WallSettings) ->
         upright = sparse | (np.abs(thin.normal[:, 2]) <= np.sin(settings.upright_rad))
     left = thin.of(upright & (thin.xyz[:, 2] > 3 * settings.thickness * yard))
     least = settings.points if sparse else settings.area * (yard / cell) ** 2
-    rng, found = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
+    found: list[Wall] = []
     while len(found) < settings.most and len(left) >= least:
         thick = _thickness(left, yard, settings)
         normal, offset = _hypotheses(left, settings.planes, rng)
@@ -261,7 +262,7 @@ def _examined(wall: Wall, seen: Surfaces, yard: float, ceiling: float, settings:
     known = hits + passing >= settings.counts
     highest = shape[1] - 1 - np.argmax(known[:, ::-1], axis=1)
     columns = np.arange(shape[0])
-    is_hit = (hits >= settings.counts).any(axis=1)
+    is_hit = np.asarray((hits >= settings.counts).any(axis=1))
     top = np.where(is_hit, (shape[1] - np.argmax(hits[:, ::-1] >= settings.counts, axis=1)) * column, np.nan)
     reach = settings.reach * yard if np.isnan(ceiling) else settings.reach_share * ceiling
     topmost = known.any(axis=1) & (hits[columns, highest] > passing[columns, highest])
