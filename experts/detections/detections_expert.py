@@ -45,7 +45,7 @@ class DetectionsExpert(WeightFreeExpert):
     """Provides "objects" for clips with `OpeningOptions.detections`."""
 
     name: ClassVar[str] = "detections"
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     provides: ClassVar[frozenset[str]] = frozenset({"objects"})
     needs: ClassVar[frozenset[str]] = frozenset()
     may_use: ClassVar[frozenset[str]] = MAY_USE

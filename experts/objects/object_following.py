@@ -88,6 +88,7 @@ class Follower:
     def follow(self) -> list[Track]:
         """Processes all frames in order."""
         for n, seen in enumerate(self.frames):
+            self._join(n)
             value, moved = self._likeness(n)
             rows = unambiguous(value, self.settings.ambiguous)
             matched = {int(d): int(t) for t, d in rows}
@@ -110,6 +111,27 @@ class Follower:
 
     def _mask(self, n: int, d: int) -> Bool[np.ndarray, "h w"]:
         return np.asarray(self.frames[n].ids == d)
+
+    def _join(self, n: int) -> None:
+        """Joins tracks whose image tracks all end inside one detection of frame n: they began anew where too few image
+        tracks were on them."""
+        if self.tracks_px is None:
+            return
+        first: dict[int, Track] = {}
+        kept: list[Track] = []
+        for track in self.tracks:
+            inside = np.flatnonzero(
+                (self._track_shares(track, n) >= self.settings.same_place)
+                & (self.frames[n].detections.label == track.label)
+            )
+            whole = first.setdefault(int(inside[0]), track) if len(inside) == 1 else track
+            if whole is track or whole.seen.keys() & track.seen.keys():
+                kept.append(track)
+                continue
+            whole.seen |= track.seen
+            whole.moved |= track.moved
+            whole.xyz = np.concatenate([whole.xyz, track.xyz])
+        self.tracks = kept
 
     def _likeness(self, n: int) -> tuple[Float64[np.ndarray, "t k"], Bool[np.ndarray, "t k"]]:
         """Score of each track for each detection of frame n (0: no match), and whether the object would have moved."""

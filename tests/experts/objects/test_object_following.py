@@ -144,6 +144,16 @@ def test_point_tracks_associate_objects_without_camera_poses() -> None:
     assert all(len(which) == 1 for which in true) and not any(t.moved for t in tracks)
 
 
+def test_objects_that_began_anew_are_joined_where_image_tracks_of_both_meet() -> None:
+    """No image track is known in both of the first two frames; later ones come from either."""
+    scene = chairs(truck(6, 0.4))
+    flow = true_flow(scene, range(6))
+    flow[::2, 1] = np.nan
+    flow[1::2, 0] = np.nan
+    tracks, true, _ = follow(scene, range(6), with_poses=False, tracks_px=flow)
+    assert len(tracks) == 2 and sorted(true, key=min) == [{0}, {1}] and all(len(t.seen) == 6 for t in tracks)
+
+
 def test_without_poses_and_tracks_only_objects_of_a_unique_name_are_followed() -> None:
     scene = chairs(truck(8, 0.1))
     tracks, _, _ = follow(scene, range(8), with_poses=False)
