@@ -45,7 +45,7 @@ class DetectionsExpert(WeightFreeExpert):
     """Provides "objects" for clips with `OpeningOptions.detections`."""
 
     name: ClassVar[str] = "detections"
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     provides: ClassVar[frozenset[str]] = frozenset({"objects"})
     needs: ClassVar[frozenset[str]] = frozenset()
     may_use: ClassVar[frozenset[str]] = MAY_USE
@@ -169,12 +169,15 @@ class DetectionsExpert(WeightFreeExpert):
     def _lost(
         self, frames: Mapping[int, Sequence[StatedFrame]], found: Mapping[int, SegmentedFrame], names: list[str]
     ) -> set[str]:
-        """Names of which a frame states more detections than became objects."""
+        """Names of which a frame states more detections than became objects, or boxes beside masks: where a frame has
+        masks, what has none is not seen."""
         lost: set[str] = set()
         for frame, one in found.items():
             stated = Counter(detection.name for part in frames[frame] for detection in part.detections)
             used = Counter(names[label] for label in one.detections.label.tolist())
             lost |= (stated - used).keys()
+            if one.box_only is not None and not one.box_only.all():
+                lost |= {names[label] for label in one.detections.label[one.box_only].tolist()}
         return lost
 
     def _provenance(self, stated: StatedDetections, file: StatedFile) -> Provenance:

@@ -17,6 +17,7 @@ from spatial_engine.sources import (
     ImageFolder,
     Opened,
     Skipped,
+    VideoFile,
     find_footage,
     open_footage,
 )
@@ -56,7 +57,8 @@ def find(path: Path, options: OpenOptions, progress: Progress) -> Found:
     own = tuple(Skipped(path=Path(footage.place).parent, reason="written by this program") for footage in ours)
     found = Found(taken=tuple(each for each in found.taken if each not in ours), skipped=found.skipped + own)
     of_clips = clip_options(path, options)
-    for skipped in (each for each in found.skipped if each.path != of_clips.path):
+    silent = _read_beside(found) | {of_clips.path}
+    for skipped in (each for each in found.skipped if each.path not in silent):
         progress.say(f"left out: {skipped.path}: {skipped.reason}")
     if not found.taken:
         why = "; ".join(sorted({skipped.reason for skipped in found.skipped})) or "it is empty"
@@ -65,6 +67,14 @@ def find(path: Path, options: OpenOptions, progress: Progress) -> Found:
     of_clips.check(found.taken, path)
     _check_times([of_clips.apply(footage, options) for footage in found.taken])
     return found
+
+
+def _read_beside(found: Found) -> set[Path | None]:
+    """Files named as detections of the footage are: `find_detections` says what they hold."""
+    files = [path for one in found.taken for path in ((one.path,) if isinstance(one, VideoFile) else one.paths)]
+    stems = {"detections", *(path.stem for path in files)}
+    json = (skipped.path for skipped in found.skipped if skipped.path.suffix == ".json")
+    return {path for path in json if path.name.removesuffix(".json").removesuffix(".detections") in stems}
 
 
 def _check_times(taken: Sequence[tuple[Footage, OpenOptions]]) -> None:

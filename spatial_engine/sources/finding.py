@@ -103,8 +103,6 @@ def _why_not(file: Path, ending: str, images: str | None, root: Path) -> str:
         return "options of clips count only in the folder that the command names"
     if file.name == "intrinsics.json" or file.name.endswith(".intrinsics.json"):
         return "a camera, read with the clip beside it"
-    if ending == ".json" and file.name.endswith("detections.json"):
-        return "detections, read with the clip beside them"
     if ending not in VIDEO_ENDINGS | IMAGE_ENDINGS:
         return f"neither a video nor an image ({ending or 'no ending'})"
     try:

@@ -172,6 +172,13 @@ def test_what_is_left_out_is_not_complete(room: Room, tmp_path: Path) -> None:
     assert made(stating(room.clip, tmp_path, nameless, complete=["*"]), room.signals).complete == ()
 
 
+def test_a_name_with_boxes_beside_masks_is_not_complete(room: Room, tmp_path: Path) -> None:
+    content = coco(room)
+    del next(entry for entry in content if entry["category_name"] == "cupboard")["segmentation"]
+    found = made(stating(room.clip, tmp_path, content, complete=["box", "cupboard"]), room.signals)
+    assert found.complete == ("box",)
+
+
 def test_a_name_in_another_language_is_kept(room: Room, tmp_path: Path) -> None:
     found = made(stating(room.clip, tmp_path, coco(room, category_name="<b>стул</b>")), room.signals)
     assert set(found.labels) == {"стул"}

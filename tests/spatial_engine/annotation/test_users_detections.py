@@ -153,6 +153,7 @@ def test_a_file_beside_the_video_is_found_and_named(alone: Footage, tmp_path: Pa
     plan = pipeline.plan(alone.folder, tmp_path / "store", progress=(said := Said()))
     assert "detections" in {step.expert.name for step in plan.steps}
     assert any(line.startswith(f"room.mp4: {name}: COCO: ") for line in said.lines)
+    assert not any(line.startswith("left out") for line in said.lines)
 
 
 def test_without_detections_the_expert_does_not_run(alone: Footage, tmp_path: Path) -> None:
