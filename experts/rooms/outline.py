@@ -24,8 +24,6 @@ class OutlineSettings:
     """Number of rays that are followed."""
     grid: float = 0.08
     """Side of the squares in which they are counted (0.11 m)."""
-    largest: float = 40.0
-    """Beyond this from the cameras nothing is mapped (56 m)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +49,7 @@ def outline_of(seen: Surfaces, walls: Sequence[Wall], yard: float, settings: Out
     ends = ended_at(rays, walls)
     grid = settings.grid * yard
     axes = np.stack([walls[0].along, walls[0].normal])  # rows; walls[0] is the largest
-    where, reached = _reached(rays.camera[:, :2], ends, axes, grid, settings.largest * yard)
+    where, reached = _reached(rays.camera[:, :2], ends, axes, grid)
     cells = _cut(_rectangle(reached, where, grid, axes), walls)
     middles = _squares(reached, where, grid, axes)
     share = [contains(cell, middles).sum() * grid**2 / max(abs(signed_area(cell)), 1e-12) for cell in cells]
@@ -99,14 +97,10 @@ def _reached(
     end: Float64[np.ndarray, "r 2"],
     axes: Float64[np.ndarray, "2 2"],
     grid: float,
-    largest: float,
 ) -> tuple[Float64[np.ndarray, "2"], Bool[np.ndarray, "h w"]]:
     """Where the grid begins in the given axes, and which of its squares rays pass."""
     a, b = start @ axes.T, end @ axes.T
-    length = np.linalg.norm(b - a, axis=1)
-    near = length <= largest
-    a, b, length = a[near], b[near], length[near]
-    steps = int(np.ceil(length.max(initial=grid) / grid)) + 1
+    steps = int(np.ceil(np.linalg.norm(b - a, axis=1).max(initial=grid) / grid)) + 1
     low, high = np.minimum(a.min(axis=0), b.min(axis=0)), np.maximum(a.max(axis=0), b.max(axis=0))
     low = low - 1e-6 * grid
     shape = np.maximum(np.ceil((high - low) / grid).astype(int), 1)

@@ -33,6 +33,8 @@ class RoomSettings:
     """Unit of the thresholds, where metres are known; else the height of the camera above the floor."""
     first_yard: float = 0.45
     """Before the floor is found: this share of the median distance of what is seen."""
+    farthest: float = 30.0
+    """What is farther from the camera is not used, in yards (42 m)."""
     cell: float = 0.04
     """Side of the cubes in which one point stands for a surface, in yards (6 cm)."""
     max_gravity_sigma_rad: float = float(np.deg2rad(4.0))
@@ -50,7 +52,7 @@ class RoomExpert(WeightFreeExpert):
     """Expert "room": provides "room"."""
 
     name: ClassVar[str] = "room"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     provides: ClassVar[frozenset[str]] = frozenset({"room"})
     needs: ClassVar[frozenset[str]] = frozenset({"camera_path", "gravity"})
     may_use: ClassVar[frozenset[str]] = frozenset({"depth", "sparse_points"})
@@ -80,10 +82,14 @@ class RoomExpert(WeightFreeExpert):
                 detail=f"{len(seen)} points",
                 remedy="add depth_anything_3 to --experts",
             )
+        away = np.linalg.norm(seen.xyz - seen.camera, axis=1)
         yard = self.settings.yard_m
         if path.scale.kind != "metric":
-            yard = self.settings.first_yard * float(np.median(np.linalg.norm(seen.xyz - seen.camera, axis=1)))
+            yard = self.settings.first_yard * float(np.median(away))
+        seen = seen.of(away <= self.settings.farthest * yard)
         cell = self.settings.cell * yard
+        if len(seen) < self.settings.level.points:
+            return NoEstimate(reason="what is seen is too far away for a room")
         thin = (seen.of(seen.is_plane) if seen.is_plane.any() else seen).thinned(cell)
         up_world, tilt = refined_up(thin, up.world, up.sigma_rad, self.settings.upright)
         levelled = _axes(up_world, path)

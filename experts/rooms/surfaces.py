@@ -77,9 +77,9 @@ class Surfaces:
 
     def thinned(self, cell: float) -> "Surfaces":
         """One point of each cube of space: then the number of points is an area."""
-        at = np.floor((self.xyz - self.xyz.min(axis=0)) / cell).astype(np.int64)
-        size = at.max(axis=0) + 1
-        return self.of(np.unique(np.ravel_multi_index(tuple(at.T), tuple(size)), return_index=True)[1])
+        at = np.floor((self.xyz - self.xyz.min(axis=0)) / cell).astype(np.uint64)
+        number = at @ np.array([1, 1_000_003, 1_000_003**2], dtype=np.uint64)
+        return self.of(np.unique(number, return_index=True)[1])
 
 
 def from_depth(depth: Depth, path: CameraPath, settings: SurfaceSettings) -> Surfaces:

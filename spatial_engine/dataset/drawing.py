@@ -10,11 +10,9 @@ from jaxtyping import Float64, UInt8
 from PIL import Image
 
 from experts.clip import Picture
-from experts.signals import CameraPath, Objects, Room
 from spatial_engine.dataset.canvas import ACCENT, BRIGHT, DARK, Canvas, Rgb
 from spatial_engine.dataset.labels import draw_labels
 from templates.media import XY, Colour, Drawing, Grid, Line, Polygon, ScaleBar, Sheet
-from templates.scene import floor_plan as plans
 
 SIDE_PX = 640
 """Side of a map, which is square; longer side of a sheet."""
@@ -68,13 +66,6 @@ def drawn_map(drawing: Drawing, side_px: int = SIDE_PX) -> Picture:
         draw_labels(canvas, labels, _drawn_over(ground, picture), 1.1 * max(unit, _LEGIBLE))
     _name_polygons(canvas, drawing.polygons, view, ground, unit)
     return picture
-
-
-def floor_plan(
-    room: Room, objects: Objects | None = None, path: CameraPath | None = None, side_px: int = SIDE_PX
-) -> Picture:
-    """A room from above, with the footprints and names of objects and the camera path: signals of one world."""
-    return drawn_map(plans.floor_plan(room, objects, path), side_px)
 
 
 def drawn_sheet(sheet: Sheet, side_px: int = SIDE_PX) -> Picture:

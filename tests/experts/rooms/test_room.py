@@ -187,3 +187,12 @@ def test_a_table_is_no_floor():
     high = replace(depth, z=np.where(height > 0.35, depth.z, np.float32("nan")))
     found = RoomExpert()(clip, {**signals, "depth": high})["room"]
     assert isinstance(found, NoEstimate), found
+
+
+@pytest.mark.parametrize("factor", [np.nan, 0.0, 1e-3, 1e3, 1e9])
+def test_depth_that_fits_no_room_gives_none(factor):
+    _, clip, signals = rendered(1000)
+    depth = signals["depth"]
+    assert isinstance(depth, Depth)
+    found = RoomExpert()(clip, {**signals, "depth": replace(depth, z=depth.z * np.float32(factor))})["room"]
+    assert isinstance(found, NoEstimate)
