@@ -16,7 +16,6 @@ from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.object_boxes import outliers
 from templates.scene.objects import SeenObjects, folded, overlap, seen_objects
 from templates.scene.scene import Scene
 from templates.template import Template
@@ -81,7 +80,7 @@ class CountInPhoto(Template):
             ),
             "two objects may be one": np.array([_doubled(some) for some in each], dtype=bool),
         }
-        wrong = np.array([1 - np.prod(1 - outliers(scene, some.object, named=True)) for some in each])
+        wrong = np.array([_doubt(scene, some) for some in each])
         return Measured(
             why=first_reason(len(facts), cases),
             value=np.array([len(some) for some in each], dtype=float).reshape(-1, 1),
@@ -101,6 +100,13 @@ class CountInPhoto(Template):
 
 def _any(each: list[SeenObjects], doubtful: Callable[[SeenObjects], np.ndarray]) -> Bool[np.ndarray, "n"]:
     return np.array([bool(doubtful(some).any()) for some in each], dtype=bool)
+
+
+def _doubt(scene: Scene, some: SeenObjects) -> float:
+    """Probability that any of them is something else, or called so."""
+    objects = scene.objects
+    kinds = () if objects is None else (objects.outlier_probability, objects.name_outlier_probability)
+    return float(1 - np.prod([1 - kind[some.object] for kind in kinds if kind is not None]))
 
 
 def _doubled(some: SeenObjects) -> bool:

@@ -90,7 +90,7 @@ class ClosestObject(Template):
             sigma=sigma,
             label=np.array(_MARKS)[order[:, 0]],
             margin=margin,
-            outlier_probability=outliers(scene, *objects, named=False),
+            outlier_probability=outliers(scene, *objects),
             evidence={"gap": gap.round(4), "name": facts.first.name},
         )
 

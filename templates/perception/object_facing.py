@@ -70,7 +70,7 @@ class ObjectFaces(Template):
             sigma=sigma[:, None],
             label=np.array(WAYS)[quarter % 4],
             margin=margin,
-            outlier_probability=1 - (1 - outliers(scene, found, named=True)) * (1 - front.outlier_probability),
+            outlier_probability=1 - (1 - outliers(scene, found)) * (1 - front.outlier_probability),
             evidence={"azimuth_deg": np.degrees(azimuth).round(1), "name": facts.object.name},
         )
 

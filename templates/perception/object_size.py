@@ -15,7 +15,7 @@ from templates.media import Box, Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.object_boxes import outliers, widths
-from templates.scene.objects import boxed, found_again, meet, seen_objects
+from templates.scene.objects import UNNAMED, boxed, found_again, meet, seen_objects
 from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
 from templates.template import Template
@@ -49,13 +49,15 @@ class WiderObject(Template):
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> TwoObjects:
-        """Random pairs of whole objects with different names whose boxes do not overlap."""
+        """Random pairs of whole objects with different names (or doubtful ones) whose boxes do not overlap."""
         seen = boxed(seen_objects(scene), scene)
         frames, shown = np.unique(seen.frame, return_counts=True)
         frames, chosen = frames[shown >= len(_MARKS)], []
         for frame in rng.choice(frames, _TRIES * count) if len(frames) else ():
             a, b = rng.choice(np.flatnonzero(seen.frame == frame), len(_MARKS), replace=False)
-            if seen.name[a] != seen.name[b] and not meet(seen.box_px[a], seen.box_px[b]):
+            if (seen.called[a] != seen.called[b] or seen.called[a] == UNNAMED) and not meet(
+                seen.box_px[a], seen.box_px[b]
+            ):
                 chosen.append((a, b))
         first, second = (seen.take(rows).refs() for rows in np.array(chosen[:count], dtype=np.int64).reshape(-1, 2).T)
         return TwoObjects(first=first, second=second)
@@ -74,7 +76,7 @@ class WiderObject(Template):
             why=first_reason(len(facts), cases),
             value=value[:, None],
             sigma=sigma[:, None],
-            outlier_probability=outliers(scene, *objects, named=True),
+            outlier_probability=outliers(scene, *objects),
             evidence={"width_ratio": np.exp(value).round(4), "relative_sigma": sigma.round(4)},
         )
 

@@ -93,14 +93,15 @@ def fronts_of(scene: Scene, frame: Row, object: Row) -> Fronts:
     )
 
 
-def outliers(scene: Scene, *objects: Row, named: bool) -> Number:
-    """Probability that any of the objects of each row is at another place, or if the question is `named`, another
-    object than it says."""
-    if scene.objects is None:
-        return np.ones(len(objects[0]))
-    kinds = [scene.objects.outlier_probability, scene.objects.name_outlier_probability if named else None]
-    right = [1 - np.where(each < 0, 1.0, kind[each]) for kind in kinds if kind is not None for each in objects]
-    return 1 - np.prod([np.ones(len(objects[0])), *right], axis=0)
+def outliers(scene: Scene, *objects: Row) -> Number:
+    """Probability that the place or the mask of any of the objects of each row is that of another one.
+
+    Names count nothing: questions use only those that are sure.
+    """
+    known = None if scene.objects is None else scene.objects.outlier_probability
+    if known is None:
+        return np.zeros(len(objects[0]))
+    return 1 - np.prod([1 - np.where(each < 0, 1.0, known[each]) for each in objects], axis=0)
 
 
 def _boxes(scene: Scene, frame: Row, object: Row) -> tuple[np.ndarray, ...]:

@@ -21,6 +21,10 @@ _LEAST_DEPTH_PX = 4.0
 """Least distance of the pixel that stands for an object from the border of its mask, at full size."""
 _LEAST_SIDE = 0.04
 """Least side of a box that is drawn, as a share of the photo's diagonal."""
+UNNAMED = "object"
+"""Name of an object whose name is not sure."""
+_SURE_NAME = 0.003
+"""Largest outlier probability of a name that questions use."""
 _LEAST_SHOWN = 0.6
 """Least `shown` of an object that is not hidden by others."""
 
@@ -34,6 +38,8 @@ class SeenObjects(Columns):
     """Index in the scene's `Objects`."""
     name: Texts
     """Folded."""
+    called: Texts
+    """The same in questions: "object" where the name is doubtful or not English."""
     inside_px: Float64[np.ndarray, "n 2"]
     """The pixel of its mask that is farthest from the mask's border."""
     depth_px: Float64[np.ndarray, "n"]
@@ -49,7 +55,7 @@ class SeenObjects(Columns):
 
     def refs(self) -> ObjectRefs:
         """References to the objects."""
-        return ObjectRefs(frame=self.frame, inside_px=self.inside_px, box_px=self.box_px, name=self.name)
+        return ObjectRefs(frame=self.frame, inside_px=self.inside_px, box_px=self.box_px, name=self.called)
 
 
 def seen_objects(scene: Scene) -> SeenObjects:
@@ -58,10 +64,10 @@ def seen_objects(scene: Scene) -> SeenObjects:
 
 
 def boxed(seen: SeenObjects, scene: Scene) -> SeenObjects:
-    """Those that a box can mark: whole, neither small nor hidden by others, with a name."""
+    """Those that a box can mark: whole, neither small nor hidden by others."""
     sides = (seen.box_px[:, 1] - seen.box_px[:, 0]).min(axis=1)
     large = ~(seen.depth_px < _LEAST_DEPTH_PX) & (sides >= _LEAST_SIDE * scene.diagonal_px)
-    return seen.take(large & ~seen.is_cut & ~(seen.shown < _LEAST_SHOWN) & (seen.name != ""))
+    return seen.take(large & ~seen.is_cut & ~(seen.shown < _LEAST_SHOWN))
 
 
 def meet(a: Float64[np.ndarray, "2 2"], b: Float64[np.ndarray, "2 2"]) -> bool:
@@ -72,7 +78,8 @@ def meet(a: Float64[np.ndarray, "2 2"], b: Float64[np.ndarray, "2 2"]) -> bool:
 def found_again(scene: Scene, refs: ObjectRefs) -> Int64[np.ndarray, "n"]:
     """The object of the scene that each reference means; -1 where none, or more than one, fits.
 
-    It has the same name and an overlapping box in the same photo; with masks, the pixel of the reference is its own.
+    It has the same name (`UNNAMED`: any) and an overlapping box in the same photo; with masks, the pixel of the
+    reference is its own.
     """
     seen, found = seen_objects(scene), np.full(len(refs), -1)
     names = np.array([folded(name) for name in refs.name.tolist()], dtype=np.str_)
@@ -84,7 +91,7 @@ def found_again(scene: Scene, refs: ObjectRefs) -> Int64[np.ndarray, "n"]:
         best = int(iou.argmax())
         others = np.delete(iou, best)
         alone = not np.isfinite(seen.depth_px[here[best]]) and (others > _SECOND_IOU).any()
-        if iou[best] < _LEAST_IOU or seen.name[here[best]] != name or alone:
+        if iou[best] < _LEAST_IOU or name not in (seen.name[here[best]], UNNAMED) or alone:
             continue
         if (
             np.isfinite(seen.depth_px[here[best]])
@@ -134,11 +141,15 @@ def _in_photo(scene: Scene, objects: Objects, row: int) -> SeenObjects:
         depth = np.full(len(number), np.nan)
         area = np.full(len(number), np.nan) if objects.box_px is None else np.prod(box[:, 1] - box[:, 0], axis=1)
     names = np.array([folded(objects.labels[k]) for k in number.tolist()], dtype=np.str_)
+    doubt = (
+        np.zeros(len(number)) if objects.name_outlier_probability is None else objects.name_outlier_probability[number]
+    )
     fits = overlap(box, np.clip(projected[number], 0, size - 1))
     return SeenObjects(
         frame=np.full(len(number), objects.frames[row]),
         object=number,
         name=names,
+        called=np.where((names == "") | (doubt > _SURE_NAME), UNNAMED, names),
         inside_px=inside,
         depth_px=depth,
         box_px=box,

@@ -38,11 +38,10 @@ def _called(here: object, objects: Objects, ref: dict[str, object]) -> int:
         ({"centre_sigma": np.full(6, np.nan)}, "the distance of an object is not known"),
         ({"outlier_probability": np.full(6, 0.05)}, "not confirmed by an independent measurement"),
         ({"size": None, "size_sigma": None}, "the distance of an object is not known"),
-        ({"labels": ("Stuhl<br>", "テーブル", "机", "椅子", "灯", "图")}, None),
     ],
 )
-def test_nothing_is_asked_of_doubtful_objects(change: dict[str, object], reason: str | None) -> None:
+def test_nothing_is_asked_of_doubtful_objects(change: dict[str, object], reason: str) -> None:
     signals = worlds.signals()
     found = worlds.ask(TEMPLATE, signals | {"objects": replace(signals["objects"], **change)})  # type: ignore[type-var]
     assert not sum(map(len, found.asked))
-    assert reason is None or any(reason in said for said in worlds.reasons(found)), worlds.reasons(found)
+    assert any(reason in said for said in worlds.reasons(found)), worlds.reasons(found)

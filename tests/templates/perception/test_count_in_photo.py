@@ -68,6 +68,8 @@ def test_small_and_cut_objects_make_the_count_unclear(where: tuple[slice, slice]
 
 def test_names_that_may_be_wrong_are_not_counted() -> None:
     assert counts(replace(photo(), outlier_probability=np.full(4, 0.004))) == {"table": 1}
+    assert counts(replace(photo(), name_outlier_probability=np.full(4, 0.003))) == {"table": 1}
+    assert counts(replace(photo(), labels=("椅子", "椅子", "table", "<i></i>"))) == {"table": 1}
 
 
 def test_objects_that_are_only_known_in_space_are_not_counted() -> None:

@@ -1,5 +1,6 @@
 """Widths of two boxed objects: exact, of upright boxes alone, and only where both sides are known."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -48,3 +49,18 @@ def test_an_end_that_was_not_seen_leaves_the_width_unknown() -> None:
 
 def test_without_gravity_or_with_an_unknown_up_nothing_is_asked() -> None:
     assert not worlds.ask(TEMPLATE, worlds.signals(with_gravity=False)).asked
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"labels": ("机", "<b>テーブル</b>", "椅子", "灯", "图", "1")}, {"name_outlier_probability": np.full(6, 0.3)}],
+)
+def test_objects_of_doubtful_name_are_called_objects(change: dict[str, object]) -> None:
+    signals = worlds.signals()
+    found = worlds.ask(TEMPLATE, signals | {"objects": replace(signals["objects"], **change)})  # type: ignore[type-var]
+    texts = [draft.prompt for draft in worlds.drafts(found)]
+    assert texts and all("object" in text and not re.search("[^\x00-\x7f]|chair|table", text) for text in texts)
+    sure = worlds.ask(
+        TEMPLATE, {**signals, "objects": replace(signals["objects"], name_outlier_probability=np.full(6, 0.002))}
+    )  # type: ignore[type-var]
+    assert any(re.search("chair|table|lamp", draft.prompt) for draft in worlds.drafts(sure))
