@@ -52,7 +52,7 @@ def furnished_room(
     moving = moving_boxes(rng, plan, eyes.mean(axis=0), frames, count)
     _put_loose(rng, plan)
     return RenderedScene(
-        intrinsics=camera(width_px, height_px, vfov_deg=vfov_deg or rng.uniform(58, 70)),
+        intrinsics=camera(width_px, height_px, vfov_deg=vfov_deg or rng.uniform(64, 76)),
         room=room(plan.size_m, random_floor(rng), tuple(random_wall(rng) for _ in range(4)), CEILING),
         boxes=(*plan.boxes, *_small_objects(rng, plan.standing)),
         moving_boxes=tuple(moving),

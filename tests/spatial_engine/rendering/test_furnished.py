@@ -151,7 +151,7 @@ def behind_screen(scene: RenderedScene) -> bool:
 
 @pytest.mark.long(sample=True)
 def test_rooms_hold_enough_for_templates_of_objects() -> None:
-    rooms = [counts(furnished_room(np.random.default_rng(seed), frames=24), range(0, 24, 4)) for seed in range(9)]
+    rooms = [counts(furnished_room(np.random.default_rng(seed), frames=24), range(0, 24, 4)) for seed in range(18)]
     found = {name: np.mean([room[name] for room in rooms]) for name in WANTED}
     assert all(found[name] >= WANTED[name] for name in WANTED), found
 
