@@ -39,6 +39,7 @@ MEMORY_GB = {
     "sift": 0.4,
     "vanishing_points": 0.4,
     "straight_lines": 0.4,
+    "room": 0.4,
 }
 """Peak memory of a process that runs the default experts up to this one, rounded up (the demo clip). For models
 it is only the size of the weights."""
