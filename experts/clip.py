@@ -30,6 +30,8 @@ class StatedDetections:
     """Left, top, width, height of the clip's frames in those of the source."""
     pictures: tuple[str, ...] = ()
     """Name of each picture; none for a video."""
+    video: str = ""
+    """Name of the video without its ending."""
     complete: tuple[str, ...] = ()
     """Names of which every object in these frames is listed; "*": every name."""
 

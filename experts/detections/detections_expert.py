@@ -20,6 +20,7 @@ from experts.detections.runs import drawn_polygons, drawn_runs
 from experts.detections.stated import NotDetections, Stated, StatedFile, StatedFrame
 from experts.expert import WeightFreeExpert
 from experts.objects.detections import Detections, DetectionSettings, SegmentedFrame, assign_pixels
+from experts.objects.object_names import kind_of
 from experts.objects.object_signal import MAY_USE, ObjectSettings, mask_size, objects_of
 from experts.provenance import Provenance
 from experts.signals import Depth, NoEstimate, Objects, Signal, Signals
@@ -45,7 +46,7 @@ class DetectionsExpert(WeightFreeExpert):
     """Provides "objects" for clips with `OpeningOptions.detections`."""
 
     name: ClassVar[str] = "detections"
-    version: ClassVar[str] = "5"
+    version: ClassVar[str] = "6"
     provides: ClassVar[frozenset[str]] = frozenset({"objects"})
     needs: ClassVar[frozenset[str]] = frozenset()
     may_use: ClassVar[frozenset[str]] = MAY_USE
@@ -191,7 +192,7 @@ class DetectionsExpert(WeightFreeExpert):
 def detections_of(stated: StatedDetections) -> tuple[StatedFile, dict[int, list[StatedFrame]]]:
     """What the user's file states, and the detections of each frame of the source. Raises `NotDetections`, OSError."""
     file = read_detections(Path(stated.path))
-    return file, matched(file, stated.pictures, stated.frames)
+    return file, matched(file, stated.pictures, stated.frames, stated.video)
 
 
 def in_words(left_out: Mapping[str, int]) -> str:
@@ -209,6 +210,6 @@ def _complete(stated: Sequence[str], lost: set[str], names: Sequence[str]) -> tu
     """The names that the user calls complete, without those of which a detection could not be used."""
     if "*" in lost:
         return ()
-    if "*" in stated and lost:
-        return tuple(sorted(set(names) - lost))
-    return tuple(sorted(set(stated) - lost))
+    missed = {kind_of(name) for name in lost}
+    every = names if "*" in stated and lost else stated
+    return tuple(sorted({name for name in every if kind_of(name) not in missed}))

@@ -22,6 +22,7 @@ from experts.objects.detections import SegmentedFrame, restrict_to_valid_area
 from experts.objects.mask_points import MaskPoints, unprojected
 from experts.objects.object_boxes import BoxSettings, ObjectBox, fitted, is_static
 from experts.objects.object_following import Follower, FollowingSettings, Track, numbered, tracks_at
+from experts.objects.object_names import kind_of
 from experts.objects.rough_places import RoughSettings, central_points, observed, points_inside, rough_place
 from experts.provenance import Provenance
 from experts.signals import (
@@ -210,7 +211,7 @@ def _signal(
                 pose[k, 3], size_sigma[k] = [0, 0, 0, 1], np.inf
         outlier[k] = outlier_probability(
             track, frames, found, parts, known.views, known.path, box, pose[k, :3, 3], settings.confirmation,
-            checked="*" in checked or names[track.label] in checked,
+            checked="*" in checked or kind_of(names[track.label]) in {kind_of(name) for name in checked},
         )  # fmt: skip
         name_outlier[k] = name_outlier_probability(score[:, k], settings.confirmation)
     return Objects(

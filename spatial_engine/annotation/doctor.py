@@ -245,7 +245,7 @@ def _viewer() -> Finding:
         what="rerun-sdk",
         state="optional",
         detail="not installed; only view uses it",
-        remedy="pip install 'spatial-engine[view]'",
+        remedy="pip install -e '.[view]'",
     )
 
 

@@ -10,6 +10,7 @@ from experts.detections.detections_expert import detections_of, in_words
 from experts.detections.reading import digest_of, read_detections
 from experts.detections.stated import NotDetections, StatedFile, cleaned
 from experts.footage.decoding import ImageReader
+from experts.objects.object_names import kind_of
 from spatial_engine.annotation.plan import named_expert
 from spatial_engine.errors import UsageError
 from spatial_engine.options import AnnotateOptions, words
@@ -77,6 +78,7 @@ class UsersDetections:
             width_px=width,
             height_px=height,
             crop=crop,
+            video=source.files[0].stem if source.is_video else "",
             pictures=() if source.is_video else tuple(file.name for file in source.files),
             complete=self.complete,
         )
@@ -114,13 +116,15 @@ def find_detections(footage: Iterable[Footage | Clip], options: AnnotateOptions)
         raise UsageError(
             f"--detections {given}: there is no such file", "give a file, or a folder with a file per clip"
         )
-    paths, lines = dict[str, Path](), []
+    paths, lines, known = dict[str, Path](), [], set[str]()
     for place, source in sources.items():
         path = _beside(source) if given is None else _within(given, source)
         if path is None:
             continue
         try:
-            lines.append(f"{source.name}: {path.name}: {_summary(read_detections(path))}")
+            file = read_detections(path)
+            known |= {kind_of(name) for name in file.names}
+            lines.append(f"{source.name}: {path.name}: {_summary(file)}")
         except (NotDetections, OSError) as error:
             guessed = given is None and path.name == f"{source.files[0].stem}.json"
             lines.append(f"{source.name}: {path.name} holds no detections that can be read: {error} ({_HELP})")
@@ -132,7 +136,12 @@ def find_detections(footage: Iterable[Footage | Clip], options: AnnotateOptions)
     complete = tuple(name if name == "*" else cleaned(name) for name in words(options.complete) or [])
     if complete and not paths:
         raise UsageError(f"--complete {','.join(complete)}: there are no detections", "give them with --detections")
+    lines += [f"--complete {name}: no detection has this name" for name in complete if _is_unknown(name, known)]
     return UsersDetections(paths=paths, lines=tuple(lines), complete=complete)
+
+
+def _is_unknown(name: str, known: set[str]) -> bool:
+    return name != "*" and kind_of(name) not in known
 
 
 def with_expert(found: UsersDetections, options: AnnotateOptions, progress: Progress) -> AnnotateOptions:

@@ -9,12 +9,13 @@ from jaxtyping import Bool, Float64
 from scipy.spatial import ConvexHull, QhullError
 
 from experts.clip import Picture
+from experts.objects.object_names import folded
 from experts.signals import Objects
 from spatial_engine.dataset.drawing import drawn_map
 from templates.media import Box, Drawing, Mark, Outline, PhotoMark
 from templates.scene.floor_plan import floor_plan
 from templates.scene.marks import spread_frames
-from templates.scene.objects import folded, seen_objects
+from templates.scene.objects import seen_objects
 from templates.scene.scene import Scene, find_rows
 
 _FRAMES = 4

@@ -9,11 +9,11 @@ import numpy as np
 from jaxtyping import Float64, Int32, Int64
 
 from experts.objects.box_orientation import BoxFront, box_orientation
+from experts.objects.object_names import folded
 from experts.provenance import Provenance
 from experts.signals import CameraPath, Depth, ObjectOrientation, Objects, Parts
 from spatial_engine.errors import UsageError
 from spatial_engine.sequences.boxes_in_view import shown_boxes
-from templates.scene.objects import folded
 
 BOX_SIGMA = 0.05
 """σ of boxes, in the world's unit, where none is stated and there are no masks."""

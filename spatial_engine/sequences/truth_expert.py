@@ -47,10 +47,13 @@ class GroundTruth(WeightFreeExpert):
     """Depth and objects are those of at most so many frames, evenly spread."""
     seconds_per_clip = 5.0
 
-    def __init__(self, sequences: Sequence[TrueSequence]) -> None:
+    def __init__(self, sequences: Sequence[TrueSequence], *, objects: bool = True) -> None:
+        """`objects`: whether it provides those of the data set, as far as it has any."""
         self.sequences = {sequence.clip.id: sequence for sequence in sequences}
-        self.provides = frozenset[str]().union(*(_stated(one.truth) for one in sequences))
-        self.settings = TruthSettings(digest=_digest([(one.clip.id, one.truth) for one in sequences]).hex()[:16])
+        left_out = frozenset[str]() if objects else frozenset(OF_OBJECTS)
+        self.provides = frozenset[str]().union(*(_stated(one.truth) for one in sequences)) - left_out
+        known = [(one.clip.id, one.truth) for one in sequences]
+        self.settings = TruthSettings(digest=_digest(known if objects else [known, "without objects"]).hex()[:16])
         self.code_licence = "; ".join(sorted({one.manifest.licence for one in sequences}))
 
     def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
@@ -82,7 +85,8 @@ def truth_at(footage: Path, options: AnnotateOptions) -> tuple[tuple[TrueSequenc
     manifest = None if options.manifest is None else Path(options.manifest)
     opened = open_sequence(footage, preset=options.preset, manifest=manifest, only=options.only)
     sequences = tuple(replace(one, clip=_as_wanted(one.clip, options)) for one in opened)
-    return sequences, replace(options, experts=[GroundTruth(sequences), *_beside(words(options.experts) or [])])
+    truth = GroundTruth(sequences, objects=options.detections is None)  # the user's own take their place
+    return sequences, replace(options, experts=[truth, *_beside(words(options.experts) or [])])
 
 
 def _beside(named: Sequence[Any]) -> list[Any]:

@@ -42,7 +42,7 @@ def view(
     """
     options = chosen(ViewOptions, options, fields)
     if find_spec("rerun") is None:
-        raise SetupError("view needs rerun-sdk, which is not installed", "pip install 'spatial-engine[view]'")
+        raise SetupError("view needs rerun-sdk, which is not installed", "pip install -e '.[view]'")
     store = store if isinstance(store, Store) else open_store(store)
     clip_id = _chosen_clip(store, clip)
     file = Path(f"{clip_id}.rrd" if out is None else out)

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Bool, Int64
 
+from experts.objects.object_names import folded
 from templates.answers import Answer, Count
 from templates.columns import Json, Texts
 from templates.facts import Facts
@@ -16,7 +17,7 @@ from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.objects import SeenObjects, folded, overlap, seen_objects
+from templates.scene.objects import SeenObjects, overlap, seen_objects
 from templates.scene.scene import Scene
 from templates.template import Template
 
@@ -26,6 +27,8 @@ _LEAST_AREA_CUT = 0.01
 """The same for an object that the border cuts."""
 _ONCE = 3
 """A count of 1 must not be the best guess by far."""
+_LARGEST_DOUBT = 0.01
+"""Of the name of a counted object."""
 _LARGEST_OVERLAP = 0.6
 """Of the boxes of two objects of one name: they may be one object."""
 
@@ -78,6 +81,11 @@ class CountInPhoto(Template):
             "an object may be too small or too little visible": _any(
                 each, lambda some: some.area_px < photo_px * np.where(some.is_cut, _LEAST_AREA_CUT, _LEAST_AREA)
             ),
+            "another name may mean the same kind": np.array(
+                [_has_rival(seen, *fact) for fact in zip(facts.frame.tolist(), facts.name.tolist(), strict=True)],
+                dtype=bool,
+            ),
+            "the name of an object is not sure": np.array([_misnamed(scene, some) for some in each], dtype=bool),
             "two objects may be one": np.array([_doubled(some) for some in each], dtype=bool),
         }
         wrong = np.array([_doubt(scene, some) for some in each])
@@ -107,6 +115,18 @@ def _doubt(scene: Scene, some: SeenObjects) -> float:
     objects = scene.objects
     kinds = () if objects is None else (objects.outlier_probability, objects.name_outlier_probability)
     return float(1 - np.prod([1 - kind[some.object] for kind in kinds if kind is not None]))
+
+
+def _has_rival(seen: SeenObjects, frame: int, name: str) -> bool:
+    """Whether the photo shows an object whose name is the plural of this one, a kind of it, or no name at all."""
+    others = {*seen.name[seen.frame == frame].tolist()} - {name}
+    pairs = [pair for other in others for pair in ((name, other), (other, name))]
+    return "" in others or any(long in (f"{short}s", f"{short}es") or long.endswith(short) for short, long in pairs)
+
+
+def _misnamed(scene: Scene, some: SeenObjects) -> bool:
+    doubt = None if scene.objects is None else scene.objects.name_outlier_probability
+    return doubt is not None and bool((doubt[some.object] > _LARGEST_DOUBT).any())
 
 
 def _doubled(some: SeenObjects) -> bool:

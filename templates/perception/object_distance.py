@@ -91,7 +91,7 @@ class ClosestObject(Template):
             label=np.array(_MARKS)[order[:, 0]],
             margin=margin,
             outlier_probability=outliers(scene, *objects),
-            evidence={"gap": gap.round(4), "name": facts.first.name},
+            evidence={"gap": gap.round(4)},
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer:

@@ -1,15 +1,12 @@
 """Objects as the photos of a scene show them, and references by which any other scene finds them again."""
 
-import re
-import tomllib
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int32, Int64
 from scipy import ndimage
 
+from experts.objects.object_names import folded
 from experts.signals import Objects
 from templates.columns import Columns, Texts
 from templates.facts import ObjectRefs
@@ -100,23 +97,6 @@ def found_again(scene: Scene, refs: ObjectRefs) -> Int64[np.ndarray, "n"]:
             continue
         found[row] = seen.object[here[best]]
     return found
-
-
-@cache
-def folded(name: str) -> str:
-    """The name in lower case, without markup and counters, by the word that stands for its kind ("Couch_2": sofa).
-
-    "" for names in other scripts: prompts are English.
-    """
-    plain = re.sub(r"[^a-z ]+", " ", re.sub(r"<[^>]*>", " ", name.lower().replace("_", " "))).strip()
-    plain = " ".join(plain.split())
-    return _kinds().get(plain, plain)
-
-
-@cache
-def _kinds() -> dict[str, str]:
-    with (Path(__file__).parent / "object_names.toml").open("rb") as file:
-        return {word: kind[0] for kind in tomllib.load(file)["kinds"] for word in kind}
 
 
 def _seen(scene: Scene) -> SeenObjects:

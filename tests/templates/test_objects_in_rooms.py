@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from experts.objects.object_names import folded
 from experts.signals import NoEstimate, Signal
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.furnished import furnished_room
@@ -12,7 +13,7 @@ from spatial_engine.rendering.rooms import random_room
 from templates.columns import Json
 from templates.generate import ask_clip
 from templates.registry import TEMPLATES
-from templates.scene.objects import UNNAMED, folded
+from templates.scene.objects import UNNAMED
 from templates.settings import AskSettings
 
 NAMES = ("closest_object", "wider_object", "count_in_photo", "object_faces")

@@ -128,7 +128,8 @@ def test_yolo_takes_boxes_outlines_scores_and_names(tmp_path: Path) -> None:
     written(labels, "", "room_13.txt")
     file = read_detections(labels)
     assert file.format == "YOLO" and not file.left_out
-    frames = matched(file, (), 30)
+    frames = matched(file, (), 30, "room")
+    assert matched(file, (), 30, "hall") == {}
     assert sorted(frames) == [12, 13] and not frames[13][0].detections
     box, scored, mask, scored_mask = frames[12][0].detections
     assert [one.name for one in (box, scored, mask, scored_mask)] == ["chair", "table", "chair", "table"]
@@ -249,7 +250,11 @@ def file_of(tmp_path: Path, *names: str) -> StatedFile:
         (["IMG_8"], ["IMG_7.JPG", "IMG_8.JPG"], 2, [1]),
         (["8.json"], ["IMG_7.JPG", "IMG_08.JPG"], 2, [1]),
         (["8"], ["a_8.jpg", "b_8.jpg"], 2, []),  # which of the two
-        (["0", "1"], ["left.jpg", "right.jpg"], 2, [0, 1]),
+        (["0", "1"], ["left.jpg", "right.jpg"], 2, []),
+        (["1.jpg", "2.jpg"], ["frame_000000.jpg", "frame_000010.jpg"], 2, []),
+        (["IMG_2.jpg"], ["DSC0012.jpg", "DSC0034.jpg", "DSC0056.jpg"], 3, []),  # a photo of another camera
+        (["IMG_12.jpg"], ["DSC0012.jpg", "DSC0034.jpg"], 2, []),
+        (["IMG_0002.jpg", "IMG_0003.jpg"], [], 4, []),
         (["other.jpg"], ["left.jpg", "right.jpg"], 2, []),
         (["frame_0000.jpg", "frame_0003.jpg"], [], 4, [0, 3]),
         (["frame_0001.jpg", "frame_0004.jpg"], [], 4, [0, 3]),  # they count from 1, as ffmpeg does

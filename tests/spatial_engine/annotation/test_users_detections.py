@@ -181,7 +181,7 @@ def test_what_is_left_out_is_said(alone: Footage, tmp_path: Path) -> None:
     path = alone.folder / "detections.json"
     path.write_text(json.dumps([*alone.detections(), {"image_id": 500, "category_name": "cup", "bbox": [1, 1, 9, 9]}]))
     _, said = annotated(alone, tmp_path / "store")
-    assert any("1 left out: no clip has a frame of its number" in line for line in said)
+    assert any("1 left out: no clip has a frame of its name or number" in line for line in said)
 
 
 def test_a_second_run_keeps_the_objects_and_a_changed_file_makes_them_anew(alone: Footage, tmp_path: Path) -> None:

@@ -340,7 +340,7 @@ def test_errors_name_what_there_is(store: tuple[Store, str], tmp_path: Path, mon
     monkeypatch.setattr(viewing, "find_spec", lambda _: None)
     with pytest.raises(SetupError, match="rerun-sdk") as missing:
         view(store[0])
-    assert missing.value.remedy == "pip install 'spatial-engine[view]'"
+    assert missing.value.remedy == "pip install -e '.[view]'"
 
 
 def test_the_command_says_what_it_wrote(

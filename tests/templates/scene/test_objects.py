@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from experts.objects.object_names import folded
 from experts.signals import CameraPath, Objects
 from templates.facts import ObjectRefs
 from templates.scene.object_boxes import range_to_boxes
-from templates.scene.objects import folded, found_again, seen_objects
+from templates.scene.objects import found_again, seen_objects
 from templates.scene.scene import Scene
 from tests.templates import worlds
 
