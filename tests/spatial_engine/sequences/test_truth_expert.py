@@ -1,5 +1,6 @@
 """`annotate --truth`: what a data set knows is stored, resumed and asked about like the signals of experts."""
 
+import json
 import os
 import sys
 from collections import Counter
@@ -195,3 +196,18 @@ def test_objects_of_a_layout_are_asked_about_and_right(
     assert asked["closest_object"] or asked["wider_object"], asked
     assert bool(asked["object_faces"]) == (preset in {*LEVEL, "nuscenes"})
     assert not asked["count_in_photo"], "no preset claims that a name is complete"
+
+
+def test_the_users_detections_take_the_place_of_its_objects(tmp_path: Path) -> None:
+    room, file = written("arkitscenes", tmp_path / "room"), tmp_path / "seen.json"
+    (sequence,) = open_sequence(room)
+    assert "objects" in GroundTruth([sequence]).provides
+    name = sequence.clip.reader.paths[0].name  # type: ignore[attr-defined]
+    file.write_text(json.dumps([{"image_id": name, "category_name": "chair", "bbox": [20, 20, 30, 30]}]))
+    store = se.annotate(room, tmp_path / "store", truth=True, detections=file, experts="-klt")
+    signals = store.signals(store.clip_ids()[0])
+    objects = signals["objects"]
+    assert (
+        isinstance(objects, Objects) and objects.labels == ("chair",) and isinstance(signals["camera_path"], CameraPath)
+    )
+    assert objects.provenance.expert == "detections" and "object_orientation" not in signals
