@@ -94,7 +94,7 @@ class WiderObject(Template):
             names=("ratio",),
             value=ratio,
             sigma=ratio * measured.sigma,
-            tolerance=np.floor(self.max_tolerances.size_ratio * ratio * 100) / 100,
+            tolerance=np.floor(self.max_tolerances.size_ratio * ratio * 100 + 1e-6) / 100,
             unit="",
             decimals=2,
             outlier_probability=measured.outliers,
