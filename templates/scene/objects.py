@@ -79,7 +79,7 @@ def found_again(scene: Scene, refs: ObjectRefs) -> Int64[np.ndarray, "n"]:
     reference is its own.
     """
     seen, found = seen_objects(scene), np.full(len(refs), -1)
-    names = np.array([folded(name) for name in refs.name.tolist()], dtype=np.str_)
+    names = np.array([UNNAMED if name == UNNAMED else folded(name) for name in refs.name.tolist()], dtype=np.str_)
     for row, (frame, name) in enumerate(zip(refs.frame.tolist(), names.tolist(), strict=True)):
         here = np.flatnonzero(seen.frame == frame)
         if not len(here):
