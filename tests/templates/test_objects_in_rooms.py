@@ -95,13 +95,13 @@ def seeds(quick: int, all_of_them: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("seed", [*range(quick), *slow])
 
 
-@seeds(2, 20)
+@seeds(1, 20)
 def test_every_answer_is_that_of_the_surfaces(seed: int) -> None:
     scene = random_room(np.random.default_rng(seed), frames=12, width_px=320, height_px=240)
     check(scene, true_signals(scene, as_clip(scene), stride=4), {*NAMES})
 
 
-@seeds(1, 12)
+@seeds(0, 12)
 def test_among_many_pieces_of_furniture_too(seed: int) -> None:
     scene = furnished_room(np.random.default_rng(seed), frames=24, width_px=240, height_px=180)
     check(scene, true_signals(scene, as_clip(scene), stride=6), {*NAMES})
