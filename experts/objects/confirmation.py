@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float32, Float64, Int64
 
 from experts.depth.depth_views import View
+from experts.objects.box_corners import box_corners
 from experts.objects.detections import SegmentedFrame
 from experts.objects.mask_points import MaskPoints
 from experts.objects.object_boxes import ObjectBox
@@ -89,8 +90,9 @@ def share_covered(track: Track, found: Sequence[SegmentedFrame], views: Sequence
     """Share of the mask that the outline of the projected box covers, in the median frame; 0 if none decides."""
     import cv2
 
-    signs = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, 8).T
-    corners = (signs * box.size) @ box.axes.T + box.world_from_object[:3, 3]
+    pose = box.world_from_object.copy()
+    pose[:3, :3] = box.axes  # known even if the object looks the same from all sides
+    corners = box_corners(pose, box.size)
     shares = []
     for n, d in track.seen.items():
         view = views[n]

@@ -8,11 +8,11 @@ import numpy as np
 from jaxtyping import Float64
 from scipy.spatial.transform import Rotation
 
+from experts.objects.box_corners import box_corners
 from spatial_engine.rendering.boxes import Box
 
 OBJECT_FROM_FRONT = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 """Rotates axes (x front, y left, z up) into those of a box, whose front is -y."""
-_SIGNS = np.stack(np.meshgrid([-1, 1], [-1, 1], [-1, 1]), axis=-1).reshape(-1, 3)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +44,8 @@ def grouped(boxes: Sequence[Box], world_from_boxes: Float64[np.ndarray, "k 4 4"]
 
 def _whole(boxes: Sequence[Box], world_from_boxes: Float64[np.ndarray, "k 4 4"], rows: list[int]) -> WholeObject:
     first, first_from_world = boxes[rows[0]], np.linalg.inv(world_from_boxes[rows[0]])
-    each = [(boxes[row].half_m, first_from_world @ world_from_boxes[row]) for row in rows]
-    corners = np.concatenate([_SIGNS * half_m @ pose[:3, :3].T + pose[:3, 3] for half_m, pose in each])
+    sizes = np.array([boxes[row].size_m for row in rows])
+    corners = box_corners(first_from_world @ world_from_boxes[rows], sizes).reshape(-1, 3)
     pose = np.eye(4)
     if first.fronts == 0 and len(rows) > 1:
         angle_deg = cv2.minAreaRect(corners[:, :2].astype(np.float32))[2]

@@ -9,7 +9,8 @@ from jaxtyping import Bool, Float64
 from scipy.spatial import ConvexHull, QhullError
 
 from experts.clip import Picture
-from experts.objects.object_names import folded
+from experts.objects.box_corners import box_corners
+from experts.objects.object_names import kind_of
 from experts.signals import Objects
 from spatial_engine.dataset.drawing import drawn_map
 from templates.media import Box, Drawing, Mark, Outline, PhotoMark
@@ -24,7 +25,6 @@ _ON_A_FRAME = 12
 _LISTED = 60
 _LETTER, _LINE = 0.021, 0.05
 """Width of a letter and height of a name on the plan, as shares of the plan's side."""
-_CORNERS = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, 8).T
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,16 +88,12 @@ def _outline(scene: Scene, frame: int, k: int, box: Float64[np.ndarray, "2 2"]) 
 
 def _text(objects: Objects, k: int) -> str:
     """The name, and the outlier probability where one is known."""
-    return f"{_name(objects, k)} {_outlier_probability(objects, k)}".rstrip()
+    return f"{kind_of(objects.labels[k])} {_outlier_probability(objects, k)}".rstrip()
 
 
 def _outlier_probability(objects: Objects, k: int) -> str:
     p = objects.outlier_probability
     return f"{p[k]:.2f}" if p is not None and np.isfinite(p[k]) else ""
-
-
-def _name(objects: Objects, k: int) -> str:
-    return folded(objects.labels[k]) or objects.labels[k]
 
 
 def _around(mask: Bool[np.ndarray, "h w"], size: np.ndarray) -> np.ndarray | None:
@@ -111,9 +107,8 @@ def _around(mask: Bool[np.ndarray, "h w"], size: np.ndarray) -> np.ndarray | Non
 def _silhouette(scene: Scene, objects: Objects, row: int, k: int) -> np.ndarray | None:
     """Corners of the outline of an oriented box in a frame; None if not all of it lies ahead."""
     assert scene.path is not None and objects.size is not None
-    corners = np.column_stack([_CORNERS * objects.size[k], np.ones(8)]) @ objects.world_from_object[row, k].T
-    in_cam = corners @ np.linalg.inv(scene.world_from_cam(int(objects.frames[row]))).T
-    xy = scene.path.intrinsics.project(in_cam[:, :3])
+    cam_from_world = np.linalg.inv(scene.world_from_cam(int(objects.frames[row])))
+    xy = scene.path.intrinsics.project(box_corners(cam_from_world @ objects.world_from_object[row, k], objects.size[k]))
     try:
         return np.asarray(xy[ConvexHull(xy).vertices]) if np.isfinite(xy).all() else None
     except QhullError:
@@ -138,7 +133,7 @@ def _row(objects: Objects, k: int, frames: int, unit: str) -> ObjectRow:
     size = None if objects.size is None else objects.size[k]
     sigma = objects.centre_sigma
     return ObjectRow(
-        name=_name(objects, k),
+        name=kind_of(objects.labels[k]),
         label=objects.labels[k],
         frames=frames,
         size=" × ".join(f"{side:.2f}" for side in size) + unit if size is not None and np.isfinite(size).all() else "",
@@ -153,7 +148,7 @@ def plan_picture(scene: Scene, side_px: int) -> Picture | None:
         return None
     objects = scene.objects
     if objects is not None:
-        objects = replace(objects, labels=tuple(_name(objects, k) for k in range(len(objects.labels))))
+        objects = replace(objects, labels=tuple(kind_of(objects.labels[k]) for k in range(len(objects.labels))))
     return drawn_map(_legible(floor_plan(scene.room, objects, scene.path)), side_px)
 
 

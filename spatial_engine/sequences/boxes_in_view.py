@@ -3,6 +3,7 @@
 import numpy as np
 from jaxtyping import Bool, Float64
 
+from experts.objects.box_corners import box_corners
 from experts.signals import CameraPath, Depth, Objects
 
 _GRID = 24
@@ -17,7 +18,6 @@ _LEAST_HIDDEN = 0.98
 """Share of the rays from which an object counts as hidden."""
 _LEAST_RAYS = 12
 _SIGMAS = 3.0
-_CORNERS = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, 8).T
 
 
 def shown_boxes(
@@ -37,7 +37,7 @@ def shown_boxes(
         cam_from_world = np.linalg.inv(path.world_from_cam[int(np.searchsorted(path.frames, frame))])
         for k in range(len(objects.labels)):
             cam_from_box = cam_from_world @ objects.world_from_object[row, k]
-            corners = _CORNERS * objects.size[k] @ cam_from_box[:3, :3].T + cam_from_box[:3, 3]
+            corners = box_corners(cam_from_box, objects.size[k])
             xy = path.intrinsics.project(corners)
             rectangle = np.clip([xy.min(axis=0), xy.max(axis=0)], 0, last)
             share = 0.0 if (corners[:, 2] <= 0).all() else np.nan if visible is None else float(visible[row, k])

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float64, Int32
 
+from experts.objects.box_corners import box_corners
 from experts.provenance import Provenance
 from experts.signals import Room
 from spatial_engine.errors import UsageError
@@ -17,7 +18,6 @@ _CELLS = 100
 """Cells along the longer side of the plan."""
 _LEAST_CORNERS = 3
 _SIGMAS = 3.0
-_CORNERS = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, 8).T
 
 
 def read_room(
@@ -111,7 +111,7 @@ def _footprints(
         return
     for poses, size in zip(objects.world_from_object.swapaxes(0, 1), objects.size, strict=True):
         for pose in np.unique(poses[np.isfinite(poses).all(axis=(1, 2))], axis=0) if np.isfinite(size).all() else ():
-            world = _CORNERS * size @ pose[:3, :3].T + pose[:3, 3]
+            world = box_corners(pose, size)
             lowest = float(((world - world_from_floor[:3, 3]) @ world_from_floor[:3, 2]).min())
             below = _on_plan(world_from_floor, world)
             yield lowest <= _SIGMAS * max(sigma, objects.sigma), below[ConvexHull(below).vertices]

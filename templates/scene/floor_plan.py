@@ -6,10 +6,10 @@ import numpy as np
 from jaxtyping import Bool, Float64
 from scipy.spatial import ConvexHull
 
+from experts.objects.box_corners import box_corners
 from experts.signals import CameraPath, Objects, Room
 from templates.media import XY, Colour, Drawing, Line, Polygon, ScaleBar
 
-_CORNERS = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, 8).T
 _ROUND = np.deg2rad(np.arange(0, 360, 22.5))
 
 
@@ -77,7 +77,7 @@ def _seen_from_above(
     """Corners of a box on the plan; around its middle where its rotation is not known: it looks the same from all
     sides."""
     if np.isfinite(floor_from_object).all():
-        return (_CORNERS * size @ floor_from_object[:3, :3].T + floor_from_object[:3, 3])[:, :2]
+        return box_corners(floor_from_object, size)[:, :2]
     return floor_from_object[:2, 3] + np.median(size) / 2 * np.stack([np.cos(_ROUND), np.sin(_ROUND)], axis=1)
 
 

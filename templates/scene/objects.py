@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int32, Int64
 from scipy import ndimage
 
+from experts.objects.box_corners import box_corners
 from experts.objects.object_names import folded
 from experts.signals import Objects
 from templates.columns import Columns, Texts
@@ -169,15 +170,11 @@ def projected_boxes(scene: Scene, objects: Objects, row: int) -> Float64[np.ndar
     frame, count = int(objects.frames[row]), len(objects.labels)
     if scene.path is None or objects.size is None or not count:
         return np.full((count, 2, 2), np.nan)
-    corners = np.concatenate([_CORNERS * objects.size[:, None, :], np.ones((count, 8, 1))], axis=2)
     cam_from_object = np.linalg.inv(scene.world_from_cam(frame)) @ objects.world_from_object[row]
-    xyz_cam = np.einsum("kij,kcj->kci", cam_from_object, corners)[..., :3]
+    xyz_cam = box_corners(cam_from_object, objects.size)
     xy = scene.path.intrinsics.project(xyz_cam.reshape(-1, 3)).reshape(count, 8, 2)
     known = np.isfinite(xy).all(axis=(1, 2)) & (xyz_cam[..., 2] > 0).all(axis=1)
     return np.where(known[:, None, None], np.stack([xy.min(axis=1), xy.max(axis=1)], axis=1), np.nan)
-
-
-_CORNERS = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, 8).T
 
 
 def _object_at(scene: Scene, frame: int, xy_px: Float64[np.ndarray, "2"]) -> int:
