@@ -87,6 +87,7 @@ def test_a_room_has_many_objects_and_chairs_that_face_anywhere(seed: int) -> Non
     assert len(signals["room"].doorways) == 1
 
 
+@pytest.mark.long(sample=True)
 def test_chairs_face_all_ways() -> None:
     yaws = []
     for seed in range(6):
@@ -97,6 +98,7 @@ def test_chairs_face_all_ways() -> None:
 
 
 @pytest.mark.parametrize("path", ["look_round", "orbit", "through_the_door"])
+@pytest.mark.long(sample=True)
 def test_nothing_stands_in_the_way_of_the_camera_nor_in_anything_else(path: str) -> None:
     for seed in range(4):
         scene = small(seed, path=path)
@@ -119,6 +121,7 @@ def test_looking_round_turns_by_more_than_half_and_the_walk_passes_the_doorway()
     assert at[0, 0] < x < at[-1, 0] and low < np.interp(x, at[:, 0], at[:, 1]) < high
 
 
+@pytest.mark.long(sample=True)
 def test_movers_have_two_legs_and_the_first_hides_behind_the_screen() -> None:
     hidden = 0
     for seed in range(4):

@@ -71,6 +71,7 @@ def test_without_errors_fronts_are_true(scene: RenderedScene, exact: dict[str, A
     assert checked >= 5 and (fronts.fronts == 1).any()
 
 
+@pytest.mark.long(sample=True)
 def test_errors_are_there_and_stated(scene: RenderedScene, wrong: dict[str, Any]) -> None:
     objects, depth, path = wrong["objects"], wrong["depth"], wrong["camera_path"]
     truth: Any = true_signals(scene, as_clip(scene), depth.frames.tolist())
@@ -85,6 +86,7 @@ def test_errors_are_there_and_stated(scene: RenderedScene, wrong: dict[str, Any]
     assert objects.provenance.expert == "imitated_open_vocabulary" and objects.provenance.sigma == "raw"
 
 
+@pytest.mark.long(sample=True)
 def test_a_share_of_the_detections_is_missed(scene: RenderedScene, exact: dict[str, Any]) -> None:
     errors = ImitatedErrors(detection=DetectionErrors(missed=0.4), confused=0, frames=8)
     some = imitated_signals(scene, as_clip(scene), errors)["objects"]
@@ -93,6 +95,7 @@ def test_a_share_of_the_detections_is_missed(scene: RenderedScene, exact: dict[s
     assert 0.4 < np.isfinite(some.score).sum() / all_of_them < 0.75
 
 
+@pytest.mark.long(sample=True)
 def test_the_same_seed_gives_the_same_signals(scene: RenderedScene) -> None:
     errors = ImitatedErrors(frames=3, seed=5)
     one, two = (imitated_signals(scene, as_clip(scene), errors)["objects"] for _ in range(2))
@@ -102,6 +105,7 @@ def test_the_same_seed_gives_the_same_signals(scene: RenderedScene) -> None:
     assert one.ids.tobytes() != other.ids.tobytes()
 
 
+@pytest.mark.long(sample=True)
 def test_backs_taken_for_fronts_are_suspected(scene: RenderedScene) -> None:
     errors = ImitatedErrors(detection=DetectionErrors(), confused=0, flipped=0.15, frames=8)
     found: dict[str, Any] = imitated_signals(scene, as_clip(scene), errors)
