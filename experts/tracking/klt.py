@@ -13,8 +13,12 @@ from jaxtyping import Bool, Float32, Int64
 
 from experts.clip import Clip, GreyPicture
 from experts.expert import WeightFreeExpert
+from experts.matching.frame_pairs import REFERENCE_WIDTH_PX, find_homography
 from experts.provenance import Provenance
 from experts.signals import ImageTracks, NoEstimate, Signals, ValidArea
+
+_MIN_POINTS = 12
+"""Smallest number of points on a homography."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +31,11 @@ class KltSettings:
     """Pyramid levels: motion up to about 2^4 · 10 px between frames can be tracked."""
     forward_backward_px: float = 1.0
     """Largest forward-backward error of a tracked point."""
+    centre_px: int = 9
+    """Side of a smaller patch that must move alike: otherwise the point lies beside an object that its larger patch
+    follows, ..."""
+    centre_share: float = 0.15
+    """... up to this share of the step, at least `forward_backward_px`."""
     corner_quality: float = 0.01
     """Weakest corner used, as a share of the strongest one."""
     min_contrast: float = 1e-4
@@ -39,6 +48,15 @@ class KltSettings:
     """New corners are detected when fewer than this share of `max_active` is tracked."""
     reseed_every: int = 5
     """Frames between two detections, unless more than half of the points are lost."""
+    moving_px: float = 3.0
+    """A point that departs by more than this from the homography of most points since the last detection (at 640 px
+    width) may move: moving objects are small and lose their points, so more of them are followed there ..."""
+    moving_radius_share: float = 0.04
+    """... within this share of the diagonal, ..."""
+    moving_spacing_share: float = 0.008
+    """... at this distance from each other, ..."""
+    max_moving: int = 200
+    """... up to this number beyond `max_active`."""
     min_frames: int = 3
     """Shorter tracks are dropped (2 in clips of two frames)."""
     max_tracks: int = 6000
@@ -49,7 +67,7 @@ class KltExpert(WeightFreeExpert):
     """Expert "klt": provides "image_tracks"."""
 
     name = "klt"
-    version = "1"
+    version = "2"
     provides = frozenset({"image_tracks"})
     needs = frozenset({"valid_area"})
     options = frozenset({"max_side_px"})
@@ -98,9 +116,13 @@ class _Follower:
         before = len(self.active_ids)
         if self.grey is not None and before:
             self._follow(self.grey, grey)
-        at, few = len(self.history), len(self.active_ids) < self.settings.reseed_share * self.settings.max_active
-        if few and (at - self.seeded_at >= self.settings.reseed_every or 2 * len(self.active_ids) <= before):
-            self._seed(grey)
+        s, at = self.settings, len(self.history)
+        due, few = at - self.seeded_at >= s.reseed_every, len(self.active_ids) < s.reseed_share * s.max_active
+        if few and (due or 2 * len(self.active_ids) <= before):
+            self._seed(grey, s.max_active, s.spacing_share, None)
+            self.seeded_at = at
+        if due and (moving := self._moving()) is not None:
+            self._seed(grey, s.max_active + s.max_moving, s.moving_spacing_share, moving)
             self.seeded_at = at
         self.history.append((self.active_ids, self.active_xy))
         self.grey = grey
@@ -120,6 +142,12 @@ class _Follower:
         backward, returned, _ = cv2.calcOpticalFlowPyrLK(grey, last, forward, None, **options)
         good = (found[:, 0] > 0) & (returned[:, 0] > 0)
         good &= np.linalg.norm(backward - start, axis=-1)[:, 0] < s.forward_backward_px
+        small, _, _ = cv2.calcOpticalFlowPyrLK(
+            last, grey, start, forward.copy(), **{**options, "winSize": (s.centre_px, s.centre_px), "maxLevel": 0},
+            flags=cv2.OPTFLOW_USE_INITIAL_FLOW,
+        )  # fmt: skip
+        step, gap = (np.linalg.norm(d, axis=-1)[:, 0] for d in (forward - start, small - forward))
+        good &= gap < np.maximum(s.forward_backward_px, s.centre_share * step)
         good &= self._inside(forward[:, 0], grey)
         self.active_ids, self.active_xy = self.active_ids[good], np.ascontiguousarray(forward[good, 0])
 
@@ -131,15 +159,38 @@ class _Follower:
             inside &= self.valid[y, x]
         return np.asarray(inside)
 
-    def _seed(self, grey: GreyPicture) -> None:
-        """Detects new corners away from the active points."""
+    def _moving(self) -> Float32[np.ndarray, "k 2"] | None:
+        """Active points that depart from the homography of most points over the last frames; None without any."""
+        s = self.settings
+        ids, xy = self.history[-s.reseed_every] if len(self.history) >= s.reseed_every else self.history[0]
+        _, here, there = np.intersect1d(self.active_ids, ids, return_indices=True)
+        if self.grey is None or len(here) < 2 * _MIN_POINTS:
+            return None
+        within = s.moving_px * self.grey.shape[1] / REFERENCE_WIDTH_PX
+        found = find_homography(xy[there], self.active_xy[here], within)
+        if found is None or found[1].sum() < _MIN_POINTS or found[1].all():
+            return None
+        return self.active_xy[here[~found[1]]]
+
+    def _seed(
+        self, grey: GreyPicture, most: int, spacing_share: float, around: Float32[np.ndarray, "k 2"] | None
+    ) -> None:
+        """Detects new corners away from the active points, and near the points `around` if given, until `most` points
+        are active."""
         import cv2
 
-        spacing = max(3.0, self.settings.spacing_share * float(np.hypot(*grey.shape)))
-        mask = np.full(grey.shape, 255, np.uint8) if self.valid is None else self.valid.astype(np.uint8) * 255
+        diagonal = float(np.hypot(*grey.shape))
+        spacing = max(3.0, spacing_share * diagonal)
+        mask = np.full(grey.shape, 255 if around is None else 0, np.uint8)
+        for x, y in np.rint([] if around is None else around).astype(int).tolist():
+            cv2.circle(mask, (x, y), int(self.settings.moving_radius_share * diagonal), 255, -1)
+        if self.valid is not None:
+            mask[~self.valid] = 0
         for x, y in np.rint(self.active_xy).astype(int).tolist():
             cv2.circle(mask, (x, y), int(spacing), 0, -1)
-        room = self.settings.max_active - len(self.active_ids)
+        room = most - len(self.active_ids)
+        if room <= 0:
+            return
         corners = cv2.goodFeaturesToTrack(grey, room, self.settings.corner_quality, spacing, mask=mask, blockSize=5)
         if corners is None:
             return

@@ -32,8 +32,9 @@ class MovingSettings:
     half_px: float = 1.0
     """The same within each half: two static points, before and after a slip, do not explain the track."""
     explained_share: float = 0.5
-    """If static points explain a smaller share of the tracks, the camera path itself is suspect, and no track is called
-    moving (7-Scenes under the poses of its other camera: 67 false detections without this)."""
+    """If tracks that a static point explains hold a smaller share of all observations, the camera path itself is
+    suspect, and no track is called moving (7-Scenes under the poses of its other camera: 67 false detections without
+    this)."""
     samples: int = 30
     """Number of evenly spaced frames in which neighbours are tested."""
     neighbour_radius_px: float = 70.0
@@ -89,8 +90,8 @@ def find_moving(
     moving = (pairs >= settings.pairs) & (residual >= settings.departure_px) & ~static
     candidates = np.flatnonzero(moving)
     moving[candidates] = _departs_throughout(s.of(candidates), settings)
-    judged = np.isfinite(residual)
-    if (explained & judged).sum() < settings.explained_share * judged.sum():
+    judged = s.seen[np.isfinite(residual)]
+    if s.seen[explained & np.isfinite(residual)].sum() < settings.explained_share * judged.sum():
         moving[:] = False
     samples = evenly_spaced(s.u.shape[1], settings.samples)
     moving &= near_border(s, consensus, located, moving, samples, settings) <= settings.border_share

@@ -27,7 +27,7 @@ class Observations:
     u: Float64[np.ndarray, "t n 2"]
     """x/z, y/z without distortion; NaN where the track is not followed or the frame has no pose."""
     cam_from_world: Float64[np.ndarray, "n 3 3"]
-    """Rotations; identity where the frame has no pose."""
+    """Rotations, or homographies of the background; identity where the frame has no pose."""
     centre: Float64[np.ndarray, "n 3"]
     """Camera positions; zero where unknown, and everywhere if `rotation_only`."""
     focal_px: float
@@ -217,7 +217,8 @@ def _direction(s: Observations, weight: Float64[np.ndarray, "t n"]) -> Float64[n
     ray = np.concatenate([s.u, np.ones_like(s.u[..., :1])], axis=-1)
     ray /= np.linalg.norm(ray, axis=-1, keepdims=True)
     weighted = np.nan_to_num(ray) * np.where(s.seen, weight, 0)[..., None]
-    mean = weighted.reshape(len(weighted), 3 * len(s.centre)) @ s.cam_from_world.reshape(-1, 3)
+    world_from_cam = np.linalg.inv(s.cam_from_world).swapaxes(1, 2)
+    mean = weighted.reshape(len(weighted), 3 * len(s.centre)) @ world_from_cam.reshape(-1, 3)
     with np.errstate(invalid="ignore"):
         return mean / np.linalg.norm(mean, axis=-1, keepdims=True)
 

@@ -1,12 +1,12 @@
 """Decides for every 2-D track in which frames its point is visible, and whether the point moves in the world.
 
 A forward-backward check keeps 23-75 % of occluded points. So a track counts as visible only where it agrees with the
-reprojection of one static 3-D point, or moves rigidly with its neighbours. Where the camera path cannot predict static
-points (unresolved), motion is -1 and no frame counts as visible.
+reprojection of one static 3-D point, or moves rigidly with its neighbours. Without a path that predicts static points,
+the background of the picture does, if it moves by homographies.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -17,6 +17,7 @@ from experts.clip import Clip
 from experts.expert import WeightFreeExpert
 from experts.provenance import Provenance
 from experts.signals import CameraPath, ImageTracks, NoEstimate, PointTracks, Signal, Signals
+from experts.tracking.background import BackgroundSettings, background_of, surrounded_by_background
 from experts.tracking.moving_tracks import (
     MovingSettings,
     evenly_spaced,
@@ -42,6 +43,8 @@ class TrackGeometrySettings:
 
     moving: MovingSettings = field(default_factory=MovingSettings)
     """When a track moves in the world."""
+    background: BackgroundSettings = field(default_factory=BackgroundSettings)
+    """When homographies describe the background."""
     fit: FitSettings = field(default_factory=FitSettings)
     """A path that explains a smaller share of the tracks than `moving.explained_share` is first fitted to them: a
     learned path is accurate to some tenths of a degree, which is several pixels."""
@@ -81,7 +84,7 @@ class TrackGeometryExpert(WeightFreeExpert):
     """Expert "track_geometry": adds visibility and motion to 2-D tracks, given a camera path."""
 
     name: ClassVar[str] = "track_geometry"
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     provides: ClassVar[frozenset[str]] = frozenset({"tracks"})
     needs: ClassVar[frozenset[str]] = frozenset({"image_tracks", "camera_path"})
     options: ClassVar[frozenset[str]] = frozenset()
@@ -95,35 +98,28 @@ class TrackGeometryExpert(WeightFreeExpert):
         tracks, path = signals["image_tracks"], signals["camera_path"]
         if not isinstance(tracks, ImageTracks):
             return {"tracks": NoEstimate(reason="no tracks", detail=getattr(tracks, "reason", ""))}
-        if not isinstance(path, CameraPath):
-            return {"tracks": NoEstimate(reason="no camera path", detail=getattr(path, "reason", ""))}
-        if path.motion == "unresolved" or not len(tracks.xy_px):
-            return {"tracks": self._undecided(clip, tracks)}
-        return {"tracks": self._decided(clip, tracks, path)}
+        if isinstance(path, CameraPath) and path.motion != "unresolved":
+            return {"tracks": self._decided(clip, tracks, *self._observations(tracks, path))}
+        background = background_of(tracks, clip.width_px, clip.height_px, self.settings.background)
+        if isinstance(background, NoEstimate):
+            why = path.reason if isinstance(path, NoEstimate) else "too little parallax"
+            detail = f"{why}; {background.reason}: {background.detail}"
+            return {"tracks": NoEstimate(reason="no camera path and no background", detail=detail)}
+        return {"tracks": self._decided(clip, tracks, *background, of_background=True)}
 
-    def _undecided(self, clip: Clip, tracks: ImageTracks) -> PointTracks:
-        count = len(tracks.xy_px)
-        return PointTracks(
-            frames=tracks.frames,
-            xy_px=tracks.xy_px.astype(np.float64),
-            visible=np.zeros(tracks.xy_px.shape[:2], dtype=bool),
-            sigma_px=self._sigma_px(clip, tracks),
-            outlier_probability=np.full(count, self.settings.outlier_probability_unconfirmed),
-            motion=np.full(count, -1, dtype=np.int32),
-            residual_px=np.full(count, np.nan),
-            moving_pairs=np.zeros(count, dtype=np.int32),
-            parallax_px=np.zeros(count),
-            provenance=self._provenance(),
-        )
-
-    def _decided(self, clip: Clip, tracks: ImageTracks, path: CameraPath) -> PointTracks:
-        s, consensus = self._observations(tracks, path)
+    def _decided(
+        self, clip: Clip, tracks: ImageTracks, s: Observations, consensus: StaticFit, *, of_background: bool = False
+    ) -> PointTracks:
+        """`of_background`: the static points are those of the background, not those of a camera path."""
         fits = np.nan_to_num(consensus.residual_px, nan=np.inf) < self.settings.inlier_px
         parallax = parallax_rad(s, consensus, fits) * s.focal_px
         static = self._static(s, consensus, fits, parallax)
         explained = self._explained(s, fits)
         located = explained & (parallax >= self.settings.parallax_px)
         found = find_moving(s, consensus, static, explained, located, self.settings.moving)
+        if of_background:
+            moving = surrounded_by_background(s, static, found.moving, self.settings.background)
+            found = replace(found, moving=moving)
         visible = self._visible(s, consensus, fits, located) & (explained & ~found.moving)[:, None]
         visible |= moves_with_neighbours(s, found.moving, self.settings.moving)
         scale = clip.width_px / REFERENCE_WIDTH_PX
@@ -154,10 +150,11 @@ class TrackGeometryExpert(WeightFreeExpert):
         return adjusted, adjusted_fit
 
     def _share(self, s: Observations, fit: StaticFit) -> float:
-        """Share of the sufficiently long tracks that one static point explains."""
+        """Share of the observations in sufficiently long tracks that belong to tracks of one static point."""
         fits = np.nan_to_num(fit.residual_px, nan=np.inf) < self.settings.inlier_px
-        judged = s.seen.sum(axis=1) >= self.settings.moving.frames
-        return float(self._explained(s, fits)[judged].mean()) if judged.any() else 1.0
+        seen = s.seen.sum(axis=1)
+        judged = seen >= self.settings.moving.frames
+        return float(seen[judged & self._explained(s, fits)].sum() / seen[judged].sum()) if judged.any() else 1.0
 
     def _explained(self, s: Observations, fits: Bool[np.ndarray, "t n"]) -> Bool[np.ndarray, "t"]:
         return np.asarray(fits.sum(axis=1) >= np.maximum(3, self.settings.static_share * s.seen.sum(axis=1)))

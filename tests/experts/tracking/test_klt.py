@@ -81,3 +81,29 @@ def test_the_number_of_tracks_is_limited() -> None:
     tracks = KltExpert(settings)(clip_of(Window(WORLD)), {})["image_tracks"]
     assert isinstance(tracks, ImageTracks) and len(tracks.xy_px) == 20
     assert np.isfinite(tracks.xy_px[..., 0]).sum(axis=1).min() >= settings.min_frames
+
+
+class Passing:
+    """A static picture before which a small square with another texture passes."""
+
+    def read(self, frames: Sequence[int]) -> Iterator[Picture]:
+        for frame in frames:
+            grey = WORLD[:120, :160].astype(np.uint8)
+            x = 20 + 2 * frame
+            grey[45:75, x : x + 30] = WORLD[150:180, 200:230]
+            yield np.repeat(grey[..., None], 3, axis=2)
+
+
+def test_more_points_are_followed_on_what_moves_and_none_beside_it() -> None:
+    clip = clip_of(Passing(), frames=40)  # type: ignore[arg-type]
+    counts = []
+    for settings in (KltSettings(max_active=60), KltSettings(max_active=60, max_moving=0)):
+        tracks = KltExpert(settings)(clip, {})["image_tracks"]
+        assert isinstance(tracks, ImageTracks)
+        step = np.diff(tracks.xy_px, axis=1)
+        moving = np.abs(step - [2, 0]).max(axis=-1) < 0.3
+        inside = tracks.xy_px[:, :-1] - [20, 45] - np.stack([2 * np.arange(39), np.zeros(39)], axis=1)
+        beside = moving & ((inside < -2) | (inside > 31)).any(axis=-1)
+        assert beside.sum() <= 0.02 * moving.sum()
+        counts.append(int(moving.sum()))
+    assert counts[0] > 1.3 * counts[1]
