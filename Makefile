@@ -43,7 +43,7 @@ accept-upstream: $(EXPERTS)/.installed  ## ... and of those that are checkouts o
 accept-lmms: $(VENV)/.installed $(LMMS)/.installed  ## the real lmms-eval on our exported task: 2.5 GB, ten minutes the first time
 	SPATIAL_ENGINE_LMMS="$(abspath $(LMMS))" $(BIN)/python -m pytest -rs -s tests/accept_lmms
 
-trust: $(VENV)/.installed  ## labels held against truth, into docs/trust.md: half an hour on two cores, goes on where it was; QUICK=1: 5 minutes, no table
+trust: $(VENV)/.installed  ## labels held against truth, into docs/trust.md: an hour and a half on two cores, goes on where it was; QUICK=1: 5 minutes, no table
 	$(BIN)/python -m benchmarks.trust "$(or $(OUT),trust$(if $(QUICK),/quick))" $(if $(QUICK),--quick,--date "$(or $(DATE),$$(date -u +%F))")
 
 calibrate: $(VENV)/.installed  ## maps of sigma, fitted on the real sets, and their table in docs/sigma_calibration.md: five minutes

@@ -1,9 +1,10 @@
-"""Compares labels made from pixels alone with ground truth, clip by clip, and writes docs/trust.md.
+"""Compares labels with ground truth, clip by clip, and writes docs/trust.md.
 
-    SPATIAL_ENGINE_DATA=... python -m benchmarks.trust OUT [--rooms N] [--seed N] [--date DAY] [--quick]
+    SPATIAL_ENGINE_DATA=... python -m benchmarks.trust OUT [--rooms N] [--only PATTERN] [--date DAY] [--quick]
 
-OUT keeps footage, signals, labels and verdicts (not for committing). A stopped run resumes: verdicts are made again
-only if the code changed. `--quick` audits six clips, tests the audit itself, and writes no table.
+OUT keeps footage, signals and verdicts (not for committing). A stopped run resumes: verdicts are made again only if the
+code changed. `--only` makes the verdicts of clips whose name matches, and writes no table. `--quick` audits six clips,
+tests the audit itself, and writes no table.
 """
 
 import argparse
@@ -11,41 +12,52 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 
-from benchmarks.trust.clips import REAL, AnyClip, RealClip, RoomClip
+from benchmarks.trust.clips import AnyClip, HardClip, RoomClip, plain_clips, real_clips
+from benchmarks.trust.hard_rooms import KINDS
 from benchmarks.trust.instrument import check
+from benchmarks.trust.rooms import Style
+from benchmarks.trust.sources import TRUE_SETS, DetectedClip, RenderedSignals, TrueSet
+from benchmarks.trust.stated_cameras import NOT_UPRIGHT, StatedCamera
 from benchmarks.trust.table import table
 from benchmarks.trust.verdicts import ROOT, ClipVerdicts, Judge, digest, read
 from spatial_engine.annotation.executor import Crashed
 from spatial_engine.annotation.executor import run as run_tasks
 
-ROOMS = 90
-"""Number of rooms: ten of each path."""
+ROOMS: dict[Style, int] = {"room": 90, "furnished": 42, "visited": 24}
+"""Rendered rooms by style."""
+OTHERS = 12
+"""Rooms of each other source of signals, and rooms of which a user says something false."""
 WORKERS = 2
 _QUICK_ROOMS, _QUICK_REAL = 4, ("hololens_indoor", "kitti_odom_a")
+Task = AnyClip | StatedCamera
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0 if every clip has its verdicts and, with `--quick`, the audit passes its own test."""
     given = _parser().parse_args(arguments)
     given.out.mkdir(parents=True, exist_ok=True)
-    clips = _clips(given)
+    clips = [clip for clip in _clips(given) if fnmatch(clip.name, given.only)]
     judge = Judge(out=given.out.resolve(), code=digest(), seed=given.seed)
     failed = make(clips, judge)
     if failed:
         print(f"{failed} of {len(clips)} clips failed: no table")
         return 1
     kept = [found for clip in clips if (found := _kept(clip, judge)) is not None]
-    text = table(kept, seed=given.seed, rooms=_rooms(given), date=given.date, code=judge.code)
+    text = table(kept, seed=given.seed, date=given.date, code=judge.code)
     if given.quick:
-        return check(clips, judge, text)
+        return check([clip for clip in clips if not isinstance(clip, StatedCamera)], judge, text)
+    if given.only != "*":
+        print("\n".join(text.split("\n")[:45]))
+        return 0
     given.table.write_text(text, encoding="utf-8")
     print(f"wrote {given.table}")
     return 0
 
 
-def make(clips: Sequence[AnyClip], judge: Judge) -> int:
+def make(clips: Sequence[Task], judge: Judge) -> int:
     """Makes the missing verdicts, two clips at a time; returns the number of clips that failed."""
     missing = [clip for clip in clips if _kept(clip, judge) is None]
     print(f"{len(clips)} clips, {len(clips) - len(missing)} have their verdicts", flush=True)
@@ -57,29 +69,42 @@ def make(clips: Sequence[AnyClip], judge: Judge) -> int:
     return failed
 
 
-def _kept(clip: AnyClip, judge: Judge) -> ClipVerdicts | None:
+def _kept(clip: Task, judge: Judge) -> ClipVerdicts | None:
     return read(judge.out / clip.name, judge.code, judge.seed)
 
 
-def _clips(given: argparse.Namespace) -> list[AnyClip]:
-    """Real sets come first, because they take longest."""
-    names = _QUICK_REAL if given.quick else REAL
-    real = [RealClip(data=given.data, set=name) for name in names if given.data and (given.data / name).is_dir()]
-    if len(real) < len(names):
-        print(f"{len(names) - len(real)} real sets are missing: set SPATIAL_ENGINE_DATA to the folder that holds them")
+def _clips(given: argparse.Namespace) -> list[Task]:
+    """Real sets come first, because they take longest; what is stated about them last, because it reuses signals."""
+    real = real_clips(given.data) if given.data else []
+    if not given.data:
+        print("no real sets: set SPATIAL_ENGINE_DATA to the folder that holds them")
     first = given.seed * 1_000_000
-    return [*real, *(RoomClip(seed=first + k) for k in range(_rooms(given)))]
-
-
-def _rooms(given: argparse.Namespace) -> int:
-    return _QUICK_ROOMS if given.quick else given.rooms
+    if given.quick:
+        quick = [clip for clip in real if clip.name in _QUICK_REAL]
+        return [*quick, *(RoomClip(seed=first + k) for k in range(_QUICK_ROOMS))]
+    counts = ROOMS if given.rooms is None else dict.fromkeys(ROOMS, given.rooms)
+    others = OTHERS if given.rooms is None else given.rooms
+    rooms = [RoomClip(seed=first + k, style=style) for style, count in counts.items() for k in range(count)]
+    furnished = [room for room in rooms if room.style == "furnished"][:others]
+    hard = [kind for kind in KINDS if kind in NOT_UPRIGHT]
+    return [
+        *real,
+        *(plain_clips(given.data) if given.data else ()),
+        *rooms,
+        *(RenderedSignals(of=room, source=source) for source in ("truth", "imitated") for room in furnished),
+        *(DetectedClip(seed=room.seed, style=room.style) for room in furnished),
+        *(TrueSet(data=given.data, set=name) for name in TRUE_SETS if given.data and (given.data / name).is_dir()),
+        *(StatedCamera(of=clip) for clip in real if clip.part == (0, 1)),
+        *(StatedCamera(of=HardClip(kind=hard[k % len(hard)], seed=first + k)) for k in range(others)),
+    ]
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.trust", description=__doc__.split("\n")[0])
     data = os.environ.get("SPATIAL_ENGINE_DATA")
     parser.add_argument("out", type=Path)
-    parser.add_argument("--rooms", type=int, default=ROOMS, help="rendered rooms (%(default)s)")
+    parser.add_argument("--rooms", type=int, help="rendered rooms of each style and source; default: as in the table")
+    parser.add_argument("--only", default="*", help="names of clips (room_*, kitti_*); then no table is written")
     parser.add_argument("--seed", type=int, default=0, help="of rooms and of everything else")
     parser.add_argument("--date", default="", help="the day that the table states")
     parser.add_argument("--table", type=Path, default=ROOT / "docs/trust.md")

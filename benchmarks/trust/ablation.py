@@ -36,7 +36,12 @@ FIRST = 3000
 """Seed of the first room; docs/trust.md has other rooms."""
 NOTHING = Gate(name="nothing", guards="")
 """Stands for no gate."""
-_DRAWN_BY = ("spatial_engine/rendering/*.py", "benchmarks/trust/rooms.py", "benchmarks/trust/hard_*.py")
+_DRAWN_BY = (
+    "spatial_engine/rendering/*.py",
+    "benchmarks/trust/rooms.py",
+    "benchmarks/trust/creatures.py",
+    "benchmarks/trust/hard_*.py",
+)
 """Code that the footage depends on."""
 _CODE = (
     *_DRAWN_BY,

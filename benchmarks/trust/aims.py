@@ -1,17 +1,26 @@
 """The aims of the audit: for each a description, the measured value, and whether it is reached."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from benchmarks.trust.verdicts import ClipVerdicts
 from spatial_engine.report import page
 from spatial_engine.trust.metrics import AuditMetrics, Extent, LabelMetrics, audit_metrics
+from spatial_engine.trust.yield_share import total_yield
+from templates.settings import AskSettings
 
 LEAST_PER_MINUTE = 10.0
 """Least number of facts of a leaf per minute of footage."""
-_MOST_WRONG = 0.01
-_LEAST_WITHIN_1, _LEAST_WITHIN_2 = 0.60, 0.92
-_LEAST_YIELD = 0.30
+_MOST_WRONG = 0.005
+_LEAST_SCENES, _LEAST_FACTS = 150, 7000
+_WITHIN = {1: (0.60, 0.80), 2: (0.92, 0.98)}
+_LEAST_YIELD = {"rooms": 0.30, "real footage": 0.40}
+_MANY, _LEAST_WITH_MANY = 20, 0.75
+_MOST_UNDECIDED = 0.15
+_ORDINARY_FACTS, _ORDINARY_LEAVES = 25, 4
+_LEAST_REFUSED, _LEAST_KEPT = 0.95, 0.95
+_PHOTO_PAIRS = "scannet_pairs"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,35 +50,59 @@ def metrics_of(clips: Sequence[ClipVerdicts]) -> AuditMetrics:
     return audit_metrics(verdicts, [part for clip in clips for part in clip.yields], extent)
 
 
+def of_pictures(kept: Sequence[ClipVerdicts], *kinds: str) -> list[ClipVerdicts]:
+    """Clips of these kinds whose labels the default experts made."""
+    return [clip for clip in kept if clip.about["kind"] in kinds and clip.about["source"] == "pictures"]
+
+
+def usual_facts(clip: ClipVerdicts) -> dict[str, int]:
+    """Facts by leaf, as many as `generate` asks by default."""
+    by_template: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for verdict in clip.verdicts:
+        by_template[verdict.ability, verdict.template].add(verdict.fact_id)
+    found: dict[str, int] = defaultdict(int)
+    for (leaf, _), facts in by_template.items():
+        found[leaf] += min(len(facts), AskSettings().facts_per_template)
+    return dict(found)
+
+
 def aims(kept: Sequence[ClipVerdicts]) -> list[Aim]:
     """All aims, in the order of the table."""
-    rendered = [clip for clip in kept if clip.about["kind"] == "rendered"]
-    real = [clip for clip in kept if clip.about["kind"] == "real"]
+    rendered, real = of_pictures(kept, "rendered"), of_pictures(kept, "real")
+    posed = of_pictures(kept, "real", "agreement")
     rooms, sets = metrics_of(rendered), metrics_of(real)
-    slow = [name for name, leaf in rooms.leaves.items() if (leaf.facts_per_minute or 0) < LEAST_PER_MINUTE]
+    moving = {where: [clip for clip in clips if clip.about["moves"]]
+              for where, clips in (("rooms", rendered), ("real footage", posed))}  # fmt: skip
     return [
         _bound(rooms.all),
+        _many_facts(rooms.all, len(rendered)),
         _none_wrong(sets.all),
+        _with_facts(moving["real footage"]),
+        *(_yield(where, clips) for where, clips in moving.items()),
         *_coverage("rooms", rooms.all),
         *_coverage("real footage", sets.all),
-        *(
-            _yield(where, metrics_of([clip for clip in clips if clip.about["moves"]]).all)
-            for where, clips in (("rooms", rendered), ("real footage", real))
-        ),
-        Aim(
-            what=f"rooms: at least {LEAST_PER_MINUTE:g} facts per minute for every covered ability",
-            measured=f"{len(rooms.leaves) - len(slow)} of {len(rooms.leaves)} abilities",
-            reached=None if not rooms.leaves else not slow,
-        ),
+        _undecided([clip for clip in posed if clip.about.get("dense")]),
+        _ordinary([clip for clip in of_pictures(kept, "rendered", "plain") if clip.about.get("ordinary")]),
+        *_statements([clip for clip in kept if clip.about["kind"] == "stated"]),
+        _per_minute(rendered),
     ]
 
 
 def _bound(found: LabelMetrics) -> Aim:
     facts = found.facts
     return Aim(
-        what="rooms: at most 1 % wrong, as a 95 % upper bound",
+        what=f"rooms: at most {percent(_MOST_WRONG)} wrong, as a 95 % upper bound",
         measured=f"{facts.wrong} of {facts.right + facts.wrong} facts in {facts.clips} clips: {percent(facts.bound)}",
         reached=None if facts.bound is None else facts.bound <= _MOST_WRONG,
+    )
+
+
+def _many_facts(found: LabelMetrics, scenes: int) -> Aim:
+    decided = found.facts.right + found.facts.wrong
+    return Aim(
+        what=f"rooms: at least {_LEAST_FACTS} decided facts, at least {_LEAST_SCENES} scenes",
+        measured=f"{decided} facts, {scenes} scenes",
+        reached=decided >= _LEAST_FACTS and scenes >= _LEAST_SCENES if scenes else None,
     )
 
 
@@ -82,23 +115,105 @@ def _none_wrong(found: LabelMetrics) -> Aim:
     )
 
 
+def _with_facts(clips: Sequence[ClipVerdicts]) -> Aim:
+    counts = {clip.about["name"]: sum(usual_facts(clip).values()) for clip in clips}
+    videos = [n for name, n in counts.items() if not name.startswith(_PHOTO_PAIRS)]
+    many = sum(n >= _MANY for n in counts.values())
+    return Aim(
+        what=f"real clips whose camera translates: at least {percent(_LEAST_WITH_MANY, 0)} give {_MANY} facts or more",
+        measured=f"{many} of {len(counts)}, any fact: {sum(n > 0 for n in counts.values())}; without the pairs of "
+        f"photos {sum(n >= _MANY for n in videos)} and {sum(n > 0 for n in videos)} of {len(videos)}",
+        reached=many >= _LEAST_WITH_MANY * len(counts) if counts else None,
+    )
+
+
 def _coverage(where: str, found: LabelMetrics) -> list[Aim]:
     within = found.coverage
     return [
         Aim(
-            what=f"{where}: at least {percent(least, 0)} of errors within {sigmas} σ",
+            what=f"{where}: {percent(least, 0)} to {percent(most, 0)} of errors within {sigmas} σ",
             measured=f"{percent(None if within is None else getattr(within, f'within_{sigmas}'))}"
             + ("" if within is None else f" of {within.numbers} numbers"),
-            reached=None if within is None else getattr(within, f"within_{sigmas}") >= least,
+            reached=None if within is None else least <= getattr(within, f"within_{sigmas}") <= most,
         )
-        for sigmas, least in ((1, _LEAST_WITHIN_1), (2, _LEAST_WITHIN_2))
+        for sigmas, (least, most) in _WITHIN.items()
     ]
 
 
-def _yield(where: str, found: LabelMetrics) -> Aim:
-    share = None if found.yielded is None else found.yielded.share
+def _yield(where: str, clips: Sequence[ClipVerdicts]) -> Aim:
+    found, least = total_yield(part for clip in clips for part in clip.yields), _LEAST_YIELD[where]
     return Aim(
-        what=f"{where}: yield of at least {percent(_LEAST_YIELD, 0)} on clips whose camera translates",
-        measured=percent(share) + ("" if found.yielded is None else f" of {found.yielded.drawn} facts drawn"),
-        reached=None if share is None else share >= _LEAST_YIELD,
+        what=f"{where}: yield of at least {percent(least, 0)} on clips whose camera translates",
+        measured=percent(found.share) + (f" of {found.drawn} facts drawn" if found.drawn else ""),
+        reached=None if found.share is None else found.share >= least,
+    )
+
+
+def _undecided(clips: Sequence[ClipVerdicts]) -> Aim:
+    facts = metrics_of(clips).all.facts
+    asked = facts.right + facts.wrong + facts.undecidable
+    return Aim(
+        what=f"real clips with poses and depth: at most {percent(_MOST_UNDECIDED, 0)} of facts undecidable",
+        measured=f"{facts.undecidable} of {asked} in {len(clips)} clips"
+        + (f": {percent(facts.undecidable / asked)}" if asked else ""),
+        reached=facts.undecidable <= _MOST_UNDECIDED * asked if asked else None,
+    )
+
+
+def _ordinary(clips: Sequence[ClipVerdicts]) -> Aim:
+    found = [usual_facts(clip) for clip in clips]
+    good = sum(sum(one.values()) >= _ORDINARY_FACTS and len(one) >= _ORDINARY_LEAVES for one in found)
+    middle = sorted(sum(one.values()) for one in found)[len(found) // 2] if found else 0
+    return Aim(
+        what=f"ordinary videos, real and rendered: {_ORDINARY_FACTS} facts of {_ORDINARY_LEAVES} abilities or more",
+        measured=f"{good} of {len(found)} videos (median {middle} facts)",
+        reached=2 * good >= len(found) if found else None,
+    )
+
+
+def _statements(clips: Sequence[ClipVerdicts]) -> Iterator[Aim]:
+    """Of `--intrinsics` and `--upright`."""
+    for about in ("intrinsics", "upright"):
+        own = [one for clip in clips for one in clip.about["statements"] if one["about"] == about]
+        false = [one for one in own if one["says"] not in ("nothing", "true")]
+        refused = sum(one["outcome"] != "believed" for one in false)
+        right, wrong = (sum(one[word] for one in false) for word in ("right", "wrong"))
+        yield Aim(
+            what=f"false --{about}: at least {percent(_LEAST_REFUSED, 0)} refused or outvoted",
+            measured=f"{refused} of {len(false)}",
+            reached=refused >= _LEAST_REFUSED * len(false) if false else None,
+        )
+        yield Aim(
+            what=f"false --{about}: no wrong fact",
+            measured=f"{wrong} of {right + wrong} facts",
+            reached=wrong == 0 if false else None,
+        )
+        kept = kept_facts(clips, about)
+        yield Aim(
+            what=f"true --{about}: at least {percent(_LEAST_KEPT, 0)} as many facts as without",
+            measured=percent(kept),
+            reached=None if kept is None else kept >= _LEAST_KEPT,
+        )
+
+
+def kept_facts(clips: Sequence[ClipVerdicts], about: str) -> float | None:
+    """Random facts that are asked with a true statement, as a share of those that are asked without."""
+    counts = {"true": 0, "nothing": 0}
+    for clip in clips:
+        decided = {one["says"]: one["decided"] for one in clip.about["statements"] if one["about"] == about}
+        if counts.keys() <= decided.keys():
+            counts = {says: n + decided[says] for says, n in counts.items()}
+    return counts["true"] / counts["nothing"] if counts["nothing"] else None
+
+
+def _per_minute(clips: Sequence[ClipVerdicts]) -> Aim:
+    minutes, counts = sum(clip.about["minutes"] for clip in clips), dict[str, int]()
+    for clip in clips:
+        counts |= {part.ability: counts.get(part.ability, 0) for part in clip.yields}
+        counts |= {leaf: counts.get(leaf, 0) + n for leaf, n in usual_facts(clip).items()}
+    enough = sum(n >= LEAST_PER_MINUTE * minutes for n in counts.values())
+    return Aim(
+        what=f"rooms: at least {LEAST_PER_MINUTE:g} facts per minute for every covered ability",
+        measured=f"{enough} of {len(counts)} abilities",
+        reached=enough == len(counts) if counts else None,
     )

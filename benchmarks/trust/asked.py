@@ -11,19 +11,21 @@ from spatial_engine.dataset.question_line import question_of
 from spatial_engine.trust.candidates import pictures_of
 from spatial_engine.trust.label_audit import compare_labels
 from spatial_engine.trust.true_sequence import TrueClip
+from spatial_engine.trust.verdict import Verdict
 from spatial_engine.trust.yield_share import scene_yield
 from templates.asked import Draft
 from templates.generate import Reasons, ask
 from templates.question import Question
 from templates.registry import create_templates
 from templates.scene.pictures import Pictures
+from templates.scene.scene import Scene
 from templates.scene.scenes import scenes_of
 from templates.scene.surface import OutlierSettings
 from templates.settings import AskSettings
 from templates.template import Template
 
-FACTS = 24
-"""Most facts of one template about one clip: three times the default, so that rare errors show."""
+FACTS = 40
+"""Most facts of one template about one clip: five times the default, so that rare errors show."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,33 +66,47 @@ class Known:
         return cls(clip=clip, truth=truth, pictures=pictures_of(clip))
 
 
+def scenes_with(clip: Clip, signals: Signals, setup: Setup) -> tuple[Scene, ...]:
+    """The scenes of a clip, with the packaged σ calibration."""
+    calibrated = with_sigma_calibration(signals, packaged_calibration())
+    return tuple(replace(scene, outliers=setup.outliers) for scene in scenes_of(clip, calibrated))
+
+
+def questions_of(clip: Clip, scenes: tuple[Scene, ...], setup: Setup, templates: Iterable[str]) -> list[Question]:
+    """What these templates ask."""
+    parts = (
+        part for name in templates for part in ask(setup.templates[name], scenes, setup.ask, setup.seed, Reasons())
+    )
+    return [_question(draft, clip) for part in parts for draft in part.drafts()]
+
+
+def described(question: Question, verdict: Verdict) -> str:
+    """A wrong label in one line."""
+    return (
+        f"{verdict.template}, {verdict.format} {dict(question.fact)}: {verdict.label or verdict.answer}, margin "
+        f"{verdict.margin}, error {dict(verdict.error)}, σ {dict(verdict.sigma)}, target {verdict.target}"
+    )
+
+
 def asked(known: Known, signals: Signals, setup: Setup, templates: Iterable[str]) -> dict[str, Asked]:
     """Facts that are asked, by name of template."""
-    calibrated = with_sigma_calibration(signals, packaged_calibration())
-    scenes = tuple(replace(scene, outliers=setup.outliers) for scene in scenes_of(known.clip, calibrated))
+    scenes = scenes_with(known.clip, signals, setup)
     found = {}
     for name in templates:
-        template = setup.templates[name]
-        parts = ask(template, scenes, setup.ask, setup.seed, Reasons())
-        questions = [_question(draft, known.clip) for part in parts for draft in part.drafts()]
+        questions = questions_of(known.clip, scenes, setup, [name])
         verdicts = list(compare_labels(questions, {known.clip.id: known.truth}))
         words: dict[str, set[str]] = {}
         for verdict in verdicts:
             words.setdefault(verdict.fact_id, set()).add(verdict.word)
-        yields = scene_yield(known.pictures, scenes, [template], setup.ask, setup.seed)
-        params = {question.id: question.fact for question in questions}
+        yields = scene_yield(known.pictures, scenes, [setup.templates[name]], setup.ask, setup.seed)
+        of_id = {question.id: question for question in questions}
         found[name] = Asked(
             facts={
                 id: next(w for w in ("wrong", "right", "undecidable") if w in of_fact) for id, of_fact in words.items()
             },
             drawn=sum(part.drawn for part in yields),
             decided=sum(part.decided for part in yields),
-            wrong=tuple(
-                f"{v.format} {params[v.id]}: {v.label or v.answer}, margin {v.margin}, error {dict(v.error)}, "
-                f"σ {dict(v.sigma)}, target {v.target}"
-                for v in verdicts
-                if v.word == "wrong"
-            ),
+            wrong=tuple(described(of_id[v.id], v) for v in verdicts if v.word == "wrong"),
         )
     return found
 

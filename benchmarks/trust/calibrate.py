@@ -8,10 +8,12 @@ STORE keeps signals between runs.
 
 import os
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.trust.clips import MANIFESTS, REAL
+from benchmarks.trust.clips import REAL
+from benchmarks.trust.layouts import laid_out
 from benchmarks.trust.verdicts import ROOT
 from experts.sigma_calibration.sigma_calibration import PACKAGED
 from spatial_engine.atomic_file import write_json
@@ -22,8 +24,8 @@ WORKERS = 2
 PAGE = ROOT / "docs/sigma_calibration.md"
 MARK = "<!-- written by make calibrate -->\n"
 """The line before and after the table."""
-_AGREEMENT = ("fox_ngp",)
-"""Sets whose poses come from the same images by the same kind of features: they prove nothing."""
+_UNFIT = ("fox_ngp", "co3d_apple", "toy_kitchen_phone", "apc_shelf", "kitti_tracking_a", "scannet_pairs")
+"""Sets whose poses come from the same images, do not fit them, are not known, or are not confirmed by them."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,9 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not (data := os.environ.get("SPATIAL_ENGINE_DATA")):
         print("set SPATIAL_ENGINE_DATA to the folder that holds the real sets")
         return 2
-    with for_terminal() as progress:
-        found = calibrate([_set(Path(data), name) for name in REAL if name not in _AGREEMENT], store,
-                          workers=WORKERS, progress=progress)  # fmt: skip
+    with for_terminal() as progress, tempfile.TemporaryDirectory() as folder:
+        laid = [laid_out(Path(data), name, Path(folder)) for name in REAL if name not in _UNFIT]
+        sets = [str(place) for places in laid for place in places]
+        found = calibrate(sets, store, workers=WORKERS, progress=progress)
     for name, cause, remedy in found.skipped:
         print(f"skipped: {name}: {cause}\n  try: {remedy}")
     if found.skipped:
@@ -50,11 +53,6 @@ def with_table(page: str, table: str) -> str:
     """The page with the table between its marks replaced."""
     before, _, after = page.split(MARK)
     return f"{before}{MARK}\n{table}\n\n{MARK}{after}"
-
-
-def _set(data: Path, name: str) -> str:
-    manifest = MANIFESTS / f"{name}.yaml"
-    return f"{data / name}={manifest}" if manifest.is_file() else str(data / name)
 
 
 if __name__ == "__main__":

@@ -5,12 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from benchmarks.trust.asked import Setup, questions_of, scenes_with
 from benchmarks.trust.clips import AnyClip, RoomClip
 from benchmarks.trust.rooms import RenderedTruth
 from benchmarks.trust.verdicts import Judge, count, made_in, read
-from spatial_engine.dataset.dataset import Dataset
-from spatial_engine.sources import clip_from_json
-from spatial_engine.store.store import open_store
 from spatial_engine.trust.label_audit import compare_labels
 from spatial_engine.trust.true_sequence import TrueClip
 from templates.question import Question
@@ -64,13 +62,16 @@ def planted(question: Question) -> Question | None:
 
 
 def _read(clip: AnyClip, judge: Judge) -> _Audited:
-    kept, place = read(judge.out / clip.name), made_in(judge.out / clip.name)
+    kept, setup = read(judge.out / clip.name), Setup(seed=judge.seed)
     assert kept is not None
-    store = open_store(place / "store")
-    clips = [clip_from_json(store.record(id).clip) for id in store.clip_ids()]
+    signalled = clip.signals(made_in(judge.out / clip.name))
     return _Audited(
-        questions=list(Dataset.open(place / "dataset").questions),
-        truths=clip.truths(clips),
+        questions=[
+            one
+            for each, signals in signalled
+            for one in questions_of(each, scenes_with(each, signals, setup), setup, setup.templates)
+        ],
+        truths=clip.truths([each for each, _ in signalled]),
         right=frozenset(verdict.id for verdict in kept.verdicts if verdict.word == "right"),
     )
 

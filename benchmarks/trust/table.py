@@ -1,4 +1,5 @@
-"""Writes docs/trust.md: all verdicts, in sections for rendered rooms, real sets, and sets that prove nothing."""
+"""Writes docs/trust.md: verdicts on rendered rooms, real sets, sets that prove nothing, footage without truth, other
+sources of signals, and what users state about their cameras."""
 
 import platform
 from collections import Counter
@@ -7,7 +8,8 @@ from importlib.metadata import version
 
 import numpy as np
 
-from benchmarks.trust.aims import LEAST_PER_MINUTE, aims, metrics_of, percent
+from benchmarks.trust.aims import aims, metrics_of, of_pictures, percent, usual_facts
+from benchmarks.trust.asked import FACTS
 from benchmarks.trust.verdicts import ClipVerdicts
 from spatial_engine.trust.audit_summary import cells
 from spatial_engine.trust.metrics import AuditMetrics, LabelMetrics, in_sigmas
@@ -34,26 +36,41 @@ _HEAD = (
     "yield (%)",
     "facts per minute",
 )
-_INTRO = """\
+_STATED = (
+    "statement",
+    "clips",
+    "believed",
+    "outvoted",
+    "refused",
+    "correct",
+    "wrong",
+    "undecidable",
+    "yield (%)",
+)
+_INTRO = f"""\
 # How far labels can be trusted
 
-Written by `make trust`. The default experts (no weights) make labels from the images alone; the labels are then
-compared with ground truth (docs/audit_labels.md). All counts are numbers of facts; a fact is wrong if the answer in any
-of its formats is wrong. The bound is a 95 % upper bound of the share of wrong facts: the larger of a bootstrap over
-clips and Clopper-Pearson with n_eff = n / (1 + 0.2 (facts per clip − 1)). If σ is correct, 68.3 % of errors lie within
-1 σ and 95.4 % within 2 σ. Yield is the share of randomly drawn candidate facts (drawn from the images alone, before any
-signal is computed) that are asked."""
+Written by `make trust`. The default experts (no weights) make labels from the images alone, up to {FACTS} facts of a
+template about a clip; the labels are then compared with ground truth (docs/audit_labels.md). All counts are numbers
+of facts; a fact is wrong if the answer in any of its formats is wrong. The bound is a 95 % upper bound of the share
+of wrong facts: the larger of a bootstrap over clips and Clopper-Pearson with n_eff = n / (1 + 0.2 (facts per clip −
+1)). If σ is correct, 68.3 % of errors lie within 1 σ and 95.4 % within 2 σ. Yield is the share of randomly drawn
+candidate facts (drawn from the images alone, before any signal is computed) that are asked."""
 
 
-def table(kept: Sequence[ClipVerdicts], *, seed: int, rooms: int, date: str, code: str) -> str:
+def table(kept: Sequence[ClipVerdicts], *, seed: int, date: str, code: str) -> str:
     """The whole document. Equal verdicts give equal bytes."""
-    head = [_INTRO, "", *_header(kept, seed, rooms, date, code), "", *_aims(kept)]
-    return "\n".join([*head, *_sections(kept)]).rstrip() + "\n"
+    head = [_INTRO, "", *_header(kept, seed, date, code), "", *_aims(kept), *_wrong(kept)]
+    rest = [*_sections(kept), *_plain(of_pictures(kept, "plain")), *_sources(kept), *_statements(kept)]
+    return "\n".join([*head, *rest]).rstrip() + "\n"
 
 
-def _header(kept: Sequence[ClipVerdicts], seed: int, rooms: int, date: str, code: str) -> Iterator[str]:
+def _header(kept: Sequence[ClipVerdicts], seed: int, date: str, code: str) -> Iterator[str]:
     packages = ", ".join(f"{name} {version(name)}" for name in ("spatial-engine", *_PACKAGES))
-    yield f"- seed {seed}; {rooms} rooms, {len(kept) - rooms} real sequences" + (f"; {date}" if date else "")
+    rooms, posed = len(of_pictures(kept, "rendered")), len(of_pictures(kept, "real", "agreement"))
+    plain = len(of_pictures(kept, "plain"))
+    clips = f"{rooms} rooms, {posed} real clips with ground truth, {plain} without"
+    yield f"- seed {seed}; {clips}" + (f"; {date}" if date else "")
     yield f"- Python {platform.python_version()}, {packages}; code {code}"
 
 
@@ -64,9 +81,16 @@ def _aims(kept: Sequence[ClipVerdicts]) -> Iterator[str]:
         yield f"| {aim.what} | {aim.measured} | {words[aim.reached]} |"
 
 
+def _wrong(kept: Sequence[ClipVerdicts]) -> Iterator[str]:
+    """Every wrong label, whatever the source of its signals."""
+    wrong = [f"- {clip.about['name']}: {label}" for clip in kept for label in clip.about.get("wrong", ())]
+    if wrong:
+        yield from ("", "## Wrong labels", "", *wrong)
+
+
 def _sections(kept: Sequence[ClipVerdicts]) -> Iterator[str]:
     for kind, title in _TITLES.items():
-        own = [clip for clip in kept if clip.about["kind"] == kind]
+        own = of_pictures(kept, kind)
         if not own:
             continue
         yield from ("", f"## {title}", "", _sentence(own), "")
@@ -79,6 +103,67 @@ def _sections(kept: Sequence[ClipVerdicts]) -> Iterator[str]:
         else:
             yield from ("### By sequence", "", *_of_groups(own, "sequence"), *_findings(own), "", *_refusals(own))
         yield from _signal_rows([each for clip in own for each in clip.signals])
+
+
+def _plain(clips: Sequence[ClipVerdicts]) -> Iterator[str]:
+    """Footage without truth: how much is asked."""
+    if clips:
+        yield from ("", "## Real footage without ground truth", "")
+        yield from ("Facts as `generate` asks by default.", "", "| footage | facts | abilities | yield (%) |")
+        yield "|---|--:|--:|--:|"
+    for clip in clips:
+        facts, share = usual_facts(clip), percent(total_yield(clip.yields).share, 0).removesuffix(" %")
+        yield f"| {clip.about['name']} | {sum(facts.values())} | {len(facts)} | {share} |"
+    if clips:
+        yield from ("", *_refusals(clips))
+
+
+_SOURCES = {
+    "pictures": "default experts",
+    "truth": "ground truth (`annotate --truth`)",
+    "imitated": "imitated experts",
+    "detections": "default experts and a user's masks",
+}
+
+
+def _sources(kept: Sequence[ClipVerdicts]) -> Iterator[str]:
+    """One row for each source of signals and kind of footage."""
+    groups = {
+        f"{words}, {where}": [clip for clip in kept if clip.about["kind"] in kinds and clip.about["source"] == source]
+        for source, words in _SOURCES.items()
+        for where, kinds in (("rooms", ("rendered",)), ("real footage", ("real", "agreement")))
+    }
+    rows = [(name, metrics_of(clips).all) for name, clips in groups.items() if clips]
+    if rows:
+        yield from ("", "## By source of the signals", "", *_rows("source", rows))
+
+
+def _statements(kept: Sequence[ClipVerdicts]) -> Iterator[str]:
+    """What comes of true and false statements about the camera."""
+    clips = [clip for clip in kept if clip.about["kind"] == "stated"]
+    if not clips:
+        return
+    yield from ("", "## What users state about their cameras", "")
+    yield "A false statement is believed if what the experts find follows it, outvoted if it follows the truth."
+    yield from ("", f"| {' | '.join(_STATED)} |", "|---" + "|--:" * (len(_STATED) - 1) + "|")
+    found = [one for clip in clips for one in clip.about["statements"]]
+    for about, says in dict.fromkeys((one["about"], one["says"]) for one in found):
+        own = [one for one in found if (one["about"], one["says"]) == (about, says)]
+        false = says not in ("nothing", "true")
+        outcomes = [str(sum(one["outcome"] == word for one in own)) if false else "–" for word in _STATED[2:5]]
+        facts = [str(sum(one[word] for one in own)) for word in ("right", "wrong", "undecidable")]
+        drawn, asked = (sum(one[word] for one in own) for word in ("drawn", "decided"))
+        share = percent(asked / drawn if drawn else None, 0).removesuffix(" %")
+        yield f"| --{about} {says} | {' | '.join([str(len(own)), *outcomes, *facts, share])} |"
+    for about in ("intrinsics", "upright"):
+        names = [
+            f"{clip.about['name'].removesuffix('_stated')} ({one['says']})"
+            for clip in clips
+            for one in clip.about["statements"]
+            if one["about"] == about and one["says"] not in ("nothing", "true") and one["outcome"] == "believed"
+        ]
+        if names:
+            yield from ("", f"A false --{about} is believed of: {', '.join(names)}.")
 
 
 def _verdicts(clips: Sequence[ClipVerdicts]) -> list[Verdict]:
@@ -104,19 +189,10 @@ def outlier_count(verdicts: Sequence[Verdict]) -> tuple[int, int]:
 
 
 def _of_leaves(found: AuditMetrics) -> Iterator[str]:
-    yield from _rows(
-        "ability", [*((_leaf(name, each), each) for name, each in found.leaves.items()), ("**all**", found.all)]
-    )
-    if any(_leaf(*row).endswith("*") for row in found.leaves.items()):
-        yield from ("", f"\\*: fewer than {LEAST_PER_MINUTE:g} facts per minute, which misses the target.")
+    yield from _rows("ability", [*found.leaves.items(), ("**all**", found.all)])
     if reasons := found.all.reasons:
         yield ""
         yield f"Reasons for undecidable questions (a fact has one or more): {_counted(reasons.items())}."
-
-
-def _leaf(name: str, found: LabelMetrics) -> str:
-    rate = found.facts_per_minute
-    return name + ("*" if rate is not None and rate < LEAST_PER_MINUTE else "")
 
 
 def _of_groups(clips: Sequence[ClipVerdicts], first: str) -> Iterator[str]:

@@ -7,22 +7,23 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import spatial_engine as se
+from benchmarks.trust.asked import Setup, described, questions_of, scenes_with
 from benchmarks.trust.clips import AnyClip
+from benchmarks.trust.stated_cameras import StatedCamera
 from experts.clip import Clip
 from spatial_engine.atomic_file import atomic_file
 from spatial_engine.dataset.question_line import plain
-from spatial_engine.sources import clip_from_json
+from spatial_engine.trust.candidates import pictures_of
 from spatial_engine.trust.label_audit import compare_labels
 from spatial_engine.trust.signal_errors import signal_errors
 from spatial_engine.trust.signal_errors_record import SignalErrors
 from spatial_engine.trust.verdict import Verdict
-from spatial_engine.trust.yield_share import ClipYield, clip_yield
-from templates.registry import create_templates
-from templates.settings import AskSettings
+from spatial_engine.trust.yield_share import ClipYield, scene_yield
+from templates.question import Question
 
 ROOT = Path(__file__).parents[2]
 _FILE = "verdicts.jsonl"
+_OWN = ("asked", "clips", "creatures", "layouts", "rooms", "sources", "stated_cameras", "verdicts")
 _CODE = (
     "experts/**/*.py",
     "experts/sigma_calibration/*.json",
@@ -40,13 +41,11 @@ _CODE = (
             "trust",
         )
     ),
-    "benchmarks/trust/rooms.py",
-    "benchmarks/trust/clips.py",
-    "benchmarks/trust/verdicts.py",
+    *(f"benchmarks/trust/{name}.py" for name in _OWN),
     "benchmarks/trust/manifests/*.yaml",
 )
 """Code that the verdicts depend on: if it changes, they are made again."""
-_DRAWING = ("spatial_engine/rendering/*.py", "benchmarks/trust/rooms.py")
+_DRAWING = ("spatial_engine/rendering/*.py", "benchmarks/trust/rooms.py", "benchmarks/trust/creatures.py")
 """Code that rendered footage depends on."""
 
 
@@ -55,7 +54,7 @@ class ClipVerdicts:
     """The stored results of a clip."""
 
     about: dict[str, Any]
-    """name, kind, moves, conditions, findings, frames, minutes, code."""
+    """name, kind, source, moves, conditions, findings, wrong labels in words, frames, minutes, code."""
     yields: tuple[ClipYield, ...]
     signals: tuple[SignalErrors, ...]
     verdicts: tuple[Verdict, ...]
@@ -70,40 +69,60 @@ class Judge:
     """`digest()` when the run began."""
     seed: int
 
-    def __call__(self, clip: AnyClip) -> dict[str, int]:
+    def __call__(self, clip: AnyClip | StatedCamera) -> dict[str, int]:
         """Makes a clip's verdicts, and counts them. Signals in the store are not made again."""
-        place = made_in(self.out / clip.name)
-        footage, options = clip.footage(place)
-        store = se.annotate(footage, place / "store", options=options)
-        dataset = se.generate(store, place / "dataset", seed=self.seed)
-        clips = [clip_from_json(store.record(id).clip) for id in store.clip_ids()]
+        kept = self._stated(clip) if isinstance(clip, StatedCamera) else self._judged(clip)
+        _write(self.out / clip.name / _FILE, kept)
+        return count(kept.verdicts) if not isinstance(clip, StatedCamera) else _stated_count(kept)
+
+    def _stated(self, clip: StatedCamera) -> ClipVerdicts:
+        found, wrong = clip.statements(made_in(self.out / clip.of.name), self.seed)
+        statements = [asdict(each) for each in found]
+        about = {"name": clip.name, "kind": "stated", "source": "pictures", "statements": statements, "wrong": wrong}
+        return ClipVerdicts(about=self._signed(about), yields=(), signals=(), verdicts=())
+
+    def _judged(self, clip: AnyClip) -> ClipVerdicts:
+        setup = Setup(seed=self.seed)
+        signalled = clip.signals(made_in(self.out / clip.name))
+        clips = [each for each, _ in signalled]
         truths = clip.truths(clips)
-        verdicts = list(compare_labels(dataset.questions, truths))
-        templates = list(create_templates().values())
-        yields = [
-            part
-            for each in clips
-            for part in clip_yield(each, store.signals(each.id), templates, AskSettings(), self.seed)
-        ]
-        errors = [part for each in clips for part in signal_errors(each, store.signals(each.id), truths[each.id])]
+        questions: dict[str, Question] = {}
+        yields: list[ClipYield] = []
+        for each, signals in signalled:
+            scenes = scenes_with(each, signals, setup)
+            questions |= {one.id: one for one in questions_of(each, scenes, setup, setup.templates)}
+            if clip.source == "pictures":
+                templates = list(setup.templates.values())
+                yields += scene_yield(pictures_of(each), scenes, templates, setup.ask, self.seed)
+        verdicts = list(compare_labels(questions.values(), truths))
+        compared = clip.source == "pictures" and truths
+        errors = [part for each, own in signalled if compared for part in signal_errors(each, own, truths[each.id])]
         about = {
             "name": clip.name,
             "kind": clip.kind,
+            "source": clip.source,
+            "wrong": [described(questions[one.id], one) for one in verdicts if one.word == "wrong"],
             **clip.conditions(),
             "frames": sum(len(each.frames) for each in clips),
             "minutes": _minutes(clips),
-            "code": self.code,
-            "seed": self.seed,
         }
-        kept = ClipVerdicts(about=about, yields=tuple(yields), signals=tuple(errors), verdicts=tuple(verdicts))
-        _write(self.out / clip.name / _FILE, kept)
-        return count(verdicts)
+        return ClipVerdicts(
+            about=self._signed(about), yields=tuple(yields), signals=tuple(errors), verdicts=tuple(verdicts)
+        )
+
+    def _signed(self, about: dict[str, Any]) -> dict[str, Any]:
+        return {**about, "code": self.code, "seed": self.seed}
 
 
 def count(verdicts: Sequence[Verdict]) -> dict[str, int]:
     """Number of questions by verdict."""
     words = [verdict.word for verdict in verdicts]
     return {word: words.count(word) for word in ("right", "wrong", "undecidable")}  # type: ignore[arg-type]
+
+
+def _stated_count(kept: ClipVerdicts) -> dict[str, int]:
+    each = kept.about["statements"]
+    return {word: sum(one[word] for one in each) for word in ("right", "wrong", "undecidable")}
 
 
 def digest(patterns: Sequence[str] = _CODE) -> str:
@@ -142,7 +161,7 @@ def _write(path: Path, kept: ClipVerdicts) -> None:
 
 
 def made_in(folder: Path) -> Path:
-    """Folder of a clip's footage, store and data set. It depends on the drawing code, so that no old video is used."""
+    """Folder of a clip's footage and store. It depends on the drawing code, so that no old video is used."""
     return folder / f"of_{digest(_DRAWING)[:8]}"
 
 

@@ -1,5 +1,7 @@
 """docs/trust.md from invented verdicts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -27,9 +29,12 @@ def signal(clip: str) -> SignalErrors:
     )  # fmt: skip
 
 
-def clip(name: str, *words: str, kind: str = "rendered", moves: bool = True, decided: int = 12) -> ClipVerdicts:
-    about = {"name": name, "kind": kind, "moves": moves, "conditions": {"path": "walk"}, "findings": [], "frames": 48,
-             "minutes": 4 / 60}  # fmt: skip
+def clip(
+    name: str, *words: str, kind: str = "rendered", moves: bool = True, decided: int = 12, source: str = "pictures",
+    **about: object,
+) -> ClipVerdicts:  # fmt: skip
+    about = {"name": name, "kind": kind, "source": source, "moves": moves, "conditions": {"path": "walk"},
+             "findings": [], "frames": 48, "minutes": 4 / 60, **about}  # fmt: skip
     part = ClipYield(clip=name, template="camera_turn", ability="L1/Motion/Ego", drawn=24, decided=decided,
                      reasons={"rotation below threshold": 24 - decided})  # fmt: skip
     verdicts = tuple(verdict(name, number, word) for number, word in enumerate(words))
@@ -40,24 +45,110 @@ def measured(*kept: ClipVerdicts) -> dict[str, bool | None]:
     return {aim.what: aim.reached for aim in aims(kept)}
 
 
-MANY = [clip(f"room {n}", *["right"] * 20) for n in range(150)]
+MANY = [clip(f"room {n}", *["right"] * 50) for n in range(150)]
+BOUND, FACTS = "rooms: at most 0.5 % wrong, as a 95 % upper bound", "rooms: at least 7000 decided facts"
 
 
-def test_150_rooms_without_an_error_reach_the_bound_and_one_error_in_ten_misses_it():
-    (reached,) = [value for what, value in measured(*MANY).items() if "upper bound" in what]
-    assert reached is True
-    spoilt = [clip(f"room {n}", *["right"] * 18, "wrong", "wrong") for n in range(150)]
-    (missed,) = [value for what, value in measured(*spoilt).items() if "upper bound" in what]
-    assert missed is False
+def reached(what: str, *kept: ClipVerdicts) -> bool | None:
+    """Of the one aim whose description begins so."""
+    (value,) = [value for name, value in measured(*kept).items() if name.startswith(what)]
+    return value
+
+
+def test_150_rooms_without_an_error_reach_the_bound_and_one_error_in_25_misses_it() -> None:
+    assert reached(BOUND, *MANY) is True and reached(FACTS, *MANY) is True
+    spoilt = [clip(f"room {n}", *["right"] * 48, "wrong", "wrong") for n in range(150)]
+    assert reached(BOUND, *spoilt) is False and reached(FACTS, *MANY[:100]) is False
+
+
+def test_labels_of_other_sources_count_for_no_aim() -> None:
+    others = [clip(f"other {n}", "wrong", source="imitated") for n in range(20)]
+    assert measured(*MANY, *others) == measured(*MANY)
+
+
+def test_three_of_four_moving_real_clips_must_give_twenty_facts_of_which_eight_of_one_template_count() -> None:
+    what = "real clips whose camera translates: at least 75 %"
+
+    def videos(*templates: int) -> list[ClipVerdicts]:
+        return [several(f"video {k}", n, kind="real") for k, n in enumerate(templates)]
+
+    assert reached(what, *videos(3, 3, 3, 0)) is True
+    assert reached(what, *videos(3, 3, 2, 0)) is False
+    assert reached(what, *videos(3), several("still", 0, kind="real", moves=False)) is True
+
+
+def several(name: str, templates: int, leaves: int = 1, **about: object) -> ClipVerdicts:
+    """Twenty facts of each template."""
+    verdicts = [
+        replace(verdict(name, 20 * t + n), template=f"template {t}", ability=f"leaf {t % leaves}")
+        for t in range(templates)
+        for n in range(20)
+    ]
+    return replace(clip(name, **about), verdicts=tuple(verdicts))  # type: ignore[arg-type]
+
+
+def test_an_ordinary_video_needs_25_facts_of_four_abilities() -> None:
+    what = "ordinary videos"
+    assert reached(what, several("a", 4, leaves=4, kind="plain", ordinary=True)) is True
+    assert reached(what, several("a", 4, leaves=3, kind="plain", ordinary=True)) is False
+    assert reached(what, several("a", 3, leaves=4, kind="plain", ordinary=True)) is False
+    assert reached(what, several("a", 4, leaves=4)) is None
+
+
+@pytest.mark.parametrize(("off", "fit"), [(0.5, False), (3.0, False)])
+def test_sigma_that_is_too_wide_misses_its_aim_as_one_that_is_too_narrow_does(off: float, fit: bool) -> None:
+    kept = [replace(clip("a"), verdicts=tuple(verdict("a", n, off=off) for n in range(100)))]
+    assert reached("rooms: 60 % to 80 % of errors within 1 σ", *kept) is fit
+
+
+def test_sigma_that_fits_reaches_its_aims() -> None:
+    offs = [0.5] * 70 + [1.5] * 25 + [2.5] * 5
+    kept = [replace(clip("a"), verdicts=tuple(verdict("a", n, off=off) for n, off in enumerate(offs)))]
+    assert reached("rooms: 60 % to 80 %", *kept) is True and reached("rooms: 92 % to 98 %", *kept) is True
+
+
+def test_only_clips_with_poses_and_depth_count_as_undecided() -> None:
+    what = "real clips with poses and depth"
+    bare = clip("a", "undecidable", kind="real", dense=False)
+    assert reached(what, bare) is None
+    assert reached(what, bare, clip("b", *["right"] * 9, "undecidable", kind="real", dense=True)) is True
+    assert reached(what, clip("b", *["right"] * 8, *["undecidable"] * 2, kind="real", dense=True)) is False
+
+
+def stated(name: str, says: str, outcome: str, decided: int = 10, wrong: int = 0) -> dict[str, object]:
+    return {"about": name, "says": says, "outcome": outcome, "drawn": 100, "decided": decided, "right": 5,
+            "wrong": wrong, "undecidable": 0}  # fmt: skip
+
+
+def told(*statements: dict[str, object]) -> ClipVerdicts:
+    return replace(clip("x_stated"), about={"name": "x_stated", "kind": "stated", "source": "pictures",
+                   "statements": list(statements)}, verdicts=())  # fmt: skip
+
+
+def test_a_false_camera_that_is_believed_misses_its_aim() -> None:
+    what = "false --intrinsics: at least 95 %"
+    assert reached(what, told(stated("intrinsics", "times 0.85", "outvoted"))) is True
+    believed = stated("intrinsics", "times 0.85", "believed", wrong=1)
+    assert (
+        reached(what, told(believed)) is False and reached("false --intrinsics: no wrong fact", told(believed)) is False
+    )
+    assert reached("false --upright: no wrong fact", told(believed)) is None
+
+
+def test_a_true_camera_keeps_its_facts() -> None:
+    what = "true --upright"
+    without = stated("upright", "nothing", "refused", decided=100)
+    assert reached(what, told(without, stated("upright", "true", "outvoted", decided=96))) is True
+    assert reached(what, told(without, stated("upright", "true", "outvoted", decided=90))) is False
+    assert reached(what, told(without)) is None
 
 
 def test_the_yield_of_static_clips_counts_for_no_aim():
     still = clip("still", "right", moves=False, decided=0)
-    assert (
-        measured(clip("walk", "right"), still)["rooms: yield of at least 30 % on clips whose camera translates"] is True
-    )
+    assert reached("rooms: yield", clip("walk", "right"), still) is True
     slow = clip("walk", "right", decided=7)
-    assert measured(slow)["rooms: yield of at least 30 % on clips whose camera translates"] is False
+    assert reached("rooms: yield", slow) is False
+    assert reached("real footage: yield", clip("walk", "right", kind="real", decided=9)) is False  # of 24
 
 
 def test_an_aim_without_measurement_is_neither_reached_nor_missed():
@@ -77,21 +168,34 @@ def test_a_leaf_with_few_facts_a_minute_has_not_reached_its_aim():
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    kept = [*MANY, clip("kitti", "right", "undecidable", kind="real"), clip("fox", "right", kind="agreement")]
-    return table(kept, seed=0, rooms=150, date="", code="abc")
+    return table(KEPT, seed=0, date="", code="abc")
+
+
+KEPT = [
+    *MANY[:10],
+    clip("kitti", "right", "undecidable", kind="real"),
+    clip("fox", "right", kind="agreement"),
+    clip("cat", *["undecidable"] * 20, kind="plain"),
+    clip("sofa", "right", "wrong", source="imitated", wrong=["count, choice: 3"]),
+    told(stated("intrinsics", "times 1.15", "believed"), stated("intrinsics", "true", "outvoted")),
+]
 
 
 def test_the_page_has_every_number(text: str):
-    assert "**0 of 3000 decided facts in 150 clips are wrong** (bound 0.5 %)." in text
+    assert "**0 of 500 decided facts in 10 clips are wrong** (bound 6.3 %)." in text
     assert (
         "real footage: no wrong fact observed | 0 of 1 facts in 1 clips (95 % upper bound 95.0 %) | reached |" in text
     )
     assert "- kitti: not asked: rotation below threshold (12); undecidable: no depth (1)" in text
-    assert "| klt | tracks | pixel | 0.30 % | 0.50 % | 30000 |" in text
-    assert "| klt | tracks | pixel | 150 | 300 | 50 | 100 |" in text
+    assert "| klt | tracks | pixel | 0.30 % | 0.50 % | 2000 |" in text
+    assert "| klt | tracks | pixel | 10 | 20 | 50 | 100 |" in text
     assert "not independent ground truth" in text
+    assert "| cat | 8 | 1 | 50 |" in text
+    assert "| imitated experts, rooms | 1 | 1 |" in text and "- sofa: count, choice: 3" in text
+    assert "| --intrinsics times 1.15 | 1 | 1 | 0 | 0 | 5 | 0 | 0 | 10 |" in text
+    assert "| --intrinsics true | 1 | – | – | – | 5 | 0 | 0 | 10 |" in text
+    assert "A false --intrinsics is believed of: x (times 1.15)." in text
 
 
 def test_equal_verdicts_give_equal_bytes(text: str):
-    kept = [*MANY, clip("kitti", "right", "undecidable", kind="real"), clip("fox", "right", kind="agreement")]
-    assert table(kept, seed=0, rooms=150, date="", code="abc") == text
+    assert table(KEPT, seed=0, date="", code="abc") == text
