@@ -14,20 +14,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.footage import Video
 from experts.clip import Clip
 from experts.depth.da3_upstream import VARIANTS, Variant
 from experts.depth.depth_anything_3 import DepthAnything3Expert, DepthAnything3Settings
 from experts.runtime.windows import WindowSettings, rolling
 from experts.signals import Depth, NoEstimate
-from spatial_engine.rendering import as_clip, write_video
+from spatial_engine.rendering import write_video
 from spatial_engine.rendering.rooms import random_room
+from spatial_engine.sources import VideoFile, open_clips
 
 
 def main() -> None:
@@ -67,7 +66,8 @@ def _video(path: Path, options: argparse.Namespace) -> Clip:
         np.random.default_rng(0), frames=options.frames, width_px=options.width, height_px=options.width * 3 // 4
     )
     write_video(room, path)
-    return replace(as_clip(room), reader=Video(path=path), name=path.name)
+    (clip,) = open_clips(VideoFile(path=path, name=path.name))
+    return clip
 
 
 def _compare(variant: str, clip: Clip, options: argparse.Namespace) -> None:

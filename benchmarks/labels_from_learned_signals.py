@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from benchmarks.labels_on_rendered_scenes import PATHS
+from benchmarks.trust.rooms import PATHS
 from experts.clip import Clip
 from experts.comparing.cross_check import CrossCheckExpert
 from experts.signals import Signal
@@ -43,7 +43,7 @@ WORDS = {True: "right", False: "wrong", None: "undecidable"}
 def room(seed: int) -> RenderedScene:
     """The room of a seed."""
     rng = np.random.default_rng(seed)
-    path = PATHS[list(PATHS)[seed % len(PATHS)]]
+    path = PATHS[list(PATHS)[seed % len(PATHS)]](rng)
     return random_room(
         rng, frames=48, width_px=480, height_px=360, fps=12, path=path, moving_object=bool(seed % 3 != 2)
     )

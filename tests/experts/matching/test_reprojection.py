@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.trust.layouts import MANIFESTS
 from experts.clip import Clip
 from experts.expert import joins
 from experts.matching.reprojection import ReprojectionExpert, ReprojectionSettings
 from experts.signals import CameraPath, Depth, Matches, NoEstimate, PointTracks, Scale, Signal, ValidArea
 from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
 from spatial_engine.rendering.rooms import random_room
+from spatial_engine.sequences import open_sequence
 from templates.scene.correspondence import corresponding_points
 from templates.scene.scenes import scenes_of
 from tests.experts import learned
@@ -229,24 +231,24 @@ def _footage(root: Path, name: str) -> tuple[Clip, dict[str, Signal], float]:
     """Clip, measured depth and poses, and focal length of the depth over that of the pictures."""
     from PIL import Image
 
-    from benchmarks.footage import load
-    from benchmarks.labels_on_real_footage import true_scene
-
-    clip = load(root, name).clip
-    scene = true_scene(root, name, clip)
-    assert scene is not None and scene.path is not None
-    if scene.depth is not None:
-        return clip, {"depth": scene.depth, "camera_path": scene.path}, 1.0
+    manifest = MANIFESTS / f"{name}.yaml"
+    (sequence,) = open_sequence(root / name, manifest=manifest if manifest.is_file() else None)
+    clip = sequence.clip
+    known = sequence.truth.signals(clip, clip.frames.tolist())
+    path = known["camera_path"]
+    assert isinstance(path, CameraPath)
+    if "depth" in known:
+        return clip, {"depth": known["depth"], "camera_path": path}, 1.0
     files = sorted((root / name).glob("*.depth.png"))
     z = np.stack([np.asarray(Image.open(file)).astype(np.float32) for file in files]) / 1000
     z = np.where((z > 0) & (z < 60), z, np.float32("nan"))
-    factor = 585 / scene.path.intrinsics.fx_px
-    camera = replace(scene.path.intrinsics, fx_px=585.0, fy_px=585.0)
+    factor = 585 / path.intrinsics.fx_px
+    camera = replace(path.intrinsics, fx_px=585.0, fy_px=585.0)
     depth = Depth(
         frames=clip.frames,
         z=z,
         relative_sigma=np.where(np.isfinite(z), np.float32(0.01), np.float32("nan")),
-        scale=scene.path.scale,
-        provenance=scene.path.provenance,
+        scale=path.scale,
+        provenance=path.provenance,
     )
-    return clip, {"depth": depth, "camera_path": replace(scene.path, intrinsics=camera)}, factor
+    return clip, {"depth": depth, "camera_path": replace(path, intrinsics=camera)}, factor
