@@ -18,6 +18,8 @@ MEDIAN_OF_CHI_SQUARE = 0.4549
 """For one degree of freedom."""
 _WITHIN_2 = 0.9545
 _DECIMALS = 3
+_SMALLEST = 0.1
+"""No factor is smaller."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +30,10 @@ class FitSettings:
     """A fit must be tested on a set that it has not used."""
     min_samples: int = 30
     """With fewer samples the 95 % quantile is the largest or second largest error."""
+    narrowing_sets: int = 8
+    """With fewer sets no factor is below 1: errors smaller than stated may be luck. With so many it is, if ..."""
+    narrowed_within_2: float = 0.9
+    """... each set, left out of the fit, still has this share of its errors within 2 σ."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +89,8 @@ def fit(
 ) -> SigmaFactor | NotCalibrated:
     """The factor of a quantity from its errors per set, with each set left out once; or the reason why there is none.
 
-    The result does not depend on the order of `samples`. The factor is the largest of the fits, and at least 1.
+    The result does not depend on the order of `samples`. The factor is the largest of the fits; below 1 only where
+    `narrowing_sets` agree.
     """
     settings = settings or FitSettings()
     samples = {name: samples[name] for name in sorted(samples) if len(samples[name].error)}
@@ -102,16 +109,20 @@ def fit(
             within_2=round(whole.within(2), _DECIMALS) if count else 0.0,
             why=sets if too_few else f"{count} samples, {settings.min_samples} are needed",
         )  # fmt: skip
-    held_out = tuple(_held_out(name, samples) for name in samples)
+    held_out = tuple(_held_out(name, samples, _SMALLEST) for name in samples)
+    agree = all(each.within_2 >= settings.narrowed_within_2 for each in held_out)
+    least = _SMALLEST if agree and len(samples) >= settings.narrowing_sets else 1.0
     return SigmaFactor(
         expert=expert, version=version, weights_sha256=weights_sha256, signal=signal, quantity=quantity,
-        factor=max(1.0, *(each.fitted for each in held_out)), samples=count, held_out=held_out,
+        factor=max(least, *(each.fitted for each in held_out)), samples=count,
+        held_out=tuple(_held_out(name, samples, least) for name in samples),
     )  # fmt: skip
 
 
-def _held_out(name: str, samples: Mapping[str, ErrorSample]) -> HeldOut:
+def _held_out(name: str, samples: Mapping[str, ErrorSample], least: float) -> HeldOut:
+    """The fit without a set, and that set's errors with the fitted factor, but no smaller one than `least`."""
     factor = round(fitted_factor({other: each for other, each in samples.items() if other != name}), _DECIMALS)
-    own, applied = samples[name], max(1.0, factor)
+    own, applied = samples[name], max(least, factor)
     return HeldOut(
         set=name,
         samples=len(own.error),

@@ -23,7 +23,8 @@ class HeldOut:
     fitted: float
     """Factor that fits the other sets; below 1 where their errors are smaller than stated."""
     within_1: float
-    """Share of this set's errors within 1 σ after scaling by that factor (at least 1). 0.683 is expected."""
+    """Share of this set's errors within 1 σ after scaling by that factor, or by 1 if `SigmaFactor` is not below 1 and
+    that factor is. 0.683 is expected."""
     within_2: float
     """... within 2 σ. 0.954 is expected."""
 
@@ -43,16 +44,16 @@ class SigmaFactor:
     quantity: str
     """A key of `QUANTITIES[signal]`."""
     factor: float
-    """≥ 1: the largest of the fits that each leave out one set."""
+    """The largest of the fits that each leave out one set; below 1 only where many sets agree."""
     samples: int
     """Number of errors that it was fitted on, over all sets."""
     held_out: tuple[HeldOut, ...]
     """One entry per set, sorted by name."""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.factor < float("inf"):
+        if not 0 < self.factor < float("inf"):
             name = f"{self.expert} {self.signal} {self.quantity}"
-            raise ValueError(f"factor {self.factor} of {name}: allowed are 1 and more")
+            raise ValueError(f"factor {self.factor} of {name}: allowed are finite numbers above 0")
 
     @property
     def sets(self) -> list[str]:
@@ -94,10 +95,16 @@ class SigmaCalibration:
     not_calibrated: tuple[NotCalibrated, ...] = ()
 
     def of(self, made_by: Provenance, signal: str, quantity: str) -> SigmaFactor | None:
-        """The factor of a quantity of a signal. A factor of another version or of other weights still applies: it only
-        widens σ, and an old factor is better than none. A factor of the same weights takes precedence."""
+        """The factor of a quantity of a signal. A factor of another version or of other weights still applies if it
+        widens σ: an old factor is better than none. A factor of the same weights takes precedence."""
         wanted = (made_by.expert, signal.removesuffix("_check"), quantity)
-        found = [each for each in self.factors if (each.expert, each.signal, each.quantity) == wanted]
+        own = (made_by.version, made_by.weights_sha256)
+        found = [
+            each
+            for each in self.factors
+            if (each.expert, each.signal, each.quantity) == wanted
+            and (each.factor >= 1 or (each.version, each.weights_sha256) == own)
+        ]
         return max(found, key=lambda each: (each.weights_sha256 == made_by.weights_sha256, each.factor), default=None)
 
     @property

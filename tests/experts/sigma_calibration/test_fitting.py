@@ -43,6 +43,16 @@ def test_correct_and_too_large_sigma_have_factor_1():
     assert fitted(by_set(1.0)).factor == pytest.approx(1, abs=0.06)
 
 
+def test_eight_sets_that_agree_narrow_sigma_and_one_that_does_not_prevents_it():
+    many = {f"set {seed}": normal(0.4, seed=seed) for seed in range(8)}
+    narrow = fitted(many)
+    assert narrow.factor == pytest.approx(0.4, rel=0.06)
+    assert all(one.within_1 == pytest.approx(0.683, abs=0.04) for one in narrow.held_out)
+    assert fitted({name: many[name] for name in list(many)[:7]}).factor == 1, "seven sets are too few"
+    blurred = fitted(many | {"set 7": normal(0.95, seed=7)})
+    assert blurred.factor == 1 and min(one.within_1 for one in blurred.held_out) > 0.68, "σ as stated holds in each"
+
+
 def test_errors_that_other_contributions_explain_need_no_factor():
     from_truth = ErrorSample(error=np.abs(np.random.default_rng(0).normal(size=500)), other=np.full(500, 3.0))
     assert fitted_factor({"attic": from_truth}) == 0
