@@ -74,7 +74,7 @@ def _kept(clip: Task, judge: Judge) -> ClipVerdicts | None:
 
 
 def _clips(given: argparse.Namespace) -> list[Task]:
-    """Real sets come first, because they take longest; what is stated about them last, because it reuses signals."""
+    """Real sets come first, because they take longest."""
     real = real_clips(given.data) if given.data else []
     if not given.data:
         print("no real sets: set SPATIAL_ENGINE_DATA to the folder that holds them")

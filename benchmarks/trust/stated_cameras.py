@@ -69,8 +69,7 @@ class StatedCamera:
         return f"{self.of.name}_stated"
 
     def statements(self, folder: Path, seed: int) -> tuple[list[Statement], list[str]]:
-        """Each with its verdicts; the wrong labels in words. `folder` may be that of the clip itself, whose signals
-        are then used again."""
+        """Each with its verdicts; the wrong labels in words. What does not depend on a statement is made once."""
         setup, wrong = Setup(seed=seed), []
         found = []
         for about, says, heard in self._heard(folder):

@@ -69,7 +69,7 @@ def _header(kept: Sequence[ClipVerdicts], seed: int, date: str, code: str) -> It
     packages = ", ".join(f"{name} {version(name)}" for name in ("spatial-engine", *_PACKAGES))
     rooms, posed = len(of_pictures(kept, "rendered")), len(of_pictures(kept, "real", "agreement"))
     plain = len(of_pictures(kept, "plain"))
-    clips = f"{rooms} rooms, {posed} real clips with ground truth, {plain} without"
+    clips = f"{rooms} rooms, {posed} real clips with ground truth (long ones whole and in halves), {plain} without"
     yield f"- seed {seed}; {clips}" + (f"; {date}" if date else "")
     yield f"- Python {platform.python_version()}, {packages}; code {code}"
 

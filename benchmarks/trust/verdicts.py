@@ -76,7 +76,7 @@ class Judge:
         return count(kept.verdicts) if not isinstance(clip, StatedCamera) else _stated_count(kept)
 
     def _stated(self, clip: StatedCamera) -> ClipVerdicts:
-        found, wrong = clip.statements(made_in(self.out / clip.of.name), self.seed)
+        found, wrong = clip.statements(made_in(self.out / clip.name), self.seed)
         statements = [asdict(each) for each in found]
         about = {"name": clip.name, "kind": "stated", "source": "pictures", "statements": statements, "wrong": wrong}
         return ClipVerdicts(about=self._signed(about), yields=(), signals=(), verdicts=())
