@@ -22,7 +22,8 @@ from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.intervals import intervals
+from templates.scene.camera_motion import camera_moved, ends_of
+from templates.scene.intervals import intervals, picture_intervals
 from templates.scene.offsets import POSITION_UNKNOWN, offsets
 from templates.scene.pictures import Pictures
 from templates.scene.scene import Scene, angle_between_rad
@@ -34,6 +35,8 @@ _MIN_PURITY = 0.8
 """Least share of the named component in the whole motion: a combination has no single name."""
 _MIN_ROTATION_RAD = np.radians(3.0)
 """Smaller rotations have no name: a person does not see them."""
+_MIN_SHARE = 0.2
+"""Least share of the clip after which a person is asked whether the camera moved."""
 _MAX_ROTATION_WHILE_MOVING_RAD = np.radians(25.0)
 """Beyond this rotation "right" and "forward" differ between the first and the last photo."""
 _ROTATIONS = ("Pan Right", "Pan Left", "Tilt Up", "Tilt Down", "Roll CW", "Roll CCW")
@@ -50,8 +53,7 @@ class Intervals(Facts):
     @property
     def ends(self) -> Int64[np.ndarray, "n 2"]:
         """The first and the last frame."""
-        last = (self.frames >= 0).sum(axis=1) - 1
-        return np.column_stack([self.frames[:, 0], self.frames[np.arange(len(last)), last]])
+        return ends_of(self.frames)
 
 
 class _CameraMotion(Template):
@@ -172,6 +174,35 @@ class CameraTravel(_CameraMotion):
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:
         """The name of the translation."""
         return _labels(measured)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CameraMoves(_CameraMotion):
+    """Whether the camera rotates or translates between the first and the last photo."""
+
+    name: str = "camera_moves"
+    version: str = "1"
+    formats: tuple[FormatName, ...] = ("yes_no",)
+    needs: frozenset[str] = frozenset({"tracks"})
+    reads: frozenset[str] = frozenset({"camera_path", "tracks"})
+
+    def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Intervals:
+        """Random intervals of the path, or of the clip if there is none."""
+        if scene.path is None:
+            return Intervals(frames=picture_intervals(scene, rng, count, _PHOTOS))
+        return Intervals(frames=intervals(scene, rng, count, _PHOTOS, least_share=_MIN_SHARE))
+
+    def measure(self, facts: Intervals, scene: Scene) -> Measured:
+        """Label "yes" or "no"."""
+        return camera_moved(scene, facts.ends)
+
+    def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer:
+        """The label."""
+        return measured.as_label()
+
+    def offer(self, format: FormatName, facts: Facts, answers: Answers, chance: Chance) -> Offer | None:
+        """None."""
+        return None
 
 
 def _up_sigma_rad(scene: Scene, frames: Int64[np.ndarray, "n k"]) -> Float64[np.ndarray, "n"]:

@@ -30,13 +30,31 @@ def intervals(
         return np.empty((0, photos), dtype=np.int64)
     frames = np.array(spread_frames(scene.path.frames[scene.path.registered], _MAX_FRAMES), dtype=np.int64)
     shortest = max(shortest, round(least_share * len(frames)))
-    if len(frames) < shortest:
-        return np.empty((0, photos), dtype=np.int64)
-    ends = np.sort(rng.integers(len(frames), size=(4 * count, 2)), axis=1)
-    ends = ends[ends[:, 1] - ends[:, 0] >= shortest - 1]
-    ends = ends[np.sort(np.unique(ends @ [len(frames), 1], return_index=True)[1])]
-    rows = np.linspace(ends[:, 0], ends[:, 1], photos, axis=1).round().astype(np.int64)
+    rows = _drawn(len(frames), rng, count, photos, shortest)
     follows = shared_views(scene, frames).mutual[rows[:, :-1], rows[:, 1:]] | (rows[:, :-1] == rows[:, 1:])
-    rows = rows[follows.all(axis=1)][:count]
+    return _frames(frames, rows[follows.all(axis=1)][:count])
+
+
+def picture_intervals(
+    scene: Scene, rng: np.random.Generator, count: int, photos: int, least_share: float = 0.2
+) -> Int64[np.ndarray, "n k"]:
+    """The same over all frames of a clip, without regard to what they share."""
+    frames = np.array(spread_frames(scene.clip.frames, _MAX_FRAMES), dtype=np.int64)
+    rows = _drawn(len(frames), rng, count, photos, max(2, round(least_share * len(frames))))
+    return _frames(frames, rows[:count])
+
+
+def _drawn(frames: int, rng: np.random.Generator, count: int, photos: int, shortest: int) -> Int64[np.ndarray, "n k"]:
+    """Places of evenly spaced photos in different random intervals."""
+    if frames < shortest:
+        return np.empty((0, photos), dtype=np.int64)
+    ends = np.sort(rng.integers(frames, size=(4 * count, 2)), axis=1)
+    ends = ends[ends[:, 1] - ends[:, 0] >= shortest - 1]
+    ends = ends[np.sort(np.unique(ends @ [frames, 1], return_index=True)[1])]
+    return np.linspace(ends[:, 0], ends[:, 1], photos, axis=1).round().astype(np.int64)
+
+
+def _frames(frames: Int64[np.ndarray, "f"], rows: Int64[np.ndarray, "n k"]) -> Int64[np.ndarray, "n k"]:
+    """The frames at these places, each once."""
     repeated = np.diff(rows, axis=1, prepend=-1) == 0
     return np.append(frames, -1)[np.sort(np.where(repeated, len(frames), rows), axis=1)]

@@ -46,6 +46,8 @@ NAMED = {
         *FIRST_LAST,
         r"\b(seen (in|from)|viewpoint of|camera of|camera as it took|as it was for) the first",
     ),
+    "camera_moves yes_no": FIRST_LAST,
+    "what_moved choice": (r"\bphoto 1\b", r"\bP\b", r"\bcamera\b", r"\bmov(e|es|ing)\b"),
     "point_moves yes_no": (*MOVES, r"\b(point|marked) P\b"),
     "which_moves choice": (*MOVES, r"\bpoints?\b"),
     "same_point choice": (*BOTH, r"\bP\b", r"\bpoint|\bnumber"),

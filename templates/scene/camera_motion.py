@@ -1,0 +1,100 @@
+"""Whether the camera moves between two photos: by its path, else by the static points of the picture."""
+
+import numpy as np
+from jaxtyping import Float64, Int64
+
+from templates.measured import Measured, first_reason
+from templates.scene.offsets import offsets
+from templates.scene.scene import Scene, angle_between_rad, find_rows
+
+_STILL_RAD = np.radians(1.0)
+"""A camera that rotates by less does not visibly move ..."""
+_SEEN_RAD = np.radians(3.0)
+"""... and one that rotates by more does."""
+_SEEN_SIGMAS = 5.0
+"""A translation counts from this many σ: a position's σ is at least 0.5 % of the distance of the scene."""
+_STILL_SHARE, _SEEN_SHARE = 0.01, 0.03
+"""The same for the shift of the static points at the middle of the picture, as shares of its width."""
+_ZOOM_SHARE = 0.15
+"""A zoom shifts the middle by at most this share of the width, times the change of scale: lenses are not centred."""
+_SHIFT_SIGMA = 0.004
+"""σ of the shift, as a share of the width."""
+_MIN_TRACKS = 20
+
+
+def ends_of(frames: Int64[np.ndarray, "n k"]) -> Int64[np.ndarray, "n 2"]:
+    """The first and the last frame of each row; -1 ends a row."""
+    last = (frames >= 0).sum(axis=1) - 1
+    return np.column_stack([frames[:, 0], frames[np.arange(len(last)), last]])
+
+
+def camera_moved(scene: Scene, ends: Int64[np.ndarray, "n 2"]) -> Measured:
+    """Label "yes" if the camera rotates or translates visibly between the first and the last photo, "no" if it stands
+    still. Measures the angle of its rotation in degrees, or the shift of the picture in percent of its width."""
+    return _by_picture(scene, ends) if scene.path is None else _by_path(scene, ends)
+
+
+def _by_path(scene: Scene, ends: Int64[np.ndarray, "n 2"]) -> Measured:
+    assert scene.path is not None
+    first, last = np.moveaxis(scene.world_from_cam(ends), 1, 0)
+    angle = angle_between_rad(first[:, :3, :3], last[:, :3, :3])
+    sigma = np.hypot(scene.rotation_sigma_rad(ends).max(axis=1), scene.focal_relative_sigma * angle)
+    travel, known = offsets(scene, ends), np.isfinite(angle)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rotates = np.where(angle >= _SEEN_RAD, (angle - _STILL_RAD) / sigma, -np.inf)
+        far = travel.length / travel.position_sigma if scene.path.motion == "general" else np.zeros(len(ends))
+        travels = np.where(far >= _SEEN_SIGMAS, far, -np.inf)
+        still = np.where(scene.path.motion == "static", (_STILL_RAD - angle) / sigma, -np.inf)
+    moves = np.fmax(rotates, travels)
+    cases = {
+        "rotation of a photo is not known": ~known,
+        "the camera moves too little to decide": np.fmax(moves, still) <= 0,
+    }
+    return _label(first_reason(len(ends), cases), np.degrees(angle), np.degrees(sigma), moves, still)
+
+
+def _by_picture(scene: Scene, ends: Int64[np.ndarray, "n 2"]) -> Measured:
+    shift, zoom = np.full(len(ends), np.nan), np.zeros(len(ends))
+    for row, frames in enumerate(ends):
+        shift[row], zoom[row] = _shift(scene, frames)
+    moves = (shift - _STILL_SHARE - _ZOOM_SHARE * zoom) / _SHIFT_SIGMA
+    moves = np.where(shift >= _SEEN_SHARE, moves, -np.inf)
+    cases = {
+        "too few static points": np.isnan(shift),
+        "the camera moves too little to decide": ~(moves > 0),
+    }
+    sigma = np.full(len(ends), 100 * _SHIFT_SIGMA)
+    return _label(first_reason(len(ends), cases), 100 * shift, sigma, moves, np.full(len(ends), -np.inf))
+
+
+def _shift(scene: Scene, frames: Int64[np.ndarray, "2"]) -> tuple[float, float]:
+    """Shift of the middle of the picture and change of its scale, by the similarity of the static points; NaN if they
+    are too few."""
+    tracks = scene.tracks
+    if tracks is None or (find_rows(tracks.frames, frames) < 0).any():
+        return np.nan, 0.0
+    columns = find_rows(tracks.frames, frames)
+    rows = np.flatnonzero((tracks.motion == 0) & tracks.visible[:, columns].all(axis=1))
+    if len(rows) < _MIN_TRACKS:
+        return np.nan, 0.0
+    middle = np.array([scene.clip.width_px, scene.clip.height_px]) / 2
+    a, b = ((tracks.xy_px[rows, column] - middle) @ np.array([1, 1j]) for column in columns)
+    design = np.stack([a, np.ones_like(a)], axis=1)
+    scale, shift = np.linalg.lstsq(design, b, rcond=None)[0]
+    return float(abs(shift) / scene.clip.width_px), float(abs(abs(scale) - 1))
+
+
+def _label(
+    why: np.ndarray,
+    value: Float64[np.ndarray, "n"],
+    sigma: Float64[np.ndarray, "n"],
+    moves: Float64[np.ndarray, "n"],
+    still: Float64[np.ndarray, "n"],
+) -> Measured:
+    return Measured(
+        why=why,
+        value=value[:, None],
+        sigma=sigma[:, None],
+        label=np.where(moves > still, "yes", "no"),
+        margin=np.maximum(moves, still),
+    )

@@ -1,0 +1,61 @@
+"""Whether the camera moves: by its path, or by the static points of the picture where there is none."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from experts.signals import PointTracks, Signal
+from templates.perception.ego_motion import CameraMoves, Intervals
+from templates.truth import verdict
+from tests.templates import worlds
+
+MOVES = CameraMoves()
+
+
+def asked(signals: dict[str, Signal]) -> set[str]:
+    return {draft.answer.text for draft in worlds.drafts(worlds.ask(MOVES, signals))}  # type: ignore[attr-defined]
+
+
+def without_path(xy_px: np.ndarray) -> dict[str, Signal]:
+    tracks = worlds.signals()["tracks"]
+    assert isinstance(tracks, PointTracks)
+    still = (tracks.motion == 0)[:, None] & np.isfinite(xy_px[..., 0])
+    return {"tracks": replace(tracks, xy_px=xy_px, visible=still)}
+
+
+def shifted(by_px: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Random points of a picture that shifts and scales about its middle."""
+    start = np.random.default_rng(0).uniform([-300, -220], [300, 220], (len(worlds.signals()["tracks"].motion), 2))  # type: ignore[union-attr]
+    return np.array([320, 240]) + start[:, None] * scale[:, None] + by_px
+
+
+N = len(worlds.FRAMES)
+PAN, ZOOM, STILL = np.linspace([0, 0], [150, 0], N), np.linspace(1, 1.3, N), np.ones(N)
+
+
+def test_a_path_that_moves() -> None:
+    found = worlds.drafts(worlds.ask(MOVES, worlds.signals()))
+    assert len(found) >= 8 and asked(worlds.signals()) == {"yes"}
+    truth = worlds.scene(worlds.signals())
+    assert all(verdict(MOVES, "yes_no", dict(draft.fact), draft.answer, truth) for draft in found)
+
+
+def test_a_static_camera() -> None:
+    signals = worlds.signals(motion="static")
+    pose = np.tile(np.eye(4), (N, 1, 1))
+    assert asked(worlds.with_path(signals, world_from_cam=pose, rotation_sigma_rad=np.full(N, 0.002))) == {"no"}
+
+
+@pytest.mark.parametrize(
+    ("by_px", "scale", "words"),
+    [(PAN, STILL, {"yes"}), (0 * PAN, ZOOM, set()), (0 * PAN, STILL, set()), (PAN, ZOOM, {"yes"})],
+)
+def test_without_a_path_the_picture_decides_unless_it_only_zooms(by_px, scale, words) -> None:
+    assert asked(without_path(shifted(by_px, scale))) == words
+
+
+def test_a_small_motion_is_undecided() -> None:
+    facts = Intervals(frames=np.array([[0, 2, 4, 6]]))
+    scene = worlds.scene(without_path(shifted(PAN / 20, STILL)))
+    assert MOVES.measure(facts, scene).why.tolist() == ["the camera moves too little to decide"]
