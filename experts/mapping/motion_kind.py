@@ -21,7 +21,13 @@ class MotionSettings:
     grid: tuple[int, int] = (8, 6)
     """Cells across and down: cells are counted, so that textured areas do not dominate."""
     static_cells: float = 0.5
-    """Two frames agree if at least this share of the cells is static: objects may move in front."""
+    """Two frames agree if at least this share of the cells is static: objects may move in front. They also agree ..."""
+    static_followed: float = 0.45
+    """... at this share of the cells whose points are followed (a person who fills the picture leaves 0.50; a
+    foreground that the camera carries, 0.37 in rendered rooms) ..."""
+    static_blocks: int = 5
+    """... if static cells lie in at least this many of nine blocks of the picture, and on each of its sides that has
+    followed points: what the camera carries is on one side."""
     static_frames: float = 0.5
     """A clip is static if every sampled frame agrees with at least this share of the others."""
     inlier_px: float = 2.0
@@ -66,13 +72,19 @@ def is_static(xy_px: Float32[np.ndarray, "t n 2"], width_px: int, height_px: int
 def _agree(
     a: Float32[np.ndarray, "t 2"], b: Float32[np.ndarray, "t 2"], width_px: int, height_px: int, s: MotionSettings
 ) -> bool:
-    """Whether most cells with points in `a` have points at the same pixel in `b`."""
-    seen = np.isfinite(a[:, 0])
+    """Whether enough cells with points in `a` have points at the same pixel in `b`."""
     with np.errstate(invalid="ignore"):
-        static = seen & (np.linalg.norm(b - a, axis=-1) < s.static_px)
-    cell = np.floor(np.nan_to_num(a) / [width_px, height_px] * s.grid).astype(int) @ [1, s.grid[0]]
-    occupied = np.unique(cell[seen])
-    return len(occupied) > 0 and len(np.unique(cell[static])) >= s.static_cells * len(occupied)
+        shift = np.linalg.norm(b - a, axis=-1)
+    seen, followed, static = np.isfinite(a[:, 0]), np.isfinite(shift), shift < s.static_px
+    cell = np.floor(np.nan_to_num(a) / [width_px, height_px] * s.grid).astype(int)
+    count = [len(np.unique(cell[which], axis=0)) for which in (seen, followed, static)]
+    if count[2] >= max(1.0, s.static_cells * count[0]):
+        return True
+    block = cell * 3 // s.grid
+    sides = [block[:, axis] == end for axis in (0, 1) for end in (0, 2)]
+    spread = all((side & static).any() for side in sides if (side & followed).any())
+    spread &= len(np.unique(block[static], axis=0)) >= s.static_blocks
+    return spread and count[2] >= s.static_followed * count[1]
 
 
 def pair_geometries(pairs: Sequence[MatchedPair], side_px: int, settings: MotionSettings) -> list[PairGeometry]:

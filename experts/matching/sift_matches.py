@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
@@ -36,6 +37,10 @@ class SiftSettings:
     """Smallest median displacement between the frames of a pair, as a share of the width ..."""
     max_shift: float = 0.4
     """... and the largest one."""
+    moving_frames: int = 48
+    """Frames of a static camera, evenly spaced, among which pairs are sought ..."""
+    moving_tracks: int = 6
+    """... with at least this many tracks that move by `min_shift`."""
     shared_tracks: int = 20
     """Smallest number of common tracks of a pair, which give the displacement."""
     ratio: float = 0.8
@@ -102,13 +107,16 @@ class SiftExpert(WeightFreeExpert):
         tracks = signals["image_tracks"]
         if not isinstance(tracks, ImageTracks) or not len(tracks.xy_px):
             return {"matches": NoEstimate(reason="no tracks to confirm matches with")}
-        frames = self._frames(clip, signals["camera_path"])
-        chosen = self._choose_pairs(clip, tracks, frames)
+        path = signals["camera_path"]
+        static = isinstance(path, CameraPath) and path.motion == "static"
+        frames = self._frames(clip, path)
+        chosen = self._moving_pairs(clip, tracks) if static else self._choose_pairs(clip, tracks, frames)
         if not chosen:
             return {"matches": NoEstimate(reason="no two frames overlap with enough displacement")}
         area = signals.get("valid_area")
         features = self._features(clip, sorted({f for p in chosen for f in p}), area)
-        found = [pair for a, b in chosen if (pair := self._match(clip, a, b, features)) is not None]
+        match = self._match_moving if static else self._match
+        found = [pair for a, b in chosen if (pair := match(clip, a, b, features)) is not None]
         if not found:
             return {"matches": NoEstimate(reason="no pair of frames matches")}
         return {"matches": self._confirmed(clip, signals, tracks, found)}
@@ -128,6 +136,35 @@ class SiftExpert(WeightFreeExpert):
             return float(np.median(np.linalg.norm(end - start, axis=1))) / clip.width_px
 
         return choose_pairs(frames, shift, self.settings.pairs, (self.settings.min_shift, self.settings.max_shift))
+
+    def _moving_pairs(self, clip: Clip, tracks: ImageTracks) -> list[tuple[int, int]]:
+        """Pairs of frames of a static camera between which most tracks move."""
+        s = self.settings
+        frames = np.array(evenly_spaced(clip.frames, s.moving_frames))
+        xy = tracks.xy_px[:, np.searchsorted(tracks.frames, frames)]
+        counts = {}
+        for i, j in combinations(range(len(frames)), 2):
+            shift = np.linalg.norm(xy[:, j] - xy[:, i], axis=1)
+            counts[int(frames[i]), int(frames[j])] = int((shift > s.min_shift * clip.width_px).sum())
+        chosen: list[tuple[int, int]] = []
+        for pair in sorted(counts, key=lambda p: (-counts[p], p))[: s.pairs]:
+            if counts[pair] >= s.moving_tracks and len({f for p in (*chosen, pair) for f in p}) <= s.frames:
+                chosen.append(pair)
+        return sorted(chosen)
+
+    def _match_moving(self, clip: Clip, a: int, b: int, features: dict[int, Features]) -> _Pair | None:
+        """Mutual nearest neighbours that move in the picture of a static camera. No two-view geometry holds for them:
+        tracks alone confirm them."""
+        one, two = features[a], features[b]
+        if min(len(one.xy_px), len(two.xy_px)) < 2:
+            return None
+        found = candidates(one, two, self.settings.ratio, self._scaled(self.settings.same_point_px, clip))
+        xy_a, xy_b = one.xy_px[found.i], two.xy_px[found.j]
+        moved = np.linalg.norm(xy_b - xy_a, axis=1) > self.settings.min_shift * clip.width_px
+        if not moved.any():
+            return None
+        good = without_duplicates(xy_a, xy_b, found.ratio, moved)
+        return _Pair(a=a, b=b, xy_a_px=xy_a[good], xy_b_px=xy_b[good], ratio=found.ratio[good])
 
     def _features(self, clip: Clip, frames: list[int], area: Signal | NoEstimate | None) -> dict[int, Features]:
         mask = area.valid.astype(np.uint8) * 255 if isinstance(area, ValidArea) else None

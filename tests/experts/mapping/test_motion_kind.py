@@ -22,6 +22,14 @@ def test_a_tripod_is_static_even_if_objects_move_in_front() -> None:
     assert is_static(xy, 640, 480, SETTINGS)
 
 
+def test_half_a_picture_is_static_around_a_person_but_not_on_what_the_camera_carries() -> None:
+    moving = np.linspace(0, 90, 20, dtype=np.float32)[:, None] * np.float32([1, 0])
+    for inside, static in ((lambda x, y: (abs(x - 320) < 230) & (y > 80), True), (lambda x, y: y < 270, False)):
+        xy = static_tracks(600)
+        xy[inside(*xy[:, 0].T)] += moving
+        assert is_static(xy, 640, 480, SETTINGS) is static
+
+
 def test_slow_drift_is_not_static() -> None:
     xy = static_tracks() + np.linspace(0, 4, 20, dtype=np.float32)[:, None]
     assert not is_static(xy, 640, 480, SETTINGS)

@@ -9,9 +9,10 @@ import pytest
 from jaxtyping import Float64, UInt8
 
 from experts.clip import Clip, Picture
+from experts.intrinsics import Intrinsics
 from experts.matching.sift_matches import SiftExpert
 from experts.provenance import Provenance
-from experts.signals import ImageTracks, Matches, NoEstimate
+from experts.signals import CameraPath, ImageTracks, Matches, NoEstimate, Scale
 
 NONE = NoEstimate(reason="not needed")
 SIZE = (320, 240)
@@ -115,6 +116,53 @@ def test_tiles_are_not_mistaken_for_one_another(worn: float) -> None:
     out = matched(clip, tracks)
     if isinstance(out, Matches):
         assert not (errors_px(clip, out)[out.outlier_probability < 0.005] > 2.5).any()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassingReader:
+    """A static picture before which a painted square passes to the right."""
+
+    def read(self, frames: Sequence[int]) -> Iterator[Picture]:
+        for frame in frames:
+            grey = random_paint(5, SIZE[1], SIZE[0])
+            grey[60:180, 20 + 20 * frame : 140 + 20 * frame] = random_paint(6, 120, 120)
+            noise = np.random.default_rng(frame).normal(0, 2, grey.shape)
+            yield np.repeat(np.clip(grey + noise, 0, 255).astype(np.uint8)[..., None], 3, axis=2)
+
+
+def test_a_static_camera_matches_what_moves() -> None:
+    grid = np.stack(np.meshgrid(np.arange(8, 312, 12.0), np.arange(8, 232, 12.0)), axis=-1).reshape(-1, 1, 2)
+    on_square = (np.abs(grid[:, 0] - [80, 120]) < 58).all(axis=1)
+    xy = np.repeat(grid, FRAMES, axis=1)
+    xy[on_square] += 20 * np.arange(FRAMES)[:, None] * np.array([1, 0])
+    source = Provenance(expert="test", version="0")
+    clip = Clip(
+        id="0" * 16, name="square", frames=np.arange(FRAMES), times_s=None, width_px=SIZE[0], height_px=SIZE[1],
+        reader=PassingReader(),
+    )  # fmt: skip
+    path = CameraPath(
+        frames=clip.frames,
+        world_from_cam=np.tile(np.eye(4), (FRAMES, 1, 1)),
+        registered=np.ones(FRAMES, dtype=bool),
+        keyframe=np.ones(FRAMES, dtype=bool),
+        intrinsics=Intrinsics.centred(*SIZE, 300.0),
+        focal_relative_sigma=0.2,
+        motion="static",
+        rotation_sigma_rad=np.full(FRAMES, 0.002),
+        position_sigma=np.full(FRAMES, np.nan),
+        direction_sigma_rad=0.05,
+        scale=Scale(kind="relative"),
+        provenance=source,
+    )
+    tracks = ImageTracks(frames=clip.frames, xy_px=xy.astype(np.float32), provenance=source)
+    signals = {"image_tracks": tracks, "camera_path": path, "sparse_points": NONE, "valid_area": NONE}
+    out = SiftExpert()(clip, signals)["matches"]
+    assert isinstance(out, Matches)
+    sure = out.outlier_probability < 0.005
+    frames = out.pairs[out.pair[sure]]
+    shift = out.xy_b_px[sure] - out.xy_a_px[sure]
+    assert sure.sum() > 8
+    np.testing.assert_allclose(shift, 20 * np.diff(frames, axis=1) * np.array([1, 0]), atol=2.0)
 
 
 def test_missing_tracks_and_missing_displacement_give_no_estimate() -> None:
