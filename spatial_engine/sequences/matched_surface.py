@@ -1,0 +1,286 @@
+"""Distances of single pixels, matched along the epipolar lines of the true poses: where a data set has no depth.
+
+A patch around the pixel is placed at many distances, projected into other images by the true poses, and correlated with
+them. A distance counts if several images show the patch there, if none elsewhere fits nearly as well, and if two halves
+of the images agree. Only a world that stands still can be measured so.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from jaxtyping import Bool, Float32, Float64, Int64
+from scipy.ndimage import maximum_filter1d
+
+from experts.clip import Clip
+from experts.signals import CameraPath
+from spatial_engine.sequences.matched_pixels import Pair, epipolar_errors_px, parallax_px, pose
+from templates.scene.scene import angle_between_rad
+from templates.scene.surface import Surface
+
+_PARALLAX_PX, _PARALLAX_FACTOR = 40.0, 6.0
+"""Best parallax of a usual point between two images, in working pixels, and the factor by which it may differ."""
+_NEAREST = 5.0
+"""Largest inverse depth that is tried, over the usual one."""
+_STEP_PX = 1.5
+"""Between two tried places, in working pixels."""
+_VIEWS, _LEAST_VIEWS = 6, 2
+_SHOWN_BY = 3
+"""So many of four views or more must show the patch; of fewer views two."""
+_MOST_ROTATION_RAD = np.radians(30.0)
+_RADIUS_PX = 4
+"""Half width of a patch, in working pixels."""
+_LEAST_CONTRAST = 3.0
+"""Standard deviation of the grey levels of a patch."""
+_LEAST_SCORE, _CLEARLY = 0.75, 0.12
+"""Least correlation, and by how much that of any other distance is lower."""
+_VISIBLE = 0.7
+"""Correlation at which an image shows a point whose distance is known."""
+_MATCH_PX = 0.5
+"""σ of a match, in working pixels."""
+_LEAST_SIGMA = 0.01
+"""Smallest relative σ of a distance."""
+_UNKNOWN = (np.nan, np.nan)
+
+_STEPS = np.arange(-_RADIUS_PX, _RADIUS_PX + 1.0)
+_PATCH = np.stack(np.meshgrid(_STEPS, _STEPS), axis=-1).reshape(-1, 2)
+_MIDDLE = len(_PATCH) // 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Sweep:
+    """Correlation of a patch with one view, for every inverse depth."""
+
+    score: Float64[np.ndarray, "h"]
+    """0 where the view does not contain the patch."""
+    shift_px: Float64[np.ndarray, "h"]
+    """Displacement along the epipolar line since inverse depth 0, in working pixels."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MatchedSurface:
+    """Surface points of a still world, by its images and the true camera path."""
+
+    clip: Clip
+    path: CameraPath
+    pose_sigma_px: float
+    """How far matches lie from where the poses bring them, in full-size pixels."""
+    inverse_depth: float
+    """The usual one."""
+    _grey: dict[int, Float32[np.ndarray, "h w"]] = field(default_factory=dict)
+    _found: dict[tuple[int, float, float], tuple[float, float]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, clip: Clip, path: CameraPath, seen: Iterable[Pair]) -> "MatchedSurface | None":
+        """With the accuracy of the poses and the usual depth that matches between frames show. None without any.
+
+        σ of the poses is the 90th percentile over the pairs of the median distance from the epipolar lines.
+        """
+        known = sorted(((parallax_px(path, pair), pair) for pair in seen), key=lambda each: -each[0])
+        known = [(parallax, pair) for parallax, pair in known if np.isfinite(parallax) and _baseline(path, pair) > 0]
+        if not known:
+            return None
+        lines = [float(np.median(epipolar_errors_px(path, pair))) for _, pair in known]
+        with_parallax = known[: max(1, len(known) // 2)]
+        inverse = [parallax / path.intrinsics.fx_px / _baseline(path, pair) for parallax, pair in with_parallax]
+        sigma, usual = float(np.quantile(lines, 0.9)), float(np.median(inverse))
+        return cls(clip=clip, path=path, pose_sigma_px=sigma, inverse_depth=usual)
+
+    def at(self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
+        """The points at pixels, each of its frame; NaN where the images do not decide."""
+        found = [self._once(frame, x, y) for frame, (x, y) in zip(frames.tolist(), xy_px.tolist(), strict=True)]
+        z, sigma = np.array(found, dtype=np.float64).reshape(-1, 2).T
+        rays = self.path.intrinsics.rays(xy_px)
+        return Surface(
+            xyz_cam=rays / rays[:, 2:] * z[:, None],
+            range_relative_sigma=sigma,
+            outlier_probability=np.where(np.isfinite(z), 0.0, np.nan),
+        )
+
+    def shows(
+        self, frames: Int64[np.ndarray, "k 2"], xy_px: Float64[np.ndarray, "k 2"], z: Float64[np.ndarray, "k"]
+    ) -> Bool[np.ndarray, "k"]:
+        """Whether the second frame of each row looks like the first one's pixel of depth z where the poses bring it."""
+        return np.array([self._shows(*pair, xy, depth) for pair, xy, depth in zip(frames.tolist(), xy_px, z, strict=True)], dtype=bool)
+
+    def _shows(self, frame: int, view: int, xy_px: Float64[np.ndarray, "2"], z: float) -> bool:
+        patch = self._patch(frame, xy_px) if np.isfinite(z) else None
+        if patch is None:
+            return False
+        reach = np.linspace(-2, 2, 9) * self._sigma_px / max(self._focal_px * self._moved(frame, view), 1e-9)
+        inverse = np.maximum(1 / z + reach, 0.0) if self._moved(frame, view) > 0 else np.full(1, 1 / z)
+        return bool(self._sweep(frame, view, *patch, inverse).score.max() >= _VISIBLE)
+
+    def _once(self, frame: int, x: float, y: float) -> tuple[float, float]:
+        key = (frame, round(x, 2), round(y, 2))
+        if key not in self._found:
+            self._found[key] = self._measured(frame, np.array([x, y])) if np.isfinite([x, y]).all() else _UNKNOWN
+        return self._found[key]
+
+    def _measured(self, frame: int, xy_px: Float64[np.ndarray, "2"]) -> tuple[float, float]:
+        """z and its relative σ."""
+        views = self._views(frame)
+        patch = self._patch(frame, xy_px) if len(views) >= _LEAST_VIEWS else None
+        if patch is None:
+            return _UNKNOWN
+        step = _STEP_PX / (self._focal_px * max(self._moved(frame, view) for view in views))
+        inverse = np.arange(0.0, _NEAREST * self.inverse_depth, step)
+        return _decided(inverse, [self._sweep(frame, view, *patch, inverse) for view in views], self._sigma_px)
+
+    @property
+    def _focal_px(self) -> float:
+        return self.path.intrinsics.fx_px * self.clip.working_size[0] / self.clip.width_px
+
+    @property
+    def _sigma_px(self) -> float:
+        """Of a match, in working pixels: across and along its line."""
+        return float(np.hypot(_MATCH_PX, self.pose_sigma_px * self.clip.working_size[0] / self.clip.width_px))
+
+    def _moved(self, frame: int, view: int) -> float:
+        return float(np.linalg.norm(pose(self.path, view)[:3, 3] - pose(self.path, frame)[:3, 3]))
+
+    def _views(self, frame: int) -> list[int]:
+        """Frames that look in a similar direction, with the most suitable parallax."""
+        frames, poses = self.path.frames[self.path.registered], self.path.world_from_cam[self.path.registered]
+        if frame not in frames:
+            return []
+        own = pose(self.path, frame)
+        parallax = np.linalg.norm(poses[:, :3, 3] - own[:3, 3], axis=1) * self._focal_px * self.inverse_depth
+        with np.errstate(divide="ignore"):
+            off = np.abs(np.log(parallax / _PARALLAX_PX))
+        turned = angle_between_rad(own[:3, :3], poses[:, :3, :3])
+        useful = np.flatnonzero((turned <= _MOST_ROTATION_RAD) & (off <= np.log(_PARALLAX_FACTOR)))
+        return [int(frames[k]) for k in useful[np.argsort(off[useful], kind="stable")][:_VIEWS]]
+
+    def _patch(
+        self, frame: int, xy_px: Float64[np.ndarray, "2"]
+    ) -> tuple[Float64[np.ndarray, "p 3"], Float64[np.ndarray, "p"]] | None:
+        """Rays with z = 1 of the pixels around, and their normalised grey levels; None where these are all alike."""
+        around = self.clip.working_from_full(xy_px) + _PATCH
+        grey = _sampled(self._image(frame), around[None])[0]
+        if grey.std() < _LEAST_CONTRAST:
+            return None
+        rays = self.path.intrinsics.rays(self.clip.full_from_working(around))
+        return rays / rays[:, 2:], (grey - grey.mean()) / np.linalg.norm(grey - grey.mean())
+
+    def _sweep(
+        self,
+        frame: int,
+        view: int,
+        rays: Float64[np.ndarray, "p 3"],
+        own: Float64[np.ndarray, "p"],
+        inverse: Float64[np.ndarray, "h"],
+    ) -> _Sweep:
+        """The best correlation within 2 σ across the epipolar line, for every inverse depth."""
+        view_from_own = np.linalg.inv(pose(self.path, view)) @ pose(self.path, frame)
+        points = (rays @ view_from_own[:3, :3].T)[None] + inverse[:, None, None] * view_from_own[:3, 3]
+        xy = self.clip.working_from_full(self.path.intrinsics.project(points))
+        along = np.gradient(xy[:, _MIDDLE], axis=0) if len(xy) > 1 else np.array([[1.0, 0.0]])
+        length = np.linalg.norm(along, axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            across = np.stack([-along[:, 1], along[:, 0]], axis=1) / length[:, None]
+            inside = ((xy >= 1) & (xy <= np.array(self.clip.working_size) - 2)).all(axis=(1, 2))
+        rows = np.flatnonzero(inside & np.isfinite(across).all(axis=1))
+        score = np.zeros(len(inverse))
+        if len(rows):
+            most, image = np.ceil(2 * self._sigma_px / _STEP_PX), self._image(view)
+            offsets = _STEP_PX * np.arange(-most, most + 1)
+            tried = [_sampled(image, xy[rows] + offset * across[rows, None]) for offset in offsets]
+            score[rows] = np.max([_correlation(each, own) for each in tried], axis=0)
+        return _Sweep(score=score, shift_px=np.nancumsum(length) - length[0])
+
+    def _image(self, frame: int) -> Float32[np.ndarray, "h w"]:
+        if frame not in self._grey:
+            ((_, grey),) = self.clip.read_grey([frame])
+            self._grey[frame] = grey.astype(np.float32)
+        return self._grey[frame]
+
+
+def _decided(inverse: Float64[np.ndarray, "h"], sweeps: Sequence[_Sweep], sigma_px: float) -> tuple[float, float]:
+    """z and its relative σ, if one place alone is shown by several views, and the views agree on it."""
+    total = _agreed(sweeps, sigma_px)
+    highest = np.flatnonzero(total >= total.max() - 1e-9)
+    best = int(highest[len(highest) // 2])
+    first, last = _run(total > total[best] - _CLEARLY, best)
+    elsewhere = np.concatenate([total[:first], total[last + 1 :]]).max(initial=-np.inf)
+    widths_px = sorted(abs(float(sweep.shift_px[last] - sweep.shift_px[first])) for sweep in sweeps)
+    if total[best] < _LEAST_SCORE or elsewhere > total[best] - _CLEARLY:
+        return _UNKNOWN
+    if widths_px[len(widths_px) // 2] > 6 * sigma_px + 2 * _RADIUS_PX:
+        return _UNKNOWN
+    peaks, slopes = _peaks(inverse, sweeps, best, sigma_px)
+    if len(peaks) < _LEAST_VIEWS:
+        return _UNKNOWN
+    weights = slopes**2
+    value = float(np.average(peaks, weights=weights))
+    sigma = sigma_px / np.sqrt(min(weights.sum(), 2 * weights.max()))  # the pose of the first image is common to all
+    halves = [(np.average(peaks[k::2], weights=weights[k::2]), sigma_px**2 / weights[k::2].sum()) for k in (0, 1)]
+    apart = abs(halves[0][0] - halves[1][0]) / np.sqrt(halves[0][1] + halves[1][1])
+    if apart > 3 or value <= 3 * sigma:
+        return _UNKNOWN
+    return 1 / value, float(np.hypot(sigma / value, _LEAST_SIGMA))
+
+
+def _agreed(sweeps: Sequence[_Sweep], sigma_px: float) -> Float64[np.ndarray, "h"]:
+    """For every inverse depth the score of the last view that is needed, each view the best within 2 σ of its line."""
+    wide = []
+    for sweep in sweeps:
+        near = np.searchsorted(sweep.shift_px, sweep.shift_px + 2 * sigma_px, side="right") - np.arange(len(sweep.score))
+        wide.append(maximum_filter1d(sweep.score, 2 * int(np.median(near)) - 1))
+    return np.sort(wide, axis=0)[-(_SHOWN_BY if len(wide) > _SHOWN_BY else _LEAST_VIEWS)]
+
+
+def _peaks(
+    inverse: Float64[np.ndarray, "h"], sweeps: Sequence[_Sweep], best: int, sigma_px: float
+) -> tuple[Float64[np.ndarray, "v"], Float64[np.ndarray, "v"]]:
+    """Inverse depth of the peak of each view that shows the patch near `best`, and its pixels per inverse depth."""
+    found = []
+    for sweep in sweeps:
+        near = np.flatnonzero(np.abs(sweep.shift_px - sweep.shift_px[best]) <= 3 * sigma_px)
+        peak = int(near[sweep.score[near].argmax()])
+        slope = float(np.gradient(sweep.shift_px, inverse)[best])
+        if sweep.score[peak] >= _LEAST_SCORE and slope > 0:
+            found.append((_refined(inverse, sweep.score, peak), slope))
+    peaks, slopes = np.array(found).reshape(-1, 2).T
+    return peaks, slopes
+
+
+def _refined(inverse: Float64[np.ndarray, "h"], score: Float64[np.ndarray, "h"], peak: int) -> float:
+    """The top of the parabola through a peak and its neighbours."""
+    if not 0 < peak < len(score) - 1:
+        return float(inverse[peak])
+    before, at, after = score[peak - 1 : peak + 2]
+    bend = before - 2 * at + after
+    part = 0.5 * (before - after) / bend if bend < 0 else 0.0
+    return float(inverse[peak] + np.clip(part, -0.5, 0.5) * (inverse[1] - inverse[0]))
+
+
+def _run(holds: Bool[np.ndarray, "h"], at: int) -> tuple[int, int]:
+    """First and last index of the unbroken run of true values around `at`."""
+    edges = [-1, *np.flatnonzero(~holds).tolist(), len(holds)]
+    return next((low + 1, high - 1) for low, high in pairwise(edges) if low < at < high)
+
+
+def _sampled(image: Float32[np.ndarray, "h w"], xy: Float64[np.ndarray, "n p 2"]) -> Float64[np.ndarray, "n p"]:
+    import cv2
+
+    x, y = np.moveaxis(xy.astype(np.float32), -1, 0)
+    found = [
+        cv2.remap(image, x[k : k + _ROWS], y[k : k + _ROWS], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        for k in range(0, len(x), _ROWS)
+    ]
+    return np.concatenate(found).astype(np.float64)
+
+
+_ROWS = 16384
+"""Largest number of rows that OpenCV samples at once is 32767."""
+
+
+def _correlation(seen: Float64[np.ndarray, "n p"], own: Float64[np.ndarray, "p"]) -> Float64[np.ndarray, "n"]:
+    seen = seen - seen.mean(axis=1, keepdims=True)
+    return np.asarray(seen @ own / np.maximum(np.linalg.norm(seen, axis=1), 1e-6))
+
+
+def _baseline(path: CameraPath, pair: Pair) -> float:
+    return float(np.linalg.norm(pose(path, pair.b)[:3, 3] - pose(path, pair.a)[:3, 3]))
