@@ -16,6 +16,10 @@ from templates.question import FormatName, Question
 from templates.scene.scene import Scene
 from templates.template import Template
 
+LACKS = "truth: "
+"""Begins the reasons of what the truth does not give."""
+_MAX_OPEN = 2
+"""So many of the eight places around a pixel may leave the verdict open."""
 _EIGHT_DIRECTIONS = np.array([[1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0], [-1, -1], [0, -1], [1, -1]], dtype=float)
 
 
@@ -51,9 +55,9 @@ def compare_all(
 ) -> list[Comparison]:
     """Compares claims of one template with `truth`.
 
-    With `slack_px` > 0 the fact's pixels are also moved by that distance in eight directions. Where a move changes the
-    verdict, the truth does not decide: the pixel lies at an edge, on a thin object, or near a hole in the depth. Raises
-    `ColumnError` for facts that are not of the template.
+    With `slack_px` > 0 the fact's pixels are also moved by that distance in eight directions. Where a move turns the
+    verdict round, or more than two leave it open, the truth does not decide: the pixel lies at an edge, on a thin
+    object, or near a hole in the depth. Raises `ColumnError` for facts that are not of the template.
     """
     if not claims:
         return []
@@ -62,10 +66,13 @@ def compare_all(
     if slack_px <= 0 or not template.facts.has_pixels():
         return found
     decided = np.array([k for k, comparison in enumerate(found) if comparison.right is not None], dtype=np.int64)
+    left_open = np.zeros(len(found), dtype=np.int64)
     for step in slack_px * _EIGHT_DIRECTIONS / np.linalg.norm(_EIGHT_DIRECTIONS, axis=1, keepdims=True):
         near = _compared(template, [claims[k] for k in decided], facts.take(decided).moved(step), truth)
         for k, other in zip(decided, near, strict=True):
-            if other.right != found[k].right:
+            left_open[k] += other.right is None
+            turned = other.right is not None and found[k].right is not None and other.right != found[k].right
+            if turned or left_open[k] > _MAX_OPEN:
                 found[k] = replace(found[k], right=None, reason="truth differs within a few pixels")
     return found
 
@@ -81,7 +88,7 @@ def _compared(template: Template, claims: Sequence[Claim], facts: Facts, truth: 
 
 def _comparison(claim: Claim, targets: Answers, row: int) -> Comparison:
     if targets.why[row] != "":
-        return Comparison(right=None, reason=f"truth: {targets.why[row]}")
+        return Comparison(right=None, reason=f"{LACKS}{targets.why[row]}")
     target = targets.row(row)
     right = claim.right(target)
     return Comparison(right=right, reason="truth is too close to call" if right is None else "", target=target)

@@ -36,6 +36,10 @@ class DepthSource(Protocol):
         """That of one image."""
         ...
 
+    def without(self, images: Sequence[int]) -> "DepthSource":
+        """Without that of these images."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True)
 class DepthFiles:
@@ -53,6 +57,10 @@ class DepthFiles:
     def only(self, image: int) -> "DepthFiles":
         """That of one image."""
         return replace(self, paths=self.paths[image : image + 1])
+
+    def without(self, images: Sequence[int]) -> "DepthFiles":
+        """Without that of these images."""
+        return replace(self, paths=[None if k in images else path for k, path in enumerate(self.paths)])
 
     def read(self, frame: int) -> Float32[np.ndarray, "h w"]:
         """See `DepthSource`."""

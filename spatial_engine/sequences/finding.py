@@ -1,6 +1,10 @@
 """What is wrong with a piece of ground truth."""
 
 from dataclasses import dataclass
+from typing import Literal
+
+Quantity = Literal["poses", "depth", "up", "scale", "objects"]
+"""What a mistake makes unusable; the rest of the ground truth counts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,7 +18,9 @@ class Finding:
     remedy: str
     """What to change in the manifest."""
     severe: bool
-    """Whether the truth counts neither for nor against a label because of it."""
+    """Whether part of the truth counts neither for nor against a label because of it."""
+    of: tuple[Quantity, ...] = ("poses", "depth", "up", "scale")
+    """What does not count then; the camera itself is wrong where it is all."""
     frames: tuple[int, ...] = ()
     """The frames concerned, ascending; empty: all."""
     objects: tuple[int, ...] = ()

@@ -13,7 +13,7 @@ from experts.clip import Clip
 from experts.intrinsics import Intrinsics
 from experts.signals import CameraPath, Gravity, Signal
 from spatial_engine.sequences.depth_images import DepthSource
-from spatial_engine.sequences.finding import Finding
+from spatial_engine.sequences.finding import Finding, Quantity
 from spatial_engine.sequences.inconsistent_frames import (
     FramePair,
     Tolerance,
@@ -68,14 +68,15 @@ def examine(clip: Clip, truth: Truth, manifest: Manifest) -> tuple[Finding, ...]
     near, far, chain = _spread(path, _NEAR), _spread(path, _FAR), sampled_pairs(samples(path))
     seen = {(pair.a, pair.b): pair for pair in pairs(clip, sorted({*near, *far, *chain}))}
     found += [*_of_poses(path, [seen[pair] for pair in near if pair in seen]), *up]
-    if path.motion != "general" or any(finding.severe for finding in found):
+    spoilt = {quantity for finding in found if finding.severe for quantity in finding.of}
+    if path.motion != "general" or "poses" in spoilt:
         return tuple(found)
     allowed = _allowed(truth, manifest)
     bad, good = contradicting_poses(path, [seen[pair] for pair in chain if pair in seen], allowed)
     wrong = inconsistent(samples(path), bad, good)
-    found += _of_some_frames(path, bad, good, "poses of some frames contradict the others", wrong)
+    found += _of_some_frames(path, bad, good, "poses of some frames contradict the others", wrong, "poses")
     depth, sound = truth.depth, _sound_frames(path, found)
-    if depth is None or not depth.stated.registered or not sound:
+    if depth is None or not depth.stated.registered or "depth" in spoilt or not sound:
         return tuple(found)
     kept = [pair for pair in seen.values() if {pair.a, pair.b} <= sound]
     return (*found, *_of_depth(path, depth, kept, set(far), allowed))
@@ -108,7 +109,8 @@ def _of_shape(clip: Clip, truth: Truth) -> Iterator[Finding]:
     if abs(np.log(width / height * clip.height_px / clip.width_px)) > _SHAPE:
         number = f"depth {width}x{height}, pictures {clip.width_px}x{clip.height_px}"
         remedy = "depth.registered: false, or crop to the same view"
-        yield Finding(what="depth has another shape than the pictures", number=number, remedy=remedy, severe=True)
+        what = "depth has another shape than the pictures"
+        yield Finding(what=what, number=number, remedy=remedy, severe=True, of=("depth",))
 
 
 def _of_poses(path: CameraPath, seen: list[Pair]) -> Iterator[Finding]:
@@ -127,10 +129,11 @@ def _of_poses(path: CameraPath, seen: list[Pair]) -> Iterator[Finding]:
     }
     if best != "as stated" and shares[best] > stated + _BETTER and shares[best] > _GOOD:
         what, remedy = remedies.get(best, (f"the {best} fits better", "state the camera for pictures of this size"))
-        yield Finding(what=what, number=number, remedy=remedy, severe=True)
+        of: tuple[Quantity, ...] = ("poses",) if best in remedies else Finding.of
+        yield Finding(what=what, number=number, remedy=remedy, severe=True, of=of)
     elif stated < _POOR:
         remedy = "check camera, match, and whether the poses are of this camera"
-        yield Finding(what="poses do not fit the pictures", number=number, remedy=remedy, severe=True)
+        yield Finding(what="poses do not fit the pictures", number=number, remedy=remedy, severe=True, of=("poses",))
 
 
 def _variants(path: CameraPath) -> dict[str, CameraPath]:
@@ -170,7 +173,7 @@ def _of_up(manifest: Manifest, gravity: Signal | None) -> Iterator[Finding]:
     if off_deg > _UPRIGHT_DEG:
         number = f"{off_deg:.0f} degrees between up and the pictures' upper edge (median)"
         what, remedy = "up points elsewhere, although the manifest says upright", "check gravity and axes"
-        yield Finding(what=what, number=number, remedy=remedy, severe=True)
+        yield Finding(what=what, number=number, remedy=remedy, severe=True, of=("up",))
 
 
 def _of_some_frames(
@@ -179,6 +182,7 @@ def _of_some_frames(
     good: set[FramePair],
     what: str,
     wrong: set[int],
+    of: Quantity,
 ) -> Iterator[Finding]:
     """A severe finding about the inconsistent frames; about all frames if more than half are inconsistent."""
     frames = samples(path)
@@ -191,6 +195,7 @@ def _of_some_frames(
         number=f"{number}: {_ranges(named)}",
         remedy="mend their poses or depth, or leave them out",
         severe=True,
+        of=(of,),
         frames=() if 2 * len(wrong) > len(frames) else named,
     )
 
@@ -207,8 +212,8 @@ def _ranges(frames: tuple[int, ...]) -> str:
 
 
 def _sound_frames(path: CameraPath, found: Sequence[Finding]) -> set[int]:
-    """Frames without a severe finding."""
-    severe = [finding for finding in found if finding.severe]
+    """Frames without a severe finding about their poses or depth."""
+    severe = [finding for finding in found if finding.severe and {"poses", "depth"} & {*finding.of}]
     if any(not finding.frames for finding in severe):
         return set()
     return {int(frame) for frame in path.frames} - {frame for finding in severe for frame in finding.frames}
@@ -238,7 +243,7 @@ def _of_depth(
         return mistaken
     bad, good = contradicting_depth(path, depth, seen, allowed)
     what = "depth of some frames does not belong to them"
-    some = list(_of_some_frames(path, bad, good, what, smallest_cover(bad)))
+    some = list(_of_some_frames(path, bad, good, what, smallest_cover(bad), "depth"))
     sound = _sound_frames(path, some)
     rest = [one for one in points if {one.pair.a, one.pair.b} <= sound]
     return some + (list(_foreign_depth(path, rest)) if rest else [])
@@ -254,11 +259,14 @@ def _mistaken_depth(path: CameraPath, depth: DepthSource, points: list[Unproject
     if best != 1.0 and errors[best] < min(_BY_HALF * stated, fits_px):
         number = f"matched pixels lie {stated:.1f} px off as stated, {errors[best]:.1f} px with depth times {best:g}"
         remedy = f"unit_m: {depth.stated.unit_m * best:g}, or the scale of the poses"
-        yield Finding(what="depth and poses have different scales", number=number, remedy=remedy, severe=True)
+        what = "depth and poses have different scales"
+        yield Finding(what=what, number=number, remedy=remedy, severe=True, of=("depth", "scale"))
     elif other < min(_CLEARLY * stated, fits_px):
         number = f"matched pixels lie {stated:.2f} px off as stated, {other:.2f} px as {'z' if is_range else 'range'}"
         what = "depth looks like z, not range" if is_range else "depth looks like range, not z"
-        yield Finding(what=what, number=number, remedy=f"depth.along: {'z' if is_range else 'range'}", severe=True)
+        yield Finding(
+            what=what, number=number, remedy=f"depth.along: {'z' if is_range else 'range'}", severe=True, of=("depth",)
+        )
 
 
 def _foreign_depth(path: CameraPath, points: list[Unprojected]) -> Iterator[Finding]:
@@ -267,7 +275,8 @@ def _foreign_depth(path: CameraPath, points: list[Unprojected]) -> Iterator[Find
     if stated > limit_px:
         number = f"matched pixels lie {stated:.1f} px off (limit {limit_px:.1f})"
         remedy = "depth.registered: false, if it comes from another camera; else check camera and match"
-        yield Finding(what="depth does not belong to the colour pixels", number=number, remedy=remedy, severe=True)
+        what = "depth does not belong to the colour pixels"
+        yield Finding(what=what, number=number, remedy=remedy, severe=True, of=("depth",))
 
 
 def _median_offset(path: CameraPath, points: list[Unprojected], scale: float) -> float:

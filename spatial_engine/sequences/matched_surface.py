@@ -29,7 +29,7 @@ _VIEWS, _LEAST_VIEWS = 6, 2
 _SHOWN_BY = 3
 """So many of four views or more must show the patch; of fewer views two."""
 _MOST_ROTATION_RAD = np.radians(30.0)
-_RADIUS_PX = 4
+_RADIUS_PX = 7
 """Half width of a patch, in working pixels."""
 _LEAST_CONTRAST = 3.0
 """Standard deviation of the grey levels of a patch."""
@@ -37,6 +37,9 @@ _LEAST_SCORE, _CLEARLY = 0.75, 0.12
 """Least correlation, and by how much that of any other distance is lower."""
 _VISIBLE = 0.7
 """Correlation at which an image shows a point whose distance is known."""
+_BACK = 0.05
+"""Largest relative difference of the depth that another image gives the point. In rooms this leaves out 12 of 13 depths
+that are off by more than 15 %, and a fifth of the others."""
 _MATCH_PX = 0.5
 """σ of a match, in working pixels."""
 _LEAST_SIGMA = 0.01
@@ -77,15 +80,20 @@ class MatchedSurface:
 
         σ of the poses is the 90th percentile over the pairs of the median distance from the epipolar lines.
         """
-        known = sorted(((parallax_px(path, pair), pair) for pair in seen), key=lambda each: -each[0])
-        known = [(parallax, pair) for parallax, pair in known if np.isfinite(parallax) and _baseline(path, pair) > 0]
-        if not known:
+        moved = [pair for pair in seen if _baseline(path, pair) > 0]
+        if not moved:
             return None
-        lines = [float(np.median(epipolar_errors_px(path, pair))) for _, pair in known]
-        with_parallax = known[: max(1, len(known) // 2)]
-        inverse = [parallax / path.intrinsics.fx_px / _baseline(path, pair) for parallax, pair in with_parallax]
-        sigma, usual = float(np.quantile(lines, 0.9)), float(np.median(inverse))
-        return cls(clip=clip, path=path, pose_sigma_px=sigma, inverse_depth=usual)
+        parallax_rad = np.array([parallax_px(path, pair) / path.intrinsics.fx_px for pair in moved])
+        inverse = parallax_rad / [_baseline(path, pair) for pair in moved]
+        usual = np.abs(np.log(parallax_rad * path.intrinsics.fx_px / moved[0].grain_px / _PARALLAX_PX))
+        clear = usual <= max(np.log(_PARALLAX_FACTOR), np.median(usual))
+        lines = [float(np.median(epipolar_errors_px(path, pair))) for pair in moved]
+        return cls(
+            clip=clip,
+            path=path,
+            pose_sigma_px=float(np.quantile(lines, 0.9)),
+            inverse_depth=float(np.median(inverse[clear])),
+        )
 
     def at(self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
         """The points at pixels, each of its frame; NaN where the images do not decide."""
@@ -102,7 +110,10 @@ class MatchedSurface:
         self, frames: Int64[np.ndarray, "k 2"], xy_px: Float64[np.ndarray, "k 2"], z: Float64[np.ndarray, "k"]
     ) -> Bool[np.ndarray, "k"]:
         """Whether the second frame of each row looks like the first one's pixel of depth z where the poses bring it."""
-        return np.array([self._shows(*pair, xy, depth) for pair, xy, depth in zip(frames.tolist(), xy_px, z, strict=True)], dtype=bool)
+        return np.array(
+            [self._shows(*pair, xy, depth) for pair, xy, depth in zip(frames.tolist(), xy_px, z, strict=True)],
+            dtype=bool,
+        )
 
     def _shows(self, frame: int, view: int, xy_px: Float64[np.ndarray, "2"], z: float) -> bool:
         patch = self._patch(frame, xy_px) if np.isfinite(z) else None
@@ -115,12 +126,27 @@ class MatchedSurface:
     def _once(self, frame: int, x: float, y: float) -> tuple[float, float]:
         key = (frame, round(x, 2), round(y, 2))
         if key not in self._found:
-            self._found[key] = self._measured(frame, np.array([x, y])) if np.isfinite([x, y]).all() else _UNKNOWN
+            self._found[key] = self._confirmed(frame, np.array([x, y])) if np.isfinite([x, y]).all() else _UNKNOWN
         return self._found[key]
 
-    def _measured(self, frame: int, xy_px: Float64[np.ndarray, "2"]) -> tuple[float, float]:
-        """z and its relative σ."""
+    def _confirmed(self, frame: int, xy_px: Float64[np.ndarray, "2"]) -> tuple[float, float]:
+        """z and its relative σ, if the first other image that shows the point gives the same one."""
         views = self._views(frame)
+        z, sigma = self._measured(frame, views, xy_px)
+        ray = self.path.intrinsics.rays(xy_px)
+        point = (pose(self.path, frame) @ [*(ray / ray[2] * z), 1.0])[:3]
+        for view in views if np.isfinite(z) else []:
+            there = pose(self.path, view)
+            expected = (point - there[:3, 3]) @ there[:3, :3]
+            xy = self.path.intrinsics.project(expected)
+            if np.isfinite(xy).all() and self.path.intrinsics.contains(xy):
+                back, back_sigma = self._measured(view, self._views(view), xy)
+                agree = abs(back / expected[2] - 1) <= max(_BACK, 3 * np.hypot(sigma, back_sigma))
+                return (z, sigma) if agree else _UNKNOWN
+        return _UNKNOWN
+
+    def _measured(self, frame: int, views: Sequence[int], xy_px: Float64[np.ndarray, "2"]) -> tuple[float, float]:
+        """z and its relative σ."""
         patch = self._patch(frame, xy_px) if len(views) >= _LEAST_VIEWS else None
         if patch is None:
             return _UNKNOWN
@@ -226,7 +252,9 @@ def _agreed(sweeps: Sequence[_Sweep], sigma_px: float) -> Float64[np.ndarray, "h
     """For every inverse depth the score of the last view that is needed, each view the best within 2 σ of its line."""
     wide = []
     for sweep in sweeps:
-        near = np.searchsorted(sweep.shift_px, sweep.shift_px + 2 * sigma_px, side="right") - np.arange(len(sweep.score))
+        near = np.searchsorted(sweep.shift_px, sweep.shift_px + 2 * sigma_px, side="right") - np.arange(
+            len(sweep.score)
+        )
         wide.append(maximum_filter1d(sweep.score, 2 * int(np.median(near)) - 1))
     return np.sort(wide, axis=0)[-(_SHOWN_BY if len(wide) > _SHOWN_BY else _LEAST_VIEWS)]
 

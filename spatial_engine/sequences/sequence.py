@@ -8,10 +8,15 @@ from experts.clip import Clip
 from spatial_engine.sequences.finding import Finding
 from spatial_engine.sequences.findings import examine
 from spatial_engine.sequences.manifest import Manifest
+from spatial_engine.sequences.matched_pixels import pairs
+from spatial_engine.sequences.matched_surface import MatchedSurface
 from spatial_engine.sequences.object_findings import of_objects
 from spatial_engine.sequences.truth import Truth
 from templates.scene.scene import Scene
 from templates.scene.scenes import scenes_of
+
+_GAPS, _PAIRS = (1, 2, 4, 8), 6
+"""Distances of the frames of pairs that show how accurate the poses are, and pairs of each distance."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +33,22 @@ class Sequence:
     def scene(self, dense: Items[int] = ()) -> Scene:
         """The truth as a scene that facts are measured on, with depth of the frames `dense` (those that facts show)."""
         (scene,) = scenes_of(self.clip, self.sound_truth.signals(self.clip, dense))
-        return scene
+        return replace(scene, matched=self._matched)
+
+    @cached_property
+    def _matched(self) -> MatchedSurface | None:
+        """Distances of pixels by matching, if nothing in the scene moves."""
+        truth, path = self.sound_truth, self.sound_truth.camera_path(self.clip)
+        still = truth.objects is not None and truth.objects.others_stand_still and not truth.objects.labels
+        if path is None or path.motion != "general" or not still:
+            return None
+        frames = path.frames[path.registered]
+        apart = [
+            (int(frames[k]), int(frames[k + gap]))
+            for gap in _GAPS
+            for k in range(0, len(frames) - gap, 1 + len(frames) // _PAIRS)
+        ]
+        return MatchedSurface.of(self.clip, path, pairs(self.clip, apart))
 
     def signals(self) -> dict[str, str]:
         """One line of text per signal with ground truth."""
@@ -59,10 +79,14 @@ class Sequence:
 
     @cached_property
     def sound_truth(self) -> Truth:
-        """The ground truth without the objects that contradict the images."""
+        """The ground truth without what the images contradict."""
         wrong = {k for finding in self.object_findings for k in finding.objects}
         objects = self.truth.objects
-        return replace(self.truth, objects=None if objects is None else objects.without(wrong))
+        truth = replace(self.truth, objects=None if objects is None else objects.without(wrong))
+        for finding in self.findings:
+            if finding.severe and not finding.objects:
+                truth = truth.without(finding.of, finding.frames)
+        return truth
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -71,8 +95,8 @@ class Sequence:
 
     @property
     def unsound(self) -> frozenset[int]:
-        """Frames whose truth counts neither for nor against a label: all, where a severe finding names none. What
-        concerns objects alone is left out of `sound_truth`."""
+        """Frames in which a part of the truth counts neither for nor against a label: all, where a severe finding names
+        none. What is left is `sound_truth`."""
         severe = [finding for finding in self.findings if finding.severe and not finding.objects]
         if any(not finding.frames for finding in severe):
             return frozenset(int(frame) for frame in self.clip.frames)

@@ -12,6 +12,7 @@ from experts.signals import CameraPath, Depth, EffectorPath, Gravity, MotionKind
 from spatial_engine.sequences.cameras import intrinsics_of
 from spatial_engine.sequences.depth_images import DepthSource
 from spatial_engine.sequences.effector import of_frames
+from spatial_engine.sequences.finding import Quantity
 from spatial_engine.sequences.known_objects import KnownObjects
 from spatial_engine.sequences.manifest import Camera, Manifest, Poses
 from spatial_engine.sequences.optical_flow import KnownFlow
@@ -52,6 +53,22 @@ class Truth:
             effector=None,
             times_s=None,
         )
+
+    def without(self, quantities: Items[Quantity], frames: Items[int] = ()) -> "Truth":
+        """Without these quantities of these images; of all images if none is named."""
+        truth, images = self, list(frames) if frames else slice(None)
+        if "poses" in quantities and self.world_from_cam is not None:
+            poses = self.world_from_cam.copy()
+            poses[images] = np.nan
+            truth = replace(truth, world_from_cam=poses)
+        if "depth" in quantities and self.depth is not None:
+            truth = replace(truth, depth=self.depth.without(frames) if frames else None)
+        stated = truth.manifest
+        if "up" in quantities:
+            stated = replace(stated, gravity=None)
+        if "scale" in quantities:
+            stated = replace(stated, scale=None)
+        return replace(truth, manifest=stated, up_cam=truth.up_cam if stated.gravity else None)
 
     def signals(self, clip: Clip, dense: Items[int] = ()) -> dict[str, Signal]:
         """The signals of a clip's frames; depth of the frames `dense` only."""
@@ -108,7 +125,7 @@ class Truth:
             keyframe=known,
             intrinsics=intrinsics,
             focal_relative_sigma=float(np.hypot(camera.focal_relative_sigma, missed)),
-            motion=_motion(poses[known]) if placed.any() or not turned.any() else "unresolved",
+            motion=_motion(poses[known]) if placed.any() else "unresolved",
             rotation_sigma_rad=np.full(n, np.radians(stated.rotation_sigma_deg)),
             position_sigma=np.full(n, stated.position_relative_sigma * _median_step(poses[known])),
             direction_sigma_rad=float(np.radians(stated.direction_sigma_deg)),

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int64
 
 from experts.clip import Clip
 from experts.expert import WeightFreeExpert
-from experts.signals import CameraPath, Gravity, NoEstimate, Signal, Signals
+from experts.signals import CameraPath, NoEstimate, Signal, Signals
 from spatial_engine.errors import UsageError
 from spatial_engine.options import AnnotateOptions, OpenOptions, words
 from spatial_engine.sequences.opening import open_sequence
@@ -38,10 +37,10 @@ class TruthSettings:
 class GroundTruth(WeightFreeExpert):
     """The ground truth of a data set's sequences, as far as it has any.
 
-    Frames and objects in which the images contradict the truth carry none.
+    What the images contradict is left out: objects, or a quantity of some frames or of all.
     """
 
-    name, version = "ground_truth", "2"
+    name, version = "ground_truth", "3"
     needs: frozenset[str] = frozenset()
     options = frozenset({"max_keyframes"})
     """Depth and objects are those of at most so many frames, evenly spread."""
@@ -59,19 +58,20 @@ class GroundTruth(WeightFreeExpert):
     def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         """The truth of the clip's frames."""
         sequence = self.sequences[clip.id]
-        truth, unsound = sequence.sound_truth, np.array(sorted(sequence.unsound), dtype=np.int64)
-        sound = np.setdiff1d(clip.frames, unsound)
-        if not len(sound):
-            contradicted = "; ".join(finding.what for finding in sequence.findings if finding.severe)
-            none = NoEstimate(reason="the pictures contradict the ground truth", detail=contradicted)
-            return dict.fromkeys(self.provides, none)
-        dense = sound[[truth.depth is not None and truth.depth.has(frame) for frame in sound.tolist()]]
-        found = truth.signals(clip, spread_frames(dense if len(dense) else sound, clip.options.max_keyframes))
+        truth, frames = sequence.sound_truth, clip.frames
+        dense = frames[[truth.depth is not None and truth.depth.has(frame) for frame in frames.tolist()]]
+        found = truth.signals(clip, spread_frames(dense if len(dense) else frames, clip.options.max_keyframes))
+        path = found.get("camera_path")
+        if isinstance(path, CameraPath) and not path.registered.any():
+            del found["camera_path"]
+        contradicted = "; ".join(finding.what for finding in sequence.findings if finding.severe)
         absent = NoEstimate(reason="the data set does not state it for this clip")
+        if contradicted:
+            absent = NoEstimate(reason="the pictures contradict the ground truth", detail=contradicted)
         wrong = "; ".join(f"{finding.what}: {finding.number}" for finding in sequence.object_findings)
         of_objects = NoEstimate(reason="the images contradict the objects", detail=wrong) if wrong else absent
         why = {name: of_objects if name in OF_OBJECTS else absent for name in self.provides}
-        return {name: _without(found[name], unsound) if name in found else why[name] for name in self.provides}
+        return {name: found.get(name, why[name]) for name in self.provides}
 
 
 def truth_at(footage: Path, options: AnnotateOptions) -> tuple[tuple[TrueSequence, ...], AnnotateOptions]:
@@ -116,19 +116,6 @@ def _stated(truth: Truth) -> set[str]:
         "effector_path": truth.effector is not None,
     }
     return {name for name, is_there in has.items() if is_there}
-
-
-def _without(signal: Signal, unsound: Int64[np.ndarray, "u"]) -> Signal:
-    """The camera path without the poses of these frames; gravity without the frames."""
-    if isinstance(signal, CameraPath):
-        lost = np.isin(signal.frames, unsound)
-        poses = np.where(lost[:, None, None], np.nan, signal.world_from_cam)
-        return replace(signal, world_from_cam=poses, registered=signal.registered & ~lost)
-    if isinstance(signal, Gravity):
-        kept = ~np.isin(signal.frames, unsound)
-        parts = {name: getattr(signal, name)[kept] for name in ("frames", "up_cam", "sigma_rad")}
-        return replace(signal, **parts)
-    return signal
 
 
 def _digest(value: Any) -> bytes:

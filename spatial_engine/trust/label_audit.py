@@ -16,7 +16,7 @@ from templates.question import Question
 from templates.registry import create_templates
 from templates.scene.scene import Scene
 from templates.template import Template
-from templates.truth import Claim, Comparison, compare_all
+from templates.truth import LACKS, Claim, Comparison, compare_all
 
 SLACK_PX = 3.0
 """The truth is undecidable where its verdict changes if pixels move by this much."""
@@ -37,14 +37,14 @@ def compare_labels(questions: Iterable[Question], truths: Mapping[str, TrueClip]
         if (known := truths.get(clip)) is None:
             yield from (_undecidable(question, NO_TRUTH) for question in own)
             continue
-        unsound = [question for question in own if set(frames_of(question)) & known.unsound]
-        yield from (_undecidable(question, UNSOUND) for question in unsound)
         strange = [question for question in own if question.template not in templates]
         yield from (_undecidable(question, "its template is not installed") for question in strange)
-        apart = {question.id for question in [*unsound, *strange]}
-        for some in _portions([question for question in own if question.id not in apart]):
+        unsound = {question.id for question in own if set(frames_of(question)) & known.unsound}
+        for some in _portions([question for question in own if question.template in templates]):
             scene = _with_clock(known.scene(sorted(_dense(some))), some)
-            yield from _judged_all(some, templates, scene)
+            for verdict in _judged_all(some, templates, scene):
+                lacks = verdict.id in unsound and verdict.reason.startswith(LACKS)
+                yield replace(verdict, reason=UNSOUND) if lacks else verdict
 
 
 @cache

@@ -17,7 +17,7 @@ class TrueClip(Protocol):
 
     @property
     def unsound(self) -> frozenset[int]:
-        """Frames whose truth is not used."""
+        """Frames of which a part of the truth is not used: the scene lacks it."""
         ...
 
     def scene(self, dense: Items[int] = ()) -> Scene:

@@ -25,7 +25,7 @@ def corresponding_points(scene: Scene, frame_a: Frame, xy_a_px: Pixel, frame_b: 
 
     The label "cannot be determined" where the point certainly lies outside frame b.
     """
-    if scene.measured_depth is not None:
+    if scene.measured_depth is not None or scene.matched is not None:
         return _by_geometry(scene, frame_a, xy_a_px, frame_b)
     matches, count = scene.matches, len(frame_a)
     if matches is None:
@@ -96,8 +96,13 @@ def _by_geometry(scene: Scene, frame_a: Frame, xy_a_px: Pixel, frame_b: Frame) -
     there = scene.surface(frame_b, xy_b)
     with np.errstate(invalid="ignore"):
         shown = np.abs(there.xyz_cam[:, 2] - cam_b[:, 2]) <= _MAX_DEPTH_DIFFERENCE * cam_b[:, 2]
+        unclear = np.isnan(there.range) | (there.range_relative_sigma > _MAX_DEPTH_DIFFERENCE)
         parallax_rad = np.linalg.norm(b[:, :3, 3] - a[:, :3, 3], axis=1) / np.maximum(seen.range, 1e-9)
         sigma = np.maximum(seen.range_relative_sigma * parallax_rad * camera.fx_px, _MIN_SIGMA_PX)
+    if scene.matched is not None:
+        rows = np.flatnonzero(known & ~is_outside & unclear)
+        pairs = np.column_stack([frame_a, frame_b])[rows]
+        shown[rows] = scene.matched.shows(pairs, xy_a_px[rows], seen.xyz_cam[rows, 2])
     outside = replace(outside, why=np.where(outside.why == NOT_PROVEN, _LEAVES, outside.why))
     confirmed_by = np.full(len(frame_a), "geometry")
     found = _either(is_outside, outside, xy_b, sigma, np.zeros(len(frame_a)), confirmed_by)
@@ -110,7 +115,7 @@ def moved_with_object(
 ) -> Float64[np.ndarray, "n 3"]:
     """World positions at frame b of points that frame a shows at pixels; moved with the objects at those pixels."""
     objects = scene.exact_objects
-    if objects is None:
+    if objects is None or not objects.labels:
         return world
     row_a, row_b = find_rows(objects.frames, frame_a), find_rows(objects.frames, frame_b)
     k = objects_at(scene, frame_a, xy_a_px)

@@ -109,6 +109,8 @@ def _by_pose(scene: Scene, frame: Frame, xy_px: Pixel, frames: Int64[np.ndarray,
     all are listed."""
     objects = scene.exact_objects
     assert objects is not None
+    if not objects.labels:
+        return _still(len(frame))
     shown = np.concatenate([frame[:, None], np.where(frames < 0, frame[:, None], frames)], axis=1)
     rows = find_rows(objects.frames, shown)
     k, alone = _object_around(scene, frame, xy_px)
@@ -131,6 +133,18 @@ def _by_pose(scene: Scene, frame: Frame, xy_px: Pixel, frames: Int64[np.ndarray,
         label=np.where(share >= _MIN_MOVED_SHARE, "yes", "no"),
         margin=np.full(len(frame), np.inf),
         evidence={"moved_share_of_range": share.round(4)},
+    )
+
+
+def _still(count: int) -> Measured:
+    """Of a scene in which nothing moves."""
+    return Measured(
+        why=np.full(count, ""),
+        value=np.zeros((count, 1)),
+        sigma=np.zeros((count, 1)),
+        label=np.full(count, "no"),
+        margin=np.full(count, np.inf),
+        evidence={"moved_share_of_range": np.zeros(count)},
     )
 
 

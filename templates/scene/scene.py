@@ -7,10 +7,10 @@ choice of world. Unknown values are NaN.
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from jaxtyping import Float64, Int64
+from jaxtyping import Bool, Float64, Int64
 
 from experts.clip import Clip
 from experts.signals import (
@@ -41,6 +41,20 @@ Frames = Sequence[int] | Int64[np.ndarray, "*k"] | int | np.int64
 """Frames by index: a list, an array of any shape, or one."""
 
 
+class PixelMatcher(Protocol):
+    """Finds single pixels in other frames along the epipolar lines of true poses."""
+
+    def at(self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
+        """Surface points at pixels, each of its frame; NaN where the images do not decide."""
+        ...
+
+    def shows(
+        self, frames: Int64[np.ndarray, "k 2"], xy_px: Float64[np.ndarray, "k 2"], z: Float64[np.ndarray, "k"]
+    ) -> Bool[np.ndarray, "k"]:
+        """Whether the second frame of each row shows what the first shows at a pixel, at depth z."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Scene(World):
     """Signals of one clip in one world frame. Built by `scenes_of`."""
@@ -50,6 +64,8 @@ class Scene(World):
     """The scene of an independent reconstruction of the same clip. Every fact is measured on it too."""
     outliers: OutlierSettings = field(default_factory=OutlierSettings)
     """When a sparse point is a suspected outlier."""
+    matched: "PixelMatcher | None" = None
+    """Gives surface points where no depth does; only ground truth has it."""
 
     @property
     def clip_id(self) -> str:
@@ -226,6 +242,13 @@ class Scene(World):
         frames = np.broadcast_to(np.asarray(frames, dtype=np.int64), len(xy_px))
         if self.path is None:
             return Surface.unknown(len(xy_px))
+        seen = self._estimated(frames, xy_px)
+        lacking = np.isnan(seen.xyz_cam).any(axis=1)
+        if self.matched is None or not lacking.any():
+            return seen
+        return Surface.interleaved(~lacking, seen.take(~lacking), self.matched.at(frames[lacking], xy_px[lacking]))
+
+    def _estimated(self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
         if self.depth is None:
             return self._sparse(frames, xy_px)
         dense = find_rows(self.depth.frames, frames) >= 0

@@ -20,6 +20,7 @@ def _manifest(folder: Path) -> Manifest:
         images="frame-*.color.*",
         licence="7-Scenes (Microsoft Research, non-commercial)",
         upright=True,
+        static=True,
         camera=Camera(fx=525.0, fy=525.0, cx=319.5, cy=239.5, focal_relative_sigma=0.01),
         poses=Poses(files="frame-*.pose.txt", match="name", rotation_sigma_deg=0.5, direction_sigma_deg=3.0),
         depth=DepthImages(
