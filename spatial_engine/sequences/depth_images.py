@@ -36,10 +36,6 @@ class DepthSource(Protocol):
         """That of one image."""
         ...
 
-    def without(self, images: Sequence[int]) -> "DepthSource":
-        """Without that of these images."""
-        ...
-
 
 @dataclass(frozen=True, kw_only=True)
 class DepthFiles:
@@ -57,10 +53,6 @@ class DepthFiles:
     def only(self, image: int) -> "DepthFiles":
         """That of one image."""
         return replace(self, paths=self.paths[image : image + 1])
-
-    def without(self, images: Sequence[int]) -> "DepthFiles":
-        """Without that of these images."""
-        return replace(self, paths=[None if k in images else path for k, path in enumerate(self.paths)])
 
     def read(self, frame: int) -> Float32[np.ndarray, "h w"]:
         """See `DepthSource`."""
@@ -85,6 +77,31 @@ class DepthFiles:
         if self.stated.bits == "half_float":
             return raw.view(np.float16).astype(np.float64)
         return ((raw >> _TURNED_BITS) | (raw << (_ALL_BITS - _TURNED_BITS))).astype(np.float64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartialDepth:
+    """Depth of a source, without that of some images."""
+
+    source: DepthSource
+    missing: frozenset[int]
+
+    @property
+    def stated(self) -> DepthImages:
+        """See `DepthSource`."""
+        return self.source.stated
+
+    def has(self, frame: int) -> bool:
+        """See `DepthSource`."""
+        return frame not in self.missing and self.source.has(frame)
+
+    def read(self, frame: int) -> Float32[np.ndarray, "h w"]:
+        """See `DepthSource`."""
+        return self.source.read(frame)
+
+    def only(self, image: int) -> DepthSource:
+        """See `DepthSource`."""
+        return replace(self, source=self.source.only(image), missing=frozenset({0} if image in self.missing else ()))
 
 
 def _raw(path: Path) -> np.ndarray:

@@ -10,7 +10,7 @@ from experts.clip import Clip
 from experts.provenance import Provenance, allows_commercial_use
 from experts.signals import CameraPath, Depth, EffectorPath, Gravity, MotionKind, Room, Scale, Signal
 from spatial_engine.sequences.cameras import intrinsics_of
-from spatial_engine.sequences.depth_images import DepthSource
+from spatial_engine.sequences.depth_images import DepthSource, PartialDepth
 from spatial_engine.sequences.effector import of_frames
 from spatial_engine.sequences.finding import Quantity
 from spatial_engine.sequences.known_objects import KnownObjects
@@ -55,20 +55,30 @@ class Truth:
         )
 
     def without(self, quantities: Items[Quantity], frames: Items[int] = ()) -> "Truth":
-        """Without these quantities of these images; of all images if none is named."""
-        truth, images = self, list(frames) if frames else slice(None)
-        if "poses" in quantities and self.world_from_cam is not None:
-            poses = self.world_from_cam.copy()
-            poses[images] = np.nan
-            truth = replace(truth, world_from_cam=poses)
-        if "depth" in quantities and self.depth is not None:
-            truth = replace(truth, depth=self.depth.without(frames) if frames else None)
-        stated = truth.manifest
-        if "up" in quantities:
-            stated = replace(stated, gravity=None)
-        if "scale" in quantities:
-            stated = replace(stated, scale=None)
-        return replace(truth, manifest=stated, up_cam=truth.up_cam if stated.gravity else None)
+        """Without these quantities of these images; of all images if none is named. The scale is one for all."""
+        images, stated, world_from_cam, depth = (
+            list(frames) or slice(None),
+            self.manifest,
+            self.world_from_cam,
+            self.depth,
+        )
+        if "poses" in quantities and world_from_cam is not None:
+            world_from_cam = world_from_cam.copy()
+            world_from_cam[images] = np.nan
+        if "depth" in quantities and depth is not None:
+            depth = PartialDepth(source=depth, missing=frozenset(frames)) if frames else None
+        up_cam = self.up_cam
+        if "up" in quantities and up_cam is not None:
+            up_cam = up_cam.copy()
+            up_cam[images] = np.nan
+        if not frames:
+            stated = replace(
+                stated,
+                gravity=None if "up" in quantities else stated.gravity,
+                scale=None if "scale" in quantities else stated.scale,
+            )
+        room = None if "poses" in quantities and not frames else self.room
+        return replace(self, manifest=stated, world_from_cam=world_from_cam, depth=depth, up_cam=up_cam, room=room)
 
     def signals(self, clip: Clip, dense: Items[int] = ()) -> dict[str, Signal]:
         """The signals of a clip's frames; depth of the frames `dense` only."""
@@ -145,6 +155,8 @@ class Truth:
             frames = path.frames[path.registered]
             up_cam = np.einsum("nij,i->nj", path.world_from_cam[path.registered, :3, :3], np.array(stated.up_world))
         else:
+            return None
+        if not len(frames):
             return None
         return Gravity(
             frames=frames,

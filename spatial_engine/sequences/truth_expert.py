@@ -37,7 +37,7 @@ class TruthSettings:
 class GroundTruth(WeightFreeExpert):
     """The ground truth of a data set's sequences, as far as it has any.
 
-    What the images contradict is left out: objects, or a quantity of some frames or of all.
+    What the images contradict is left out. Depth and objects are those of frames in which they contradict nothing.
     """
 
     name, version = "ground_truth", "3"
@@ -58,9 +58,9 @@ class GroundTruth(WeightFreeExpert):
     def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
         """The truth of the clip's frames."""
         sequence = self.sequences[clip.id]
-        truth, frames = sequence.sound_truth, clip.frames
-        dense = frames[[truth.depth is not None and truth.depth.has(frame) for frame in frames.tolist()]]
-        found = truth.signals(clip, spread_frames(dense if len(dense) else frames, clip.options.max_keyframes))
+        truth, sound = sequence.sound_truth, np.setdiff1d(clip.frames, sorted(sequence.unsound))
+        dense = sound[[truth.depth is not None and truth.depth.has(frame) for frame in sound.tolist()]]
+        found = truth.signals(clip, spread_frames(dense if len(dense) else sound, clip.options.max_keyframes))
         path = found.get("camera_path")
         if isinstance(path, CameraPath) and not path.registered.any():
             del found["camera_path"]

@@ -7,7 +7,7 @@ choice of world. Unknown values are NaN.
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
@@ -41,6 +41,7 @@ Frames = Sequence[int] | Int64[np.ndarray, "*k"] | int | np.int64
 """Frames by index: a list, an array of any shape, or one."""
 
 
+@runtime_checkable
 class PixelMatcher(Protocol):
     """Finds single pixels in other frames along the epipolar lines of true poses."""
 

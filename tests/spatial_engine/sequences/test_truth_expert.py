@@ -89,9 +89,15 @@ def test_frames_that_contradict_the_truth_carry_none(tmp_path: Path) -> None:
     assert isinstance(path, CameraPath) and isinstance(gravity, Gravity)
     assert np.flatnonzero(~path.registered).tolist() == [1] and np.isnan(path.world_from_cam[1]).all()
     assert 1 not in gravity.frames and 1 not in found["depth"].frames and 1 not in found["objects"].frames
+    (sequence,) = open_sequence(tmp_path / "room")
     vars(sequence)["findings"] = (Finding(what="wrong unit", number="x 1000", remedy="none", severe=True, frames=()),)
     none = GroundTruth([sequence])(sequence.clip, {})
     assert all(isinstance(signal, NoEstimate) and "wrong unit" in signal.detail for signal in none.values())
+    (sequence,) = open_sequence(tmp_path / "room")
+    vars(sequence)["findings"] = (replace(severe[0], of=("depth",), frames=()),)
+    found = GroundTruth([sequence])(sequence.clip, {})
+    assert isinstance(found["depth"], NoEstimate)
+    assert found["camera_path"].registered.all() and isinstance(found["gravity"], Gravity)
 
 
 def test_objects_of_a_photo_without_depth(tmp_path: Path) -> None:
