@@ -45,7 +45,7 @@ class SystematicSigma:
     joint_errors: float = 10.0
     """σ of a pose is this many times what independent errors of all observations give: those of one picture err
     together (lens, rolling shutter). Measured on 24 rendered rooms and 8 real sets: 2 to 5 and 3 to 17."""
-    rotation_px: float = 0.5
+    rotation_px: float = 1.0
     """σ of a relative rotation, per axis, in pixels of the working size."""
     direction_rad: float = np.deg2rad(0.7)
     """σ of a direction between two positions."""

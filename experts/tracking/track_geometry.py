@@ -74,7 +74,7 @@ class TrackGeometrySettings:
     """Outlier probability where geometry confirms the track: below 0.5 %."""
     outlier_probability_unconfirmed: float = 0.05
     """Outlier probability where it does not, or near an occlusion border."""
-    sigma_px_by_age: tuple[tuple[int, float], ...] = ((0, 0.25), (30, 0.35), (60, 0.5), (89, 0.6))
+    sigma_px_by_age: tuple[tuple[int, float], ...] = ((0, 0.3), (30, 0.4), (60, 0.5), (89, 0.6))
     """σ of a track this many frames after its first (measured on rendered scenes; extrapolated linearly) ..."""
     sigma_per_step: float = 0.02
     """... ⊕ this share of each step from frame to frame (steps of 24 px: 1.4 px after 8 frames, on hololens_indoor)."""
@@ -84,7 +84,7 @@ class TrackGeometryExpert(WeightFreeExpert):
     """Expert "track_geometry": adds visibility and motion to 2-D tracks, given a camera path."""
 
     name: ClassVar[str] = "track_geometry"
-    version: ClassVar[str] = "6"
+    version: ClassVar[str] = "7"
     provides: ClassVar[frozenset[str]] = frozenset({"tracks"})
     needs: ClassVar[frozenset[str]] = frozenset({"image_tracks", "camera_path"})
     options: ClassVar[frozenset[str]] = frozenset()
