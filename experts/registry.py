@@ -89,6 +89,7 @@ EXPERTS = Registry(
         "klt": "experts.tracking.klt:KltExpert",
         "colmap": "experts.mapping.colmap:ColmapExpert",
         "track_geometry": "experts.tracking.track_geometry:TrackGeometryExpert",
+        "plane_sweep": "experts.depth.plane_sweep:PlaneSweepExpert",
         "sift": "experts.matching.sift_matches:SiftExpert",
         "reprojection": "experts.matching.reprojection:ReprojectionExpert",
         "vanishing_points": "experts.gravity.vanishing_points:VanishingPointsExpert",

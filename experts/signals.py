@@ -385,6 +385,7 @@ _TYPES: dict[str, type] = {
     "matches": Matches,
     "gravity": Gravity,
     "depth": Depth,
+    "depth_patches": Depth,
     "objects": Objects,
     "object_orientation": ObjectOrientation,
     "parts": Parts,
@@ -395,7 +396,9 @@ _TYPES: dict[str, type] = {
 }
 CHECKED = ("camera_path", "sparse_points", "depth", "gravity")
 """Signals that may have an independent second estimate, called `<name>_check`. A label must hold under both."""
-WORLD_BOUND = frozenset({"camera_path", "sparse_points", "depth", "objects", "room"})
+WORLD_BOUND = frozenset({"camera_path", "sparse_points", "depth", "depth_patches", "objects", "room"})
 """Signals with positions. Those of one scene must share a world and a unit."""
-SIGNAL_TYPES = _TYPES | {f"{name}_check": _TYPES[name] for name in CHECKED}
-"""The type of every signal, by name."""
+SIGNAL_TYPES = _TYPES | {f"{name}_check": _TYPES[name] for name in (*CHECKED, "depth_patches")}
+"""The type of every signal, by name. `depth_patches` is depth in patches that several views confirm: it gives ranges,
+no edges and no extents. Its unit is that of `camera_path`; that of `depth_patches_check` is that of
+`camera_path_check`."""

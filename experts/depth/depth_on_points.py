@@ -24,18 +24,24 @@ class JoinSettings:
 def log_ratios(
     depth: Depth, points: SparsePoints, path: CameraPath, max_outlier_probability: float
 ) -> list[Float64[np.ndarray, "_"]]:
-    """ln of dense over triangulated depth at the points' observations, per frame that has both; NaN where either is
+    """ln of dense over triangulated depth at the points' observations, per frame with depth; NaN where either is
     unknown. `path` is the path of the points."""
     sure = points.outlier_probability[points.observation_point] <= max_outlier_probability
-    found = []
+    ratio = log_ratio(depth, points, path)
+    return [ratio[sure & (points.observation_frame == frame)] for frame in depth.frames]
+
+
+def log_ratio(depth: Depth, points: SparsePoints, path: CameraPath) -> Float64[np.ndarray, "o"]:
+    """ln of dense over triangulated depth at each observation; NaN where either is unknown."""
+    found = np.full(len(points.observation_frame), np.nan)
     for row, frame in enumerate(depth.frames):
         at = np.flatnonzero(path.frames == frame)
-        seen = np.flatnonzero(sure & (points.observation_frame == frame))
+        seen = np.flatnonzero(points.observation_frame == frame)
         if len(at) and len(seen):
             pose = path.world_from_cam[at[0]]
             z_point = (points.xyz_world[points.observation_point[seen]] - pose[:3, 3]) @ pose[:3, 2]
             z = sampled(depth.z[row], path.intrinsics, points.observation_xy_px[seen])
-            found.append(np.log(z / np.where(z_point > 0, z_point, np.nan)))
+            found[seen] = np.log(z / np.where(z_point > 0, z_point, np.nan))
     return found
 
 

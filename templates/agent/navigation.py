@@ -82,7 +82,9 @@ class Navigate(Template):
     formats: tuple[FormatName, ...] = ("choice", "plan")
     facts: ClassVar[type[Facts]] = Legs
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "tracks", "image_tracks"})
+    reads: frozenset[str] = frozenset(
+        {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
+    )
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Facts:
         """Ordered pairs of distant frames with enough shared view; with a marked point if the scale is relative."""

@@ -27,7 +27,7 @@ _FRAMES = 8
 _UNKNOWN = "distance of a marked point is not known"
 _DISTINCT_RANGES = 0.15
 """|ln| of a ratio of ranges that is usually larger than its σ; a smaller ratio is not asked for as a number."""
-_READS = frozenset({"camera_path", "sparse_points", "depth", "tracks", "image_tracks"})
+_READS = frozenset({"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,6 +204,6 @@ def frames_with_surface(scene: Scene) -> np.ndarray:
     registered = scene.path.frames[scene.path.registered]
     if scene.depth is not None:
         return np.intersect1d(scene.depth.frames, registered)
-    if scene.points is not None:
-        return np.intersect1d(scene.points.observation_frame, registered)
-    return np.empty(0, dtype=np.int64)
+    points, patches = scene.points, scene.depth_patches
+    sparse = np.empty(0, dtype=np.int64) if points is None else points.observation_frame
+    return np.intersect1d(sparse if patches is None else np.union1d(sparse, patches.frames), registered)

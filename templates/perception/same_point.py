@@ -66,7 +66,9 @@ class SamePoint(Template):
     facts: ClassVar[type[Facts]] = Correspondences
     cue_formats: tuple[FormatName, ...] = ("point",)
     needs: frozenset[str] = frozenset({"matches"})
-    reads: frozenset[str] = frozenset({"matches", "camera_path", "sparse_points", "depth", "tracks", "image_tracks"})
+    reads: frozenset[str] = frozenset(
+        {"matches", "camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
+    )
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
     unanswerable: bool = False
     """Whether to ask about points outside photo 2 too; choices then offer "cannot be determined"."""

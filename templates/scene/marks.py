@@ -48,12 +48,20 @@ def filter_markable(scene: Scene, frames: Frame, xy_px: Pixel) -> Pixels:
 
 
 def known_pixels(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:
-    """Pixels of a frame with a surface point of any quality: a grid on dense depth, or the sparse points."""
+    """Pixels of a frame with a surface point of any quality: a grid on dense depth, or the sparse points and a grid on
+    patches of depth."""
     if scene.has_depth(frame):
         return grid_px(scene.clip, _GRID)
+    sparse = np.empty((0, 2))
     if scene.points is not None:
-        return scene.points.observation_xy_px[scene.points.observation_frame == frame]
-    return np.empty((0, 2))
+        sparse = scene.points.observation_xy_px[scene.points.observation_frame == frame]
+    patches = scene.depth_patches
+    if patches is None or (row := int(find_rows(patches.frames, [frame])[0])) < 0:
+        return sparse
+    size = np.array(patches.z.shape[:0:-1])
+    grid = grid_px(scene.clip, _GRID)
+    column, line = np.round((grid + 0.5) * size / [scene.clip.width_px, scene.clip.height_px] - 0.5).astype(int).T
+    return np.concatenate([sparse, grid[np.isfinite(patches.z[row, line, column])]])
 
 
 def grid_px(clip: Clip, cells: int) -> Float64[np.ndarray, "k 2"]:

@@ -27,8 +27,16 @@ from experts.signals import (
     SparsePoints,
 )
 from experts.tracking.path_on_tracks import FitSettings, FittedPath, path_by_tracks
-from templates.scene.surface import MAX_DISTANCE_PX, OutlierSettings, SparseSurface, Surface, dense_surface
-from templates.scene.suspected_outliers import suspected_outliers
+from templates.scene.surface import (
+    MAX_DISTANCE_PX,
+    PATCH_WINDOW_PX,
+    WINDOW_PX,
+    OutlierSettings,
+    SparseSurface,
+    Surface,
+    dense_surface,
+)
+from templates.scene.suspected_outliers import contradicted_points, near_moving, suspected_outliers
 from templates.scene.track_confirmation import confirmed_by_tracks
 from templates.world import World
 
@@ -107,6 +115,11 @@ class Scene(World):
     def depth(self) -> Depth | None:
         """Dense depth, if there is any."""
         return self._signal("depth", Depth)
+
+    @property
+    def depth_patches(self) -> Depth | None:
+        """Patches of dense depth from several views, if there are any."""
+        return self._signal("depth_patches", Depth)
 
     @property
     def tracks(self) -> PointTracks | None:
@@ -236,7 +249,8 @@ class Scene(World):
         return path_by_tracks(self.tracks, self.path, FitSettings())
 
     def surface(self, frames: Frames, xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
-        """Surface points at pixels, each of its frame: from dense depth if the frame has it, else from sparse points.
+        """Surface points at pixels, each of its frame: from dense depth if the frame has it, else from patches of depth
+        and sparse points.
 
         `frames`: one frame for each pixel, or one for all.
         """
@@ -251,25 +265,60 @@ class Scene(World):
 
     def _estimated(self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
         if self.depth is None:
-            return self._sparse(frames, xy_px)
+            return self._sparse_and_patches(frames, xy_px)
         dense = find_rows(self.depth.frames, frames) >= 0
         if dense.all():
-            return self._dense(frames, xy_px)
-        parts = [self._dense(frames[dense], xy_px[dense]), self._sparse(frames[~dense], xy_px[~dense])]
+            return self._dense(self.depth, frames, xy_px)
+        parts = [
+            self._dense(self.depth, frames[dense], xy_px[dense]),
+            self._sparse_and_patches(frames[~dense], xy_px[~dense]),
+        ]
         return Surface.interleaved(dense, *parts)
+
+    def _sparse_and_patches(self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
+        """Patches of depth where they are known, sparse points elsewhere. Where the two differ, both may be wrong."""
+        sparse = self._sparse(frames, xy_px)
+        if self.depth_patches is None:
+            return sparse
+        seen = self._dense(self.depth_patches, frames, xy_px, PATCH_WINDOW_PX)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            difference = np.abs(np.log(seen.range / sparse.range))
+        confirmed = np.where(difference <= self.outliers.same_range, sparse.outlier_probability, np.nan)
+        seen = replace(seen, outlier_probability=np.fmin(seen.outlier_probability, confirmed))
+        suspected = difference > self.outliers.same_range
+        suspected |= self._near_moving(frames, xy_px, np.isfinite(seen.range))
+        return seen.suspected(suspected).or_else(sparse)
+
+    def _near_moving(
+        self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"], asked: Bool[np.ndarray, "k"]
+    ) -> Bool[np.ndarray, "k"]:
+        """Which of the pixels that are asked about lie near moving tracks."""
+        near = np.zeros(len(frames), dtype=bool)
+        if self.tracks is not None:
+            for frame in np.unique(frames[asked]):
+                rows = np.flatnonzero(asked & (frames == frame))
+                near[rows] = near_moving(int(frame), xy_px[rows], self.tracks, self.pixel_scale, self.outliers)
+        return near
 
     def _sparse(self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
         if self._sparse_surface is None:
             return Surface.unknown(len(xy_px))
         return self._sparse_surface.at(frames, xy_px, MAX_DISTANCE_PX * self.pixel_scale, self.outliers)
 
-    def _dense(self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
-        assert self.path is not None and self.depth is not None
-        seen = dense_surface(self.depth, self.path.intrinsics, find_rows(self.depth.frames, frames), xy_px)
-        return seen if self.measured_depth is not None else self._confirmed(seen, frames, xy_px)
+    def _dense(
+        self,
+        depth: Depth,
+        frames: Int64[np.ndarray, "k"],
+        xy_px: Float64[np.ndarray, "k 2"],
+        window_px: int = WINDOW_PX,
+    ) -> Surface:
+        assert self.path is not None
+        seen = dense_surface(depth, self.path.intrinsics, find_rows(depth.frames, frames), xy_px, window_px)
+        return self._confirmed(seen, frames, xy_px) if depth.outlier_probability else seen
 
     def _confirmed(self, seen: Surface, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
-        """Learned depth with a low outlier probability only where tracks or an independent reconstruction confirm it.
+        """Estimated depth, held against tracks and an independent reconstruction: learned depth has a low outlier
+        probability only where they confirm it.
 
         Every fact is measured on that reconstruction too, so that here its outlier probabilities suffice.
         """
@@ -296,6 +345,8 @@ class Scene(World):
             return None
         if self.tracks is not None:
             points = suspected_outliers(points, self.tracks, self.pixel_scale, self.outliers)
+        if self.depth_patches is not None:
+            points = contradicted_points(points, self.depth_patches, self.path, self.outliers)
         return SparseSurface.of(points, self.path)
 
     def up_cam(self, frames: Frames) -> tuple[Float64[np.ndarray, "*k 3"], Float64[np.ndarray, "*k"]]:

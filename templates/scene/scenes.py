@@ -161,7 +161,8 @@ def _widened(signal: Signal | NoEstimate, disagreement: Mapping[str, float], sce
 def _second_opinion(main: Known, signals: Signals, check: CameraPath) -> Known:
     """The main signals, with those of the second reconstruction in place of their counterparts.
 
-    Signals with positions come from the expert of the check path alone, because each expert has its own world frame.
+    Signals with positions come from the expert of the check path alone, because each expert has its own world frame;
+    patches of depth are always made on both paths.
     Where the main path is metric, the check path is scaled to metres. A check without an estimate replaces nothing.
     """
     shared = {name: s for name, s in main.items() if name not in WORLD_BOUND}
@@ -169,7 +170,8 @@ def _second_opinion(main: Known, signals: Signals, check: CameraPath) -> Known:
     for name, signal in signals.items():
         if name.endswith("_check") and not isinstance(signal, NoEstimate):
             plain = name.removesuffix("_check")
-            if plain not in WORLD_BOUND or signal.provenance.expert == check.provenance.expert:
+            same_expert = signal.provenance.expert == check.provenance.expert
+            if plain not in WORLD_BOUND or same_expert or plain == "depth_patches":
                 own[plain] = signal
     path = main.get("camera_path")
     if isinstance(path, CameraPath) and path.scale.kind == "metric" and check.scale.kind == "relative":

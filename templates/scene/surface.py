@@ -1,6 +1,6 @@
 """Surface points at pixels: positions in camera axes, from dense depth or from sparse points."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
@@ -12,8 +12,10 @@ from templates.columns import Columns
 
 MAX_DISTANCE_PX = 1.5
 """Largest distance of a point, track or match from the pixel for which it counts (at 640 px width)."""
-_WINDOW_PX = 3
+WINDOW_PX = 3
 """Half width of the window over which σ of dense depth takes in its range, so that points at edges stay undecided."""
+PATCH_WINDOW_PX = 1
+"""The same for patches of depth, which end before edges."""
 
 SUSPECTED_PROBABILITY = 0.05
 """Outlier probability of suspected outliers. On the demo's exact scene 0.3 % of reliable observations had an error
@@ -73,6 +75,16 @@ class Surface(Columns):
             column[first], column[~first] = getattr(one, name), getattr(other, name)
             columns[name] = column
         return cls(**columns)
+
+    def or_else(self, other: "Surface") -> "Surface":
+        """These points, and those of `other` where they are unknown."""
+        known = np.isfinite(self.range)
+        return Surface.interleaved(known, self.take(np.flatnonzero(known)), other.take(np.flatnonzero(~known)))
+
+    def suspected(self, which: Bool[np.ndarray, "k"]) -> "Surface":
+        """These points, with the outlier probability of suspected outliers where `which` says so."""
+        least = np.where(which, SUSPECTED_PROBABILITY, 0.0)
+        return replace(self, outlier_probability=np.maximum(self.outlier_probability, least))
 
     @property
     def range(self) -> Float64[np.ndarray, "k"]:
@@ -157,25 +169,31 @@ def _placed(frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -
 
 
 def dense_surface(
-    depth: Depth, camera: Intrinsics, row: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]
+    depth: Depth,
+    camera: Intrinsics,
+    row: Int64[np.ndarray, "k"],
+    xy_px: Float64[np.ndarray, "k 2"],
+    window_px: int = WINDOW_PX,
 ) -> Surface:
-    """Dense depth at each pixel of the frame at `row`. σ includes half its range within 3 px; unknown where any depth
-    within 3 px is."""
+    """Dense depth at each pixel of the frame at `row`; unknown where `row` is -1.
+
+    σ includes half the range of depth within `window_px` of the depth map; unknown where any depth within it is.
+    """
     height, width = depth.z.shape[1:]
     scale = np.array([width / camera.width_px, height / camera.height_px])
     at = np.round((np.nan_to_num(xy_px, nan=-1.0) + 0.5) * scale - 0.5).astype(int)
-    offsets = np.arange(-_WINDOW_PX, _WINDOW_PX + 1)
+    offsets = np.arange(-window_px, window_px + 1)
     columns = np.clip(at[:, 0, None, None] + offsets[None, None, :], 0, width - 1)
     rows = np.clip(at[:, 1, None, None] + offsets[None, :, None], 0, height - 1)
     window = depth.z[row[:, None, None], rows, columns].astype(float)
-    centre = window[:, _WINDOW_PX, _WINDOW_PX]
+    centre = window[:, window_px, window_px]
     at_row, at_column = np.clip(at[:, 1], 0, height - 1), np.clip(at[:, 0], 0, width - 1)
     rays = camera.rays(xy_px)
     half_range = (window.max(axis=(1, 2)) - window.min(axis=(1, 2))) / 2
     with np.errstate(divide="ignore", invalid="ignore"):
         # half the range is a bound, which counts as 3 σ
         sigma = np.hypot(depth.relative_sigma[row, at_row, at_column], half_range / centre / 3)
-    known = np.isfinite(sigma) & np.isfinite(xy_px).all(axis=1)
+    known = (row >= 0) & np.isfinite(sigma) & np.isfinite(xy_px).all(axis=1)
     return Surface(
         xyz_cam=np.where(known[:, None], rays * (centre / rays[:, 2])[:, None], np.nan),
         range_relative_sigma=np.where(known, sigma, np.nan),

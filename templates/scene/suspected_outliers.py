@@ -1,12 +1,13 @@
-"""Sparse points on moving objects, found from the tracks around them."""
+"""Sparse points that are suspected outliers: on moving objects, found from tracks; contradicted by dense depth."""
 
 from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Float64, Int64
+from jaxtyping import Bool, Float64, Int64
 from scipy.spatial import cKDTree
 
-from experts.signals import PointTracks, SparsePoints
+from experts.depth.depth_on_points import log_ratio
+from experts.signals import CameraPath, Depth, PointTracks, SparsePoints
 from templates.scene.surface import SUSPECTED_PROBABILITY, OutlierSettings
 
 
@@ -18,29 +19,47 @@ def suspected_outliers(
     An object that moves along the epipolar lines gives consistent points at a wrong range. If it slides along with a
     steadily moving camera, only small residuals of its tracks reveal it.
     """
-    radius_px = settings.moving_radius_px * pixel_scale
-    known = np.isfinite(tracks.residual_px)
-    max_residual_px = settings.max_residual_px * pixel_scale
-    if known.any():
-        max_residual_px = max(
-            max_residual_px, settings.max_residual_ratio * float(np.median(tracks.residual_px[known]))
-        )
-    suspected = np.zeros(len(points.outlier_probability), dtype=bool)
-    for column, frame in enumerate(tracks.frames):
+    suspected = [np.empty(0, dtype=np.int64)]
+    for frame in tracks.frames:
         seen = np.flatnonzero(points.observation_frame == frame)
-        followed = np.isfinite(tracks.xy_px[:, column]).all(axis=1)
-        if len(seen):
-            xy_px, at_px = points.observation_xy_px[seen], tracks.xy_px[:, column]
-            moving, others = np.flatnonzero(followed & (tracks.motion == 1)), np.flatnonzero(followed & known)
-            near = np.isfinite(_nearest(at_px[moving], xy_px, 1, radius_px)[0]).any(axis=1)
-            residual_px = _median_residual_px(
-                at_px[others], tracks.residual_px[others], xy_px, settings.near_tracks, radius_px
-            )
-            suspected[points.observation_point[seen[near | (residual_px > max_residual_px)]]] = True
-    outlier_probability = np.where(
-        suspected, np.maximum(points.outlier_probability, SUSPECTED_PROBABILITY), points.outlier_probability
-    )
+        moving = near_moving(int(frame), points.observation_xy_px[seen], tracks, pixel_scale, settings)
+        suspected.append(points.observation_point[seen[moving]])
+    return _suspected(points, np.concatenate(suspected))
+
+
+def contradicted_points(
+    points: SparsePoints, patches: Depth, path: CameraPath, settings: OutlierSettings
+) -> SparsePoints:
+    """The points; those that differ from patches of depth in any frame have the outlier probability of suspected
+    outliers. In rendered rooms the patches are right and the points wrong."""
+    with np.errstate(invalid="ignore"):
+        differs = np.abs(log_ratio(patches, points, path)) > settings.same_range
+    return _suspected(points, points.observation_point[differs])
+
+
+def _suspected(points: SparsePoints, rows: Int64[np.ndarray, "k"]) -> SparsePoints:
+    outlier_probability = points.outlier_probability.copy()
+    outlier_probability[rows] = np.maximum(outlier_probability[rows], SUSPECTED_PROBABILITY)
     return replace(points, outlier_probability=outlier_probability)
+
+
+def near_moving(
+    frame: int, xy_px: Float64[np.ndarray, "k 2"], tracks: PointTracks, pixel_scale: float, settings: OutlierSettings
+) -> Bool[np.ndarray, "k"]:
+    """Whether pixels of a frame lie near moving tracks, or among tracks whose residuals are those of moving objects."""
+    at = np.flatnonzero(tracks.frames == frame)
+    if not len(at) or not len(xy_px):
+        return np.zeros(len(xy_px), dtype=bool)
+    radius_px, column = settings.moving_radius_px * pixel_scale, at[0]
+    known, max_residual_px = np.isfinite(tracks.residual_px), settings.max_residual_px * pixel_scale
+    if known.any():
+        ratio = settings.max_residual_ratio
+        max_residual_px = max(max_residual_px, ratio * float(np.median(tracks.residual_px[known])))
+    followed, at_px = np.isfinite(tracks.xy_px[:, column]).all(axis=1), tracks.xy_px[:, column]
+    moving, others = np.flatnonzero(followed & (tracks.motion == 1)), np.flatnonzero(followed & known)
+    near = np.isfinite(_nearest(at_px[moving], xy_px, 1, radius_px)[0]).any(axis=1)
+    residual_px = _median_residual_px(at_px[others], tracks.residual_px[others], xy_px, settings.near_tracks, radius_px)
+    return np.asarray(near | (residual_px > max_residual_px))
 
 
 def _median_residual_px(

@@ -64,7 +64,7 @@ class RouteOrder(Template):
     formats: tuple[FormatName, ...] = ("order", "choice")
     facts: ClassVar[type[Facts]] = ShuffledPhotos
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth"})
+    reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "depth_patches"})
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Facts:
         """Five frames of the path whose neighbours share their view; the last four are shuffled."""

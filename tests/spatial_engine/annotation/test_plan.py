@@ -65,7 +65,9 @@ def test_a_default_expert_whose_need_moves_to_a_check_is_left_out_and_named() ->
     chosen = choose_experts(asked)
     names = {expert.name for expert in chosen}
     assert {"depth_anything_3", "colmap_check"} <= names and "sift" not in names
-    assert left_out(asked, chosen) == ["sift is left out: no expert of this run provides sparse_points"]
+    assert left_out(asked, chosen) == [
+        f"{name} is left out: no expert of this run provides sparse_points" for name in ("plane_sweep", "sift")
+    ]
     assert left_out("-sift", choose_experts("-sift")) == [], "what the user takes away is no surprise"
     with pytest.raises(UsageError, match="nothing provides sparse_points") as caught:
         choose_experts("default,+depth_anything_3,+sift")

@@ -256,6 +256,18 @@ def test_checks_without_a_check_path_of_their_expert_are_not_used() -> None:
     assert of_third.depth is None and of_same.depth is not None
 
 
+def test_patches_of_depth_keep_the_unit_of_their_path() -> None:
+    """The expert of the patches made both, each on its own path."""
+    third = Provenance(expert="3rd", version="1")
+    patches, check = depth(source=third), replace(depth(source=third), z=2 * depth().z)
+    known = {**with_check(), "depth_patches": patches}
+    first, second = scenes_of(CLIP, {**known, "depth_patches_check": check})
+    assert first.depth_patches is not None and second.depth_patches is not None
+    np.testing.assert_allclose(second.depth_patches.z, 2 * first.depth_patches.z)
+    _, without = scenes_of(CLIP, known)
+    assert without.depth_patches is None
+
+
 def test_a_check_without_estimate_replaces_no_shared_signal() -> None:
     _, second = scenes_of(CLIP, {**with_check(), "gravity_check": NoEstimate(reason="no lines")})
     assert second.gravity is not None

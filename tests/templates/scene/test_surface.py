@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
 from experts.signals import Depth, PointTracks, Scale
+from templates.scene.marks import markable
 from templates.scene.scene import Scene
 from templates.scene.scenes import scenes_of
 from templates.scene.surface import SUSPECTED_PROBABILITY, dense_surface
@@ -148,3 +149,60 @@ def test_dense_depth_with_a_hole_is_unknown() -> None:
     assert np.isnan(
         dense_surface(depth_of(z), CAMERA, np.zeros(1, dtype=np.int64), np.array([[30.0, 24]])).xyz_cam
     ).all()
+
+
+def with_patches(scene: Scene, z: np.ndarray, **changes: object) -> Scene:
+    """The scene, with patches of depth in its first frame."""
+    patches = replace(depth_of(z), frames=np.array([0]), outlier_probability=0.002)
+    return replace(scene, signals={**scene.signals, "depth_patches": patches, **changes})
+
+
+def left_half(z: float) -> np.ndarray:
+    """A depth map whose right half is unknown."""
+    return np.where(np.arange(64) < 32, z, np.nan) * np.ones((48, 1))
+
+
+def test_patches_of_depth_count_where_they_are_known_and_sparse_points_elsewhere() -> None:
+    right = CLUSTER + np.array([200.0, 0.0])
+    scene = with_patches(scene_with_points(right, np.full(6, 4.0)), left_half(5.0))
+    seen = scene.surface(0, np.concatenate([[[100.0, 240.0]], right, [[600.0, 20.0]]]))
+    np.testing.assert_allclose(seen.xyz_cam[0, 2], 5.0)
+    np.testing.assert_allclose(seen.range[1:7], 4.0)
+    assert seen.outlier_probability[:7].tolist() == [0.002, *[0.003] * 6]
+    assert np.isnan(seen.range[7])
+    assert np.isnan(scene.surface(2, np.array([[100.0, 240.0]])).range), "patches of another frame"
+
+
+def test_patches_that_differ_from_a_sparse_point_or_lie_near_a_moving_object_are_suspected() -> None:
+    scene = scene_with_points(CLUSTER, np.full(6, 4.0))
+    agreeing, differing = (with_patches(scene, np.full((48, 64), z)).surface(0, CLUSTER) for z in (3.95, 5.0))
+    assert (agreeing.outlier_probability == 0.002).all()
+    assert (differing.outlier_probability == SUSPECTED_PROBABILITY).all()
+    moving = with_patches(scene, np.full((48, 64), 3.95), tracks=tracks_at(np.array([[500.0, 100.0]])))
+    seen = moving.surface(0, np.array([[510.0, 100.0], [60.0, 400.0]]))
+    assert seen.outlier_probability.tolist() == [SUSPECTED_PROBABILITY, 0.002]
+
+
+def test_a_point_that_patches_contradict_in_one_frame_is_suspected_in_all() -> None:
+    scene = worlds.scene(worlds.signals())
+    points, path = scene.points, scene.path
+    assert points is not None and path is not None
+    frame = int(worlds.FRAMES[0])
+    z = (points.xyz_world - path.world_from_cam[0, :3, 3]) @ path.world_from_cam[0, :3, 2]
+    contradicted = np.unique(points.observation_point[points.observation_frame == frame])
+    wall = depth_of(np.full((48, 64), 3 * np.nanmax(z)))
+    with_wall = replace(scene, signals={**scene.signals, "depth_patches": replace(wall, frames=np.array([frame]))})
+    seen = np.flatnonzero(points.observation_frame == worlds.FRAMES[3])
+    xy_px = points.observation_xy_px[seen]
+    suspected = with_wall.surface(int(worlds.FRAMES[3]), xy_px).outlier_probability >= SUSPECTED_PROBABILITY
+    before = scene.surface(int(worlds.FRAMES[3]), xy_px).outlier_probability >= SUSPECTED_PROBABILITY
+    known = np.isin(points.observation_point[seen], contradicted)
+    assert known.any() and suspected[known].all() and (suspected[~known] == before[~known]).all()
+
+
+def test_pixels_on_patches_can_be_marked() -> None:
+    scene = with_patches(scene_with_points(CLUSTER, np.full(6, 4.0)), left_half(4.0))
+    _, xy_px = markable(scene, [0])
+    assert len(xy_px) > 100 and (xy_px[:, 0] < 330).all()
+    _, sparse = markable(scene_with_points(CLUSTER, np.full(6, 4.0)), [0])
+    assert len(sparse) == 6
