@@ -107,7 +107,7 @@ GATES: tuple[Gate, ...] = (
         "focal length",
         plausible_focal_length={"colmap.focal.plausible_shares": (0.0, inf)},
         plausible_distortion={"colmap.trust.max_k1": inf},
-        no_zoom={"colmap.trust.max_focal_slope": inf, "colmap.trust.max_focal_range": inf},
+        no_zoom={"colmap.trust.max_focal_change": inf},
         focal_length_known_to_15_percent={"colmap.focal.max_relative_sigma": inf},
         no_alternative_focal_length={"colmap.focal.max_alternative_share": inf},
         both_extremes_keep_their_observations={"colmap.focal.max_extreme_loss": inf},

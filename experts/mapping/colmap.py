@@ -8,7 +8,7 @@ there is one.
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,14 @@ from experts.clip import Clip
 from experts.expert import WeightFreeExpert
 from experts.mapping.colmap_features import FeatureSettings, build_database, read_pairs
 from experts.mapping.colmap_mapping import SparseReconstruction
-from experts.mapping.focal import FocalSettings, KnownCamera, independent_camera, unknown_camera, user_camera
+from experts.mapping.focal import (
+    FocalSettings,
+    KnownCamera,
+    held_against_footage,
+    independent_camera,
+    unknown_camera,
+    user_camera,
+)
 from experts.mapping.keyframes import KeyframeSettings, choose_keyframes
 from experts.mapping.motion_kind import MotionSettings, PairGeometry, is_static, pair_geometries, shows_parallax
 from experts.mapping.pure_rotation import PureRotationSettings, pure_rotation
@@ -83,7 +90,7 @@ class ColmapExpert(WeightFreeExpert):
     """Expert "colmap": provides the camera path and sparse points, twice."""
 
     name = "colmap"
-    version = "6"
+    version = "7"
     code_licence = "BSD-3-Clause"  # shown by --plan
     provides = frozenset(_NAMES)
     needs = frozenset({"valid_area", "image_tracks"})
@@ -150,6 +157,11 @@ class ColmapExpert(WeightFreeExpert):
             return reconstructions
         if min(float(np.median(triangulation_angles(m))) for m in reconstructions) < self.settings.trust.min_angle_rad:
             return self._rotating(inputs, reconstructor.pairs)
+        if inputs.clip.options.intrinsics is not None:
+            held = held_against_footage(reconstructions[0], self.settings.focal)
+            if isinstance(held, NoEstimate):
+                return held
+            attempt = replace(attempt, known_sigma=held)
         return self._signals(inputs, reconstructions, attempt)
 
     def _signals(

@@ -14,6 +14,9 @@ _TRACKS_PER_VIEW = 60
 """Tracks per keyframe in the first, global solution; retriangulation restores the others (measured on 7-Scenes: the
 same camera, and 1.6 s instead of 5.3)."""
 
+_MIN_NOISE_PX = 0.3
+"""Smallest σ of a SIFT point, at working size."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SparseReconstruction:
@@ -41,6 +44,13 @@ class SparseReconstruction:
     """Keypoint of that keyframe: the same number in every reconstruction from one database."""
     xy_px: Float64[np.ndarray, "o 2"]
     """Observed pixel."""
+    focal_spread: float = 0.0
+    """Standard deviation of ln focal length over camera models, where it was measured."""
+
+    @property
+    def noise_px(self) -> float:
+        """σ of the observed pixels per axis."""
+        return max(_MIN_NOISE_PX, 0.8 * float(self.error_px.mean()))  # of a mean distance
 
     def row(self, place: Int64[np.ndarray, "*n"]) -> Int64[np.ndarray, "*n"]:
         """Rows of `cam_from_world` of registered places."""
@@ -93,17 +103,24 @@ def _largest(reconstructions: dict[int, Any], fixed: bool) -> SparseReconstructi
     return _as_arrays(max(found, key=lambda r: (r.num_reg_images(), r.num_points3D())), fixed).centred()
 
 
-def _focal_formal_px(reconstruction: Any) -> float:
-    """From the covariance of the bundle adjustment, with the first camera and one length fixed."""
+def gauge_fixed_adjuster(reconstruction: Any, options: Any) -> Any:
+    """A bundle adjustment of all registered images, with the first camera and one length fixed. One thread."""
     import pycolmap
 
-    options, config = pycolmap.BundleAdjustmentOptions(), pycolmap.BundleAdjustmentConfig()
+    config = pycolmap.BundleAdjustmentConfig()
     options.ceres.use_gpu = False
     options.ceres.solver_options.num_threads = 1
     for image in sorted(reconstruction.reg_image_ids()):
         config.add_image(image)
     config.fix_gauge(pycolmap.BundleAdjustmentGauge.TWO_CAMS_FROM_WORLD)
-    adjuster = pycolmap.create_default_ceres_bundle_adjuster(options, config, reconstruction)
+    return pycolmap.create_default_ceres_bundle_adjuster(options, config, reconstruction)
+
+
+def _focal_formal_px(reconstruction: Any) -> float:
+    """From the covariance of the bundle adjustment."""
+    import pycolmap
+
+    adjuster = gauge_fixed_adjuster(reconstruction, pycolmap.BundleAdjustmentOptions())
     covariance = pycolmap.estimate_ba_covariance(pycolmap.BACovarianceOptions(), reconstruction, adjuster)
     if covariance is None:
         return float("inf")

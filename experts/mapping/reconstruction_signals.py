@@ -109,17 +109,10 @@ def path_of(
 
 
 def focal_sigma(pair: ReconstructionPair, focal: FocalSettings) -> float:
-    """σ_f/f: that of the fixed camera, or formal ⊕ difference of the two reconstructions ⊕ floor."""
+    """σ_f/f: that of the fixed camera, or of the estimate."""
     if pair.known_focal_sigma is not None:
         return pair.known_focal_sigma
-    return estimated_focal_sigma(pair.sparse, pair.other, focal)
-
-
-def estimated_focal_sigma(sparse: SparseReconstruction, other: SparseReconstruction, focal: FocalSettings) -> float:
-    """σ_f/f of a reconstruction that estimated it."""
-    noise_px = max(focal.min_noise_px, 0.8 * float(sparse.error_px.mean()))  # σ per axis of a mean distance
-    formal_px = sparse.focal_formal_px * noise_px
-    return estimated_relative_sigma(sparse.camera.fx_px, formal_px, other.camera.fx_px, focal)
+    return estimated_relative_sigma(pair.sparse, pair.other, focal)
 
 
 def points_of(pair: ReconstructionPair, path: CameraPath, trust: TrustSettings, provenance: Provenance) -> SparsePoints:

@@ -2,7 +2,7 @@
 fixed camera, or with the shortest and the longest possible focal length."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
@@ -10,12 +10,18 @@ import numpy as np
 
 from experts.clip import Clip
 from experts.intrinsics import Intrinsics
+from experts.mapping.bundle_adjustment import focal_spread
 from experts.mapping.colmap_features import verified_copy
 from experts.mapping.colmap_mapping import SparseReconstruction, reconstruct
-from experts.mapping.focal import FocalSettings, KnownCamera, disagreement, plausible_shares
+from experts.mapping.focal import (
+    FocalSettings,
+    KnownCamera,
+    disagreement,
+    estimated_relative_sigma,
+    plausible_shares,
+)
 from experts.mapping.motion_kind import PairGeometry
 from experts.mapping.reconstruction_checks import TrustSettings, refusal, without_misplaced
-from experts.mapping.reconstruction_signals import estimated_focal_sigma
 from experts.signals import NoEstimate
 
 Reconstructions = tuple[SparseReconstruction, SparseReconstruction] | NoEstimate
@@ -37,6 +43,14 @@ class Attempt:
 
 
 @dataclass(frozen=True, kw_only=True)
+class _Checked:
+    """A reconstruction, or None, and why it must not be used."""
+
+    sparse: SparseReconstruction | None
+    refused: NoEstimate | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Reconstructor:
     """Reconstructs from one database."""
 
@@ -53,15 +67,24 @@ class Reconstructor:
 
         If one is refused, the next camera is used. Attempts with the same fixed camera differ by their seed only.
         """
-        found: list[SparseReconstruction | None] = []
+        found: list[_Checked] = []
         chosen: Reconstructions = NoEstimate(reason="no reconstruction")
         for seed, camera in enumerate(attempt.cameras):
-            found.append(self._reconstruct(camera, attempt.known_sigma is not None, seed))
+            found.append(self._checked(camera, attempt.known_sigma is not None, seed))
             chosen = self._agreeing(found, attempt)
             if not isinstance(chosen, NoEstimate):
                 break
         known = attempt.known_sigma is not None or self.independent is not None
         return chosen if known or isinstance(chosen, NoEstimate) else self._without_alternative(*chosen)
+
+    def _checked(self, camera: Intrinsics, fixed: bool, seed: int) -> _Checked:
+        """A reconstruction with its refusal, or with the spread of its focal length if that was free."""
+        sparse = self._reconstruct(camera, fixed, seed)
+        shares = None if fixed else plausible_shares(self.independent, self.focal)
+        refused = refusal(sparse, self.pairs, self.keyframes, self.trust, shares)
+        if sparse is not None and refused is None and not fixed:
+            sparse = replace(sparse, focal_spread=focal_spread(sparse))
+        return _Checked(sparse=sparse, refused=refused)
 
     def _reconstruct(self, camera: Intrinsics, fixed: bool, seed: int) -> SparseReconstruction | None:
         name = f"{'fixed' if fixed else 'free'}{seed}"
@@ -70,19 +93,17 @@ class Reconstructor:
         found = reconstruct(verified, self.database.with_name(name), fixed, seed)
         return found and without_misplaced(found, self.pairs, self.trust)
 
-    def _agreeing(self, found: Sequence[SparseReconstruction | None], attempt: Attempt) -> Reconstructions:
+    def _agreeing(self, found: Sequence[_Checked], attempt: Attempt) -> Reconstructions:
         """The best two reconstructions that pass the checks, if their focal lengths agree.
 
         A third one with another focal length must have fewer points and a larger residual than both; otherwise the
         focal length is undecided.
         """
-        shares = None if attempt.known_sigma is not None else plausible_shares(self.independent, self.focal)
-        refusals = [refusal(m, self.pairs, self.keyframes, self.trust, shares) for m in found]
-        passed = [m for m, refused in zip(found, refusals, strict=True) if m is not None and refused is None]
+        passed = [m.sparse for m in found if m.sparse is not None and m.refused is None]
         if attempt.known_sigma is None and passed and all(self._contradicted(m, m) for m in passed):
             return self._contradiction(passed)
         if len(passed) < 2:
-            first = next((r for r in refusals if r is not None), None)
+            first = next((m.refused for m in found if m.refused is not None), None)
             detail = first.reason if first is not None else ""
             return (
                 first if first and not passed else NoEstimate(reason="the second reconstruction failed", detail=detail)
@@ -103,11 +124,9 @@ class Reconstructor:
         detail = f"reconstructions: {min(focal):.0f} to {max(focal):.0f} px"
         return NoEstimate(reason="focal length undecided", detail=detail, remedy="give --intrinsics")
 
-    def _extremes(
-        self, found: Sequence[SparseReconstruction | None], passed: list[SparseReconstruction]
-    ) -> Reconstructions:
+    def _extremes(self, found: Sequence[_Checked], passed: list[SparseReconstruction]) -> Reconstructions:
         """The shortest and the longest focal length that keep about as many observations as any."""
-        most = max(len(m.point) for m in found if m is not None)
+        most = max(len(m.sparse.point) for m in found if m.sparse is not None)
         kept = [m for m in passed if len(m.point) * self.focal.max_extreme_loss >= most]
         by_focal = sorted(kept, key=lambda m: m.camera.fx_px)
         if by_focal and by_focal[-1].camera.fx_px >= self.focal.extreme_ratio * by_focal[0].camera.fx_px:
@@ -136,7 +155,7 @@ class Reconstructor:
         """Whether the independent estimate contradicts the focal length of a reconstruction."""
         if self.independent is None:
             return False
-        sigma = estimated_focal_sigma(one, other, self.focal)
+        sigma = estimated_relative_sigma(one, other, self.focal)
         return self.independent.error_in_sigmas(one.camera, sigma) > self.focal.independent_sigmas
 
     def _contradiction(self, found: Sequence[SparseReconstruction]) -> NoEstimate:

@@ -1,6 +1,7 @@
 """Sources of the focal length and their σ."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from experts.mapping.focal import (
 )
 from experts.provenance import Provenance
 from experts.signals import Calibration, NoEstimate
+from tests.experts.scenes import cloud, exact_reconstruction, translating
 
 SETTINGS = FocalSettings()
 
@@ -78,8 +80,12 @@ def test_the_plausible_range_includes_a_known_camera() -> None:
     assert np.allclose(plausible_shares(wide, SETTINGS), (0.405, 1.8))
 
 
-def test_sigma_combines_floor_formal_sigma_and_difference() -> None:
-    assert estimated_relative_sigma(500, 0.0, 500, SETTINGS) == 0.05
-    assert estimated_relative_sigma(500, 50.0, 500, SETTINGS) > 0.1
-    assert estimated_relative_sigma(500, 0.0, 600, SETTINGS) > 0.1
+def test_sigma_combines_floor_formal_sigma_difference_and_spread() -> None:
+    poses = translating([(0.3 * k, 0.0, 0.0) for k in range(3)], [(0.0, 0.0, 0.0)] * 3)
+    one = replace(exact_reconstruction(cloud(np.random.default_rng(0)), poses), focal_formal_px=0.0)
+    longer = replace(one, camera=replace(one.camera, fx_px=1.2 * one.camera.fx_px))
+    assert estimated_relative_sigma(one, one, SETTINGS) == SETTINGS.estimated_relative_floor
+    assert estimated_relative_sigma(replace(one, focal_formal_px=0.3 * one.camera.fx_px), one, SETTINGS) > 0.05
+    assert estimated_relative_sigma(one, longer, SETTINGS) > 0.08
+    assert estimated_relative_sigma(one, replace(one, focal_spread=0.06), SETTINGS) > 0.08
     assert np.isclose(disagreement(450, 550), 0.2)
