@@ -97,6 +97,13 @@ def test_range_sigma_falls_with_the_triangulation_angle() -> None:
     assert np.isinf(sigma[0]) and np.all(np.diff(sigma) < 0) and 0.03 < sigma[-1] < 0.0301
 
 
+def test_range_sigma_grows_with_the_residuals() -> None:
+    angle = np.array([0.02])
+    sharp, blurred = (range_sigmas(replace(EXACT, error_px=EXACT.error_px * factor), angle, TRUST) for factor in (1, 3))
+    floor = TRUST.range_relative_floor
+    assert np.sqrt(blurred**2 - floor**2) == pytest.approx(3 * np.sqrt(sharp**2 - floor**2))
+
+
 def test_a_point_is_reliable_only_if_the_other_reconstruction_confirms_it() -> None:
     angle = triangulation_angles(EXACT)
     doubled = replace(EXACT, xyz_world=2 * EXACT.xyz_world, cam_from_world=EXACT.cam_from_world.copy())
