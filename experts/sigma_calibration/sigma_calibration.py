@@ -166,6 +166,7 @@ QUANTITIES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "calibration": {"focal": ("focal_relative_sigma",)},
     "sparse_points": {"range": ("range_relative_sigma",)},
     "depth": {"range": ("relative_sigma",)},
+    "depth_patches": {"range": ("relative_sigma",)},
     "tracks": {"pixel": ("sigma_px",)},
     "matches": {"pixel": ("sigma_px",)},
     "gravity": {"up": ("sigma_rad",)},

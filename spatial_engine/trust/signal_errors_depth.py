@@ -7,12 +7,12 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
 from experts.provenance import Provenance
-from experts.signals import Scale
+from experts.signals import Depth, Scale
 from spatial_engine.trust.signal_errors_record import GROSS_SIGMAS, SignalErrors, errors_of, gross_counts
 from templates.scene.correspondence import moved_with_object
 from templates.scene.marks import known_pixels
 from templates.scene.scene import Scene, find_rows
-from templates.scene.surface import dense_surface
+from templates.scene.surface import PATCH_WINDOW_PX, WINDOW_PX, dense_surface
 from templates.settings import MaxTolerances
 
 GROSS_RANGE = 0.15
@@ -43,8 +43,12 @@ def range_errors(mine: Scene, true: Scene, dense: Sequence[int]) -> Iterator[Sig
         return
     if mine.points is not None and mine.points.provenance.expert == mine.path.provenance.expert:
         yield _record(mine.points.provenance, "sparse_points", _of_points(mine, true, frames), mine.path.scale)
-    if mine.depth is not None and (both := [frame for frame in frames if mine.has_depth(frame)]):
-        yield _record(mine.depth.provenance, "depth", _of_depth(mine, true, both), mine.depth.scale)
+    for name, depth, window_px in (
+        ("depth", mine.depth, WINDOW_PX),
+        ("depth_patches", mine.depth_patches, PATCH_WINDOW_PX),
+    ):
+        if depth is not None and (both := np.intersect1d(frames, depth.frames).tolist()):
+            yield _record(depth.provenance, name, _of_depth(depth, mine, true, both, window_px), depth.scale)
 
 
 def _of_points(mine: Scene, true: Scene, frames: Sequence[int]) -> _Ranges:
@@ -65,12 +69,12 @@ def _of_points(mine: Scene, true: Scene, frames: Sequence[int]) -> _Ranges:
     )
 
 
-def _of_depth(mine: Scene, true: Scene, frames: Sequence[int]) -> _Ranges:
+def _of_depth(depth: Depth, mine: Scene, true: Scene, frames: Sequence[int], window_px: int) -> _Ranges:
     """One row per pixel of a grid."""
-    assert mine.path is not None and mine.depth is not None
+    assert mine.path is not None
     grids = [known_pixels(mine, f) for f in frames]
     frame, xy_px = np.repeat(np.array(frames, dtype=np.int64), [len(grid) for grid in grids]), np.concatenate(grids)
-    seen = dense_surface(mine.depth, mine.path.intrinsics, find_rows(mine.depth.frames, frame), xy_px)
+    seen = dense_surface(depth, mine.path.intrinsics, find_rows(depth.frames, frame), xy_px, window_px)
     ratio, sigma = _against(true, frame, xy_px, seen.range)
     return _Ranges(
         frame=frame, ratio=ratio, own=seen.range_relative_sigma, truth=sigma,
