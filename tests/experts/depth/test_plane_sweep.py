@@ -100,6 +100,7 @@ def test_patches_of_a_room_have_the_right_depth_in_the_unit_of_both_paths() -> N
     assert np.isfinite(sigma).all() and (sigma < 0.1).all()
     assert 0 < depth.outlier_probability < 0.01, "known by its agreement with sparse points"
     np.testing.assert_allclose((second.z / depth.z)[np.isfinite(second.z)], 2.0, rtol=1e-3)
+    np.testing.assert_array_equal(depth.z * 2**16 % 1, np.where(np.isfinite(depth.z), 0, np.nan), "rounded to 13 bits")
     assert np.isfinite(second.z).sum() > 0.95 * np.isfinite(depth.z).sum()
 
 
