@@ -26,9 +26,9 @@ from benchmarks.trust.verdicts import ROOT, ClipVerdicts, Judge, digest, read
 from spatial_engine.annotation.executor import Crashed
 from spatial_engine.annotation.executor import run as run_tasks
 
-ROOMS: dict[Style, int] = {"room": 90, "furnished": 42, "visited": 24}
+ROOMS: dict[Style, int] = {"room": 81, "furnished": 45, "visited": 24}
 """Rendered rooms by style."""
-OTHERS = 12
+OTHERS = 9
 """Rooms of each other source of signals, and rooms of which a user says something false."""
 WORKERS = 2
 _QUICK_ROOMS, _QUICK_REAL = 4, ("hololens_indoor", "kitti_odom_a")
