@@ -12,6 +12,9 @@ from scipy.spatial import cKDTree
 
 from experts.clip import Clip, GreyPicture
 
+_PATCH_SHARE = 10 / 640
+"""Size of a keypoint at a given place, as a share of the width: its descriptor covers about six times as much."""
+
 
 @dataclass(frozen=True)
 class Features:
@@ -49,6 +52,31 @@ def features_of(clip: Clip, grey: GreyPicture, mask: np.ndarray | None, count: i
     distance = _distances(descriptor, descriptor)
     distance[_same_point(xy, same_px)] = np.inf
     return Features(xy, descriptor, distance.min(axis=1).astype(np.float64))
+
+
+def descriptors_at(clip: Clip, grey: GreyPicture, xy_px: Float64[np.ndarray, "k 2"]) -> Float32[np.ndarray, "k 128"]:
+    """Upright RootSIFT descriptors of given places."""
+    import cv2
+
+    working = clip.working_size[0] / clip.width_px
+    size = _PATCH_SHARE * clip.working_size[0]
+    points = [cv2.KeyPoint(float(x), float(y), size, 0.0) for x, y in xy_px * working]
+    if not points:
+        return np.zeros((0, 128), np.float32)
+    raw = cv2.SIFT.create().compute(grey, points)[1]
+    return np.sqrt(raw / np.maximum(raw.sum(axis=1, keepdims=True), 1e-9)).astype(np.float32)
+
+
+def relative_distance(
+    a: Float32[np.ndarray, "k d"],
+    b: Float32[np.ndarray, "k d"],
+    others: Float32[np.ndarray, "m d"],
+    far: Bool[np.ndarray, "k m"],
+) -> Float64[np.ndarray, "k"]:
+    """Distance of each descriptor of `a` to that of `b` in its row, over the smallest to the `far` ones of `others`."""
+    own = np.sqrt(np.maximum(2 - 2 * np.sum(a * b, axis=1), 0))
+    nearest = np.where(far, _distances(a, others), np.inf).min(axis=1, initial=np.inf)
+    return (own / np.maximum(nearest, 1e-9)).astype(np.float64)
 
 
 def candidates(a: Features, b: Features, max_ratio: float, same_px: float) -> Candidates:

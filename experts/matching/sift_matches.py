@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
@@ -18,9 +17,20 @@ from experts.matching.frame_pairs import (
     evenly_spaced,
     find_homography,
 )
-from experts.matching.sift_features import Features, candidates, features_of, without_duplicates
+from experts.matching.sift_features import (
+    Features,
+    candidates,
+    descriptors_at,
+    features_of,
+    relative_distance,
+    without_duplicates,
+)
 from experts.provenance import Provenance
 from experts.signals import CameraPath, ImageTracks, Matches, NoEstimate, Signal, Signals, SparsePoints, ValidArea
+from experts.tracking.moving_tracks import open_angle_rad
+
+_MAX_OPEN_RAD = np.radians(145)
+"""Points that leave a larger angle free of others lie on the outline of what moves, or beside it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,10 +47,19 @@ class SiftSettings:
     """Smallest median displacement between the frames of a pair, as a share of the width ..."""
     max_shift: float = 0.4
     """... and the largest one."""
-    moving_frames: int = 48
-    """Frames of a static camera, evenly spaced, among which pairs are sought ..."""
+    moving_frames: int = 120
+    """Frames of a static camera, evenly spaced, among which pairs are sought, ..."""
+    moving_steps: int = 24
+    """... at most this many of them apart, ..."""
     moving_tracks: int = 6
-    """... with at least this many tracks that move by `min_shift`."""
+    """... with at least this many tracks that move by `min_shift`, ..."""
+    moving_apart: int = 6
+    """... whose ends differ by more than this many of them in sum from those of other pairs."""
+    moving_pairs: int = 10
+    """Largest number of such pairs."""
+    elsewhere_px: float = 16.0
+    """A track that moves is unambiguous if its ends are more alike than any place farther than this from them: the
+    tolerance of a marked point at 640x480."""
     shared_tracks: int = 20
     """Smallest number of common tracks of a pair, which give the displacement."""
     ratio: float = 0.8
@@ -114,9 +133,11 @@ class SiftExpert(WeightFreeExpert):
         if not chosen:
             return {"matches": NoEstimate(reason="no two frames overlap with enough displacement")}
         area = signals.get("valid_area")
-        features = self._features(clip, sorted({f for p in chosen for f in p}), area)
-        match = self._match_moving if static else self._match
-        found = [pair for a, b in chosen if (pair := match(clip, a, b, features)) is not None]
+        if static:
+            found = self._match_moving(clip, tracks, chosen)
+        else:
+            features = self._features(clip, sorted({f for p in chosen for f in p}), area)
+            found = [pair for a, b in chosen if (pair := self._match(clip, a, b, features)) is not None]
         if not found:
             return {"matches": NoEstimate(reason="no pair of frames matches")}
         return {"matches": self._confirmed(clip, signals, tracks, found)}
@@ -138,33 +159,46 @@ class SiftExpert(WeightFreeExpert):
         return choose_pairs(frames, shift, self.settings.pairs, (self.settings.min_shift, self.settings.max_shift))
 
     def _moving_pairs(self, clip: Clip, tracks: ImageTracks) -> list[tuple[int, int]]:
-        """Pairs of frames of a static camera between which most tracks move."""
+        """Pairs of frames of a static camera between which enough tracks move: the shortest times, spread over the
+        clip."""
         s = self.settings
         frames = np.array(evenly_spaced(clip.frames, s.moving_frames))
         xy = tracks.xy_px[:, np.searchsorted(tracks.frames, frames)]
-        counts = {}
-        for i, j in combinations(range(len(frames)), 2):
-            shift = np.linalg.norm(xy[:, j] - xy[:, i], axis=1)
-            counts[int(frames[i]), int(frames[j])] = int((shift > s.min_shift * clip.width_px).sum())
+        places = [(i, j) for i in range(len(frames)) for j in range(i + 1, min(len(frames), i + s.moving_steps + 1))]
+        shift = {(i, j): np.linalg.norm(xy[:, j] - xy[:, i], axis=1) for i, j in places}
+        counts = {pair: int((d > s.min_shift * clip.width_px).sum()) for pair, d in shift.items()}
         chosen: list[tuple[int, int]] = []
-        for pair in sorted(counts, key=lambda p: (-counts[p], p))[: s.pairs]:
-            if counts[pair] >= s.moving_tracks and len({f for p in (*chosen, pair) for f in p}) <= s.frames:
-                chosen.append(pair)
-        return sorted(chosen)
+        for i, j in sorted(counts, key=lambda p: (p[1] - p[0], -counts[p], p)):
+            apart = all(abs(i - a) + abs(j - b) > s.moving_apart for a, b in chosen)
+            if counts[i, j] >= s.moving_tracks and apart and len(chosen) < s.moving_pairs:
+                chosen.append((i, j))
+        return sorted((int(frames[i]), int(frames[j])) for i, j in chosen)
 
-    def _match_moving(self, clip: Clip, a: int, b: int, features: dict[int, Features]) -> _Pair | None:
-        """Mutual nearest neighbours that move in the picture of a static camera. No two-view geometry holds for them:
-        tracks alone confirm them."""
-        one, two = features[a], features[b]
-        if min(len(one.xy_px), len(two.xy_px)) < 2:
-            return None
-        found = candidates(one, two, self.settings.ratio, self._scaled(self.settings.same_point_px, clip))
-        xy_a, xy_b = one.xy_px[found.i], two.xy_px[found.j]
-        moved = np.linalg.norm(xy_b - xy_a, axis=1) > self.settings.min_shift * clip.width_px
-        if not moved.any():
-            return None
-        good = without_duplicates(xy_a, xy_b, found.ratio, moved)
-        return _Pair(a=a, b=b, xy_a_px=xy_a[good], xy_b_px=xy_b[good], ratio=found.ratio[good])
+    def _match_moving(self, clip: Clip, tracks: ImageTracks, chosen: list[tuple[int, int]]) -> list[_Pair]:
+        """Tracks that move in the picture of a static camera, with the ratio of the descriptors at both ends to those
+        elsewhere in the other picture. No two-view geometry holds for them."""
+        s, found = self.settings, []
+        grey = dict(clip.read_grey(sorted({f for pair in chosen for f in pair})))
+        step, far_px = self._scaled(s.same_point_px, clip), self._scaled(s.elsewhere_px, clip)
+        x, y = (np.arange(step, size - step, 2 * step) for size in (clip.width_px, clip.height_px))
+        grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+        described = {frame: descriptors_at(clip, picture, grid) for frame, picture in grey.items()}
+        for a, b in chosen:
+            start, end = _in_both(tracks, a, b)
+            moved = np.linalg.norm(end - start, axis=1) > s.min_shift * clip.width_px
+            inside = _surrounded(start[moved], self._scaled(s.flow_radius_px, clip))
+            start, end = start[moved][inside], end[moved][inside]
+            if not len(start):
+                continue
+            own = descriptors_at(clip, grey[a], start), descriptors_at(clip, grey[b], end)
+            ratios = [
+                relative_distance(
+                    own[k], own[1 - k], described[frame], np.linalg.norm(grid - at[:, None], axis=2) > far_px
+                )
+                for k, frame, at in ((0, b, end), (1, a, start))
+            ]
+            found.append(_Pair(a=a, b=b, xy_a_px=start, xy_b_px=end, ratio=np.maximum(*ratios)))
+        return found
 
     def _features(self, clip: Clip, frames: list[int], area: Signal | NoEstimate | None) -> dict[int, Features]:
         mask = area.valid.astype(np.uint8) * 255 if isinstance(area, ValidArea) else None
@@ -287,6 +321,15 @@ class SiftExpert(WeightFreeExpert):
             residual = to - np.column_stack([at, np.ones(len(at))]) @ affine
             border[k] = bool((np.linalg.norm(residual, axis=1) > self.settings.flow_px * scale).any())
         return border
+
+
+def _surrounded(xy_px: Float64[np.ndarray, "k 2"], radius_px: float) -> Bool[np.ndarray, "k"]:
+    """Points with others on all sides within the radius: the others may lie beside the outline of what moves."""
+    if not len(xy_px):
+        return np.zeros(0, dtype=bool)
+    around = cKDTree(xy_px).query_ball_point(xy_px, radius_px)
+    offsets = [xy_px[[n for n in near if n != k]] - xy_px[k] for k, near in enumerate(around)]
+    return np.array([open_angle_rad(offset) < _MAX_OPEN_RAD for offset in offsets])
 
 
 def _in_both(tracks: ImageTracks, a: int, b: int) -> tuple[Float64[np.ndarray, "k 2"], Float64[np.ndarray, "k 2"]]:

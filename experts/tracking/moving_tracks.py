@@ -197,7 +197,7 @@ def _neighbour_share(
     for a, b in pairwise(samples):
         total += s.seen[:, a] & s.seen[:, b]
         for track, neighbours, offset in _rigid_neighbours(s, moving, a, b, settings):
-            open_side = _open_angle_rad(offset) if surrounded else 0.0
+            open_side = open_angle_rad(offset) if surrounded else 0.0
             good[track] += len(neighbours) >= settings.neighbours and open_side <= settings.open_angle_rad
     return good / np.maximum(total, 1)
 
@@ -217,7 +217,7 @@ def _rigid_neighbours(
         yield int(here[i]), here[others[along]], offset[along]
 
 
-def _open_angle_rad(offset: Float64[np.ndarray, "c 2"]) -> float:
+def open_angle_rad(offset: Float64[np.ndarray, "c 2"]) -> float:
     """Largest angle between neighbouring directions."""
     if not len(offset):
         return float(2 * np.pi)
