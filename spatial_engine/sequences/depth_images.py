@@ -11,6 +11,8 @@ from jaxtyping import Float32
 from spatial_engine.errors import SetupError, UsageError
 from spatial_engine.sequences.manifest import Camera, DepthImages
 
+_LEAST_KNOWN = 0.7
+"""Share of the depths around a pixel that must be known, where depth may lie beside it."""
 NPY, HDF5 = ".npy", (".hdf5", ".h5")
 _TURNED_BITS, _ALL_BITS = 3, 16
 
@@ -102,6 +104,46 @@ class PartialDepth:
     def only(self, image: int) -> DepthSource:
         """See `DepthSource`."""
         return replace(self, source=self.source.only(image), missing=frozenset({0} if image in self.missing else ()))
+
+
+def widened(
+    z: Float32[np.ndarray, "n h w"], stated: DepthImages, camera: Camera | None, width_px: int
+) -> tuple[Float32[np.ndarray, "n h w"], Float32[np.ndarray, "n h w"]]:
+    """Depth beside images of that width and camera: the middle of all depths within `off_px`, and a third of half their
+    range, relative. NaN where many of them are not known. A depth camera of its own is taken to stand at the same
+    place."""
+    import cv2
+
+    scale = z.shape[2] / width_px
+    found = np.stack([_in_view(each, stated.camera, camera, scale) for each in z])
+    radius = int(np.ceil(stated.off_px * scale))
+    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * radius + 1, 2 * radius + 1))
+    known = np.isfinite(found)
+    low = np.stack(
+        [cv2.erode(np.where(k, each, np.float32(np.inf)), kernel) for k, each in zip(known, found, strict=True)]
+    )
+    high = np.stack(
+        [cv2.dilate(np.where(k, each, np.float32(-np.inf)), kernel) for k, each in zip(known, found, strict=True)]
+    )
+    share = np.stack([cv2.filter2D(k.astype(np.float32), -1, kernel / np.float32(kernel.sum())) for k in known])
+    clear = known & (share >= _LEAST_KNOWN)
+    low, high = (np.where(clear, each, np.float32("nan")) for each in (low, high))
+    return (low + high) / 2, (high - low) / (3 * (low + high))
+
+
+def _in_view(
+    z: Float32[np.ndarray, "h w"], own: Camera | None, camera: Camera | None, scale: float
+) -> Float32[np.ndarray, "h w"]:
+    """Depth of another camera at the same place, in the directions of the image's pixels; NaN outside its view."""
+    if own is None or camera is None:
+        return z
+    height, width = z.shape
+    x, y = ((np.arange(count) + 0.5) / scale - 0.5 for count in (width, height))
+    u = np.rint((x - camera.cx) / camera.fx * own.fx + own.cx).astype(int)
+    v = np.rint((y - camera.cy) / camera.fy * own.fy + own.cy).astype(int)
+    found = z[np.clip(v, 0, height - 1)][:, np.clip(u, 0, width - 1)]
+    outside = ((v < 0) | (v >= height))[:, None] | ((u < 0) | (u >= width))
+    return np.where(outside, np.float32("nan"), found)
 
 
 def _raw(path: Path) -> np.ndarray:

@@ -103,12 +103,20 @@ class DepthImages(_Stated):
     invalid: tuple[float, ...] = (0.0,)
     """Values that mean "not known"."""
     registered: bool = True
-    """Whether depth and colour pixels at one place see the same point; else depth is not used as truth."""
+    """Whether depth and colour pixels at one place see the same point; else depth counts only with `off_px`."""
+    off_px: float = 0.0
+    """How many pixels of the images a depth may lie beside its colour pixel, if they are not registered: its σ then
+    takes in all depths within that distance."""
     camera: Camera | None = None
     """Intrinsics of the depth camera, if it is not the colour camera."""
     match: Match = "order"
     tolerance_s: float = 0.02
     relative_sigma: float = 0.01
+
+    @property
+    def counts(self) -> bool:
+        """Whether depth is used as truth."""
+        return self.registered or self.off_px > 0
 
 
 @dataclass(frozen=True, kw_only=True)

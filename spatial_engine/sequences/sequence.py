@@ -60,7 +60,7 @@ class Sequence:
             found["camera path"] = f"{count} of {len(frames)} frames, {path.motion}, {unit}"
         if truth.depth is not None:
             count = sum(truth.depth.has(frame) for frame in frames)
-            registered = "" if truth.depth.stated.registered else ", not registered to the pictures: not used"
+            registered = "" if truth.depth.stated.counts else ", not registered to the pictures: not used"
             found["depth"] = f"{count} of {len(frames)} frames{registered}"
         if truth.objects is not None and truth.objects.labels:
             objects = truth.objects

@@ -10,7 +10,7 @@ from experts.clip import Clip
 from experts.provenance import Provenance, allows_commercial_use
 from experts.signals import CameraPath, Depth, EffectorPath, Gravity, MotionKind, Room, Scale, Signal
 from spatial_engine.sequences.cameras import intrinsics_of
-from spatial_engine.sequences.depth_images import DepthSource, PartialDepth
+from spatial_engine.sequences.depth_images import DepthSource, PartialDepth, widened
 from spatial_engine.sequences.effector import of_frames
 from spatial_engine.sequences.finding import Quantity
 from spatial_engine.sequences.known_objects import KnownObjects
@@ -83,7 +83,7 @@ class Truth:
     def signals(self, clip: Clip, dense: Items[int] = ()) -> dict[str, Signal]:
         """The signals of a clip's frames; depth of the frames `dense` only."""
         path = self.camera_path(clip)
-        depth = self._depth(dense)
+        depth = self._depth(clip, dense)
         found: dict[str, Signal | None] = {
             "camera_path": path,
             "gravity": self._gravity(clip, path),
@@ -166,14 +166,18 @@ class Truth:
             provenance=self.provenance,
         )
 
-    def _depth(self, dense: Items[int]) -> Depth | None:
-        if self.depth is None or not self.depth.stated.registered:
+    def _depth(self, clip: Clip, dense: Items[int]) -> Depth | None:
+        if self.depth is None or not self.depth.stated.counts:
             return None
         frames = sorted({int(frame) for frame in dense if self.depth.has(int(frame))})
         if not frames:
             return None
+        stated = self.depth.stated
         z = np.stack([self.depth.read(frame) for frame in frames])
-        sigma = np.where(np.isnan(z), np.float32("nan"), np.float32(self.depth.stated.relative_sigma))
+        sigma = np.where(np.isnan(z), np.float32("nan"), np.float32(stated.relative_sigma))
+        if not stated.registered:
+            z, spread = widened(z, stated, self.camera, clip.width_px)
+            sigma = np.hypot(sigma, spread)
         return Depth(
             frames=np.array(frames, dtype=np.int64),
             z=z,

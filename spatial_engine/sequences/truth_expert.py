@@ -107,7 +107,7 @@ def _stated(truth: Truth) -> set[str]:
     has = {
         "camera_path": has_path,
         "gravity": gravity is not None and (has_path or truth.up_cam is not None),
-        "depth": truth.depth is not None and truth.depth.stated.registered,
+        "depth": truth.depth is not None and truth.depth.stated.counts,
         "objects": objects is not None and (bool(objects.labels) or objects.others_stand_still),
         "object_orientation": has_path and objects is not None and any(one.fronts >= 0 for one in objects.fronts),
         "parts": objects is not None and objects.parts is not None,

@@ -88,7 +88,7 @@ def described(sequence: Sequence) -> TrueSequence:
     truth = sequence.truth
     has = {"camera path": truth.world_from_cam, "depth": truth.depth, "objects": truth.objects}
     known = {name for name, part in has.items() if part is not None}
-    if truth.depth is not None and not truth.depth.stated.registered:
+    if truth.depth is not None and not truth.depth.stated.counts:
         known.discard("depth")
     if sequence.manifest.gravity is not None:
         known.add("gravity")

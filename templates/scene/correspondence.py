@@ -13,7 +13,9 @@ from templates.scene.scene import Scene, find_rows
 from templates.scene.surface import MAX_DISTANCE_PX
 
 _MAX_DEPTH_DIFFERENCE = 0.03
-"""Largest relative difference of depth at which a reprojected point counts as visible."""
+"""Largest relative difference of depth at which a reprojected point counts as visible; 3 σ if that is more, ..."""
+_HIDDEN_DIFFERENCE = 0.1
+"""... but never more than this."""
 _CONFIRMED_BY = np.array(["nothing", "track", "reprojection", "homography", "depth there and back"])
 """In words: `Matches.confirmed_by`."""
 _LEAVES = "point leaves the picture"
@@ -95,10 +97,15 @@ def _by_geometry(scene: Scene, frame_a: Frame, xy_a_px: Pixel, frame_b: Frame) -
     outside = beyond_edge(scene, frame_a, frame_b, cam_b[:, None], np.ones((len(frame_a), 1)), np.zeros(len(frame_a)))
     there = scene.surface(frame_b, xy_b)
     with np.errstate(invalid="ignore"):
-        shown = np.abs(there.xyz_cam[:, 2] - cam_b[:, 2]) <= _MAX_DEPTH_DIFFERENCE * cam_b[:, 2]
-        unclear = np.isnan(there.range) | (there.range_relative_sigma > _MAX_DEPTH_DIFFERENCE)
+        both_sigma = 3 * np.hypot(seen.range_relative_sigma, there.range_relative_sigma)
+        most = np.clip(both_sigma, _MAX_DEPTH_DIFFERENCE, _HIDDEN_DIFFERENCE)
+        shown = np.abs(there.xyz_cam[:, 2] - cam_b[:, 2]) <= most * cam_b[:, 2]
+        unclear = np.isnan(there.range) | (both_sigma > _HIDDEN_DIFFERENCE)
         parallax_rad = np.linalg.norm(b[:, :3, 3] - a[:, :3, 3], axis=1) / np.maximum(seen.range, 1e-9)
-        sigma = np.maximum(seen.range_relative_sigma * parallax_rad * camera.fx_px, _MIN_SIGMA_PX)
+        sigma = np.hypot(
+            seen.range_relative_sigma * parallax_rad * camera.fx_px, _pose_sigma_px(scene, frame_a, frame_b)
+        )
+        sigma = np.maximum(sigma, _MIN_SIGMA_PX)
     if scene.matched is not None:
         rows = np.flatnonzero(known & ~is_outside & unclear)
         pairs = np.column_stack([frame_a, frame_b])[rows]
@@ -108,6 +115,13 @@ def _by_geometry(scene: Scene, frame_a: Frame, xy_a_px: Pixel, frame_b: Frame) -
     found = _either(is_outside, outside, xy_b, sigma, np.zeros(len(frame_a)), confirmed_by)
     cases = {"depth or camera is not known": ~known, "point is hidden": known & ~is_outside & ~shown}
     return found.refused(first_reason(len(frame_a), cases))
+
+
+def _pose_sigma_px(scene: Scene, frame_a: Frame, frame_b: Frame) -> Float64[np.ndarray, "n"]:
+    """σ that the rotation between two frames gives a pixel; the σ that matches show, if that is smaller."""
+    assert scene.path is not None
+    rotation = scene.relative_rotation_sigma_rad(np.column_stack([frame_a, frame_b])) * scene.path.intrinsics.fx_px
+    return rotation if scene.matched is None else np.fmin(rotation, scene.matched.pose_sigma_px)
 
 
 def moved_with_object(

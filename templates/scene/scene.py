@@ -53,6 +53,11 @@ Frames = Sequence[int] | Int64[np.ndarray, "*k"] | int | np.int64
 class PixelMatcher(Protocol):
     """Finds single pixels in other frames along the epipolar lines of true poses."""
 
+    @property
+    def pose_sigma_px(self) -> float:
+        """How far matches lie from where the poses bring them, in full-size pixels."""
+        ...
+
     def at(self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
         """Surface points at pixels, each of its frame; NaN where the images do not decide."""
         ...

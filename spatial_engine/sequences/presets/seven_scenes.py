@@ -1,7 +1,7 @@
 """Microsoft 7-Scenes: frame-000000.{color.png,depth.png,pose.txt}.
 
-The depth camera (f = 585) and the colour camera (f near 525) are not registered in the original files: depth is not
-taken as truth of colour pixels, and the poses are those of the depth camera.
+The depth camera (f = 585) and the colour camera (f near 525) are not registered in the original files: depth may lie
+10 px beside its colour pixel, and the poses are those of the depth camera.
 """
 
 from pathlib import Path
@@ -28,6 +28,7 @@ def _manifest(folder: Path) -> Manifest:
             unit_m=0.001,
             invalid=(0.0, 65535.0),
             registered=False,
+            off_px=10.0,
             camera=Camera(fx=585.0, fy=585.0, cx=320.0, cy=240.0),
             match="name",
         ),
