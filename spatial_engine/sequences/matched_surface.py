@@ -113,7 +113,7 @@ class MatchedSurface:
     ) -> Bool[np.ndarray, "k"]:
         """Whether the second frame of each row looks like the first one's pixel of depth z where the poses bring it."""
         return np.array(
-            [self._shows(*pair, xy, depth) for pair, xy, depth in zip(frames.tolist(), xy_px, z, strict=True)],
+            [self._shows(a, b, xy, depth) for (a, b), xy, depth in zip(frames.tolist(), xy_px, z, strict=True)],
             dtype=bool,
         )
 
