@@ -26,6 +26,8 @@ from templates.template import Template
 
 FACTS = 40
 """Most facts of one template about one clip: five times the default, so that rare errors show."""
+REAL_FACTS = 16
+"""The same of real footage, whose ground truth takes longer to decide."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchmarks.trust.asked import Setup, questions_of, scenes_with
+from benchmarks.trust.asked import questions_of, scenes_with
 from benchmarks.trust.clips import AnyClip, RoomClip
 from benchmarks.trust.rooms import RenderedTruth
-from benchmarks.trust.verdicts import Judge, count, made_in, read
+from benchmarks.trust.verdicts import Judge, count, made_in, read, setup_of
 from spatial_engine.trust.label_audit import compare_labels
 from spatial_engine.trust.true_sequence import TrueClip
 from templates.question import Question
@@ -62,7 +62,7 @@ def planted(question: Question) -> Question | None:
 
 
 def _read(clip: AnyClip, judge: Judge) -> _Audited:
-    kept, setup = read(judge.out / clip.name), Setup(seed=judge.seed)
+    kept, setup = read(judge.out / clip.name), setup_of(clip, judge.seed)
     assert kept is not None
     signalled = clip.signals(made_in(judge.out / clip.name))
     return _Audited(

@@ -28,6 +28,7 @@ from spatial_engine.trust.label_audit import compare_labels
 from spatial_engine.trust.metrics import wrong_rate
 from spatial_engine.trust.true_sequence import TrueClip
 from spatial_engine.trust.yield_share import scene_yield
+from templates.settings import AskSettings
 
 FALSE_FOCAL = (0.85, 1.15)
 SIDEWAYS = ("temple_ring", "adt_apartment")
@@ -55,6 +56,7 @@ class Statement:
     right: int
     wrong: int
     undecidable: int
+    """Facts; none of a true statement."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +72,7 @@ class StatedCamera:
 
     def statements(self, folder: Path, seed: int) -> tuple[list[Statement], list[str]]:
         """Each with its verdicts; the wrong labels in words. What does not depend on a statement is made once."""
-        setup, wrong = Setup(seed=seed), []
+        setup, wrong = Setup(seed=seed, ask=AskSettings()), []
         found = []
         for about, says, heard in self._heard(folder):
             statement, labels = heard.judged(about, says, setup)
@@ -120,10 +122,11 @@ class _Heard:
         return cls(clip=clip, signals=dict(store.signals(clip_id)), truth=truth, stated=options.intrinsics)
 
     def judged(self, about: Fact, says: str, setup: Setup) -> tuple[Statement, list[str]]:
-        """The statement, and its wrong labels in words."""
+        """The statement, and its wrong labels in words. Labels are compared with the truth where it is false."""
         scenes = scenes_with(self.clip, self.signals, setup)
         questions = {one.id: one for one in questions_of(self.clip, scenes, setup, setup.templates)}
-        verdicts = list(compare_labels(questions.values(), {self.clip.id: self.truth}))
+        false = says not in ("nothing", "true")
+        verdicts = list(compare_labels(questions.values(), {self.clip.id: self.truth})) if false else []
         yields = scene_yield(corners_of(self.clip), scenes, list(setup.templates.values()), setup.ask, setup.seed)
         facts = wrong_rate(verdicts, np.random.default_rng(0))
         statement = Statement(

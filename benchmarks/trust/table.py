@@ -9,7 +9,7 @@ from importlib.metadata import version
 import numpy as np
 
 from benchmarks.trust.aims import aims, metrics_of, of_pictures, percent, usual_facts
-from benchmarks.trust.asked import FACTS
+from benchmarks.trust.asked import FACTS, REAL_FACTS
 from benchmarks.trust.verdicts import ClipVerdicts
 from spatial_engine.trust.audit_summary import cells
 from spatial_engine.trust.metrics import AuditMetrics, LabelMetrics, in_sigmas
@@ -51,11 +51,12 @@ _INTRO = f"""\
 # How far labels can be trusted
 
 Written by `make trust`. The default experts (no weights) make labels from the images alone, up to {FACTS} facts of a
-template about a clip; the labels are then compared with ground truth (docs/audit_labels.md). All counts are numbers
-of facts; a fact is wrong if the answer in any of its formats is wrong. The bound is a 95 % upper bound of the share
-of wrong facts: the larger of a bootstrap over clips and Clopper-Pearson with n_eff = n / (1 + 0.2 (facts per clip −
-1)). If σ is correct, 68.3 % of errors lie within 1 σ and 95.4 % within 2 σ. Yield is the share of randomly drawn
-candidate facts (drawn from the images alone, before any signal is computed) that are asked."""
+template about a room and {REAL_FACTS} about a real clip; the labels are then compared with ground truth
+(docs/audit_labels.md). All counts are numbers of facts; a fact is wrong if the answer in any of its formats is wrong.
+The bound is a 95 % upper bound of the share of wrong facts: the larger of a bootstrap over clips and Clopper-Pearson
+with n_eff = n / (1 + 0.2 (facts per clip − 1)). If σ is correct, 68.3 % of errors lie within 1 σ and 95.4 % within 2
+σ. Yield is the share of randomly drawn candidate facts (drawn from the images alone, before any signal is computed)
+that are asked."""
 
 
 def table(kept: Sequence[ClipVerdicts], *, seed: int, date: str, code: str) -> str:
@@ -151,7 +152,7 @@ def _statements(kept: Sequence[ClipVerdicts]) -> Iterator[str]:
         own = [one for one in found if (one["about"], one["says"]) == (about, says)]
         false = says not in ("nothing", "true")
         outcomes = [str(sum(one["outcome"] == word for one in own)) if false else "–" for word in _STATED[2:5]]
-        facts = [str(sum(one[word] for one in own)) for word in ("right", "wrong", "undecidable")]
+        facts = [str(sum(one[word] for one in own)) if false else "–" for word in ("right", "wrong", "undecidable")]
         drawn, asked = (sum(one[word] for one in own) for word in ("drawn", "decided"))
         share = percent(asked / drawn if drawn else None, 0).removesuffix(" %")
         yield f"| --{about} {says} | {' | '.join([str(len(own)), *outcomes, *facts, share])} |"

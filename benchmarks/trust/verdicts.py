@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.trust.asked import Setup, described, questions_of, scenes_with
+from benchmarks.trust.asked import REAL_FACTS, Setup, described, questions_of, scenes_with
 from benchmarks.trust.clips import AnyClip
 from benchmarks.trust.stated_cameras import StatedCamera
 from experts.clip import Clip
@@ -20,6 +20,7 @@ from spatial_engine.trust.signal_errors_record import SignalErrors
 from spatial_engine.trust.verdict import Verdict
 from spatial_engine.trust.yield_share import ClipYield, scene_yield
 from templates.question import Question
+from templates.settings import AskSettings
 
 ROOT = Path(__file__).parents[2]
 _FILE = "verdicts.jsonl"
@@ -82,7 +83,7 @@ class Judge:
         return ClipVerdicts(about=self._signed(about), yields=(), signals=(), verdicts=())
 
     def _judged(self, clip: AnyClip) -> ClipVerdicts:
-        setup = Setup(seed=self.seed)
+        setup = setup_of(clip, self.seed)
         signalled = clip.signals(made_in(self.out / clip.name))
         clips = [each for each, _ in signalled]
         truths = clip.truths(clips)
@@ -112,6 +113,13 @@ class Judge:
 
     def _signed(self, about: dict[str, Any]) -> dict[str, Any]:
         return {**about, "code": self.code, "seed": self.seed}
+
+
+def setup_of(clip: AnyClip, seed: int) -> Setup:
+    """How a clip is asked about."""
+    if clip.kind == "rendered":
+        return Setup(seed=seed)
+    return Setup(seed=seed, ask=AskSettings(facts_per_template=REAL_FACTS))
 
 
 def count(verdicts: Sequence[Verdict]) -> dict[str, int]:

@@ -193,7 +193,7 @@ def test_the_page_has_every_number(text: str):
     assert "| cat | 8 | 1 | 50 |" in text
     assert "| imitated experts, rooms | 1 | 1 |" in text and "- sofa: count, choice: 3" in text
     assert "| --intrinsics times 1.15 | 1 | 1 | 0 | 0 | 5 | 0 | 0 | 10 |" in text
-    assert "| --intrinsics true | 1 | – | – | – | 5 | 0 | 0 | 10 |" in text
+    assert "| --intrinsics true | 1 | – | – | – | – | – | – | 10 |" in text
     assert "A false --intrinsics is believed of: x (times 1.15)." in text
 
 
