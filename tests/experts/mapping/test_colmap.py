@@ -141,6 +141,15 @@ def test_the_users_focal_length_is_kept() -> None:
     assert np.isclose(path.intrinsics.cx_px, walked.intrinsics.cx_px)
 
 
+@pytest.mark.parametrize("factor", [0.85, 1.15])
+def test_a_false_focal_length_of_the_user_is_contradicted(factor: float) -> None:
+    walked, clip, _ = walk()
+    true = walked.intrinsics
+    false = replace(true, fx_px=factor * true.fx_px, fy_px=factor * true.fy_px)
+    found = reconstructed(clip.with_options(intrinsics=false))["camera_path"]
+    assert isinstance(found, NoEstimate) and found.reason == "the footage contradicts --intrinsics"
+
+
 def test_a_tripod_is_static() -> None:
     tripod = scene(camera_paths.static, noise_grey=2.0)
     path = path_in(reconstructed(clip_of(tripod)))
