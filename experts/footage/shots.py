@@ -7,7 +7,7 @@ A frame inside a dissolve is a mixture of an earlier and a later frame; camera m
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
@@ -51,6 +51,9 @@ class ShotSettings:
     """The two frames score at least this much against each other ..."""
     mixture_structure: float = 0.25
     """... and at least this much in structure alone: a change of exposure is not a dissolve."""
+    moved_fit: float = 0.95
+    """If optical flow from each of the two frames explains the frame between them with at least this correlation, the
+    camera moved."""
     window_s: float = 60.0
     """Longest shot (a clip is at most one minute)."""
     window_frames: int = 1800
@@ -115,8 +118,7 @@ class ShotDetector:
         for reach in self.settings.mixture_reach:
             if len(self._latest) <= 2 * reach:
                 return
-            earlier, frame, later = self._latest[-1 - 2 * reach], self._latest[-1 - reach], self._latest[-1]
-            if _is_mixture(earlier, frame, later, self.settings):
+            if _is_mixture(list(self._latest)[-1 - 2 * reach :], self.settings):
                 self.blank[now - 2 * reach + 1 : now] = [True] * (2 * reach - 1)
 
     def shots(self) -> list[Shot]:
@@ -211,8 +213,10 @@ def _structure(a: _Features, b: _Features, settings: ShotSettings) -> float:
     return texture * float(np.clip(1 - fit, 0, 1))
 
 
-def _is_mixture(earlier: _Features, frame: _Features, later: _Features, settings: ShotSettings) -> bool:
-    """Whether the frame is a mixture of two different frames before and after it."""
+def _is_mixture(frames: Sequence[_Features], settings: ShotSettings) -> bool:
+    """Whether the frame in the middle is a mixture of two different frames, the first and the last."""
+    middle = len(frames) // 2
+    earlier, frame, later = frames[0], frames[middle], frames[-1]
     whole, part = (later.soft - earlier.soft).ravel(), (frame.soft - earlier.soft).ravel()
     length = float(whole @ whole) + 1e-6
     share = float(part @ whole) / length
@@ -223,7 +227,34 @@ def _is_mixture(earlier: _Features, frame: _Features, later: _Features, settings
         return False
     if _change(earlier, later, settings) < settings.mixture_score:
         return False
-    return _structure(earlier, later, settings) > settings.mixture_structure
+    if _structure(earlier, later, settings) <= settings.mixture_structure:
+        return False
+    return min(_moved_fit(frames[: middle + 1]), _moved_fit(frames[: middle - 1 : -1])) < settings.moved_fit
+
+
+def _moved_fit(frames: Sequence[_Features]) -> float:
+    """Correlation of the last frame with the first, which optical flow brings there in steps of `_FLOW_STEP` frames;
+    where it stays inside the picture."""
+    import cv2
+
+    finder = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_MEDIUM)
+    finder.setFinestScale(0)
+    steps = [cv2.resize(each.grey, None, fx=_FLOW_SCALE, fy=_FLOW_SCALE) for each in frames[::-_FLOW_STEP]]
+    h, w = steps[0].shape
+    at = np.stack(np.meshgrid(np.arange(w), np.arange(h)), axis=-1).astype(np.float32)
+    for here, there in pairwise(step.astype(np.uint8) for step in steps):
+        at = at + cv2.remap(finder.calc(here, there, None), at, None, cv2.INTER_LINEAR)
+    inside = np.all((at >= 0) & (at <= [w - 1, h - 1]), axis=-1)
+    moved = cv2.remap(steps[-1], at, None, cv2.INTER_LINEAR)
+    if inside.mean() < _FLOW_INSIDE or min(moved[inside].std(), steps[0][inside].std()) < 1e-3:
+        return 0.0
+    return float(np.corrcoef(moved[inside], steps[0][inside])[0, 1])
+
+
+_FLOW_SCALE, _FLOW_STEP = 2, 4
+"""Optical flow needs larger pictures than thumbnails, and short ways; the reaches are multiples of the step."""
+_FLOW_INSIDE = 0.3
+"""Smallest share of the picture whose flow stays inside."""
 
 
 def _runs(blank: Bool[np.ndarray, "n"], cuts: list[int]) -> Iterator[tuple[int, int, Began]]:

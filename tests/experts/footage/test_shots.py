@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -50,6 +51,25 @@ def test_cuts_are_found_where_they_are(lengths: list[int], step_px: int, seed: i
 @pytest.mark.parametrize("step_px", [0, 1, 4, 8])
 def test_a_pan_is_one_shot_however_fast(step_px: int) -> None:
     assert ranges(shots(scene(0, 60, step_px))) == [(0, 60, "start")]
+
+
+def rolled_and_approached(degrees: float, factor: float, frames: int, seed: int) -> list[np.ndarray]:
+    """A smooth picture that turns about its centre and grows, like a wall that a rolling camera approaches."""
+    side = 2 * SIZE[1]
+    wide = cv2.GaussianBlur(texture(seed, side, side), (0, 0), 3)
+    wide = cv2.normalize(wide, None, 0, 255, cv2.NORM_MINMAX)
+    top, left = (side - SIZE[0]) // 2, (side - SIZE[1]) // 2
+    found = []
+    for along in np.arange(frames) / frames:
+        turn = cv2.getRotationMatrix2D((side / 2, side / 2), degrees * along, factor**along)
+        turned = cv2.warpAffine(wide, turn, (side, side))
+        found.append(np.ascontiguousarray(turned[top : top + SIZE[0], left : left + SIZE[1]]))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_roll_is_not_a_dissolve(seed: int) -> None:
+    assert ranges(shots(rolled_and_approached(80.0, 2.0, 48, seed))) == [(0, 48, "start")]
 
 
 def test_noise_is_not_a_cut() -> None:

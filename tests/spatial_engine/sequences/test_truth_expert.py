@@ -33,7 +33,7 @@ SIX = {
     "tum": {"range_metres", "navigate"},
     "scannet": {"range_metres", "camera_turn"},
     "arkitscenes": {"range_metres", "camera_tilt"},
-    "matterport3d": {"same_point", "range_ratio"},
+    "matterport3d": {"place_direction", "range_ratio"},
     "kitti-odometry": {"camera_turn", "place_direction"},
     "tartanair": {"range_metres"},
 }
