@@ -211,6 +211,15 @@ def test_a_pan_has_rotations_but_no_positions() -> None:
 
 
 @pytest.mark.long(sample=True)
+@pytest.mark.parametrize("factor", [0.85, 1.15])
+def test_a_pan_contradicts_a_false_focal_length(factor: float) -> None:
+    panned = scene(camera_paths.pure_rotation, 12)
+    true = panned.intrinsics
+    false = replace(true, fx_px=factor * true.fx_px, fy_px=factor * true.fy_px)
+    found = reconstructed(clip_of(panned).with_options(intrinsics=false))["camera_path"]
+    assert isinstance(found, NoEstimate) and found.reason == "the footage contradicts --intrinsics"
+
+
 def test_a_zoom_is_not_a_dolly() -> None:
     found = reconstructed(clip_of(scene(camera_paths.static, zoom=1.5)))
     assert isinstance(found["camera_path"], NoEstimate)
