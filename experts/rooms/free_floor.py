@@ -13,7 +13,7 @@ from experts.rooms.walls import Wall
 
 @dataclass(frozen=True, kw_only=True)
 class FloorSettings:
-    """Lengths are in yards (`LevelSettings`)."""
+    """Lengths are in the unit of `LevelSettings`."""
 
     cell: float = 0.072
     """Side of a square (0.1 m)."""
@@ -30,10 +30,10 @@ class FloorSettings:
 
 
 def cells_of(
-    seen: Surfaces, walls: Sequence[Wall], yard: float, settings: FloorSettings
+    seen: Surfaces, walls: Sequence[Wall], unit: float, settings: FloorSettings
 ) -> tuple[Int32[np.ndarray, "h w"], Float64[np.ndarray, "2"]]:
     """The squares (`Room.cells`) and where the first of them begins. Points beyond walls do not count."""
-    side = settings.cell * yard
+    side = settings.cell * unit
     end = ended_at(seen, walls)
     away = np.linalg.norm(seen.xyz[:, :2] - end, axis=1)
     height = seen.camera[:, 2] - seen.xyz[:, 2]
@@ -46,10 +46,10 @@ def cells_of(
     low, high = np.percentile(xy, [0.2, 99.8], axis=0)
     first = np.floor(low / side) - 1
     shape = np.minimum((np.ceil(high / side) + 1 - first).astype(int), settings.largest)
-    limit = np.hypot(settings.low * yard, blur)
+    limit = np.hypot(settings.low * unit, blur)
     is_floor = np.abs(z) <= limit
-    stands = (z > limit) & (z < settings.tall * yard) & ~_on_walls(seen, walls, side)
-    start = _where_low(seen, np.full(len(z), settings.low * yard))
+    stands = (z > limit) & (z < settings.tall * unit) & ~_on_walls(seen, walls, side)
+    start = _where_low(seen, np.full(len(z), settings.low * unit))
     free = np.zeros((shape[1], shape[0]), dtype=np.int64)
     for share in np.linspace(0, 1, 6):
         free += _count((start + share * (xy - start))[is_floor] / side - first, shape)

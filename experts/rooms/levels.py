@@ -11,7 +11,7 @@ from experts.signals import NoEstimate
 
 @dataclass(frozen=True, kw_only=True)
 class LevelSettings:
-    """Lengths are in yards: 1.4 m, or the height of the camera above the floor where metres are not known."""
+    """Lengths are in a unit of 1.4 m, or of the height of the camera above the floor where metres are not known."""
 
     cone_rad: float = float(np.deg2rad(15.0))
     """Largest angle between up and the normal of one of its points, ⊕ 2 σ of up."""
@@ -20,7 +20,7 @@ class LevelSettings:
     thickness_sigmas: float = 1.0
     """... or this many σ of depth, times the camera's distance from the plane, if that is more."""
     area: float = 0.1
-    """Smallest area that is seen, in square yards (0.2 m²), ..."""
+    """Smallest area that is seen, in square units (0.2 m²), ..."""
     share: float = 0.05
     """... and smallest share of the area of all surfaces that face the same way."""
     low: float = 0.6
@@ -101,25 +101,25 @@ def refined_up(
 
 
 def lowest_level(
-    seen: Surfaces, cell: float, yard: float, tilt_sigma_rad: float, settings: LevelSettings
+    seen: Surfaces, cell: float, unit: float, tilt_sigma_rad: float, settings: LevelSettings
 ) -> Level | NoEstimate:
     """The lowest large level plane, which is the floor if nothing lies below it.
 
     Args:
         seen: thinned to one point in each cube of side `cell`, or sparse points; z up.
         cell: side of the cubes.
-        yard: unit of the thresholds.
+        unit: length in which the thresholds are given.
         tilt_sigma_rad: σ per axis of up; 0 if the plane is level for sure.
         settings: thresholds.
     """
     sparse = not seen.is_plane.any()
     facing = sparse | (seen.normal[:, 2] >= np.cos(settings.cone_rad + 2 * tilt_sigma_rad))
     flat = seen.of(np.flatnonzero(facing))
-    least = settings.points if sparse else settings.area * (yard / cell) ** 2
+    least = settings.points if sparse else settings.area * (unit / cell) ** 2
     least = max(least, settings.points_share * len(seen) if sparse else settings.share * len(flat))
     if len(flat) < least:
         return _TOO_LITTLE
-    thick = np.maximum(settings.thickness * yard, settings.thickness_sigmas * flat.relative_sigma * _above(flat))
+    thick = np.maximum(settings.thickness * unit, settings.thickness_sigmas * flat.relative_sigma * _above(flat))
     band = float(np.median(thick)) + 2 * tilt_sigma_rad * float(np.std(flat.xyz[:, :2]))
     height = _lowest(flat.xyz[:, 2], band, least, settings.contrast if sparse else 0.0)
     if height is None:
@@ -132,19 +132,19 @@ def lowest_level(
             return _TOO_LITTLE
         middle, normal = _plane(flat.xyz[inside], tilt_sigma_rad > 0)
         off = np.abs((flat.xyz - middle) @ normal)
-        width = min(float(np.median(thick)), max(settings.fine * yard, 4.5 * float(np.median(off[inside]))))
+        width = min(float(np.median(thick)), max(settings.fine * unit, 4.5 * float(np.median(off[inside]))))
     own = flat.of(off <= width)
     narrowest = float(np.sqrt(np.linalg.eigvalsh(np.cov(own.xyz[:, :2].T))[0]))
     above = float(np.median((own.camera - middle) @ normal))
-    if narrowest < settings.narrowest * yard:
+    if narrowest < settings.narrowest * unit:
         return _TOO_LITTLE
-    if tilt_sigma_rad > 0 and above < settings.low * yard and len(own) * cell**2 < settings.low_area * yard**2:
+    if tilt_sigma_rad > 0 and above < settings.low * unit and len(own) * cell**2 < settings.low_area * unit**2:
         return NoEstimate(reason="the lowest level plane may be a table", detail=f"{above:.2f} below the camera")
-    allowed = 3 * max(float(np.median(thick)), settings.thickness * yard)
+    allowed = 3 * max(float(np.median(thick)), settings.thickness * unit)
     beyond = float(np.mean((seen.xyz - middle) @ normal < -allowed))
     if beyond > settings.beyond_share:
         return NoEstimate(reason="surfaces lie below the lowest level plane", detail=f"{beyond:.0%} of what is seen")
-    sigma = float(np.hypot(offset_sigma(own, normal, settings.common_share), settings.flatness * yard))
+    sigma = float(np.hypot(offset_sigma(own, normal, settings.common_share), settings.flatness * unit))
     tilt = float(np.hypot(settings.tilt_gain * sigma / narrowest, 1e-4))
     if tilt_sigma_rad > 0:
         angle = float(np.arccos(np.clip(normal[2], -1, 1)))

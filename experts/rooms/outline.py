@@ -14,7 +14,7 @@ Polygon = Float64[np.ndarray, "_ 2"]
 
 @dataclass(frozen=True, kw_only=True)
 class OutlineSettings:
-    """Lengths are in yards (`LevelSettings`)."""
+    """Lengths are in the unit of `LevelSettings`."""
 
     inside_share: float = 0.25
     """A cell belongs to the room if this share of it is seen into."""
@@ -37,7 +37,7 @@ class Outline:
     """The wall on which each side lies."""
 
 
-def outline_of(seen: Surfaces, walls: Sequence[Wall], yard: float, settings: OutlineSettings) -> Outline | None:
+def outline_of(seen: Surfaces, walls: Sequence[Wall], unit: float, settings: OutlineSettings) -> Outline | None:
     """The outline of the place where most cameras are; None where no wall is seen, or no camera is inside.
 
     Rays end at the walls, also in doorways, windows and mirrors.
@@ -47,7 +47,7 @@ def outline_of(seen: Surfaces, walls: Sequence[Wall], yard: float, settings: Out
     rng = np.random.default_rng(0)
     rays = seen.of(rng.permutation(len(seen))[: settings.rays])
     ends = ended_at(rays, walls)
-    grid = settings.grid * yard
+    grid = settings.grid * unit
     axes = np.stack([walls[0].along, walls[0].normal])  # rows; walls[0] is the largest
     where, reached = _reached(rays.camera[:, :2], ends, axes, grid)
     cells = _cut(_rectangle(reached, where, grid, axes), walls)
@@ -166,11 +166,11 @@ def _around_cameras(
 ) -> Bool[np.ndarray, "cells"]:
     """The cells that are seen into and hang together, without a wall between them, where most cameras are."""
     of_edge: dict[tuple[tuple[int, ...], ...], list[int]] = {}
-    unit = _unit(cells)
+    rounding = _rounding(cells)
     for k in np.flatnonzero(inside).tolist():
         for a, b in _edges(cells[k]):
             if not _walled(a, b, walls, settings):
-                of_edge.setdefault(_key(a, b, unit), []).append(k)
+                of_edge.setdefault(_key(a, b, rounding), []).append(k)
     group = np.arange(len(cells))
     for together in of_edge.values():
         for k in together[1:]:
@@ -204,16 +204,16 @@ def _edges(cell: Polygon) -> list[tuple[Float64[np.ndarray, "2"], Float64[np.nda
     return list(zip(cell, np.roll(cell, -1, axis=0), strict=True))
 
 
-def _unit(cells: Sequence[Polygon]) -> float:
+def _rounding(cells: Sequence[Polygon]) -> float:
     return 1e-6 * max(float(np.abs(cell).max()) for cell in cells)
 
 
-def _corner(xy: Float64[np.ndarray, "2"], unit: float) -> tuple[int, ...]:
-    return tuple(np.round(xy / unit / 10).astype(np.int64).tolist())
+def _corner(xy: Float64[np.ndarray, "2"], rounding: float) -> tuple[int, ...]:
+    return tuple(np.round(xy / rounding / 10).astype(np.int64).tolist())
 
 
-def _key(a: Float64[np.ndarray, "2"], b: Float64[np.ndarray, "2"], unit: float) -> tuple[tuple[int, ...], ...]:
-    return tuple(sorted((_corner(a, unit), _corner(b, unit))))
+def _key(a: Float64[np.ndarray, "2"], b: Float64[np.ndarray, "2"], rounding: float) -> tuple[tuple[int, ...], ...]:
+    return tuple(sorted((_corner(a, rounding), _corner(b, rounding))))
 
 
 def _border(cells: Sequence[Polygon], walls: Sequence[Wall]) -> tuple[Polygon, list[int | None]]:
@@ -221,16 +221,16 @@ def _border(cells: Sequence[Polygon], walls: Sequence[Wall]) -> tuple[Polygon, l
     which each side lies."""
     if not cells:
         return np.zeros((0, 2)), []
-    unit = _unit(cells)
+    rounding = _rounding(cells)
     shared: dict[tuple[tuple[int, ...], ...], int] = {}
     for cell in cells:
         for a, b in _edges(cell):
-            shared[_key(a, b, unit)] = shared.get(_key(a, b, unit), 0) + 1
+            shared[_key(a, b, rounding)] = shared.get(_key(a, b, rounding), 0) + 1
     following: dict[tuple[int, ...], list[tuple[Float64[np.ndarray, "2"], Float64[np.ndarray, "2"]]]] = {}
     for cell in cells:
         for a, b in _edges(cell):
-            if shared[_key(a, b, unit)] == 1 and _corner(a, unit) != _corner(b, unit):
-                following.setdefault(_corner(a, unit), []).append((a, b))
+            if shared[_key(a, b, rounding)] == 1 and _corner(a, rounding) != _corner(b, rounding):
+                following.setdefault(_corner(a, rounding), []).append((a, b))
     loops = []
     while following:
         start = at = next(iter(following))
@@ -240,7 +240,7 @@ def _border(cells: Sequence[Polygon], walls: Sequence[Wall]) -> tuple[Polygon, l
             if not following[at]:
                 del following[at]
             loop.append(a)
-            at = _corner(b, unit)
+            at = _corner(b, rounding)
             if at == start:
                 break
         loops.append(np.array(loop))

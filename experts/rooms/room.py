@@ -29,14 +29,14 @@ from experts.signals import CameraPath, Depth, Gravity, NoEstimate, Room, Signal
 class RoomSettings:
     """Chosen; measured on rendered rooms (docs/experts.md)."""
 
-    yard_m: float = 1.4
+    unit_m: float = 1.4
     """Unit of the thresholds, where metres are known; else the height of the camera above the floor."""
-    first_yard: float = 0.45
+    first_unit: float = 0.45
     """Before the floor is found: this share of the median distance of what is seen."""
     farthest: float = 30.0
-    """What is farther from the camera is not used, in yards (42 m)."""
+    """What is farther from the camera is not used, in units (42 m)."""
     cell: float = 0.04
-    """Side of the cubes in which one point stands for a surface, in yards (6 cm)."""
+    """Side of the cubes in which one point stands for a surface, in units (6 cm)."""
     max_gravity_sigma_rad: float = float(np.deg2rad(4.0))
     """Largest σ of up."""
     surface: SurfaceSettings = field(default_factory=SurfaceSettings)
@@ -83,17 +83,17 @@ class RoomExpert(WeightFreeExpert):
                 remedy="add depth_anything_3 to --experts",
             )
         away = np.linalg.norm(seen.xyz - seen.camera, axis=1)
-        yard = self.settings.yard_m
+        unit = self.settings.unit_m
         if path.scale.kind != "metric":
-            yard = self.settings.first_yard * float(np.median(away))
-        seen = seen.of(away <= self.settings.farthest * yard)
-        cell = self.settings.cell * yard
+            unit = self.settings.first_unit * float(np.median(away))
+        seen = seen.of(away <= self.settings.farthest * unit)
+        cell = self.settings.cell * unit
         if len(seen) < self.settings.level.points:
             return NoEstimate(reason="what is seen is too far away for a room")
         thin = (seen.of(seen.is_plane) if seen.is_plane.any() else seen).thinned(cell)
         up_world, tilt = refined_up(thin, up.world, up.sigma_rad, self.settings.upright)
         levelled = _axes(up_world, path)
-        floor = lowest_level(thin.moved(np.linalg.inv(levelled)), cell, yard, tilt, self.settings.level)
+        floor = lowest_level(thin.moved(np.linalg.inv(levelled)), cell, unit, tilt, self.settings.level)
         if isinstance(floor, NoEstimate):
             return floor
         into = np.linalg.inv(levelled @ _on_level(floor))
@@ -119,18 +119,18 @@ class RoomExpert(WeightFreeExpert):
     ) -> Room:
         """The room around the floor: all points, and one in each cube of side `cell`, with the floor at z = 0."""
         s, heights = self.settings, seen.camera[:, 2]
-        yard = s.yard_m if path.scale.kind == "metric" else float(np.median(heights))
-        ceiling = lowest_level(thin.moved(np.diag([1.0, -1, -1, 1])), cell, yard, 0.0, s.level)
+        unit = s.unit_m if path.scale.kind == "metric" else float(np.median(heights))
+        ceiling = lowest_level(thin.moved(np.diag([1.0, -1, -1, 1])), cell, unit, 0.0, s.level)
         height = -ceiling.middle[2] if isinstance(ceiling, Level) else np.nan
         height = height if height > heights.max() else np.nan
-        walls = walls_of(seen, thin, cell, yard, height, s.wall)
+        walls = walls_of(seen, thin, cell, unit, height, s.wall)
         if walls:
             turn = _turned(walls[0])
             world_from_floor, seen = world_from_floor @ turn, seen.moved(turn.T)
             walls = [replace(wall, normal=turn[:2, :2].T @ wall.normal) for wall in walls]
         walls = [self._with_path(wall, seen, path) for wall in walls]
-        outline = outline_of(seen, walls, yard, s.outline)
-        cells, start = cells_of(seen, walls, yard, s.floor)
+        outline = outline_of(seen, walls, unit, s.outline)
+        cells, start = cells_of(seen, walls, unit, s.floor)
         return Room(
             world_from_floor=world_from_floor,
             floor_sigma=float(np.hypot(floor.sigma, _position_sigma(path))),
@@ -138,9 +138,9 @@ class RoomExpert(WeightFreeExpert):
             wall_sigma=outline.sigma if outline else np.zeros(0),
             height=float(height),
             height_sigma=_height_sigma(floor, ceiling, height),
-            doorways=doorways_of(seen, outline, walls, yard, s.doorway),
+            doorways=doorways_of(seen, outline, walls, unit, s.doorway),
             cells=cells,
-            cell=s.floor.cell * yard,
+            cell=s.floor.cell * unit,
             cells_from=start,
             provenance=Provenance(expert=self.name, version=self.version, settings=asdict(s), seed=0),
         )

@@ -15,7 +15,7 @@ from experts.rooms.surfaces import Surfaces
 
 @dataclass(frozen=True, kw_only=True)
 class WallSettings:
-    """Lengths are in yards (`LevelSettings`)."""
+    """Lengths are in the unit of `LevelSettings`."""
 
     planes: int = 200
     """Number of RANSAC hypotheses for each plane."""
@@ -32,7 +32,7 @@ class WallSettings:
     upright_rad: float = float(np.deg2rad(20.0))
     """Largest angle between the normal of one of its points and the floor."""
     area: float = 0.25
-    """Smallest area, in square yards (0.5 m²)."""
+    """Smallest area, in square units (0.5 m²)."""
     points: int = 40
     """Smallest number of sparse points."""
     length: float = 0.5
@@ -118,7 +118,7 @@ class Wall:
 
 
 def walls_of(
-    seen: Surfaces, thin: Surfaces, cell: float, yard: float, ceiling: float, settings: WallSettings
+    seen: Surfaces, thin: Surfaces, cell: float, unit: float, ceiling: float, settings: WallSettings
 ) -> list[Wall]:
     """The walls among the upright planes, in axes with the floor at z = 0.
 
@@ -126,31 +126,31 @@ def walls_of(
         seen: all surface points: their rays show where nothing is.
         thin: the same, thinned to one in each cube of side `cell`; or sparse points.
         cell: side of the cubes.
-        yard: unit of the thresholds.
+        unit: length in which the thresholds are given.
         ceiling: height of the ceiling; NaN where unknown.
         settings: thresholds.
     """
-    tall = [w for w in (_examined(w, seen, yard, ceiling, settings) for w in _planes(thin, cell, yard, settings)) if w]
-    whole = [w for w in tall if not any(_is_part_of(w, other, yard, settings) for other in tall if other is not w)]
-    return [w for w in whole if not any(_stands_before(w, other, yard, ceiling, settings) for other in whole)]
+    tall = [w for w in (_examined(w, seen, unit, ceiling, settings) for w in _planes(thin, cell, unit, settings)) if w]
+    whole = [w for w in tall if not any(_is_part_of(w, other, unit, settings) for other in tall if other is not w)]
+    return [w for w in whole if not any(_stands_before(w, other, unit, ceiling, settings) for other in whole)]
 
 
-def _thickness(points: Surfaces, yard: float, settings: WallSettings) -> Float64[np.ndarray, "p"]:
+def _thickness(points: Surfaces, unit: float, settings: WallSettings) -> Float64[np.ndarray, "p"]:
     away = np.linalg.norm((points.camera - points.xyz)[:, :2], axis=1)
-    return np.asarray(np.maximum(settings.thickness * yard, settings.thickness_sigmas * points.relative_sigma * away))
+    return np.asarray(np.maximum(settings.thickness * unit, settings.thickness_sigmas * points.relative_sigma * away))
 
 
-def _planes(thin: Surfaces, cell: float, yard: float, settings: WallSettings) -> list[Wall]:
+def _planes(thin: Surfaces, cell: float, unit: float, settings: WallSettings) -> list[Wall]:
     """Upright planes, the largest first, without columns."""
     sparse = not thin.is_plane.any()
     with np.errstate(invalid="ignore"):
         upright = sparse | (np.abs(thin.normal[:, 2]) <= np.sin(settings.upright_rad))
-    left = thin.of(upright & (thin.xyz[:, 2] > 3 * settings.thickness * yard))
-    least = settings.points if sparse else settings.area * (yard / cell) ** 2
+    left = thin.of(upright & (thin.xyz[:, 2] > 3 * settings.thickness * unit))
+    least = settings.points if sparse else settings.area * (unit / cell) ** 2
     rng = np.random.default_rng(0)
     found: list[Wall] = []
     while len(found) < settings.most and len(left) >= least:
-        thick = _thickness(left, yard, settings)
+        thick = _thickness(left, unit, settings)
         normal, offset = _hypotheses(left, settings.planes, rng)
         some = rng.permutation(len(left))[: settings.voters]
         best = int(np.argmax(_inside(left.of(some), normal, offset, thick[some], settings).sum(axis=0)))
@@ -159,23 +159,23 @@ def _planes(thin: Surfaces, cell: float, yard: float, settings: WallSettings) ->
         for turns in (False, False, True, True):
             if own.sum() < least:
                 break
-            n, d = _line(left.of(own), n, settings.column * yard) if turns or sparse else _facing(left.of(own))
+            n, d = _line(left.of(own), n, settings.column * unit) if turns or sparse else _facing(left.of(own))
             own = _inside(left, n[None], np.array([d]), thick, settings)[:, 0]
         if own.sum() < least:
             return found
         points = left.of(own)
         u = points.xyz[:, :2] @ np.array([-n[1], n[0]])
         low, high = np.percentile(u, [2, 98])
-        if high - low >= settings.length * yard and np.ptp(points.xyz[:, 2]) >= settings.height * yard:
+        if high - low >= settings.length * unit and np.ptp(points.xyz[:, 2]) >= settings.height * unit:
             sigma = offset_sigma(points, np.array([*n, 0.0]), settings.common_share)
-            sigma = float(np.hypot(sigma, (settings.thickness if sparse else settings.flatness) * yard))
+            sigma = float(np.hypot(sigma, (settings.thickness if sparse else settings.flatness) * unit))
             residual = float(np.median(np.abs(points.xyz[:, :2] @ n - d))) * 1.48
             angle = np.hypot(0.3 * sigma, residual / np.sqrt(max(len(points) / 10, 1))) / float(np.std(u))
             none = np.zeros(0, dtype=bool)
             found.append(
                 Wall(
                     normal=n, offset=d, middle=float(np.median(u)), sigma=sigma, angle_sigma_rad=float(angle),
-                    hit=none, topmost=none, top=np.zeros(0), start=float(low), column=settings.column * yard,
+                    hit=none, topmost=none, top=np.zeros(0), start=float(low), column=settings.column * unit,
                 )
             )  # fmt: skip
         left = left.of(~_inside(left, n[None], np.array([d]), 2 * thick, replace(settings, cone_rad=0.6))[:, 0])
@@ -242,35 +242,35 @@ def _line(points: Surfaces, normal: Float64[np.ndarray, "2"], column: float) -> 
     return turned, float(turned @ (middle * along + a * normal))
 
 
-def _examined(wall: Wall, seen: Surfaces, yard: float, ceiling: float, settings: WallSettings) -> Wall | None:
+def _examined(wall: Wall, seen: Surfaces, unit: float, ceiling: float, settings: WallSettings) -> Wall | None:
     """The plane with its columns, if it is a wall."""
     column = wall.column
-    along, thick = np.array([-wall.normal[1], wall.normal[0]]), _thickness(seen, yard, settings)
+    along, thick = np.array([-wall.normal[1], wall.normal[0]]), _thickness(seen, unit, settings)
     end, start = seen.xyz[:, :2] @ wall.normal - wall.offset, seen.camera[:, :2] @ wall.normal - wall.offset
     with np.errstate(invalid="ignore"):  # floor, ceiling and tables cross every upright plane
         is_upright = np.abs(seen.normal[:, 2]) < np.cos(np.pi / 4) if seen.is_plane.any() else True
     on = (np.abs(end) <= 1.5 * thick) & (start > 0) & is_upright
-    passes = (end < -np.maximum(3 * thick, 0.1 * yard)) & (start > 0)
+    passes = (end < -np.maximum(3 * thick, 0.1 * unit)) & (start > 0)
     share = np.where(passes, start / np.where(passes, start - end, 1.0), 1.0)[:, None]
     at = seen.camera + share * (seen.xyz - seen.camera)
     u, z = at[:, :2] @ along, at[:, 2]
     if not on.any():
         return None
     low, high = np.percentile(u[on], [0.5, 99.5])
-    shape = max(1, int(np.ceil((high - low) / column))), max(1, int(np.ceil(max(z[on].max(), 2 * yard) / column)))
+    shape = max(1, int(np.ceil((high - low) / column))), max(1, int(np.ceil(max(z[on].max(), 2 * unit) / column)))
     hits, passing = (_counted((u[rows] - low) / column, z[rows] / column, shape) for rows in (on, passes))
     known = hits + passing >= settings.counts
     highest = shape[1] - 1 - np.argmax(known[:, ::-1], axis=1)
     columns = np.arange(shape[0])
     is_hit = np.asarray((hits >= settings.counts).any(axis=1))
     top = np.where(is_hit, (shape[1] - np.argmax(hits[:, ::-1] >= settings.counts, axis=1)) * column, np.nan)
-    reach = settings.reach * yard if np.isnan(ceiling) else settings.reach_share * ceiling
+    reach = settings.reach * unit if np.isnan(ceiling) else settings.reach_share * ceiling
     topmost = known.any(axis=1) & (hits[columns, highest] > passing[columns, highest])
-    tall = topmost & ((highest + 1) * column >= settings.low_reach * yard)
-    is_long = tall.sum() * column >= settings.short * yard
+    tall = topmost & ((highest + 1) * column >= settings.low_reach * unit)
+    is_long = tall.sum() * column >= settings.short * unit
     topmost = tall if is_long else topmost & ((highest + 1) * column >= reach)
     passed = known.any(axis=1) & (hits[columns, highest] < passing[columns, highest]) & is_hit
-    if topmost.sum() * column < settings.length_seen * yard or topmost.sum() < passed.sum():
+    if topmost.sum() * column < settings.length_seen * unit or topmost.sum() < passed.sum():
         return None
     return replace(wall, hit=is_hit, topmost=topmost, top=top, start=float(low))
 
@@ -284,10 +284,10 @@ def _counted(
     return np.asarray(flat.reshape(shape), dtype=np.int64)
 
 
-def _is_part_of(wall: Wall, other: Wall, yard: float, settings: WallSettings) -> bool:
+def _is_part_of(wall: Wall, other: Wall, unit: float, settings: WallSettings) -> bool:
     """Whether a plane lies along the same stretch as a wall, close before or behind it, and the wall is seen higher up,
     or more of it: its windows, a row of cupboards, or what its mirrors and errors of depth put there."""
-    if abs(wall.offset - other.offset) > settings.behind * yard or not _parallel(wall, other, settings):
+    if abs(wall.offset - other.offset) > settings.behind * unit or not _parallel(wall, other, settings):
         return False
     low, high = max(wall.span[0], other.span[0]), min(wall.span[1], other.span[1])
     if high - low <= 0.3 * (wall.span[1] - wall.span[0]):
@@ -300,21 +300,21 @@ def _is_part_of(wall: Wall, other: Wall, yard: float, settings: WallSettings) ->
     )
 
 
-def _stands_before(wall: Wall, other: Wall, yard: float, ceiling: float, settings: WallSettings) -> bool:
+def _stands_before(wall: Wall, other: Wall, unit: float, ceiling: float, settings: WallSettings) -> bool:
     """Whether a plane is the front of a piece of furniture at another wall: short, in front of it, not up to the
     ceiling."""
     gap = wall.offset - other.offset if wall is not other else -1.0
-    if wall.normal @ other.normal < np.cos(settings.cone_rad) or not 0 < gap < settings.behind * yard:
+    if wall.normal @ other.normal < np.cos(settings.cone_rad) or not 0 < gap < settings.behind * unit:
         return False
     first, last = wall.span
     low, high = other.span
     if (
-        last - first > settings.short * yard
-        or last < low - settings.short * yard
-        or first > high + settings.short * yard
+        last - first > settings.short * unit
+        or last < low - settings.short * unit
+        or first > high + settings.short * unit
     ):
         return False
-    return not (np.nanmax(wall.top) > ceiling - settings.to_ceiling * yard)
+    return not (np.nanmax(wall.top) > ceiling - settings.to_ceiling * unit)
 
 
 def _parallel(wall: Wall, other: Wall, settings: WallSettings) -> bool:
