@@ -24,6 +24,7 @@ _MARKS = ("1", "2")
 _VISIBLE = np.log(1.25)
 """Least |ln| of a ratio of widths that people can see."""
 _TRIES = 4
+"""Pairs that are drawn for each one that is asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
