@@ -23,7 +23,7 @@ _MODELS: tuple[tuple[str, bool], ...] = (
 """COLMAP's camera models, each with a free principal point or not, other than that of the reconstruction."""
 
 _ITERATIONS = 25
-"""Bundle adjustments start at a solution: further iterations change nothing (measured on five sets)."""
+"""Bundle adjustments start at a solution: further iterations change nothing (measured on two sets)."""
 
 Refined = Literal["focal", "focal and distortion"]
 
