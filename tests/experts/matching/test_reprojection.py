@@ -237,7 +237,8 @@ def _footage(root: Path, name: str) -> tuple[Clip, dict[str, Signal], float]:
     known = sequence.truth.signals(clip, clip.frames.tolist())
     path = known["camera_path"]
     assert isinstance(path, CameraPath)
-    if "depth" in known:
+    assert sequence.manifest.depth is not None
+    if sequence.manifest.depth.registered:
         return clip, {"depth": known["depth"], "camera_path": path}, 1.0
     files = sorted((root / name).glob("*.depth.png"))
     z = np.stack([np.asarray(Image.open(file)).astype(np.float32) for file in files]) / 1000

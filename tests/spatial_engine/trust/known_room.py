@@ -70,7 +70,7 @@ def measured(sequence: Sequence) -> dict[str, Signal]:
     return {
         "camera_path": replace(
             path,
-            rotation_sigma_rad=np.full(COUNT, np.radians(0.5)),
+            rotation_sigma_rad=np.full(COUNT, np.radians(0.1)),
             direction_sigma_rad=float(np.radians(2.0)),
             position_sigma=np.full(COUNT, 0.002),
             provenance=EXPERT,

@@ -91,10 +91,9 @@ def test_shifted_truth_is_unsound_and_named(dataset, room, tmp_path, capsys):
     assert audit(dataset, "--truth", tmp_path / "off", "-o", tmp_path / "out") == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert "unsound, 14 frames are not counted: poses do not fit the pictures" in printed
-    assert "the truth decides no label" in printed
     record = json.loads((tmp_path / "out" / "truth.json").read_text())
     facts = record["truth"]["all"]["facts"]
-    assert (facts["right"], facts["wrong"], facts["bound"]) == (0, 0, None) and facts["undecidable"] > 10
+    assert facts["wrong"] == 0 and facts["undecidable"] > 10, "what needs no pose is still decided"
     assert record["sequences"][0]["unsound"] == 14
     assert "frames are not counted" in (tmp_path / "out" / "index.html").read_text()
 
