@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from math import hypot
 
 import pytest
 
@@ -73,7 +74,7 @@ def test_raw_is_asked_about_once_it_is_calibrated(datasets):
         assert maker["sigma"] == "calibrated"
         assert maker["calibrated_on"] == {quantity: ["attic"] for quantity in QUANTITIES["camera_path"]}
     turn = next(q for q in questions if q.template == "camera_turn" and q.format == "numeric")
-    assert turn.sigma == pytest.approx(1.25 * ((0.5) ** 2 + (0.01 * turn.value) ** 2) ** 0.5, rel=0.02)
+    assert turn.sigma == pytest.approx(1.25 * hypot(0.1, 0.01 * turn.value), rel=0.02)
 
 
 def test_the_audit_names_the_factors(datasets):
