@@ -6,13 +6,13 @@ determine it, by far more than the formal σ says.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float64, Int64
 
 from experts.mapping.colmap_features import quiet
-from experts.mapping.colmap_mapping import SparseReconstruction, gauge_fixed_adjuster
+from experts.mapping.colmap_mapping import SparseReconstruction, focal_formal_px, gauge_fixed_adjuster
 
 _MODELS: tuple[tuple[str, bool], ...] = (
     ("SIMPLE_PINHOLE", False),
@@ -24,8 +24,6 @@ _MODELS: tuple[tuple[str, bool], ...] = (
 
 _ITERATIONS = 25
 """Bundle adjustments start at a solution: further iterations change nothing (measured on two sets)."""
-
-Refined = Literal["focal", "focal and distortion"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +40,7 @@ def focal_change(sparse: SparseReconstruction, groups: int) -> FocalChange:
     """Fits a focal length to each of `groups` runs of consecutive keyframes."""
     count = len(sparse.places)
     number = min(groups, count)
-    ln_factor, sigma = _adjusted(sparse, np.arange(count) * number // count, "SIMPLE_RADIAL", "focal")
+    ln_factor, sigma = _focal(sparse, *_adjusted(sparse, np.arange(count) * number // count, "SIMPLE_RADIAL"))
     largest, smallest = int(ln_factor.argmax()), int(ln_factor.argmin())
     return FocalChange(
         range=float(ln_factor[largest] - ln_factor[smallest]), sigma=float(np.hypot(sigma[largest], sigma[smallest]))
@@ -51,7 +49,7 @@ def focal_change(sparse: SparseReconstruction, groups: int) -> FocalChange:
 
 def refitted_focal(sparse: SparseReconstruction) -> tuple[float, float]:
     """(ln of the focal length that fits best over that of the reconstruction, formal σ), distortion unchanged."""
-    ln_factor, sigma = _adjusted(sparse, _one_group(sparse), "SIMPLE_RADIAL", "focal")
+    ln_factor, sigma = _focal(sparse, *_adjusted(sparse, _one_group(sparse), "SIMPLE_RADIAL"))
     return float(ln_factor[0]), float(sigma[0])
 
 
@@ -59,7 +57,7 @@ def focal_spread(sparse: SparseReconstruction) -> float:
     """Standard deviation of the ln focal lengths of five camera models: the reconstruction's, without distortion, with
     more of it, with a free principal point."""
     others = [
-        _adjusted(sparse, _one_group(sparse), model, "focal and distortion", free_centre)[0][0]
+        _ln_factors(sparse, _adjusted(sparse, _one_group(sparse), model, free_lens=True, free_centre=free_centre)[0])[0]
         for model, free_centre in _MODELS
     ]
     return float(np.std([0.0, *others]))
@@ -73,32 +71,38 @@ def _adjusted(
     sparse: SparseReconstruction,
     group: Int64[np.ndarray, "k"],
     model: str,
-    refined: Refined,
+    *,
+    free_lens: bool = False,
     free_centre: bool = False,
-) -> tuple[Float64[np.ndarray, "g"], Float64[np.ndarray, "g"]]:
-    """(ln of the focal length over that of the reconstruction, formal σ or infinity) of each group of keyframes.
-
-    All poses and points are free; the distortion is only with `focal and distortion`.
-    """
+) -> tuple[Any, Any]:
+    """(COLMAP's reconstruction with a camera for each group of keyframes, its solved bundle adjuster). Poses, points
+    and focal lengths are free; the distortion and the principal point are if asked for."""
     import pycolmap
 
     reconstruction = _as_colmap(sparse, group, model)
     options = pycolmap.BundleAdjustmentOptions(
-        refine_extra_params=refined != "focal", refine_principal_point=free_centre, print_summary=False
+        refine_extra_params=free_lens, refine_principal_point=free_centre, print_summary=False
     )
     options.ceres.loss_function_type = pycolmap.LossFunctionType.SOFT_L1
     options.ceres.solver_options.max_num_iterations = _ITERATIONS
     adjuster = gauge_fixed_adjuster(reconstruction, options)
     with quiet():
         adjuster.solve()
-        covariance = pycolmap.estimate_ba_covariance(pycolmap.BACovarianceOptions(), reconstruction, adjuster)
-    focal, sigma = [], []
-    for _, camera in sorted(reconstruction.cameras.items()):
-        block = None if covariance is None else covariance.get_other_params_cov(camera.params)
-        focal.append(camera.mean_focal_length())
-        sigma.append(np.inf if block is None else np.sqrt(max(0.0, block[0, 0])))
-    found = np.maximum(np.array(focal), 1e-6)
-    return np.log(found / sparse.camera.fx_px), sparse.noise_px * np.array(sigma) / found
+    return reconstruction, adjuster
+
+
+def _focal(
+    sparse: SparseReconstruction, reconstruction: Any, adjuster: Any
+) -> tuple[Float64[np.ndarray, "g"], Float64[np.ndarray, "g"]]:
+    """(ln of each camera's focal length over that of `sparse`, formal σ or infinity)."""
+    ln_factor = _ln_factors(sparse, reconstruction)
+    sigma_px = sparse.noise_px * focal_formal_px(reconstruction, adjuster)
+    return ln_factor, sigma_px / (sparse.camera.fx_px * np.exp(ln_factor))
+
+
+def _ln_factors(sparse: SparseReconstruction, reconstruction: Any) -> Float64[np.ndarray, "g"]:
+    found = [camera.mean_focal_length() for _, camera in sorted(reconstruction.cameras.items())]
+    return np.log(np.maximum(found, 1e-6) / sparse.camera.fx_px)
 
 
 def _as_colmap(sparse: SparseReconstruction, group: Int64[np.ndarray, "k"], model: str) -> Any:

@@ -116,21 +116,22 @@ def gauge_fixed_adjuster(reconstruction: Any, options: Any) -> Any:
     return pycolmap.create_default_ceres_bundle_adjuster(options, config, reconstruction)
 
 
-def _focal_formal_px(reconstruction: Any) -> float:
-    """From the covariance of the bundle adjustment."""
+def focal_formal_px(reconstruction: Any, adjuster: Any) -> Float64[np.ndarray, "c"]:
+    """Formal σ of the focal length of each camera, by the covariance of the bundle adjustment; infinity if unknown."""
     import pycolmap
 
-    adjuster = gauge_fixed_adjuster(reconstruction, pycolmap.BundleAdjustmentOptions())
-    covariance = pycolmap.estimate_ba_covariance(pycolmap.BACovarianceOptions(), reconstruction, adjuster)
-    if covariance is None:
-        return float("inf")
-    [camera] = reconstruction.cameras.values()
-    block = covariance.get_other_params_cov(camera.params)
-    return float("inf") if block is None else float(np.sqrt(max(0.0, block[0, 0])))
+    with quiet():
+        covariance = pycolmap.estimate_ba_covariance(pycolmap.BACovarianceOptions(), reconstruction, adjuster)
+    cameras = [camera for _, camera in sorted(reconstruction.cameras.items())]
+    blocks = [None if covariance is None else covariance.get_other_params_cov(camera.params) for camera in cameras]
+    return np.array([np.inf if block is None else np.sqrt(max(0.0, block[0, 0])) for block in blocks])
 
 
 def _as_arrays(reconstruction: Any, fixed: bool) -> SparseReconstruction:
+    import pycolmap
+
     [camera] = reconstruction.cameras.values()
+    adjuster = gauge_fixed_adjuster(reconstruction, pycolmap.BundleAdjustmentOptions())
     images = sorted((i for i in reconstruction.images.values() if i.has_pose), key=lambda image: image.name)
     ids = sorted(reconstruction.point3D_ids())
     row = {point: number for number, point in enumerate(ids)}
@@ -145,7 +146,7 @@ def _as_arrays(reconstruction: Any, fixed: bool) -> SparseReconstruction:
     poses[:, :3] = [image.cam_from_world().matrix() for image in images]
     return SparseReconstruction(
         camera=_intrinsics(camera),
-        focal_formal_px=0.0 if fixed else _focal_formal_px(reconstruction),
+        focal_formal_px=0.0 if fixed else float(focal_formal_px(reconstruction, adjuster)[0]),
         places=np.array([int(image.name) for image in images], dtype=np.int64),
         cam_from_world=poses,
         xyz_world=np.array([reconstruction.point3D(i).xyz for i in ids]).reshape(-1, 3),

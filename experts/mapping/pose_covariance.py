@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float64
 from scipy.sparse import bsr_array, csr_array
 
+from experts.intrinsics import Intrinsics
 from experts.mapping.colmap_mapping import SparseReconstruction
 
 _MEDIAN_LENGTH = 1.1774
@@ -62,12 +63,8 @@ def _pose_covariance(sparse: SparseReconstruction) -> Float64[np.ndarray, "k k 6
     residual = np.linalg.norm(sparse.camera.project(xyz_cam) - sparse.xy_px, axis=1)
     noise_px = float(np.nanmedian(residual)) / _MEDIAN_LENGTH
     seen = np.isfinite(residual)
-    x, y, z = np.where(seen[:, None], xyz_cam, [0.0, 0.0, 1.0]).T
-    zero = np.zeros_like(z)
-    slope = np.stack([np.stack([1 / z, zero, -x / z**2], -1), np.stack([zero, 1 / z, -y / z**2], -1)], axis=1)
-    slope *= seen[:, None, None] * np.array([[sparse.camera.fx_px], [sparse.camera.fy_px]])
-    by_pose = np.concatenate([-slope @ _cross(xyz_cam), slope], axis=2)
-    by_point = slope @ pose[:, :3, :3]
+    by_pose = pixels_by_pose(sparse.camera, np.where(seen[:, None], xyz_cam, [0.0, 0.0, 1.0])) * seen[:, None, None]
+    by_point = by_pose[..., 3:] @ pose[:, :3, :3]
     count, points = len(sparse.places), len(sparse.xyz_world)
     cameras, places = _columns(by_pose, row, count), _columns(by_point, point, points)
     information = np.zeros((points, 3, 3))
@@ -79,6 +76,16 @@ def _pose_covariance(sparse: SparseReconstruction) -> Float64[np.ndarray, "k k 6
     reduced = (cameras.T @ cameras - mixed @ eliminated @ mixed.T).toarray()
     covariance = noise_px**2 * _inverse_without(reduced, _free_directions(sparse))
     return np.asarray(covariance.reshape(count, 6, count, 6).swapaxes(1, 2))
+
+
+def pixels_by_pose(camera: Intrinsics, xyz_cam: Float64[np.ndarray, "o 3"]) -> Float64[np.ndarray, "o 2 6"]:
+    """Derivatives of projected points by the camera's rotation vector and translation, applied on the left; lens
+    distortion is neglected."""
+    x, y, z = xyz_cam.T
+    zero = np.zeros_like(z)
+    slope = np.stack([np.stack([1 / z, zero, -x / z**2], -1), np.stack([zero, 1 / z, -y / z**2], -1)], axis=1)
+    slope *= np.array([[camera.fx_px], [camera.fy_px]])
+    return np.concatenate([-slope @ _cross(xyz_cam), slope], axis=2)
 
 
 def _columns(blocks: Float64[np.ndarray, "o 2 d"], at: np.ndarray, count: int) -> csr_array:

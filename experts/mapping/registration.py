@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float32, Float64, Int64
 
 from experts.intrinsics import Intrinsics
 from experts.mapping.colmap_mapping import SparseReconstruction
+from experts.mapping.pose_covariance import pixels_by_pose
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,12 +138,7 @@ def pose_sigmas(
     in_cam = xyz_world @ cam_from_world[:3, :3].T + cam_from_world[:3, 3]
     residual = camera.project(in_cam) - xy_px
     noise = max(settings.min_residual_px, 1.4826 * float(np.nanmedian(np.abs(residual))))
-    x, y, z = in_cam[in_cam[:, 2] > 1e-9].T
-    zero = np.zeros_like(z)
-    slope = np.stack([np.stack([1 / z, zero, -x / z**2], -1), np.stack([zero, 1 / z, -y / z**2], -1)], axis=1)
-    slope = slope * np.array([camera.fx_px, camera.fy_px])[:, None]
-    cross = np.stack([np.stack([zero, z, -y], -1), np.stack([-z, zero, x], -1), np.stack([y, -x, zero], -1)], axis=1)
-    jacobian = np.concatenate([slope @ cross, slope], axis=-1).reshape(-1, 6)
+    jacobian = pixels_by_pose(camera, in_cam[in_cam[:, 2] > 1e-9]).reshape(-1, 6)
     covariance = noise**2 * np.linalg.pinv(jacobian.T @ jacobian)
     rotation, position = (np.linalg.eigvalsh(covariance[k : k + 3, k : k + 3])[-1] for k in (0, 3))
     return float(np.sqrt(max(rotation, 0.0))), float(np.sqrt(max(position, 0.0)))
