@@ -26,6 +26,7 @@ from spatial_engine.sequences import Sequence as OpenedSequence
 from spatial_engine.sequences import open_sequence
 from spatial_engine.sequences.depth_images import DepthFiles
 from spatial_engine.sources import ImageFolder, clip_from_json, open_clips
+from spatial_engine.store.store import Store
 from spatial_engine.trust.true_sequence import TrueClip
 
 REAL: dict[str, int] = {
@@ -48,6 +49,8 @@ REAL: dict[str, int] = {
     "scannet_pairs": 1,
 }
 """Sets with ground truth whose pictures form clips, and the number of parts that are clips too if it is above 1."""
+STANDING = ("euroc_v101",)
+"""Sets whose camera stands still: their poses move by millimetres."""
 PLAIN = (
     "videos_plain/apple.mp4",
     "videos_plain/robot_unitree.mp4",
@@ -69,7 +72,7 @@ Kind = Literal["rendered", "real", "agreement", "plain"]
 Source = Literal["pictures", "truth", "imitated", "detections"]
 """Where signals come from: the default experts; ground truth; experts imitated with the errors of networks; the default
 experts and a file of detections."""
-Signalled = Sequence[tuple[Clip, Signals]]
+ClipSignals = Sequence[tuple[Clip, Signals]]
 
 
 class AnyClip(Protocol):
@@ -90,7 +93,7 @@ class AnyClip(Protocol):
         """Of its signals."""
         ...
 
-    def signals(self, folder: Path) -> Signalled:
+    def signals(self, folder: Path) -> ClipSignals:
         """Its clips with their signals, made if missing."""
         ...
 
@@ -116,11 +119,11 @@ class _Pictures:
         """Footage under `folder`, and the options to open it with."""
         raise NotImplementedError
 
-    def signals(self, folder: Path) -> Signalled:
+    def signals(self, folder: Path) -> ClipSignals:
         """Annotates the footage."""
         footage, options = self.footage(folder)
         store = se.annotate(footage, folder / "store", options=options)
-        return [(clip_from_json(store.record(id).clip), store.signals(id)) for id in store.clip_ids()]
+        return signals_in(store)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,7 +227,7 @@ class RealClip(_Pictures):
         """Entries of `ClipVerdicts.about`."""
         one = self.sequence
         path = one.truth.camera_path(one.clip)
-        moves = isinstance(path, CameraPath) and path.motion == "general" and self.set != "euroc_v101"
+        moves = isinstance(path, CameraPath) and path.motion == "general" and self.set not in STANDING
         findings = [{"what": each.what, "number": each.number, "severe": each.severe} for each in one.findings]
         unsound, depth = len(one.unsound), one.truth.depth
         return {
@@ -276,6 +279,11 @@ class PlainClip(_Pictures):
         """Entries of `ClipVerdicts.about`."""
         ordinary = self.path.startswith("videos_plain")
         return {"moves": False, "conditions": {"set": self.name}, "findings": [], "ordinary": ordinary}
+
+
+def signals_in(store: Store) -> ClipSignals:
+    """Of every clip."""
+    return [(clip_from_json(store.record(id).clip), store.signals(id)) for id in store.clip_ids()]
 
 
 def real_clips(data: Path) -> list[RealClip]:

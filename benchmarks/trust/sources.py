@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import spatial_engine as se
-from benchmarks.trust.clips import Kind, RoomClip, Signalled, Source
+from benchmarks.trust.clips import ClipSignals, Kind, RoomClip, Source, signals_in
 from benchmarks.trust.layouts import laid_out
 from benchmarks.trust.rooms import Room
 from experts.clip import Clip
@@ -19,7 +19,6 @@ from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.imitated import imitated_signals
 from spatial_engine.sequences import Sequence as OpenedSequence
 from spatial_engine.sequences import open_sequence
-from spatial_engine.sources import clip_from_json
 from spatial_engine.trust.true_sequence import TrueClip
 
 TRUE_SETS = (
@@ -56,7 +55,7 @@ class RenderedSignals:
         """Section of docs/trust.md."""
         return "rendered"
 
-    def signals(self, folder: Path) -> Signalled:
+    def signals(self, folder: Path) -> ClipSignals:
         """Of the scene itself, without a video."""
         scene = self.of.room.scene
         clip = as_clip(scene)
@@ -87,13 +86,13 @@ class DetectedClip(RoomClip):
         """Name of its folder."""
         return f"{super().name}_detections"
 
-    def signals(self, folder: Path) -> Signalled:
+    def signals(self, folder: Path) -> ClipSignals:
         """Annotates the video with the masks."""
         footage, options = self.footage(folder)
         file = folder / "room.detections.json"
         file.write_text(json.dumps(_detections(self.room, self.seed)), encoding="utf-8")
         store = se.annotate(footage, folder / "store", upright=options.upright, detections=file)
-        return [(clip_from_json(store.record(id).clip), store.signals(id)) for id in store.clip_ids()]
+        return signals_in(store)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,10 +117,10 @@ class TrueSet:
         """Of its signals."""
         return "truth"
 
-    def signals(self, folder: Path) -> Signalled:
+    def signals(self, folder: Path) -> ClipSignals:
         """Takes them from the set."""
         store = se.annotate(_place(self.data, self.set), folder / "store", truth=True)
-        return [(clip_from_json(store.record(id).clip), store.signals(id)) for id in store.clip_ids()]
+        return signals_in(store)
 
     def truths(self, clips: Sequence[Clip]) -> Mapping[str, TrueClip]:
         """By clip id."""

@@ -37,8 +37,8 @@ class FocalSettings:
     estimated_relative_floor: float = 0.01
     """Smallest systematic σ of an estimate, ..."""
     spread_factor: float = 1.5
-    """... to which the spread of the focal lengths of several camera models is added, this many times: on 12 sets 7
-    errors are within 1 σ and all within 1.3 (formal σ alone: errors of up to 25 σ)."""
+    """... to which the spread of the focal lengths of several camera models is added, this many times: of 22 maps of
+    real sets and rooms 68 % are within 1 σ and all within 2 (formal σ alone: errors of up to 25 σ)."""
     user_relative_floor: float = 0.005
     """σ of the user's own focal length, if the footage confirms it: ..."""
     max_user_error: float = 0.08

@@ -30,8 +30,8 @@ class TrustSettings:
     focal_groups: int = 5
     """Number of groups of keyframes whose focal lengths are compared."""
     max_focal_change: float = 0.05
-    """Largest range of their ln focal lengths plus 2 σ. At most 0.048 on ten real sets; their zoomed copies whose
-    turns or directions are wrong have at least 0.051."""
+    """Largest range of their ln focal lengths plus 2 σ. Of 14 clips and their zoomed copies, 22 of 31 right maps of
+    steady cameras and 2 of 65 wrong ones of zooming cameras pass all checks."""
     max_change_sigma: float = 0.01
     """A larger σ of it counts as this: on a straight drive the footage determines no focal length, and a zoom changes
     no angle."""
@@ -51,7 +51,8 @@ class TrustSettings:
     26 degrees)."""
     min_explained_share: float = 0.85
     """If the share of any other keyframe is smaller, the reconstruction is bent and refused (correct ones have at least
-    0.91 in all keyframes, ones folded by 12 degrees 0.82 to 0.88 in some; these also change their focal length)."""
+    0.91 in all keyframes, ones folded by 12 degrees 0.82 to 0.88 in some; the focal length of one of these that was
+    measured changes by 20 to 26 %)."""
     min_angle_rad: float = np.deg2rad(1.5)
     """Smallest median triangulation angle."""
     range_relative_floor: float = 0.03

@@ -6,15 +6,17 @@ from jaxtyping import Float64, Int64
 from templates.measured import Measured, first_reason
 from templates.scene.offsets import offsets
 from templates.scene.scene import Scene, angle_between_rad, find_rows
+from templates.scene.shared_view import shared_views
 
 _STILL_RAD = np.radians(1.0)
 """A camera that rotates by less does not visibly move ..."""
 _SEEN_RAD = np.radians(3.0)
 """... and one that rotates by more does."""
+_STILL_SHARE, _SEEN_SHARE = 0.01, 0.03
+"""The same for a translation, as shares of the distance of the scene; and for the shift of the static points at the
+middle of the picture, as shares of its width."""
 _SEEN_SIGMAS = 5.0
 """A translation counts from this many σ: a position's σ is at least 0.5 % of the distance of the scene."""
-_STILL_SHARE, _SEEN_SHARE = 0.01, 0.03
-"""The same for the shift of the static points at the middle of the picture, as shares of its width."""
 _ZOOM_SHARE = 0.15
 """A zoom shifts the middle by at most this share of the width, times the change of scale: lenses are not centred."""
 _SHIFT_SIGMA = 0.004
@@ -39,18 +41,32 @@ def _by_path(scene: Scene, ends: Int64[np.ndarray, "n 2"]) -> Measured:
     first, last = np.moveaxis(scene.world_from_cam(ends), 1, 0)
     angle = angle_between_rad(first[:, :3, :3], last[:, :3, :3])
     sigma = np.hypot(scene.rotation_sigma_rad(ends).max(axis=1), scene.focal_relative_sigma * angle)
-    travel, known = offsets(scene, ends), np.isfinite(angle)
+    known = np.isfinite(angle)
     with np.errstate(divide="ignore", invalid="ignore"):
         rotates = np.where(angle >= _SEEN_RAD, (angle - _STILL_RAD) / sigma, -np.inf)
-        far = travel.length / travel.position_sigma if scene.path.motion == "general" else np.zeros(len(ends))
-        travels = np.where(far >= _SEEN_SIGMAS, far, -np.inf)
-        still = np.where(scene.path.motion == "static", (_STILL_RAD - angle) / sigma, -np.inf)
+        still = (_STILL_RAD - angle) / sigma
+        travels = np.full(len(ends), -np.inf)
+        if scene.path.motion == "general":
+            travels, stays = _translation(scene, ends)
+            still = np.fmin(still, stays)
+        elif scene.path.motion != "static":
+            still = np.full(len(ends), -np.inf)
     moves = np.fmax(rotates, travels)
     cases = {
         "rotation of a photo is not known": ~known,
         "the camera moves too little to decide": np.fmax(moves, still) <= 0,
     }
     return _label(first_reason(len(ends), cases), np.degrees(angle), np.degrees(sigma), moves, still)
+
+
+def _translation(scene: Scene, ends: Int64[np.ndarray, "n 2"]) -> tuple[np.ndarray, np.ndarray]:
+    """By how many σ the camera translates visibly, and by how many it does not; negative infinity where unknown."""
+    frames, row = np.unique(ends, return_inverse=True)
+    distance = shared_views(scene, frames).distance[row.reshape(ends.shape)].min(axis=1)
+    travel = offsets(scene, ends)
+    beyond = (travel.length - _STILL_SHARE * distance) / travel.position_sigma
+    visible = (travel.length >= _SEEN_SHARE * distance) & (beyond >= _SEEN_SIGMAS)
+    return np.where(visible, beyond, -np.inf), np.where(np.isfinite(distance), -beyond, -np.inf)
 
 
 def _by_picture(scene: Scene, ends: Int64[np.ndarray, "n 2"]) -> Measured:

@@ -28,8 +28,10 @@ class SharedViews:
     share: Float64[np.ndarray, "f f"]
     """Share of what A shows that lies inside B; 0 where a pose is not known. Occlusion is not tested. A photo without
     surface points counts as showing a place that is far away: only the rotations matter."""
+    distance: Float64[np.ndarray, "f"]
+    """Median distance from the photo's camera to its surface points, in path units; NaN where not known."""
     travel: Float64[np.ndarray, "f f"]
-    """Distance between the cameras over the median distance from A to A's points; NaN where either is not known."""
+    """Distance between the cameras over the distance of A; NaN where either is not known."""
 
     @property
     def mutual(self) -> Bool[np.ndarray, "f f"]:
@@ -47,7 +49,7 @@ def shared_views(scene: Scene, frames: Sequence[int] | Int64[np.ndarray, "f"]) -
 def _shared_views(scene: Scene, frames: Int64[np.ndarray, "f"]) -> SharedViews:
     nothing = np.full((len(frames), len(frames)), np.nan)
     if scene.path is None or not len(frames):
-        return SharedViews(share=np.zeros_like(nothing), travel=nothing)
+        return SharedViews(share=np.zeros_like(nothing), distance=np.full(len(frames), np.nan), travel=nothing)
     camera, poses = scene.path.intrinsics, scene.world_from_cam(frames)
     rotations, positions = poses[:, :3, :3], poses[:, :3, 3]
     seen = _seen(scene, frames)
@@ -55,8 +57,8 @@ def _shared_views(scene: Scene, frames: Int64[np.ndarray, "f"]) -> SharedViews:
     far = np.full(len(frames), scene.path.motion != "general") | (count < _MIN_POINTS)
     with np.errstate(invalid="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # photos without points
-        ranges = np.nanmedian(np.linalg.norm(seen, axis=2), axis=1)
-    travel = np.linalg.norm(positions - positions[:, None], axis=2) / np.where(far, np.nan, ranges)[:, None]
+        distance = np.where(far, np.nan, np.nanmedian(np.linalg.norm(seen, axis=2), axis=1))
+    travel = np.linalg.norm(positions - positions[:, None], axis=2) / distance[:, None]
     shown = np.full((len(frames), max(seen.shape[1], _GRID**2), 3), np.nan)
     shown[:, : seen.shape[1]] = seen
     shown[far] = np.nan
@@ -68,7 +70,7 @@ def _shared_views(scene: Scene, frames: Int64[np.ndarray, "f"]) -> SharedViews:
     for column, (rotation, position) in enumerate(zip(rotations, positions, strict=True)):
         offsets = world - np.where(np.repeat(far, shown.shape[1])[:, None], 0.0, position)
         share[:, column] = camera.contains(camera.project(offsets @ rotation)).reshape(len(frames), -1).sum(axis=1)
-    return SharedViews(share=share / count[:, None], travel=travel)
+    return SharedViews(share=share / count[:, None], distance=distance, travel=travel)
 
 
 def _seen(scene: Scene, frames: Int64[np.ndarray, "f"]) -> Float64[np.ndarray, "f p 3"]:

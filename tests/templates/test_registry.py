@@ -1,7 +1,9 @@
 """Templates as they are loaded: abilities by name, and plug-ins that are left out."""
 
+import re
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
@@ -56,3 +58,24 @@ def test_a_plug_in_that_cannot_be_used_is_left_out_by_name(target, said, monkeyp
     ) as heard:
         assert list(create_templates()) == list(TEMPLATES.builtin)
     assert len(heard) == 1 and "\n" not in str(heard[0].message)
+
+
+def test_the_readme_counts_templates_and_leaves():
+    numbers = [
+        "ten",
+        "eleven",
+        "twelve",
+        "thirteen",
+        "fourteen",
+        "fifteen",
+        "sixteen",
+        "seventeen",
+        "eighteen",
+        "nineteen",
+        "twenty",
+    ]
+    readme = Path(__file__).parents[2].joinpath("README.md").read_text()
+    templates, leaves = re.search(r"(\w+) templates cover (\w+) of the 27", readme).groups()
+    made = create_templates().values()
+    assert numbers.index(templates.lower()) + 10 == len(made)
+    assert numbers.index(leaves) + 10 == len({template.ability for template in made})

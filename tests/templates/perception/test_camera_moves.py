@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from experts.signals import PointTracks, Signal
+from experts.signals import CameraPath, PointTracks, Signal
 from templates.perception.ego_motion import CameraMoves, Intervals
+from templates.scene.shared_view import shared_views
 from templates.truth import verdict
 from tests.templates import worlds
 
@@ -59,3 +60,19 @@ def test_a_small_motion_is_undecided() -> None:
     facts = Intervals(frames=np.array([[0, 2, 4, 6]]))
     scene = worlds.scene(without_path(shifted(PAN / 20, STILL)))
     assert MOVES.measure(facts, scene).why.tolist() == ["the camera moves too little to decide"]
+
+
+@pytest.mark.parametrize(("share", "label"), [(0.0, "no"), (0.005, "no"), (0.02, None), (0.06, "yes")])
+def test_a_translation_counts_where_it_is_visible(share, label) -> None:
+    """Shares of the scene's distance; positions are exact to a ten-thousandth of it."""
+    signals = worlds.signals()
+    path = signals["camera_path"]
+    assert isinstance(path, CameraPath)
+    ends = np.array([[0, 2]])
+    distance = shared_views(worlds.scene(signals), ends[0]).distance.min()
+    poses = np.tile(path.world_from_cam[0], (N, 1, 1))
+    poses[1:, 0, 3] += share * distance
+    exact = {"world_from_cam": poses, "rotation_sigma_rad": np.full(N, 1e-3), "position_sigma": np.full(N, 1e-4)}
+    measured = MOVES.measure(Intervals(frames=ends), worlds.scene(worlds.with_path(signals, **exact)))
+    assert (measured.why[0] == "") == (label is not None)
+    assert label is None or measured.label[0] == label
