@@ -52,6 +52,11 @@ class SparseReconstruction:
         """σ of the observed pixels per axis."""
         return max(_MIN_NOISE_PX, 0.8 * float(self.error_px.mean()))  # of a mean distance
 
+    @property
+    def focal_formal_sigma(self) -> float:
+        """Formal σ_f/f of the focal length. 0 if it was fixed."""
+        return self.focal_formal_px * self.noise_px / self.camera.fx_px
+
     def row(self, place: Int64[np.ndarray, "*n"]) -> Int64[np.ndarray, "*n"]:
         """Rows of `cam_from_world` of registered places."""
         return np.searchsorted(self.places, place)

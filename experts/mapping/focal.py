@@ -48,8 +48,8 @@ class FocalSettings:
     """... and has at most this formal σ. Otherwise the footage does not confirm it, and its σ is the difference ⊕ the
     formal σ."""
     plausible_shares: tuple[float, float] = (0.5, 1.8)
-    """An estimate outside is refused: every wrong reconstruction measured had such a focal length or a large
-    distortion."""
+    """An estimate outside is refused, unless the footage determines that of a long lens well: every wrong
+    reconstruction measured had such a focal length or a large distortion."""
     max_relative_sigma: float = 0.15
     """A reconstruction with a larger σ of the focal length is refused, as its shape is unknown."""
     max_disagreement: float = 0.25
@@ -140,10 +140,9 @@ def estimated_relative_sigma(
 ) -> float:
     """σ_f/f of an estimate: formal ⊕ half the difference to the other reconstruction ⊕ spread over camera models ⊕
     floor."""
-    formal = sparse.focal_formal_px * sparse.noise_px / sparse.camera.fx_px
     half = disagreement(sparse.camera.fx_px, other.camera.fx_px) / 2
     spread = settings.spread_factor * max(sparse.focal_spread, other.focal_spread)
-    return float(np.linalg.norm([formal, half, spread, settings.estimated_relative_floor]))
+    return float(np.linalg.norm([sparse.focal_formal_sigma, half, spread, settings.estimated_relative_floor]))
 
 
 def disagreement(focal_px: float, other_px: float) -> float:

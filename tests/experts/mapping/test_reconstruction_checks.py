@@ -50,7 +50,7 @@ def test_an_exact_reconstruction_passes() -> None:
         (EXACT, 13, "few keyframes registered"),
         (sparser(EXACT, 50), 6, "few points"),
         (replace(EXACT, camera=replace(CAMERA, k1=-0.4)), 6, "implausible distortion"),
-        (replace(EXACT, camera=Intrinsics.centred(640, 480, 1300.0)), 6, "implausible focal length"),
+        (replace(EXACT, camera=Intrinsics.centred(640, 480, 2200.0)), 6, "implausible focal length"),
         (replace(EXACT, camera=Intrinsics.centred(640, 480, 300.0)), 6, "implausible focal length"),
         (replace(EXACT, error_px=EXACT.error_px + 1), 6, "one rigid camera does not fit"),
     ],
@@ -65,6 +65,27 @@ def test_a_fixed_camera_need_not_be_plausible_but_must_explain_the_matches(camer
     refused = refusal(replace(EXACT, camera=camera), PAIRS, 6, TRUST, None)
     assert refused is not None and refused.reason == "matches contradict the reconstruction"
     assert refusal(EXACT, PAIRS, 6, TRUST, None) is None
+
+
+@pytest.mark.parametrize(
+    ("focal_px", "k1", "formal_px", "reason"),
+    [
+        (1500.0, 0.0, 10.0, None),
+        (1500.0, 0.3, 10.0, None),
+        (1500.0, 0.8, 10.0, "implausible distortion"),
+        (1500.0, 0.0, 300.0, "implausible focal length"),
+    ],
+)
+def test_a_long_lens_is_plausible_where_the_footage_determines_it(
+    focal_px: float, k1: float, formal_px: float, reason: str | None
+) -> None:
+    camera = replace(Intrinsics.centred(640, 480, focal_px), k1=k1)
+    xyz = cloud(np.random.default_rng(0), count=2000)
+    poses = translating([(0.2 * k, 0.0, 0.0) for k in range(6)], [(0.0, 2.0 * k, 0.0) for k in range(6)])
+    pairs = pair_geometries(matches(projected(xyz, poses, camera)), 640, MotionSettings())
+    sparse = replace(exact_reconstruction(xyz, poses, camera), focal_formal_px=formal_px)
+    refused = refusal(sparse, pairs, 6, TRUST, SHARES)
+    assert (refused and refused.reason) == reason
 
 
 def test_a_keyframe_that_its_matches_contradict_is_removed() -> None:
