@@ -28,6 +28,7 @@ TEMPLATES = Registry(
         "same_point": "templates.perception.same_point:SamePoint",
         "place_direction": "templates.perception.relation:PlaceDirection",
         "path_map": "templates.mapping.memory:PathMap",
+        "which_photo": "templates.mapping.which_photo:WhichPhoto",
         "what_moved": "templates.mapping.what_moved:WhatMoved",
         "route_order": "templates.simulation.route:RouteOrder",
         "navigate": "templates.agent.navigation:Navigate",

@@ -89,7 +89,7 @@ class PointMoves(_Motion):
         if scene.tracks is None:
             return _facts([], 1)
         moving, static = (rng.permutation(np.flatnonzero(scene.tracks.motion == m))[:count] for m in (1, 0))
-        spans = [_span(scene, scene.tracks, row) for row in _alternating(moving, static)[:count]]
+        spans = [_span(scene, scene.tracks, row) for row in alternating(moving, static)[:count]]
         return _facts([(frames, [xy]) for frames, xy in filter(None, spans)], 1)
 
     def measure(self, facts: MarkedTracks, scene: Scene) -> Measured:
@@ -152,7 +152,7 @@ def _facts(rows: Sequence[tuple[list[int], list[list[float]]]], marks: int) -> M
     return found if len(rows) else replace(found, points_px=np.empty((0, marks, 2)))
 
 
-def _alternating(a: np.ndarray, b: np.ndarray) -> list[int]:
+def alternating(a: np.ndarray, b: np.ndarray) -> list[int]:
     """Rows of both by turns, so that a limit on facts keeps both kinds."""
     return [int(row) for pair in zip_longest(a, b) for row in pair if row is not None]
 

@@ -154,7 +154,7 @@ def test_distractors_are_distinct_and_wrong() -> None:
 
 
 def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
-    assert set(create_templates(["L2"])) == {"path_map", "what_moved"}
+    assert set(create_templates(["L2"])) == {"path_map", "which_photo", "what_moved"}
     motion = create_templates(["L1/Motion"])
     assert [set(create_templates([name])) for name in ("Motion", "motion/", "l1/motion")] == [set(motion)] * 3
     assert set(create_templates(["Gravity", "Ego"])) == {"camera_tilt", "camera_turn", "camera_travel", "camera_moves"}

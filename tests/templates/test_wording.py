@@ -48,6 +48,7 @@ NAMED = {
     ),
     "camera_moves yes_no": FIRST_LAST,
     "what_moved choice": (r"\bphoto 1\b", r"\bP\b", r"\bcamera\b", r"\bmov(e|es|ing)\b"),
+    "which_photo choice": (r"\bphoto 1\b", r"\bP\b", r"\{edge\} edge\b", r"\bphotos?\b"),
     "point_moves yes_no": (*MOVES, r"\b(point|marked) P\b"),
     "which_moves choice": (*MOVES, r"\bpoints?\b"),
     "same_point choice": (*BOTH, r"\bP\b", r"\bpoint|\bnumber"),
@@ -107,7 +108,7 @@ def answer_words(wording: Wording) -> set[str]:
     """Words that tell one option from another."""
     texts = (text for value, text in wording.options.items() if value != UNDETERMINED)
     said = {word for text in texts for word in words(text)}
-    return said - {"point", "box", "move", "turn", "to", "the", "and"}
+    return said - {"point", "photo", "box", "move", "turn", "to", "the", "and"}
 
 
 def test_each_format_of_each_template_has_wordings() -> None:
@@ -166,6 +167,7 @@ def test_placeholders_are_those_that_templates_fill_in() -> None:
         "wider_object numeric": {"a", "b"},
         "count_in_photo numeric": {"name"},
         "object_faces choice": {"name"},
+        "which_photo choice": {"edge"},
         "same_point point": {"width", "height"},
         "navigate plan.metres": {"length", "turn_deg"},
         "navigate plan.point": {"length", "turn_deg"},
