@@ -88,11 +88,7 @@ class KltExpert(WeightFreeExpert):
             follower.advance(grey)
         xy = follower.tracks(min(self.settings.min_frames, len(clip.frames)))
         if not len(xy):
-            return {
-                "image_tracks": NoEstimate(
-                    reason="no texture to follow", detail="no corner was tracked over two frames"
-                )
-            }
+            return {"image_tracks": follower.no_tracks()}
         provenance = Provenance(expert=self.name, version=self.version, settings=asdict(self.settings))
         xy_px = clip.full_from_working(xy.astype(np.float64)).astype(np.float32)
         return {"image_tracks": ImageTracks(frames=clip.frames, xy_px=xy_px, provenance=provenance)}
@@ -126,6 +122,12 @@ class _Follower:
             self.seeded_at = at
         self.history.append((self.active_ids, self.active_xy))
         self.grey = grey
+
+    def no_tracks(self) -> NoEstimate:
+        """Why nothing was tracked."""
+        if any(len(ids) for ids, _ in self.history):
+            return NoEstimate(reason="frames too different to track", detail="no corner was found in the next frame")
+        return NoEstimate(reason="no texture to follow", detail="no frame has corners")
 
     def _follow(self, last: GreyPicture, grey: GreyPicture) -> None:
         import cv2

@@ -76,6 +76,13 @@ def test_too_few_frames_and_missing_texture_give_no_estimate(frames: int) -> Non
     assert black.reason == ("fewer than two frames" if frames == 1 else "no texture to follow")
 
 
+def test_corners_that_no_other_frame_has_are_not_missing_texture() -> None:
+    world = WORLD.copy()
+    world[120:] = 128
+    found = KltExpert()(clip_of(Window(world, step=130), frames=2), {})["image_tracks"]
+    assert isinstance(found, NoEstimate) and found.reason == "frames too different to track"
+
+
 def test_the_number_of_tracks_is_limited() -> None:
     settings = KltSettings(max_tracks=20)
     tracks = KltExpert(settings)(clip_of(Window(WORLD)), {})["image_tracks"]
