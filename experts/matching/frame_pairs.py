@@ -66,3 +66,20 @@ def epipolar_inliers(
     except cv2.error:
         return None
     return None if inlier is None else inlier.ravel() > 0
+
+
+def epipolar_residual_px(xy_a: np.ndarray, xy_b: np.ndarray) -> float:
+    """Median Sampson distance of the (m, 2) pixels a and b to the fundamental matrix that makes it smallest; NaN if
+    there is none."""
+    import cv2
+
+    try:
+        f, _ = cv2.findFundamentalMat(xy_a, xy_b, cv2.FM_LMEDS)
+    except cv2.error:
+        return np.nan
+    if f is None or f.shape != (3, 3):
+        return np.nan
+    line_b, line_a = cv2.convertPointsToHomogeneous(xy_a)[:, 0] @ f.T, cv2.convertPointsToHomogeneous(xy_b)[:, 0] @ f
+    slope = np.hypot(np.linalg.norm(line_a[:, :2], axis=1), np.linalg.norm(line_b[:, :2], axis=1))
+    off = np.abs(np.sum(xy_b * line_b[:, :2], axis=1) + line_b[:, 2])
+    return float(np.median(off / np.maximum(slope, 1e-12)))

@@ -14,6 +14,7 @@ from experts.matching.frame_pairs import (
     REFERENCE_WIDTH_PX,
     choose_pairs,
     epipolar_inliers,
+    epipolar_residual_px,
     evenly_spaced,
     find_homography,
 )
@@ -91,9 +92,13 @@ class SiftSettings:
     """For confirmed, unambiguous matches away from borders: below 0.5 %."""
     outlier_probability_unconfirmed: float = 0.05
     """For all other matches."""
+    sigma_residuals: float = 3.4
+    """σ per axis of a matched position over the median Sampson distance of a clip's sure matches: 1.5 to 4.5 in 29
+    rendered rooms, ..."""
+    min_sigma_px: float = 0.15
+    """... and at least this, at working size."""
     sigma_px: float = 0.5
-    """σ per axis of a matched position, at working size: 0.1 to 0.45 px in 64 rendered rooms; √2 times the residuals of
-    reconstructions of 8 real sets are 0.25 to 0.6 px."""
+    """σ where no pair has enough sure matches for a two-view geometry: 0.1 to 0.45 px in 64 rendered rooms."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +115,7 @@ class SiftExpert(WeightFreeExpert):
     """Expert "sift": provides "matches"."""
 
     name: ClassVar[str] = "sift"
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     provides: ClassVar[frozenset[str]] = frozenset({"matches"})
     needs: ClassVar[frozenset[str]] = frozenset({"camera_path", "sparse_points", "image_tracks", "valid_area"})
     options: ClassVar[frozenset[str]] = frozenset({"max_side_px"})
@@ -237,19 +242,31 @@ class SiftExpert(WeightFreeExpert):
             unambiguous.append((pair.ratio <= self.settings.unambiguous_ratio) & ~border)
         confirmed_by = np.concatenate(confirmed).astype(np.int32)
         sure = (confirmed_by > 0) & np.concatenate(unambiguous)
-        working = clip.width_px / clip.working_size[0]
+        of_pair = np.repeat(np.arange(len(found)), [len(p.ratio) for p in found]).astype(np.int64)
+        xy_a, xy_b = np.concatenate([p.xy_a_px for p in found]), np.concatenate([p.xy_b_px for p in found])
+        static = isinstance(path, CameraPath) and path.motion == "static"
+        own = [] if static else [np.flatnonzero(sure & (of_pair == k)) for k in range(len(found))]
+        sigma_px = self._sigma_px(clip, [(xy_a[rows], xy_b[rows]) for rows in own])
         return Matches(
             pairs=np.array([(p.a, p.b) for p in found], dtype=np.int64),
-            pair=np.repeat(np.arange(len(found)), [len(p.ratio) for p in found]).astype(np.int64),
-            xy_a_px=np.concatenate([p.xy_a_px for p in found]),
-            xy_b_px=np.concatenate([p.xy_b_px for p in found]),
-            sigma_px=np.full(len(sure), self.settings.sigma_px * working),
+            pair=of_pair,
+            xy_a_px=xy_a,
+            xy_b_px=xy_b,
+            sigma_px=np.full(len(sure), sigma_px),
             outlier_probability=np.where(
                 sure, self.settings.outlier_probability_confirmed, self.settings.outlier_probability_unconfirmed
             ),
             confirmed_by=confirmed_by,
             provenance=Provenance(expert=self.name, version=self.version, settings=asdict(self.settings)),
         )
+
+    def _sigma_px(self, clip: Clip, sure: list[tuple[np.ndarray, np.ndarray]]) -> float:
+        """σ per axis of a matched position in full-size pixels, by the two-view geometries of the pairs."""
+        s, working = self.settings, clip.width_px / clip.working_size[0]
+        residuals = [epipolar_residual_px(a, b) for a, b in sure if len(a) >= s.inliers]
+        if not np.isfinite(residuals).any():
+            return s.sigma_px * working
+        return max(s.min_sigma_px * working, s.sigma_residuals * float(np.nanmedian(residuals)))
 
     def _confirmations(
         self,
