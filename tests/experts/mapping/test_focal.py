@@ -85,7 +85,9 @@ def test_sigma_combines_floor_formal_sigma_difference_and_spread() -> None:
     one = replace(exact_reconstruction(cloud(np.random.default_rng(0)), poses), focal_formal_px=0.0)
     longer = replace(one, camera=replace(one.camera, fx_px=1.2 * one.camera.fx_px))
     assert estimated_relative_sigma(one, one, SETTINGS) == SETTINGS.estimated_relative_floor
-    assert estimated_relative_sigma(replace(one, focal_formal_px=0.3 * one.camera.fx_px), one, SETTINGS) > 0.05
+    undetermined = replace(one, focal_formal_px=0.3 * one.camera.fx_px)
+    assert estimated_relative_sigma(undetermined, one, SETTINGS) == SETTINGS.unknown_relative_sigma
+    assert 0.01 < estimated_relative_sigma(replace(one, focal_formal_px=0.05 * one.camera.fx_px), one, SETTINGS) < 0.05
     assert estimated_relative_sigma(one, longer, SETTINGS) > 0.08
     assert estimated_relative_sigma(one, replace(one, focal_spread=0.06), SETTINGS) > 0.08
     assert np.isclose(disagreement(450, 550), 0.2)
