@@ -181,10 +181,10 @@ class CameraMoves(_CameraMotion):
     """Whether the camera rotates or translates between the first and the last photo."""
 
     name: str = "camera_moves"
-    version: str = "1"
+    version: str = "2"
     formats: tuple[FormatName, ...] = ("yes_no",)
-    needs: frozenset[str] = frozenset({"tracks"})
-    reads: frozenset[str] = frozenset({"camera_path", "tracks"})
+    needs: frozenset[str] = frozenset()
+    reads: frozenset[str] = frozenset({"camera_path", "tracks", "image_tracks"})
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Intervals:
         """Random intervals of the path, or of the clip if there is none."""

@@ -18,6 +18,7 @@ from experts.signals import (
     CameraPath,
     Depth,
     Gravity,
+    ImageTracks,
     Matches,
     ObjectOrientation,
     Objects,
@@ -130,6 +131,11 @@ class Scene(World):
     def tracks(self) -> PointTracks | None:
         """Point tracks, if there are any."""
         return self._signal("tracks", PointTracks)
+
+    @property
+    def image_tracks(self) -> ImageTracks | None:
+        """Tracks of which nothing but pixels is known, if there are any."""
+        return self._signal("image_tracks", ImageTracks)
 
     @property
     def matches(self) -> Matches | None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from experts.signals import CameraPath, PointTracks, Signal
+from experts.signals import CameraPath, ImageTracks, PointTracks, Signal
 from templates.perception.ego_motion import CameraMoves, Intervals
 from templates.scene.shared_view import shared_views
 from templates.truth import verdict
@@ -76,3 +76,25 @@ def test_a_translation_counts_where_it_is_visible(share, label) -> None:
     measured = MOVES.measure(Intervals(frames=ends), worlds.scene(worlds.with_path(signals, **exact)))
     assert (measured.why[0] == "") == (label is not None)
     assert label is None or measured.label[0] == label
+
+
+def image_tracks(move) -> ImageTracks:
+    """Random points all over the picture of the world's clip, which `move` shifts over the frames."""
+    start = np.random.default_rng(0).uniform([0, 0], [640, 480], (400, 2))
+    xy_px = start[:, None] + np.linspace(0, 1, N)[:, None] * move(start)[:, None]
+    return ImageTracks(frames=np.array(worlds.FRAMES), xy_px=xy_px.astype(np.float32), provenance=worlds.SOURCE)
+
+
+PANS = image_tracks(lambda xy: np.where(np.abs(xy - [320, 240]).max(axis=1)[:, None] < 120, 0, [90.0, 10.0]))
+PASSES = image_tracks(lambda xy: np.where(xy[:, :1] < 400, [90.0, 10.0], 0))
+ZOOMS = image_tracks(lambda xy: 0.4 * (xy - [320, 240]))
+
+
+@pytest.mark.parametrize(("tracks", "words"), [(PANS, {"yes"}), (PASSES, set()), (ZOOMS, set())])
+def test_where_no_static_point_is_known_the_edges_of_the_picture_decide(tracks, words) -> None:
+    assert asked({"image_tracks": tracks}) == words
+
+
+def test_a_path_decides_without_tracks() -> None:
+    signals = {name: signal for name, signal in worlds.signals().items() if "tracks" not in name}
+    assert asked(signals) == {"yes"}
