@@ -23,6 +23,7 @@ from experts.mapping.focal import (
     KnownCamera,
     held_against_footage,
     independent_camera,
+    max_relative_sigma,
     unknown_camera,
     user_camera,
 )
@@ -90,7 +91,7 @@ class ColmapExpert(WeightFreeExpert):
     """Expert "colmap": provides the camera path and sparse points, twice."""
 
     name = "colmap"
-    version = "12"
+    version = "13"
     code_licence = "BSD-3-Clause"  # shown by --plan
     provides = frozenset(_NAMES)
     needs = frozenset({"valid_area", "image_tracks"})
@@ -177,7 +178,8 @@ class ColmapExpert(WeightFreeExpert):
             )  # fmt: skip
             if not reconstructions_agree(pair, s.floors):
                 return NoEstimate(reason="the two reconstructions disagree", detail="no similarity joins their cameras")
-            if attempt.known_sigma is None and focal_sigma(pair, s.focal) > s.focal.max_relative_sigma:
+            limit = max_relative_sigma(pair.sparse.camera, s.focal)
+            if attempt.known_sigma is None and focal_sigma(pair, s.focal) > limit:
                 return NoEstimate(
                     reason="focal length undecided", remedy="give --intrinsics, or rotate the camera while moving"
                 )

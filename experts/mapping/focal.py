@@ -54,7 +54,10 @@ class FocalSettings:
     """With a larger formal σ the footage does not determine a focal length, and systematic errors do: on a way straight
     ahead a rolling shutter moved one by 45 % at 6 to 7 %. Ten real sets whose camera turns have 0.8 % at most."""
     max_relative_sigma: float = 0.15
-    """A reconstruction with a larger σ of the focal length is refused, as its shape is unknown."""
+    """A reconstruction with a larger σ of the focal length is refused, as its shape is unknown, ..."""
+    max_long_relative_sigma: float = 0.05
+    """... or with a larger one than this where the focal length is beyond `plausible_shares`: through a long lens the
+    directions between places bend more than their σ says (in a rendered room by 4 degrees at σ 0.09; by 2 at 0.05)."""
     max_disagreement: float = 0.25
     """Largest relative difference between the focal lengths of the two reconstructions."""
     alternative_factor: float = 1.3
@@ -129,6 +132,12 @@ def plausible_shares(known: KnownCamera | None, settings: FocalSettings) -> tupl
         return low, high
     share = known.camera.fx_px / max(known.camera.width_px, known.camera.height_px)
     return min(low, share * (1 - known.relative_sigma)), max(high, share * (1 + known.relative_sigma))
+
+
+def max_relative_sigma(camera: Intrinsics, settings: FocalSettings) -> float:
+    """Largest accepted σ_f/f of a reconstruction with this camera."""
+    long = camera.fx_px > settings.plausible_shares[1] * max(camera.width_px, camera.height_px)
+    return settings.max_long_relative_sigma if long else settings.max_relative_sigma
 
 
 def unknown_camera(clip: Clip, settings: FocalSettings) -> KnownCamera:

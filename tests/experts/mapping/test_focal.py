@@ -13,6 +13,7 @@ from experts.mapping.focal import (
     disagreement,
     estimated_relative_sigma,
     independent_camera,
+    max_relative_sigma,
     plausible_shares,
     unknown_camera,
     user_camera,
@@ -72,6 +73,11 @@ def test_the_error_of_a_camera_is_measured_in_joint_sigmas() -> None:
     assert known.error_in_sigmas(Intrinsics.centred(320, 240, 250.0), 0.04) == 0
     assert np.isclose(known.error_in_sigmas(Intrinsics.centred(320, 240, 250.0 * np.exp(0.1)), 0.04), 2.0)
     assert [round(known.shifted(by).fy_px) for by in (-1.0, 1.0)] == [485, 515]
+
+
+def test_a_long_lens_needs_a_smaller_sigma() -> None:
+    usual, long = (max_relative_sigma(Intrinsics.centred(480, 640, f), SETTINGS) for f in (1100.0, 1200.0))
+    assert (usual, long) == (0.15, 0.05)
 
 
 def test_the_plausible_range_includes_a_known_camera() -> None:
