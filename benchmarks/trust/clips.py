@@ -25,6 +25,7 @@ from spatial_engine.rendering.truth import motion_kind
 from spatial_engine.sequences import Sequence as OpenedSequence
 from spatial_engine.sequences import open_sequence
 from spatial_engine.sequences.depth_images import DepthFiles
+from spatial_engine.sequences.listed_objects import no_objects
 from spatial_engine.sources import ImageFolder, clip_from_json, open_clips
 from spatial_engine.store.store import Store
 from spatial_engine.trust.true_sequence import TrueClip
@@ -340,20 +341,21 @@ def _opened(data: Path, name: str) -> tuple[OpenedSequence, ...]:
 
 @cache
 def _sequence(one: RealClip) -> OpenedSequence:
-    """A sequence of images, or consecutive frames of it as a sequence of its own without objects."""
+    """A sequence of images, or consecutive frames of it as a sequence of its own without listed objects."""
     whole, (part, parts) = _opened(one.data, one.set)[one.number], one.part
     if parts == 1:
         return whole
     rows = slice(*(np.array([part, part + 1]) * len(whole.clip.frames) // parts).tolist())
     truth, clip = whole.truth, whole.clip
     poses, up, times, depth = truth.world_from_cam, truth.up_cam, truth.times_s, truth.depth
+    still = truth.objects is not None and truth.objects.others_stand_still and not truth.objects.labels
     truth = replace(
         truth,
         world_from_cam=None if poses is None else poses[rows],
         up_cam=None if up is None else up[rows],
         times_s=None if times is None else times[rows],
         depth=replace(depth, paths=depth.paths[rows]) if isinstance(depth, DepthFiles) else None,
-        objects=None,
+        objects=no_objects(rows.stop - rows.start) if still else None,
     )
     footage = ImageFolder(
         paths=pictures_of(whole)[rows], name=whole.manifest.name, width_px=clip.width_px, height_px=clip.height_px

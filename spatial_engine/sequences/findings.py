@@ -30,7 +30,7 @@ from spatial_engine.sequences.matched_pixels import (
     NEAR_PX,
     Pair,
     Unprojected,
-    epipolar_inlier_share,
+    epipolar_errors_px,
     pairs,
     reprojection_errors_px,
     unprojected,
@@ -42,6 +42,8 @@ _BETTER = 0.2
 """A variant is better if its inlier share is larger by this."""
 _GOOD = 0.6
 _POOR = 0.5
+"""Poses do not fit if fewer matches lie near their epipolar lines: within 2 px, or within the stated σ."""
+_EXACT = Tolerance()
 _FLIP = np.diag([1.0, -1.0, -1.0, 1.0])
 _FOCALS = (0.5, 0.8, 0.9, 1.1, 1.25, 2.0)
 _SIZES = (0.5, 2.0)
@@ -67,11 +69,11 @@ def examine(clip: Clip, truth: Truth, manifest: Manifest) -> tuple[Finding, ...]
         return (*found, *up)
     near, far, chain = _spread(path, _NEAR), _spread(path, _FAR), sampled_pairs(samples(path))
     seen = {(pair.a, pair.b): pair for pair in pairs(clip, sorted({*near, *far, *chain}))}
-    found += [*_of_poses(path, [seen[pair] for pair in near if pair in seen]), *up]
+    allowed = _allowed(truth, manifest)
+    found += [*_of_poses(path, [seen[pair] for pair in near if pair in seen], allowed), *up]
     spoilt = {quantity for finding in found if finding.severe for quantity in finding.of}
     if path.motion != "general" or "poses" in spoilt:
         return tuple(found)
-    allowed = _allowed(truth, manifest)
     bad, good = contradicting_poses(path, [seen[pair] for pair in chain if pair in seen], allowed)
     wrong = inconsistent(samples(path), bad, good)
     found += _of_some_frames(path, bad, good, "poses of some frames contradict the others", wrong, "poses")
@@ -113,7 +115,7 @@ def _of_shape(clip: Clip, truth: Truth) -> Iterator[Finding]:
         yield Finding(what=what, number=number, remedy=remedy, severe=True, of=("depth",))
 
 
-def _of_poses(path: CameraPath, seen: list[Pair]) -> Iterator[Finding]:
+def _of_poses(path: CameraPath, seen: list[Pair], allowed: Tolerance) -> Iterator[Finding]:
     if not seen or path.motion != "general":
         return
     shares = {name: _share(variant, seen) for name, variant in _variants(path).items()}
@@ -131,9 +133,16 @@ def _of_poses(path: CameraPath, seen: list[Pair]) -> Iterator[Finding]:
         what, remedy = remedies.get(best, (f"the {best} fits better", "state the camera for pictures of this size"))
         of: tuple[Quantity, ...] = ("poses",) if best in remedies else Finding.of
         yield Finding(what=what, number=number, remedy=remedy, severe=True, of=of)
-    elif stated < _POOR:
+    elif stated < _POOR and not _fits(path, seen, allowed):
         remedy = "check camera, match, and whether the poses are of this camera"
         yield Finding(what="poses do not fit the pictures", number=number, remedy=remedy, severe=True, of=("poses",))
+
+
+def _fits(path: CameraPath, seen: list[Pair], allowed: Tolerance) -> bool:
+    """Whether most matches lie within the stated σ, and clearly more than with the poses read another way."""
+    poses = {name: variant for name, variant in _variants(path).items() if not name.startswith(("focal", "camera"))}
+    stated, *others = (_share(variant, seen, allowed) for variant in poses.values())
+    return stated > max(_POOR, *(share + _BETTER for share in others))
 
 
 def _variants(path: CameraPath) -> dict[str, CameraPath]:
@@ -161,9 +170,11 @@ def _of_size(camera: Intrinsics, factor: float) -> Intrinsics:
     return replace(other, width_px=camera.width_px, height_px=camera.height_px)
 
 
-def _share(path: CameraPath, seen: list[Pair]) -> float:
+def _share(path: CameraPath, seen: list[Pair], allowed: Tolerance = _EXACT) -> float:
+    """Share of matched pixels that lie within 2 px ⊕ one σ of the poses from their epipolar lines."""
     weights = [len(pair.xy_a_px) for pair in seen]
-    return float(np.average([epipolar_inlier_share(path, pair) for pair in seen], weights=weights))
+    shares = [np.mean(epipolar_errors_px(path, pair) < allowed.px(path, pair, 1.0)) for pair in seen]
+    return float(np.average(shares, weights=weights))
 
 
 def _of_up(manifest: Manifest, gravity: Signal | None) -> Iterator[Finding]:

@@ -44,15 +44,15 @@ _AGREEING = 3
 class Tolerance:
     """The pixel error that the stated σ explain."""
 
-    rotation_rad: float
-    direction_rad: float
+    rotation_rad: float = 0.0
+    direction_rad: float = 0.0
     depth_relative: float = 0.0
 
-    def px(self, path: CameraPath, pair: Pair) -> float:
-        """Three σ of the truth, combined with the precision of a match."""
+    def px(self, path: CameraPath, pair: Pair, sigmas: float = _SIGMAS) -> float:
+        """So many σ of the truth, combined with the precision of a match."""
         rotation_px = self.rotation_rad * path.intrinsics.fx_px
         translation_px = np.hypot(self.direction_rad, self.depth_relative) * parallax_px(path, pair)
-        return float(np.hypot(NEAR_PX * pair.grain_px, _SIGMAS * np.hypot(rotation_px, translation_px)))
+        return float(np.hypot(NEAR_PX * pair.grain_px, sigmas * np.hypot(rotation_px, translation_px)))
 
 
 def samples(path: CameraPath) -> Int64[np.ndarray, "s"]:

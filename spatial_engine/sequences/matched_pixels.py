@@ -85,11 +85,6 @@ def epipolar_errors_px(path: CameraPath, pair: Pair) -> Float64[np.ndarray, "m"]
     return np.asarray(np.maximum(_off_line(essential, a, b), _off_line(essential.T, b, a)) * path.intrinsics.fx_px)
 
 
-def epipolar_inlier_share(path: CameraPath, pair: Pair) -> float:
-    """Share of matched pixels within 2 px (at working size) of their epipolar line."""
-    return float(np.mean(epipolar_errors_px(path, pair) < NEAR_PX * pair.grain_px))
-
-
 def parallax_px(path: CameraPath, pair: Pair) -> float:
     """Median displacement of matched pixels after the rotation is compensated, full-size pixels."""
     rotated = _flat(path, pair.xy_a_px) @ (pose(path, pair.b)[:3, :3].T @ pose(path, pair.a)[:3, :3]).T

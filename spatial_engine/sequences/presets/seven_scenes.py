@@ -22,7 +22,13 @@ def _manifest(folder: Path) -> Manifest:
         upright=True,
         static=True,
         camera=Camera(fx=525.0, fy=525.0, cx=319.5, cy=239.5, focal_relative_sigma=0.01),
-        poses=Poses(files="frame-*.pose.txt", match="name", rotation_sigma_deg=0.5, direction_sigma_deg=3.0),
+        poses=Poses(
+            files="frame-*.pose.txt",
+            match="name",
+            rotation_sigma_deg=0.5,
+            direction_sigma_deg=3.0,
+            position_relative_sigma=1.0,  # 1.5 cm: the colour camera stands 2.5 cm beside the depth camera
+        ),
         depth=DepthImages(
             images="frame-*.depth.png",
             unit_m=0.001,

@@ -25,6 +25,8 @@ def test_a_part_has_the_truth_of_its_pictures(tmp_path: Path) -> None:
     assert part.name == "temple_ring_2of2"
     found = part.sequence.truth.world_from_cam
     assert found is not None and found[:, 0, 3].tolist() == [3, 4, 5]
+    objects = part.sequence.truth.objects
+    assert objects is not None and objects.others_stand_still and len(objects.world_from_object) == 3
     footage, options = part.footage(tmp_path / "out")
     (one,) = find_footage(footage).taken
     assert {*part.truths(open_clips(one, options))} == {part.sequence.clip.id}

@@ -104,6 +104,19 @@ def test_a_drift_is_noticed(rendered: Path) -> None:
     assert len(unsound & set(range(9, FRAMES))) >= 4 or unsound >= set(range(7))
 
 
+@pytest.mark.parametrize(("off_deg", "sigma_deg", "fits"), [(0.4, 0.1, False), (0.4, 1.0, True), (20.0, 30.0, False)])
+def test_poses_fit_within_their_stated_sigma_only(
+    off_deg: float, sigma_deg: float, fits: bool, rendered: Path, tmp_path: Path
+) -> None:
+    """A σ so wide that the poses fit however they are read proves nothing."""
+    one = opened(rendered, tmp_path, changed(poses={"rotation_sigma_deg": sigma_deg, "direction_sigma_deg": sigma_deg}))
+    assert one.truth.world_from_cam is not None
+    poses = one.truth.world_from_cam.copy()
+    off = np.random.default_rng(0).normal(size=(FRAMES, 3)) * np.radians(off_deg)
+    poses[:, :3, :3] = poses[:, :3, :3] @ Rotation.from_rotvec(off).as_matrix()
+    assert any("poses do not fit" in finding.what for finding in with_poses(one, poses).findings) is not fits
+
+
 def test_frames_with_another_frames_depth_are_named(rendered: Path) -> None:
     (one,) = open_sequence(rendered)
     depth = one.truth.depth
