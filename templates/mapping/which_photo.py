@@ -14,12 +14,12 @@ from templates.columns import Json, Texts
 from templates.facts import Facts
 from templates.measured import Measured, first_reason
 from templates.offer import Offer
-from templates.perception.allo_motion import MarkedTracks, PointMoves, alternating
+from templates.perception.allo_motion import FollowedPoints, MarkedTracks, alternating
 from templates.question import FormatName, Phrasing
 from templates.scene.correspondence import corresponding_points
 from templates.scene.marks import inside
 from templates.scene.pictures import Pictures
-from templates.scene.point_motion import point_motion, tracks_at
+from templates.scene.point_motion import INSIDE_PX, point_motion, tracks_at
 from templates.scene.scene import Scene, find_rows
 
 _LATER = ("2", "3", "4")
@@ -40,7 +40,7 @@ class TracksTowardsEdge(MarkedTracks):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WhichPhoto(PointMoves):
+class WhichPhoto(FollowedPoints):
     """The photo, of the three later ones, in which a marked point appears nearest to an edge. Measures how far each
     leads towards the edge, in pixels."""
 
@@ -50,6 +50,8 @@ class WhichPhoto(PointMoves):
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = TracksTowardsEdge
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _LATER}
+    marks: ClassVar[tuple[str, ...]] = ("P",)
+    inside_px: float = INSIDE_PX
     reads: frozenset[str] = frozenset(
         {"tracks", "camera_path", "sparse_points", "image_tracks", "depth", "depth_patches", "matches"}
     )
@@ -68,8 +70,10 @@ class WhichPhoto(PointMoves):
         if facts.frames.shape[1] <= len(_LATER):
             return Measured.none(len(facts), "too few photos", components=len(_LATER))
         tracks = scene.tracks
-        has_tracks = tracks is not None and len(tracks.motion) > 0
-        seen = _by_tracks(facts, scene, tracks, self.inside_px) if has_tracks else _by_depth(facts, scene)
+        if tracks is None or not len(tracks.motion):
+            seen = _by_depth(facts, scene)
+        else:
+            seen = _by_tracks(facts, scene, tracks, self.inside_px)
         towards = np.array([_TOWARDS[edge] for edge in facts.edge]).reshape(-1, 2)
         along = np.einsum("nkx,nx->nk", seen.xy_px, towards)
         second, first = np.sort(along, axis=1)[:, -2:].T

@@ -41,7 +41,7 @@ class MarkedTracks(Facts):
     """In the first frame."""
 
 
-class _Motion(Template):
+class FollowedPoints(Template):
     """Common base: the label of tracked points over several photos."""
 
     version: str = "2"
@@ -76,7 +76,7 @@ class _Motion(Template):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PointMoves(_Motion):
+class PointMoves(FollowedPoints):
     """Whether one marked point moves."""
 
     name: str = "point_moves"
@@ -98,7 +98,7 @@ class PointMoves(_Motion):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WhichMoves(_Motion):
+class WhichMoves(FollowedPoints):
     """Which of three marked points moves."""
 
     name: str = "which_moves"

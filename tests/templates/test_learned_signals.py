@@ -72,10 +72,15 @@ def wrong(verdicts: Counter[tuple[str, bool | None]]) -> dict[str, int]:
 
 
 @pytest.mark.parametrize(
-    ("name", "silent"), [("walk", {"range_metres", "which_moves", "path_map"}), ("truck", {"camera_turn", "path_map"})]
+    ("name", "silent"),
+    [
+        ("walk", {"range_metres", "which_moves", "path_map"}),
+        ("truck", {"camera_turn", "path_map", "what_moved"}),
+    ],
 )
 def test_every_template_asks_and_no_answer_is_wrong(name: str, silent: set[str]) -> None:
-    """Only the truck is metric, only the walk rotates; neither path bends enough for a map. Together all others ask."""
+    """Only the truck is metric, only the walk rotates; neither path bends enough for a map, and the truck
+    moves too little while a point is followed. Together all others ask."""
     scene, clip, models = room(name)
     verdicts = judged(scene, clip, asked(clip, with_joining_experts(clip, models)))
     assert wrong(verdicts) == {}
