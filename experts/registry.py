@@ -57,14 +57,17 @@ class Registry:
 
     def load(self, name: str) -> Any:
         """Imports the object called `name`. Raises `UnknownNameError`, or ImportError if the import fails."""
-        targets = self.targets()
+        targets = self.builtin if name in self.builtin else self.targets()
         if name not in targets:
             raise UnknownNameError(f"unknown name {name!r} in {self.group}; known: {', '.join(targets)}")
-        module, _, attribute = targets[name].partition(":")
+        return self._imported(name, targets[name])
+
+    def _imported(self, name: str, target: str) -> Any:
+        module, _, attribute = target.partition(":")
         try:
             return getattr(import_module(module), attribute)
         except AttributeError as error:
-            raise ImportError(f"{self.group}: {name!r} points to {targets[name]}, which does not exist") from error
+            raise ImportError(f"{self.group}: {name!r} points to {target}, which does not exist") from error
 
     def load_all(self, make: Callable[[Any], Any] = lambda loaded: loaded) -> dict[str, Any]:
         """What `make` makes of every object. A plug-in that cannot be imported or made is skipped with a
@@ -72,7 +75,7 @@ class Registry:
         loaded = {}
         for name, target in self.targets().items():
             try:
-                loaded[name] = make(self.load(name))
+                loaded[name] = make(self._imported(name, target))
             except Exception as error:  # a third party's module may raise anything at import
                 if name in self.builtin:
                     raise

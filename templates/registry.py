@@ -100,7 +100,8 @@ def created(cls: type, unanswerable: bool = False) -> Template:
     if lacking := [name for name in _DECLARED if not hasattr(template, name)]:
         raise TypeError(f"{cls.__qualname__} lacks {', '.join(lacking)} (templates.template.Template describes each)")
     _known("ability", [template.ability], LEAVES)
-    _known("formats", template.formats, list(FORMATS.targets()))
+    if others := set(template.formats) - FORMATS.builtin.keys():
+        _known("formats", sorted(others), list(FORMATS.targets()))
     _known("needs or reads", sorted(template.needs | template.reads), list(SIGNAL_TYPES))
     return template
 

@@ -2,11 +2,13 @@
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.main import get_command
 
 import spatial_engine
 from spatial_engine.cli import adjudicate as cli_adjudicate
@@ -178,9 +180,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """The console command. Turns errors into one line of cause, one of remedy, and an exit code."""
     warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
     try:
-        app(arguments)
+        _command()(arguments)
     except Exception as error:
         _fail(error)
+
+
+@cache
+def _command() -> Callable[[Sequence[str] | None], object]:
+    """`app`, built: that takes as long as many a command."""
+    return get_command(app)
 
 
 def _fail(error: Exception) -> None:

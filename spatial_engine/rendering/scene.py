@@ -1,7 +1,7 @@
 """A room, what is in it, a camera, and its exact pictures, depths and ids."""
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import cv2
 import numpy as np
@@ -35,7 +35,7 @@ class Effects:
     """Focal length of the last frame over that of the first."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class RenderedScene:
     """Exact in all that it says. World: metres, z up. Camera axes: OpenCV."""
 
@@ -90,11 +90,11 @@ class RenderedScene:
 
     def depth(self, frame: int) -> Float32[np.ndarray, "h w"]:
         """Metres along the viewing axis at pixel centres."""
-        return self._cast(frame, self.camera(frame))[0]
+        return _at_pixel_centres(self, frame)[0].copy()
 
     def ids(self, frame: int) -> Int32[np.ndarray, "h w"]:
         """Row of `labels` seen at pixel centres; -1 for the room itself."""
-        box = self._cast(frame, self.camera(frame))[1].astype(np.int32) // 6 - 1
+        box = _at_pixel_centres(self, frame)[1].astype(np.int32) // 6 - 1
         return np.where(box < len(self.labels), box, -1).astype(np.int32)
 
     def object_ids(self, frame: int) -> Int32[np.ndarray, "h w"]:
@@ -242,6 +242,12 @@ class RenderedScene:
 def camera(width_px: int, height_px: int, *, vfov_deg: float = 45.0) -> Intrinsics:
     """A camera without distortion."""
     return Intrinsics.centred(width_px, height_px, float(height_px / 2 / np.tan(np.deg2rad(vfov_deg) / 2)))
+
+
+@lru_cache(maxsize=32)
+def _at_pixel_centres(scene: RenderedScene, frame: int) -> tuple[Float32[np.ndarray, "h w"], Int16[np.ndarray, "h w"]]:
+    """Depth and surface, which several truths about one frame read."""
+    return scene._cast(frame, scene.camera(frame))
 
 
 def _zoomed(camera: Intrinsics, factor: float) -> Intrinsics:

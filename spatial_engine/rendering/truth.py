@@ -30,14 +30,14 @@ def true_signals(
         raise ValueError("a scene with zoom has no single camera: use one with Effects(zoom=1)")
     source = Provenance(expert="renderer", version=VERSION, settings={"scene": clip.id}, seed=scene.seed)
     dense = np.asarray(clip.frames[::stride] if frames is None else sorted(frames), dtype=np.int64)
-    box_ids = np.stack([scene.ids(int(f)) for f in dense])
+    box_ids, z = map(np.stack, zip(*((scene.ids(int(f)), scene.depth(int(f))) for f in dense), strict=True))
     path, objects = _camera_path(scene, clip, source), true_objects(scene, dense, box_ids, source)
     return {
         "camera_path": path,
         "gravity": _gravity(scene, clip, source),
         "depth": Depth(
             frames=dense,
-            z=np.stack([scene.depth(int(f)) for f in dense]),
+            z=z,
             relative_sigma=np.full(box_ids.shape, EXACT, dtype=np.float32),
             scale=_METRIC,
             provenance=source,

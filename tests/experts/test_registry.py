@@ -47,7 +47,8 @@ def test_a_broken_plugin_warns_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_plugin_cannot_replace_a_builtin(monkeypatch: pytest.MonkeyPatch) -> None:
     registry = with_plugins(monkeypatch, counter="collections:deque")
     with pytest.warns(UserWarning, match="counter"):
-        assert registry.load("counter").__name__ == "Counter"
+        assert registry.targets() == {"counter": "collections:Counter"}
+    assert registry.load("counter").__name__ == "Counter"
 
 
 @pytest.mark.parametrize("name", EXPERTS.builtin)

@@ -240,7 +240,8 @@ def in_another_unit(room: RenderedScene, clip: Clip, metres_per_unit: float) -> 
     world_from_cam[:, :3, 3] /= metres_per_unit
     frames = np.repeat(np.arange(1, 24, 2), 60)
     xy = np.stack([rng.integers(0, 160, len(frames)), rng.integers(0, 120, len(frames))], axis=1).astype(float)
-    z = np.array([room.depth(int(f))[int(y), int(x)] for f, (x, y) in zip(frames, xy, strict=True)]) / metres_per_unit
+    seen = np.stack([room.depth(frame) for frame in range(24)])
+    z = seen[frames, xy[:, 1].astype(int), xy[:, 0].astype(int)] / metres_per_unit
     xyz_cam = room.intrinsics.rays(xy)
     xyz_cam *= (z / xyz_cam[:, 2])[:, None]
     poses, count = world_from_cam[frames], len(frames)
