@@ -1,12 +1,16 @@
 """Checks types and array shapes of our geometry while tests run; long tests run when they are asked for."""
 
+import gc
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
+import jaxtyping
 import pytest
 from hypothesis import settings
 from jaxtyping import install_import_hook
+
+from tests.array_types import checked
 
 settings.register_profile("any load", settings.get_profile(settings.get_current_profile_name()), deadline=None)
 settings.load_profile("any load")
@@ -23,7 +27,8 @@ def modules_with_array_shapes() -> list[str]:
 
 
 # Not the command-line option: jaxtyping 0.3 cuts its list at the first comma once the checker takes arguments.
-install_import_hook(modules_with_array_shapes(), "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
+jaxtyping.jaxtyped = checked  # what the hook applies to each function and class
+install_import_hook(modules_with_array_shapes(), None)
 
 PASSED = "long/passed"
 """Key of pytest's cache: the long tests that passed, by id, with the hash of the sources that they passed on."""
@@ -34,6 +39,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--long", choices=("none", "sample", "all"), default="none",
         help="tests marked long: none, their fixed sample, or all but those that already passed on these sources",
     )  # fmt: skip
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is imported stays until the end: the garbage collector does not look at it again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

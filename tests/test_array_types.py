@@ -1,0 +1,75 @@
+"""The checks that the tests themselves rest on find what is wrong."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from beartype.roar import BeartypeCallHintViolation
+from jaxtyping import Float, TypeCheckError
+
+from tests.array_types import checked
+
+Rows = Float[np.ndarray, "n 3"]
+
+
+@checked
+def summed(one: Rows, other: Rows) -> Float[np.ndarray, "n"]:
+    return (one + other).sum(axis=1) if len(one) else np.zeros(7)
+
+
+@checked
+@dataclass(frozen=True)
+class Pair:
+    one: Rows
+    other: Rows
+
+    @property
+    @checked
+    def total(self) -> Rows:
+        return summed(self.one, self.other)
+
+
+@checked
+def named(name: str, count: float) -> list[str]:
+    return [name] * int(count)
+
+
+@checked
+def each(rows: Rows, others: Rows) -> Iterator[np.ndarray]:
+    yield from rows + others
+
+
+def test_true_types_pass() -> None:
+    pair = Pair(np.ones((2, 3)), np.ones((2, 3)))
+    assert summed(pair.one, pair.other).tolist() == [6, 6]
+    assert named("a", 2) == ["a", "a"] and len(list(each(pair.one, pair.other))) == 2
+    assert len(summed(np.ones((5, 3)), np.ones((5, 3)))) == 5, "each call has lengths of its own"
+
+
+def test_unequal_lengths_of_one_axis_are_found() -> None:
+    with pytest.raises(BeartypeCallHintViolation):
+        summed(np.ones((2, 3)), np.ones((4, 3)))
+    with pytest.raises(BeartypeCallHintViolation):
+        Pair(np.ones((2, 3)), np.ones((4, 3)))
+    with pytest.raises(TypeCheckError):
+        next(each(np.ones((2, 3)), np.ones((4, 3))))
+
+
+def test_a_wrong_result_is_found() -> None:
+    with pytest.raises(BeartypeCallHintViolation):
+        summed(np.ones((0, 3)), np.ones((0, 3)))
+    with pytest.raises(BeartypeCallHintViolation):
+        Pair(np.ones((2, 3)), np.ones((2, 3))).total  # noqa: B018
+
+
+def test_other_types_are_checked_too() -> None:
+    with pytest.raises(BeartypeCallHintViolation):
+        named(1, 2.0)  # type: ignore[arg-type]
+
+
+def test_our_modules_are_checked() -> None:
+    from experts.intrinsics import Intrinsics
+
+    with pytest.raises(BeartypeCallHintViolation):
+        Intrinsics.project(None, np.ones((2, 4)))  # type: ignore[arg-type]
