@@ -3,6 +3,7 @@
 import gc
 import hashlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import jaxtyping
@@ -93,8 +94,9 @@ def pytest_configure(config: pytest.Config) -> None:
     _config = None if hasattr(config, "workerinput") else config
 
 
+@cache
 def _sources() -> str:
-    """Hash of all code that a test may rest on."""
+    """Hash of all code that a test of this run may rest on."""
     digest = hashlib.sha256()
     for folder in ("experts", "action_mapping", "templates", "spatial_engine", "tests"):
         for path in sorted((ROOT / folder).rglob("*.py")):

@@ -1,4 +1,4 @@
-"""The README's promises, kept: the demo, its snippet and its commands, on the committed clip."""
+"""The README's promises, kept: its commands, and the demo with what follows it, on the committed clip (long)."""
 
 import json
 import re
@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from spatial_engine.dataset.dataset import Dataset
+from tests.spatial_engine.fake_footage import write_folders
 
-pytestmark = pytest.mark.xdist_group("demo")  # one worker: the demo runs once
+FULL = pytest.mark.long(sample=True)
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -55,6 +56,7 @@ def questions(demo: Path) -> list[dict[str, object]]:
     return [question.to_json() for question in Dataset.open(demo / "demo/dataset").questions]
 
 
+@FULL
 def test_demo_asks_enough_over_all_leaves_and_nothing_wrong(demo: Path) -> None:
     record = audit(demo)
     assert record["questions"] >= 60 and record["facts"] >= 25
@@ -65,10 +67,12 @@ def test_demo_asks_enough_over_all_leaves_and_nothing_wrong(demo: Path) -> None:
     assert f"{record['questions']} questions, {record['facts']} facts, 0 wrong" in printed
 
 
+@FULL
 def test_demo_s_truth_is_about_the_facts_that_were_written(demo: Path) -> None:
     assert sum(audit(demo)["truth"].values()) == len({q["fact_id"] for q in questions(demo)})
 
 
+@FULL
 def test_every_question_says_where_it_comes_from(demo: Path) -> None:
     for question in questions(demo):
         experts = {source["expert"] for source in question["provenance"]}
@@ -79,12 +83,14 @@ def test_every_question_says_where_it_comes_from(demo: Path) -> None:
     assert all(q["evidence"]["up_decided_by"] == "--upright" for q in tilts)
 
 
+@FULL
 def test_media_of_every_question_lie_in_the_data_set(demo: Path) -> None:
     for question in questions(demo):
         assert question["media"]
         assert all((demo / "demo/dataset" / medium["path"]).is_file() for medium in question["media"])
 
 
+@FULL
 def test_readme_snippet_prints_what_the_readme_shows(demo: Path) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     (shown,) = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
@@ -107,17 +113,18 @@ def _numbers(line: str) -> list[float]:
     return [float(number) for number in _NUMBER.findall(line)]
 
 
-def test_readme_commands_run(demo: Path) -> None:
+def test_readme_commands_run(tmp_path: Path) -> None:
+    """On footage of noise: what the commands make of real footage, the demo shows."""
     (block,) = re.findall(r"```sh\n(spatial-engine run .*?)```", README, re.DOTALL)
-    shutil.copytree(demo / "demo", demo / "own")  # other tests read the demo as it was made
-    names = {"VIDEOS": "examples/demo/room.mp4", "OUT": "own", "STORE": "own/store", "DATASET": "own/dataset"}
-    names["POSES"] = "path.txt"
-    (demo / "path.txt").write_text("".join(f"{t / 10} 0 0 {t / 20} 0 0 0 1\n" for t in range(30)))
+    names = {"VIDEOS": "videos", "OUT": "own", "STORE": "own/store", "DATASET": "own/dataset", "POSES": "path.txt"}
+    write_folders(tmp_path / "videos", 1)
+    (tmp_path / "path.txt").write_text("".join(f"{t / 10} 0 0 {t / 20} 0 0 0 1\n" for t in range(30)))
     for line in block.splitlines():
         words = [names.get(word, word) for word in shlex.split(line, comments=True)]
-        run(demo, sys.executable, "-m", *["spatial_engine" if w == "spatial-engine" else w for w in words])
+        run(tmp_path, sys.executable, "-m", *["spatial_engine" if w == "spatial-engine" else w for w in words])
 
 
+@FULL
 def test_readme_scores_a_model(demo: Path) -> None:
     (block,) = re.findall(r"```sh\n(spatial-engine serve-fake-model .*?)```", README, re.DOTALL)
     names = {"DATASET": "demo/dataset", "EVALUATION": "scored", "RESPONSES": "elsewhere.jsonl"}
@@ -147,7 +154,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-@pytest.mark.long(sample=True)
+@FULL
 def test_workers_change_no_byte(demo: Path) -> None:
     """The demo worked in its own process."""
     run(demo, sys.executable, "-m", "spatial_engine", "generate", "demo/store", "-o", "again", "--workers", "2")

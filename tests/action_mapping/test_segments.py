@@ -47,6 +47,7 @@ def test_noise_changes_neither_names_nor_boundaries(sigma: float, known: bool) -
     assert [s.first for s in segments] == pytest.approx([30 * k for k in range(6)], abs=2)
 
 
+@pytest.mark.long(sample=True)
 @pytest.mark.parametrize("after_turn", [False, True])
 def test_each_primitive_in_every_attitude(after_turn: bool) -> None:
     """24 headings × 5 pitches × 3 rolls × 12 primitives: exactly its own name, also after a rotation.

@@ -18,6 +18,7 @@ from spatial_engine.rendering.rooms import random_room
 from tests.experts.drawn_lines import CAMERA, DrawnReader, Untouched, around, built_world, walk
 
 Poses = Float64[np.ndarray, "n 4 4"]
+LONG = pytest.mark.long(sample=True)
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ def log_error(found: Calibration, camera: Intrinsics) -> float:
 
 
 @pytest.mark.parametrize(
-    ("focal_px", "yaw_deg", "pitch_deg"), [(260.0, 30.0, 0.0), (420.0, 40.0, -15.0), (640.0, 30.0, 0.0)]
+    ("focal_px", "yaw_deg", "pitch_deg"),
+    [pytest.param(260.0, 30.0, 0.0, marks=LONG), (420.0, 40.0, -15.0), pytest.param(640.0, 30.0, 0.0, marks=LONG)],
 )
 def test_two_vanishing_points_determine_the_focal_length(focal_px: float, yaw_deg: float, pitch_deg: float) -> None:
     camera = Intrinsics.centred(480, 360, focal_px)
@@ -90,7 +92,7 @@ def test_a_plane_seen_from_the_front_does_not() -> None:
     assert isinstance(estimate(clip_of(DrawnReader(ends=world, world_from_cam=pose))), NoEstimate)
 
 
-@pytest.mark.parametrize("k1", [-0.1, 0.1])
+@pytest.mark.parametrize("k1", [-0.1, pytest.param(0.1, marks=LONG)])
 def test_with_lens_distortion_the_error_is_within_sigma_or_there_is_no_estimate(k1: float) -> None:
     """Bars are drawn straight between distorted ends, like short edges."""
     camera = replace(CAMERA, k1=k1)
@@ -98,7 +100,7 @@ def test_with_lens_distortion_the_error_is_within_sigma_or_there_is_no_estimate(
     assert isinstance(found, NoEstimate) or log_error(found, camera) < 3 * found.focal_relative_sigma
 
 
-@pytest.mark.parametrize("k1", [-0.08, 0.08])
+@pytest.mark.parametrize("k1", [-0.08, pytest.param(0.08, marks=LONG)])
 def test_curved_lines_are_detected(k1: float) -> None:
     scene = random_room(np.random.default_rng(4), frames=3, width_px=480, height_px=360, path=camera_paths.walk)
     camera = scene.intrinsics

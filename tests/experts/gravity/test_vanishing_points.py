@@ -22,6 +22,7 @@ from tests.experts.drawn_lines import CAMERA, DrawnReader, Untouched, around, bu
 
 NONE = NoEstimate(reason="not needed")
 SOURCE = Provenance(expert="test", version="0")
+LONG = pytest.mark.long(sample=True)
 
 
 def camera_path(pose: Float64[np.ndarray, "n 4 4"], motion: MotionKind = "general") -> CameraPath:
@@ -96,7 +97,7 @@ def error_rad(out: Gravity, pose: Float64[np.ndarray, "n 4 4"], up_world: Float6
     return float(np.arccos(np.clip((true * out.up_cam).sum(axis=1), -1, 1)).max())
 
 
-@pytest.mark.parametrize(("roll_deg", "pitch_deg"), [(0.0, 0.0), (3.0, -15.0), (-20.0, 10.0)])
+@pytest.mark.parametrize(("roll_deg", "pitch_deg"), [(0.0, 0.0), pytest.param(3.0, -15.0, marks=LONG), (-20.0, 10.0)])
 def test_up_of_drawn_lines(roll_deg: float, pitch_deg: float) -> None:
     pose = walk(roll_deg, pitch_deg)
     reader = DrawnReader(ends=built_world(np.random.default_rng(0)), world_from_cam=pose)
@@ -132,7 +133,12 @@ def test_points_of_another_expert_show_no_floor() -> None:
 
 @pytest.mark.parametrize(
     ("roll_deg", "pitch_deg", "detail"),
-    [(0.0, 0.0, None), (90.0, 0.0, "level axis"), (180.0, 0.0, "times as far away"), (0.0, -65.0, "level axis")],
+    [
+        (0.0, 0.0, None),
+        (90.0, 0.0, "level axis"),
+        (180.0, 0.0, "times as far away"),
+        pytest.param(0.0, -65.0, "level axis", marks=LONG),
+    ],
 )
 def test_a_room_confirms_only_a_true_flag(roll_deg: float, pitch_deg: float, detail: str | None) -> None:
     """Without the check, up would have an error of 90° or 180° in all rooms but the level one."""

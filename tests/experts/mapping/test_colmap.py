@@ -141,7 +141,7 @@ def test_the_users_focal_length_is_kept() -> None:
     assert np.isclose(path.intrinsics.cx_px, walked.intrinsics.cx_px)
 
 
-@pytest.mark.parametrize("factor", [0.85, 1.15])
+@pytest.mark.parametrize("factor", [0.85, pytest.param(1.15, marks=pytest.mark.long(sample=True))])
 def test_a_false_focal_length_of_the_user_is_contradicted(factor: float) -> None:
     walked, clip, _ = walk()
     true = walked.intrinsics

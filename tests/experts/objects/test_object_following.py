@@ -1,6 +1,7 @@
 """Association of detections over frames: similar objects are never swapped, and ambiguous ones start new tracks."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import pytest
@@ -87,12 +88,17 @@ def chairs(path: np.ndarray, gap_m: float = 0.1) -> RenderedScene:
     return staged([box("chair", CHAIR, (2.8, 3.4)), box("chair", CHAIR, (2.8 + step, 3.4))], path)
 
 
+@cache
+def chairs_from(path: str) -> RenderedScene:
+    return chairs({"truck": truck(10), "pan": truck(10, 0.05, 0.5), "orbit": truck(10, 1.6, -0.6)}[path])
+
+
 @pytest.mark.parametrize("noise", [0.0, 0.03])
 @pytest.mark.parametrize("path", ["truck", "pan", "orbit"])
 def test_two_equal_chairs_are_never_swapped(path: str, noise: float) -> None:
-    moves = {"truck": truck(10), "pan": truck(10, 0.05, 0.5), "orbit": truck(10, 1.6, -0.6)}
+    scene = chairs_from(path)
     for frames in (range(10), range(0, 10, 3)):
-        tracks, true, _ = follow(chairs(moves[path]), frames, noise=noise)
+        tracks, true, _ = follow(scene, frames, noise=noise)
         assert all(len(which) == 1 for which in true)
         assert len([t for t in tracks if len(t.seen) > 1]) == 2
 

@@ -1,11 +1,13 @@
 """Detections of rendered rooms become objects: by depth, by triangulated points, by boxes alone, and by nothing."""
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
+from experts.clip import Clip
 from experts.objects.confirmation import ConfirmationSettings
 from experts.objects.detections import SegmentedFrame
 from experts.objects.object_signal import ObjectSettings, objects_of
@@ -20,13 +22,19 @@ SOURCE = Provenance(expert="test", version="1")
 SETTINGS, LIMITS = ObjectSettings(), ConfirmationSettings()
 
 
+@cache
+def rendered(seed: int) -> tuple[RenderedScene, Clip, dict[str, Signal]]:
+    scene = random_room(np.random.default_rng(seed), frames=8, width_px=160, height_px=120)
+    clip = as_clip(scene)
+    return scene, clip, true_signals(scene, clip)
+
+
 class Room:
     """A room, exact detections of its objects, and where each of them is."""
 
     def __init__(self, seed: int, score: float = np.nan, box_only: bool = False) -> None:
-        self.scene = random_room(np.random.default_rng(seed), frames=8, width_px=160, height_px=120)
-        self.clip = as_clip(self.scene)
-        self.signals: dict[str, Signal] = true_signals(self.scene, self.clip)
+        self.scene, self.clip, signals = rendered(seed)
+        self.signals: dict[str, Signal] = dict(signals)
         depth: Any = self.signals["depth"]
         self.signals["depth"] = noisy(depth, np.random.default_rng(seed), 0.01, 0.005)
         self.signals.pop("objects")
@@ -108,6 +116,7 @@ def place_errors(room: Room, found: Objects) -> np.ndarray:
     return np.array(errors)
 
 
+@pytest.mark.long(sample=True)
 @pytest.mark.parametrize("box_only", [False, True])
 @pytest.mark.parametrize("source", ["depth", "sparse_points"])
 def test_every_source_gives_a_place_within_its_sigma(source: str, box_only: bool) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ def look_round(n: int, start: Stance) -> Poses:
     return poses(at, start.yaw_rad + 2 * np.pi * t, -0.15 + 0.15 * np.sin(5 * t), 0.03 * np.sin(7 * t))
 
 
+@cache
 def rendered(seed: int, path=look_round) -> tuple[RenderedScene, Clip, Signals]:
     scene = random_room(np.random.default_rng(seed), frames=20, width_px=160, height_px=120, path=path)
     clip = as_clip(scene)
@@ -80,6 +82,7 @@ def test_exact_rooms_are_measured_to_millimetres():
         assert np.sum(a * np.roll(b, -1) - np.roll(a, -1) * b) / 2 == pytest.approx(x * y, rel=0.002), "anticlockwise"
 
 
+@pytest.mark.long(sample=True)
 def test_errors_of_noisy_depth_are_about_sigma():
     errors, floors = [], []
     for seed in range(1000, 1006):

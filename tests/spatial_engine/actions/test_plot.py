@@ -30,6 +30,14 @@ def drawn(path: Path, picture: Path, up_world: np.ndarray | None = None) -> Path
     return picture
 
 
+@pytest.fixture(scope="module")
+def plots(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The plot of one path by its suffix."""
+    folder = tmp_path_factory.mktemp("plots")
+    path = write_tum(folder / "path.txt", POSES)
+    return {suffix: drawn(path, folder / f"a{suffix}") for suffix in (".png", ".svg", ".html")}
+
+
 def rows_and_columns_of(picture: Path, colour: tuple[int, int, int]) -> np.ndarray:
     with Image.open(picture) as image:
         pixels = np.asarray(image.convert("RGB")).astype(int)
@@ -48,8 +56,8 @@ def test_a_png_shows_the_path_and_its_turn_to_the_right(tmp_path: Path) -> None:
     assert first[1] < turn[:, 1].mean() < last[1]
 
 
-def test_an_svg_names_what_is_measured_in_which_unit(tmp_path: Path) -> None:
-    text = drawn(write_tum(tmp_path / "path.txt", POSES), tmp_path / "a.svg").read_text()
+def test_an_svg_names_what_is_measured_in_which_unit(tmp_path: Path, plots: dict[str, Path]) -> None:
+    text = plots[".svg"].read_text()
     ElementTree.fromstring(text)
     for words in ("Dolly", "m/s", "°/s", "ahead (m)", "seconds after the first pose", "Pan Right", "seen from above"):
         assert words in text
@@ -59,10 +67,9 @@ def test_an_svg_names_what_is_measured_in_which_unit(tmp_path: Path) -> None:
     assert "m/s" not in text
 
 
-def test_a_page_loads_nothing_and_says_what_each_segment_is(tmp_path: Path) -> None:
-    path = write_tum(tmp_path / "path.txt", POSES)
-    page = drawn(path, tmp_path / "a.html").read_text()
-    _, plan = planned(path)
+def test_a_page_loads_nothing_and_says_what_each_segment_is(plots: dict[str, Path]) -> None:
+    page = plots[".html"].read_text()
+    _, plan = planned(plots[".html"].with_name("path.txt"))
     for part in plan.segments:
         assert f"<title>poses {part.first}-{part.last}: {part.words()}</title>" in page
         assert f"<td>{part.words()}</td>" in page
@@ -71,18 +78,16 @@ def test_a_page_loads_nothing_and_says_what_each_segment_is(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".html"])
-def test_equal_paths_give_equal_bytes(suffix: str, tmp_path: Path) -> None:
-    path = write_tum(tmp_path / "path.txt", POSES)
-    first, second = (drawn(path, tmp_path / f"{name}{suffix}").read_bytes() for name in "ab")
-    assert first == second
+def test_equal_paths_give_equal_bytes(suffix: str, tmp_path: Path, plots: dict[str, Path]) -> None:
+    again = drawn(write_tum(tmp_path / "path.txt", POSES), tmp_path / f"b{suffix}")
+    assert again.read_bytes() == plots[suffix].read_bytes()
     assert not list(tmp_path.glob("*.tmp*"))
 
 
-@pytest.mark.parametrize("suffix", [".png", ".html"])
-def test_rest_and_bodies_are_drawn(suffix: str, tmp_path: Path) -> None:
+def test_rest_and_bodies_are_drawn(tmp_path: Path) -> None:
     still = write_tum(tmp_path / "still.txt", np.repeat(POSES[:1], 20, axis=0))
     body = write_euroc(tmp_path / "body.csv", POSES)
-    for path in (still, body):
+    for path, suffix in ((still, ".png"), (body, ".html")):
         assert drawn(path, tmp_path / f"{path.stem}{suffix}").stat().st_size > 1000
 
 

@@ -1,6 +1,7 @@
 """A video, or photos, and a detector's file beside them: found, used, said, and asked about."""
 
 import json
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -123,6 +124,14 @@ def annotated(footage: Footage, out: Path, **options: Any) -> tuple[Any, list[st
     return objects, said.lines
 
 
+@pytest.fixture(scope="module")
+def described(footage: Footage, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of the video, with all that the detector says."""
+    path = tmp_path_factory.mktemp("described") / "store"
+    annotated(footage, path, detections=footage.written("all.json"))
+    return path
+
+
 def test_a_video_and_a_file_beside_it_give_questions_that_are_right(alone: Footage, tmp_path: Path) -> None:
     """Every question about objects is answered again from surfaces."""
     alone.written()
@@ -141,10 +150,9 @@ def test_a_video_and_a_file_beside_it_give_questions_that_are_right(alone: Foota
             assert RIGHT[one.template.name](alone.scene, fact, draft.answer.to_json().answer), (one.template.name, fact)
 
 
-def test_nothing_is_counted_unless_the_user_says_that_all_are_listed(alone: Footage, tmp_path: Path) -> None:
-    alone.written()
-    dataset = pipeline.run(alone.video, tmp_path / "out", experts=[Renderer(alone.scene), "detections"])
-    assert "count_in_photo" not in {one.template for one in dataset.questions}
+def test_nothing_is_counted_unless_the_user_says_that_all_are_listed(described: Path, tmp_path: Path) -> None:
+    asked = {one.template for one in pipeline.generate(Store(described), tmp_path / "set").questions}
+    assert "closest_object" in asked and "count_in_photo" not in asked
 
 
 @pytest.mark.parametrize("name", ["detections.json", "room.json", "room.detections.json"])
@@ -184,10 +192,11 @@ def test_what_is_left_out_is_said(alone: Footage, tmp_path: Path) -> None:
     assert any("1 left out: no clip has a frame of its name or number" in line for line in said)
 
 
-def test_a_second_run_keeps_the_objects_and_a_changed_file_makes_them_anew(alone: Footage, tmp_path: Path) -> None:
-    path = alone.written()
-    first, _ = annotated(alone, tmp_path / "store")
-    _, said = annotated(alone, tmp_path / "store", detections=path.rename(alone.folder / "moved.json"))
+def test_a_second_run_keeps_the_objects_and_a_changed_file_makes_them_anew(
+    alone: Footage, described: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(described, tmp_path / "store")
+    first, said = annotated(alone, tmp_path / "store", detections=alone.written("moved.json"))
     assert any("1 complete before this run" in line for line in said)
     alone.written("moved.json", category_name="thing")
     other, said = annotated(alone, tmp_path / "store", detections=alone.folder / "moved.json")
@@ -238,7 +247,7 @@ class Supervision:
     data: dict[str, Any] = field(default_factory=dict)
 
 
-def test_detections_of_supervision_are_written_and_used(alone: Footage, tmp_path: Path) -> None:
+def test_detections_of_supervision_are_written_and_used(alone: Footage, described: Path, tmp_path: Path) -> None:
     by_frame: dict[int | str, Any] = {}
     for frame in range(FRAMES):
         ids = alone.scene.object_ids(frame)
@@ -250,7 +259,7 @@ def test_detections_of_supervision_are_written_and_used(alone: Footage, tmp_path
         by_frame[frame] = Supervision(np.array(boxes), masks, np.full(len(rows), 0.75), data=names)
     path = write_detections(by_frame, alone.folder / "mine.json")
     written, _ = annotated(alone, tmp_path / "a", detections=path)
-    whole, _ = annotated(alone, tmp_path / "b", detections=alone.written())
+    (whole,) = objects_in_store(Store(described)).values()
     assert set(written.labels) <= set(whole.labels) and np.nanmin(written.score) == pytest.approx(0.75)
     assert ((written.ids >= 0) == (whole.ids >= 0)).mean() > 0.98
 

@@ -17,6 +17,9 @@ from tests.spatial_engine.fake_footage import write_folders
 
 Run = Callable[..., tuple[int, str, str]]
 
+HERE = ("--workers", 0)
+"""In this process: starting another takes a second."""
+
 
 @pytest.fixture
 def command(capsys: pytest.CaptureFixture[str]) -> Run:
@@ -57,7 +60,7 @@ def test_the_help_is_whole_at_80_columns(command: Run, monkeypatch: pytest.Monke
 def test_trouble_with_some_clips_is_1(command: Run, tmp_path: Path, videos: Path) -> None:
     (videos / "[bold]junk\n.mp4").write_bytes(b"no video" * 100)
     (videos / "notes.txt").touch()
-    code, out, _ = command("annotate", videos, "-o", tmp_path / "store", "--experts", "valid_area")
+    code, out, _ = command("annotate", videos, "-o", tmp_path / "store", "--experts", "valid_area", *HERE)
     assert code == 1
     assert "failed [bold]junk\\n.mp4: " in out
     assert "notes.txt: neither a video nor an image" in out
@@ -100,7 +103,7 @@ def test_what_cannot_be_written_is_3(command: Run, videos: Path, monkeypatch: py
         raise OSError(28, "No space left on device", str(path))
 
     monkeypatch.setattr("spatial_engine.store.store.write_json", full)
-    code, _, err = command("annotate", videos, "-o", videos.parent / "store", "--experts", "valid_area")
+    code, _, err = command("annotate", videos, "-o", videos.parent / "store", "--experts", "valid_area", *HERE)
     assert code == 3
     assert err.splitlines()[0].startswith("error: No space left on device: ")
     assert err.splitlines()[1].startswith("  try: ")
@@ -126,7 +129,7 @@ def test_a_taken_folder_is_said_before_the_work(command: Run, videos: Path, tmp_
 
 
 def test_report_takes_the_folder_of_a_run(command: Run, videos: Path, tmp_path: Path) -> None:
-    assert command("run", videos, "-o", tmp_path / "out", "--experts", "valid_area")[0] == 0
+    assert command("run", videos, "-o", tmp_path / "out", "--experts", "valid_area", *HERE)[0] == 0
     (tmp_path / "out" / "report" / "index.html").unlink()
     (tmp_path / "out" / "report" / "gallery.html").unlink()
     for rest in (tmp_path / "out" / "report").iterdir():
@@ -138,7 +141,7 @@ def test_report_takes_the_folder_of_a_run(command: Run, videos: Path, tmp_path: 
 
 
 def test_a_range_in_seconds_needs_times(command: Run, videos: Path, tmp_path: Path) -> None:
-    line = ("annotate", videos, "-o", tmp_path / "store", "--end", "1", "--experts", "valid_area")
+    line = ("annotate", videos, "-o", tmp_path / "store", "--end", "1", "--experts", "valid_area", *HERE)
     code, _, err = command(*line)
     assert code == 2
     assert "--fps" in err
@@ -213,7 +216,7 @@ def models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_noncommercial_experts_are_refused_without_the_word(
     command: Run, models: None, tmp_path: Path, videos: Path
 ) -> None:
-    line = ("annotate", videos, "-o", tmp_path / "store", "--experts", "fake_adapter:bound")
+    line = ("annotate", videos, "-o", tmp_path / "store", "--experts", "fake_adapter:bound", *HERE)
     code, _, err = command(*line)
     assert code == 2
     assert "may not be used commercially (Apache-2.0, weights CC-BY-NC-4.0)" in err
@@ -225,7 +228,7 @@ def test_noncommercial_experts_are_refused_without_the_word(
 
 
 def test_missing_weights_cost_their_signal_only(command: Run, models: None, tmp_path: Path, videos: Path) -> None:
-    line = ("annotate", videos, "-o", tmp_path / "store", "--experts", "valid_area,fake_adapter")
+    line = ("annotate", videos, "-o", tmp_path / "store", "--experts", "valid_area,fake_adapter", *HERE)
     code, out, _ = command(*line, "--weights-dir", tmp_path / "my weights")
     assert code == 1
     assert "valid_area" in out
