@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float64, Int64
+from jaxtyping import Bool, Float64, Int64
 
 from experts.mapping.colmap_features import quiet
 from experts.mapping.colmap_mapping import SparseReconstruction, focal_formal_px, gauge_fixed_adjuster
@@ -40,7 +40,7 @@ def focal_change(sparse: SparseReconstruction, groups: int) -> FocalChange:
     """Fits a focal length to each of `groups` runs of consecutive keyframes."""
     count = len(sparse.places)
     number = min(groups, count)
-    ln_factor, sigma = _focal(sparse, *_adjusted(sparse, np.arange(count) * number // count, "SIMPLE_RADIAL"))
+    ln_factor, sigma = _focal(sparse, *adjusted(sparse, np.arange(count) * number // count, "SIMPLE_RADIAL"))
     largest, smallest = int(ln_factor.argmax()), int(ln_factor.argmin())
     return FocalChange(
         range=float(ln_factor[largest] - ln_factor[smallest]), sigma=float(np.hypot(sigma[largest], sigma[smallest]))
@@ -49,7 +49,7 @@ def focal_change(sparse: SparseReconstruction, groups: int) -> FocalChange:
 
 def refitted_focal(sparse: SparseReconstruction) -> tuple[float, float]:
     """(ln of the focal length that fits best over that of the reconstruction, formal σ), distortion unchanged."""
-    ln_factor, sigma = _focal(sparse, *_adjusted(sparse, _one_group(sparse), "SIMPLE_RADIAL"))
+    ln_factor, sigma = _focal(sparse, *adjusted(sparse, one_group(sparse), "SIMPLE_RADIAL"))
     return float(ln_factor[0]), float(sigma[0])
 
 
@@ -57,31 +57,36 @@ def focal_spread(sparse: SparseReconstruction) -> float:
     """Standard deviation of the ln focal lengths of five camera models: the reconstruction's, without distortion, with
     more of it, with a free principal point."""
     others = [
-        _ln_factors(sparse, _adjusted(sparse, _one_group(sparse), model, free_lens=True, free_centre=free_centre)[0])[0]
+        _ln_factors(sparse, adjusted(sparse, one_group(sparse), model, free_lens=True, free_centre=free_centre)[0])[0]
         for model, free_centre in _MODELS
     ]
     return float(np.std([0.0, *others]))
 
 
-def _one_group(sparse: SparseReconstruction) -> Int64[np.ndarray, "k"]:
+def one_group(sparse: SparseReconstruction) -> Int64[np.ndarray, "k"]:
+    """All keyframes with one camera."""
     return np.zeros(len(sparse.places), dtype=np.int64)
 
 
-def _adjusted(
+def adjusted(
     sparse: SparseReconstruction,
     group: Int64[np.ndarray, "k"],
     model: str,
     *,
+    free_focal: bool = True,
     free_lens: bool = False,
     free_centre: bool = False,
 ) -> tuple[Any, Any]:
-    """(COLMAP's reconstruction with a camera for each group of keyframes, its solved bundle adjuster). Poses, points
-    and focal lengths are free; the distortion and the principal point are if asked for."""
+    """(COLMAP's reconstruction with a camera for each group of keyframes, its solved bundle adjuster). Poses and
+    points are free, focal lengths unless told otherwise, the distortion and the principal point if asked for."""
     import pycolmap
 
     reconstruction = _as_colmap(sparse, group, model)
     options = pycolmap.BundleAdjustmentOptions(
-        refine_extra_params=free_lens, refine_principal_point=free_centre, print_summary=False
+        refine_focal_length=free_focal,
+        refine_extra_params=free_lens,
+        refine_principal_point=free_centre,
+        print_summary=False,
     )
     options.ceres.loss_function_type = pycolmap.LossFunctionType.SOFT_L1
     options.ceres.solver_options.max_num_iterations = _ITERATIONS
@@ -130,7 +135,11 @@ def _as_colmap(sparse: SparseReconstruction, group: Int64[np.ndarray, "k"], mode
         reconstruction.add_image_with_trivial_frame(image, pycolmap.Rigid3d(sparse.cam_from_world[row, :3]))
         for number, observation in enumerate(seen):
             tracks[sparse.point[observation]].add_element(row + 1, number)
-    for xyz, track in zip(sparse.xyz_world, tracks, strict=True):
-        if track.length() >= 2:
-            reconstruction.add_point3D(xyz, track)
+    for point in np.flatnonzero(seen_twice(sparse)).tolist():
+        reconstruction.add_point3D(sparse.xyz_world[point], tracks[point])
     return reconstruction
+
+
+def seen_twice(sparse: SparseReconstruction) -> Bool[np.ndarray, "p"]:
+    """Points that at least two keyframes see."""
+    return np.bincount(sparse.point, minlength=len(sparse.xyz_world)) >= 2

@@ -34,6 +34,7 @@ from experts.mapping.reconstruction_checks import TrustSettings, triangulation_a
 from experts.mapping.reconstruction_signals import (
     ReconstructionPair,
     SystematicSigma,
+    bend_of,
     focal_sigma,
     path_of,
     points_of,
@@ -91,7 +92,7 @@ class ColmapExpert(WeightFreeExpert):
     """Expert "colmap": provides the camera path and sparse points, twice."""
 
     name = "colmap"
-    version = "13"
+    version = "14"
     code_licence = "BSD-3-Clause"  # shown by --plan
     provides = frozenset(_NAMES)
     needs = frozenset({"valid_area", "image_tracks"})
@@ -183,9 +184,10 @@ class ColmapExpert(WeightFreeExpert):
                 return NoEstimate(
                     reason="focal length undecided", remedy="give --intrinsics, or rotate the camera while moving"
                 )
-            path = path_of(pair, s.focal, s.floors, self.provenance)
+            bend = bend_of(pair, s.focal)
+            path = path_of(pair, bend, s.focal, s.floors, self.provenance)
             results[f"camera_path{suffix}"] = path
-            results[f"sparse_points{suffix}"] = points_of(pair, path, s.trust, self.provenance)
+            results[f"sparse_points{suffix}"] = points_of(pair, bend, path, s.trust, self.provenance)
         return results
 
     def _rotating(self, inputs: _Input, pairs: Sequence[PairGeometry]) -> Mapping[str, Signal | NoEstimate]:

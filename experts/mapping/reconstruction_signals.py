@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 from experts.clip import Clip
 from experts.mapping.colmap_mapping import SparseReconstruction
 from experts.mapping.focal import FocalSettings, estimated_relative_sigma
+from experts.mapping.focal_effect import FocalEffect, focal_effect
 from experts.mapping.pose_covariance import keyframe_sigmas
 from experts.mapping.reconstruction_checks import (
     TrustSettings,
@@ -73,10 +74,10 @@ class _Difference:
 
 
 def path_of(
-    pair: ReconstructionPair, focal: FocalSettings, floors: SystematicSigma, provenance: Provenance
+    pair: ReconstructionPair, bend: FocalEffect, focal: FocalSettings, floors: SystematicSigma, provenance: Provenance
 ) -> CameraPath:
     """The camera path. σ = that of the frame's own points ⊕ that of the nearest keyframe ⊕ half the difference of the
-    two reconstructions ⊕ systematic σ; ⊕ adds squares."""
+    two reconstructions ⊕ systematic σ; ⊕ adds squares. `bend`: of `bend_of`."""
     clip, camera = pair.clip, pair.sparse.camera
     difference = _difference(pair, floors)
     assert difference is not None, "the caller checks `reconstructions_agree` first"
@@ -102,7 +103,7 @@ def path_of(
         rotation_sigma_rad=known
         * np.sqrt(pair.poses.rotation_sigma_rad**2 + rotation**2 + difference.rotation_rad**2 + pixel_rad**2),
         position_sigma=known * np.sqrt(pair.poses.position_sigma**2 + position**2 + difference.position**2),
-        direction_sigma_rad=floors.direction_rad,
+        direction_sigma_rad=float(np.hypot(floors.direction_rad, bend.direction_rad)),
         scale=Scale(kind="relative"),
         provenance=provenance,
     )
@@ -115,9 +116,23 @@ def focal_sigma(pair: ReconstructionPair, focal: FocalSettings) -> float:
     return estimated_relative_sigma(pair.sparse, pair.other, focal)
 
 
-def points_of(pair: ReconstructionPair, path: CameraPath, trust: TrustSettings, provenance: Provenance) -> SparsePoints:
-    """Sparse points. σ of the range = 3 % ⊕ triangulation. The difference of the two reconstructions is not included,
-    as every fact is measured on both. Observations in unregistered frames are dropped, and their points are suspect."""
+def bend_of(pair: ReconstructionPair, focal: FocalSettings) -> FocalEffect:
+    """Errors for one σ of the focal length, so far as the two reconstructions do not differ by it: every fact is
+    measured on both."""
+    difference = np.log(pair.sparse.camera.fx_px / pair.other.camera.fx_px)
+    sigma = float(np.sqrt(max(0.0, focal_sigma(pair, focal) ** 2 - difference**2)))
+    if sigma == 0:
+        return FocalEffect(ln_range=np.zeros(len(pair.sparse.xyz_world)), direction_rad=0.0)
+    effect = focal_effect(pair.sparse)
+    return FocalEffect(ln_range=sigma * effect.ln_range, direction_rad=sigma * effect.direction_rad)
+
+
+def points_of(
+    pair: ReconstructionPair, bend: FocalEffect, path: CameraPath, trust: TrustSettings, provenance: Provenance
+) -> SparsePoints:
+    """Sparse points. σ of the range = 3 % ⊕ triangulation ⊕ focal length. The difference of the two reconstructions is
+    not included, as every fact is measured on both. Observations in unregistered frames are dropped, and their points
+    are suspect."""
     sparse, clip = pair.sparse, pair.clip
     angle = triangulation_angles(sparse)
     registered_view = path.registered[pair.keyframes[sparse.place]]
@@ -126,7 +141,7 @@ def points_of(pair: ReconstructionPair, path: CameraPath, trust: TrustSettings, 
     first = pair.poses.cam_from_world[path.registered][0]
     return SparsePoints(
         xyz_world=sparse.xyz_world @ first[:3, :3].T + first[:3, 3],
-        range_relative_sigma=range_sigmas(sparse, angle, trust),
+        range_relative_sigma=np.hypot(range_sigmas(sparse, angle, trust), bend.ln_range),
         triangulation_angle_rad=angle,
         outlier_probability=outlier_probability,
         observation_point=sparse.point[registered_view],

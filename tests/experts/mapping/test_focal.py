@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from experts.clip import Clip, OpeningOptions, Picture
 from experts.intrinsics import Intrinsics
@@ -91,9 +92,9 @@ def test_sigma_combines_floor_formal_sigma_difference_and_spread() -> None:
     one = replace(exact_reconstruction(cloud(np.random.default_rng(0)), poses), focal_formal_px=0.0)
     longer = replace(one, camera=replace(one.camera, fx_px=1.2 * one.camera.fx_px))
     assert estimated_relative_sigma(one, one, SETTINGS) == SETTINGS.estimated_relative_floor
-    undetermined = replace(one, focal_formal_px=0.3 * one.camera.fx_px)
-    assert estimated_relative_sigma(undetermined, one, SETTINGS) == SETTINGS.unknown_relative_sigma
-    assert 0.01 < estimated_relative_sigma(replace(one, focal_formal_px=0.05 * one.camera.fx_px), one, SETTINGS) < 0.05
+    formal = replace(one, focal_formal_px=0.05 * one.camera.fx_px)
+    found = estimated_relative_sigma(formal, one, SETTINGS)
+    assert found == pytest.approx(np.hypot(SETTINGS.formal_factor * formal.focal_formal_sigma, 0.01))
     assert estimated_relative_sigma(one, longer, SETTINGS) > 0.08
     assert estimated_relative_sigma(one, replace(one, focal_spread=0.06), SETTINGS) > 0.08
     assert np.isclose(disagreement(450, 550), 0.2)

@@ -1,0 +1,53 @@
+"""What a wrong focal length does to a reconstruction: ranges and directions between keyframes err together with it."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float64
+
+from experts.mapping.bundle_adjustment import adjusted, one_group, seen_twice
+from experts.mapping.colmap_mapping import SparseReconstruction
+from experts.mapping.reconstruction_checks import ranges
+
+_STEP = 0.02
+"""Change of ln focal length by which its effect is measured."""
+_FAR = 0.3
+"""Least distance between two keyframes whose direction is compared, as a share of the largest one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FocalEffect:
+    """Derivatives of a reconstruction by its ln focal length."""
+
+    ln_range: Float64[np.ndarray, "p"]
+    """Of the range of each point, relative to the median point."""
+    direction_rad: float
+    """Of the directions between keyframes: median of their absolute values."""
+
+
+def focal_effect(sparse: SparseReconstruction) -> FocalEffect:
+    """Adjusts poses and points to a camera with a slightly longer focal length."""
+    camera, factor = sparse.camera, np.exp(_STEP)
+    longer = replace(sparse, camera=replace(camera, fx_px=camera.fx_px * factor, fy_px=camera.fy_px * factor))
+    reconstruction, _ = adjusted(longer, one_group(sparse), "SIMPLE_RADIAL", free_focal=False)
+    cam_from_world, xyz_world = sparse.cam_from_world.copy(), sparse.xyz_world.copy()
+    for row, (_, image) in enumerate(sorted(reconstruction.images.items())):
+        cam_from_world[row, :3] = image.cam_from_world().matrix()
+    xyz_world[seen_twice(sparse)] = [point.xyz for _, point in sorted(reconstruction.points3D.items())]
+    there = replace(sparse, cam_from_world=cam_from_world, xyz_world=xyz_world)
+    ln_ratio = np.log(ranges(there) / ranges(sparse))
+    ln_range = np.bincount(sparse.point, ln_ratio, len(xyz_world)) / np.bincount(sparse.point, minlength=len(xyz_world))
+    before, after = _offsets(sparse), _offsets(there)
+    length, new_length = (np.linalg.norm(offset, axis=1) for offset in (before, after))
+    far = length >= _FAR * length.max()
+    turned = np.linalg.norm((after / new_length[:, None] - before / length[:, None])[far], axis=1)
+    return FocalEffect(
+        ln_range=(ln_range - np.median(ln_range)) / _STEP, direction_rad=float(np.median(turned)) / _STEP
+    )
+
+
+def _offsets(sparse: SparseReconstruction) -> Float64[np.ndarray, "q 3"]:
+    """From each keyframe to each later one, in its camera axes."""
+    first, second = np.triu_indices(len(sparse.places), 1)
+    second_in_first = sparse.cam_from_world[first] @ np.linalg.inv(sparse.cam_from_world)[second]
+    return np.asarray(second_in_first[:, :3, 3])
