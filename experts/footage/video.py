@@ -95,7 +95,7 @@ def index_video(path: Path, see: Callable[[Picture], None], thumbnail_px: int = 
                 continue
             stamps.append(stamp)
             see(_rgb(frame, *small))
-        aspect = float(stream.sample_aspect_ratio or 1)
+        aspect, base = float(stream.sample_aspect_ratio or 1), stream.time_base  # both end with the container
         announced = max(int(stream.frames) - packets.hidden, packets.shown)
     if first is None:
         raise DecodingError(path, "no frame can be decoded", "the file is damaged or not a video: copy it anew")
@@ -103,7 +103,6 @@ def index_video(path: Path, see: Callable[[Picture], None], thumbnail_px: int = 
         cause = f"{backwards} of {backwards + len(stamps)} frames change size or have time stamps that run backwards"
         raise DecodingError(path, cause, "write the file anew (ffmpeg -i IN -c:v libx264 OUT.mp4)")
     width, height = _upright_size(first, aspect)
-    base = stream.time_base
     return VideoIndex(
         pts=np.array(stamps, dtype=np.int64),
         keyframes=packets.starts(stamps[0]),

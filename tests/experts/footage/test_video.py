@@ -2,13 +2,15 @@
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from experts.footage import video
 from experts.footage.decoding import DecodingError
 from experts.footage.video import index_video, probe_video
-from tests.films import number_of, numbered, texture, write_video
+from tests.films import number_of, numbered, panning, texture, write_video
 
 COUNT = 60
 
@@ -157,3 +159,17 @@ def test_a_file_that_changed_is_an_error_not_another_frame(tmp_path: Path) -> No
     path.unlink()
     with pytest.raises(DecodingError, match="is gone"):
         list(reader.read([19]))
+
+
+def test_the_unit_of_times_is_read_before_the_file_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyAV frees it then: what is allocated next takes its place."""
+    taken: list[bytes] = []
+
+    def allocating(*arguments: Any) -> tuple[int, int]:
+        taken.extend(bytes([1]) * size for size in range(16, 1200) for _ in range(3))
+        return upright_size(*arguments)
+
+    upright_size = video._upright_size
+    monkeypatch.setattr(video, "_upright_size", allocating)
+    path = write_video(tmp_path / "a.mp4", panning(0, 4), ticks_per_s=10)
+    np.testing.assert_allclose(index_video(path, ignore).times_s, [0, 0.1, 0.2, 0.3])
