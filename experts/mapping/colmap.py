@@ -30,7 +30,7 @@ from experts.mapping.focal import (
 from experts.mapping.keyframes import KeyframeSettings, choose_keyframes
 from experts.mapping.motion_kind import MotionSettings, PairGeometry, is_static, pair_geometries, shows_parallax
 from experts.mapping.pure_rotation import PureRotationSettings, pure_rotation
-from experts.mapping.reconstruction_checks import TrustSettings, triangulation_angles
+from experts.mapping.reconstruction_checks import TrustSettings, translates
 from experts.mapping.reconstruction_signals import (
     ReconstructionPair,
     SystematicSigma,
@@ -92,7 +92,7 @@ class ColmapExpert(WeightFreeExpert):
     """Expert "colmap": provides the camera path and sparse points, twice."""
 
     name = "colmap"
-    version = "14"
+    version = "15"
     code_licence = "BSD-3-Clause"  # shown by --plan
     provides = frozenset(_NAMES)
     needs = frozenset({"valid_area", "image_tracks"})
@@ -157,8 +157,11 @@ class ColmapExpert(WeightFreeExpert):
         reconstructions = reconstructor.two_reconstructions(attempt)
         if isinstance(reconstructions, NoEstimate):
             return reconstructions
-        if min(float(np.median(triangulation_angles(m))) for m in reconstructions) < self.settings.trust.min_angle_rad:
-            return self._rotating(inputs, reconstructor.pairs)
+        times_s = inputs.clip.times_s
+        for sparse in reconstructions:
+            seen_at = None if times_s is None else times_s[inputs.keyframes[sparse.places]]
+            if not translates(sparse, seen_at, self.settings.trust):
+                return self._rotating(inputs, reconstructor.pairs)
         if inputs.clip.options.intrinsics is not None:
             held = held_against_footage(reconstructions[0], self.settings.focal)
             if isinstance(held, NoEstimate):

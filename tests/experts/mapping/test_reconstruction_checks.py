@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from experts.intrinsics import Intrinsics
 from experts.mapping.colmap_mapping import SparseReconstruction
@@ -14,6 +15,7 @@ from experts.mapping.reconstruction_checks import (
     outlier_probabilities,
     range_sigmas,
     refusal,
+    translates,
     triangulation_angles,
     without_misplaced,
 )
@@ -111,6 +113,18 @@ def test_the_triangulation_angle_is_the_largest_between_two_rays() -> None:
         ray = EXACT.xyz_world[p] - centres[EXACT.place[EXACT.point == p]]
         ray /= np.linalg.norm(ray, axis=1, keepdims=True)
         assert np.isclose(angle[p], np.arccos(np.clip((ray @ ray.T).min(), -1, 1)), atol=1e-6)
+
+
+def test_parallax_that_a_rolling_shutter_shows_is_no_translation() -> None:
+    turn = np.tile(np.eye(4), (6, 1, 1))
+    turn[:, :3, :3] = Rotation.from_rotvec(np.arange(6)[:, None] * [0.0, 0.1, 0.0]).as_matrix()
+    turning = replace(EXACT, cam_from_world=turn @ EXACT.cam_from_world)
+    steps = Rotation.from_matrix(turning.cam_from_world[1:, :3, :3] @ turning.cam_from_world[:-1, :3, :3].mT)
+    angle = np.median(triangulation_angles(turning))
+    limit_s = TRUST.readout_s * np.median(steps.magnitude()) / angle  # it turns by the angle in a readout
+    assert translates(turning, None, TRUST)
+    assert translates(turning, 1.3 * limit_s * np.arange(6), TRUST)
+    assert not translates(turning, 0.8 * limit_s * np.arange(6), TRUST)
 
 
 def test_range_sigma_falls_with_the_triangulation_angle() -> None:
