@@ -97,7 +97,7 @@ class ColmapExpert(WeightFreeExpert):
     provides = frozenset(_NAMES)
     needs = frozenset({"valid_area", "image_tracks"})
     may_use = frozenset({"calibration"})
-    options = frozenset({"max_side_px", "max_keyframes", "intrinsics"})
+    options = frozenset({"max_side_px", "max_keyframes", "intrinsics", "times_s"})
 
     def __init__(self, settings: ColmapSettings | None = None) -> None:
         self.settings = settings or ColmapSettings()

@@ -20,7 +20,7 @@ class FocalEffect:
     """Derivatives of a reconstruction by its ln focal length."""
 
     ln_range: Float64[np.ndarray, "p"]
-    """Of the range of each point, relative to the median point."""
+    """Of the range of each point, relative to the median point; 0 where no keyframe sees it."""
     direction_rad: float
     """Of the directions between keyframes: median of their absolute values."""
 
@@ -36,14 +36,14 @@ def focal_effect(sparse: SparseReconstruction) -> FocalEffect:
     xyz_world[seen_twice(sparse)] = [point.xyz for _, point in sorted(reconstruction.points3D.items())]
     there = replace(sparse, cam_from_world=cam_from_world, xyz_world=xyz_world)
     ln_ratio = np.log(ranges(there) / ranges(sparse))
-    ln_range = np.bincount(sparse.point, ln_ratio, len(xyz_world)) / np.bincount(sparse.point, minlength=len(xyz_world))
+    observations = np.bincount(sparse.point, minlength=len(xyz_world))
+    ln_range = np.bincount(sparse.point, ln_ratio, len(xyz_world)) / np.maximum(observations, 1)
+    ln_range = np.where(observations > 0, ln_range - np.median(ln_range[observations > 0]), 0.0)
     before, after = _offsets(sparse), _offsets(there)
     length, new_length = (np.linalg.norm(offset, axis=1) for offset in (before, after))
     far = length >= _FAR * length.max()
     turned = np.linalg.norm((after / new_length[:, None] - before / length[:, None])[far], axis=1)
-    return FocalEffect(
-        ln_range=(ln_range - np.median(ln_range)) / _STEP, direction_rad=float(np.median(turned)) / _STEP
-    )
+    return FocalEffect(ln_range=ln_range / _STEP, direction_rad=float(np.median(turned)) / _STEP)
 
 
 def _offsets(sparse: SparseReconstruction) -> Float64[np.ndarray, "q 3"]:

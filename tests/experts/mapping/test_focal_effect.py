@@ -46,3 +46,11 @@ def test_it_predicts_the_errors_of_a_wrong_focal_length(ln_error: float) -> None
     error = np.array([error[right.point == point].mean() for point in range(len(right.xyz_world))])
     predicted = ln_error * focal_effect(right).ln_range
     np.testing.assert_allclose(predicted, error - np.median(error), atol=0.25 * np.abs(error).max())
+
+
+def test_a_point_that_no_keyframe_sees_changes_nothing() -> None:
+    right = around_near_points()
+    seen = right.point != 5
+    fewer = replace(right, **{name: getattr(right, name)[seen] for name in ("point", "place", "keypoint", "xy_px")})
+    effect = focal_effect(fewer)
+    assert effect.ln_range[5] == 0 and np.isfinite(effect.ln_range).all() and np.isfinite(effect.direction_rad)
