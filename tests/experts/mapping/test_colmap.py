@@ -233,3 +233,8 @@ def test_blank_pictures_give_no_estimate(grey: int) -> None:
     )
     found = reconstructed(clip)
     assert {str(getattr(signal, "reason", None)) for signal in found.values()} == {"no texture to follow"}
+
+
+def test_it_is_given_the_times_of_frames() -> None:
+    """Without them no rolling shutter is suspected: an expert sees the fields of a clip that it declares."""
+    assert "times_s" in ColmapExpert.options
