@@ -99,7 +99,8 @@ class StatedCamera:
             for factor in (1.0, *FALSE_FOCAL):
                 stated = (camera.fx * factor, camera.fy * factor, camera.cx, camera.cy)
                 says = "true" if factor == 1 else f"times {factor:g}"
-                yield "intrinsics", says, _Heard.of(self.of, folder, replace(usual, intrinsics=stated))
+                heard = _Heard.of(self.of, folder, replace(usual, intrinsics=stated))
+                yield "intrinsics", says, replace(heard, true_fx_px=camera.fx)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +111,8 @@ class _Heard:
     signals: Signals
     truth: TrueClip
     stated: tuple[float, ...] | None
+    true_fx_px: float = np.nan
+    """Of the data set's camera, where something is stated about it."""
 
     @classmethod
     def of(cls, one: "RealClip | HardClip | Turned", folder: Path, options: OpenOptions) -> "_Heard":
@@ -143,14 +146,12 @@ class _Heard:
 
     def _follows_focal(self) -> Outcome:
         """Whether a focal length lies nearer to the stated one than to the true one."""
-        path = self.truth.scene().signals["camera_path"]
-        assert isinstance(path, CameraPath)
         found = [
             signal.intrinsics.fx_px for signal in self.signals.values() if isinstance(signal, CameraPath | Calibration)
         ]
         if self.stated is None or not found:
             return "refused"
-        off_true, off_stated = (np.abs(np.log(np.array(found) / f)) for f in (path.intrinsics.fx_px, self.stated[0]))
+        off_true, off_stated = (np.abs(np.log(np.array(found) / f)) for f in (self.true_fx_px, self.stated[0]))
         return "believed" if np.any(off_stated < off_true) else "outvoted"
 
     def _follows_up(self) -> Outcome:

@@ -34,7 +34,7 @@ from experts.mapping.reconstruction_checks import TrustSettings, translates
 from experts.mapping.reconstruction_signals import (
     ReconstructionPair,
     SystematicSigma,
-    bend_of,
+    focal_error,
     focal_sigma,
     path_of,
     points_of,
@@ -187,10 +187,10 @@ class ColmapExpert(WeightFreeExpert):
                 return NoEstimate(
                     reason="focal length undecided", remedy="give --intrinsics, or rotate the camera while moving"
                 )
-            bend = bend_of(pair, s.focal)
-            path = path_of(pair, bend, s.focal, s.floors, self.provenance)
+            error = focal_error(pair, s.focal)
+            path = path_of(pair, error, s.focal, s.floors, self.provenance)
             results[f"camera_path{suffix}"] = path
-            results[f"sparse_points{suffix}"] = points_of(pair, bend, path, s.trust, self.provenance)
+            results[f"sparse_points{suffix}"] = points_of(pair, error, path, s.trust, self.provenance)
         return results
 
     def _rotating(self, inputs: _Input, pairs: Sequence[PairGeometry]) -> Mapping[str, Signal | NoEstimate]:

@@ -132,11 +132,15 @@ def focal_formal_px(reconstruction: Any, adjuster: Any) -> Float64[np.ndarray, "
     return np.array([np.inf if block is None else np.sqrt(max(0.0, block[0, 0])) for block in blocks])
 
 
-def _as_arrays(reconstruction: Any, fixed: bool) -> SparseReconstruction:
+def _focal_formal_px(reconstruction: Any) -> float:
     import pycolmap
 
-    [camera] = reconstruction.cameras.values()
     adjuster = gauge_fixed_adjuster(reconstruction, pycolmap.BundleAdjustmentOptions())
+    return float(focal_formal_px(reconstruction, adjuster)[0])
+
+
+def _as_arrays(reconstruction: Any, fixed: bool) -> SparseReconstruction:
+    [camera] = reconstruction.cameras.values()
     images = sorted((i for i in reconstruction.images.values() if i.has_pose), key=lambda image: image.name)
     ids = sorted(reconstruction.point3D_ids())
     row = {point: number for number, point in enumerate(ids)}
@@ -151,7 +155,7 @@ def _as_arrays(reconstruction: Any, fixed: bool) -> SparseReconstruction:
     poses[:, :3] = [image.cam_from_world().matrix() for image in images]
     return SparseReconstruction(
         camera=_intrinsics(camera),
-        focal_formal_px=0.0 if fixed else float(focal_formal_px(reconstruction, adjuster)[0]),
+        focal_formal_px=0.0 if fixed else _focal_formal_px(reconstruction),
         places=np.array([int(image.name) for image in images], dtype=np.int64),
         cam_from_world=poses,
         xyz_world=np.array([reconstruction.point3D(i).xyz for i in ids]).reshape(-1, 3),

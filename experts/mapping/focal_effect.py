@@ -17,7 +17,7 @@ _FAR = 0.3
 
 @dataclass(frozen=True, kw_only=True)
 class FocalEffect:
-    """Derivatives of a reconstruction by its ln focal length."""
+    """Changes of a reconstruction with a change of its focal length, to first order."""
 
     ln_range: Float64[np.ndarray, "p"]
     """Of the range of each point, relative to the median point; 0 where no keyframe sees it."""
@@ -25,8 +25,10 @@ class FocalEffect:
     """Of the directions between keyframes: median of their absolute values."""
 
 
-def focal_effect(sparse: SparseReconstruction) -> FocalEffect:
-    """Adjusts poses and points to a camera with a slightly longer focal length."""
+def focal_effect(sparse: SparseReconstruction, ln_change: float) -> FocalEffect:
+    """What a change of ln focal length does: poses and points are adjusted to a camera with a slightly longer one."""
+    if ln_change == 0:
+        return FocalEffect(ln_range=np.zeros(len(sparse.xyz_world)), direction_rad=0.0)
     camera, factor = sparse.camera, np.exp(_STEP)
     longer = replace(sparse, camera=replace(camera, fx_px=camera.fx_px * factor, fy_px=camera.fy_px * factor))
     reconstruction, _ = adjusted(longer, one_group(sparse), "SIMPLE_RADIAL", free_focal=False)
@@ -43,7 +45,8 @@ def focal_effect(sparse: SparseReconstruction) -> FocalEffect:
     length, new_length = (np.linalg.norm(offset, axis=1) for offset in (before, after))
     far = length >= _FAR * length.max()
     turned = np.linalg.norm((after / new_length[:, None] - before / length[:, None])[far], axis=1)
-    return FocalEffect(ln_range=ln_range / _STEP, direction_rad=float(np.median(turned)) / _STEP)
+    steps = ln_change / _STEP
+    return FocalEffect(ln_range=steps * ln_range, direction_rad=abs(steps) * float(np.median(turned)))
 
 
 def _offsets(sparse: SparseReconstruction) -> Float64[np.ndarray, "q 3"]:

@@ -37,7 +37,7 @@ class TrustSettings:
     focal_groups: int = 5
     """Number of groups of keyframes whose focal lengths are compared."""
     max_focal_change: float = 0.05
-    """Largest range of their ln focal lengths plus 2 σ. Of 45 clips and their zoomed copies, 46 of 69 right maps of
+    """Largest range of their ln focal lengths plus 2 σ. Of 44 clips and their zoomed copies, 46 of 69 right maps of
     steady cameras and 3 of 133 wrong ones of zooming cameras pass all checks."""
     max_change_sigma: float = 0.005
     """A larger σ of it counts as this: on a straight drive the footage determines no focal length, and a zoom changes
@@ -63,9 +63,9 @@ class TrustSettings:
     min_angle_rad: float = np.deg2rad(1.5)
     """Smallest median triangulation angle, ..."""
     readout_s: float = 1 / 30
-    """... and at least the rotation of the camera in this time, the longest readout of a rolling shutter: to such a
-    shutter a turning camera shows parallax without translation (a turn in place of 147 degrees per second gave 0.3
-    times that angle; 70 translating clips have at least 2.6 times)."""
+    """... and at least the rotation of the camera in this time, the longest readout of a rolling shutter: with such a
+    shutter the pictures of a turning camera have parallax without translation (a turn in place of 147 degrees per
+    second gave 0.3 times that angle; 70 translating clips have at least 2.6 times)."""
     range_relative_floor: float = 0.03
     """σ of range / range, systematic: measured 2.2 to 3.4 % on sparse points of 7-Scenes against its depth."""
     point_residuals: float = 3.0

@@ -74,10 +74,10 @@ class _Difference:
 
 
 def path_of(
-    pair: ReconstructionPair, bend: FocalEffect, focal: FocalSettings, floors: SystematicSigma, provenance: Provenance
+    pair: ReconstructionPair, error: FocalEffect, focal: FocalSettings, floors: SystematicSigma, provenance: Provenance
 ) -> CameraPath:
     """The camera path. σ = that of the frame's own points ⊕ that of the nearest keyframe ⊕ half the difference of the
-    two reconstructions ⊕ systematic σ; ⊕ adds squares. `bend`: of `bend_of`."""
+    two reconstructions ⊕ systematic σ; ⊕ adds squares. `error`: of `focal_error`."""
     clip, camera = pair.clip, pair.sparse.camera
     difference = _difference(pair, floors)
     assert difference is not None, "the caller checks `reconstructions_agree` first"
@@ -103,7 +103,7 @@ def path_of(
         rotation_sigma_rad=known
         * np.sqrt(pair.poses.rotation_sigma_rad**2 + rotation**2 + difference.rotation_rad**2 + pixel_rad**2),
         position_sigma=known * np.sqrt(pair.poses.position_sigma**2 + position**2 + difference.position**2),
-        direction_sigma_rad=float(np.hypot(floors.direction_rad, bend.direction_rad)),
+        direction_sigma_rad=float(np.hypot(floors.direction_rad, error.direction_rad)),
         scale=Scale(kind="relative"),
         provenance=provenance,
     )
@@ -116,19 +116,15 @@ def focal_sigma(pair: ReconstructionPair, focal: FocalSettings) -> float:
     return estimated_relative_sigma(pair.sparse, pair.other, focal)
 
 
-def bend_of(pair: ReconstructionPair, focal: FocalSettings) -> FocalEffect:
-    """Errors for one σ of the focal length, so far as the two reconstructions do not differ by it: every fact is
-    measured on both."""
+def focal_error(pair: ReconstructionPair, focal: FocalSettings) -> FocalEffect:
+    """What the reconstruction errs by for one σ of the focal length, so far as the two reconstructions do not differ by
+    it: every fact is measured on both."""
     difference = np.log(pair.sparse.camera.fx_px / pair.other.camera.fx_px)
-    sigma = float(np.sqrt(max(0.0, focal_sigma(pair, focal) ** 2 - difference**2)))
-    if sigma == 0:
-        return FocalEffect(ln_range=np.zeros(len(pair.sparse.xyz_world)), direction_rad=0.0)
-    effect = focal_effect(pair.sparse)
-    return FocalEffect(ln_range=sigma * effect.ln_range, direction_rad=sigma * effect.direction_rad)
+    return focal_effect(pair.sparse, float(np.sqrt(max(0.0, focal_sigma(pair, focal) ** 2 - difference**2))))
 
 
 def points_of(
-    pair: ReconstructionPair, bend: FocalEffect, path: CameraPath, trust: TrustSettings, provenance: Provenance
+    pair: ReconstructionPair, error: FocalEffect, path: CameraPath, trust: TrustSettings, provenance: Provenance
 ) -> SparsePoints:
     """Sparse points. σ of the range = 3 % ⊕ triangulation ⊕ focal length. The difference of the two reconstructions is
     not included, as every fact is measured on both. Observations in unregistered frames are dropped, and their points
@@ -141,7 +137,7 @@ def points_of(
     first = pair.poses.cam_from_world[path.registered][0]
     return SparsePoints(
         xyz_world=sparse.xyz_world @ first[:3, :3].T + first[:3, 3],
-        range_relative_sigma=np.hypot(range_sigmas(sparse, angle, trust), bend.ln_range),
+        range_relative_sigma=np.hypot(range_sigmas(sparse, angle, trust), error.ln_range),
         triangulation_angle_rad=angle,
         outlier_probability=outlier_probability,
         observation_point=sparse.point[registered_view],

@@ -22,7 +22,8 @@ CLIP = as_clip(SCENE)
 
 
 def heard(signals: dict[str, Any], stated: tuple[float, ...] | None = None) -> _Heard:
-    return _Heard(clip=CLIP, signals=signals, truth=RenderedTruth(of=SCENE, clip=CLIP), stated=stated)
+    truth = RenderedTruth(of=SCENE, clip=CLIP)
+    return _Heard(clip=CLIP, signals=signals, truth=truth, stated=stated, true_fx_px=SCENE.intrinsics.fx_px)
 
 
 def path_with(focal: float) -> dict[str, Any]:

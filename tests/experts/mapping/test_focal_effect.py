@@ -23,7 +23,7 @@ def around_near_points() -> SparseReconstruction:
 
 
 def test_far_points_come_nearer_with_a_longer_focal_length() -> None:
-    effect = focal_effect(around_near_points())
+    effect = focal_effect(around_near_points(), 1.0)
     near, far = (effect.ln_range[rows] for rows in (np.arange(200) % 3 != 0, np.arange(200) % 3 == 0))
     assert np.median(far) < -0.5 and np.abs(np.median(near)) < 0.6
     assert 0.05 < effect.direction_rad < 1.5
@@ -44,7 +44,7 @@ def test_it_predicts_the_errors_of_a_wrong_focal_length(ln_error: float) -> None
     )
     error = np.log(ranges(wrong) / ranges(right))
     error = np.array([error[right.point == point].mean() for point in range(len(right.xyz_world))])
-    predicted = ln_error * focal_effect(right).ln_range
+    predicted = focal_effect(right, ln_error).ln_range
     np.testing.assert_allclose(predicted, error - np.median(error), atol=0.25 * np.abs(error).max())
 
 
@@ -52,5 +52,5 @@ def test_a_point_that_no_keyframe_sees_changes_nothing() -> None:
     right = around_near_points()
     seen = right.point != 5
     fewer = replace(right, **{name: getattr(right, name)[seen] for name in ("point", "place", "keypoint", "xy_px")})
-    effect = focal_effect(fewer)
+    effect = focal_effect(fewer, 1.0)
     assert effect.ln_range[5] == 0 and np.isfinite(effect.ln_range).all() and np.isfinite(effect.direction_rad)
