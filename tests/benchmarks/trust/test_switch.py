@@ -81,7 +81,13 @@ def test_an_expert_that_fails_without_its_gate_gives_no_estimate() -> None:
 
 def test_templates_that_read_what_changed_are_asked_again() -> None:
     gate = Gate(name="", guards="")
-    assert concerned(Setup(), gate, {"matches"}) == ["same_point", "which_photo"]
+    assert concerned(Setup(), gate, {"matches"}) == [
+        "same_point",
+        "same_point_on_grid",
+        "point_pairs",
+        "photo_of_point",
+        "which_photo",
+    ]
     assert "camera_travel" in concerned(Setup(), gate, {"camera_path_check"})
     border = Gate(name="", guards="", off={"templates.which_moves.inside_px": 0.0})
     assert concerned(Setup(), border, ()) == ["which_moves"]

@@ -54,7 +54,7 @@ def test_right_labels_are_right(questions, scene):
     found = list(compare_labels(questions, {questions[0].clip: Known(scene)}))
     assert sorted(v.id for v in found) == sorted(q.id for q in questions)
     words = Counter(verdict.word for verdict in found)
-    assert words["wrong"] == 0 and words["right"] >= 0.9 * len(found)
+    assert words["wrong"] == 0 and words["right"] >= 0.85 * len(found)
     assert {(v.template, v.format) for v in found if v.word == "right"} >= set(by_kind(questions)) - {
         ("same_point", "point")
     }
