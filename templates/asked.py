@@ -1,13 +1,13 @@
 """The questions of one clip as columns, and the reasons why other facts were not asked. Small and picklable."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
-from templates.answers import Answer
+from templates.answers import Answer, Count
 from templates.answers.answers import Answers
 from templates.checked import returned
 from templates.columns import Json, Texts
@@ -49,6 +49,10 @@ class Asked:
     offer: Offer | None
     """None where the format has no options."""
     evidence: Mapping[str, np.ndarray]
+    traps: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """As in `Measured`."""
+    difficulty: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """By measure (`templates.condition.MEASURES`)."""
     p_right: Float64[np.ndarray, "n"]
     origin: Origin
     seed: int
@@ -68,20 +72,30 @@ class Asked:
             answers=self.answers.take(rows),
             offer=None if self.offer is None else self.offer.take(rows),
             evidence={name: column[rows] for name, column in self.evidence.items()},
+            traps={name: column[rows] for name, column in self.traps.items()},
+            difficulty={name: column[rows] for name, column in self.difficulty.items()},
             p_right=self.p_right[rows],
         )
 
     def right_words(self) -> Texts:
-        """What the right answers say, for the balance: the word of a label, yes or no, the number of a point; "" for
-        numbers and pictures."""
+        """What the right answers say, for the balance: the word of a label, yes or no, the number of a point, a count;
+        "" for other numbers and pictures."""
         if self.pictures:
             return np.full(len(self), "")
+        if self.counts():
+            return np.char.mod(
+                "%d", np.round(self.answers.column(Count, "value", np.zeros(len(self)))).astype(np.int64)
+            )
         if self.offer is None or self.offer.options is None or self.offer.options.ndim == 2:
             return self.answers.labels()
         assert self.offer.right is not None
         if self.format == "yes_no":
             return np.array(["yes", "no"])[self.offer.right]
         return np.full(len(self), "") if self.offer.options.ndim == 4 else (1 + self.offer.right).astype(np.str_)
+
+    def counts(self) -> bool:
+        """Whether the answers are counts."""
+        return any(isinstance(answer, Count) for _, answer in self.answers.stacks)
 
     def count_options(self) -> int:
         """How many options each question offers, "cannot be determined" aside."""
@@ -122,6 +136,8 @@ class Asked:
         key = f"{self.template.name}/{name}"
         prompt = wording.prompts[0 if choose is None else choose(key, len(wording.prompts))]
         options, media, right = _options(self.format, phrasing, offer, wording)
+        traps = _known({mistake: column[k] for mistake, column in self.traps.items()})
+        measures = _known({name: column[k].round(4) for name, column in self.difficulty.items()})
         return Draft(
             clip_id=self.clip_id or str(self.fact_ids[k]),
             template=self.template.name,
@@ -133,10 +149,14 @@ class Asked:
             instructions=wording.instructions,
             prompt=prompt.format(**phrasing.values),
             media=media,
-            options=options,
+            options=tuple(_with_mistake(option, number, right, offer, traps) for number, option in enumerate(options)),
+            traps={
+                mistake: _written(self.format, value) for mistake, value in traps.items() if _fits(self.format, value)
+            },
             written=right if phrasing.answer is None else phrasing.answer,
             evidence=_known({name: column[k] for name, column in self.evidence.items()})
-            | {"p_right": round(float(self.p_right[k]), 4)},
+            | {"p_right": round(float(self.p_right[k]), 4)}
+            | ({"difficulty": measures} if measures else {}),
             origin=self.origin,
             seed=self.seed,
         )
@@ -164,6 +184,27 @@ def _options(
     if offer.undetermined is not None and offer.undetermined[0]:
         options.append(Option(shown=wording.option(UNDETERMINED), value=UNDETERMINED))
     return tuple(options), phrasing.media, right
+
+
+def _with_mistake(option: Option, number: int, right: Json, offer: Offer | None, traps: Mapping[str, Json]) -> Option:
+    """The option, and which mistake leads to it."""
+    if number == right:
+        return option
+    made = "" if offer is None or offer.mistakes is None or option.value == UNDETERMINED else offer.mistakes[0, number]
+    named = [str(made)] if made else [mistake for mistake, value in traps.items() if value == option.value]
+    return replace(option, mistake=named[0]) if named else option
+
+
+def _fits(format: FormatName, value: Json) -> bool:
+    """Whether a mistake gives an answer in that format; those that lead to options are stored with them."""
+    if format == "order":
+        return isinstance(value, str) and all(number.isdigit() for number in value.split()) and " " in value
+    return value in ("yes", "no") if format == "yes_no" else format == "numeric" and not isinstance(value, str)
+
+
+def _written(format: FormatName, value: Json) -> Json:
+    """The answer of a mistake as a question of that format records it: of an order the list of numbers."""
+    return [int(number) for number in value.split()] if format == "order" else value
 
 
 def _drawing(path: list[list[float | None]]) -> Drawing:
@@ -200,6 +241,8 @@ class Draft:
     """The answer in the form of the format; for a choice, the index of the right option. None: the typed answer gives
     it (`Answer.to_json`)."""
     evidence: Mapping[str, Json]
+    traps: Mapping[str, Json] = field(default_factory=dict)
+    """By typical mistake, the answer to which it leads; for choices, see `Option.mistake`."""
     origin: Origin
     seed: int
 

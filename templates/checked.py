@@ -44,6 +44,9 @@ def checked_measured(found: object, count: int) -> Measured:
     for name, column in measured.evidence.items():
         where = f"measure, evidence[{name!r}],"
         _rows(where, len(np.atleast_1d(returned(where, np.ndarray, column))), count)
+    for name, column in measured.traps.items():
+        where = f"measure, traps[{name!r}],"
+        _rows(where, len(returned(where, np.ndarray, column)), count)
     _none(np.isinf(value) & known[:, None], "Measured.value", value, "finite numbers, NaN for one that is unknown")
     unknown = known & np.isnan(value).all(axis=1)
     if unknown.any() and value.shape[1]:

@@ -1,7 +1,9 @@
 """Wrong options: typical spatial mistakes that differ visibly from the right option and from each other."""
 
+from collections.abc import Mapping
+
 import numpy as np
-from jaxtyping import Bool, Float64, Int64
+from jaxtyping import Bool, Float64, Int64, Shaped
 
 from templates.chance import Chance
 
@@ -11,6 +13,17 @@ _POINT_BORDER = 0.06
 _ELSEWHERE = 30
 """Random points that stand in where too few mistakes are left."""
 _CURVE_POINTS = 32
+POINT_MISTAKES = ("same pixel", "displaced the other way", "mirrored left to right", "mirrored top to bottom")
+SHAPE_MISTAKES = (
+    "mirrored left to right",
+    "mirrored front to back",
+    "turned around",
+    "axes exchanged",
+    "axes exchanged and turned around",
+    "turned by 90°",
+    "bent the other way",
+    "reversed",
+)
 
 
 def point_distractors(
@@ -20,32 +33,62 @@ def point_distractors(
     size_px: Int64[np.ndarray, "n 2"],
     chance: Chance,
     count: int,
-) -> Float64[np.ndarray, "n c 2"]:
-    """Wrong pixels for the matches of `a_px`: the same pixel, the displacement reversed, mirrored, random. NaN where
-    there is no room."""
+) -> tuple[Float64[np.ndarray, "n c 2"], Shaped[np.ndarray, "n c"]]:
+    """Wrong pixels for the matches of `a_px`, and the mistake behind each: one of `POINT_MISTAKES`, or "" for a random
+    pixel. NaN where there is no room."""
     x, y, (right, bottom) = xy_px[:, 0], xy_px[:, 1], (size_px - 1).T
     mistakes = [a_px, 2 * a_px - xy_px, np.column_stack([right - x, y]), np.column_stack([x, bottom - y])]
-    order = chance.order("mistake", len(mistakes))[:, :, None]
-    mistaken = np.take_along_axis(np.stack(mistakes, axis=1), order, axis=1)
+    spacing_px = np.tile(_POINT_SPACING * tolerance_px[:, None], 2)
+    return mistaken_points(xy_px, dict(zip(POINT_MISTAKES, mistakes, strict=True)), spacing_px, size_px, chance, count)
+
+
+def mistaken_points(
+    xy_px: Float64[np.ndarray, "n 2"],
+    mistakes_px: Mapping[str, Float64[np.ndarray, "n 2"]],
+    spacing_px: Float64[np.ndarray, "n 2"],
+    size_px: Int64[np.ndarray, "n 2"],
+    chance: Chance,
+    count: int,
+) -> tuple[Float64[np.ndarray, "n c 2"], Shaped[np.ndarray, "n c"]]:
+    """Wrong pixels and the mistake behind each; random pixels ("") where too few mistakes fit. NaN for a mistake that
+    does not apply, and where there is no room. `spacing_px`: least distance from the right one, and from each other."""
+    order = chance.order("mistake", len(mistakes_px))
+    mistaken = np.take_along_axis(np.stack([*mistakes_px.values()], axis=1), order[:, :, None], axis=1)
     share = _POINT_BORDER + (1 - 2 * _POINT_BORDER) * chance.uniform("elsewhere", 2 * _ELSEWHERE)
     candidates = np.concatenate([mistaken, share.reshape(-1, _ELSEWHERE, 2) * size_px[:, None]], axis=1)
     border = _POINT_BORDER * size_px[:, None]
     beyond = np.maximum(border - candidates, candidates - (size_px[:, None] - border)).max(axis=2)
-    kept = np.full((len(xy_px), count + 1, 2), np.nan)
+    names = np.concatenate([np.array([*mistakes_px])[order], np.full((len(xy_px), _ELSEWHERE), "")], axis=1)
+    kept, named = np.full((len(xy_px), count + 1, 2), np.nan), np.full((len(xy_px), count + 1), "", dtype=names.dtype)
     kept[:, 0], found = xy_px, np.ones(len(xy_px), dtype=np.int64)
+    spacing = np.repeat(spacing_px, [1, count], axis=1)
     for k in range(candidates.shape[1]):
-        near = np.linalg.norm(kept - candidates[:, k, None], axis=2) < _POINT_SPACING * tolerance_px[:, None]
+        near = np.linalg.norm(kept - candidates[:, k, None], axis=2) < spacing
         rows = np.flatnonzero((beyond[:, k] <= 0) & ~near.any(axis=1) & (found <= count))
-        kept[rows, found[rows]] = candidates[rows, k]
+        kept[rows, found[rows]], named[rows, found[rows]] = candidates[rows, k], names[rows, k]
         found[rows] += 1
-    return kept[:, 1:]
+    return kept[:, 1:], named[:, 1:]
+
+
+def all_apart(
+    apart: Bool[np.ndarray, "n m m"], order: Int64[np.ndarray, "n m"], count: int
+) -> Int64[np.ndarray, "n c"]:
+    """`count` of m candidates, all apart from each other, tried in the given order; -1 where there are too few."""
+    chosen, found, every = np.full((len(apart), count), -1), np.zeros(len(apart), dtype=np.int64), np.arange(len(apart))
+    kept = np.zeros(order.shape, dtype=bool)
+    for candidate in order.T:
+        rows = every[(apart[every, candidate] | ~kept).all(axis=1) & apart[every, candidate, candidate]]
+        rows = rows[found[rows] < count]
+        kept[rows, candidate[rows]], chosen[rows, found[rows]] = True, candidate[rows]
+        found[rows] += 1
+    return np.where(found[:, None] == count, chosen, -1)
 
 
 def shape_distractors(
     points: Float64[np.ndarray, "n k 2"], min_distance: float, chance: Chance, count: int
-) -> tuple[Float64[np.ndarray, "n c k 2"], Int64[np.ndarray, "n"]]:
-    """Wrong drawings of paths that start at the origin, and how many there are: mirrored, rotated, reversed, bent the
-    other way. A path may end in NaN."""
+) -> tuple[Float64[np.ndarray, "n c k 2"], Int64[np.ndarray, "n"], Shaped[np.ndarray, "n c"]]:
+    """Wrong drawings of paths that start at the origin, how many there are, and the mistake behind each, one of
+    `SHAPE_MISTAKES`. A path may end in NaN."""
     shapes, curves = _with_mistakes(points)
     differs = np.minimum(_rms(shapes), _rms(curves)) >= min_distance  # a reader sees only the curve
     order = 1 + chance.order("drawing", shapes.shape[1] - 1)
@@ -58,7 +101,8 @@ def shape_distractors(
         first = rows[found[rows] < count]
         chosen[first, found[first]] = candidate[first]
         found[rows] += 1
-    return np.take_along_axis(shapes, chosen[:, :, None, None], axis=1), found
+    wrong = np.take_along_axis(shapes, chosen[:, :, None, None], axis=1)
+    return wrong, found, np.array(SHAPE_MISTAKES)[np.maximum(chosen - 1, 0)]
 
 
 def _with_mistakes(
@@ -72,7 +116,7 @@ def _with_mistakes(
 
 
 def _mistakes(points: Float64[np.ndarray, "n k 2"]) -> Float64[np.ndarray, "n m k 2"]:
-    """Mirrored, rotated, bent the other way, reversed."""
+    """In the order of `SHAPE_MISTAKES`."""
     known = ~np.isnan(points[..., 0])
     last, normal = known.sum(axis=1) - 1, _aside(points)
     end = points[np.arange(len(points)), last]

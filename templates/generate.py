@@ -16,8 +16,10 @@ from templates.asked import Asked, ClipQuestions, Draft, Origin, Refusal
 from templates.chance import Chance
 from templates.checked import check_kinds, checked_answers, checked_facts, checked_measured, checked_offer
 from templates.columns import Json, Texts
+from templates.condition import Condition
+from templates.difficulty import difficulty
 from templates.facts import Facts
-from templates.measured import Measured, joined
+from templates.measured import Measured, first_reason, joined
 from templates.question import FormatName
 from templates.registry import licence_of
 from templates.scene.scene import Scene
@@ -171,6 +173,8 @@ def _certain(
         offer = checked_offer(format, template.offer(format, facts, answers, chance), answers)
         answers = answers if offer is None else answers.refused(offer.why)
         check_kinds(format, answers, offer)
+        measures = difficulty(facts, worlds[0], answers)
+        answers = answers.refused(_not_selected(settings.difficulty, measures, len(facts)))
         _count(reasons, format, answers.why)
         every = Asked(
             template=template,
@@ -181,12 +185,21 @@ def _certain(
             answers=answers,
             offer=offer,
             evidence=measured.evidence,
+            traps=measured.traps,
+            difficulty=measures,
             p_right=answers.p_right,
             origin=origin,
             seed=seed,
         )
         found.append((every, answers.why == ""))
     return found
+
+
+def _not_selected(conditions: Sequence[Condition], measures: Mapping[str, np.ndarray], count: int) -> Texts:
+    """Why facts are left out; "" where all conditions are met."""
+    return first_reason(
+        count, {f"not {condition}": np.logical_not(condition.met(measures)) for condition in conditions}
+    )
 
 
 def _first(found: list[tuple[Asked, np.ndarray]], most: int, reasons: Reasons) -> list[Asked]:

@@ -5,9 +5,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Bool, Float64
+from scipy.special import ndtr, ndtri
 
 from templates.answers.label import Label
 from templates.columns import NOT_A_COLUMN, Columns, Texts
+
+_LEAST_P = 1e-300
+"""Of an error; smaller ones have no finite margin."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +34,10 @@ class Measured(Columns):
     """Probability that the measurement is an outlier (another point, a drifted track); None: 0."""
     evidence: Mapping[str, np.ndarray] = field(default_factory=dict, metadata=NOT_A_COLUMN)
     """Details for people, an array of n rows each: frames, residuals, angles, counts. NaN and "" stand for none."""
+    traps: Mapping[str, np.ndarray] = field(default_factory=dict, metadata=NOT_A_COLUMN)
+    """By typical mistake ("mirrored", "centre to centre"), what it gives instead, an array of n rows each: labels, for
+    formats with options and yes or no; orders ("2 3 1"); or numbers, for the format numeric. NaN and "" stand for
+    none."""
 
     @classmethod
     def none(cls, count: int, reason: str, components: int = 1) -> "Measured":
@@ -56,7 +64,10 @@ class Measured(Columns):
 
     def take(self, rows: np.ndarray | slice) -> "Measured":
         """The rows at the given indices, or where a mask is true."""
-        return replace(super().take(rows), evidence={name: column[rows] for name, column in self.evidence.items()})
+        evidence, traps = (
+            {name: column[rows] for name, column in part.items()} for part in (self.evidence, self.traps)
+        )
+        return replace(super().take(rows), evidence=evidence, traps=traps)
 
     def refused(self, why: Texts) -> "Measured":
         """The measurements; rows with a reason in `why` take it."""
@@ -80,6 +91,15 @@ def first_reason(count: int, cases: Mapping[str, Bool[np.ndarray, "n"] | np.bool
     for reason, holds in reversed([*cases.items()]):
         why[np.broadcast_to(holds, count)] = reason
     return why
+
+
+def margin_of_all(
+    differences: Float64[np.ndarray, "n k"], sigma: Float64[np.ndarray, "n k"]
+) -> Float64[np.ndarray, "n"]:
+    """The margin, in σ of one normal error, of an answer that holds if all differences are positive: the probabilities
+    that each is negative are added up (Bonferroni)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(-ndtri(np.clip(ndtr(-differences / sigma).sum(axis=1), _LEAST_P, 0.5)))
 
 
 def joined(first: Measured, *others: Measured, independent: bool = False) -> Measured:

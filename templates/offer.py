@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Int64
+from jaxtyping import Bool, Int64, Shaped
 
 from templates.columns import Json, Texts
 
@@ -23,11 +23,19 @@ class Offer:
     """Index of the right option. Of a single drawing that yes or no is asked about: 0 if it is right, else 1."""
     undetermined: Bool[np.ndarray, "n"] | None = None
     """Whether the last option is "cannot be determined", which is not among `options`. None: it never is."""
+    mistakes: Shaped[np.ndarray, "n o"] | None = None
+    """The typical mistake that leads to each option ("mirrored", "nearer in the picture"); "" for none."""
 
     def __post_init__(self) -> None:
         """Raises `TypeError` for columns of another kind, and `ValueError` where a question lacks options or has no
         right one. Rows with a reason mean nothing."""
-        for name, kinds in (("why", "U"), ("options", "Uif"), ("right", "iu"), ("undetermined", "b")):
+        for name, kinds in (
+            ("why", "U"),
+            ("options", "Uif"),
+            ("right", "iu"),
+            ("undetermined", "b"),
+            ("mistakes", "U"),
+        ):
             if (column := getattr(self, name)) is not None and getattr(
                 column, "dtype", np.dtype("O")
             ).kind not in kinds:
@@ -40,6 +48,8 @@ class Offer:
         rows = {len(part) for part in (self.options, self.right, self.undetermined) if part is not None}
         if self.right is None or rows != {len(self.why)}:
             raise ValueError(f"Offer has columns of {rows} rows; allowed: options and right of {len(self.why)} rows")
+        if self.mistakes is not None and self.mistakes.shape != self.options.shape[:2]:
+            raise ValueError(f"Offer.mistakes has shape {self.mistakes.shape}; allowed: {self.options.shape[:2]}")
         most = self.options.shape[1] - 1 + (0 if self.undetermined is None else self.undetermined.astype(int))
         most = np.broadcast_to(np.maximum(most, 1), len(self.why))
         odd = np.flatnonzero((self.why == "") & ((self.right < 0) | (self.right > most)))
@@ -47,18 +57,26 @@ class Offer:
             raise ValueError(f"Offer.right is {self.right[odd[0]]} in row {odd[0]}; allowed: 0 to {most[odd[0]]}")
 
     @classmethod
-    def first_right(cls, options: np.ndarray, why: Texts | None = None) -> "Offer":
-        """Options of which the first one of each question is right."""
+    def first_right(
+        cls,
+        options: np.ndarray,
+        why: Texts | None = None,
+        mistakes: Shaped[np.ndarray, "n o"] | Sequence[str] | None = None,
+    ) -> "Offer":
+        """Options of which the first one of each question is right. `mistakes`: of each question, or of all."""
         count = len(options)
         why = np.full(count, "") if why is None else why
-        return cls(why=why, options=options, right=np.zeros(count, dtype=np.int64))
+        if mistakes is not None:
+            mistakes = np.broadcast_to(np.array(mistakes), options.shape[:2])
+        return cls(why=why, options=options, right=np.zeros(count, dtype=np.int64), mistakes=mistakes)
 
     def take(self, rows: Int64[np.ndarray, "k"]) -> "Offer":
         """The rows at the given indices."""
-        options, right, undetermined = (
-            None if part is None else part[rows] for part in (self.options, self.right, self.undetermined)
+        options, right, undetermined, mistakes = (
+            None if part is None else part[rows]
+            for part in (self.options, self.right, self.undetermined, self.mistakes)
         )
-        return Offer(why=self.why[rows], options=options, right=right, undetermined=undetermined)
+        return Offer(why=self.why[rows], options=options, right=right, undetermined=undetermined, mistakes=mistakes)
 
     def values(self, k: int) -> list[Json]:
         """The values of the options of one question."""

@@ -22,6 +22,8 @@ class Option:
     """A text without a letter, or a picture."""
     value: Json = None
     """Its value in the form of `Question.value` (a label, a pixel); None for drawings, whose points are the value."""
+    mistake: str = ""
+    """The typical mistake that leads to it ("mirrored"); "" for none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +69,7 @@ class Question:
     options: Sequence[str]
     """Texts without letters, or ids of media. Empty unless format is choice."""
     answer: Json
-    """letter | "yes"/"no" | number | object | [x, y] | list of photo numbers or of words |
+    """letter | "yes"/"no" | number | object | [x, y] | list of numbers or of words |
     {"actions": [], "step_nums": []}."""
     value: Json
     """The measurement behind the answer. For a plan: its target, {"pan", "tilt", ..., "dolly"} in its own steps."""
@@ -92,6 +94,8 @@ class Question:
     fact_id: str
     """Shared by all formats of one fact; splits keep them together."""
     evidence: Mapping[str, Json]
+    """Details of the measurement; `p_right`; `difficulty`: by measure, see `templates.condition`; `traps`: by typical
+    mistake, the answer to which it leads."""
     clip: str
     """Clip id; for a puzzle, which shows no footage, that of its fact."""
     seed: int

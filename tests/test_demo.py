@@ -79,7 +79,7 @@ def test_every_question_says_where_it_comes_from(demo: Path) -> None:
         assert experts and "renderer" not in experts, "the demo works on pixels alone"
         assert question["licence"]["footage"] == "Apache-2.0"
         assert (question["sigma"] is not None) != (question["margin"] is not None)
-    tilts = [q for q in questions(demo) if q["ability"] == "L1/Orientation/Gravity"]
+    tilts = [q for q in questions(demo) if q["template"] == "camera_tilt"]
     assert all(q["evidence"]["up_decided_by"] == "--upright" for q in tilts)
 
 

@@ -10,6 +10,7 @@ import pytest
 import spatial_engine
 from spatial_engine.dataset import card
 from templates.ability import LEAVES
+from templates.registry import create_templates
 
 ROOT = Path(__file__).parents[1]
 
@@ -34,6 +35,19 @@ def test_the_sections_of_the_data_card_are_explained() -> None:
     written = re.findall(r"## ([\w ,]+)\\n", Path(card.__file__).read_text(encoding="utf-8"))
     explained = re.findall(r"^\*\*(.+)\.\*\*", page("data_card"), re.MULTILINE)
     assert len(written) > 5 and explained[: len(written)] == written
+
+
+def test_the_page_of_abilities_shows_every_template_and_format() -> None:
+    sections = re.split(r"^#### `(\w+)`$", page("abilities"), flags=re.MULTILINE)
+    shown = {
+        (name, format)
+        for name, text in zip(sections[1::2], sections[2::2], strict=True)
+        for format in re.findall(r"^(\w+):$", text, re.MULTILINE)
+    }
+    templates = create_templates()
+    assert shown == {(name, format) for name, template in templates.items() for format in template.formats}
+    pictures = {*re.findall(r"\(abilities/(\w+\.jpg)\)", page("abilities"))}
+    assert pictures == {path.name for path in (ROOT / "docs/abilities").iterdir()}
 
 
 def test_the_number_of_prompts_is_that_of_the_files() -> None:

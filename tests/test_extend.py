@@ -60,7 +60,7 @@ def _install(folder: Path) -> Path:
 
 def test_expert_and_template_make_questions(tried: Path) -> None:
     questions = list(Dataset.open(tried / "dataset").questions)
-    rolled = [question for question in questions if question.template == "roll_side"]
+    rolled = [question for question in questions if question.template == "rolled_photo"]
     assert len(rolled) == 2 and all(question.answer == "yes" for question in rolled)
     assert len({question.prompt for question in rolled}) == 2 and rolled[0].instructions == "Answer yes or no."
     assert all(question.provenance[0]["expert"] == "mounted_camera" for question in questions)
@@ -85,7 +85,7 @@ def test_the_puzzles_have_pictures_as_options_and_even_letters(tried: Path) -> N
 
 
 def test_its_own_test_passes(tried: Path) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "--noconftest", "-p", "no:cacheprovider", "test_roll_side.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "--noconftest", "-p", "no:cacheprovider", "test_rolled_photo.py"]
     path = os.pathsep.join([str(tried / "site"), str(ROOT)])
     subprocess.run(command, cwd=tried / "source", check=True, env={**os.environ, "PYTHONPATH": path})
 

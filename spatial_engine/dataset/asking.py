@@ -57,7 +57,7 @@ class AskClip:
         return cls(
             store_path=None if store is None else store.path,
             templates=templates,
-            settings=AskSettings(min_confidence=options.min_confidence),
+            settings=AskSettings(min_confidence=options.min_confidence, difficulty=options.conditions),
             seed=options.seed,
             calibration=_calibration(options),
         )

@@ -29,6 +29,8 @@ class BalanceSettings:
     """Largest share of a template's choices with the same text as right answer. `max_text_gain` limits it too."""
     max_text_gain: float = 0.1
     """The same share exceeds chance (1/k for k options) by at most this."""
+    max_count_share: float = 0.4
+    """Largest share of a template's questions with the same count as right answer."""
     max_leaf_share: float | None = 0.3
     """Largest share of the questions in one leaf of the tree; None: no limit."""
     min_leaves: int = 4
@@ -39,6 +41,9 @@ class BalanceSettings:
     unanswerable_share: float = 0.2
     """Share of a template's choices with the option "cannot be determined" in which that option is right: 1/5, as for
     each of five options. Then neither always choosing it nor never choosing it beats chance."""
+    enough_for_options: int = 30
+    """In a data set with at least this many choices of a template, a word that is never right is no option: nobody who
+    has seen the data set would choose it."""
     kept_one_sided: int = 2
     """Questions kept of a template whose questions all have the same answer."""
 
@@ -91,6 +96,7 @@ def balance(
         ),
         "dropped to balance yes and no": lambda k: _surplus_yes_no(k, settings),
         "dropped to balance the words of right answers": lambda k: _surplus_words(k, settings),
+        "dropped to balance counts": lambda k: _surplus_counts(k, settings),
         "dropped to keep one leaf from dominating": lambda k: _surplus_leaves(k, settings),
         "dropped to keep unanswerable rare": lambda k: _surplus_unanswerable(k, settings.unanswerable_share),
     }
@@ -102,7 +108,7 @@ def balance(
         Refusal(clip_id=clip_id, template=template, ability=ability, format=format, reason=reason, count=count)
         for (clip_id, template, ability, format, reason), count in sorted(dropped.items())
     )
-    return Balanced(arranged=_arranged(keys, seed, settings.unanswerable_share), dropped=refusals)
+    return Balanced(arranged=_arranged(keys, seed, settings), dropped=refusals)
 
 
 def _names(asked: Asked) -> tuple[str, str, str, str]:
@@ -128,6 +134,16 @@ def _surplus_words(keys: Keys, settings: BalanceSettings) -> Gone:
         share = min(settings.max_text_share, 1 / options + settings.max_text_gain)
         kept = max(_limit([len(rows) for rows in by_word], share), settings.kept_one_sided)
         for rows in by_word:
+            gone[keys.first_dropped(rows, len(rows) - kept)] = True
+    return gone
+
+
+def _surplus_counts(keys: Keys, settings: BalanceSettings) -> Gone:
+    """Questions whose right answer is a count that is too frequent in the template."""
+    gone = np.zeros(len(keys), dtype=bool)
+    for by_count in _by_words(keys, keys.counts):
+        kept = max(_limit([len(rows) for rows in by_count], settings.max_count_share), settings.kept_one_sided)
+        for rows in by_count:
             gone[keys.first_dropped(rows, len(rows) - kept)] = True
     return gone
 
@@ -208,9 +224,24 @@ def _offering(keys: Keys) -> list[tuple[np.ndarray, np.ndarray]]:
     return [(group[~keys.unanswerable[group]], group[keys.unanswerable[group]]) for group in found]
 
 
-def _arranged(keys: Keys, seed: int, unanswerable_share: float) -> tuple[Arranged, ...]:
+def _never_right(keys: Keys, enough: int) -> dict[str, set[int]]:
+    """By template whose choices all offer the same words: the indices of those that are right in none."""
+    right: dict[str, Counter[int]] = defaultdict(Counter)
+    for part, row in zip(keys.part[keys.options > 0].tolist(), keys.row[keys.options > 0].tolist(), strict=True):
+        if keys.asked[part].template.labels:
+            right[keys.asked[part].template.name][keys.asked[part].right_option(row)] += 1
+    offered = {one.template.name: {*range(one.count_options())} for one in keys.asked if one.format == "choice"}
+    return {
+        name: offered[name] - counts.keys()
+        for name, counts in right.items()
+        if counts.total() >= enough and len(counts) > 1
+    }
+
+
+def _arranged(keys: Keys, seed: int, settings: BalanceSettings) -> tuple[Arranged, ...]:
     """Takes the place of the right option from shuffled blocks 0..k-1, by number of options; shuffles the others."""
-    offered = keys.offers & ~_no_longer_offered(keys, unanswerable_share)
+    offered = keys.offers & ~_no_longer_offered(keys, settings.unanswerable_share)
+    never_right = _never_right(keys, settings.enough_for_options)
     place_of, arranged = even_choice(seed), []
     for part, row, options, undetermined, draw in zip(
         keys.part.tolist(), keys.row.tolist(), keys.options.tolist(), offered.tolist(), keys.draw.tolist(), strict=True
@@ -219,9 +250,9 @@ def _arranged(keys: Keys, seed: int, unanswerable_share: float) -> tuple[Arrange
         if not options:
             arranged.append(Arranged(asked=asked, row=row))
             continue
-        right = asked.right_option(row)
-        place = place_of("letter", count)
-        others = [option for option in range(count) if option != right]
+        right, left_out = asked.right_option(row), never_right.get(asked.template.name, set())
+        place = place_of("letter", count - len(left_out))
+        others = [option for option in range(count) if option != right and option not in left_out]
         others = [others[k] for k in _shuffled(len(others), draw)]
         arranged.append(Arranged(asked=asked, row=row, order=(*others[:place], right, *others[place:])))
     return tuple(arranged)

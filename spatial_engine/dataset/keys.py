@@ -29,6 +29,8 @@ class Keys:
     """A random number of each question, which depends on fact, format and seed alone."""
     options: Int64[np.ndarray, "n"]
     """Number of options of a choice, "cannot be determined" aside; 0 for other formats."""
+    counts: Bool[np.ndarray, "n"]
+    """Whether the answer is a count."""
     yes_no: Bool[np.ndarray, "n"]
     offers: Bool[np.ndarray, "n"]
     """Whether "cannot be determined" is offered."""
@@ -66,6 +68,7 @@ class Keys:
             options=np.array([one.count_options() if one.format == "choice" else 0 for one in asked], dtype=np.int64)[
                 part
             ],
+            counts=np.array([one.counts() for one in asked], dtype=bool)[part],
             yes_no=np.array([one.format == "yes_no" for one in asked], dtype=bool)[part],
             offers=_flags([one.offers_undetermined() for one in asked]),
             unanswerable=_flags([one.offers_undetermined() & one.unanswerable() for one in asked]),

@@ -43,7 +43,8 @@ def marked(picture: Picture, marks: Sequence[PhotoMark], pixels: XY = (1.0, 1.0)
     for mark, points in placed:
         _draw(canvas, taken, mark, points, unit)
     lettered = [(mark, points) for mark, points in placed if mark.text]
-    draw_labels(canvas, [(mark.text, _anchors(mark, points)) for mark, points in lettered], taken, unit)
+    strokes = [points for mark, points in lettered if isinstance(mark, Segment | Arrow)]
+    draw_labels(canvas, [(mark.text, _anchors(mark, points, strokes)) for mark, points in lettered], taken, unit)
     return image
 
 
@@ -153,8 +154,8 @@ def _turned(way: np.ndarray, angle_deg: float) -> np.ndarray:
     return np.array([cos * way[0] - sin * way[1], sin * way[0] + cos * way[1]])
 
 
-def _anchors(mark: PhotoMark, points: np.ndarray) -> np.ndarray:
-    """Points beside which the letter of a mark may stand."""
+def _anchors(mark: PhotoMark, points: np.ndarray, strokes: Sequence[np.ndarray]) -> np.ndarray:
+    """Points beside which the letter of a mark may stand, best first: of a line, those far from the other lines."""
     match mark:
         case Box():
             return _corners(points)
@@ -162,5 +163,14 @@ def _anchors(mark: PhotoMark, points: np.ndarray) -> np.ndarray:
             highest_first = points[np.argsort(points[:, 1], kind="stable")]
             return highest_first[:: -(-len(points) // 12)]
         case Segment() | Arrow():
-            return np.array([points.mean(axis=0), *points])
+            others = [_along(other) for other in strokes if other is not points]
+            near = [np.linalg.norm(_along(points)[:, None] - other, axis=2).min(axis=1) for other in others]
+            farthest_first = np.argsort(-np.min(near, axis=0), kind="stable") if near else range(3)
+            return _along(points)[farthest_first]
     return points
+
+
+def _along(ends: np.ndarray) -> np.ndarray:
+    """The middle of a line, its ends, and points between."""
+    share = np.array([0.5, 0.0, 1.0, 0.25, 0.75, 0.125, 0.375, 0.625, 0.875])[:, None]
+    return np.asarray((1 - share) * ends[0] + share * ends[1])

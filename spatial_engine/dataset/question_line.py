@@ -31,8 +31,10 @@ def question_of(
     drawn = [option.shown for option in options if not isinstance(option.shown, str)]
     entries = {} if entries is None else entries
     entries |= {medium: media.record(clip, medium) for medium in (*draft.media, *drawn) if medium not in entries}
-    values = [option.value for option in options]
     written = recorded.answer if draft.written is None else draft.written
+    values = [option.value for option in options]
+    led_to = {option.mistake: letter for letter, option in zip(LETTERS, options, strict=False) if option.mistake}
+    traps = {mistake: value for mistake, value in draft.traps.items() if value != written} | led_to
     return Question(
         id=sha256(f"{draft.fact_id}/{draft.format}".encode()).hexdigest()[:16],
         ability=draft.ability,
@@ -52,7 +54,7 @@ def question_of(
         media=[*(entries[m] for m in draft.media), *(entries[m] | {"option": True} for m in drawn)],
         fact=draft.fact,
         fact_id=draft.fact_id,
-        evidence=draft.evidence,
+        evidence={**draft.evidence, **({"traps": traps} if traps else {})},
         clip=draft.clip_id,
         seed=draft.seed,
         provenance=draft.origin.provenance,

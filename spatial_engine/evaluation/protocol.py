@@ -124,8 +124,14 @@ def rotated(question: Question, rotation: int) -> Question:
     params = dict(question.scorer_params)
     if values := params.get("option_values"):
         params["option_values"] = [*values[rotation:], *values[:rotation]]
-    letter = LETTERS[(LETTERS.index(question.answer) - rotation) % k]
-    return replace(question, options=options, answer=letter, scorer_params=params)
+
+    def turned(letter: str) -> str:
+        return LETTERS[(LETTERS.index(letter) - rotation) % k]
+
+    evidence = dict(question.evidence)
+    if traps := evidence.get("traps"):
+        evidence["traps"] = {mistake: turned(letter) for mistake, letter in traps.items()}
+    return replace(question, options=options, answer=turned(question.answer), scorer_params=params, evidence=evidence)
 
 
 def rotations(question: Question) -> int:

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from spatial_engine.evaluation.cost import usage
 from spatial_engine.evaluation.fact_scores import fact_scores, grouped, measure, options
+from spatial_engine.evaluation.mistakes import counted_mistakes
 from spatial_engine.evaluation.scored import ScoredItem, Status, graded
 from spatial_engine.scoring.accuracy import Presented, circular, f1
 from spatial_engine.scoring.official.aggregate import aggregate as official_aggregate
@@ -83,8 +84,8 @@ METHOD = (
     "without_time_outs leaves them out. chance_adjusted, f1, official and strict: the first presentation of each "
     "question (rotation 0). tree, strict, official: the published tree with the published weights, of our own scores, "
     "of the strict scorer and of the official one; official counts leaves without items as 0, the others none. "
-    "graded: of the answers that could be read. judged: free text, the share of claims that a judge model finds; in no "
-    "other number."
+    "graded: of the answers that could be read. mistakes: wrong answers that follow from a typical mistake. "
+    "judged: free text, the share of claims that a judge model finds; in no other number."
 )
 
 
@@ -116,6 +117,7 @@ def result(
         "templates": _measures(items, lambda item: item.template, seed),
         "capabilities": _capabilities(items, seed),
         "graded": graded(items),
+        "mistakes": counted_mistakes(items),
         "circular": _circular(items),
         "f1": _f1(first, answers or {}),
         "judged": {**measure(judged, seed), "unjudged": unjudged} if judged or unjudged else None,

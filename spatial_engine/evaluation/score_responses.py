@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 from spatial_engine.evaluation.claims import claim_verdicts
+from spatial_engine.evaluation.mistakes import mistakes_made
 from spatial_engine.evaluation.protocol import Presentation
 from spatial_engine.evaluation.responses import Response
 from spatial_engine.evaluation.scored import ScoredItem, Status
@@ -54,7 +55,7 @@ def score_item(presentation: Presentation, response: Response | None) -> ScoredI
         seconds=response.seconds if response else None,
         input_tokens=response.input_tokens if response else None,
         output_tokens=response.output_tokens if response else None,
-        detail=_detail(score, reading, response),
+        detail=_detail(question, score, reading, response),
     )
 
 
@@ -122,8 +123,12 @@ def finite_or_zero(score: float) -> float:
     return float(score) if math.isfinite(score) else 0.0
 
 
-def _detail(score: Score, reading: Reading | Unreadable, response: Response | None) -> dict[str, Json]:
+def _detail(
+    question: Question, score: Score, reading: Reading | Unreadable, response: Response | None
+) -> dict[str, Json]:
     told = dict(score.detail)
+    if mistakes := mistakes_made(question, reading.value if isinstance(reading, Reading) else None):
+        told["mistakes"] = mistakes
     if isinstance(reading, Unreadable) and response is not None and response.outcome == "answered":
         told["unreadable"] = reading.reason
     if response is not None and response.error:

@@ -7,11 +7,12 @@ from typing import Annotated
 from annotated_doc import Doc
 
 from spatial_engine.errors import UsageError
-from spatial_engine.options.checked import StrPath, WorkerOptions
+from spatial_engine.options.checked import StrPath, WorkerOptions, words
 from spatial_engine.options.detections import DetectionOptions
 from spatial_engine.options.models import ExpertOptions
 from spatial_engine.options.opening import OpenOptions
 from spatial_engine.options.truth import TruthOptions
+from templates.condition import MEASURES, Condition
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +35,10 @@ class GenerateOptions(WorkerOptions):
     ] = None
     seed: Annotated[int, Doc("Seed of everything that is drawn at random.")] = 0
     min_confidence: Annotated[float, Doc("Ask only where the answer is right with at least this probability.")] = 0.99
+    difficulty: Annotated[
+        str | Sequence[str] | None,
+        Doc("Ask only where these hold: limits of " + ", ".join(MEASURES) + ", such as turn_deg>=20,like_named>=1."),
+    ] = None
     unanswerable: Annotated[bool, Doc("Also ask what the photos shown cannot tell (docs/unanswerable.md).")] = False
     puzzles: Annotated[int, Doc("Puzzles of each template that needs no footage.")] = 0
     state_tolerance: Annotated[bool, Doc("Say in each prompt which error still counts as right.")] = False
@@ -48,8 +53,17 @@ class GenerateOptions(WorkerOptions):
         super().__post_init__()
         if not 0.5 <= self.min_confidence <= 1:
             raise UsageError(f"--min-confidence {self.min_confidence:g}", "give a probability from 0.5 to 1")
+        try:
+            self.conditions  # noqa: B018
+        except ValueError as error:
+            raise UsageError(f"--difficulty: {error}", "write limits as in turn_deg>=20,like_named>=1") from error
         if self.puzzles < 0:
             raise UsageError(f"--puzzles {self.puzzles}", "give a number of at least 0")
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """Those of `difficulty`. Raises `ValueError`."""
+        return tuple(map(Condition.parsed, words(self.difficulty) or ()))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -139,7 +139,9 @@ class Navigate(Template):
         moved, turned = np.reshape([text.partition(_JOINED)[::2] for text in answers.labels()], (-1, 2)).T
         moves, turns = _with_others(moved, draws[:, :3]), _with_others(turned, draws[:, 3:])
         both = np.char.add(np.char.add(moves[:, [0, 0, 1, 1]], _JOINED), turns[:, [0, 1, 0, 1]])
-        return Offer.first_right(np.where((turned == "")[:, None], moves, both))
+        rotates = (turned != "")[:, None]
+        mistakes = np.where(rotates, ["", "wrong rotation", "wrong translation", "both wrong"], "")
+        return Offer.first_right(np.where(rotates, both, moves), mistakes=mistakes)
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Both photos; photo 1 has the mark that defines steps of relative length."""

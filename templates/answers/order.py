@@ -1,4 +1,4 @@
-"""The format that asks for an order: numbers of photos."""
+"""The format that asks for an order: numbers of photos, or of marks."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -6,19 +6,20 @@ from math import factorial
 from typing import ClassVar
 
 import numpy as np
+from jaxtyping import Int64
 
 from templates.answers.answer import Answer
 from templates.answers.format import Format
 from templates.answers.measures import kendall_tau, pairs_right
 from templates.answers.score import Score, UnscorableError
-from templates.columns import Json
+from templates.columns import Json, Texts
 from templates.question import Question
 
 _MAX_PHOTOS = 100
 
 
 class Order(Format):
-    """A list of the numbers of photos. Right: the true order."""
+    """A list of the numbers of photos or marks. Right: the true order."""
 
     name: ClassVar[str] = "order"
     reader: ClassVar[str] = "order"
@@ -26,7 +27,7 @@ class Order(Format):
 
     def form(self, question: Question) -> str:
         """A list."""
-        return "the list of photo numbers, in order, in square brackets"
+        return "the list of numbers, in order, in square brackets"
 
     def score(self, question: Question, value: Json) -> Score:
         """1 for the right order; in the detail the share of pairs in the right order, and Kendall's tau."""
@@ -40,7 +41,7 @@ class Order(Format):
         return Score(value=float(predicted == order), detail={"value": predicted, "right": order, **graded})
 
     def chance(self, question: Question) -> float:
-        """1/n! of n photos."""
+        """1/n! of n numbers."""
         return 1 / factorial(len(_right_order(question)))
 
     def possible(self, question: Question) -> Sequence[str]:
@@ -49,13 +50,15 @@ class Order(Format):
 
     def stated(self, question: Question, recorded: Answer) -> Answer:
         """The order as a label."""
+        if not isinstance(question.answer, list):
+            raise ValueError(f"no order: {question.answer!r:.40}")
         prediction = recorded.predicted(order_label(question.answer))
         if prediction is None:
             raise ValueError(f"an order is measured as a label, not as {recorded.name}")
         return prediction
 
     def no_op(self, question: Question) -> Json:
-        """The photos in the order of their numbers."""
+        """The numbers in ascending order."""
         return sorted(question.answer)
 
     def guess(self, question: Question, rng: np.random.Generator) -> Json:
@@ -67,15 +70,20 @@ class Order(Format):
         yield question.answer[::-1]
 
 
-def order_label(photos: list[int]) -> str:
-    """The label of an order: the photos' numbers ("3 2 5 4")."""
-    return " ".join(map(str, photos))
+def order_label(numbers: list[int]) -> str:
+    """The label of an order: its numbers ("3 2 5 4")."""
+    return " ".join(map(str, numbers))
+
+
+def order_labels(orders: Int64[np.ndarray, "n k"]) -> Texts:
+    """The labels of orders, one in each row."""
+    return np.array([order_label(order) for order in orders.tolist()], dtype=np.str_)
 
 
 def _right_order(question: Question) -> list[int]:
     order = question.answer
     if not isinstance(order, list) or not 0 < len(order) <= _MAX_PHOTOS or any(type(n) is not int for n in order):
-        raise UnscorableError("the right order is not a list of photo numbers")
+        raise UnscorableError("the right order is not a list of numbers")
     if len(set(order)) < len(order) or min(order) < 1:
-        raise UnscorableError("the right order names a photo twice")
+        raise UnscorableError("the right order has a number twice")
     return order

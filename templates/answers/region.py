@@ -57,8 +57,8 @@ class Region(Answer):
         reach = np.linalg.norm(steps, axis=1).max() * np.where(known, sigma, 0.0)
         p = np.where(known & (-outside_px(self.xy_px, self.outline) >= reach), 1.0, 0.0)
         near = known & (p == 0)
-        xy, outline, sigma = self.xy_px[near], self.outline[near], sigma[near][..., None]
-        p[near] = np.mean([_is_inside(xy + sigma * step, outline) for step in steps], axis=0)
+        rows = zip(self.xy_px[near], self.outline[near], sigma[near], strict=True)
+        p[near] = [_is_inside(xy + each * steps, _without_end(outline)).mean() for xy, outline, each in rows]
         return p
 
     @property
@@ -152,6 +152,11 @@ def _is_inside(xy_px: Float[np.ndarray, "*n 2"], outline: Float[np.ndarray, "*m 
     with np.errstate(all="ignore"):
         crossing_x = a[..., 0] + (b[..., 0] - a[..., 0]) * (y - a[..., 1]) / (b[..., 1] - a[..., 1])
     return np.asarray(np.sum((rises | falls) & (x < crossing_x), axis=-1) % 2 == 1)
+
+
+def _without_end(outline: Float[np.ndarray, "k 2"]) -> Float[np.ndarray, "_ 2"]:
+    """The outline without the rows of NaN at its end."""
+    return outline[: np.flatnonzero(~np.isnan(outline[:, 0])).max(initial=-1) + 1]
 
 
 def _joined(polygons: Sequence[Float[np.ndarray, "_ 2"]]) -> Float[np.ndarray, "k 2"]:

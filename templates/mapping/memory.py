@@ -107,7 +107,7 @@ class PathMap(Template):
         """Four maps, or one map that is right or wrong."""
         points = answers.column(Shape, "points", np.full((len(facts), facts.frames.shape[1], 2), np.nan))
         needed = _OPTIONS - 1 if format == "choice" else 1
-        wrong, found = shape_distractors(points, 2 * self.max_tolerances.map_rms, chance, needed)
+        wrong, found, mistakes = shape_distractors(points, 2 * self.max_tolerances.map_rms, chance, needed)
         cases = {
             "the path has no bend": bend(points) < _MIN_BEND,
             "the path is too simple: wrong maps look like the right one": found < needed,
@@ -116,7 +116,8 @@ class PathMap(Template):
         if format != "choice":
             right = chance.index("true or false", 2)
             maps = np.take_along_axis(maps, right[:, None, None, None], axis=1)
-        return Offer(why=first_reason(len(facts), cases), options=maps.round(3) + 0.0, right=right)
+        named = np.column_stack([np.full(len(facts), ""), mistakes]) if format == "choice" else None
+        return Offer(why=first_reason(len(facts), cases), options=maps.round(3) + 0.0, right=right, mistakes=named)
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Photos in order of time."""

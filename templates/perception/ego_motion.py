@@ -81,7 +81,8 @@ class _CameraMotion(Template):
             return None
         right, order = answers.among(self.names), chance.order("motion", len(self.names))
         others = order[order // 2 != right[:, None] // 2].reshape(len(right), len(self.names) - 2)[:, :2]
-        return Offer.first_right(np.array(self.names)[np.column_stack([right, right ^ 1, others])])
+        options = np.array(self.names)[np.column_stack([right, right ^ 1, others])]
+        return Offer.first_right(options, mistakes=("", "opposite direction", "another axis", "the third axis"))
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Photos in order of time."""

@@ -17,7 +17,7 @@ from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing, Question
-from templates.scene.marks import markable, spread_frames
+from templates.scene.marks import frames_with_surface, markable, spread_frames
 from templates.scene.pictures import MIN_DISTANCE, Pictures
 from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
@@ -83,6 +83,10 @@ class RangeRatio(Template):
             sigma=np.column_stack([sigma, sigma]),
             outlier_probability=1 - (1 - a.outlier_probability) * (1 - b.outlier_probability),
             evidence={"range_ratio": ratio.round(4), "relative_sigma": sigma.round(4)},
+            traps={
+                "the lower one in the picture": np.where(facts.a_px[:, 1] > facts.b_px[:, 1], "1", "2"),
+                "divided the other way": (1 / ratio).round(2),
+            },
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:
@@ -195,15 +199,3 @@ def _of_logarithm(measured: Measured, name: str, unit: str, relative_tolerance: 
         decimals=2,
         outlier_probability=measured.outliers,
     )
-
-
-def frames_with_surface(scene: Scene) -> np.ndarray:
-    """Registered frames with surface points."""
-    if scene.path is None:
-        return np.empty(0, dtype=np.int64)
-    registered = scene.path.frames[scene.path.registered]
-    if scene.depth is not None:
-        return np.intersect1d(scene.depth.frames, registered)
-    points, patches = scene.points, scene.depth_patches
-    sparse = np.empty(0, dtype=np.int64) if points is None else points.observation_frame
-    return np.intersect1d(sparse if patches is None else np.union1d(sparse, patches.frames), registered)

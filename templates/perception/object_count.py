@@ -10,13 +10,16 @@ import numpy as np
 from jaxtyping import Bool, Int64
 
 from experts.objects.object_names import folded
-from templates.answers import Answer, Count
+from templates.answers import Answer, Count, Label
+from templates.answers.answers import Answers
+from templates.chance import Chance
 from templates.columns import Json, Texts
 from templates.facts import Facts
 from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
+from templates.scene.named import may_be_called
 from templates.scene.objects import SeenObjects, overlap, seen_objects
 from templates.scene.scene import Scene
 from templates.template import Template
@@ -32,6 +35,13 @@ _LARGEST_DOUBT = 0.01
 _LARGEST_OVERLAP = 0.6
 """Of the boxes of two objects of one name: they may be one object."""
 
+_OPTIONS = 4
+"""Numbers that a choice offers."""
+_MOST = 12
+"""Largest count that a choice asks for."""
+_COUNTED = 10.0
+"""Margin of a count in σ: it is exact, if no object is another one."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class NamedInPhoto(Facts):
@@ -46,9 +56,9 @@ class CountInPhoto(Template):
     """Objects of a name of which every one is listed. Measures their number."""
 
     name: str = "count_in_photo"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L1/Localization/3D Detection"
-    formats: tuple[FormatName, ...] = ("numeric",)
+    formats: tuple[FormatName, ...] = ("numeric", "choice")
     facts: ClassVar[type[Facts]] = NamedInPhoto
     needs: frozenset[str] = frozenset({"objects"})
     reads: frozenset[str] = frozenset({"camera_path", "objects"})
@@ -82,7 +92,10 @@ class CountInPhoto(Template):
                 each, lambda some: some.area_px < photo_px * np.where(some.is_cut, _LEAST_AREA_CUT, _LEAST_AREA)
             ),
             "another name may mean the same kind": np.array(
-                [_has_rival(seen, *fact) for fact in zip(facts.frame.tolist(), facts.name.tolist(), strict=True)],
+                [
+                    may_be_called(name, seen.name[seen.frame == frame].tolist())
+                    for frame, name in zip(facts.frame.tolist(), facts.name.tolist(), strict=True)
+                ],
                 dtype=bool,
             ),
             "the name of an object is not sure": np.array([_misnamed(scene, some) for some in each], dtype=bool),
@@ -97,9 +110,27 @@ class CountInPhoto(Template):
             evidence={"name": facts.name},
         )
 
-    def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Count:
+    def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer:
         """The count; right is the same number alone."""
-        return Count(value=measured.value[:, 0], sigma=measured.sigma[:, 0], outlier_probability=measured.outliers)
+        if format == "numeric":
+            return Count(value=measured.value[:, 0], sigma=measured.sigma[:, 0], outlier_probability=measured.outliers)
+        margin = np.full(len(facts), _COUNTED)
+        text = np.round(measured.value[:, 0]).astype(np.int64).astype(np.str_)
+        return Label(text=text, margin=margin, outlier_probability=measured.outliers)
+
+    def offer(self, format: FormatName, facts: Facts, answers: Answers, chance: Chance) -> Offer | None:
+        """Four successive numbers; the right one is any of them."""
+        if format != "choice":
+            return None
+        count = np.array([int(text) if text else 1 for text in answers.labels().tolist()], dtype=np.int64)
+        least = np.maximum(1, count - chance.index("options", _OPTIONS))
+        numbers = least[:, None] + np.arange(_OPTIONS)
+        return Offer(
+            why=np.where(count > _MOST, "too many to choose from", ""),
+            options=numbers.astype(np.str_),
+            right=count - least,
+            mistakes=np.where(numbers < count[:, None], "overlooked", "counted twice, or as a reflection"),
+        )
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """One photo."""
@@ -115,13 +146,6 @@ def _doubt(scene: Scene, some: SeenObjects) -> float:
     objects = scene.objects
     kinds = () if objects is None else (objects.outlier_probability, objects.name_outlier_probability)
     return float(1 - np.prod([1 - kind[some.object] for kind in kinds if kind is not None]))
-
-
-def _has_rival(seen: SeenObjects, frame: int, name: str) -> bool:
-    """Whether the photo shows an object whose name is the plural of this one, a kind of it, or no name at all."""
-    others = {*seen.name[seen.frame == frame].tolist()} - {name}
-    pairs = [pair for other in others for pair in ((name, other), (other, name))]
-    return "" in others or any(long in (f"{short}s", f"{short}es") or long.endswith(short) for short, long in pairs)
 
 
 def _misnamed(scene: Scene, some: SeenObjects) -> bool:

@@ -2,42 +2,28 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
 
 from templates.answers import Answer
+from templates.answers.answers import Answers
 from templates.columns import Json
-from templates.facts import Facts, ObjectRefs
+from templates.facts import Facts
 from templates.measured import Measured, first_reason
 from templates.media import Box, Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.object_boxes import outliers, range_to_boxes
-from templates.scene.objects import boxed, found_again, meet, seen_objects
+from templates.scene.misleading import mixed
+from templates.scene.object_boxes import Row, outliers, range_to_boxes
+from templates.scene.object_groups import ThreeObjects, areas_px, object_groups, stacked_boxes
+from templates.scene.objects import found_again
 from templates.scene.scene import Scene
 from templates.template import Template
 
 _MARKS = ("1", "2", "3")
 _LEAST_GAP = 0.05
 """Least difference between the two smallest distances, as a share of the smallest."""
-_TRIES = 4
-"""Triples drawn for each that is proposed: boxes may overlap."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ThreeObjects(Facts):
-    """Objects of one photo."""
-
-    first: ObjectRefs
-    second: ObjectRefs
-    third: ObjectRefs
-
-    @property
-    def each(self) -> tuple[ObjectRefs, ...]:
-        """In the order of their marks."""
-        return self.first, self.second, self.third
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +32,7 @@ class ClosestObject(Template):
     object's box, in path units."""
 
     name: str = "closest_object"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L1/Geometry/Distance"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = ThreeObjects
@@ -55,22 +41,22 @@ class ClosestObject(Template):
     reads: frozenset[str] = frozenset({"camera_path", "objects"})
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> ThreeObjects:
-        """Random triples of whole objects whose boxes do not overlap."""
-        seen = boxed(seen_objects(scene), scene)
-        frames, shown = np.unique(seen.frame, return_counts=True)
-        frames, chosen = frames[shown >= len(_MARKS)], []
-        for frame in rng.choice(frames, _TRIES * count) if len(frames) else ():
-            rows = rng.choice(np.flatnonzero(seen.frame == frame), len(_MARKS), replace=False)
-            if not any(meet(seen.box_px[a], seen.box_px[b]) for a, b in combinations(rows, 2)):
-                chosen.append(rows)
-        picked = np.array(chosen[:count], dtype=np.int64).reshape(-1, len(_MARKS))
-        first, second, third = (seen.take(rows).refs() for rows in picked.T)
-        return ThreeObjects(first=first, second=second, third=third)
+        """Triples of whole objects whose boxes do not overlap; in half of them the lowest one in the picture is not the
+        closest."""
+        groups = object_groups(scene, rng, count, len(_MARKS))
+        facts = ThreeObjects.of(groups)
+        measured = self._measured(facts, scene, groups.objects)
+        misleading = np.asarray(measured.label != measured.traps["the lowest one in the picture"])
+        closest = Answers.of(measured.as_label(), measured.why)
+        return facts.take(mixed(misleading, [closest], count, rng))
 
     def measure(self, facts: ThreeObjects, scene: Scene) -> Measured:
         """The mark of the closest object; σ of each distance is that of its box."""
-        objects = [found_again(scene, refs) for refs in facts.each]
+        return self._measured(facts, scene, [found_again(scene, refs) for refs in facts.each])
+
+    def _measured(self, facts: ThreeObjects, scene: Scene, objects: list[Row]) -> Measured:
         ranges = [range_to_boxes(scene, facts.first.frame, found) for found in objects]
+        box_px = stacked_boxes(facts.each)
         value, sigma = (np.column_stack(column) for column in zip(*ranges, strict=True))
         order = np.argsort(value, axis=1)
         (near, next_near), (near_sigma, next_sigma) = (
@@ -92,6 +78,10 @@ class ClosestObject(Template):
             margin=margin,
             outlier_probability=outliers(scene, *objects),
             evidence={"gap": gap.round(4)},
+            traps={
+                "the lowest one in the picture": np.array(_MARKS)[box_px[:, :, 1, 1].argmax(axis=1)],
+                "the largest one in the picture": np.array(_MARKS)[areas_px(box_px).argmax(axis=1)],
+            },
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer:

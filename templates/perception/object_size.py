@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from jaxtyping import Float64
 
 from templates.answers import Answer, Label, Numbers
 from templates.answers.answers import Answers
@@ -14,8 +15,10 @@ from templates.measured import Measured, first_reason
 from templates.media import Box, Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.object_boxes import outliers, widths
-from templates.scene.objects import UNNAMED, boxed, found_again, meet, seen_objects
+from templates.scene.misleading import mixed
+from templates.scene.object_boxes import Row, outliers, upright_sides
+from templates.scene.object_groups import object_groups
+from templates.scene.objects import UNNAMED, found_again
 from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
 from templates.template import Template
@@ -23,8 +26,6 @@ from templates.template import Template
 _MARKS = ("1", "2")
 _VISIBLE = np.log(1.25)
 """Least |ln| of a ratio of widths that people can see."""
-_TRIES = 4
-"""Pairs that are drawn for each one that is asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +41,7 @@ class WiderObject(Template):
     """Widths of two objects that boxes mark: their longer horizontal sides. Measures ln(width 2 / width 1)."""
 
     name: str = "wider_object"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L1/Geometry/Size"
     formats: tuple[FormatName, ...] = ("choice", "numeric")
     facts: ClassVar[type[Facts]] = TwoObjects
@@ -50,25 +51,27 @@ class WiderObject(Template):
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> TwoObjects:
-        """Random pairs of whole objects with different names (or doubtful ones) whose boxes do not overlap."""
-        seen = boxed(seen_objects(scene), scene)
-        frames, shown = np.unique(seen.frame, return_counts=True)
-        frames, chosen = frames[shown >= len(_MARKS)], []
-        for frame in rng.choice(frames, _TRIES * count) if len(frames) else ():
-            a, b = rng.choice(np.flatnonzero(seen.frame == frame), len(_MARKS), replace=False)
-            if (seen.called[a] != seen.called[b] or seen.called[a] == UNNAMED) and not meet(
-                seen.box_px[a], seen.box_px[b]
-            ):
-                chosen.append((a, b))
-        first, second = (seen.take(rows).refs() for rows in np.array(chosen[:count], dtype=np.int64).reshape(-1, 2).T)
-        return TwoObjects(first=first, second=second)
+        """Pairs of whole objects with different names (or doubtful ones); in half of them the narrower object is wider
+        in the picture."""
+        groups = object_groups(scene, rng, count, 2)
+        called = groups.seen.called[groups.rows]
+        groups = groups.take((called[:, 0] != called[:, 1]) | (called[:, 0] == UNNAMED))
+        first, second = groups.refs()
+        facts = TwoObjects(first=first, second=second)
+        measured = self._measured(facts, scene, groups.objects)
+        misleading = measured.value[:, 0] * _widths_px(facts) < 0
+        return facts.take(mixed(misleading, [self.answer("choice", facts, measured)], count, rng))
 
     def measure(self, facts: TwoObjects, scene: Scene) -> Measured:
         """Log ratio of the widths; σ from those of the sides."""
-        objects = [found_again(scene, refs) for refs in (facts.first, facts.second)]
-        (a, a_sigma), (b, b_sigma) = (widths(scene, facts.first.frame, found) for found in objects)
+        return self._measured(facts, scene, [found_again(scene, refs) for refs in (facts.first, facts.second)])
+
+    def _measured(self, facts: TwoObjects, scene: Scene, objects: list[Row]) -> Measured:
+        a, b = (upright_sides(scene, facts.first.frame, found) for found in objects)
         with np.errstate(invalid="ignore", divide="ignore"):
-            value, sigma = np.log(b / a), np.hypot(a_sigma / a, b_sigma / b)
+            value = np.log(b.width / a.width)
+            sigma = np.hypot(a.width_sigma / a.width, b.width_sigma / b.width)
+        in_picture = _widths_px(facts)
         cases = {
             "an object is not found again": np.any([found < 0 for found in objects], axis=0),
             "the width of an object is not known": ~np.isfinite(value) | ~np.isfinite(sigma),
@@ -79,12 +82,21 @@ class WiderObject(Template):
             sigma=sigma[:, None],
             outlier_probability=outliers(scene, *objects),
             evidence={"width_ratio": np.exp(value).round(4), "relative_sigma": sigma.round(4)},
+            traps={
+                "wider in the picture": np.where(in_picture > 0, "2", "1"),
+                "measured in the picture": np.exp(in_picture).round(2),
+                "divided the other way": np.exp(-value).round(2),
+            },
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:
         """The wider object, if the difference can be seen; or the ratio with a tolerance of 15 %."""
         value, sigma = measured.value[:, 0], measured.sigma[:, 0]
-        why = first_reason(len(facts), {"two objects are about equally wide": np.abs(value) < _VISIBLE})
+        cases = {
+            "the width of an object is not known": np.isnan(value + sigma),
+            "two objects are about equally wide": np.abs(value) < _VISIBLE,
+        }
+        why = first_reason(len(facts), cases)
         if format == "choice":
             with np.errstate(divide="ignore", invalid="ignore"):
                 margin = np.abs(value) / sigma
@@ -110,3 +122,9 @@ class WiderObject(Template):
             for text, each in zip(_MARKS, (a, b), strict=True)
         )
         return Phrasing(media=(Photo(frame=a["frame"], marks=marks),), values={"a": a["name"], "b": b["name"]})
+
+
+def _widths_px(facts: TwoObjects) -> Float64[np.ndarray, "n"]:
+    """Log ratio of the widths in the picture."""
+    a, b = (each.box_px[:, 1, 0] - each.box_px[:, 0, 0] for each in (facts.first, facts.second))
+    return np.log(b / a)

@@ -15,6 +15,7 @@ from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
+from templates.scene.attitude import UP_UNKNOWN, attitude
 from templates.scene.marks import spread_frames
 from templates.scene.pictures import Pictures
 from templates.scene.scene import Scene
@@ -23,6 +24,7 @@ from templates.template import Template
 
 _MAX_PITCH_DEG = 75.0
 """Beyond this pitch roll is nearly undefined."""
+TOO_STEEP = "the camera looks straight up or down, where roll is undefined"
 _VFOV_CONFIDENCE = 0.99
 """Least P(right) with which vFOV is part of the answer."""
 
@@ -57,20 +59,16 @@ class CameraTilt(Template):
 
     def measure(self, facts: Frames, scene: Scene) -> Measured:
         """Roll, pitch, vFOV in degrees; σ of roll grows with 1 / cos(pitch), σ_vFOV = sin(vFOV)·σ_f/f."""
-        up, sigma_rad = scene.up_cam(facts.frame)
-        roll, pitch = np.arctan2(-up[:, 0], -up[:, 1]), np.arcsin(np.clip(up[:, 2], -1, 1))
-        cases = {
-            "gravity is not known in this frame": ~np.isfinite(up).all(axis=1),
-            "the camera looks straight up or down, where roll is undefined": np.abs(np.degrees(pitch)) > _MAX_PITCH_DEG,
-        }
+        held = attitude(scene, facts.frame)
+        cases = {UP_UNKNOWN: np.isnan(held.pitch), TOO_STEEP: np.abs(held.pitch) > _MAX_PITCH_DEG}
         vfov, vfov_sigma = (np.full(len(facts), part) for part in scene.vfov_rad())
         vfov_sigma = np.where(np.isfinite(vfov), vfov_sigma, np.inf)
         decided_by = np.full(len(facts), "" if scene.gravity is None else scene.gravity.decided_by)
         return Measured(
             why=first_reason(len(facts), cases),
-            value=np.degrees(np.column_stack([roll, pitch, vfov])),
-            sigma=np.degrees(np.column_stack([sigma_rad / np.cos(pitch), sigma_rad, vfov_sigma])),
-            evidence={"up_decided_by": decided_by, "up_sigma_deg": np.degrees(sigma_rad).round(2)},
+            value=np.column_stack([held.roll, held.pitch, np.degrees(vfov)]),
+            sigma=np.column_stack([held.roll_sigma, held.pitch_sigma, np.degrees(vfov_sigma)]),
+            evidence={"up_decided_by": decided_by, "up_sigma_deg": held.pitch_sigma.round(2)},
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer | Answers:

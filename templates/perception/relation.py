@@ -112,7 +112,9 @@ class PlaceDirection(Template):
             return None
         right, others = answers.among(DIRECTIONS), _DISTRACTORS[chance.order("direction", len(_DISTRACTORS))[:, :2]]
         steps = np.column_stack([np.zeros_like(right), np.full_like(right, 4), others])
-        return Offer.first_right(np.array(DIRECTIONS)[(right[:, None] + steps) % 8])
+        mirrored = (right[:, None] + steps - (8 - right[:, None])) % 8 == 0
+        mistakes = np.where(steps == 4, "opposite", np.where(mirrored & (steps > 0), "mirrored", ""))
+        return Offer.first_right(np.array(DIRECTIONS)[(right[:, None] + steps) % 8], mistakes=mistakes)
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Two photos; directions refer to the axes of photo 2."""

@@ -118,7 +118,9 @@ class SamePoint(Template):
         if format != "choice":
             return Offer(why=np.where(is_outside, _NOT_SHOWN, ""))
         shown = answers.column(Point, "xy_px", facts.decoy_px)
-        wrong = point_distractors(shown, self._tolerance_px(facts), facts.a_px, facts.size, chance, _POINTS - 1)
+        wrong, mistakes = point_distractors(
+            shown, self._tolerance_px(facts), facts.a_px, facts.size, chance, _POINTS - 1
+        )
         order = chance.order("mark", _POINTS)
         points = np.take_along_axis(np.concatenate([shown[:, None], wrong], axis=1), order[:, :, None], axis=1)
         cases = {
@@ -130,6 +132,7 @@ class SamePoint(Template):
             options=points.round(1),
             right=np.where(is_outside, _POINTS, (order == 0).argmax(axis=1)),
             undetermined=is_outside | self.unanswerable,
+            mistakes=np.take_along_axis(np.column_stack([np.full(len(facts), ""), mistakes]), order, axis=1),
         )
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:

@@ -9,6 +9,8 @@ from templates.scene.shared_view import shared_views
 
 _MAX_FRAMES = 48
 """Most frames of a clip between which intervals are drawn."""
+LEAST_VIDEO, MOST_VIDEO = 8, 16
+"""Frames of a video."""
 
 
 def places(scene: Scene, count: int) -> Int64[np.ndarray, "f"]:
@@ -42,6 +44,25 @@ def picture_intervals(
     frames = np.array(spread_frames(scene.clip.frames, _MAX_FRAMES), dtype=np.int64)
     rows = _drawn(len(frames), rng, count, photos, max(2, round(least_share * len(frames))))
     return _frames(frames, rows[:count])
+
+
+def video_intervals(
+    scene: Scene, rng: np.random.Generator, count: int, least_share: float = 0.0
+) -> Int64[np.ndarray, "n k"]:
+    """At most `count` different intervals between registered frames, shown as videos: `LEAST_VIDEO` to `MOST_VIDEO`
+    evenly spaced frames of the clip; -1 ends a shorter row. `least_share`: of the clip."""
+    if scene.path is None or len(scene.clip.frames) < LEAST_VIDEO:
+        return np.empty((0, MOST_VIDEO), dtype=np.int64)
+    known = np.isin(scene.clip.frames, scene.path.frames[scene.path.registered])
+    places = np.array(spread_frames(np.flatnonzero(known), _MAX_FRAMES), dtype=np.int64)
+    if not len(places):
+        return np.empty((0, MOST_VIDEO), dtype=np.int64)
+    ends = places[np.sort(rng.integers(len(places), size=(4 * count, 2)), axis=1)]
+    least = max(LEAST_VIDEO, round(least_share * len(scene.clip.frames)))
+    ends = ends[ends[:, 1] - ends[:, 0] >= least - 1]
+    ends = ends[np.sort(np.unique(ends, axis=0, return_index=True)[1])][:count]
+    rows = np.linspace(ends[:, 0], ends[:, 1], MOST_VIDEO, axis=1).round().astype(np.int64)
+    return _frames(scene.clip.frames, rows)
 
 
 def _drawn(frames: int, rng: np.random.Generator, count: int, photos: int, shortest: int) -> Int64[np.ndarray, "n k"]:

@@ -84,6 +84,18 @@ def candidate_pixels(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:
     return np.concatenate([followed[:: 1 + len(followed) // _MAX_TRACKS], known_pixels(scene, frame)])
 
 
+def frames_with_surface(scene: Scene) -> np.ndarray:
+    """Registered frames with surface points."""
+    if scene.path is None:
+        return np.empty(0, dtype=np.int64)
+    registered = scene.path.frames[scene.path.registered]
+    if scene.depth is not None:
+        return np.intersect1d(scene.depth.frames, registered)
+    points, patches = scene.points, scene.depth_patches
+    sparse = np.empty(0, dtype=np.int64) if points is None else points.observation_frame
+    return np.intersect1d(sparse if patches is None else np.union1d(sparse, patches.frames), registered)
+
+
 def spread_frames(frames: np.ndarray, count: int) -> list[int]:
     """At most `count` evenly spaced frames, the first and the last among them."""
     if len(frames) <= count:

@@ -1,10 +1,11 @@
-"""What the oriented boxes of objects say: distance, width, and which way a front faces."""
+"""What the oriented boxes of objects say: distance, sides, volume, and which way a front faces."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float64, Int64
 
+from experts.objects.box_corners import box_corners
 from experts.signals import Objects
 from templates.columns import Columns
 from templates.scene.scene import Scene, find_rows
@@ -24,7 +25,7 @@ def range_to_boxes(scene: Scene, frame: Row, object: Row) -> tuple[Number, Numbe
     far end nobody saw count as seen. An object with a place but no box reaches nearer by half of the σ of its place,
     which is a share of its extent.
     """
-    known, pose, size, centre_sigma, size_sigma = _boxes(scene, frame, object)
+    known, pose, size, centre_sigma, size_sigma = boxes_of(scene, frame, object)
     offset = scene.world_from_cam(frame)[:, :3, 3] - pose[:, :3, 3]
     local = np.einsum("nji,nj->ni", pose[:, :3, :3], offset)
     distance = np.linalg.norm(np.maximum(np.abs(local) - size / 2, 0), axis=1)
@@ -36,27 +37,73 @@ def range_to_boxes(scene: Scene, frame: Row, object: Row) -> tuple[Number, Numbe
     return np.where(known, distance, np.nan), np.where(known, np.where(without_box, centre_sigma, sigma), np.nan)
 
 
-def widths(scene: Scene, frame: Row, object: Row) -> tuple[Number, Number]:
-    """The longer horizontal side of an object's box, and its σ; NaN where it is not known or the box is not upright.
+@dataclass(frozen=True, kw_only=True)
+class UprightSides(Columns):
+    """Sides of the boxes of n objects, in path units; NaN where they are not known or the box is not upright."""
 
-    Both sides may be the longer one where they differ by less than their σ: σ includes that difference.
-    """
-    known, pose, size, _, size_sigma = _boxes(scene, frame, object)
+    width: Number
+    """The longer horizontal side."""
+    width_sigma: Number
+    """Both sides may be the longer one where they differ by less than their σ: σ includes that difference."""
+    height: Number
+    height_sigma: Number
+    """Includes by how much the top leans."""
+
+
+def upright_sides(scene: Scene, frame: Row, object: Row) -> UprightSides:
+    """Width and height of objects by their boxes."""
+    known, pose, size, _, size_sigma = boxes_of(scene, frame, object)
     up_cam, up_sigma = scene.up_cam(frame)
     up = np.einsum("nij,nj->ni", scene.world_from_cam(frame)[:, :3, :3], up_cam)
     along_up = np.abs(np.einsum("nji,nj->ni", pose[:, :3, :3], up))
+    lean = np.arccos(np.clip(along_up.max(axis=1), -1, 1)) + up_sigma
     with np.errstate(invalid="ignore"):
-        upright = np.arccos(np.clip(along_up.max(axis=1), -1, 1)) + up_sigma < _LARGEST_TILT_RAD
-    known &= upright
+        known &= lean < _LARGEST_TILT_RAD
     vertical = np.where(np.isnan(along_up), 0, along_up).argmax(axis=1)
-    row = np.arange(len(frame))
-    across = np.array([[1, 2], [0, 2], [0, 1]])[vertical]
+    row, across = np.arange(len(frame)), np.array([[1, 2], [0, 2], [0, 1]])[vertical]
     sides, sigmas = (each[row[:, None], across] for each in (size, size_sigma))
     longer = sides.argmax(axis=1)
-    return (
-        np.where(known, sides[row, longer], np.nan),
-        np.where(known, np.fmax(sigmas[row, longer], _may_be_longer(sides, sigmas)), np.nan),
-    )
+    width = sides[row, longer]
+    columns = {
+        "width": width,
+        "width_sigma": np.fmax(sigmas[row, longer], _may_be_longer(sides, sigmas)),
+        "height": size[row, vertical],
+        "height_sigma": np.hypot(size_sigma[row, vertical], np.sin(lean) * width),
+    }
+    return UprightSides(**{name: np.where(known, column, np.nan) for name, column in columns.items()})
+
+
+def volumes(scene: Scene, frame: Row, object: Row) -> tuple[Number, Number]:
+    """ln of the volumes of the boxes of objects, in path units, and its σ; NaN where unknown."""
+    known, _, size, _, size_sigma = boxes_of(scene, frame, object)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value, sigma = np.log(size).sum(axis=1), np.linalg.norm(size_sigma / size, axis=1)
+    known = known & np.isfinite(value)
+    return np.where(known, value, np.nan), np.where(known, sigma, np.nan)
+
+
+def longest_sides(scene: Scene, frame: Row, object: Row) -> Number:
+    """The longest side of the box of each object, in path units; NaN where unknown."""
+    known, _, size, _, _ = boxes_of(scene, frame, object)
+    return np.where(known, size.max(axis=1), np.nan)
+
+
+def corners_cam(scene: Scene, frame: Row, object: Row) -> tuple[Float64[np.ndarray, "n 8 3"], Number]:
+    """Corners of the box of each object in the camera axes of its photo, and the σ of their places; NaN where unknown.
+
+    Sides whose far end nobody saw count as seen.
+    """
+    known, pose, size, centre_sigma, size_sigma = boxes_of(scene, frame, object)
+    xyz_cam = box_corners(np.linalg.inv(_or_identity(scene.world_from_cam(frame))) @ pose, size)
+    known = known & np.isfinite(scene.world_from_cam(frame)).all(axis=(1, 2)) & np.isfinite(xyz_cam).all(axis=(1, 2))
+    side_sigma = np.where(np.isinf(size_sigma), 0.0, size_sigma).max(axis=1)
+    sigma = np.hypot(centre_sigma, side_sigma / 2)
+    return np.where(known[:, None, None], xyz_cam, np.nan), np.where(known, sigma, np.nan)
+
+
+def _or_identity(poses: Float64[np.ndarray, "n 4 4"]) -> Float64[np.ndarray, "n 4 4"]:
+    """The poses; the identity where one is unknown, so that all have an inverse."""
+    return np.where(np.isfinite(poses).all(axis=(1, 2))[:, None, None], poses, np.eye(4))
 
 
 def _may_be_longer(sides: Float64[np.ndarray, "n 2"], sigmas: Float64[np.ndarray, "n 2"]) -> Number:
@@ -104,7 +151,7 @@ def outliers(scene: Scene, *objects: Row) -> Number:
     return 1 - np.prod([1 - np.where(each < 0, 1.0, known[each]) for each in objects], axis=0)
 
 
-def _boxes(scene: Scene, frame: Row, object: Row) -> tuple[np.ndarray, ...]:
+def boxes_of(scene: Scene, frame: Row, object: Row) -> tuple[np.ndarray, ...]:
     """Whether each is known, and its pose, size, σ of its centre and σ of its sides, in path units."""
     objects = scene.objects
     if objects is None or objects.size is None or not objects.labels:

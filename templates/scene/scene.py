@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
 from experts.clip import Clip
+from experts.intrinsics import Intrinsics
 from experts.signals import (
     Calibration,
     CameraPath,
@@ -22,6 +23,7 @@ from experts.signals import (
     Matches,
     ObjectOrientation,
     Objects,
+    Parts,
     PointTracks,
     Room,
     Signal,
@@ -169,6 +171,11 @@ class Scene(World):
         return self._signal("object_orientation", ObjectOrientation)
 
     @property
+    def parts(self) -> Parts | None:
+        """Parts of the objects, if known."""
+        return self._signal("parts", Parts)
+
+    @property
     def room(self) -> Room | None:
         """Floor, walls and free floor, if known."""
         return self._signal("room", Room)
@@ -229,17 +236,26 @@ class Scene(World):
             return np.nan
         return self.path.scale.relative_sigma or 0.0
 
-    def vfov_rad(self) -> tuple[float, float]:
-        """Vertical field of view and its σ, from the path or the calibration, whichever has the smaller σ.
+    @property
+    def camera(self) -> tuple[Intrinsics | None, float]:
+        """The camera and the relative σ of its focal length, from the path or the calibration, whichever has the
+        smaller σ; None and NaN where neither exists.
 
-        σ includes the difference between the two. NaN where neither exists.
+        σ includes the difference between the two.
         """
         known = [(each.intrinsics, each.focal_relative_sigma) for each in (self.path, self.calibration) if each]
         if not known:
-            return np.nan, np.nan
+            return None, np.nan
         camera, sigma = min(known, key=lambda each: each[1])
         difference = np.ptp([np.log(other.fy_px) for other, _ in known])
-        return camera.vfov_rad, float(np.sin(camera.vfov_rad) * np.hypot(sigma, difference))
+        return camera, float(np.hypot(sigma, difference))
+
+    def vfov_rad(self) -> tuple[float, float]:
+        """Vertical field of view of `camera` and its σ; NaN where it is unknown."""
+        camera, sigma = self.camera
+        if camera is None:
+            return np.nan, np.nan
+        return camera.vfov_rad, float(np.sin(camera.vfov_rad) * sigma)
 
     def has_depth(self, frame: int) -> bool:
         """Whether a frame has dense depth."""

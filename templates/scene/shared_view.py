@@ -46,6 +46,12 @@ def shared_views(scene: Scene, frames: Sequence[int] | Int64[np.ndarray, "f"]) -
     return scene.once(("shared views", *frames.tolist()), lambda: _shared_views(scene, frames))
 
 
+def scene_distance(scene: Scene, frames: Int64[np.ndarray, "n"]) -> Float64[np.ndarray, "n"]:
+    """Median distance of what each photo shows, in path units; NaN where it is not known."""
+    each, row = np.unique(frames, return_inverse=True)
+    return np.asarray(shared_views(scene, each).distance[row])
+
+
 def _shared_views(scene: Scene, frames: Int64[np.ndarray, "f"]) -> SharedViews:
     nothing = np.full((len(frames), len(frames)), np.nan)
     if scene.path is None or not len(frames):

@@ -1,7 +1,7 @@
 """What objects stand on: another object, or the floor."""
 
 import numpy as np
-from jaxtyping import Float64, Int64
+from jaxtyping import Bool, Float64, Int64
 
 from experts.signals import Objects
 from templates.scene.scene import Scene, find_rows
@@ -34,9 +34,9 @@ def supports(scene: Scene, frame: int) -> Int64[np.ndarray, "k"]:
     half = (np.abs(np.einsum("kji,j->ki", pose[:, :3, :3], up)) * size / 2).sum(axis=1)
     bottom, top = height - half, height + half
     allowed = _allowed(scene, objects, half)
-    over = np.array([[_over(pose, size, up, a, b) for b in range(count)] for a in range(count)]).reshape(count, count)
     with np.errstate(invalid="ignore"):
         gap = np.abs(bottom[:, None] - top[None]) / np.hypot(allowed[:, None], allowed[None])
+        over = _over(pose, size, up, gap <= _APART)
         carries, may_carry = (gap <= 1) & (over >= _OVER), (gap <= _APART) & (over > 0)
         on_floor, near_floor = _on_floor(scene, bottom, allowed, up)
     np.fill_diagonal(carries, val=False)
@@ -69,11 +69,16 @@ def _over(
     pose: Float64[np.ndarray, "k 4 4"],
     size: Float64[np.ndarray, "k 3"],
     up: Float64[np.ndarray, "3"],
-    a: int,
-    b: int,
-) -> float:
-    """Share of the footprint of box a that lies over box b; both as upright as they are."""
-    flat = [np.argsort(np.abs(pose[k, :3, :3].T @ up))[:2] for k in (a, b)]
-    points = pose[a, :3, 3] + (_GRID * size[a, flat[0]]) @ pose[a, :3, flat[0]]
-    in_b = (points - pose[b, :3, 3]) @ pose[b, :3, flat[1]].T
-    return float((np.abs(in_b) <= size[b, flat[1]] / 2).all(axis=1).mean())
+    asked: Bool[np.ndarray, "k k"],
+) -> Float64[np.ndarray, "k k"]:
+    """Share of the footprint of each box that lies over each other; 0 where it is not asked for. Boxes are as upright
+    as they are."""
+    flat = np.argsort(np.abs(np.einsum("kji,j->ki", pose[:, :3, :3], up)), axis=1)[:, :2]
+    sides = np.take_along_axis(size, flat, axis=1)
+    axes = np.take_along_axis(pose[:, :3, :3], flat[:, None], axis=2)
+    footprints = np.einsum("kij,kpj->kpi", axes, _GRID * sides[:, None]) + pose[:, None, :3, 3]
+    a, b = np.nonzero(asked)
+    in_b = np.einsum("npi,nij->npj", footprints[a] - pose[b, None, :3, 3], axes[b])
+    over = np.zeros(asked.shape)
+    over[a, b] = (np.abs(in_b) <= sides[b, None] / 2).all(axis=2).mean(axis=1)
+    return over

@@ -36,6 +36,7 @@ _ORDERS = list(permutations(range(1, _SHUFFLED + 1)))
 """All orders of the shuffled photos, ascending, ..."""
 _LABELS = np.array([order_label([k + 1 for k in order]) for order in _ORDERS])
 """... and as numbers of photos ("3 2 5 4")."""
+_MISTAKES = ("", "reversed", "neighbours exchanged", "reversed, neighbours exchanged")
 _LEGS = list(combinations(range(_SHUFFLED + 1), 2))
 """Pairs of photos; the first photo is 0."""
 _ROUTES = np.array([[{a, b} in map(set, pairwise((0, *order))) for a, b in _LEGS] for order in _ORDERS], dtype=float)
@@ -126,7 +127,7 @@ class RouteOrder(Template):
         at, place = chance.index("neighbours", _SHUFFLED - 1)[:, None], np.arange(_SHUFFLED)
         exchanged = np.take_along_axis(taken, place + (place == at) - (place == at + 1), axis=1)
         orders = np.stack([taken, taken[:, ::-1], exchanged, exchanged[:, ::-1]], axis=1)
-        return Offer.first_right(_texts(orders), why)
+        return Offer.first_right(_texts(orders), why, _MISTAKES)
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Five photos; photo 1 was taken first."""

@@ -21,7 +21,10 @@ def test_every_template_is_asked_or_lacks_what_it_needs() -> None:
 def test_objects_unlock_the_leaves_of_objects() -> None:
     without = unlocked(set()).asked  # the edges of the picture show whether the camera moves
     assert without == {"L1/Motion/Ego": ("camera_moves",)}
-    assert unlocked({"objects"}).asked == without | {"L1/Localization/3D Detection": ("count_in_photo",)}
+    assert unlocked({"objects"}).asked == without | {
+        "L1/Localization/3D Detection": ("count_in_photo", "object_there"),
+        "L1/Localization/3D Grounding": ("point_to_object",),
+    }
     assert "L1/Orientation/Object Orientation" in unlocked_by({"object_orientation"})
     assert unlocked_by({"agreement"}) == ()
 

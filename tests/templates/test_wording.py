@@ -25,6 +25,8 @@ DEGREES, METRES, LEVEL = r"\bdegrees\b", r"\bmetres\b", r"\b(level|horizontal|ho
 ROLL_PITCH = (DEGREES, r"\broll\b", r"\bpitch\b")
 BOTH = (r"\bphoto 1\b", r"\bphoto 2\b")
 FROM_2 = (r"\bphoto 1\b", r"\b(from|taking|where|camera of|viewpoint of) photo 2\b")
+BOXED = (*BOTH, r"\{name\}", r"\b(box|boxed)\b")
+FROM_1 = (r"\bphoto 2\b", r"\b(from|taking|where|camera of|viewpoint of) photo 1\b")
 FIRST_LAST = (r"\bfirst\b", r"\blast\b", r"\bcamera\b")
 MOVES = (r"\bphoto 1\b", r"\b(really|actually|relative to|camera|in the scene)\b", r"\bmov(e|es|ing)\b")
 ABOVE, ABOVE_1 = (r"\babove\b", r"\bmaps?\b"), (r"\babove the camera of photo 1\b", r"\bmaps?\b")
@@ -32,14 +34,48 @@ NAMED = {
     "range_ratio choice": (r"\bcamera\b", r"\bpoints?\b|\bmarked\b"),
     "range_ratio numeric": (r"\bcamera\b", r"\bpoint 1\b", r"\bpoint 2\b"),
     "range_metres numeric": (r"\bcamera\b", r"\b(point|marked) P\b", METRES),
+    "depth_order order": (r"\bcamera\b", r"\bpoints?\b"),
+    "depth_order choice": (r"\bcamera\b", r"\bpoints?\b|\bmarked\b"),
+    "depth_at numeric": (r"\[\{x\}, \{y\}\]", r"\bmillimetres\b", r"\b(depth|deep)\b"),
+    "depths_at_once json": (r"\bcamera\b", r"\bpoints?\b", METRES),
+    "longer_segment choice": (r"\blines?\b", r"\b(scene|space|reality)\b"),
+    "longer_segment numeric": (r"\bline 1\b|\blines 1\b", r"\bline 2\b|\band 2\b", r"\b(scene|space)\b"),
+    "object_gap numeric": (r"\{a\}", r"\{b\}", METRES),
+    "nearest_object choice": (r"\{name\}", r"\b(box|boxed)\b"),
+    "object_size numeric.height": (r"\{name\}", r"\bcentimetres\b", r"\b(tall|height|top)\b"),
+    "object_size numeric.width": (r"\{name\}", r"\bcentimetres\b", r"\b(wide|width|horizontal)\b"),
+    "object_size choice.height": (r"\b(box|boxed)\b", r"\b(tall|height)\b"),
+    "object_size choice.width": (r"\b(box|boxed)\b", r"\b(wide|width)\b"),
+    "object_volume order": (r"\bbox(es|ed)?\b", r"\b(volumes?|space)\b"),
+    "object_volume choice": (r"\bbox(es|ed)?\b", r"\b(volume|space)\b"),
     "closest_object choice": (r"\bbox", r"\bcamera\b"),
     "wider_object choice": (r"\{a\}", r"\{b\}", r"\bwid(e|er|th)\b"),
     "wider_object numeric": (r"\{a\} in box 1", r"\{b\} in box 2", r"\b(wide|widths?)\b"),
+    "parallel_lines choice": (r"\blines?\b", r"\b(space|scene)\b"),
+    "parallel_lines yes_no": (r"\blines?\b", r"\b(space|scene)\b", r"\bparallel\b"),
+    "corner_angle choice": (r"\blines?\b", r"\b(space|scene)\b"),
+    "corner_angle numeric": (r"\blines?\b", r"\b(space|scene)\b", DEGREES),
+    "edge_line choice": (r"\{name\}", r"\bP\b", r"\blines?\b"),
     "count_in_photo numeric": (r"\{name\}", r"\bphoto\b"),
+    "count_in_photo choice": (r"\{name\}", r"\bphoto\b"),
+    "object_there yes_no": (r"\{name\}", r"\bphoto\b"),
+    "object_box json.named": (r"\{name\}", r"\bbox\b"),
+    "object_box json.marked": (r"\{name\}", r"\bbox\b", r"\brectangle\b"),
+    "point_to_object point": (r"\{name\}", r"\{width\} × \{height\} pixels"),
+    "point_to_described point": (r"\{description\}", r"\{width\} × \{height\} pixels"),
+    "point_to_described choice": (r"\{description\}", r"\bbox"),
+    "mark_at_place choice": (r"\bP\b", r"\bcamera\b", r"\{ratio\} times|times \{ratio\}", r"\{angle\}°", r"\{side\}"),
+    "place_in_camera json.metres": (r"\bP\b", r"\bcamera\b", METRES),
+    "place_in_camera json.units": (r"\bP\b", r"\bcamera\b", r"\bpoint Q\b"),
     "object_faces choice": (r"\{name\}", r"\b(box|boxed)\b"),
     "camera_tilt choice": (r"\bcamera\b|\blook(ing)?\b", LEVEL),
     "camera_tilt json.roll_pitch": ROLL_PITCH,
     "camera_tilt json.roll_pitch_vfov": (*ROLL_PITCH, r"\bvertical field of view\b"),
+    "roll_side choice": (r"\bcamera\b|\bphotographer\b", r"\b(roll|rolled|rotated|leaning)\b"),
+    "tilt_order order": (r"\bcamera\b", r"\border\b|\bsort\b", r"\b(lowest|farthest down)\b"),
+    "tilt_order choice": (r"\bcamera\b", r"\border\b", r"\b(lowest|farthest down)\b"),
+    "horizon_line choice": (r"\blines?\b", r"\bhorizon\b"),
+    "up_arrow choice": (r"\b(arrows?|one)\b", r"\b(up|rise)\b"),
     "camera_turn choice": (*FIRST_LAST, r"\bturn"),
     "camera_turn numeric": (*FIRST_LAST, DEGREES),
     "camera_travel choice": (
@@ -47,14 +83,50 @@ NAMED = {
         r"\b(seen (in|from)|viewpoint of|camera of|camera as it took|as it was for) the first",
     ),
     "camera_moves yes_no": FIRST_LAST,
+    "object_direction choice.one_leg": (*BOXED, r"\b(direction|way)\b"),
+    "object_direction choice.two_legs": (*BOXED, r"\bphoto 3\b", r"\b(directions?|ways?|how)\b"),
+    "comes_or_goes choice": (*BOXED, r"\b(photo 1 was taken|camera)\b"),
+    "object_turns choice": (*BOXED, r"\bturn", r"\b(above|map|world|floor|camera)\b"),
+    "faster_object choice": (*BOTH, r"\{a\}", r"\{b\}", r"\bbox 1\b", r"\bbox 2\b"),
+    "object_speed numeric": (*BOXED, r"\{seconds\} s\b", r"\bmetres per second\b"),
+    "camera_speed numeric": (r"\bcamera\b", r"\bcamera|\bvideo\b", r"\{seconds\} s\b", r"\bmetres per second\b"),
+    "faster_camera choice": (r"\bcamera\b", r"\bvideos?\b", r"\b(faster|higher|greater|quickly|more)\b"),
+    "how_it_moves choice": (r"\bcamera\b", r"\bvideo\b", r"\b(move|moves|moving|moved|motion|do|does|doing)\b"),
+    "heading_point choice": (r"\bphoto 1\b", r"\bnumbered point\b", r"\bcamera\b"),
+    "heading_point point": (r"\bphoto 1 .*\{width\} × \{height\} pixels", r"\bcamera\b|\bcamera's\b"),
     "what_moved choice": (r"\bphoto 1\b", r"\bP\b", r"\bcamera\b", r"\bmov(e|es|ing)\b"),
     "which_photo choice": (r"\bphoto 1\b", r"\bP\b", r"\{edge\} edge\b", r"\bphotos?\b"),
     "point_moves yes_no": (*MOVES, r"\b(point|marked) P\b"),
     "which_moves choice": (*MOVES, r"\bpoints?\b"),
     "same_point choice": (*BOTH, r"\bP\b", r"\bpoint|\bnumber"),
     "same_point point": (*BOTH, r"\bP\b", r"\{width\} × \{height\} pixels"),
+    "same_point_on_grid choice": (*BOTH, r"\[\{x\}, \{y\}\]"),
+    "point_pairs order": (*BOTH, *(rf"\b{letter}\b" for letter in "PQRS")),
+    "point_pairs choice": (*BOTH, *(rf"\b{letter}\b" for letter in "PQRS")),
+    "photo_of_point choice": (r"\bphoto 1\b", r"\bP\b", r"\bphotos?\b"),
+    "point_from_photo choice": (*FROM_1, r"\bP\b"),
+    "point_from_photo numeric": (*FROM_1, r"\bP\b", DEGREES),
+    "object_from_photo choice": (*FROM_1, r"\{name\}", r"\bbox"),
+    "object_from_photo numeric": (*FROM_1, r"\{name\}", r"\bbox", DEGREES),
     "place_direction choice": FROM_2,
     "place_direction numeric": (*FROM_2, DEGREES),
+    "beside_facing choice": (r"\{a\} in box 1", r"\{b\} in box 2", r"\bfac(e|es|ing)\b"),
+    "beside_facing yes_no": (r"\{a\} in box 1", r"\{b\} in box 2", r"\bfac(e|es|ing)\b|\bits way\b|\bwhere it faces\b"),
+    "same_way choice": (r"\{a\} in box 1", r"\{b\} in box 2", r"\bfac(e|es|ed|ing)\b|\bstraight\b|\bfronts?\b"),
+    "object_angles json": (
+        r"\{name\}",
+        r"\b(box|boxed)\b",
+        DEGREES,
+        r"\bazimuth\b",
+        r"\bpolar angle\b",
+        r"\brotation\b",
+    ),
+    "object_tilt choice": (r"\{name\}", r"\b(box|boxed)\b", r"\b(gravity|vertical|ground|plumb line|post)\b"),
+    "object_tilt numeric": (r"\{name\}", r"\b(box|boxed)\b", DEGREES),
+    "topology choice": (r"\{a\} in box 1", r"\{b\} in box 2"),
+    "topology yes_no": (r"\{a\} in box 1", r"\{b\} in box 2", r"\{relation\}"),
+    "side_of choice": (r"\{a\} in box 1", r"\{b\} in box 2"),
+    "higher_point choice": (r"\bpoints?\b", r"\b(ground|gravity)\b|spirit level"),
     "path_map choice.floor": ABOVE,
     "path_map choice.camera": ABOVE_1,
     "path_map yes_no.floor": ABOVE,
@@ -77,6 +149,8 @@ LEFT_OUT = re.compile(
     re.IGNORECASE,
 )
 """Other names of photos, the tolerance, and marks that are letters of options."""
+
+SHOW_VIDEOS = ("camera_speed", "faster_camera", "how_it_moves")
 
 STILTED = re.compile(
     r"""
@@ -108,7 +182,8 @@ def answer_words(wording: Wording) -> set[str]:
     """Words that tell one option from another."""
     texts = (text for value, text in wording.options.items() if value != UNDETERMINED)
     said = {word for text in texts for word in words(text)}
-    return said - {"point", "photo", "box", "move", "turn", "to", "the", "and"}
+    little = {"to", "the", "and", "in", "on", "at"}
+    return said - {"point", "photo", "video", "box", "line", "arrow", "move", "turn"} - little
 
 
 def test_each_format_of_each_template_has_wordings() -> None:
@@ -126,7 +201,8 @@ def test_sentence(key: str, prompt: str) -> None:
     counts = {word: said.count(word) for word in answer_words(WORDINGS[key])}
     assert len({*counts.values()}) <= 1, f"some answers are named more often than others: {counts}"
     assert "yes_no" not in key or not {"yes", "no", "not"} & {*said}
-    assert not LEFT_OUT.search(prompt) and not STILTED.search(prompt)
+    photos = re.sub(r"\bvideos?\b", "", prompt) if key.split()[0] in SHOW_VIDEOS else prompt
+    assert not LEFT_OUT.search(photos) and not STILTED.search(prompt)
     assert len(words(prompt)) <= 35
     assert prompt[0].isupper() and prompt[-1] in ".?" and prompt == " ".join(prompt.split())
 
@@ -163,12 +239,46 @@ def test_sentences_are_short_and_begin_differently() -> None:
 
 def test_placeholders_are_those_that_templates_fill_in() -> None:
     assert {key: set(wording.placeholders) for key, wording in WORDINGS.items() if wording.placeholders} == {
+        "depth_at numeric": {"x", "y"},
+        "object_gap numeric": {"a", "b"},
+        "nearest_object choice": {"name"},
+        "object_size numeric.height": {"name"},
+        "object_size numeric.width": {"name"},
         "wider_object choice": {"a", "b"},
         "wider_object numeric": {"a", "b"},
+        "edge_line choice": {"name"},
         "count_in_photo numeric": {"name"},
+        "count_in_photo choice": {"name"},
+        "object_there yes_no": {"name"},
+        "object_box json.named": {"name"},
+        "object_box json.marked": {"name"},
+        "point_to_object point": {"name", "width", "height"},
+        "point_to_described point": {"description", "width", "height"},
+        "point_to_described choice": {"description"},
+        "mark_at_place choice": {"ratio", "angle", "side"},
         "object_faces choice": {"name"},
+        "object_from_photo choice": {"name"},
+        "object_from_photo numeric": {"name"},
+        "beside_facing choice": {"a", "b"},
+        "beside_facing yes_no": {"a", "b", "side"},
+        "same_way choice": {"a", "b"},
+        "side_of choice": {"a", "b"},
+        "topology choice": {"a", "b"},
+        "topology yes_no": {"a", "b", "relation"},
+        "object_angles json": {"name"},
+        "object_tilt choice": {"name"},
+        "object_tilt numeric": {"name"},
         "which_photo choice": {"edge"},
         "same_point point": {"width", "height"},
+        "same_point_on_grid choice": {"x", "y"},
+        "heading_point point": {"width", "height"},
+        "camera_speed numeric": {"seconds"},
+        "object_direction choice.one_leg": {"name"},
+        "object_direction choice.two_legs": {"name"},
+        "comes_or_goes choice": {"name"},
+        "object_turns choice": {"name"},
+        "faster_object choice": {"a", "b"},
+        "object_speed numeric": {"name", "seconds"},
         "navigate plan.metres": {"length", "turn_deg"},
         "navigate plan.point": {"length", "turn_deg"},
     }

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
 from experts.intrinsics import Intrinsics
+from experts.objects.object_angles import look_along, rotation_of
 from experts.provenance import Provenance
 from experts.signals import (
     CameraPath,
@@ -34,6 +35,8 @@ from templates.settings import AskSettings
 from templates.template import Template
 
 FRAMES = np.arange(0, 48, 2)
+MASKED = 4
+"""So many of the first frames have masks of the objects; the others have boxes."""
 CAMERA = Intrinsics.centred(640, 480, 600.0)
 SOURCE = Provenance(expert="made up", version="1")
 METRIC = Scale(kind="metric", relative_sigma=0.01, source="data set")
@@ -100,6 +103,31 @@ def with_path(signals: dict[str, Signal], **changes: object) -> dict[str, Signal
     return {**signals, "camera_path": replace(path, **changes)}  # type: ignore[arg-type]
 
 
+def aslant(signals: dict[str, Signal]) -> dict[str, Signal]:
+    """The signals with up that leans more and more towards the end, to the left and ahead, by up to 16°."""
+    gravity, angles = signals["gravity"], np.linspace(0, 16, len(FRAMES))
+    assert isinstance(gravity, Gravity)
+    leaning = Rotation.from_euler("zx", np.column_stack([-angles, angles]), degrees=True).apply(gravity.up_cam)
+    return {**signals, "gravity": replace(gravity, up_cam=leaning)}
+
+
+def boards(signals: dict[str, Signal]) -> dict[str, Signal]:
+    """The signals, and depth of the frames with masks: each object is a board that faces the camera, before a wall."""
+    objects, known = signals["objects"], scene(signals)
+    assert isinstance(objects, Objects) and known.path is not None
+    frames, ids = FRAMES[:MASKED], objects.ids[:MASKED]
+    cam_from_object = np.linalg.inv(known.world_from_cam(frames))[:, None] @ objects.world_from_object[:MASKED]
+    unit = np.linalg.norm(objects.world_from_object[0, 1, :3, 3] - objects.world_from_object[0, 0, :3, 3])
+    z = np.concatenate([cam_from_object[..., 2, 3], np.full((MASKED, 1), 12 * unit)], axis=1)  # id -1 is the last
+    return {
+        **signals,
+        "depth": Depth(
+            frames=frames, z=z[np.arange(MASKED)[:, None, None], ids].astype(np.float32), provenance=SOURCE,
+            relative_sigma=np.full(ids.shape, 0.002, dtype=np.float32), scale=Scale(kind="relative"),
+        ),
+    }  # fmt: skip
+
+
 def elsewhere(seed: int, unit: float) -> dict[str, Signal]:
     """The signals in another world frame and another unit."""
     turned = np.eye(4)
@@ -153,7 +181,9 @@ def moving_points(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         rng.uniform([1.0, 3.0, -0.9], [1.6, 3.1, -0.4], (60, 3)),
         rng.uniform([0, 7, 0.2], [1.6, 7.2, 1], (60, 3)),
     )
-    static = np.concatenate([static, near, far])
+    low = np.random.default_rng(1).uniform([-0.6, 5.4, -1.5], [2.2, 6.2, -1.3], (30, 3))  # higher in the picture
+    leaving = np.random.default_rng(2).uniform([-2.6, 6.0, -2.4], [-1.2, 6.2, 1.6], (160, 3))  # the camera turns away
+    static = np.concatenate([static, near, far, low, leaving])
     start = np.stack([rng.uniform(-0.4, 0.0, 8), rng.uniform(3.0, 3.3, 8), rng.uniform(-0.6, -0.2, 8)], axis=1)
     shift = np.linspace(0, 0.9, len(FRAMES))[None, :, None] * np.array([1.0, 0.0, 0.0])
     return static, start[:, None] + shift
@@ -191,7 +221,7 @@ def signals(
         del out["sparse_points"]
     if with_gravity:
         out["gravity"] = _gravity(poses)
-    return detected(out) if "objects" in out else out
+    return _with_masks(detected(out)) if "objects" in out else out
 
 
 def _objects(world_from_made: np.ndarray, unit: float) -> Objects:
@@ -210,7 +240,7 @@ def _objects(world_from_made: np.ndarray, unit: float) -> Objects:
     return Objects(
         frames=FRAMES,
         labels=("chair", "table", "lamp", "sofa", "chair", "picture"),
-        ids=np.full((len(FRAMES), 1, 1), -1, dtype=np.int32),
+        ids=_no_masks(),
         world_from_object=np.tile(poses, (len(FRAMES), 1, 1, 1)),
         provenance=SOURCE,
         size=np.array([[0.4 + 0.2 * k, 0.3, 0.5] for k in (0, 3, 1, 5, 2, 4)]) * unit,
@@ -228,20 +258,95 @@ def detected(signals: dict[str, Signal]) -> dict[str, Signal]:
     boxes = np.stack([projected_boxes(known, objects, row) for row in range(len(objects.frames))])
     inside = (boxes.mean(axis=2) > 0).all(axis=2) & (boxes.mean(axis=2) < [640, 480]).all(axis=2)
     angles = np.zeros((*boxes.shape[:2],))
+    azimuth, rotation = (
+        np.resize(np.radians(degrees), boxes.shape[1]) for degrees in ([3, 92, 185, 268, 10, 45], [0, 0, 45, 0, 88, 0])
+    )
     return {
         **signals,
-        "objects": replace(objects, box_px=np.where(inside[..., None, None], boxes, np.nan), complete=("*",)),
+        "objects": replace(
+            objects, ids=_no_masks(), box_px=np.where(inside[..., None, None], boxes, np.nan), complete=("*",)
+        ),
         "object_orientation": ObjectOrientation(
             frames=objects.frames,
-            azimuth_rad=angles + np.radians([3, 92, 185, 268, 10, 45]),
+            azimuth_rad=angles + azimuth,
             polar_rad=angles,
-            rotation_rad=angles,
-            sigma_rad=np.full((*angles.shape, 3), np.radians(5)),
-            cam_from_object=np.full((*angles.shape, 3, 3), np.nan),
+            rotation_rad=angles + rotation,
+            sigma_rad=np.tile(np.radians([5.0, 3.0, 3.0]), (*angles.shape, 1)),
+            cam_from_object=_axes(known, objects, azimuth, rotation),
             fronts=np.ones(angles.shape, dtype=np.int32),
             provenance=SOURCE,
         ),
     }
+
+
+def _axes(known: Scene, objects: Objects, azimuth_rad: np.ndarray, rotation_rad: np.ndarray) -> np.ndarray:
+    """Axes of the objects in all frames."""
+    centres = np.linalg.inv(known.world_from_cam(objects.frames))[:, None] @ objects.world_from_object
+    return np.array(
+        [
+            [
+                look_along(ray) @ rotation_of(azimuth, 0, rotation)
+                for ray, azimuth, rotation in zip(rays, azimuth_rad, rotation_rad, strict=True)
+            ]
+            for rays in centres[:, :, :3, 3]
+        ]
+    )
+
+
+def _no_masks() -> np.ndarray:
+    return np.full((len(FRAMES), 1, 1), -1, dtype=np.int32)
+
+
+def _with_masks(signals: dict[str, Signal]) -> dict[str, Signal]:
+    """The detected boxes as masks in the first frames; nearer objects hide others."""
+    objects, known = signals["objects"], scene(signals)
+    assert isinstance(objects, Objects) and objects.box_px is not None
+    ids = np.full((len(FRAMES), 120, 160), -1, dtype=np.int32)
+    offset = objects.world_from_object[..., :3, 3] - known.world_from_cam(objects.frames)[:, None, :3, 3]
+    for frame, boxes in enumerate(np.nan_to_num(objects.box_px[:MASKED]).reshape(MASKED, -1, 4)):
+        for number in np.argsort(-np.linalg.norm(offset[frame], axis=1)):  # from far to near
+            x0, y0, x1, y1 = np.clip((boxes[number] + 0.5) / 4, 0, 160).round().astype(int)
+            ids[frame, y0:y1, x0:x1] = number
+    return {**signals, "objects": replace(objects, ids=ids)}
+
+
+def with_movers(signals: dict[str, Signal], unit: float = 1.0) -> dict[str, Signal]:
+    """The signals with three more objects that move: one to the right and then ahead, one that comes nearer and turns,
+    and a fast one that crosses. `signals` are those of the world as it is made, in that unit."""
+    objects, t = signals["objects"], np.linspace(0, 1, len(FRAMES))[:, None]
+    assert isinstance(objects, Objects) and objects.size is not None
+    right = np.array([-1.2, 4.2, -0.3]) + np.where(t < 0.5, 2 * t, 1) * [1.2, 0, 0]
+    places = np.stack(
+        [
+            right + np.where(t < 0.5, 0, 2 * t - 1) * [0, 1.3, 0],
+            np.array([0.9, 7.0, -0.4]) + t * [0.5, -2.4, 0],
+            np.array([-1.4, 6.2, 0.2]) + t * [3.2, 0.2, 0],
+        ],
+        axis=1,
+    )
+    poses = np.tile(np.eye(4), (*places.shape[:2], 1, 1))
+    poses[..., :3, 3] = unit * places
+    poses[:, 1, :3, :3] = Rotation.from_euler("z", 70 * t, degrees=True).as_matrix()
+    more = len(places[0])
+    return _with_masks(
+        detected(
+            {
+                **signals,
+                "objects": replace(
+                    objects,
+                    labels=(*objects.labels, "robot", "cart", "ball"),
+                    box_px=None,
+                    world_from_object=np.concatenate([objects.world_from_object, poses], axis=1),
+                    size=np.concatenate([objects.size, np.full((more, 3), 0.4 * unit)]),
+                    **{
+                        name: np.concatenate([column, np.repeat(column[:1], more, axis=0)])
+                        for name in ("centre_sigma", "size_sigma", "outlier_probability")
+                        if (column := getattr(objects, name)) is not None
+                    },
+                ),
+            }
+        )
+    )
 
 
 def _seen(world_from_cam: np.ndarray, points: np.ndarray) -> np.ndarray:

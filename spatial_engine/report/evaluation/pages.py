@@ -99,6 +99,7 @@ def _overview(
             if any(key in run.result["graded"] for run in runs)
         },
         "graded_medians": graded.MEDIANS,
+        "mistakes": _mistakes(runs),
         "trees": [(run, tables.tree(run.result)) for run in runs],
         "profiles": charts.profiles(models or runs, chance),
         "shown": charts.SHOWN,
@@ -110,6 +111,15 @@ def _overview(
         "clips": len({fact.clip for run in runs for fact in run.facts}),
         "in_dataset": len(questions),
     }
+
+
+def _mistakes(runs: Sequence[RunSummary]) -> dict[str, Any]:
+    """The counts of each mistake in the run that was asked most about it."""
+    found: dict[str, Any] = {}
+    for run in runs:
+        for mistake, counts in run.result["mistakes"].items():
+            found[mistake] = max(found.get(mistake, counts), counts, key=lambda each: float(each["questions"]))
+    return dict(sorted(found.items(), key=lambda each: -each[1]["questions"]))
 
 
 def _answers(

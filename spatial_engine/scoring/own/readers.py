@@ -26,6 +26,7 @@ _UNITS = {
     "px": ("px", "pixels"),
     "s": ("s", "seconds"),
     "rad": ("rad", "radians"),
+    "m/s": ("m/s", "metres per second", "meters per second"),
 }
 
 
@@ -132,7 +133,7 @@ READERS = Registry(
     },
 )
 """letter: of an option. number: with the question's unit. numbers: an object with the keys of the answer. pixel: [x, y]
-of the last photo. order: a list of photo numbers. words: a list in any order. text: all of it. plan:
+of the last photo. order: a list of numbers. words: a list in any order. text: all of it. plan:
 actions and their counts."""
 
 

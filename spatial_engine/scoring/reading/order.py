@@ -11,7 +11,7 @@ from templates.question import LETTERS
 _WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _RANKS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 _ITEM = (
-    r"(?:(?:the\s+)?(?:photo|image|picture|frame|img|pic|view|number|no\.?|step|option|event)s?\s*[#_-]?\s*|#)?"
+    r"(?:(?:the\s+)?(?:photo|image|picture|frame|img|pic|view|point|mark|object|box|number|no\.?|step|option|event)s?\s*[#_-]?\s*|#)?"
     rf"[(\[\"'<]{{0,3}}(?P<item>\d{{1,2}}|[A-Z]|{'|'.join(_WORDS)})[)\]\"'>]{{0,3}}"
 )
 _ONE = re.compile(rf"(?<![\w.]){_ITEM}(?![\w%°]|\.\d)", re.IGNORECASE)

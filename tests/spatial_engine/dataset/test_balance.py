@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spatial_engine.dataset.balance import Arranged, BalanceSettings, balance, even_choice
-from templates.answers import Label
+from templates.answers import Count, Label
 from templates.asked import Asked
 from templates.question import LETTERS
 from templates.wording import Wording
@@ -240,3 +240,40 @@ def test_every_wording_is_used_equally_often(count):
     assert [first("a", 3) for _ in range(6)] == [
         choose("a", 3) for choose in (even_choice(0),) for _ in range(6) if choose("b", 3) >= 0
     ], "one key does not shift another"
+
+
+class Fixed(Worded):
+    """Every choice offers these words."""
+
+    name = "fixed"
+    labels: ClassVar = {"choice": ("left", "right", "same")}
+
+
+@pytest.mark.parametrize(("count", "options"), [(40, 2), (12, 3)])
+def test_a_word_that_is_never_right_in_a_large_data_set_is_no_option(count, options):
+    rows = [replace(worded(n, ["left", "right", "same"], n % 2), template=Fixed()) for n in range(count)]
+    arranged = balance(rows, DIAGONALS, 0, FREE).arranged
+    assert len(arranged) == count and {len(one.order) for one in arranged} == {options}
+    assert {tuple(sorted(one.order)) for one in arranged} == {tuple(range(options))}
+    letters = Counter(letter(one) for one in arranged)
+    assert max(letters.values()) - min(letters.values()) <= 1
+
+
+def test_where_one_word_alone_is_right_the_others_stay():
+    rows = [replace(worded(n, ["left", "right", "same"], 0), template=Fixed()) for n in range(40)]
+    assert {len(one.order) for one in balance(rows, DIAGONALS, 0, FREE).arranged} == {3}
+
+
+def counted(number: int, count: int) -> Asked:
+    made = ratio(number, xy=(10.0 + number, 20.0))
+    ((rows, _),) = made.answers.stacks
+    return replace(made, answers=replace(made.answers, stacks=((rows, Count(value=np.array([float(count)]))),)))
+
+
+@pytest.mark.parametrize(("ones", "others", "kept"), [(50, 12, 8), (3, 12, 3), (20, 0, 2)])
+def test_no_count_is_the_answer_to_most_questions(ones, others, kept):
+    rows = [counted(n, 1 if n < ones else 2 + n % 3) for n in range(ones + others)]
+    found = balance(tables(*rows), DIAGONALS, 0, replace(FREE, kept_one_sided=2))
+    assert Counter(map(said, found.arranged))["1"] == kept
+    assert len(found.arranged) == kept + others
+    assert sum(one.count for one in found.dropped) == ones - kept

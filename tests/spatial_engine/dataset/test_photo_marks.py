@@ -158,3 +158,12 @@ def test_the_picture_itself_is_left_alone_and_equal_input_gives_equal_pixels():
     before = GREY.copy()
     images = [photo_marks.marked(GREY, list(marks(640).values())) for _ in range(2)]
     assert (images[0] == images[1]).all() and (before == GREY).all()
+
+
+def test_the_letters_of_lines_that_cross_stand_where_the_lines_are_apart():
+    picture = np.full((480, 640, 3), 128, dtype=np.uint8)
+    ends = {"1": ((100.0, 100.0), (500.0, 300.0)), "2": ((100.0, 300.0), (500.0, 100.0))}
+    both = photo_marks.marked(picture, [Segment(text=text, points_px=line) for text, line in ends.items()])
+    bare = photo_marks.marked(picture, [Segment(points_px=line) for line in ends.values()])
+    y, x = np.nonzero((both != bare).any(axis=2))
+    assert len(x) and np.hypot(x - 300, y - 200).min() > 150

@@ -58,7 +58,7 @@ def test_a_map_that_is_no_option_is_called_a_map() -> None:
         ("yes_no", "yes or no"),
         ("point", "[x, y]"),
         ("plan", '"step_nums"'),
-        ("order", "photo numbers"),
+        ("order", "list of numbers"),
     ],
 )
 def test_every_format_has_its_form(name: str, words: str) -> None:

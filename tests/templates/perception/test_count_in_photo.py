@@ -39,6 +39,7 @@ def counts(objects: Objects) -> dict[str, int]:
         params["name"]: int(worlds.written(draft))
         for asked in found.asked
         for params, draft in zip(asked.facts.to_json(), asked.drafts(), strict=True)
+        if asked.format == "numeric"
     }
 
 
@@ -90,6 +91,23 @@ def test_names_that_may_mean_the_same_or_nothing_are_not_counted(
 
 def test_objects_that_are_only_known_in_space_are_not_counted() -> None:
     signals = worlds.signals()
-    hidden = replace(signals["objects"], box_px=None)  # type: ignore[type-var]
+    nowhere = np.full((len(worlds.FRAMES), 1, 1), -1, dtype=np.int32)
+    hidden = replace(signals["objects"], box_px=None, ids=nowhere)  # type: ignore[type-var]
     found = worlds.ask(TEMPLATE, signals | {"objects": hidden})
     assert not found.asked and worlds.reasons(found) == {"what is visible of an object is not known"}
+
+
+def test_a_choice_offers_four_successive_numbers_and_names_what_misleads_to_them() -> None:
+    found = worlds.ask(TEMPLATE, worlds.signals(), facts=60)
+    drafts = [draft for draft in worlds.drafts(found) if draft.format == "choice"]
+    assert {worlds.written(draft) for draft in drafts} >= {0, 1}
+    for draft in drafts:
+        numbers = [int(option.value) for option in draft.options]
+        right = worlds.written(draft)
+        assert numbers == [*range(numbers[0], numbers[0] + 4)] and numbers[0] >= 1
+        assert str(numbers[right]) == draft.answer.to_json().answer
+        assert [option.mistake for option in draft.options] == [
+            *["overlooked"] * right,
+            "",
+            *["counted twice, or as a reflection"] * (3 - right),
+        ]

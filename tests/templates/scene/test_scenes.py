@@ -104,7 +104,7 @@ def test_a_refused_path_removes_the_signals_derived_from_it() -> None:
     for scene in scenes_of(CLIP, signals):
         assert not scene.signals.keys() & {"camera_path", "sparse_points", "depth", "tracks", "matches"}
         assert scene.gravity is not None
-    assert origins(ask_all(signals)).keys() <= {"camera_tilt"}
+    assert {create_templates()[name].ability for name in origins(ask_all(signals))} <= {"L1/Orientation/Gravity"}
 
 
 def test_refused_depth_removes_the_matches_that_it_confirmed_and_no_others() -> None:

@@ -1,0 +1,113 @@
+"""L1/Motion/Ego: whether the camera stays, turns where it stands, or travels."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Int64
+
+from templates.answers import Answer
+from templates.columns import Json
+from templates.facts import Facts
+from templates.measured import Measured, first_reason
+from templates.media import Video
+from templates.offer import Offer
+from templates.question import FormatName, Phrasing
+from templates.scene.camera_motion import path_margins
+from templates.scene.intervals import video_intervals
+from templates.scene.scene import Scene
+from templates.scene.shared_view import scene_distance
+from templates.template import Template
+
+_STAYS, _TURNS, _TRAVELS = _WAYS = ("stays", "turns", "travels")
+_LEAST_SHARE = 0.15
+"""Of the clip that a video shows."""
+_TRIES = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ride(Facts):
+    """A video."""
+
+    frames: Int64[np.ndarray, "n k"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HowItMoves(Template):
+    """What the camera does in a video: stay, turn at its place, or travel. Measures the largest angle to the first
+    frame in degrees."""
+
+    name: str = "how_it_moves"
+    version: str = "1"
+    ability: str = "L1/Motion/Ego"
+    formats: tuple[FormatName, ...] = ("choice",)
+    facts: ClassVar[type[Facts]] = Ride
+    labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _WAYS}
+    needs: frozenset[str] = frozenset({"camera_path"})
+    reads: frozenset[str] = frozenset(
+        {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
+    )
+
+    def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Ride:
+        """Random intervals; first those that are decided, with rare answers before others."""
+        drawn = Ride(frames=video_intervals(scene, rng, _TRIES * count, _LEAST_SHARE))
+        found = self.measure(drawn, scene)
+        assert found.label is not None
+        words = np.where(found.why == "", found.label, "")
+        rank = np.zeros(len(drawn), dtype=np.int64)
+        for word in _WAYS:  # the n-th video of each answer comes n-th
+            rank[words == word] = np.arange((words == word).sum())
+        rank[words == ""] = len(drawn)
+        return drawn.take(np.argsort(rank, kind="stable")[:count])
+
+    def measure(self, facts: Ride, scene: Scene) -> Measured:
+        """The label that holds for every known frame compared with the first; the margin is the least one."""
+        if not len(facts):
+            return Measured.none(0, "")
+        count, first = len(facts), facts.frames[:, :1]
+        others = np.where(facts.frames < 0, first, facts.frames)[:, 1:]
+        pairs = np.stack([np.broadcast_to(first, others.shape), others], axis=2).reshape(-1, 2)
+        distance = np.repeat(scene_distance(scene, facts.frames[:, 0]), others.shape[1])
+        margins = path_margins(scene, pairs, distance)
+        by_video = {
+            name: getattr(margins, name).reshape(others.shape)
+            for name in ("angle_rad", "sigma_rad", "rotates", "keeps_direction", "travels", "keeps_place")
+        }
+        travels, rotates = (by_video[name].max(axis=1, initial=-np.inf) for name in ("travels", "rotates"))
+        shown = (others != first) & np.isfinite(by_video["angle_rad"])
+        in_place, straight = (
+            np.where(shown, by_video[name], np.inf).min(axis=1, initial=np.inf)
+            for name in ("keeps_place", "keeps_direction")
+        )
+        each = np.column_stack([np.fmin(straight, in_place), np.fmin(rotates, in_place), travels])
+        widest = np.where(np.isnan(by_video["angle_rad"]), -1, by_video["angle_rad"]).argmax(axis=1)[:, None]
+        angle, sigma = (
+            np.degrees(np.take_along_axis(by_video[name], widest, axis=1)) for name in ("angle_rad", "sigma_rad")
+        )
+        label = np.array(_WAYS)[each.argmax(axis=1)]
+        cases = {
+            "rotation of a photo is not known": ~np.isfinite(by_video["angle_rad"][:, -1:]).all(axis=1),
+            "the camera moves too little to decide": ~(each.max(axis=1) > 0),
+        }
+        return Measured(
+            why=first_reason(count, cases),
+            value=angle,
+            sigma=sigma,
+            label=label,
+            margin=np.minimum(each.max(axis=1), 1e6),
+            traps={
+                "a turn taken for a way": np.where(label == _TURNS, _TRAVELS, ""),
+                "a way taken for a turn": np.where(label == _TRAVELS, _TURNS, ""),
+                "motion in the picture": np.where(label == _STAYS, _TRAVELS, ""),
+                "no motion noticed": np.where(label == _STAYS, "", _STAYS),
+            },
+        )
+
+    def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer:
+        """The label."""
+        return measured.as_label()
+
+    def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
+        """A video."""
+        return Phrasing(media=(Video(frames=tuple(fact["frames"])),))

@@ -1,0 +1,82 @@
+"""The shortest distance between the oriented boxes of two objects."""
+
+import numpy as np
+from jaxtyping import Bool, Float64
+
+from experts.objects.box_corners import box_corners
+from templates.scene.object_boxes import Number, Row, boxes_of
+from templates.scene.scene import Scene
+
+Poses = Float64[np.ndarray, "n 4 4"]
+Sizes = Float64[np.ndarray, "n 3"]
+
+
+def gaps(scene: Scene, frame: Row, a: Row, b: Row) -> tuple[Number, Number, Number]:
+    """Distance between the boxes of two objects in each frame, its σ, and the distance between their centres, in path
+    units; NaN where a box is unknown, 0 where they meet. σ is infinite where nobody saw an end of a side."""
+    pairs = np.column_stack([frame, np.minimum(a, b), np.maximum(a, b)])
+    each, of_row = np.unique(pairs, axis=0, return_inverse=True)
+    distance, sigma, apart = _gaps(scene, *each.T)
+    of_row = of_row.reshape(-1)
+    return distance[of_row], sigma[of_row], apart[of_row]
+
+
+def _gaps(scene: Scene, frame: Row, a: Row, b: Row) -> tuple[Number, Number, Number]:
+    first, second = (boxes_of(scene, frame, each) for each in (a, b))
+    (known_a, pose_a, size_a, centre_a, side_a), (known_b, pose_b, size_b, centre_b, side_b) = first, second
+    known = known_a & known_b & np.isfinite(size_a + size_b).all(axis=1) & np.isfinite(pose_a + pose_b).all(axis=(1, 2))
+    distance, apart = np.full(len(frame), np.nan), np.full(len(frame), np.nan)
+    boxes = [each[known] for each in (pose_a, size_a, pose_b, size_b)]
+    distance[known] = np.where(_meet(*boxes), 0.0, np.minimum(_by_corners(*boxes), _by_edges(*boxes)))
+    apart[known] = np.linalg.norm(boxes[0][:, :3, 3] - boxes[2][:, :3, 3], axis=1)
+    sides = np.hypot(side_a.max(axis=1), side_b.max(axis=1)) / 2
+    return distance, np.where(known, np.sqrt(centre_a**2 + centre_b**2 + sides**2), np.nan), apart
+
+
+def _meet(pose_a: Poses, size_a: Sizes, pose_b: Poses, size_b: Sizes) -> Bool[np.ndarray, "n"]:
+    """Whether no plane separates the boxes: those along their faces and along pairs of their edges are tried
+    (Gottschalk et al. 1996)."""
+    axes_a, axes_b = (pose[:, :3, :3].swapaxes(1, 2) for pose in (pose_a, pose_b))
+    crossed = np.cross(axes_a[:, :, None], axes_b[:, None]).reshape(-1, 9, 3)
+    axes = np.concatenate([axes_a, axes_b, crossed], axis=1)
+    reach = sum(
+        np.einsum("nij,nj->ni", np.abs(np.einsum("nik,njk->nij", axes, own)), size / 2)
+        for own, size in ((axes_a, size_a), (axes_b, size_b))
+    )
+    between = np.abs(np.einsum("nij,nj->ni", axes, pose_b[:, :3, 3] - pose_a[:, :3, 3]))
+    return np.asarray((between <= reach + 1e-12).all(axis=1))
+
+
+def _by_corners(pose_a: Poses, size_a: Sizes, pose_b: Poses, size_b: Sizes) -> Number:
+    """From the corners of either box to the other box."""
+    found = []
+    for pose, size, other_pose, other_size in ((pose_a, size_a, pose_b, size_b), (pose_b, size_b, pose_a, size_a)):
+        local = box_corners(np.linalg.inv(pose) @ other_pose, other_size)
+        found.append(np.linalg.norm(np.maximum(np.abs(local) - size[:, None] / 2, 0), axis=2).min(axis=1))
+    return np.minimum(*found)
+
+
+def _by_edges(pose_a: Poses, size_a: Sizes, pose_b: Poses, size_b: Sizes) -> Number:
+    """From the edges of one box to those of the other (Ericson 2005, 5.1.9)."""
+    (p, d), (q, e) = _edges(pose_a, size_a), _edges(pose_b, size_b)
+    p, d, q, e = p[:, :, None], d[:, :, None], q[:, None], e[:, None]
+    dd, ee, de = (np.maximum(d * d, 0).sum(-1), (e * e).sum(-1), (d * e).sum(-1))
+    dr, er = (d * (p - q)).sum(-1), (e * (p - q)).sum(-1)
+    cross = dd * ee - de**2
+    tiny = np.finfo(float).tiny
+    s = np.clip(np.where(cross > 1e-12 * dd * ee, (de * er - dr * ee) / np.maximum(cross, tiny), 0.0), 0, 1)
+    t = np.clip((de * s + er) / np.maximum(ee, tiny), 0, 1)
+    s = np.clip((de * t - dr) / np.maximum(dd, tiny), 0, 1)
+    return np.linalg.norm(p + s[..., None] * d - q - t[..., None] * e, axis=-1).min(axis=(1, 2))
+
+
+def _edges(pose: Poses, size: Sizes) -> tuple[Float64[np.ndarray, "n 12 3"], Float64[np.ndarray, "n 12 3"]]:
+    """One end of each edge, and the way to its other end."""
+    ends = np.array([(k, a, b) for k in range(3) for a in (-0.5, 0.5) for b in (-0.5, 0.5)])
+    start = np.array([np.insert([a, b], int(k), -0.5) for k, a, b in ends])
+    along = np.eye(3)[ends[:, 0].astype(int)]
+    turn = pose[:, :3, :3]
+    return (
+        np.einsum("nij,nkj->nki", turn, start * size[:, None]) + pose[:, None, :3, 3],
+        np.einsum("nij,nkj->nki", turn, along * size[:, None]),
+    )

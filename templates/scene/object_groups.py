@@ -1,0 +1,86 @@
+"""Groups of objects of one photo whose boxes do not overlap, and how their boxes lie in the picture."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from jaxtyping import Float64, Int64
+
+from templates.facts import Facts, ObjectRefs
+from templates.scene.objects import SeenObjects, boxed, seen_objects
+from templates.scene.scene import Scene
+
+_TRIES = 8
+"""Groups drawn for each that is asked for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectGroups:
+    """Groups of k objects each, one photo each."""
+
+    seen: SeenObjects
+    rows: Int64[np.ndarray, "n k"]
+    """Of `seen`."""
+
+    def take(self, rows: np.ndarray) -> "ObjectGroups":
+        """The groups at the given indices, or where a mask is true."""
+        return ObjectGroups(seen=self.seen, rows=self.rows[rows])
+
+    @property
+    def objects(self) -> list[Int64[np.ndarray, "n"]]:
+        """Of each group the first object, the second, ..., by their numbers in the scene."""
+        return [*self.seen.object[self.rows].T]
+
+    def refs(self) -> list[ObjectRefs]:
+        """References to the first object of each group, to the second, ..."""
+        return [self.seen.take(rows).refs() for rows in self.rows.T]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThreeObjects(Facts):
+    """Objects of one photo."""
+
+    first: ObjectRefs
+    second: ObjectRefs
+    third: ObjectRefs
+
+    @property
+    def each(self) -> tuple[ObjectRefs, ...]:
+        """In the order of their marks."""
+        return self.first, self.second, self.third
+
+    @classmethod
+    def of(cls, groups: ObjectGroups) -> "ThreeObjects":
+        """From groups of three."""
+        first, second, third = groups.refs()
+        return cls(first=first, second=second, third=third)
+
+
+def object_groups(scene: Scene, rng: np.random.Generator, count: int, size: int) -> ObjectGroups:
+    """Random groups of `size` whole objects that boxes can mark, up to `_TRIES` times as many as `count`."""
+    seen = boxed(seen_objects(scene), scene)
+    _, start, shown = np.unique(seen.frame, return_index=True, return_counts=True)
+    frames = np.flatnonzero(shown >= size)
+    if not len(frames):
+        return ObjectGroups(seen=seen, rows=np.empty((0, size), dtype=np.int64))
+    at = rng.choice(frames, _TRIES * count)
+    keys = rng.random((len(at), shown.max()))
+    keys[np.arange(shown.max()) >= shown[at][:, None]] = np.inf
+    rows = start[at][:, None] + keys.argsort(axis=1)[:, :size]
+    box = seen.box_px[rows]
+    apart = [
+        (np.minimum(box[:, a, 1], box[:, b, 1]) <= np.maximum(box[:, a, 0], box[:, b, 0])).any(axis=1)
+        for a, b in combinations(range(size), 2)
+    ]
+    return ObjectGroups(seen=seen, rows=rows[np.all(apart, axis=0)])
+
+
+def stacked_boxes(refs: Sequence[ObjectRefs]) -> Float64[np.ndarray, "n k 2 2"]:
+    """The boxes of the objects of each group."""
+    return np.stack([each.box_px for each in refs], axis=1)
+
+
+def areas_px(box_px: Float64[np.ndarray, "n k 2 2"]) -> Float64[np.ndarray, "n k"]:
+    """Areas of boxes in the picture."""
+    return np.asarray(np.prod(box_px[:, :, 1] - box_px[:, :, 0], axis=2))
