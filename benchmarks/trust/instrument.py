@@ -15,9 +15,6 @@ from templates.question import Question
 
 _FAR = 25.0
 """Error of a planted number, in tolerances or σ, whichever is larger."""
-_MAX_OPEN = 0.01
-"""Largest share of planted wrong answers that the truth leaves open: the distance of a scene depends on the frames
-whose depth is read, and so on the questions that are compared together."""
 _MIN_CONTRADICTED = 0.1
 """Least share of labels that a reversed camera path must contradict."""
 
@@ -85,19 +82,16 @@ def _decided(audited: Mapping[str, _Audited]) -> tuple[bool, str]:
 
 
 def _planted(audited: Mapping[str, _Audited]) -> tuple[bool, str]:
-    made, missed, left_open = 0, [], []
+    """Compares the wrong answers among all other questions: which photos' depth the truth reads depends on them all."""
+    made, missed = 0, []
     for one in audited.values():
-        wrong = [changed for q in one.questions if q.id in one.right and (changed := planted(q)) is not None]
-        verdicts = list(compare_labels(wrong, one.truths))
+        wrong = {q.id: changed for q in one.questions if q.id in one.right and (changed := planted(q)) is not None}
+        verdicts = compare_labels([wrong.get(q.id, q) for q in one.questions], one.truths)
+        found = {verdict.id for verdict in verdicts if verdict.word == "wrong" and not verdict.reason}
         made += len(wrong)
-        missed += [f"{verdict.template} {verdict.format}" for verdict in verdicts if verdict.word == "right"]
-        left_open += [
-            f"{each.template} {each.format}" for each in verdicts if each.word == "undecidable" or each.reason
-        ]
-    found = made - len(missed) - len(left_open)
-    named = {"missed": missed, "left open": left_open}
-    detail = "".join(f"; {word}: {', '.join(sorted(set(which)))}" for word, which in named.items() if which)
-    return made > 0 and not missed and len(left_open) <= _MAX_OPEN * made, f"{found} of {made}{detail}"
+        missed += [f"{q.template} {q.format}" for id, q in wrong.items() if id not in found]
+    detail = f"{made - len(missed)} of {made}" + (f"; missed: {', '.join(sorted(set(missed)))}" if missed else "")
+    return made > 0 and not missed, detail
 
 
 def _backwards(clips: Sequence[AnyClip], audited: Mapping[str, _Audited]) -> tuple[bool, str]:

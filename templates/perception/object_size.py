@@ -24,7 +24,7 @@ from templates.settings import MaxTolerances
 from templates.template import Template
 
 _MARKS = ("1", "2")
-_VISIBLE = np.log(1.25)
+_VISIBLE = np.log(1.25) - 1e-9
 """Least |ln| of a ratio of widths that people can see."""
 
 
