@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 XY = tuple[float, float]
 Colour = Literal["white", "light", "grey", "dark", "blue", "orange", "green", "purple"]
@@ -89,6 +89,12 @@ class Photo:
     def marked(cls, frame: int, points_px: Mapping[str, Sequence[float]]) -> "Photo":
         """A frame with points, by their letters."""
         return cls(frame=frame, marks=tuple(Mark(text=text, xy_px=(x, y)) for text, (x, y) in points_px.items()))
+
+    @classmethod
+    def boxed(cls, objects: Mapping[str, Mapping[str, Any]]) -> "Photo":
+        """The frame of objects (recorded `templates.facts.ObjectRefs`), each in a box with the given text."""
+        boxes = [Box(text=text, points_px=tuple(map(tuple, ref["box_px"]))) for text, ref in objects.items()]
+        return cls(frame=next(iter(objects.values()))["frame"], marks=tuple(boxes))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -68,6 +68,30 @@ class Numbers(Answer):
             if (shape := np.shape(getattr(self, part)))[-1:] != (len(self.names),):
                 raise ValueError(f"Numbers.{part} has shape {shape}; the names are {', '.join(self.names)}")
 
+    @classmethod
+    def within_share(
+        cls,
+        name: str,
+        value: Float[np.ndarray, "n 1"],
+        sigma: Float[np.ndarray, "n 1"],
+        share: float,
+        outlier_probability: Float[np.ndarray, "n"],
+        *,
+        unit: str,
+        decimals: int = 2,
+    ) -> "Numbers":
+        """One positive number whose tolerance is a share of it, rounded down to its decimals."""
+        step = 10.0**-decimals
+        return cls(
+            names=(name,),
+            value=value,
+            sigma=sigma,
+            tolerance=np.floor(share * value / step + 1e-6) * step,
+            unit=unit,
+            decimals=decimals,
+            outlier_probability=outlier_probability,
+        )
+
     @property
     def units(self) -> tuple[str, ...]:
         """The unit of each number."""

@@ -12,7 +12,7 @@ from templates.answers.answers import Answers
 from templates.columns import Json, Texts
 from templates.facts import Facts, ObjectRefs
 from templates.measured import Measured, first_reason
-from templates.media import Box, Photo
+from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.headings import along_ground, axes_of, heading_sigma_rad
@@ -91,14 +91,10 @@ class BesideFacing(Template):
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """One photo with two boxes."""
         a, b = fact["first"], fact["second"]
-        marks = tuple(
-            Box(text=text, points_px=tuple(map(tuple, each["box_px"])))
-            for text, each in zip(("1", "2"), (a, b), strict=True)
-        )
         values = {"a": a["name"], "b": b["name"]}
         if format == "yes_no":
             values["side"] = _IN_WORDS[fact["asked"]]
-        return Phrasing(media=(Photo(frame=a["frame"], marks=marks),), values=values)
+        return Phrasing(media=(Photo.boxed({"1": a, "2": b}),), values=values)
 
 
 def _measured(scene: Scene, facts: FromThere, a: Row, b: Row) -> Measured:

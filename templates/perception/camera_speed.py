@@ -144,14 +144,8 @@ class CameraSpeed(Template):
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Numbers:
         """Metres per second with a tolerance of 20 %."""
-        return Numbers(
-            names=("speed",),
-            value=measured.value,
-            sigma=measured.sigma,
-            tolerance=np.floor(self.max_tolerances.speed * measured.value * 100 + 1e-6) / 100,
-            unit="m/s",
-            decimals=2,
-        )
+        value, sigma = measured.value, measured.sigma
+        return Numbers.within_share("speed", value, sigma, self.max_tolerances.speed, measured.outliers, unit="m/s")
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """A video, and how long it is."""

@@ -11,12 +11,12 @@ from templates.answers import Answer
 from templates.columns import Json
 from templates.facts import Facts
 from templates.measured import Measured, first_reason
+from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.moving_objects import (
     NOT_FOUND,
     MovedObject,
-    boxed_photo,
     followed,
     moved_objects,
     seen_step,
@@ -46,7 +46,7 @@ class InTwoPhotos(Template):
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Two photos with a box around the object."""
-        media = tuple(boxed_photo(fact[name]) for name in ("first", "second"))
+        media = tuple(Photo.boxed({"": fact[name]}) for name in ("first", "second"))
         return Phrasing(media=media, values={"name": fact["first"]["name"]})
 
 

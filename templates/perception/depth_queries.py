@@ -220,15 +220,9 @@ class DepthAt(Template):
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Numbers:
         """Whole millimetres with a tolerance of 15 %."""
-        depth = np.exp(measured.value)
-        return Numbers(
-            names=("depth",),
-            value=depth,
-            sigma=depth * measured.sigma,
-            tolerance=np.floor(self.max_tolerances.range_ratio * depth),
-            unit="mm",
-            decimals=0,
-            outlier_probability=measured.outliers,
+        depth, share = np.exp(measured.value), self.max_tolerances.range_ratio
+        return Numbers.within_share(
+            "depth", depth, depth * measured.sigma, share, measured.outliers, unit="mm", decimals=0
         )
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:

@@ -190,12 +190,6 @@ class RangeMetres(Template):
 def _of_logarithm(measured: Measured, name: str, unit: str, relative_tolerance: float) -> Numbers:
     """The numbers whose logarithm is the first component."""
     value = np.exp(measured.value[:, :1])
-    return Numbers(
-        names=(name,),
-        value=value,
-        sigma=value * measured.sigma[:, :1],
-        tolerance=np.floor(relative_tolerance * value * 100) / 100,
-        unit=unit,
-        decimals=2,
-        outlier_probability=measured.outliers,
+    return Numbers.within_share(
+        name, value, value * measured.sigma[:, :1], relative_tolerance, measured.outliers, unit=unit
     )

@@ -7,13 +7,14 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float64
 
-from templates.answers import Answer, Label, Numbers
+from templates.answers import Answer
 from templates.answers.answers import Answers
 from templates.columns import Json
 from templates.facts import Facts
 from templates.measured import Measured, first_reason
 from templates.media import Photo, Segment
 from templates.offer import Offer
+from templates.perception.larger_or_ratio import larger_or_ratio
 from templates.question import FormatName, Phrasing
 from templates.scene.misleading import mixed
 from templates.scene.pictures import Pictures
@@ -93,24 +94,9 @@ class LongerSegment(Template):
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:
         """The longer line, or the ratio with a tolerance of 15 %."""
-        value, sigma = measured.value[:, 0], measured.sigma[:, 0]
-        why = first_reason(len(facts), {"two lines are about equally long": np.abs(value) < _VISIBLE})
-        if format == "choice":
-            with np.errstate(divide="ignore", invalid="ignore"):
-                margin = np.abs(value) / sigma
-            text = np.where(value > 0, "2", "1")
-            return Answers.of(Label(text=text, margin=margin, outlier_probability=measured.outliers), why)
-        ratio = np.exp(measured.value)
-        numbers = Numbers(
-            names=("ratio",),
-            value=ratio,
-            sigma=ratio * measured.sigma,
-            tolerance=np.floor(self.max_tolerances.size_ratio * ratio * 100 + 1e-6) / 100,
-            unit="",
-            decimals=2,
-            outlier_probability=measured.outliers,
-        )
-        return Answers.of(numbers, why)
+        equal = np.abs(measured.value[:, 0]) < _VISIBLE
+        why = first_reason(len(facts), {"two lines are about equally long": equal})
+        return Answers.of(larger_or_ratio(format, measured, self.max_tolerances.size_ratio), why)
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """One photo with two lines."""

@@ -12,7 +12,7 @@ from templates.answers.answers import Answers
 from templates.columns import Json, Texts
 from templates.facts import Facts
 from templates.measured import Measured, first_reason
-from templates.media import Box, Photo
+from templates.media import Photo
 from templates.offer import Offer
 from templates.perception.object_facing import OneObject
 from templates.question import FormatName, Phrasing
@@ -187,8 +187,7 @@ class ObjectAngles(Template):
 
 def _one_box(fact: Mapping[str, Json]) -> Phrasing:
     of = fact["object"]
-    mark = Box(text="1", points_px=tuple(map(tuple, of["box_px"])))
-    return Phrasing(media=(Photo(frame=of["frame"], marks=(mark,)),), values={"name": of["name"]})
+    return Phrasing(media=(Photo.boxed({"1": of}),), values={"name": of["name"]})
 
 
 def _tilts(scene: Scene, axes: Axes, frame: Row) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

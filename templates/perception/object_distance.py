@@ -11,7 +11,7 @@ from templates.answers.answers import Answers
 from templates.columns import Json
 from templates.facts import Facts
 from templates.measured import Measured, first_reason
-from templates.media import Box, Photo
+from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.misleading import mixed
@@ -90,8 +90,5 @@ class ClosestObject(Template):
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """One photo with three boxes."""
-        marks = tuple(
-            Box(text=text, points_px=tuple(map(tuple, fact[name]["box_px"])))
-            for text, name in zip(_MARKS, ("first", "second", "third"), strict=True)
-        )
-        return Phrasing(media=(Photo(frame=fact["first"]["frame"], marks=marks),))
+        boxes = dict(zip(_MARKS, (fact["first"], fact["second"], fact["third"]), strict=True))
+        return Phrasing(media=(Photo.boxed(boxes),))

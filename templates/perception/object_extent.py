@@ -13,7 +13,7 @@ from templates.answers.order import order_labels
 from templates.columns import Json, Texts
 from templates.facts import Facts, ObjectRefs
 from templates.measured import Measured, first_reason, margin_of_all
-from templates.media import Box, Photo
+from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.misleading import mixed
@@ -117,7 +117,7 @@ class ObjectSize(Template):
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """One photo with a box. A choice does not name the object: its name tells the usual size."""
         ref = fact["object"]
-        media = (Photo(frame=ref["frame"], marks=(Box(points_px=tuple(map(tuple, ref["box_px"]))),)),)
+        media = (Photo.boxed({"": ref}),)
         return Phrasing(media=media, wording=f"{format}.{fact['side']}", values={"name": ref["name"]})
 
 
@@ -194,13 +194,10 @@ class ObjectVolume(Template):
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """One photo with three boxes."""
-        marks = tuple(
-            Box(text=text, points_px=tuple(map(tuple, fact[name]["box_px"])))
-            for text, name in zip(_MARKS, ("first", "second", "third"), strict=True)
-        )
+        boxes = dict(zip(_MARKS, (fact["first"], fact["second"], fact["third"]), strict=True))
         written = (
             [int(mark) for mark in str(answer.text).split()]
             if format == "order" and isinstance(answer, Label)
             else None
         )
-        return Phrasing(media=(Photo(frame=fact["first"]["frame"], marks=marks),), answer=written)
+        return Phrasing(media=(Photo.boxed(boxes),), answer=written)

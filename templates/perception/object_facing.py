@@ -10,7 +10,7 @@ from templates.answers import Answer
 from templates.columns import Json
 from templates.facts import Facts, ObjectRefs
 from templates.measured import Measured, first_reason
-from templates.media import Box, Photo
+from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.object_boxes import fronts_of, outliers
@@ -81,5 +81,4 @@ class ObjectFaces(Template):
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """One photo with a box."""
         of = fact["object"]
-        mark = Box(text="1", points_px=tuple(map(tuple, of["box_px"])))
-        return Phrasing(media=(Photo(frame=of["frame"], marks=(mark,)),), values={"name": of["name"]})
+        return Phrasing(media=(Photo.boxed({"1": of}),), values={"name": of["name"]})

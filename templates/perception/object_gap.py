@@ -12,7 +12,7 @@ from templates.answers.answers import Answers
 from templates.columns import Json
 from templates.facts import Facts, ObjectRefs
 from templates.measured import Measured, first_reason, margin_of_all
-from templates.media import Box, Photo
+from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.misleading import mixed
@@ -102,8 +102,7 @@ class ObjectGap(Template):
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """One photo with two boxes."""
         a, b = fact["first"], fact["second"]
-        photo = Photo(frame=a["frame"], marks=(_box("1", a), _box("2", b)))
-        return Phrasing(media=(photo,), values={"a": a["name"], "b": b["name"]})
+        return Phrasing(media=(Photo.boxed({"1": a, "2": b}),), values={"a": a["name"], "b": b["name"]})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,13 +187,9 @@ class NearestObject(Template):
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """One photo with four boxes."""
-        names = zip((_ANCHOR, *_MARKS), ("anchor", "first", "second", "third"), strict=True)
-        photo = Photo(frame=fact["anchor"]["frame"], marks=tuple(_box(text, fact[name]) for text, name in names))
+        each = (fact[name] for name in ("anchor", "first", "second", "third"))
+        photo = Photo.boxed(dict(zip((_ANCHOR, *_MARKS), each, strict=True)))
         return Phrasing(media=(photo,), values={"name": fact["anchor"]["name"]})
-
-
-def _box(text: str, ref: Mapping[str, Json]) -> Box:
-    return Box(text=text, points_px=tuple(map(tuple, ref["box_px"])))
 
 
 def _gaps_px(facts: Neighbours) -> Float64[np.ndarray, "n 3"]:

@@ -13,11 +13,12 @@ from templates.chance import Chance
 from templates.columns import Json, Texts
 from templates.facts import Facts, ObjectRefs
 from templates.measured import Measured, first_reason
+from templates.media import Photo
 from templates.offer import Offer
 from templates.perception.allo_motion import alternating
 from templates.question import FormatName, Phrasing
 from templates.scene.level_axes import level_axes
-from templates.scene.moving_objects import NOT_FOUND, Way, boxed_photo, drawn_photos, followed, moving, seen_step, way
+from templates.scene.moving_objects import NOT_FOUND, Way, drawn_photos, followed, moving, seen_step, way
 from templates.scene.object_boxes import outliers
 from templates.scene.objects import SeenObjects
 from templates.scene.scene import Scene
@@ -139,7 +140,7 @@ class ObjectDirection(Template):
         assert offer is not None
         refs = [fact[name] for name in ("first", "second", "third") if fact[name]["frame"] >= 0]
         return Phrasing(
-            media=tuple(boxed_photo(ref) for ref in refs),
+            media=tuple(Photo.boxed({"": ref}) for ref in refs),
             wording="choice.two_legs" if len(refs) == 3 else "choice.one_leg",
             values={"name": fact["first"]["name"]},
             options=tuple(map(_in_words, offer.values(0))),

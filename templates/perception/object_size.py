@@ -7,13 +7,14 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float64
 
-from templates.answers import Answer, Label, Numbers
+from templates.answers import Answer
 from templates.answers.answers import Answers
 from templates.columns import Json
 from templates.facts import Facts, ObjectRefs
 from templates.measured import Measured, first_reason
-from templates.media import Box, Photo
+from templates.media import Photo
 from templates.offer import Offer
+from templates.perception.larger_or_ratio import larger_or_ratio
 from templates.question import FormatName, Phrasing
 from templates.scene.misleading import mixed
 from templates.scene.object_boxes import Row, outliers, upright_sides
@@ -91,37 +92,14 @@ class WiderObject(Template):
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:
         """The wider object, if the difference can be seen; or the ratio with a tolerance of 15 %."""
-        value, sigma = measured.value[:, 0], measured.sigma[:, 0]
-        cases = {
-            "the width of an object is not known": np.isnan(value + sigma),
-            "two objects are about equally wide": np.abs(value) < _VISIBLE,
-        }
-        why = first_reason(len(facts), cases)
-        if format == "choice":
-            with np.errstate(divide="ignore", invalid="ignore"):
-                margin = np.abs(value) / sigma
-            text = np.where(value > 0, "2", "1")
-            return Answers.of(Label(text=text, margin=margin, outlier_probability=measured.outliers), why)
-        ratio = np.exp(measured.value)
-        numbers = Numbers(
-            names=("ratio",),
-            value=ratio,
-            sigma=ratio * measured.sigma,
-            tolerance=np.floor(self.max_tolerances.size_ratio * ratio * 100 + 1e-6) / 100,
-            unit="",
-            decimals=2,
-            outlier_probability=measured.outliers,
-        )
-        return Answers.of(numbers, why)
+        equal = np.abs(measured.value[:, 0]) < _VISIBLE
+        why = first_reason(len(facts), {"two objects are about equally wide": equal})
+        return Answers.of(larger_or_ratio(format, measured, self.max_tolerances.size_ratio), why)
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """One photo with two boxes, by their names."""
         a, b = fact["first"], fact["second"]
-        marks = tuple(
-            Box(text=text, points_px=tuple(map(tuple, each["box_px"])))
-            for text, each in zip(_MARKS, (a, b), strict=True)
-        )
-        return Phrasing(media=(Photo(frame=a["frame"], marks=marks),), values={"a": a["name"], "b": b["name"]})
+        return Phrasing(media=(Photo.boxed({"1": a, "2": b}),), values={"a": a["name"], "b": b["name"]})
 
 
 def _widths_px(facts: TwoObjects) -> Float64[np.ndarray, "n"]:

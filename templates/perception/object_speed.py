@@ -11,9 +11,10 @@ from templates.answers import Answer, Numbers
 from templates.columns import Json
 from templates.facts import Facts, ObjectRefs
 from templates.measured import Measured, first_reason
+from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.moving_objects import NOT_FOUND, boxed_photo, drawn_photos, followed, moving, seen_step, way
+from templates.scene.moving_objects import NOT_FOUND, drawn_photos, followed, moving, seen_step, way
 from templates.scene.object_boxes import outliers
 from templates.scene.objects import SeenObjects, meet
 from templates.scene.scene import Scene
@@ -90,8 +91,9 @@ class FasterObject(Template):
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Two photos with two numbered boxes each."""
-        media = (boxed_photo(fact["first"], fact["second"]), boxed_photo(fact["first_later"], fact["second_later"]))
-        return Phrasing(media=media, values={"a": fact["first"]["name"], "b": fact["second"]["name"]})
+        a, b = fact["first"], fact["second"]
+        media = (Photo.boxed({"1": a, "2": b}), Photo.boxed({"1": fact["first_later"], "2": fact["second_later"]}))
+        return Phrasing(media=media, values={"a": a["name"], "b": b["name"]})
 
 
 def _shifts_px(facts: TwoMovedObjects) -> Float64[np.ndarray, "n 2"]:
@@ -177,20 +179,13 @@ class ObjectSpeed(Template):
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Numbers:
         """Metres per second with a tolerance of 20 %."""
-        return Numbers(
-            names=("speed",),
-            value=measured.value,
-            sigma=measured.sigma,
-            tolerance=np.floor(self.max_tolerances.speed * measured.value * 100 + 1e-6) / 100,
-            unit="m/s",
-            decimals=2,
-            outlier_probability=measured.outliers,
-        )
+        value, sigma = measured.value, measured.sigma
+        return Numbers.within_share("speed", value, sigma, self.max_tolerances.speed, measured.outliers, unit="m/s")
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Two photos with a box around the object, and the time between them."""
         values = {"name": fact["first"]["name"], "seconds": f"{fact['seconds']:.3g}"}
-        return Phrasing(media=(boxed_photo(fact["first"]), boxed_photo(fact["second"])), values=values)
+        return Phrasing(media=tuple(Photo.boxed({"": fact[name]}) for name in ("first", "second")), values=values)
 
 
 def _seconds(scene: Scene, first: Int64[np.ndarray, "n"], second: Int64[np.ndarray, "n"]) -> Float64[np.ndarray, "n"]:

@@ -11,7 +11,7 @@ from templates.answers import Answer
 from templates.columns import Json, Texts
 from templates.facts import Facts, ObjectRefs
 from templates.measured import Measured, first_reason
-from templates.media import Box, Photo
+from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.headings import axes_of
@@ -76,11 +76,7 @@ class SameWay(Template):
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """One photo with two boxes."""
         a, b = fact["first"], fact["second"]
-        marks = tuple(
-            Box(text=text, points_px=tuple(map(tuple, each["box_px"])))
-            for text, each in zip(("1", "2"), (a, b), strict=True)
-        )
-        return Phrasing(media=(Photo(frame=a["frame"], marks=marks),), values={"a": a["name"], "b": b["name"]})
+        return Phrasing(media=(Photo.boxed({"1": a, "2": b}),), values={"a": a["name"], "b": b["name"]})
 
 
 def _measured(scene: Scene, facts: FacingPair, a: Row, b: Row) -> Measured:

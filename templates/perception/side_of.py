@@ -13,7 +13,7 @@ from templates.chance import Chance
 from templates.columns import Json, Texts
 from templates.facts import Facts, ObjectRefs
 from templates.measured import Measured, first_reason
-from templates.media import Box, Photo
+from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.misleading import misleading_first
@@ -103,11 +103,7 @@ class SideOf(Template):
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """One photo with two boxes."""
         a, b = fact["first"], fact["second"]
-        marks = tuple(
-            Box(text=text, points_px=tuple(map(tuple, each["box_px"])))
-            for text, each in zip(("1", "2"), (a, b), strict=True)
-        )
-        return Phrasing(media=(Photo(frame=a["frame"], marks=marks),), values={"a": a["name"], "b": b["name"]})
+        return Phrasing(media=(Photo.boxed({"1": a, "2": b}),), values={"a": a["name"], "b": b["name"]})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,14 +1,13 @@
 """Where objects of known pose are in several photos, and which of them move."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
-from templates.columns import Columns, Json
+from templates.columns import Columns
 from templates.facts import Facts, ObjectRefs
-from templates.media import Box, Photo
 from templates.scene.objects import SeenObjects, boxed, found_again, seen_objects
 from templates.scene.scene import Scene, find_rows
 
@@ -155,10 +154,3 @@ def moved_objects(scene: Scene, rng: np.random.Generator, count: int) -> MovedOb
     seen = moving(scene)
     first, second = (seen.take(rows).refs() for rows in drawn_photos(seen, rng, count, 2).T)
     return MovedObject(first=first, second=second)
-
-
-def boxed_photo(*refs: Mapping[str, Json]) -> Photo:
-    """The photo of one object in a box, or of several in numbered ones."""
-    texts = [str(k) for k in range(1, len(refs) + 1)] if len(refs) > 1 else [""]
-    marks = [Box(text=text, points_px=tuple(map(tuple, ref["box_px"]))) for text, ref in zip(texts, refs, strict=True)]
-    return Photo(frame=refs[0]["frame"], marks=tuple(marks))
