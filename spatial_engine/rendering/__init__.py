@@ -1,4 +1,4 @@
-"""Scenes with exact truth: textured boxes in a room, ray-cast in numpy."""
+"""Scenes with exact truth: textured boxes and round bodies in a room, ray-cast in numpy."""
 
 from spatial_engine.rendering.clips import as_clip, write_video
 from spatial_engine.rendering.demo_room import demo_scene

@@ -1,4 +1,4 @@
-"""Rays against boxes: exact depth along the viewing axis, and which face is hit first."""
+"""Rays against boxes and round bodies: exact depth along the viewing axis, and which face is hit first."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -7,6 +7,8 @@ import numpy as np
 from jaxtyping import Float32, Float64, Int16
 
 from experts.intrinsics import Intrinsics
+from spatial_engine.rendering.boxes import Box
+from spatial_engine.rendering.round_bodies import RoundBody, entered
 
 _NEAR_M = 0.02
 _EDGES = [(a, b) for a in range(8) for b in range(8) if a < b and (a ^ b) in (1, 2, 4)]
@@ -23,30 +25,41 @@ def camera_rays(camera: Intrinsics) -> Float32[np.ndarray, "h 3 w"]:
 def cast(
     camera: Intrinsics,
     box_from_cam: Sequence[Float64[np.ndarray, "r 4 4"]],
-    half_m: Sequence[Float64[np.ndarray, "3"]],
+    solids: Sequence[Box],
 ) -> tuple[Float32[np.ndarray, "h w"], Int16[np.ndarray, "h w"]]:
     """Depth and surface of what each pixel's centre sees first. Solid 0 is the room, seen from inside.
 
-    A surface is 6 · solid + face (-x, +x, -y, +y, -z, +z). `r` is 1, or the number of rows where each row has a pose
-    of its own (rolling shutter).
+    A surface is 6 · solid + face (-x, +x, -y, +y, -z, +z; of a round body, the curved surface is the first). `r` is 1,
+    or the number of rows where each row has a pose of its own (rolling shutter).
     """
     rays = camera_rays(camera)
-    directions, low, high = _crossings(rays, box_from_cam[0], half_m[0])
+    directions, _, high = _crossings(rays, box_from_cam[0], solids[0].half_m)
     depth, axis = _nearest(high)
     surface = _face(directions, axis, leaving=True)
-    for solid, (pose, half) in enumerate(zip(box_from_cam[1:], half_m[1:], strict=True), start=1):
-        area = _area_seen(camera, pose, half)
+    for number, (pose, solid) in enumerate(zip(box_from_cam[1:], solids[1:], strict=True), start=1):
+        area = _area_seen(camera, pose, solid.half_m)
         if area is None:
             continue
         rows, columns = area
-        directions, low, high = _crossings(rays[rows, :, columns], pose if len(pose) == 1 else pose[rows], half)
-        enter, axis = _nearest([-x for x in low])
-        enter *= -1
-        leave = np.minimum(np.minimum(high[0], high[1]), high[2])
-        hit = (enter <= leave) & (enter > _NEAR_M) & (enter < depth[rows, columns])
+        enter, face = _entered(rays[rows, :, columns], pose if len(pose) == 1 else pose[rows], solid)
+        hit = (enter > _NEAR_M) & (enter < depth[rows, columns])
         depth[rows, columns][hit] = enter[hit]
-        surface[rows, columns][hit] = 6 * solid + _face(directions, axis, leaving=False)[hit]
+        surface[rows, columns][hit] = 6 * number + face[hit]
     return depth, surface
+
+
+def _entered(
+    rays: Float32[np.ndarray, "h 3 w"], box_from_cam: Float64[np.ndarray, "r 4 4"], solid: Box
+) -> tuple[np.ndarray, Int16[np.ndarray, "h w"]]:
+    """Depth at which rays enter a solid, inf where they miss it, and through which face."""
+    if isinstance(solid, RoundBody):
+        to_unit = box_from_cam[:, :3] / solid.half_m[:, None]
+        return entered(solid.form, to_unit[:, :, 3:], to_unit[:, :, :3] @ rays.astype(float))
+    directions, low, high = _crossings(rays, box_from_cam, solid.half_m)
+    enter, axis = _nearest([-x for x in low])
+    enter *= -1
+    leave = np.minimum(np.minimum(high[0], high[1]), high[2])
+    return np.where(enter <= leave, enter, np.inf), _face(directions, axis, leaving=False)
 
 
 def _crossings(

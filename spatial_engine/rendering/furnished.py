@@ -12,6 +12,7 @@ from spatial_engine.rendering.furnished_paths import PathKind, camera_path, movi
 from spatial_engine.rendering.furniture import CEILING, room
 from spatial_engine.rendering.pieces import Furniture, Place
 from spatial_engine.rendering.random_materials import random_floor, random_seed, random_wall
+from spatial_engine.rendering.round_pieces import LARGE_BODIES, rounded
 from spatial_engine.rendering.scene import Effects, RenderedScene, camera
 
 _LINTEL_M = 2.1
@@ -31,12 +32,14 @@ def furnished_room(
     vfov_deg: float | None = None,
     path: PathKind | None = None,
     movers: int | None = None,
+    round_objects: bool = False,
     effects: Effects | None = None,
 ) -> RenderedScene:
     """Two rooms with a doorway between them, about 50 objects of about 35 names, 3 to 6 chairs, all with exact truth.
 
     `path`: look round by 200 to 330°, orbit the table, or walk through the doorway. `movers`: up to 3 objects that move
     along two legs; the first goes behind the screen and back. Both are drawn by default. Raises ValueError for others.
+    `round_objects`: jars, cups and the like of the same room are round, and balls, bins, cones and boards are added.
     """
     kind: PathKind = path or get_args(PathKind)[rng.integers(3)]
     count = int(rng.integers(4)) if movers is None else movers
@@ -51,10 +54,15 @@ def furnished_room(
     _put_along_walls(rng, plan)
     moving = moving_boxes(rng, plan, eyes.mean(axis=0), frames, count)
     _put_loose(rng, plan)
+    if round_objects:
+        _put_round(rng.spawn(1)[0], plan)
     return RenderedScene(
         intrinsics=camera(width_px, height_px, vfov_deg=vfov_deg or rng.uniform(64, 76)),
         room=room(plan.size_m, random_floor(rng), tuple(random_wall(rng) for _ in range(4)), CEILING),
-        boxes=(*plan.boxes, *_small_objects(rng, plan.standing)),
+        boxes=(
+            *plan.boxes,
+            *(rounded(box) if round_objects else box for box in _small_objects(rng, plan.standing)),
+        ),
         moving_boxes=tuple(moving),
         partitions=_partition(rng, plan),
         doorways_m=(plan.doorway_m,),
@@ -170,6 +178,13 @@ def _put_loose(rng: np.random.Generator, plan: FloorPlan) -> None:
     )
     for item, area in make:
         plan.scatter(rng, item(rng), area)
+
+
+def _put_round(rng: np.random.Generator, plan: FloorPlan) -> None:
+    """Bodies on the floor of either room, most of them in the larger one; drawn apart from everything else."""
+    larger, smaller = plan.larger_room(0.4), plan.smaller_room(0.4)
+    for make in (*LARGE_BODIES, *LARGE_BODIES):
+        plan.scatter(rng, make(rng), larger, smaller)
 
 
 def _small_objects(rng: np.random.Generator, hosts: Sequence[Standing]) -> list[Box]:

@@ -12,7 +12,16 @@ from experts.intrinsics import Intrinsics
 from spatial_engine.rendering.boxes import Box, MovingBox
 from spatial_engine.rendering.casting import camera_rays, cast
 from spatial_engine.rendering.objects import WholeObject, grouped
-from spatial_engine.rendering.shading import Pyramid, face_colours, face_size_m, light_on, pyramid, soft_shadow
+from spatial_engine.rendering.round_bodies import SIDE, RoundBody
+from spatial_engine.rendering.shading import (
+    Pyramid,
+    face_colours,
+    face_size_m,
+    light_on,
+    pyramid,
+    side_colours,
+    soft_shadow,
+)
 from spatial_engine.rendering.textures import painted
 
 _FLOOR = 4
@@ -152,7 +161,7 @@ class RenderedScene:
     def _cast(self, frame: int, camera: Intrinsics) -> tuple[Float32[np.ndarray, "h w"], Int16[np.ndarray, "h w"]]:
         repeat = camera.height_px // self.intrinsics.height_px
         poses = [p if len(p) == 1 else np.repeat(p, repeat, axis=0) for p in self._box_from_cam(frame)]
-        return cast(camera, poses, [s.half_m for s in self._solids()])
+        return cast(camera, poses, self._solids())
 
     def _colours(self, frame: int) -> Float32[np.ndarray, "h w 3"]:
         """Several rays a pixel; where all meet one face, it is coloured once (textures are blurred to a pixel)."""
@@ -194,8 +203,13 @@ class RenderedScene:
             at = order[border[s] : border[s + 1]]
             pose = box_from_cam[solid]
             pose = pose if len(pose) == 1 else pose[row[at]]
-            half = solids[solid].half_m.astype(np.float32)
-            levels = self._pyramids[solid][face]
+            body, levels = solids[solid], self._pyramids[solid][face]
+            if isinstance(body, RoundBody) and face == SIDE:
+                colour, normal = side_colours(rays[at], depth[at], pose, body, 1 / camera.fx_px, levels)
+                light = light_on(normal @ world_from_box[solid][:3, :3].T)
+                colours[at] = colour * light[:, None].astype(np.float32)
+                continue
+            half = body.half_m.astype(np.float32)
             colour = face_colours(rays[at], depth[at], pose, face, half, 1 / camera.fx_px, levels)
             outward = world_from_box[solid][:3, face // 2] * (1 if (face % 2 == 1) == (solid > 0) else -1)
             colours[at] = colour * np.float32(light_on(outward))
@@ -209,7 +223,8 @@ class RenderedScene:
             pictures = []
             for face, material in enumerate(solid.materials):
                 texel = min(self.texel_m, min(solid.size_m) if min(solid.size_m) > 0.1 else self.texel_m)
-                picture = painted(material, *face_size_m(face, solid.half_m), texel)
+                size = solid.cover_size_m(face) if isinstance(solid, RoundBody) else face_size_m(face, solid.half_m)
+                picture = painted(material, *size, texel)
                 pictures.append(self._with_shadows(picture) if k == 0 and face == _FLOOR else picture)
             out.append(tuple(pyramid(p) for p in pictures))
         return out

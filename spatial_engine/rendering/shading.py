@@ -6,6 +6,8 @@ import cv2
 import numpy as np
 from jaxtyping import Float, Float32, Float64, UInt8
 
+from spatial_engine.rendering.round_bodies import SIDE, RoundBody, normals, unrolled
+
 _ROW = 256
 """cv2.remap takes at most 32767 rows and columns: lists of pixels are folded into rows of this length."""
 _FACE_AXES = ((1, 2), (0, 2), (0, 1))
@@ -50,6 +52,25 @@ def face_colours(
     return _sampled(levels, share, np.minimum(np.round(level).astype(np.int8), len(levels) - 1))
 
 
+def side_colours(
+    rays: Float32[np.ndarray, "n 3"],
+    depth: Float32[np.ndarray, "n"],
+    box_from_cam: Float[np.ndarray, "r 4 4"],
+    body: RoundBody,
+    pixel_rad: float,
+    levels: Pyramid,
+) -> tuple[Float32[np.ndarray, "n 3"], Float[np.ndarray, "n 3"]]:
+    """Texture where rays meet the curved surface of a body, and its normals there in axes of its box."""
+    turned = np.einsum("nij,nj->ni", np.broadcast_to(box_from_cam[:, :3, :3], (len(rays), 3, 3)), rays.astype(float))
+    points = box_from_cam[:, :3, 3] + depth[:, None] * turned
+    normal = normals(body.form, points, body.half_m)
+    facing = np.maximum(-np.sum(normal * turned, axis=1) / np.linalg.norm(turned, axis=1), 0.05)
+    texel = body.cover_size_m(SIDE)[0] / levels[0].shape[1]
+    level = 2 * np.log2(np.maximum(depth * (pixel_rad / texel) / np.sqrt(facing), 1))
+    share = unrolled(body.form, points, body.half_m).astype(np.float32)
+    return _sampled(levels, share, np.minimum(np.round(level).astype(np.int8), len(levels) - 1)), normal
+
+
 def _each(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     return np.einsum("nij,nj->ni", matrices, vectors)
 
@@ -74,9 +95,9 @@ def _bilinear(picture: UInt8[np.ndarray, "h w 3"], share: Float32[np.ndarray, "n
     return folded.reshape(-1, 3)[: len(share)].astype(np.float32)
 
 
-def light_on(normal_world: Float64[np.ndarray, "3"]) -> float:
-    """Brightness of a surface by its outward normal."""
-    return float(0.86 + 0.16 * normal_world @ _LIGHT)
+def light_on(normals_world: Float[np.ndarray, "*n 3"]) -> Float[np.ndarray, "*n"]:
+    """Brightness of surfaces by their outward normals."""
+    return np.asarray(0.86 + 0.16 * normals_world @ _LIGHT)
 
 
 def soft_shadow(

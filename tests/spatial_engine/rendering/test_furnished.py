@@ -53,7 +53,7 @@ def silhouette(scene: RenderedScene, frame: int, k: int) -> np.ndarray:
     poses = [scene.room.world_from_box, *scene.world_from_boxes(frame)[rows]]
     boxes = [scene.room, *(scene.furniture[row] for row in rows)]
     from_cam = [np.linalg.inv(pose)[None] @ scene.world_from_cam[frame] for pose in poses]
-    return np.asarray(cast(scene.intrinsics, from_cam, [box.half_m for box in boxes])[1] >= 6)
+    return np.asarray(cast(scene.intrinsics, from_cam, boxes)[1] >= 6)
 
 
 def relations(scene: RenderedScene) -> dict[str, float]:
