@@ -1,4 +1,4 @@
-"""Writes docs/abilities.md: one real question of every template and format, with its picture.
+"""Writes docs/abilities.md: one real question of every template and format, with its picture; and docs/questions.png.
 
 python docs/abilities.py demo/dataset
 
@@ -15,6 +15,7 @@ from zlib import crc32
 import numpy as np
 from PIL import Image, ImageDraw
 
+from docs import questions_figure
 from spatial_engine.dataset import media
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.question_line import question_of
@@ -196,6 +197,7 @@ def _first(questions: Iterable[tuple[Question, Path]]) -> Shown:
 
 
 def main(folder: str) -> None:
+    """Writes the page and the figure."""
     dataset, templates = Dataset.open(folder), create_templates()
     PICTURES.mkdir(exist_ok=True)
     for old in PICTURES.glob("*.jpg"):
@@ -208,6 +210,8 @@ def main(folder: str) -> None:
         shown = {key: found[key] for key in order if key in found}
         described = {name: " ".join(first_paragraph(template).split()) for name, template in templates.items()}
         (HERE / "abilities.md").write_text("\n".join(page(shown, described)), encoding="utf-8")
+        six = {key: shown[key] for key in questions_figure.SHOWN}
+        questions_figure.draw({key: (question, montage(question, folder)) for key, (question, folder) in six.items()})
     if missing := [f"{name} ({format})" for name, format in order if (name, format) not in found]:
         print("no question of", ", ".join(missing))
 
