@@ -24,7 +24,7 @@ from spatial_engine.dataset.audit import audit
 from spatial_engine.dataset.balance import balance
 from spatial_engine.dataset.lines import write_questions
 from spatial_engine.dataset.writing import collector_paused, in_words
-from spatial_engine.rendering import as_clip, camera_paths, true_signals
+from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
 from spatial_engine.rendering.rooms import random_room
 from spatial_engine.store.store import ClipRecord, Store, create_store
 from templates.asked import ClipQuestions, Draft
@@ -63,12 +63,15 @@ class _Shown:
         return (self.picture for _ in frames)
 
 
-def exact_clip(seed: int) -> tuple[Clip, dict[str, Signal]]:
-    """A walk through a rendered room in which something moves, and its exact signals."""
-    walk = partial(camera_paths.walk, turn_rad=1.2)
-    room = random_room(
-        np.random.default_rng(seed), frames=60, width_px=320, height_px=240, path=walk, moving_object=True
-    )
+def walk(seed: int) -> RenderedScene:
+    """A walk through a rendered room in which something moves."""
+    path = partial(camera_paths.walk, turn_rad=1.2)
+    rng = np.random.default_rng(seed)
+    return random_room(rng, frames=60, width_px=320, height_px=240, path=path, moving_object=True)
+
+
+def exact_clip(room: RenderedScene) -> tuple[Clip, dict[str, Signal]]:
+    """The clip of a rendered room, and its exact signals."""
     clip = as_clip(room)
     signals: dict[str, Signal] = {**true_signals(room, clip, clip.frames.tolist())}
     tracks = _tracks(clip, signals)
@@ -121,7 +124,7 @@ def _matches(tracks: PointTracks) -> Matches:
 
 def main() -> None:
     """Prints questions per second, the parts of the time, and sizes."""
-    made = [exact_clip(seed) for seed in range(_CLIPS)]
+    made = [exact_clip(walk(seed)) for seed in range(_CLIPS)]
     clips = [clip for clip, _ in made]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -137,7 +140,7 @@ def main() -> None:
         print(f"from store to audit: {number / total:.0f} questions/s asked, {len(kept) / total:.0f} written")
         print(f"fixed cost of a clip, with 1 fact per template: {fixed:.3f} s")
         print(f"size of a question: {in_memory:.0f} B in memory, {stored:.0f} B in its record")
-        for kind, rate in _drawn(clips[0], kept, folder).items():
+        for kind, rate in drawn(clips[0], kept, folder).items():
             print(f"drawn, questions with {kind}: {rate:.0f}/s")
 
 
@@ -172,7 +175,7 @@ def _round(store: Store, clips: Sequence[Clip], folder: Path) -> tuple[list[Clip
     return asked, drafts, seconds
 
 
-def _drawn(clip: Clip, drafts: Sequence[Draft], folder: Path) -> dict[str, float]:
+def drawn(clip: Clip, drafts: Sequence[Draft], folder: Path) -> dict[str, float]:
     """Questions about a clip per second whose pictures are drawn and stored, maps apart. Decoding is no part of it."""
     (picture,) = (cv2.resize(picture, _PHOTO_PX) for _, picture in clip.read([0]))
     shown = replace(clip, width_px=_PHOTO_PX[0], height_px=_PHOTO_PX[1], reader=_Shown(picture=picture))

@@ -1,6 +1,7 @@
-"""Questions per second on one core: one template at a time on exact signals, gated, before words and pictures are made;
-then all templates from the store to the audit (`benchmarks.end_to_end`). `--beside FOLDER`: a checkout of another
-commit, whose templates are measured by turns with these.
+"""Questions per second on one core, on exact signals of furnished rooms: each template, gated and put into words, with
+few and with many facts a room, the slowest first; then how many have their pictures drawn per second. For what whole
+clips cost from the store to the audit, see `benchmarks.end_to_end`. `--beside FOLDER`: a checkout of another commit,
+measured by turns with this one.
 
     python -m benchmarks.generate [--beside FOLDER]
 """
@@ -12,53 +13,60 @@ import subprocess
 import sys
 from pathlib import Path
 
-_TEMPLATES = [
-    "range_ratio",
-    "camera_tilt",
-    "place_direction",
-    "camera_turn",
-    "camera_travel",
-    "path_map",
-    "route_order",
-    "navigate",
-]
-_COUNTS = (200, 2000)
+_COUNTS = (8, 200)
+"""Facts per template and room: as a user has it, and so many that what is done once per room hardly counts."""
 _ROUNDS = 2
+_DRAWN = 300
+"""Questions whose pictures are drawn: every n-th."""
 _MEASURE = """
-import json, sys, time
-from functools import partial
+import gc, json, sys, tempfile, time
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import get_args
 import numpy as np
-from spatial_engine.rendering import as_clip, camera_paths, true_signals
-from spatial_engine.rendering.rooms import random_room
-from templates.generate import ask_clip
+from benchmarks.end_to_end import drawn, exact_clip
+from spatial_engine.rendering.furnished import furnished_room
+from spatial_engine.rendering.furnished_paths import PathKind
+from templates.generate import ask
 from templates.registry import create_templates
+from templates.scene.scenes import scenes_of
 from templates.settings import AskSettings
 
-names, counts = json.loads(sys.argv[1])
-walk = partial(camera_paths.walk, turn_rad=1.2)
-scene = random_room(np.random.default_rng(1), frames=120, width_px=320, height_px=240, path=walk)
-clip = as_clip(scene)
-signals = true_signals(scene, clip, clip.frames.tolist())
-templates = create_templates()
-found = {}
-for name in names:
-    for count in counts:
-        settings = AskSettings(facts_per_template=count)
-        rates = []
-        for _ in range(3):
-            start = time.perf_counter()
-            asked = ask_clip(clip, signals, [templates[name]], settings, 0)
-            seconds = time.perf_counter() - start
-            rates.append((seconds, len(asked.drafts) if hasattr(asked, "drafts") else len(asked)))
-        found[f"{name} {count}"] = min(rates)[::-1]
-print(json.dumps(found))
+facts, count_drawn = map(int, sys.argv[1:])
+paths = enumerate(get_args(PathKind))
+clips = [exact_clip(furnished_room(np.random.default_rng(k), frames=60, path=path, movers=3)) for k, path in paths]
+templates = create_templates().values()
+
+def questions_of(facts):
+    settings, found, drafts = AskSettings(facts_per_template=facts), defaultdict(lambda: [0, 0.0]), []
+    for clip, signals in clips:
+        worlds = scenes_of(clip, signals)
+        for template in templates:
+            start = time.process_time()
+            asked = ask(template, worlds, settings, 0, Counter())
+            new = [draft for one in asked for draft in one.drafts()]
+            for row, more in enumerate((len(new), time.process_time() - start)):
+                found[f"{template.ability[:2]} {template.name}"][row] += more
+            drafts += new
+    return found, drafts
+
+questions_of(1)
+gc.disable()  # as where a data set is written
+found, drafts = questions_of(facts)
+clip = clips[0][0]
+own = [draft for draft in drafts if draft.clip_id == clip.id and draft.ability.startswith("L1/")]
+with tempfile.TemporaryDirectory() as folder:
+    rates = drawn(clip, own[:: max(1, len(own) // count_drawn)], Path(folder)) if count_drawn else {}
+print(json.dumps([found, rates]))
 """
 
+Found = dict[str, tuple[int, float]]
 
-def measured(tree: Path) -> dict[str, tuple[int, float]]:
-    """Questions and seconds by template and number of facts, with the code in `tree`, on one core."""
-    printed = _printed(tree, "-c", _MEASURE, json.dumps([_TEMPLATES, _COUNTS]))
-    return {name: (int(number), float(seconds)) for name, (number, seconds) in json.loads(printed).items()}
+
+def measured(tree: Path, facts: int, drawn: int) -> tuple[Found, dict[str, float]]:
+    """Questions and CPU seconds by template, and questions of L1 drawn per second, with the code in `tree`."""
+    found, rates = json.loads(_printed(tree, "-c", _MEASURE, str(facts), str(drawn)))
+    return {name: (int(number), float(seconds)) for name, (number, seconds) in found.items()}, rates
 
 
 def _printed(tree: Path, *words: str) -> str:
@@ -67,19 +75,42 @@ def _printed(tree: Path, *words: str) -> str:
     return done.stdout.decode()
 
 
+def _table(trees: list[Path], facts: int) -> None:
+    """One line per template, the best of several rounds, and one for all of L1."""
+    rounds = [[measured(tree, facts, 0)[0] for tree in trees] for _ in range(_ROUNDS)]
+    best = [
+        {name: min((found[k][name] for found in rounds), key=_seconds) for name in rounds[0][k]}
+        for k in range(len(trees))
+    ]
+    print(f"{facts} facts per template and room" + "".join(f"{tree.name[:14]:>16} q/s" for tree in trees))
+    rows = {name: [each.get(name, (0, 0.0)) for each in best] for name in best[0]}
+    every = [[row[k] for name, row in rows.items() if name.startswith("L1 ")] for k in range(len(trees))]
+    for name, row in sorted(rows.items(), key=lambda item: -item[1][0][1]):
+        print(_line(name, row))
+    print(_line("all of L1", [(sum(n for n, _ in each), sum(s for _, s in each)) for each in every]))
+
+
+def _seconds(found: tuple[int, float]) -> float:
+    return found[1]
+
+
+def _line(name: str, row: list[tuple[int, float]]) -> str:
+    rates = [number / seconds if seconds else 0.0 for number, seconds in row]
+    ratio = f"{rates[0] / rates[1]:10.1f} times" if len(rates) > 1 and rates[1] else ""
+    return f"{name:30}" + "".join(f"{rate:20.0f}" for rate in rates) + ratio
+
+
 def main() -> None:
-    """Prints one line per template, the best of several rounds; then what whole clips cost."""
+    """Prints the tables, and the questions drawn per second."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--beside", type=Path, help="checkout of another commit")
     beside = parser.parse_args().beside
     trees = [Path(__file__).parents[1], *([beside.resolve()] if beside else [])]
-    rounds = [[measured(tree) for tree in trees] for _ in range(_ROUNDS)]
-    print(f"{'template and facts':24}" + "".join(f"{tree.name[:12]:>14} q/s" for tree in trees))
-    for name in rounds[0][0]:
-        rates = [max(found[k][name][0] / found[k][name][1] for found in rounds) for k in range(len(trees))]
-        ratio = f"{rates[0] / rates[1]:10.1f} times" if beside and rates[1] else ""
-        print(f"{name:24}" + "".join(f"{rate:18.0f}" for rate in rates) + ratio)
-    print(_printed(trees[0], "-m", "benchmarks.end_to_end"), end="")
+    for facts in _COUNTS:
+        _table(trees, facts)
+    for tree in trees:
+        for kind, rate in measured(tree, _COUNTS[0], _DRAWN)[1].items():
+            print(f"{tree.name}: L1 drawn, {kind}: {rate:.0f} q/s")
 
 
 if __name__ == "__main__":
