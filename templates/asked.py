@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
-from templates.answers import Answer, Count
+from templates.answers import Answer, Count, Numbers
 from templates.answers.answers import Answers
 from templates.checked import returned
 from templates.columns import Json, Texts
@@ -92,6 +92,29 @@ class Asked:
         if self.format == "yes_no":
             return np.array(["yes", "no"])[self.offer.right]
         return np.full(len(self), "") if self.offer.options.ndim == 4 else (1 + self.offer.right).astype(np.str_)
+
+    def situations(self) -> Texts:
+        """What a reader learns without a picture, for the balance: the words that a question offers, in any order, and
+        whether the photos of its fact are in the order of time, in the opposite order, or neither."""
+        words = np.full(len(self), "")
+        if self.offer is not None and self.offer.options is not None and self.offer.options.dtype.kind == "U":
+            words = np.array(["\x1f".join(sorted(row)) for row in self.offer.options.tolist()], dtype=np.str_)
+        frames = self.facts.all_frames()
+        later, earlier = frames[:, 1:], frames[:, :-1]
+        steps = np.where((later >= 0) & (earlier >= 0), np.sign(later - earlier), 0)
+        forwards, backwards = (steps > 0).any(axis=1), (steps < 0).any(axis=1)
+        return np.char.add(words, np.char.mod("\x1f%d", forwards.astype(np.int64) - backwards))
+
+    def numbers(self) -> Float64[np.ndarray, "n 3"]:
+        """Value, tolerance and period of each answer that is a single number, for the balance; NaN for others and where
+        numbers do not repeat."""
+        found = np.full((len(self), 3), np.nan)
+        for rows, answer in self.answers.stacks:
+            if isinstance(answer, Numbers) and len(answer.names) == 1:
+                period = np.nan if answer.period is None else answer.period
+                columns = (answer.value, answer.tolerance, np.broadcast_to(period, answer.value.shape))
+                found[rows] = np.concatenate(columns, axis=1)
+        return found
 
     def counts(self) -> bool:
         """Whether the answers are counts."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Float64, Int64
 
 from spatial_engine.dataset.keys import Keys, groups
 from spatial_engine.dataset.repeated_facts import repeated_facts
@@ -29,6 +29,10 @@ class BalanceSettings:
     """Largest share of a template's choices with the same text as right answer. `max_text_gain` limits it too."""
     max_text_gain: float = 0.1
     """The same share exceeds chance (1/k for k options) by at most this."""
+    max_number_share: float = 0.3
+    """Largest share of a template's numbers within whose tolerance one constant lies, ..."""
+    enough_for_numbers: int = 30
+    """... in a data set with at least this many of them."""
     max_count_share: float = 0.4
     """Largest share of a template's questions with the same count as right answer."""
     max_leaf_share: float | None = 0.3
@@ -90,17 +94,22 @@ def balance(
     asked = sorted(asked, key=lambda one: (one.clip_id, one.template.name, one.format))
     near = repeated_facts(asked, diagonals_px, settings.near_duplicate, settings.near_frames)
     keys, dropped = Keys.of(asked, seed), Counter[tuple[str, str, str, str, str]]()
-    rules: dict[str, Callable[[Keys], Gone]] = {
-        "near-duplicate of another question": lambda k: np.array(
-            [near[p][r] for p, r in zip(k.part, k.row, strict=True)]
+    yes_and_no, words = "dropped to balance yes and no", "dropped to balance the words of right answers"
+    rules: tuple[tuple[str, Callable[[Keys], Gone]], ...] = (
+        (
+            "near-duplicate of another question",
+            lambda k: np.array([near[p][r] for p, r in zip(k.part, k.row, strict=True)]),
         ),
-        "dropped to balance yes and no": lambda k: _surplus_yes_no(k, settings),
-        "dropped to balance the words of right answers": lambda k: _surplus_words(k, settings),
-        "dropped to balance counts": lambda k: _surplus_counts(k, settings),
-        "dropped to keep one leaf from dominating": lambda k: _surplus_leaves(k, settings),
-        "dropped to keep unanswerable rare": lambda k: _surplus_unanswerable(k, settings.unanswerable_share),
-    }
-    for reason, rule in rules.items():
+        (yes_and_no, lambda k: _surplus_yes_no(k, k.situation, settings)),
+        (yes_and_no, lambda k: _surplus_yes_no(k, k.template, settings)),
+        (words, lambda k: _surplus_words(k, k.situation, settings)),
+        (words, lambda k: _surplus_words(k, k.template, settings)),
+        ("dropped to balance numbers", lambda k: _surplus_numbers(k, settings)),
+        ("dropped to balance counts", lambda k: _surplus_counts(k, settings)),
+        ("dropped to keep one leaf from dominating", lambda k: _surplus_leaves(k, settings)),
+        ("dropped to keep unanswerable rare", lambda k: _surplus_unanswerable(k, settings.unanswerable_share)),
+    )
+    for reason, rule in rules:
         gone = rule(keys).astype(bool)
         dropped.update((*_names(asked[part]), reason) for part in keys.part[gone])
         keys = keys.take(~gone)
@@ -115,10 +124,10 @@ def _names(asked: Asked) -> tuple[str, str, str, str]:
     return asked.clip_id, asked.template.name, asked.template.ability, asked.format
 
 
-def _surplus_yes_no(keys: Keys, settings: BalanceSettings) -> Gone:
-    """Surplus yes/no questions: counts of yes and no of a template differ by at most one."""
+def _surplus_yes_no(keys: Keys, among: Int64[np.ndarray, "n"], settings: BalanceSettings) -> Gone:
+    """Surplus yes/no questions: counts of yes and no differ by at most one among questions with equal `among`."""
     gone = np.zeros(len(keys), dtype=bool)
-    for by_word in _by_words(keys, keys.yes_no):
+    for by_word in _by_words(keys, keys.yes_no, among):
         most, *others = by_word
         least = len(others[0]) if others else 0
         kept = max(least + 1 if least else settings.kept_one_sided, 1)
@@ -126,10 +135,10 @@ def _surplus_yes_no(keys: Keys, settings: BalanceSettings) -> Gone:
     return gone
 
 
-def _surplus_words(keys: Keys, settings: BalanceSettings) -> Gone:
-    """Surplus choices whose right option has words that are too frequent in the template."""
+def _surplus_words(keys: Keys, among: Int64[np.ndarray, "n"], settings: BalanceSettings) -> Gone:
+    """Surplus choices whose right option has words that are too frequent among questions with equal `among`."""
     gone = np.zeros(len(keys), dtype=bool)
-    for by_word in _by_words(keys, keys.options > 0):
+    for by_word in _by_words(keys, keys.options > 0, among):
         options = min(int(keys.options[rows].min()) for rows in by_word)
         share = min(settings.max_text_share, 1 / options + settings.max_text_gain)
         kept = max(_limit([len(rows) for rows in by_word], share), settings.kept_one_sided)
@@ -141,19 +150,45 @@ def _surplus_words(keys: Keys, settings: BalanceSettings) -> Gone:
 def _surplus_counts(keys: Keys, settings: BalanceSettings) -> Gone:
     """Questions whose right answer is a count that is too frequent in the template."""
     gone = np.zeros(len(keys), dtype=bool)
-    for by_count in _by_words(keys, keys.counts):
+    for by_count in _by_words(keys, keys.counts, keys.template):
         kept = max(_limit([len(rows) for rows in by_count], settings.max_count_share), settings.kept_one_sided)
         for rows in by_count:
             gone[keys.first_dropped(rows, len(rows) - kept)] = True
     return gone
 
 
-def _by_words(keys: Keys, which: Gone) -> list[list[np.ndarray]]:
-    """By template: the rows of each word of the right answer, the most frequent first."""
+def _surplus_numbers(keys: Keys, settings: BalanceSettings) -> Gone:
+    """Questions whose answer is near the one number that is right most often, where that is too often."""
+    gone = np.zeros(len(keys), dtype=bool)
+    rows = np.flatnonzero(np.isfinite(keys.numbers[:, 0]) & (keys.options == 0))
+    for group in groups(keys.template[rows]):
+        left, share = rows[group], settings.max_number_share
+        while len(left) >= settings.enough_for_numbers:
+            near = near_best_constant(keys.numbers[left])
+            surplus = int(np.ceil((near.sum() - share * len(left)) / (1 - share) - 1e-9))
+            if surplus <= 0:
+                break
+            gone[keys.first_dropped(left[near], surplus)] = True
+            left = left[~gone[left]]
+    return gone
+
+
+def near_best_constant(numbers: Float64[np.ndarray, "n 3"]) -> Gone:
+    """The numbers within whose tolerance the answer lies that is right for most of them."""
+    value, tolerance, period = numbers.T
+    turns = np.nan_to_num(period) * np.array([[-1], [0], [1]])[: 3 if np.isfinite(period).any() else 1]
+    low, high = (np.sort((value + turns + side * tolerance).ravel()) for side in (-1, 1))
+    right = np.searchsorted(low, value, side="right") - np.searchsorted(high, value)
+    away = np.abs(value[right.argmax()] - value)
+    return np.asarray(np.minimum(away, np.where(np.isfinite(period), period - away, np.inf)) <= tolerance)
+
+
+def _by_words(keys: Keys, which: Gone, among: Int64[np.ndarray, "n"]) -> list[list[np.ndarray]]:
+    """By value of `among`: the rows of each word of the right answer, the most frequent first."""
     rows = np.flatnonzero(which & (keys.words > 0))
     found: dict[int, list[np.ndarray]] = defaultdict(list)
-    for group in groups(keys.template[rows], keys.words[rows]):
-        found[int(keys.template[rows[group[0]]])].append(rows[group])
+    for group in groups(among[rows], keys.words[rows]):
+        found[int(among[rows[group[0]]])].append(rows[group])
     return [sorted(by_word, key=lambda group: -len(group)) for by_word in found.values()]
 
 

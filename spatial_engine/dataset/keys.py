@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool, Int64
+from jaxtyping import Bool, Float64, Int64
 
 from templates.asked import Asked
 from templates.chance import Chance
@@ -24,6 +24,10 @@ class Keys:
     format: Int64[np.ndarray, "n"]
     words: Int64[np.ndarray, "n"]
     """What the right answer says, in the order of the words; 0: nothing that can be compared."""
+    situation: Int64[np.ndarray, "n"]
+    """Template, offered words and order of time: what a reader learns without a picture (`Asked.situations`)."""
+    numbers: Float64[np.ndarray, "n 3"]
+    """Value, tolerance and period of an answer that is a single number (`Asked.numbers`)."""
     fact: Int64[np.ndarray, "n"]
     draw: np.ndarray
     """A random number of each question, which depends on fact, format and seed alone."""
@@ -46,6 +50,7 @@ class Keys:
         fact_ids = np.concatenate([np.empty(0, dtype="<U16"), *(one.fact_ids for one in asked)])
         fact = np.unique(fact_ids, return_inverse=True)[1]
         words = np.concatenate([np.array([""]), *(one.right_words() for one in asked)])
+        situations = np.concatenate([np.array([""]), *(one.situations() for one in asked)])[1:]
         names = [(one.clip_id, one.template.name, one.template.ability, one.format) for one in asked]
         clip, template, leaf, format = (
             np.unique(column, return_inverse=True)[1][part]
@@ -63,6 +68,10 @@ class Keys:
             leaf=leaf,
             format=format,
             words=np.unique(words, return_inverse=True)[1][1:],
+            situation=np.unique(
+                np.array([template, np.unique(situations, return_inverse=True)[1]]).T, axis=0, return_inverse=True
+            )[1].ravel(),
+            numbers=np.concatenate([np.empty((0, 3)), *(one.numbers() for one in asked)]),
             fact=fact,
             draw=draw[:, 0],
             options=np.array([one.count_options() if one.format == "choice" else 0 for one in asked], dtype=np.int64)[

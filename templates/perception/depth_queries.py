@@ -16,7 +16,7 @@ from templates.measured import Measured, first_reason, margin_of_all
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.misleading import mixed
+from templates.scene.misleading import mixed, taking_turns
 from templates.scene.named_pixels import name_of, pixel_of
 from templates.scene.pictures import Pictures
 from templates.scene.point_groups import POINTS, PlacedPoints, ThreePoints, clear_pixels, three_points
@@ -31,6 +31,8 @@ _UNKNOWN = "distance of a marked point is not known"
 _MARKS = tuple(str(number + 1) for number in range(POINTS))
 _LETTERS = ("P", "Q", "R")
 """Marks where each point has a number of its own."""
+_TRIED = 4
+"""Pixels tried for each that is named."""
 _VISIBLE = 0.15
 """Least |ln| of the ratio of two distances that people can see."""
 
@@ -183,9 +185,10 @@ class DepthAt(Template):
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> NamedPixels:
-        """Markable pixels that two whole numbers name, away from other surfaces."""
-        frame, xy = clear_pixels(scene, rng, count)
-        rows = rng.permutation(len(frame))[:count]
+        """Markable pixels that two whole numbers name, away from other surfaces; of any height, near and far alike."""
+        frame, xy = clear_pixels(scene, rng, _TRIED * count)
+        rows = rng.permutation(len(frame))
+        rows = rows[_near_and_far(scene.surface(frame[rows], xy[rows]).range, xy[rows, 1])][:count]
         size = np.tile([scene.clip.width_px, scene.clip.height_px], (len(rows), 1))
         return NamedPixels(frame=frame[rows], a_px=pixel_of(name_of(xy[rows], size), size), size=size)
 
@@ -234,6 +237,13 @@ class DepthAt(Template):
         """One corner."""
         drawn, size = pictures.points(rng, 1), [pictures.clip.width_px, pictures.clip.height_px]
         return drawn and {"frame": drawn[0], "a_px": drawn[1][0], "size": size}
+
+
+def _near_and_far(range: Float64[np.ndarray, "n"], y_px: Float64[np.ndarray, "n"]) -> Int64[np.ndarray, "n"]:
+    """Rows in an order in which thirds of ranges and of heights in the picture take turns: the two numbers in the
+    prompt do not tell the depth."""
+    thirds = [np.searchsorted(np.nanquantile(each, [1 / 3, 2 / 3]), each) for each in (range, y_px) if len(each)]
+    return taking_turns(np.char.mod("%d", 3 * thirds[0] + thirds[1])) if thirds else np.arange(0)
 
 
 def _from_below(facts: ThreePoints) -> Int64[np.ndarray, "n 3"]:

@@ -76,13 +76,13 @@ class _CameraMotion(Template):
         return Intervals(frames=intervals(scene, rng, count, _PHOTOS))
 
     def offer(self, format: FormatName, facts: Facts, answers: Answers, chance: Chance) -> Offer | None:
-        """The right name, its opposite, and two other names of the same kind."""
+        """The right name, its opposite, and the two names of another axis: no option stands out as one of a pair."""
         if format != "choice":
             return None
-        right, order = answers.among(self.names), chance.order("motion", len(self.names))
-        others = order[order // 2 != right[:, None] // 2].reshape(len(right), len(self.names) - 2)[:, :2]
-        options = np.array(self.names)[np.column_stack([right, right ^ 1, others])]
-        return Offer.first_right(options, mistakes=("", "opposite direction", "another axis", "the third axis"))
+        right, axes = answers.among(self.names), chance.order("motion", len(self.names) // 2)
+        other = axes[axes != right[:, None] // 2].reshape(len(right), len(self.names) // 2 - 1)[:, 0]
+        options = np.array(self.names)[np.column_stack([right, right ^ 1, 2 * other, 2 * other + 1])]
+        return Offer.first_right(options, mistakes=("", "opposite direction", "another axis", "another axis"))
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Photos in order of time."""

@@ -115,10 +115,8 @@ class ObjectSize(Template):
         )
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
-        """One photo with a box. A choice does not name the object: its name tells the usual size."""
-        ref = fact["object"]
-        media = (Photo.boxed({"": ref}),)
-        return Phrasing(media=media, wording=f"{format}.{fact['side']}", values={"name": ref["name"]})
+        """One photo with a box. The object has no name, which would tell its usual size."""
+        return Phrasing(media=(Photo.boxed({"": fact["object"]}),), wording=f"{format}.{fact['side']}")
 
 
 def _band(size_cm: Float64[np.ndarray, "n"]) -> Texts:

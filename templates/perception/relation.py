@@ -38,8 +38,21 @@ DIRECTIONS = (
     "ahead and to the left",
 )
 """Clockwise from straight ahead, 45° each."""
-_DISTRACTORS = np.array([2, 3, 5, 6])
-"""Steps of 45° to directions that differ visibly from the right one and from its opposite."""
+_QUARTER_TURNS = np.array([0, 2, 4, 6])
+"""Steps of 45° to the options: all lie 90° from each other, so that none stands out."""
+_ALONG = ("", "a quarter turn off", "front and back exchanged", "a quarter turn off")
+_BESIDE = ("", "a quarter turn off", "mirrored", "a quarter turn off")
+_DIAGONAL = ("", "front and back exchanged", "opposite", "mirrored")
+_ACROSS = ("", "mirrored", "opposite", "front and back exchanged")
+_MISTAKES = np.array([_ALONG, _DIAGONAL, _BESIDE, _ACROSS] * 2)
+"""The mistakes that lead to the options, by the right direction."""
+
+
+def offered_directions(answers: Answers) -> Offer:
+    """The right direction, and those a quarter turn, half a turn and three quarters from it."""
+    right = answers.among(DIRECTIONS)
+    options = np.array(DIRECTIONS)[(right[:, None] + _QUARTER_TURNS) % len(DIRECTIONS)]
+    return Offer.first_right(options, mistakes=_MISTAKES[right])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +68,7 @@ class PlaceDirection(Template):
     """Where photo 1 was taken, seen from photo 2. Measures the unit direction in photo 2's camera axes."""
 
     name: str = "place_direction"
-    version: str = "2"
+    version: str = "3"
     ability: str = "L1/Relation/Relative Direction"
     formats: tuple[FormatName, ...] = ("choice", "numeric")
     facts: ClassVar[type[Facts]] = FramePairs
@@ -107,14 +120,8 @@ class PlaceDirection(Template):
         return Answers.of(numbers, why)
 
     def offer(self, format: FormatName, facts: Facts, answers: Answers, chance: Chance) -> Offer | None:
-        """The right direction, its opposite, and two others."""
-        if format != "choice":
-            return None
-        right, others = answers.among(DIRECTIONS), _DISTRACTORS[chance.order("direction", len(_DISTRACTORS))[:, :2]]
-        steps = np.column_stack([np.zeros_like(right), np.full_like(right, 4), others])
-        mirrored = (right[:, None] + steps - (8 - right[:, None])) % 8 == 0
-        mistakes = np.where(steps == 4, "opposite", np.where(mirrored & (steps > 0), "mirrored", ""))
-        return Offer.first_right(np.array(DIRECTIONS)[(right[:, None] + steps) % 8], mistakes=mistakes)
+        """Four directions a quarter turn apart."""
+        return offered_directions(answers) if format == "choice" else None
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Two photos; directions refer to the axes of photo 2."""

@@ -16,11 +16,12 @@ from templates.facts import Facts, ObjectRefs
 from templates.measured import Measured, first_reason
 from templates.media import Box, Photo, PhotoMark
 from templates.offer import Offer
-from templates.perception.relation import DIRECTIONS
+from templates.perception.relation import DIRECTIONS, offered_directions
 from templates.question import FormatName, Phrasing
 from templates.scene.elsewhere import Elsewhere, cone_rad, elsewhere, movers, on_mover
 from templates.scene.intervals import places
 from templates.scene.marks import markable
+from templates.scene.misleading import taking_turns
 from templates.scene.object_boxes import boxes_of, corners_cam, outliers
 from templates.scene.objects import UNNAMED, boxed, found_again, seen_objects
 from templates.scene.scene import Scene
@@ -43,14 +44,6 @@ _MAX_HALF_WIDTH_RAD = np.radians(20)
 """Largest angle between the middle of an object and its corners: a broader one lies in several directions."""
 _FROM_BORDER_DEG = 4.0
 """Least distance from the border between two named directions."""
-_QUARTER_TURNS = np.array([0, 2, 4, 6])
-"""Steps of 45° to the options: all lie 90° from each other, so that none stands out."""
-_ALONG = ("", "a quarter turn off", "front and back exchanged", "a quarter turn off")
-_BESIDE = ("", "a quarter turn off", "mirrored", "a quarter turn off")
-_DIAGONAL = ("", "front and back exchanged", "opposite", "mirrored")
-_ACROSS = ("", "mirrored", "opposite", "front and back exchanged")
-_MISTAKES = np.array([_ALONG, _DIAGONAL, _BESIDE, _ACROSS] * 2)
-"""The mistakes that lead to the options, by the right direction."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,12 +100,8 @@ class _SeenFrom(Template):
         return Answers.of(numbers, np.full(len(facts), ""))
 
     def offer(self, format: FormatName, facts: Facts, answers: Answers, chance: Chance) -> Offer | None:
-        """The right direction, and those a quarter turn, half a turn and three quarters from it."""
-        if format != "choice":
-            return None
-        right = answers.among(DIRECTIONS)
-        options = np.array(DIRECTIONS)[(right[:, None] + _QUARTER_TURNS) % len(DIRECTIONS)]
-        return Offer.first_right(options, mistakes=_MISTAKES[right])
+        """Four directions a quarter turn apart."""
+        return offered_directions(answers) if format == "choice" else None
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Photo 1 without marks, and photo 2 with one."""
@@ -132,14 +121,14 @@ class PointFromPhoto(_SeenFrom):
     reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "objects"})
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> PointsElsewhere:
-        """Random markable points, each with a photo that shares part of its view with that of the point but not the
-        point."""
+        """Random markable points, in all directions alike, each with a photo that shares part of its view with that of
+        the point but not the point."""
         frames = places(scene, _PLACES)
         frame, xy = markable(scene, frames.tolist())
         drawn = rng.integers(max(1, len(frame)), size=_TRIED * min(count, len(frame)))
         frame, xy = frame[drawn], xy[drawn]
         facts = PointsElsewhere(frame=frame, point_px=xy, frame_seen_from=_partners(scene, frames, frame, rng))
-        return facts.take(np.flatnonzero(self.measure(facts, scene).why == "")[:count])
+        return facts.take(_in_all_directions(self.measure(facts, scene))[:count])
 
     def measure(self, facts: PointsElsewhere, scene: Scene) -> Measured:
         """σ from the point's range, and the poses of both photos."""
@@ -168,13 +157,13 @@ class ObjectFromPhoto(_SeenFrom):
     reads: frozenset[str] = frozenset({"camera_path", "objects", "gravity"})
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> ObjectsElsewhere:
-        """Random whole objects with a sure name, each with a photo as for points."""
+        """Random whole objects with a sure name, in all directions alike, each with a photo as for points."""
         seen = boxed(seen_objects(scene), scene)
         named = np.flatnonzero(seen.called != UNNAMED)
         seen = seen.take(rng.choice(named, _TRIED_OBJECTS) if len(named) else named)
         frames = np.union1d(places(scene, _PLACES), seen.frame)
         facts = ObjectsElsewhere(object=seen.refs(), frame_seen_from=_partners(scene, frames, seen.frame, rng))
-        return facts.take(np.flatnonzero(self.measure(facts, scene).why == "")[:count])
+        return facts.take(_in_all_directions(self.measure(facts, scene))[:count])
 
     def measure(self, facts: ObjectsElsewhere, scene: Scene) -> Measured:
         """σ from that of the box, and the poses of both photos. All corners must lie outside photo 1."""
@@ -235,6 +224,13 @@ def _measured(
         evidence={"direction_sigma_deg": np.degrees(seen.sigma_rad).round(2)},
         traps={name: (np.round(angle) + 180) % 360 - 180 for name, angle in traps.items()},
     )
+
+
+def _in_all_directions(measured: Measured) -> Int64[np.ndarray, "k"]:
+    """The measured rows; the eight directions take turns as far as they can be had."""
+    known = np.flatnonzero(measured.why == "")
+    sector = np.round(np.degrees(measured.value[known, 0]) / 45).astype(np.int64) % len(DIRECTIONS)
+    return known[taking_turns(sector.astype(np.str_))]
 
 
 def _is_outside(scene: Scene, seen: Elsewhere) -> Bool[np.ndarray, "n"]:

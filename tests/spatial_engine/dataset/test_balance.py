@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spatial_engine.dataset.balance import Arranged, BalanceSettings, balance, even_choice
+from spatial_engine.dataset.balance import Arranged, BalanceSettings, balance, even_choice, near_best_constant
 from templates.answers import Count, Label
 from templates.asked import Asked
 from templates.question import LETTERS
 from templates.wording import Wording
 from tests.spatial_engine.drafts import (
     Closer,
+    Frames,
     asked,
     clip_questions,
     closer,
@@ -47,6 +48,15 @@ def worded(number: int, options, right: int, clip_id: str = CLIP) -> Asked:
     answer = Label(text=np.array([options[right]]), margin=np.array([5.0]))
     ((rows, _),) = made.answers.stacks
     return replace(made, answers=replace(made.answers, stacks=((rows, answer),)), offer=words(options, right))
+
+
+WAYS = ("left", "right", "up", "down")
+
+
+def walked(number: int, backwards: bool, right: int) -> Asked:
+    """A choice of two words about two photos."""
+    frames = 20 * number + np.array([[0, 10]])
+    return replace(worded(number, WAYS[:2], right), facts=Frames(frames=frames[:, ::-1] if backwards else frames))
 
 
 def several(number: int, k: int) -> Asked:
@@ -144,12 +154,41 @@ def test_no_words_are_right_too_often(first, second, kept):
 
 
 def test_of_four_options_none_is_right_much_more_often_than_by_chance():
-    def turned(n: int, right: str) -> Asked:
-        return worded(n, (right, "option 0", "option 1", "option 2"), 0)
-
-    rows = [turned(20 * n, "left" if n < 20 else "right" if n < 26 else "up") for n in range(32)]
+    rows = [worded(20 * n, WAYS, 0 if n < 20 else 1 if n < 26 else 2) for n in range(32)]
     counts = Counter(map(said, run(rows).arranged))
     assert counts == {"left": 6, "right": 6, "up": 6}  # at most 0.25 + 0.1 of all
+
+
+def test_words_are_balanced_among_questions_with_equal_options():
+    """Without a picture, a reader of the second kind would always be right with "down"."""
+    others = ("down", "ahead", "back", "near")
+    rows = [worded(20 * n, WAYS, n % 4) for n in range(40)] + [worded(1000 + 20 * n, others, 0) for n in range(10)]
+    counts = Counter(map(said, run(rows, enough_for_options=1000).arranged))
+    assert counts == {"left": 10, "right": 10, "up": 10, "down": 10 + 2}
+
+
+def test_words_are_balanced_among_photos_in_one_order_of_time():
+    """The camera walks ahead: what it has passed lies behind, what it reaches lies ahead."""
+    rows = [walked(n, backwards=bool(n % 2), right=n % 2 if n < 30 else 1 - n % 2) for n in range(40)]
+    found = Counter((one.asked.situations()[one.row][-2:], said(one)) for one in run(rows, max_text_share=0.5).arranged)
+    assert set(found.values()) == {5}
+    assert len(found) == 4
+
+
+@pytest.mark.parametrize(("equal", "others", "kept"), [(30, 28, 12), (12, 28, 12), (20, 4, 20)])
+def test_no_constant_is_right_for_too_many_numbers(equal, others, kept):
+    """Ratios within 15 % of each other, and others that differ by a quarter; few numbers are left as they are."""
+    values = [*np.linspace(2.0, 2.1, equal), *3 * 1.4 ** np.arange(others)]
+    rows = [ratio(n, xy=(10.0 + 20 * n, 20.0), value=value) for n, value in enumerate(values)]
+    numbers = [one.asked.numbers()[one.row, 0] for one in run(rows, near_duplicate=1e-6).arranged]
+    assert sum(number < 2.5 for number in numbers) == kept
+    assert sum(number > 2.5 for number in numbers) == others
+
+
+def test_numbers_near_the_end_of_a_turn_are_alike():
+    values, turn = np.array([359.0, 1.0, 358.0, 180.0, 90.0]), np.full(5, 360.0)
+    near = near_best_constant(np.column_stack([values, np.full(5, 15.0), turn]))
+    assert near.tolist() == [True, True, True, False, False]
 
 
 def test_pictures_as_options_have_no_words_to_balance():
