@@ -79,25 +79,23 @@ def found_again(scene: Scene, refs: ObjectRefs) -> Int64[np.ndarray, "n"]:
     It has the same name (`UNNAMED`: any) and an overlapping box in the same photo; with masks, the pixel of the
     reference is its own.
     """
-    seen, found = seen_objects(scene), np.full(len(refs), -1)
-    names = np.array([UNNAMED if name == UNNAMED else folded(name) for name in refs.name.tolist()], dtype=np.str_)
-    for row, (frame, name) in enumerate(zip(refs.frame.tolist(), names.tolist(), strict=True)):
-        here = np.flatnonzero(seen.frame == frame)
-        if not len(here):
-            continue
-        iou = overlap(seen.box_px[here], refs.box_px[row])
-        best = int(iou.argmax())
-        others = np.delete(iou, best)
-        alone = not np.isfinite(seen.depth_px[here[best]]) and (others > _SECOND_IOU).any()
-        if iou[best] < _LEAST_IOU or name not in (seen.name[here[best]], UNNAMED) or alone:
-            continue
-        if (
-            np.isfinite(seen.depth_px[here[best]])
-            and _object_at(scene, frame, refs.inside_px[row]) != seen.object[here[best]]
-        ):
-            continue
-        found[row] = seen.object[here[best]]
-    return found
+    seen = seen_objects(scene)
+    first, end = (np.searchsorted(seen.frame, refs.frame, side) for side in ("left", "right"))
+    row = first[:, None] + np.arange((end - first).max(initial=0))
+    if not row.size:
+        return np.full(len(refs), -1)
+    here = row < end[:, None]
+    row = np.where(here, row, 0)
+    iou = np.where(here, overlap(refs.box_px[:, None], seen.box_px[row]), -1)
+    best = iou.argmax(axis=1)[:, None]
+    found, largest = (np.take_along_axis(each, best, axis=1)[:, 0] for each in (row, iou))
+    np.put_along_axis(iou, best, -1, axis=1)
+    texts, which = np.unique(refs.name, return_inverse=True)
+    name = np.array([UNNAMED if text == UNNAMED else folded(text) for text in texts.tolist()], dtype=np.str_)[which]
+    own_pixel = _objects_at(scene, refs) == seen.object[found]
+    fits = here.any(axis=1) & ~(largest < _LEAST_IOU) & ((name == seen.name[found]) | (name == UNNAMED))
+    fits &= np.where(np.isfinite(seen.depth_px[found]), own_pixel, ~(iou > _SECOND_IOU).any(axis=1))
+    return np.where(fits, seen.object[found], -1)
 
 
 def _seen(scene: Scene) -> SeenObjects:
@@ -177,20 +175,24 @@ def projected_boxes(scene: Scene, objects: Objects, row: int) -> Float64[np.ndar
     return np.where(known[:, None, None], np.stack([xy.min(axis=1), xy.max(axis=1)], axis=1), np.nan)
 
 
-def _object_at(scene: Scene, frame: int, xy_px: Float64[np.ndarray, "2"]) -> int:
+def _objects_at(scene: Scene, refs: ObjectRefs) -> Int64[np.ndarray, "n"]:
+    """The objects whose masks hold the pixels of references; -1 where none does."""
     objects = scene.objects
     assert objects is not None
-    ids = objects.ids[int(find_rows(objects.frames, frame))]
-    scale = np.array(ids.shape[::-1]) / [scene.clip.width_px, scene.clip.height_px]
-    x, y = np.round((xy_px + 0.5) * scale - 0.5).astype(int)
-    inside = 0 <= x < ids.shape[1] and 0 <= y < ids.shape[0]
-    return int(ids[y, x]) if inside else -1
+    row, shape = find_rows(objects.frames, refs.frame), np.array(objects.ids.shape[1:])
+    scale = shape[::-1] / [scene.clip.width_px, scene.clip.height_px]
+    at = np.round((np.nan_to_num(refs.inside_px, nan=-1.0) + 0.5) * scale - 0.5).astype(np.int64)[:, ::-1]
+    inside = ((at >= 0) & (at < shape)).all(axis=1) & (row >= 0)
+    y, x = np.where(inside[:, None], at, 0).T
+    return np.where(inside, objects.ids[row, y, x], -1)
 
 
-def overlap(boxes: Float64[np.ndarray, "n 2 2"], others: Float64[np.ndarray, "*m 2 2"]) -> Float64[np.ndarray, "n"]:
-    """Intersection over union of boxes given by two corners, each with its other, or all with one."""
-    low = np.maximum(boxes[:, 0], others[..., 0, :])
-    high = np.minimum(boxes[:, 1], others[..., 1, :])
-    both = np.prod(np.clip(high - low, 0, None), axis=1)
-    each = np.prod(boxes[:, 1] - boxes[:, 0], axis=1) + np.prod(others[..., 1, :] - others[..., 0, :], axis=-1)
-    return both / np.maximum(each - both, 1e-9)
+def overlap(boxes: Float64[np.ndarray, "*n 2 2"], others: Float64[np.ndarray, "*m 2 2"]) -> Float64[np.ndarray, "*k"]:
+    """Intersection over union of boxes given by two corners, each with its other."""
+    low = np.maximum(boxes[..., 0, :], others[..., 0, :])
+    high = np.minimum(boxes[..., 1, :], others[..., 1, :])
+    both = np.prod(np.clip(high - low, 0, None), axis=-1)
+    each = np.prod(boxes[..., 1, :] - boxes[..., 0, :], axis=-1) + np.prod(
+        others[..., 1, :] - others[..., 0, :], axis=-1
+    )
+    return np.asarray(both / np.maximum(each - both, 1e-9))
