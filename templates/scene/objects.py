@@ -184,7 +184,7 @@ def _objects_at(scene: Scene, refs: ObjectRefs) -> Int64[np.ndarray, "n"]:
     at = np.round((np.nan_to_num(refs.inside_px, nan=-1.0) + 0.5) * scale - 0.5).astype(np.int64)[:, ::-1]
     inside = ((at >= 0) & (at < shape)).all(axis=1) & (row >= 0)
     y, x = np.where(inside[:, None], at, 0).T
-    return np.where(inside, objects.ids[row, y, x], -1)
+    return np.where(inside, objects.ids[row, y, x], -1).astype(np.int64)
 
 
 def overlap(boxes: Float64[np.ndarray, "*n 2 2"], others: Float64[np.ndarray, "*m 2 2"]) -> Float64[np.ndarray, "*k"]:
