@@ -24,6 +24,8 @@ TEMPLATES = Registry(
         "wider_object": "templates.perception.object_size:WiderObject",
         "object_size": "templates.perception.object_extent:ObjectSize",
         "object_volume": "templates.perception.object_extent:ObjectVolume",
+        "fits": "templates.perception.fits:Fits",
+        "which_fits": "templates.perception.fits:WhichFits",
         "longer_segment": "templates.perception.longer_segment:LongerSegment",
         "parallel_lines": "templates.perception.parallel_lines:ParallelLines",
         "corner_angle": "templates.perception.corner_angle:CornerAngle",

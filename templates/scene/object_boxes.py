@@ -45,6 +45,10 @@ class UprightSides(Columns):
     """The longer horizontal side."""
     width_sigma: Number
     """Both sides may be the longer one where they differ by less than their σ: σ includes that difference."""
+    depth: Number
+    """The shorter horizontal side."""
+    depth_sigma: Number
+    """As that of the width."""
     height: Number
     height_sigma: Number
     """Includes by how much the top leans."""
@@ -62,11 +66,13 @@ def upright_sides(scene: Scene, frame: Row, object: Row) -> UprightSides:
     vertical = np.where(np.isnan(along_up), 0, along_up).argmax(axis=1)
     row, across = np.arange(len(frame)), np.array([[1, 2], [0, 2], [0, 1]])[vertical]
     sides, sigmas = (each[row[:, None], across] for each in (size, size_sigma))
-    longer = sides.argmax(axis=1)
-    width = sides[row, longer]
+    longer, shorter = sides.argmax(axis=1), sides.argmin(axis=1)
+    width, depth = sides[row, longer], sides[row, shorter]
     columns = {
         "width": width,
         "width_sigma": np.fmax(sigmas[row, longer], _may_be_longer(sides, sigmas)),
+        "depth": depth,
+        "depth_sigma": np.fmax(sigmas[row, shorter], _may_be_shorter(sides, sigmas)),
         "height": size[row, vertical],
         "height_sigma": np.hypot(size_sigma[row, vertical], np.sin(lean) * width),
     }
@@ -109,6 +115,12 @@ def _or_identity(poses: Float64[np.ndarray, "n 4 4"]) -> Float64[np.ndarray, "n 
 def _may_be_longer(sides: Float64[np.ndarray, "n 2"], sigmas: Float64[np.ndarray, "n 2"]) -> Number:
     """How far beyond the longer side the other one reaches within its σ."""
     return np.max(sides + sigmas, axis=1) - sides.max(axis=1)
+
+
+def _may_be_shorter(sides: Float64[np.ndarray, "n 2"], sigmas: Float64[np.ndarray, "n 2"]) -> Number:
+    """How far below the shorter side the other one reaches within its σ. One whose far end nobody saw is not shorter
+    than what is seen of it."""
+    return sides.min(axis=1) - np.min(sides - np.where(np.isinf(sigmas), 0.0, sigmas), axis=1)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,8 @@ from templates.scene.scene import Scene
 
 _TRIES = 8
 """Groups drawn for each that is asked for."""
+_LITTLE = 0.3
+"""Largest overlap of two boxes that can still be told apart well."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,23 +59,39 @@ class ThreeObjects(Facts):
         return cls(first=first, second=second, third=third)
 
 
-def object_groups(scene: Scene, rng: np.random.Generator, count: int, size: int) -> ObjectGroups:
-    """Random groups of `size` whole objects that boxes can mark, up to `_TRIES` times as many as `count`."""
+def object_groups(
+    scene: Scene, rng: np.random.Generator, count: int, size: int, begin: Int64[np.ndarray, "k j"] | None = None
+) -> ObjectGroups:
+    """Random groups of `size` whole objects that boxes can mark, up to `_TRIES` times as many as `count`.
+
+    Their boxes do not overlap. `begin`: rows of those objects (`boxed`), each row of one photo: every group begins with
+    one of these, and the boxes of the others may overlap a little.
+    """
     seen = boxed(seen_objects(scene), scene)
-    _, start, shown = np.unique(seen.frame, return_index=True, return_counts=True)
-    frames = np.flatnonzero(shown >= size)
-    if not len(frames):
+    _, start, photo, shown = np.unique(seen.frame, return_index=True, return_inverse=True, return_counts=True)
+    first = start[:, None] if begin is None else begin
+    first = first[shown[photo[first[:, 0]]] >= size]
+    if not len(first):
         return ObjectGroups(seen=seen, rows=np.empty((0, size), dtype=np.int64))
-    at = rng.choice(frames, _TRIES * count)
+    first = rng.choice(first, _TRIES * count)
+    at = photo[first[:, 0]]
     keys = rng.random((len(at), shown.max()))
     keys[np.arange(shown.max()) >= shown[at][:, None]] = np.inf
+    if begin is not None:
+        np.put_along_axis(keys, first - start[at][:, None], np.arange(-first.shape[1], 0.0)[None], axis=1)
     rows = start[at][:, None] + keys.argsort(axis=1)[:, :size]
     box = seen.box_px[rows]
     apart = [
-        (np.minimum(box[:, a, 1], box[:, b, 1]) <= np.maximum(box[:, a, 0], box[:, b, 0])).any(axis=1)
+        _overlap(box[:, a], box[:, b]) <= (0 if begin is None or b < begin.shape[1] else _LITTLE)
         for a, b in combinations(range(size), 2)
     ]
     return ObjectGroups(seen=seen, rows=rows[np.all(apart, axis=0)])
+
+
+def _overlap(a: Float64[np.ndarray, "n 2 2"], b: Float64[np.ndarray, "n 2 2"]) -> Float64[np.ndarray, "n"]:
+    """Common area of boxes as a share of the smaller one."""
+    common = np.clip(np.minimum(a[:, 1], b[:, 1]) - np.maximum(a[:, 0], b[:, 0]), 0, None).prod(axis=1)
+    return common / np.minimum(*((each[:, 1] - each[:, 0]).prod(axis=1) for each in (a, b)))
 
 
 def stacked_boxes(refs: Sequence[ObjectRefs]) -> Float64[np.ndarray, "n k 2 2"]:

@@ -89,6 +89,16 @@ def nearest(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> boo
     return int(np.argmin([tree.query(other)[0].min() for other in others])) == int(answer) - 1
 
 
+def passes(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """By the shorter side of the smallest rectangle around each object on the floor, and the gap on the floor."""
+    p, q, *carried = shown(scene, fact, *fact)
+    gap = cKDTree(box_points(*p)[:, :2]).query(box_points(*q)[:, :2])[0].min()
+    fit = ["12"[k] for k, which in enumerate(carried) if box_around(*which)[:2].min() < gap]
+    one = {(): "no", ("1",): "yes"}
+    two = {(): "neither", ("1",): "1", ("2",): "2", ("1", "2"): "both"}
+    return bool(answer == (one if len(carried) == 1 else two)[tuple(fit)])
+
+
 def shown(scene: RenderedScene, fact: Mapping[str, Json], *names: str) -> list[tuple[RenderedScene, int, int]]:
     """The scene, the object and the frame of each reference."""
     return [(scene, meant(scene, fact[name]), fact[name]["frame"]) for name in names]
@@ -129,6 +139,8 @@ RIGHT = {
     "object_volume": largest,
     "object_gap": gap,
     "nearest_object": nearest,
+    "fits": passes,
+    "which_fits": passes,
 }
 
 

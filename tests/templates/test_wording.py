@@ -44,6 +44,8 @@ NAMED = {
     "nearest_object choice": (r"\{name\}", r"\b(box|boxed)\b"),
     "object_size numeric.height": (r"\b(box|boxed|boxes)\b", r"\bcentimetres\b", r"\b(tall|height|top)\b"),
     "object_size numeric.width": (r"\b(box|boxed|boxes)\b", r"\bcentimetres\b", r"\b(wide|width|horizontal)\b"),
+    "fits yes_no": (r"\bobject(s)? 1\b|\bin box 1\b", r"\bP and Q\b", r"\b(between|gap)\b"),
+    "which_fits choice": (r"\bP and Q\b", r"\b(between|gap)\b"),
     "object_size choice.height": (r"\b(box|boxed)\b", r"\b(tall|height)\b"),
     "object_size choice.width": (r"\b(box|boxed)\b", r"\b(wide|width)\b"),
     "object_volume order": (r"\bbox(es|ed)?\b", r"\b(volumes?|space)\b"),
