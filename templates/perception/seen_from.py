@@ -25,7 +25,7 @@ from templates.scene.misleading import taking_turns
 from templates.scene.object_boxes import boxes_of, corners_cam, outliers
 from templates.scene.objects import UNNAMED, boxed, found_again, seen_objects
 from templates.scene.scene import Scene
-from templates.scene.shared_view import shared_views
+from templates.scene.shared_view import partners
 from templates.settings import MaxTolerances
 from templates.template import Template
 
@@ -127,7 +127,7 @@ class PointFromPhoto(_SeenFrom):
         frame, xy = markable(scene, frames.tolist())
         drawn = rng.integers(max(1, len(frame)), size=_TRIED * min(count, len(frame)))
         frame, xy = frame[drawn], xy[drawn]
-        facts = PointsElsewhere(frame=frame, point_px=xy, frame_seen_from=_partners(scene, frames, frame, rng))
+        facts = PointsElsewhere(frame=frame, point_px=xy, frame_seen_from=partners(scene, frames, frame, rng))
         return facts.take(_in_all_directions(self.measure(facts, scene))[:count])
 
     def measure(self, facts: PointsElsewhere, scene: Scene) -> Measured:
@@ -162,7 +162,7 @@ class ObjectFromPhoto(_SeenFrom):
         named = np.flatnonzero(seen.called != UNNAMED)
         seen = seen.take(rng.choice(named, _TRIED_OBJECTS) if len(named) else named)
         frames = np.union1d(places(scene, _PLACES), seen.frame)
-        facts = ObjectsElsewhere(object=seen.refs(), frame_seen_from=_partners(scene, frames, seen.frame, rng))
+        facts = ObjectsElsewhere(object=seen.refs(), frame_seen_from=partners(scene, frames, seen.frame, rng))
         return facts.take(_in_all_directions(self.measure(facts, scene))[:count])
 
     def measure(self, facts: ObjectsElsewhere, scene: Scene) -> Measured:
@@ -255,16 +255,3 @@ def _half_width_rad(
         rays = np.concatenate([middle[:, None], corners], axis=1) - camera[:, None]
         rays /= np.linalg.norm(rays, axis=2, keepdims=True)
         return np.asarray(np.arccos(np.clip(np.einsum("ni,nki->nk", rays[:, 0], rays[:, 1:]), -1, 1)).max(axis=1))
-
-
-def _partners(
-    scene: Scene, frames: Int64[np.ndarray, "f"], frame: Int64[np.ndarray, "n"], rng: np.random.Generator
-) -> Int64[np.ndarray, "n"]:
-    """For each photo, a random one of `frames` that shares part of its view; itself where there is none."""
-    if not len(frames):
-        return frame
-    mutual = shared_views(scene, frames).mutual & ~np.eye(len(frames), dtype=bool)
-    row = np.searchsorted(frames, frame)
-    keys = np.where(mutual[row], rng.random((len(frame), len(frames))), -1.0)
-    keys[np.arange(len(frame)), row] = np.maximum(keys[np.arange(len(frame)), row], -0.5)
-    return np.asarray(frames[keys.argmax(axis=1)])

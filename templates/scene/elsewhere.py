@@ -27,6 +27,20 @@ class Elsewhere(Columns):
     from_axis_rad: Float64[np.ndarray, "n"]
     """Angle to the optical axis of that photo."""
     from_axis_sigma_rad: Float64[np.ndarray, "n"]
+    ground: Float64[np.ndarray, "n"]
+    """Horizontal distance, in path units."""
+    own_sigma_rad: Float64[np.ndarray, "n"]
+    """The part of σ of the azimuth that differs between places of one photo: of ranges, and of the focal length."""
+    shift_sigma: Float64[np.ndarray, "n"]
+    """σ per axis of the camera's place among all places of the other photo, in path units."""
+
+    def apart_sigma_rad(self, other: "Elsewhere") -> Float64[np.ndarray, "n"]:
+        """σ of the difference between the azimuths of two places of one photo, seen from one camera: turning the camera
+        changes both alike, and moving it changes them according to their distances."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            aside = [np.exp(1j * each.azimuth_rad) / each.ground for each in (self, other)]
+        moved = np.maximum(self.shift_sigma, other.shift_sigma) * np.abs(aside[1] - aside[0])
+        return np.asarray(np.sqrt(moved**2 + self.own_sigma_rad**2 + other.own_sigma_rad**2))
 
 
 def elsewhere(
@@ -56,14 +70,15 @@ def elsewhere(
         azimuth, elevation = np.arctan2(x, z), np.arctan2(y, ground)
         turned = scene.relative_rotation_sigma_rad(np.column_stack([seen_from, frame]))
         bent = scene.focal_relative_sigma * np.hypot(*xyz_cam.T[:2]) * np.abs(xyz_cam[:, 2]) / own_range**2
-        moved = np.sqrt(
-            sigma**2 + _offset_sigma(scene, frame, seen_from) ** 2 + (np.hypot(turned, bent) * own_range) ** 2
-        )
+        offset_sigma = _offset_sigma(scene, frame, seen_from)
+        moved = np.sqrt(sigma**2 + offset_sigma**2 + (np.hypot(turned, bent) * own_range) ** 2)
         along = np.einsum("nji,nj->ni", there[:, :3, :3], ray_world) / own_range[:, None]  # of the line of sight
         aside = np.einsum("ni,ni->n", along, (right * z[:, None] - ahead * x[:, None]) / ground[:, None])
         across = np.linalg.norm(np.cross(along, seen), axis=1) / distance
         tilted = up_sigma * np.hypot(np.tan(elevation), _slope(ahead))
         azimuth_sigma = np.sqrt((moved / ground) ** 2 + (range_sigma * aside / ground) ** 2 + turned**2 + tilted**2)
+        own_sigma = np.sqrt((range_sigma * aside) ** 2 + (bent * own_range) ** 2 + sigma**2) / ground
+        baseline = np.linalg.norm(there[:, :3, 3] - here[:, :3, 3], axis=1)
         axis_sigma = np.sqrt((moved / distance) ** 2 + (range_sigma * across / distance) ** 2 + turned**2)
         from_axis = np.arccos(np.clip(seen[:, 2] / distance, -1, 1))
     return Elsewhere(
@@ -72,6 +87,9 @@ def elsewhere(
         elevation_rad=elevation,
         from_axis_rad=from_axis,
         from_axis_sigma_rad=axis_sigma,
+        ground=ground,
+        own_sigma_rad=own_sigma,
+        shift_sigma=np.hypot(offset_sigma, turned * baseline),
     )
 
 

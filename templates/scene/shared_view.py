@@ -52,6 +52,19 @@ def scene_distance(scene: Scene, frames: Int64[np.ndarray, "n"]) -> Float64[np.n
     return np.asarray(shared_views(scene, each).distance[row])
 
 
+def partners(
+    scene: Scene, frames: Int64[np.ndarray, "f"], frame: Int64[np.ndarray, "n"], rng: np.random.Generator
+) -> Int64[np.ndarray, "n"]:
+    """For each photo, a random one of `frames` that shares part of its view; itself where there is none."""
+    if not len(frames):
+        return frame
+    mutual = shared_views(scene, frames).mutual & ~np.eye(len(frames), dtype=bool)
+    row = np.searchsorted(frames, frame)
+    keys = np.where(mutual[row], rng.random((len(frame), len(frames))), -1.0)
+    keys[np.arange(len(frame)), row] = np.maximum(keys[np.arange(len(frame)), row], -0.5)
+    return np.asarray(frames[keys.argmax(axis=1)])
+
+
 def _shared_views(scene: Scene, frames: Int64[np.ndarray, "f"]) -> SharedViews:
     nothing = np.full((len(frames), len(frames)), np.nan)
     if scene.path is None or not len(frames):

@@ -174,6 +174,18 @@ def camera_poses() -> np.ndarray:
     return poses
 
 
+def poses_around() -> np.ndarray:
+    """Camera-to-world poses on a wide arc around the same things, facing them."""
+    angles = np.radians(np.linspace(-120, 0, len(FRAMES)))
+    level = Rotation.from_euler("x", -90, degrees=True)
+    poses = np.tile(np.eye(4), (len(FRAMES), 1, 1))
+    poses[:, :3, :3] = (Rotation.from_euler("z", angles[:, None] + np.pi / 2) * level).as_matrix()
+    poses[:, :3, 3] = np.array([0.5, 4.5, 0.0]) + 6 * np.stack(
+        [np.cos(angles), np.sin(angles), np.zeros_like(angles)], axis=1
+    )
+    return poses
+
+
 def moving_points(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Static points (p, 3), and moving ones at every frame (m, n, 3)."""
     static = np.stack([rng.uniform(-2, 3, 120), rng.uniform(3, 6, 120), rng.uniform(-1.2, 1.2, 120)], axis=1)
@@ -197,11 +209,13 @@ def signals(
     motion: MotionKind = "general",
     with_gravity: bool = True,
     noise: float = 0.0,
+    poses: np.ndarray | None = None,
 ) -> dict[str, Signal]:
-    """Exact signals with realistic σ, in a world transformed by `world_from_made` (4×4) and scaled by `unit`."""
+    """Exact signals with realistic σ, in a world transformed by `world_from_made` (4×4) and scaled by `unit`. `poses`:
+    of the camera, by default `camera_poses`."""
     rng = np.random.default_rng(seed)
     static, moving = moving_points(rng)
-    poses = camera_poses()
+    poses = camera_poses() if poses is None else poses
     turned = np.eye(4) if world_from_made is None else world_from_made
     world = turned @ poses
     world[:, :3, 3] *= unit

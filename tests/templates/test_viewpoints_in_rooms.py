@@ -1,0 +1,79 @@
+"""Other viewpoints in rendered rooms: answered again from rendered depth and the true poses, one camera at a time."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from spatial_engine.rendering import RenderedScene, as_clip, true_signals
+from spatial_engine.rendering.furnished import furnished_room
+from spatial_engine.rendering.imitated import imitated_signals
+from templates.columns import Json
+from tests.templates.in_rooms import check, seeds
+from tests.templates.test_grounding_in_rooms import point
+
+CLOSE_DEG = 15.0
+
+
+def from_left(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """The columns of an endless picture that the other camera would take."""
+    columns = []
+    for xy_px in fact["points_px"]:
+        spot = scene.world_from_cam[fact["frame"]] @ [*point(scene, fact["frame"], xy_px), 1.0]
+        x, _, z = (np.linalg.inv(scene.world_from_cam[fact["frame_seen_from"]]) @ spot)[:3]
+        if z <= 0:
+            return False
+        columns.append(x / z)
+    order = [str(number) for number in np.argsort(columns) + 1]
+    return str(answer) in (" ".join(order), order[0])
+
+
+def compass(scene: RenderedScene, frame: int) -> tuple[complex, complex]:
+    """Place and heading on the floor, as complex numbers: the world's z is up."""
+    pose = scene.world_from_cam[frame]
+    return complex(*pose[:2, 3]), complex(*pose[:2, 2])
+
+
+def fits(scene: RenderedScene, frame_from: int, frame: int, arrow_deg: Json) -> bool:
+    """Whether an arrow, placed on the floor around the first camera, is near the other camera."""
+    (start, ahead), (place, heading) = compass(scene, frame_from), compass(scene, frame)
+    turns = [(place - start) / ahead, heading / ahead]
+    off = [
+        np.angle(turn * np.exp(1j * np.radians(drawn)), deg=True) for turn, drawn in zip(turns, arrow_deg, strict=True)
+    ]
+    return bool(np.abs(off).max() < CLOSE_DEG)
+
+
+def arrow_of_photo(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    near = [fits(scene, fact["frame_from"], fact["frame"], arrow) for arrow in fact["arrows_deg"]]
+    return near == [number == answer for number in "1234"]
+
+
+def photo_of_arrow(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    near = [fits(scene, fact["frame_from"], frame, fact["arrow_deg"]) for frame in fact["frames"]]
+    return near == [number == answer for number in "1234"]
+
+
+RIGHT = {"from_place": from_left, "where_on_map": arrow_of_photo, "view_from": photo_of_arrow}
+
+
+@seeds(1, 12)
+def test_every_answer_is_that_of_the_rendered_room(seed: int) -> None:
+    scene = furnished_room(np.random.default_rng(seed), frames=16, width_px=240, height_px=180)
+    least = {*RIGHT} if seed == 0 else {*RIGHT} - {"view_from"}  # it needs five photos of as many places
+    check(scene, true_signals(scene, as_clip(scene), stride=4), RIGHT, least)
+
+
+@seeds(0, 4)
+def test_experts_that_err_give_no_wrong_answers(seed: int) -> None:
+    scene = furnished_room(np.random.default_rng(seed), frames=16, width_px=240, height_px=180)
+    check(scene, imitated_signals(scene, as_clip(scene)), RIGHT, {"where_on_map"})
+
+
+@pytest.mark.parametrize("turned", [(0, 180), (180, 0)])
+def test_the_evaluator_tells_arrows_apart(turned: tuple[float, float]) -> None:
+    scene = furnished_room(np.random.default_rng(0), frames=16, width_px=240, height_px=180)
+    (start, ahead), (place, heading) = compass(scene, 0), compass(scene, 12)
+    true = [-np.angle((place - start) / ahead, deg=True), -np.angle(heading / ahead, deg=True)]
+    assert fits(scene, 0, 12, true)
+    assert not fits(scene, 0, 12, [a + b for a, b in zip(true, turned, strict=True)])
