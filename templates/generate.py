@@ -169,7 +169,8 @@ def _certain(
     ids = np.array(facts.ids(clip_id, template.name))
     chance, found = Chance.of(ids, seed), []
     for format in template.formats if len(known) else ():
-        answers = answers_to(template, format, facts, measured).gated(settings.min_confidence)
+        answers = answers_to(template, format, facts, measured)
+        p_right, answers = answers.p_right, answers.gated(settings.min_confidence)
         offer = checked_offer(format, template.offer(format, facts, answers, chance), answers)
         answers = answers if offer is None else answers.refused(offer.why)
         check_kinds(format, answers, offer)
@@ -187,7 +188,7 @@ def _certain(
             evidence=measured.evidence,
             traps=measured.traps,
             difficulty=measures,
-            p_right=answers.p_right,
+            p_right=p_right,
             origin=origin,
             seed=seed,
         )

@@ -53,7 +53,7 @@ class Box3D(Answer):
         """Intersection over union with other boxes before the same camera."""
         return self._iou(other, _Placed(self.value, self.camera).points(_POINTS))
 
-    def _iou(self, other: Float[np.ndarray, "*m 9"], points: Float[np.ndarray, "*n k 3"]) -> Float[np.ndarray, "..."]:
+    def _iou(self, other: Float[np.ndarray, "*m 9"], points: Float[np.ndarray, "*n 3 k"]) -> Float[np.ndarray, "..."]:
         """By the share of points of this box that lie in the other one."""
         theirs, own_volume = _Placed(other, self.camera), self.value[..., 3:6].prod(axis=-1)
         common = own_volume * theirs.share(points)
@@ -134,15 +134,15 @@ class _Placed:
         matrices = Rotation.from_euler("YXZ", angles, degrees=True).as_matrix()
         self.camera_from_box = matrices.reshape(*value.shape[:-1], 3, 3)
 
-    def points(self, count: int) -> Float[np.ndarray, "*n k 3"]:
+    def points(self, count: int) -> Float[np.ndarray, "*n 3 k"]:
         """Points that fill the box evenly."""
-        inside = (uniform(3, count) - 0.5) * self.size[..., None, :]
-        return np.asarray(inside @ np.swapaxes(self.camera_from_box, -1, -2) + self.centre[..., None, :])
+        inside = (uniform(3, count).T - 0.5) * self.size[..., None]
+        return np.asarray(self.camera_from_box @ inside + self.centre[..., None])
 
-    def share(self, xyz: Float[np.ndarray, "*m k 3"]) -> Float[np.ndarray, "..."]:
+    def share(self, xyz: Float[np.ndarray, "*m 3 k"]) -> Float[np.ndarray, "..."]:
         """Share of the points that lie in the box."""
-        local = (xyz - self.centre[..., None, :]) @ self.camera_from_box
-        return np.asarray((np.abs(local) <= self.size[..., None, :] / 2).all(axis=-1).mean(axis=-1))
+        local = np.swapaxes(self.camera_from_box, -1, -2) @ (xyz - self.centre[..., None])
+        return np.asarray((np.abs(local) <= self.size[..., None] / 2).all(axis=-2).mean(axis=-1))
 
 
 def _numbers(value: Json) -> Float[np.ndarray, "9"] | None:

@@ -43,9 +43,10 @@ def contact(scene: Scene, frame: Row, a: Row, b: Row) -> Contact:
     not touch.
     """
     rests_on, carried_by = _stands(scene, frame, a, b), _stands(scene, frame, b, a)
-    depth, share, sigma, height = _within(scene, frame, a, b)
-    other_depth, _, other_sigma, other_height = _within(scene, frame, b, a)
-    inside = _has_hollow(scene, b) & (share >= _CONTAINED)
+    depth, sigma, height = _within(scene, frame, a, b)
+    other_depth, other_sigma, other_height = _within(scene, frame, b, a)
+    inside = _has_hollow(scene, b)
+    inside[inside] = _share(scene, frame[inside], a[inside], b[inside]) >= _CONTAINED
     gap, gap_sigma, _ = gaps(scene, frame, a, b)
     with np.errstate(invalid="ignore", divide="ignore"):
         apart = gap >= np.maximum(_LEAST_GAP * _range(scene, frame, a), _least_gap(scene))
@@ -74,20 +75,27 @@ def _stands(scene: Scene, frame: Row, a: Row, b: Row) -> Bool[np.ndarray, "n"]:
     return found
 
 
-def _within(scene: Scene, frame: Row, a: Row, b: Row) -> tuple[Number, Number, Number, Number]:
-    """How deep the middle of a lies within the sides of b, seen from above; the share of its box in that of b; σ of
-    their places; and the height of a. NaN where unknown."""
+def _share(scene: Scene, frame: Row, a: Row, b: Row) -> Number:
+    """The share of the box of a that lies in that of b; 0 where unknown."""
+    (known_a, pose_a, size_a, *_), (known_b, pose_b, size_b, *_) = (boxes_of(scene, frame, each) for each in (a, b))
+    with np.errstate(invalid="ignore"):
+        points = pose_a[:, :3, :3] @ (_GRID.T * size_a[..., None]) + (pose_a - pose_b)[:, :3, 3:]
+        local = pose_b[:, :3, :3].swapaxes(1, 2) @ points
+        share = (np.abs(local) <= size_b[..., None] / 2).all(axis=1).mean(axis=1)
+    return np.where(known_a & known_b, share, 0.0)
+
+
+def _within(scene: Scene, frame: Row, a: Row, b: Row) -> tuple[Number, Number, Number]:
+    """How deep the middle of a lies within the sides of b, seen from above; σ of their places; and the height of a. NaN
+    where unknown."""
     (known_a, pose_a, size_a, centre_a, side_a), (known_b, pose_b, size_b, centre_b, side_b) = (
         boxes_of(scene, frame, each) for each in (a, b)
     )
     up, known = scene.up_world, known_a & known_b
     if up is None:
         nan = np.full(len(frame), np.nan)
-        return nan, nan, nan, nan
+        return nan, nan, nan
     turn_b = pose_b[:, :3, :3]
-    points = np.einsum("nij,npj->npi", pose_a[:, :3, :3], _GRID * size_a[:, None]) + pose_a[:, None, :3, 3]
-    local = np.einsum("npi,nij->npj", points - pose_b[:, None, :3, 3], turn_b)
-    share = (np.abs(local) <= size_b[:, None] / 2).all(axis=2).mean(axis=1)
     middle = np.einsum("ni,nij->nj", pose_a[:, :3, 3] - pose_b[:, :3, 3], turn_b)
     free = size_b / 2 - np.abs(middle)
     vertical = np.abs(np.einsum("nji,j->ni", turn_b, up)) > np.sqrt(0.5)
@@ -95,7 +103,7 @@ def _within(scene: Scene, frame: Row, a: Row, b: Row) -> tuple[Number, Number, N
     height = (np.abs(np.einsum("nji,j->ni", pose_a[:, :3, :3], up)) * size_a).sum(axis=1)
     sides = np.hypot(side_a.max(axis=1), side_b.max(axis=1)) / 2
     sigma = np.sqrt(centre_a**2 + centre_b**2 + sides**2)
-    return tuple(np.where(known, each, np.nan) for each in (depth, share, sigma, height))  # type: ignore[return-value]
+    return tuple(np.where(known, each, np.nan) for each in (depth, sigma, height))  # type: ignore[return-value]
 
 
 def _has_hollow(scene: Scene, object: Row) -> Bool[np.ndarray, "n"]:
