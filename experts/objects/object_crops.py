@@ -47,23 +47,33 @@ class ObjectView:
         return np.asarray(middle * [clip.width_px / width, clip.height_px / height] - 0.5)
 
 
-def object_views(clip: Clip, objects: Objects, settings: CropSettings) -> list[ObjectView]:
-    """The views to use, by frame and object."""
+def whole_views(clip: Clip, objects: Objects, min_side_px: float = 0.0) -> list[ObjectView]:
+    """All views that show an object whole, and its longer side at least so long in full-size pixels; by frame."""
     height, width = objects.ids.shape[1:]
     scale = np.array([clip.width_px / width, clip.height_px / height])
-    seen: dict[int, list[tuple[int, ObjectView]]] = {}
+    found = []
     for frame, ids in zip(objects.frames, objects.ids, strict=True):
-        area = np.bincount(ids[ids >= 0].ravel(), minlength=len(objects.labels))
         for item, place in enumerate(find_objects(ids + 1, max_label=len(objects.labels))):
             if place is None:
                 continue
             (y0, y1), (x0, x1) = ((edge.start, edge.stop) for edge in place)
             whole = min(y0, x0) > 0 and y1 < height and x1 < width
-            if whole and max([x1 - x0, y1 - y0] * scale) >= settings.min_side_px:
-                view = ObjectView(frame=int(frame), item=item, x_px=(x0, x1), y_px=(y0, y1))
-                seen.setdefault(item, []).append((int(area[item]), view))
+            if whole and max([x1 - x0, y1 - y0] * scale) >= min_side_px:
+                found.append(ObjectView(frame=int(frame), item=item, x_px=(x0, x1), y_px=(y0, y1)))
+    return found
+
+
+def object_views(clip: Clip, objects: Objects, settings: CropSettings) -> list[ObjectView]:
+    """The views to use, by frame and object."""
+    area = {
+        frame: np.bincount(ids[ids >= 0].ravel(), minlength=len(objects.labels))
+        for frame, ids in zip(objects.frames.tolist(), objects.ids, strict=True)
+    }
+    seen: dict[int, list[ObjectView]] = {}
+    for view in whole_views(clip, objects, settings.min_side_px):
+        seen.setdefault(view.item, []).append(view)
     best = [
-        max((own[i] for i in segment), key=lambda candidate: candidate[0])[1]
+        max((own[i] for i in segment), key=lambda view: int(area[view.frame][view.item]))
         for own in seen.values()
         for segment in np.array_split(np.arange(len(own)), min(settings.views, len(own)))
     ]

@@ -18,6 +18,7 @@ from experts.checkpoints.weights import WEIGHTS
 from experts.clip import Clip, Picture
 from experts.intrinsics import Intrinsics
 from experts.objects.front_agreement import FrontSettings, front_outliers, rotations_of
+from experts.objects.joined_fronts import joined
 from experts.objects.object_angles import AngleSettings, ObjectAngles, angles_from_logits, look_along
 from experts.objects.object_crops import CropSettings, ObjectView, Square, crops, object_views
 from experts.runtime.device import Placement
@@ -63,7 +64,7 @@ class OrientAnythingExpert(ModelExpert):
     """Expert "orient_anything": provides "object_orientation" for the objects of another expert."""
 
     name: ClassVar[str] = "orient_anything"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     provides: ClassVar[frozenset[str]] = frozenset({"object_orientation"})
     needs: ClassVar[frozenset[str]] = frozenset({"objects"})
     may_use: ClassVar[frozenset[str]] = frozenset({"camera_path"})
@@ -193,7 +194,7 @@ class OrientAnythingExpert(ModelExpert):
             if camera is not None:
                 along = _seen_along(camera, view.middle_px(clip, objects))
                 cam_from_object[at], ray_cam[at] = along @ own.rotation, along[:, 2]
-        return ObjectOrientation(
+        seen = ObjectOrientation(
             frames=frames,
             azimuth_rad=azimuth,
             polar_rad=polar,
@@ -204,6 +205,7 @@ class OrientAnythingExpert(ModelExpert):
             provenance=self.provenance(sigma_is_raw=True),
             outlier_probability=self._outliers(frames, path, cam_from_object, ray_cam, sigma[..., 0]),
         )
+        return joined(clip, objects, path, seen, self.settings.agreement) if isinstance(path, CameraPath) else seen
 
     def _outliers(
         self,

@@ -23,7 +23,7 @@ from templates.scene.intervals import places
 from templates.scene.marks import markable
 from templates.scene.misleading import taking_turns
 from templates.scene.object_boxes import boxes_of, corners_cam, outliers
-from templates.scene.objects import UNNAMED, boxed, found_again, seen_objects
+from templates.scene.objects import boxed, found_again, seen_objects
 from templates.scene.scene import Scene
 from templates.scene.shared_view import partners
 from templates.settings import MaxTolerances
@@ -151,16 +151,15 @@ class ObjectFromPhoto(_SeenFrom):
     """Where an object that a box marks in photo 2 is, seen from photo 1: the middle of its oriented box."""
 
     name: str = "object_from_photo"
-    version: str = "1"
+    version: str = "2"
     facts: ClassVar[type[Facts]] = ObjectsElsewhere
     needs: frozenset[str] = frozenset({"camera_path", "objects", "gravity"})
     reads: frozenset[str] = frozenset({"camera_path", "objects", "gravity"})
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> ObjectsElsewhere:
-        """Random whole objects with a sure name, in all directions alike, each with a photo as for points."""
+        """Random whole objects, in all directions alike, each with a photo as for points."""
         seen = boxed(seen_objects(scene), scene)
-        named = np.flatnonzero(seen.called != UNNAMED)
-        seen = seen.take(rng.choice(named, _TRIED_OBJECTS) if len(named) else named)
+        seen = seen.take(rng.integers(len(seen), size=_TRIED_OBJECTS)) if len(seen) else seen
         frames = np.union1d(places(scene, _PLACES), seen.frame)
         facts = ObjectsElsewhere(object=seen.refs(), frame_seen_from=partners(scene, frames, seen.frame, rng))
         return facts.take(_in_all_directions(self.measure(facts, scene))[:count])

@@ -61,8 +61,9 @@ def boxed_in(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bo
     frame = fact["object"]["frame"]
     row = meant(scene, fact["object"])
     world_from_cam, world_from_box = scene.world_from_cam[frame], scene.world_from_objects(frame)[row]
-    x, y = (np.array([answer["u"], answer["v"]]) / 1000 * [240, 180] - 0.5).tolist()
-    (ray,) = scene.intrinsics.rays(np.array([[x, y]]))
+    camera = scene.intrinsics
+    x, y = (np.array([answer["u"], answer["v"]]) / 1000 * [camera.width_px, camera.height_px] - 0.5).tolist()
+    (ray,) = camera.rays(np.array([[x, y]]))
     middle = ray / ray[2] * answer["z"]
     roll, pitch, yaw = np.radians([answer[name] for name in ("roll", "pitch", "yaw")])
     (cr, sr), (cp, sp), (cy, sy) = ((np.cos(angle), np.sin(angle)) for angle in (roll, pitch, yaw))

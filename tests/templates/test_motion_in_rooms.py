@@ -54,10 +54,11 @@ def goes(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
     return bool(answer == ", then ".join(legs))
 
 
-def busy_room(seed: int, frames: int = 24) -> RenderedScene:
+def busy_room(seed: int, frames: int = 24, width_px: int = 240) -> RenderedScene:
     """A room with five crates that slide about before the camera, along one leg or two. Three of them turn."""
     rng = np.random.default_rng(seed)
-    scene = random_room(rng, frames=frames, width_px=240, height_px=180, moving_object=True, vfov_deg=60)
+    size = {"width_px": width_px, "height_px": 3 * width_px // 4}
+    scene = random_room(rng, frames=frames, **size, moving_object=True, vfov_deg=60)
     camera, t = scene.world_from_cam[0], np.linspace(0, 1, frames)
     ahead, right = (camera[:2, axis] / np.linalg.norm(camera[:2, axis]) for axis in (2, 0))
     moving = []
