@@ -65,6 +65,7 @@ TEMPLATES = Registry(
         "same_point_on_grid": "templates.perception.same_point_on_grid:SamePointOnGrid",
         "point_pairs": "templates.perception.point_pairs:PointPairs",
         "photo_of_point": "templates.perception.photo_of_point:PhotoOfPoint",
+        "same_object": "templates.perception.same_object:SameObject",
         "place_direction": "templates.perception.relation:PlaceDirection",
         "point_from_photo": "templates.perception.seen_from:PointFromPhoto",
         "object_from_photo": "templates.perception.seen_from:ObjectFromPhoto",

@@ -101,7 +101,18 @@ def same(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
     return bool(is_near and np.linalg.norm(at(scene, fact["frame_b"], xy_px) - spot) < CLOSE_M)
 
 
+def again(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """By the rendered pixels: the box, or the pixel, is on the object that the first photo shows."""
+    if isinstance(answer, str):
+        chosen = meant(scene, fact[("first", "second", "third")[int(answer) - 1]])
+    else:
+        x, y = np.round(answer).astype(int)
+        chosen = int(scene.object_ids(fact["first"]["frame"])[y, x])
+    return chosen == meant(scene, fact["object"])
+
+
 RIGHT = {
+    "same_object": again,
     "same_point_on_grid": same,
     "point_pairs": pairs,
     "photo_of_point": photo,
