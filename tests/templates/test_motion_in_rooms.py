@@ -125,20 +125,19 @@ def flies_faster(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -
 
 
 def moves_so(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
-    """By where surface points of the first frame go in the picture, with the camera's turn and without it."""
+    """By where surface points of the first frame go in the picture, and by how much their directions change."""
     first, camera = fact["frames"][0], scene.camera(0)
     y, x = np.mgrid[0 : camera.height_px : 9, 0 : camera.width_px : 9].reshape(2, -1)
     rays = camera.rays(np.column_stack([x, y]).astype(float))
     world = rays / rays[:, 2:] * scene.depth(first)[y, x][:, None] @ scene.world_from_cam[first, :3, :3].T
     shift, parallax = [], []
     for frame in fact["frames"][1:]:
-        pose, step = (
-            scene.world_from_cam[frame],
-            scene.world_from_cam[frame, :3, 3] - scene.world_from_cam[first, :3, 3],
-        )
-        turned, moved = camera.project(world @ pose[:3, :3]), camera.project((world - step) @ pose[:3, :3])
+        pose = scene.world_from_cam[frame]
+        from_there = world - (pose[:3, 3] - scene.world_from_cam[first, :3, 3])
+        moved = camera.project(from_there @ pose[:3, :3])
         shift.append(np.nanmedian(np.linalg.norm(moved - [*zip(x, y, strict=True)], axis=1)))
-        parallax.append(np.nanmedian(np.linalg.norm(moved - turned, axis=1)))
+        across = np.linalg.norm(np.cross(world, from_there), axis=1)
+        parallax.append(camera.fx_px * np.median(np.arctan2(across, (world * from_there).sum(axis=1))))
     seen_px = camera.width_px / 160
     return bool(answer == ("travels" if max(parallax) > seen_px else "turns" if max(shift) > 4 * seen_px else "stays"))
 
