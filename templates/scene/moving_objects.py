@@ -140,13 +140,13 @@ def moving(scene: Scene) -> SeenObjects:
 
 def drawn_photos(seen: SeenObjects, rng: np.random.Generator, count: int, photos: int) -> Int64[np.ndarray, "n p"]:
     """Rows of the same object in different photos, in order of time, drawn at random."""
-    objects, shown = np.unique(seen.object, return_counts=True)
-    rows = []
-    for object in rng.choice(objects[shown >= photos], count) if (shown >= photos).any() else ():
-        own = np.flatnonzero(seen.object == object)
-        chosen = rng.choice(own, photos, replace=False)
-        rows.append(chosen[np.argsort(seen.frame[chosen])])
-    return np.array(rows, dtype=np.int64).reshape(-1, photos)
+    _, start, shown = np.unique(np.sort(seen.object), return_index=True, return_counts=True)
+    if not (shown >= photos).any():
+        return np.empty((0, photos), dtype=np.int64)
+    object = rng.choice(np.flatnonzero(shown >= photos), count)
+    chosen = np.array([rng.choice(most, photos, replace=False) for most in shown[object].tolist()], dtype=np.int64)
+    rows = np.argsort(seen.object, kind="stable")[start[object][:, None] + chosen.reshape(-1, photos)]
+    return np.sort(rows, axis=1)  # the photos of `seen` ascend
 
 
 def moved_objects(scene: Scene, rng: np.random.Generator, count: int) -> MovedObject:

@@ -58,16 +58,16 @@ def _by_corners(pose_a: Poses, size_a: Sizes, pose_b: Poses, size_b: Sizes) -> N
 
 def _by_edges(pose_a: Poses, size_a: Sizes, pose_b: Poses, size_b: Sizes) -> Number:
     """From the edges of one box to those of the other (Ericson 2005, 5.1.9)."""
-    (p, d), (q, e) = _edges(pose_a, size_a), _edges(pose_b, size_b)
-    p, d, q, e = p[:, :, None], d[:, :, None], q[:, None], e[:, None]
-    dd, ee, de = (np.maximum(d * d, 0).sum(-1), (e * e).sum(-1), (d * e).sum(-1))
-    dr, er = (d * (p - q)).sum(-1), (e * (p - q)).sum(-1)
+    (p, d), (q, e) = (np.moveaxis(np.stack(_edges(*box)), -1, 1) for box in ((pose_a, size_a), (pose_b, size_b)))
+    p, d, q, e = p[..., None], d[..., None], q[:, :, None], e[:, :, None]
+    dd, ee, de = ((one * other).sum(axis=0) for one, other in ((d, d), (e, e), (d, e)))
+    dr, er = (d * (p - q)).sum(axis=0), (e * (p - q)).sum(axis=0)
     cross = dd * ee - de**2
     tiny = np.finfo(float).tiny
     s = np.clip(np.where(cross > 1e-12 * dd * ee, (de * er - dr * ee) / np.maximum(cross, tiny), 0.0), 0, 1)
     t = np.clip((de * s + er) / np.maximum(ee, tiny), 0, 1)
     s = np.clip((de * t - dr) / np.maximum(dd, tiny), 0, 1)
-    return np.linalg.norm(p + s[..., None] * d - q - t[..., None] * e, axis=-1).min(axis=(1, 2))
+    return np.linalg.norm(p + s * d - q - t * e, axis=0).min(axis=(1, 2))
 
 
 def _edges(pose: Poses, size: Sizes) -> tuple[Float64[np.ndarray, "n 12 3"], Float64[np.ndarray, "n 12 3"]]:

@@ -144,7 +144,8 @@ def _masks(ids: Int32[np.ndarray, "h w"], count: int, size: np.ndarray) -> tuple
     for k, part in enumerate(ndimage.find_objects(ids + 1, count)):
         if part is None:
             continue
-        mask = np.pad(ids[part] == k, 1)
+        mask = np.zeros([end.stop - end.start + 2 for end in part], dtype=bool)  # faster than numpy.pad
+        mask[1:-1, 1:-1] = ids[part] == k
         depth = ndimage.distance_transform_edt(mask)[1:-1, 1:-1]
         y, x = np.unravel_index(depth.argmax(), depth.shape)
         first, last = (np.array([getattr(part[axis], end) for axis in (1, 0)]) for end in ("start", "stop"))

@@ -400,7 +400,7 @@ def find_rows(frames: Int64[np.ndarray, "n"], wanted: Frames) -> Int64[np.ndarra
     wanted = np.asarray(wanted, dtype=np.int64)
     if not len(frames):
         return np.full(wanted.shape, -1, dtype=np.int64)
-    at = np.clip(np.searchsorted(frames, wanted), 0, len(frames) - 1)
+    at = np.minimum(np.searchsorted(frames, wanted), len(frames) - 1)
     return np.where(frames[at] == wanted, at, -1).astype(np.int64)
 
 

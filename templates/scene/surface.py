@@ -182,14 +182,13 @@ def dense_surface(
     height, width = depth.z.shape[1:]
     scale = np.array([width / camera.width_px, height / camera.height_px])
     at = np.round((np.nan_to_num(xy_px, nan=-1.0) + 0.5) * scale - 0.5).astype(int)
-    offsets = np.arange(-window_px, window_px + 1)
-    columns = np.clip(at[:, 0, None, None] + offsets[None, None, :], 0, width - 1)
-    rows = np.clip(at[:, 1, None, None] + offsets[None, :, None], 0, height - 1)
-    window = depth.z[row[:, None, None], rows, columns].astype(float)
-    centre = window[:, window_px, window_px]
-    at_row, at_column = np.clip(at[:, 1], 0, height - 1), np.clip(at[:, 0], 0, width - 1)
+    offsets = np.arange(-window_px, window_px + 1)[:, None]
+    columns, lines = (np.clip(at[:, k] + offsets, 0, most - 1) for k, most in ((0, width), (1, height)))
+    at_row, at_column = lines[window_px], columns[window_px]
+    window = depth.z.reshape(-1)[((row * height + lines) * width)[:, None] + columns]  # lines, columns, pixels
+    centre = window[window_px, window_px].astype(float)
     rays = camera.rays(xy_px)
-    half_range = (window.max(axis=(1, 2)) - window.min(axis=(1, 2))) / 2
+    half_range = (window.max(axis=(0, 1)).astype(float) - window.min(axis=(0, 1))) / 2
     with np.errstate(divide="ignore", invalid="ignore"):
         # half the range is a bound, which counts as 3 σ
         sigma = np.hypot(depth.relative_sigma[row, at_row, at_column], half_range / centre / 3)
