@@ -143,6 +143,13 @@ class Asked:
         """The parameters of each fact as JSON."""
         return self.facts.to_json()
 
+    @cached_property
+    def _details(self) -> tuple[dict[str, list[Json]], ...]:
+        """Mistakes, difficulty and evidence by name: a plain value per question."""
+        rounded = {name: column.round(4) for name, column in self.difficulty.items()}
+        parts = (self.traps, rounded, self.evidence)
+        return tuple({name: column.tolist() for name, column in part.items()} for part in parts)
+
     def drafts(self) -> "Iterator[Draft]":
         """Each question in words."""
         return (self.draft(k) for k in range(len(self)))
@@ -159,8 +166,7 @@ class Asked:
         key = f"{self.template.name}/{name}"
         prompt = wording.prompts[0 if choose is None else choose(key, len(wording.prompts))]
         options, media, right = _options(self.format, phrasing, offer, wording)
-        traps = _known({mistake: column[k] for mistake, column in self.traps.items()})
-        measures = _known({name: column[k].round(4) for name, column in self.difficulty.items()})
+        traps, measures, evidence = (_known(rows, k) for rows in self._details)
         return Draft(
             clip_id=self.clip_id or str(self.fact_ids[k]),
             template=self.template.name,
@@ -177,7 +183,7 @@ class Asked:
                 mistake: _written(self.format, value) for mistake, value in traps.items() if _fits(self.format, value)
             },
             written=right if phrasing.answer is None else phrasing.answer,
-            evidence=_known({name: column[k] for name, column in self.evidence.items()})
+            evidence=evidence
             | {"p_right": round(float(self.p_right[k]), 4)}
             | ({"difficulty": measures} if measures else {}),
             origin=self.origin,
@@ -234,10 +240,9 @@ def _drawing(path: list[list[float | None]]) -> Drawing:
     return Drawing(polylines=(tuple((x, y) for x, y in path if x is not None and x == x),))  # type: ignore[misc]
 
 
-def _known(evidence: Mapping[str, Json]) -> dict[str, Json]:
-    """Plain values, without NaN and ""."""
-    plain = {name: v.tolist() if isinstance(v, np.generic | np.ndarray) else v for name, v in evidence.items()}
-    return {name: value for name, value in plain.items() if value != "" and value == value}
+def _known(details: Mapping[str, list[Json]], k: int) -> dict[str, Json]:
+    """Those of one question, without NaN and ""."""
+    return {name: value for name, rows in details.items() if (value := rows[k]) != "" and value == value}
 
 
 @dataclass(frozen=True, kw_only=True)

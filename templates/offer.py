@@ -9,6 +9,8 @@ from jaxtyping import Bool, Int64, Shaped
 from templates.columns import Json, Texts
 
 _KINDS = {"U": "text", "Uif": "text or numbers", "iu": "int", "b": "bool"}
+_ALLOWED = {"why": "U", "options": "Uif", "right": "iu", "undetermined": "b", "mistakes": "U"}
+"""Kinds of each column."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,16 +31,9 @@ class Offer:
     def __post_init__(self) -> None:
         """Raises `TypeError` for columns of another kind, and `ValueError` where a question lacks options or has no
         right one. Rows with a reason mean nothing."""
-        for name, kinds in (
-            ("why", "U"),
-            ("options", "Uif"),
-            ("right", "iu"),
-            ("undetermined", "b"),
-            ("mistakes", "U"),
-        ):
-            if (column := getattr(self, name)) is not None and getattr(
-                column, "dtype", np.dtype("O")
-            ).kind not in kinds:
+        for name, kinds in _ALLOWED.items():
+            column = getattr(self, name)
+            if column is not None and getattr(column, "dtype", np.dtype("O")).kind not in kinds:
                 held = getattr(column, "dtype", type(column).__name__)
                 raise TypeError(f"Offer.{name} is {held}; allowed: an array of {_KINDS[kinds]}")
         if self.options is None:
@@ -50,11 +45,12 @@ class Offer:
             raise ValueError(f"Offer has columns of {rows} rows; allowed: options and right of {len(self.why)} rows")
         if self.mistakes is not None and self.mistakes.shape != self.options.shape[:2]:
             raise ValueError(f"Offer.mistakes has shape {self.mistakes.shape}; allowed: {self.options.shape[:2]}")
-        most = self.options.shape[1] - 1 + (0 if self.undetermined is None else self.undetermined.astype(int))
-        most = np.broadcast_to(np.maximum(most, 1), len(self.why))
-        odd = np.flatnonzero((self.why == "") & ((self.right < 0) | (self.right > most)))
-        if len(odd):
-            raise ValueError(f"Offer.right is {self.right[odd[0]]} in row {odd[0]}; allowed: 0 to {most[odd[0]]}")
+        most = np.maximum(self.options.shape[1] - 1 + (0 if self.undetermined is None else self.undetermined), 1)
+        odd = (self.why == "") & ((self.right < 0) | (self.right > most))
+        if odd.any():
+            row = int(odd.argmax())
+            allowed = np.broadcast_to(most, len(odd))[row]
+            raise ValueError(f"Offer.right is {self.right[row]} in row {row}; allowed: 0 to {allowed}")
 
     @classmethod
     def first_right(

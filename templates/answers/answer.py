@@ -159,8 +159,7 @@ class Answer(ABC):
 
     def row(self: AnswerType, k: int) -> AnswerType:
         """One answer of a stack, without rows of NaN at its end; its JSON is that of the answer that was stacked."""
-        parts = {name: _trimmed(np.asarray(column[k])) for name, column in self._columns.items()}
-        return replace(self, **{name: part if np.ndim(part) else part.item() for name, part in parts.items()})
+        return replace(self, **{name: _trimmed(column[k]) for name, column in self._columns.items()})
 
     def lengths(self) -> set[int]:
         """The numbers of rows of its columns: one number for a stack, none for one answer."""
@@ -185,7 +184,10 @@ def stacked(answers: Sequence[AnswerType]) -> AnswerType:
     return replace(first, **{name: np.stack(_padded(each)) for name, each in columns.items()})
 
 
-def _trimmed(part: np.ndarray) -> np.ndarray:
+def _trimmed(part: np.ndarray | np.generic) -> Json:
+    """A row without rows of NaN at its end; a plain number or text where it is one."""
+    if isinstance(part, np.generic):
+        return part.item()
     return part[: np.flatnonzero(~np.isnan(part).all(axis=-1)).max(initial=-1) + 1] if part.ndim > 1 else part
 
 

@@ -80,10 +80,16 @@ class Answers:
 
     def row(self, k: int) -> Answer:
         """One answer."""
-        for rows, answer in self.stacks:
-            if len(found := np.flatnonzero(rows == k)):
-                return answer.row(int(found[0]))
-        raise IndexError(f"row {k} has no answer: {self.why[k]}")
+        if k not in self._places:
+            raise IndexError(f"row {k} has no answer: {self.why[k]}")
+        stack, row = self._places[k]
+        return self.stacks[stack][1].row(row)
+
+    @cached_property
+    def _places(self) -> dict[int, tuple[int, int]]:
+        """The stack of each row that has an answer, and its row there."""
+        stacks = enumerate(rows.tolist() for rows, _ in self.stacks)
+        return {k: (stack, row) for stack, rows in stacks for row, k in enumerate(rows)}
 
     def column(self, kind: type[Answer], name: str, others: np.ndarray) -> np.ndarray:
         """A field of the answers of one type, by row; for other rows that of `others`."""
