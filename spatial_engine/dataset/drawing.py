@@ -11,7 +11,7 @@ from PIL import Image
 
 from experts.clip import Picture
 from spatial_engine.dataset.canvas import ACCENT, BRIGHT, DARK, Canvas, Rgb
-from spatial_engine.dataset.labels import draw_labels
+from spatial_engine.dataset.labels import Label, draw_labels
 from templates.media import XY, Colour, Drawing, Grid, Line, Polygon, ScaleBar, Sheet
 
 SIDE_PX = 640
@@ -62,7 +62,7 @@ def drawn_map(drawing: Drawing, side_px: int = SIDE_PX) -> Picture:
         canvas.disc(spot, 4.5 * max(unit, _LEGIBLE), ACCENT)
     if drawing.scale_bar:
         _draw_scale_bar(canvas, drawing.scale_bar, view, unit)
-    if labels := [(point.text, spot[None]) for point, spot in zip(drawing.points, spots, strict=True)]:
+    if labels := [Label(point.text, spot[None]) for point, spot in zip(drawing.points, spots, strict=True)]:
         draw_labels(canvas, labels, _drawn_over(ground, picture), 1.1 * max(unit, _LEGIBLE))
     _name_polygons(canvas, drawing.polygons, view, ground, unit)
     return picture

@@ -7,7 +7,7 @@ import numpy as np
 
 from experts.clip import Picture
 from spatial_engine.dataset.canvas import ACCENT, DARK, Canvas, Rgb
-from spatial_engine.dataset.labels import draw_labels
+from spatial_engine.dataset.labels import Label, draw_labels
 from templates.media import XY, Arrow, Box, Mark, Outline, PhotoMark, Segment
 
 MAX_SIDE_PX = 1280
@@ -44,7 +44,7 @@ def marked(picture: Picture, marks: Sequence[PhotoMark], pixels: XY = (1.0, 1.0)
         _draw(canvas, taken, mark, points, unit)
     lettered = [(mark, points) for mark, points in placed if mark.text]
     strokes = [points for mark, points in lettered if isinstance(mark, Segment | Arrow)]
-    draw_labels(canvas, [(mark.text, _anchors(mark, points, strokes)) for mark, points in lettered], taken, unit)
+    draw_labels(canvas, [_label(mark, points, strokes) for mark, points in lettered], taken, unit)
     return image
 
 
@@ -154,6 +154,14 @@ def _turned(way: np.ndarray, angle_deg: float) -> np.ndarray:
     return np.array([cos * way[0] - sin * way[1], sin * way[0] + cos * way[1]])
 
 
+def _label(mark: PhotoMark, points: np.ndarray, strokes: Sequence[np.ndarray]) -> Label:
+    """The letter of a mark. That of an arrow stands ahead of its tip: no other arrow can claim it."""
+    if isinstance(mark, Arrow):
+        right, down = _direction(*points).tolist()
+        return Label(mark.text, points[::-1], (right, down))
+    return Label(mark.text, _anchors(mark, points, strokes))
+
+
 def _anchors(mark: PhotoMark, points: np.ndarray, strokes: Sequence[np.ndarray]) -> np.ndarray:
     """Points beside which the letter of a mark may stand, best first: of a line, those far from the other lines."""
     match mark:
@@ -162,7 +170,7 @@ def _anchors(mark: PhotoMark, points: np.ndarray, strokes: Sequence[np.ndarray])
         case Outline():
             highest_first = points[np.argsort(points[:, 1], kind="stable")]
             return highest_first[:: -(-len(points) // 12)]
-        case Segment() | Arrow():
+        case Segment():
             others = [_along(other) for other in strokes if other is not points]
             near = [np.linalg.norm(_along(points)[:, None] - other, axis=2).min(axis=1) for other in others]
             farthest_first = np.argsort(-np.min(near, axis=0), kind="stable") if near else range(3)

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spatial_engine.dataset import photo_marks
-from spatial_engine.dataset.labels import place_labels
+from spatial_engine.dataset.labels import Label, place_labels
 from templates.media import Arrow, Box, Mark, Outline, Segment
 
 WIDTHS, GROUNDS = (160, 640, 1280), ("black", "white", "noise")
@@ -110,9 +110,21 @@ def test_shapes_off_the_picture_or_without_area_do_no_harm(shape):
 @settings(max_examples=60, deadline=None)
 @given(spots=st.lists(st.tuples(st.floats(0, 639), st.floats(0, 479)), min_size=1, max_size=8))
 def test_labels_lie_inside_the_picture(spots):
-    labels = [("ABCDEFGH"[i], [spot]) for i, spot in enumerate(spots)]
+    labels = [Label("ABCDEFGH"[i], [spot]) for i, spot in enumerate(spots)]
     for left, top, right, bottom in place_labels(labels, np.zeros((480, 640), dtype=np.uint8), 1.0):
         assert left >= 0 and top >= 0 and right <= 640 and bottom <= 480
+
+
+@settings(max_examples=40, deadline=None)
+@given(lean=st.floats(0, 2 * np.pi), turn=st.floats(0.35, 3))
+def test_the_label_of_an_arrow_stands_nearer_to_its_tip_than_to_any_other(lean, turn):
+    """Of two arrows from one point, 20 degrees apart or more."""
+    ways = np.array([(np.cos(angle), np.sin(angle)) for angle in (lean, lean + turn)])
+    tips = (320, 240) + 96 * ways
+    labels = [Label(text, [tip], tuple(way)) for text, tip, way in zip("12", tips, ways, strict=True)]
+    boxes = np.array(place_labels(labels, np.zeros((480, 640), dtype=np.uint8), 1.0)).reshape(2, 2, 2)
+    away = np.linalg.norm(boxes.mean(axis=1)[:, None] - tips, axis=2)
+    assert away.argmin(axis=1).tolist() == [0, 1]
 
 
 @settings(max_examples=40, deadline=None)
