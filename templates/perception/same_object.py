@@ -167,8 +167,11 @@ def _sights(seen: SeenObjects, rng: np.random.Generator, tries: int) -> Iterator
         if not again:
             continue
         target = int(rng.choice(again))
-        others = rng.permutation(np.setdiff1d(of_photo[seen.frame[target]], target))
+        photo = np.array(of_photo[seen.frame[target]])
+        others = rng.permutation(photo[photo != target])
         other_name = seen.name[others] != seen.name[row]
+        if other_name.all():
+            continue
         unlike = np.abs(np.log(area[others] / area[target]))
         order = others[np.lexsort([np.where(other_name, unlike, 0), other_name])]
         chosen = _apart(seen.box_px, target, order.tolist())

@@ -41,9 +41,10 @@ def _polygons(scene: Scene, frame: int, number: int) -> Float64[np.ndarray, "k 2
     if objects is None or number < 0 or (row := int(find_rows(objects.frames, frame))) < 0:
         return none
     ids = objects.ids[row]
-    (part,) = ndimage.find_objects((ids == number).astype(np.uint8)) or (None,)
-    if part is None:
+    lines, columns = (np.flatnonzero((ids == number).any(axis=axis)) for axis in (1, 0))
+    if not len(lines):
         return none
+    part = np.s_[lines[0] : lines[-1] + 1, columns[0] : columns[-1] + 1]
     scale = np.array([scene.clip.width_px, scene.clip.height_px]) / ids.shape[::-1]
     mask = np.pad(ids[part] == number, 1)
     inner = ndimage.distance_transform_edt(mask) > max(1.0, _INWARDS_PX * scene.pixel_scale / scale.min())
