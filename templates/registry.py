@@ -75,6 +75,8 @@ TEMPLATES = Registry(
         "path_map": "templates.mapping.memory:PathMap",
         "where_on_map": "templates.mapping.place_on_map:WhereOnMap",
         "view_from": "templates.mapping.place_on_map:ViewFrom",
+        "how_many": "templates.mapping.how_many:HowMany",
+        "first_seen": "templates.mapping.first_seen:FirstSeen",
         "which_photo": "templates.mapping.which_photo:WhichPhoto",
         "what_moved": "templates.mapping.what_moved:WhatMoved",
         "from_place": "templates.mapping.from_place:FromPlace",

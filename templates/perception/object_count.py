@@ -52,16 +52,44 @@ class NamedInPhoto(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CountInPhoto(Template):
+class Counted(Template):
+    """A number of objects, in figures or as one of four words. Measures the number."""
+
+    formats: tuple[FormatName, ...] = ("numeric", "choice")
+    needs: frozenset[str] = frozenset({"objects"})
+    reads: frozenset[str] = frozenset({"camera_path", "objects"})
+
+    def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer:
+        """The count; right is the same number alone."""
+        if format == "numeric":
+            return Count(value=measured.value[:, 0], sigma=measured.sigma[:, 0], outlier_probability=measured.outliers)
+        margin = np.full(len(facts), _COUNTED)
+        text = np.round(measured.value[:, 0]).astype(np.int64).astype(np.str_)
+        return Label(text=text, margin=margin, outlier_probability=measured.outliers)
+
+    def offer(self, format: FormatName, facts: Facts, answers: Answers, chance: Chance) -> Offer | None:
+        """Four successive numbers; the right one is any of them."""
+        if format != "choice":
+            return None
+        count = np.array([int(text) if text else 1 for text in answers.labels().tolist()], dtype=np.int64)
+        least = np.maximum(1, count - chance.index("options", _OPTIONS))
+        numbers = least[:, None] + np.arange(_OPTIONS)
+        return Offer(
+            why=np.where(count > _MOST, "too many to choose from", ""),
+            options=numbers.astype(np.str_),
+            right=count - least,
+            mistakes=np.where(numbers < count[:, None], "overlooked", "counted twice, or as a reflection"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountInPhoto(Counted):
     """Objects of a name of which every one is listed. Measures their number."""
 
     name: str = "count_in_photo"
     version: str = "2"
     ability: str = "L1/Localization/3D Detection"
-    formats: tuple[FormatName, ...] = ("numeric", "choice")
     facts: ClassVar[type[Facts]] = NamedInPhoto
-    needs: frozenset[str] = frozenset({"objects"})
-    reads: frozenset[str] = frozenset({"camera_path", "objects"})
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> NamedInPhoto:
         """Names in photos, in random order; those that a photo shows once are at most `_ONCE` times as many as the
@@ -108,28 +136,6 @@ class CountInPhoto(Template):
             sigma=np.zeros((len(facts), 1)),
             outlier_probability=wrong.reshape(-1),
             evidence={"name": facts.name},
-        )
-
-    def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer:
-        """The count; right is the same number alone."""
-        if format == "numeric":
-            return Count(value=measured.value[:, 0], sigma=measured.sigma[:, 0], outlier_probability=measured.outliers)
-        margin = np.full(len(facts), _COUNTED)
-        text = np.round(measured.value[:, 0]).astype(np.int64).astype(np.str_)
-        return Label(text=text, margin=margin, outlier_probability=measured.outliers)
-
-    def offer(self, format: FormatName, facts: Facts, answers: Answers, chance: Chance) -> Offer | None:
-        """Four successive numbers; the right one is any of them."""
-        if format != "choice":
-            return None
-        count = np.array([int(text) if text else 1 for text in answers.labels().tolist()], dtype=np.int64)
-        least = np.maximum(1, count - chance.index("options", _OPTIONS))
-        numbers = least[:, None] + np.arange(_OPTIONS)
-        return Offer(
-            why=np.where(count > _MOST, "too many to choose from", ""),
-            options=numbers.astype(np.str_),
-            right=count - least,
-            mistakes=np.where(numbers < count[:, None], "overlooked", "counted twice, or as a reflection"),
         )
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:

@@ -171,6 +171,8 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "path_map",
         "where_on_map",
         "which_photo",
+        "how_many",
+        "first_seen",
         "what_moved",
         "from_place",
         "view_from",

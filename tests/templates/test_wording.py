@@ -131,6 +131,10 @@ NAMED = {
     "topology yes_no": (r"\{a\} in box 1", r"\{b\} in box 2", r"\{relation\}"),
     "side_of choice": (r"\{a\} in box 1", r"\{b\} in box 2"),
     "higher_point choice": (r"\bpoints?\b", r"\b(ground|gravity)\b|spirit level"),
+    "how_many numeric": (r"\{name\}", r"\bvideo\b"),
+    "how_many choice": (r"\{name\}", r"\bvideo\b"),
+    "first_seen order": (r"\{a\}", r"\{b\}", r"\{c\}"),
+    "first_seen choice": (r"\{a\}", r"\{b\}", r"\{c\}"),
     "from_place order": (r"\bphoto (1|2)\b|\bphoto 2's\b", r"\bleft(most)?\b", r"\bright(most)?\b|\bits left\b"),
     "from_place choice": (r"\bphoto (1|2)\b|\bphoto 2's\b", r"\bpoints?\b", r"\bleft(most)?\b"),
     "where_on_map choice": (r"\bphoto 2\b", r"\barrows?\b"),
@@ -158,7 +162,7 @@ LEFT_OUT = re.compile(
 )
 """Other names of photos, the tolerance, and marks that are letters of options."""
 
-SHOW_VIDEOS = ("camera_speed", "faster_camera", "how_it_moves")
+SHOW_VIDEOS = ("camera_speed", "faster_camera", "how_it_moves", "how_many", "first_seen")
 
 STILTED = re.compile(
     r"""
@@ -276,6 +280,10 @@ def test_placeholders_are_those_that_templates_fill_in() -> None:
         "object_tilt numeric": {"name"},
         "which_photo choice": {"edge"},
         "same_object point": {"width", "height"},
+        "how_many numeric": {"name"},
+        "how_many choice": {"name"},
+        "first_seen order": {"a", "b", "c"},
+        "first_seen choice": {"a", "b", "c"},
         "same_point point": {"width", "height"},
         "same_point_on_grid choice": {"x", "y"},
         "heading_point point": {"width", "height"},

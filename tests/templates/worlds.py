@@ -151,6 +151,13 @@ def in_a_mirror(text: str) -> str:
     return re.sub(r"\w+", lambda word: other.get(word[0], word[0]), text)
 
 
+def as_truth(signals: dict[str, Signal]) -> dict[str, Signal]:
+    """The signals with objects that ground truth tells apart."""
+    objects = signals["objects"]
+    assert isinstance(objects, Objects)
+    return {**signals, "objects": replace(objects, outlier_probability=None)}
+
+
 def slope(frames: np.ndarray = FRAMES) -> Depth:
     """Measured depth of a floor-like slope: 2 units at the top of every frame, 6 at its bottom."""
     z = np.broadcast_to(np.linspace(2, 6, 48, dtype=np.float32)[None, :, None], (len(frames), 48, 64))
@@ -183,6 +190,16 @@ def poses_around() -> np.ndarray:
     poses[:, :3, 3] = np.array([0.5, 4.5, 0.0]) + 6 * np.stack(
         [np.cos(angles), np.sin(angles), np.zeros_like(angles)], axis=1
     )
+    return poses
+
+
+def poses_turning() -> np.ndarray:
+    """Camera-to-world poses beside the objects, which come into view one after the other."""
+    t = np.linspace(0, 1, len(FRAMES))
+    poses = np.tile(np.eye(4), (len(FRAMES), 1, 1))
+    turn = Rotation.from_euler("z", -225 - 135 * t[:, None], degrees=True) * Rotation.from_euler("x", -90, degrees=True)
+    poses[:, :3, :3] = turn.as_matrix()
+    poses[:, :3, 3] = np.array([3.4, 2.6, 0.0]) + 0.1 * t[:, None]
     return poses
 
 

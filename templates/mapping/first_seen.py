@@ -1,0 +1,157 @@
+"""L2/Memory/Memory Retrieval: in which order objects come into view in a video."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Float64, Int64
+
+from experts.objects.object_names import folded
+from templates.answers import Answer, Label
+from templates.answers.answers import Answers
+from templates.answers.order import order_labels
+from templates.columns import Json, Texts
+from templates.facts import Facts
+from templates.measured import Measured, first_reason
+from templates.media import Video
+from templates.offer import Offer
+from templates.question import FormatName, Phrasing
+from templates.scene.named import may_be_called
+from templates.scene.scene import Scene
+from templates.scene.sightings import Sightings, one_identity, sightings, videos_of_objects
+from templates.template import Template
+
+_VIDEOS = 24
+"""Videos in which objects are looked for."""
+_NUMBERS = ("1", "2", "3")
+_APART = 2
+"""Frames of the video between the clear sight of one object and any sight of the next."""
+_CLEARLY = 10.0
+"""Margin of the order in σ: masks say what is visible."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThreeInVideo(Facts):
+    """Three objects of different names in the frames of a video."""
+
+    frames: Int64[np.ndarray, "n v"]
+    a: Texts
+    b: Texts
+    c: Texts
+
+    @property
+    def names(self) -> np.ndarray:
+        """In the order in which the question lists them."""
+        return np.stack([self.a, self.b, self.c], axis=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstSeen(Template):
+    """Three objects by when they come into view. Measures the frame of the video in which each is first seen clearly,
+    from 0."""
+
+    name: str = "first_seen"
+    version: str = "1"
+    ability: str = "L2/Memory/Memory Retrieval"
+    formats: tuple[FormatName, ...] = ("order", "choice")
+    facts: ClassVar[type[Facts]] = ThreeInVideo
+    labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _NUMBERS}
+    needs: frozenset[str] = frozenset({"objects"})
+    reads: frozenset[str] = frozenset({"camera_path", "objects"})
+
+    def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> ThreeInVideo:
+        """Random triples of objects that come into view one after the other, in random order."""
+        rows = []
+        for frames in videos_of_objects(scene, rng, _VIDEOS):
+            shown, names = sightings(scene).of(frames), _names(scene)
+            any_sight, clear_sight = _sights(shown)
+            alone = sorted(_singled_out(names, shown))
+            columns = [int(np.flatnonzero(names == name)[0]) for name in alone]
+            for three in combinations(columns, 3):
+                one, two, three_ = sorted(three, key=lambda k: clear_sight[k])
+                if clear_sight[one] + _APART <= any_sight[two] and clear_sight[two] + _APART <= any_sight[three_]:
+                    a, b, c = names[rng.permutation(three)].tolist()
+                    rows.append({"frames": frames[frames >= 0].tolist(), "a": a, "b": b, "c": c})
+        chosen = [rows[k] for k in rng.permutation(len(rows))[:count]]
+        return ThreeInVideo.from_json(chosen) if chosen else ThreeInVideo.none()
+
+    def measure(self, facts: ThreeInVideo, scene: Scene) -> Measured:
+        """The frames, where no object is seen before the one before it is seen clearly."""
+        names, n = _names(scene), len(facts)
+        first, sight, last, largest = (np.full((n, 3), np.nan) for _ in range(4))
+        lacking, ambiguous = np.full(n, not one_identity(scene)), np.zeros(n, dtype=bool)
+        for row in range(n):
+            try:
+                shown = sightings(scene).of(facts.frames[row])
+            except LookupError:
+                lacking[row] = True
+                continue
+            singled_out = _singled_out(names, shown)
+            ambiguous[row] = not {*facts.names[row].tolist()} <= singled_out
+            if lacking[row] or ambiguous[row]:
+                continue
+            columns = [int(np.flatnonzero(names == name)[0]) for name in facts.names[row]]
+            any_sight, clear_sight = _sights(shown)
+            first[row], sight[row] = clear_sight[columns], any_sight[columns]
+            seen = shown.area[:, columns] != 0
+            last[row] = len(seen) - seen[::-1].argmax(axis=0)
+            largest[row] = -shown.area[:, columns].max(axis=0)
+        order = first.argsort(axis=1)
+        ahead, behind = (np.take_along_axis(each, order, axis=1) for each in (first, sight))
+        with np.errstate(invalid="ignore"):
+            apart = (ahead[:, :-1] + _APART <= behind[:, 1:]).all(axis=1)
+        cases = {
+            "objects are not surely the same in all frames": lacking,
+            "the name of an object does not single it out": ambiguous,
+            "objects come into view at about the same time": ~apart,
+        }
+        return Measured(
+            why=first_reason(n, cases),
+            value=first,
+            sigma=np.zeros((n, 3)),
+            traps={
+                "by the last sight": order_labels(last.argsort(axis=1) + 1),
+                "the largest first": order_labels(largest.argsort(axis=1) + 1),
+                "reversed": order_labels(order[:, ::-1] + 1),
+                "seen last": np.array(_NUMBERS)[last.argmax(axis=1)],
+                "the largest": np.array(_NUMBERS)[largest.argmin(axis=1)],
+            },
+        )
+
+    def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:
+        """The order, or the first one."""
+        order = measured.value.argsort(axis=1)
+        text = order_labels(order + 1) if format == "order" else np.array(_NUMBERS)[order[:, 0]]
+        margin = np.full(len(measured), _CLEARLY)
+        return Answers.of(Label(text=text, margin=margin, outlier_probability=measured.outliers), measured.why)
+
+    def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
+        """A video."""
+        names = {letter: fact[letter] for letter in "abc"}
+        written = [int(number) for number in str(answer.text).split()] if format == "order" else None  # type: ignore[attr-defined]
+        options = tuple(name.capitalize() for name in names.values()) if format == "choice" else ()
+        media = (Video(frames=tuple(fact["frames"])),)
+        return Phrasing(media=media, values=names, answer=written, options=options)
+
+
+def _names(scene: Scene) -> Texts:
+    labels = () if scene.objects is None else scene.objects.labels
+    return np.array([folded(label) for label in labels], dtype=np.str_)
+
+
+def _sights(shown: Sightings) -> tuple[Float64[np.ndarray, "k"], Float64[np.ndarray, "k"]]:
+    """The first frame that shows anything of each object, and the first that shows it clearly; NaN for none."""
+    found = []
+    for seen in (shown.area != 0, shown.clear):
+        found.append(np.where(seen.any(axis=0), seen.argmax(axis=0), np.nan))
+    return found[0], found[1]
+
+
+def _singled_out(names: Texts, shown: Sightings) -> set[str]:
+    """Names that mean a single object of the video, which it shows clearly."""
+    seen = Counter(names[(shown.area != 0).any(axis=0)].tolist())
+    clear = {*names[shown.clear.any(axis=0)].tolist()}
+    return {name for name, n in seen.items() if n == 1 and name in clear and name and not may_be_called(name, seen)}

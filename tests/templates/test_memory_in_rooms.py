@@ -1,0 +1,47 @@
+"""What a video shows of a rendered room, answered again from the ids of its frames."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from experts.objects.object_names import folded
+from spatial_engine.rendering import RenderedScene, as_clip, true_signals
+from spatial_engine.rendering.furnished import furnished_room
+from spatial_engine.rendering.imitated import imitated_signals
+from templates.columns import Json
+from tests.templates.in_rooms import check, seeds
+
+
+def shown(scene: RenderedScene, frame: int, name: str) -> set[int]:
+    """The objects of a name in a frame."""
+    ids = scene.object_ids(frame)
+    return {row for row in np.unique(ids[ids >= 0]).tolist() if folded(scene.objects[row].name) == name}
+
+
+def counted(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    return len(set().union(*(shown(scene, frame, fact["name"]) for frame in fact["frames"]))) == int(answer)
+
+
+def in_order(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    first = [min(f for f in fact["frames"] if shown(scene, f, fact[letter])) for letter in "abc"]
+    order = [str(number) for number in np.argsort(first) + 1]
+    return len({*first}) == len(first) and str(answer) in (" ".join(order), order[0])
+
+
+RIGHT = {"how_many": counted, "first_seen": in_order}
+
+
+@seeds(1, 12)
+def test_every_answer_is_that_of_the_rendered_frames(seed: int) -> None:
+    scene = furnished_room(np.random.default_rng(seed), frames=24, width_px=240, height_px=180)
+    check(scene, true_signals(scene, as_clip(scene), stride=2), RIGHT, {*RIGHT})
+
+
+@seeds(0, 2)
+def test_objects_that_a_detector_follows_are_not_counted(seed: int) -> None:
+    scene = furnished_room(np.random.default_rng(seed), frames=16, width_px=240, height_px=180)
+    check(scene, imitated_signals(scene, as_clip(scene)), dict.fromkeys(RIGHT, _never), set())
+
+
+def _never(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    return False
