@@ -138,7 +138,7 @@ class ObjectVolume(Template):
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> ThreeObjects:
         """Triples of whole objects; in half of them the largest one in the picture has not the largest volume."""
-        groups = object_groups(scene, rng, count, len(_MARKS))
+        groups = object_groups(scene, rng, count, len(_MARKS), known="sides")
         facts = ThreeObjects.of(groups)
         measured = self._measured(facts, scene, groups.objects)
         misleading = measured.value.argmax(axis=1) != areas_px(stacked_boxes(facts.each)).argmax(axis=1)

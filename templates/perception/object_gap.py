@@ -57,14 +57,20 @@ class ObjectGap(Template):
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Apart:
-        """Random pairs of whole objects whose boxes do not overlap in the picture."""
-        groups = object_groups(scene, rng, count, 2)
-        first, second = groups.take(np.arange(len(groups.rows)) < count).refs()
-        return Apart(first=first, second=second)
+        """Random pairs of whole objects whose boxes do not overlap in the picture; those whose distance is sure."""
+        groups = object_groups(scene, rng, count, 2, known="sides")
+        first, second = groups.refs()
+        facts = Apart(first=first, second=second)
+        measured = self._measured(facts, scene, groups.objects)
+        distance = Answers.of(self.answer("numeric", facts, measured), measured.why)
+        return facts.take(mixed(np.zeros(len(facts), dtype=bool), [distance], count, rng))
 
     def measure(self, facts: Apart, scene: Scene) -> Measured:
         """The distance; σ includes that of the scale."""
-        frame, objects = facts.first.frame, [found_again(scene, refs) for refs in (facts.first, facts.second)]
+        return self._measured(facts, scene, [found_again(scene, refs) for refs in (facts.first, facts.second)])
+
+    def _measured(self, facts: Apart, scene: Scene, objects: list[Row]) -> Measured:
+        frame = facts.first.frame
         gap, sigma, between_centres = gaps(scene, frame, *objects)
         metre = scene.metre_relative_sigma
         cases = {
@@ -135,7 +141,7 @@ class NearestObject(Template):
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Neighbours:
         """Whole objects whose boxes do not overlap; in half of the groups another one is nearest in the picture."""
-        groups = object_groups(scene, rng, count, 1 + len(_MARKS))
+        groups = object_groups(scene, rng, count, 1 + len(_MARKS), known="sides")
         anchor, first, second, third = groups.refs()
         facts = Neighbours(anchor=anchor, first=first, second=second, third=third)
         measured = self._measured(facts, scene, groups.objects)

@@ -54,7 +54,7 @@ class WiderObject(Template):
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> TwoObjects:
         """Pairs of whole objects with different names (or doubtful ones); in half of them the narrower object is wider
         in the picture."""
-        groups = object_groups(scene, rng, count, 2)
+        groups = object_groups(scene, rng, count, 2, known="box")
         called = groups.seen.called[groups.rows]
         groups = groups.take((called[:, 0] != called[:, 1]) | (called[:, 0] == UNNAMED))
         first, second = groups.refs()

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float64, Int64
 
 from templates.facts import Facts, ObjectRefs
+from templates.scene.object_boxes import boxes_of, outliers
 from templates.scene.objects import SeenObjects, boxed, seen_objects
 from templates.scene.scene import Scene
 
@@ -15,6 +17,11 @@ _TRIES = 8
 """Groups drawn for each that is asked for."""
 _LITTLE = 0.3
 """Largest overlap of two boxes that can still be told apart well."""
+
+_LARGEST_DOUBT = 0.01
+"""Largest probability that an object is another one; beyond it no answer is sure."""
+Known = Literal["place", "box", "sides"]
+"""What is known of an object: where it is, its box (sides whose far end nobody saw count as seen), all sides of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,15 +66,33 @@ class ThreeObjects(Facts):
         return cls(first=first, second=second, third=third)
 
 
+def _well_known(scene: Scene, seen: SeenObjects, size: int, known: Known) -> SeenObjects:
+    """The objects of which so much is known, where a photo shows enough of them; else all."""
+    is_known, pose, sides, _, side_sigma = boxes_of(scene, seen.frame, seen.object)
+    if known != "place":
+        is_known = is_known & np.isfinite(pose).all(axis=(1, 2)) & np.isfinite(sides).all(axis=1)
+    if known == "sides":
+        is_known = is_known & np.isfinite(side_sigma).all(axis=1)
+    good = seen.take(is_known & (outliers(scene, seen.object) <= _LARGEST_DOUBT))
+    return good if np.unique(good.frame, return_counts=True)[1].max(initial=0) >= size else seen
+
+
 def object_groups(
-    scene: Scene, rng: np.random.Generator, count: int, size: int, begin: Int64[np.ndarray, "k j"] | None = None
+    scene: Scene,
+    rng: np.random.Generator,
+    count: int,
+    size: int,
+    begin: Int64[np.ndarray, "k j"] | None = None,
+    known: Known = "place",
 ) -> ObjectGroups:
     """Random groups of `size` whole objects that boxes can mark, up to `_TRIES` times as many as `count`.
 
     Their boxes do not overlap. `begin`: rows of those objects (`boxed`), each row of one photo: every group begins with
-    one of these, and the boxes of the others may overlap a little.
+    one of these, and the boxes of the others may overlap a little. `known`: what the measurement needs of each object;
+    objects of which less is known, or that may be others, are taken only where no photo shows enough of the rest.
     """
     seen = boxed(seen_objects(scene), scene)
+    seen = seen if begin is not None else _well_known(scene, seen, size, known)
     _, start, photo, shown = np.unique(seen.frame, return_index=True, return_inverse=True, return_counts=True)
     first = start[:, None] if begin is None else begin
     first = first[shown[photo[first[:, 0]]] >= size]
