@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from experts.matching.reprojection import ReprojectionExpert
+from experts.objects.object_names import folded
 from experts.signals import NoEstimate, Signal
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.camera_paths import Poses, Stance
@@ -33,6 +34,7 @@ from templates.columns import Json
 from templates.generate import SURPLUS, ask_clip
 from templates.media import Photo
 from templates.registry import create_templates
+from templates.scene.objects import UNNAMED
 from templates.scene.scenes import scenes_of
 from templates.settings import AskSettings
 from templates.truth import verdict
@@ -46,7 +48,6 @@ from tests.templates import (
     test_objects_in_rooms,
     test_shape_in_rooms,
 )
-from tests.templates.in_rooms import meant
 
 FACTS = 60
 """Most facts of one template about one clip."""
@@ -138,11 +139,11 @@ def wrong(scene: RenderedScene, drafts: list[Draft]) -> Iterator[bool]:
 
 
 def misnamed(scene: RenderedScene, fact: Mapping[str, Json]) -> bool:
-    """Whether a reference has the name of another object than the one at its pixel."""
+    """Whether a reference has a name, and not that of the object at its pixel."""
     for ref in (value for value in fact.values() if isinstance(value, dict) and "inside_px" in value):
-        try:
-            meant(scene, ref)
-        except AssertionError:
+        x, y = np.round(ref["inside_px"]).astype(int)
+        row = int(scene.object_ids(ref["frame"])[y, x])
+        if ref["name"] != UNNAMED and (row < 0 or ref["name"] != folded(scene.objects[row].name)):
             return True
     return False
 
