@@ -35,6 +35,7 @@ TEMPLATES = Registry(
         "object_box": "templates.perception.object_box:ObjectBox",
         "point_to_object": "templates.perception.object_pointing:PointToObject",
         "point_to_described": "templates.perception.described_object:PointToDescribed",
+        "which_box": "templates.perception.which_box:WhichBox",
         "mark_at_place": "templates.perception.marked_place:MarkAtPlace",
         "place_in_camera": "templates.perception.place_in_camera:PlaceInCamera",
         "camera_tilt": "templates.perception.orientation:CameraTilt",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+import cv2
 import numpy as np
 from scipy.spatial import cKDTree
 
@@ -11,6 +12,7 @@ from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.imitated import imitated_signals
 from templates.columns import Json
 from tests.templates.in_rooms import check, meant, seeds, surface
+from tests.templates.test_distances_in_rooms import box_points
 
 
 def point(scene: RenderedScene, frame: int, xy_px: Json) -> np.ndarray:
@@ -117,7 +119,24 @@ def angle_to(way: np.ndarray, axis: np.ndarray) -> float:
     return float(np.degrees(np.arctan2(np.linalg.norm(np.cross(way, axis)), way @ axis)))
 
 
+def encloses(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """The outline of the box overlaps most with that of the smallest upright box around points on the surfaces."""
+    frame, camera = fact["object"]["frame"], scene.intrinsics
+    pose = scene.world_from_cam[frame]
+    points = box_points(scene, meant(scene, fact["object"]), frame)
+    around = outlined(camera.project((points - pose[:3, 3]) @ pose[:3, :3]))
+    overlap = [(around & other).sum() / (around | other).sum() for other in map(outlined, fact["corners_px"])]
+    return int(np.argmax(overlap)) == int(str(answer)) - 1 and max(overlap) > 0.9
+
+
+def outlined(xy_px: Json) -> np.ndarray:
+    """What lies within the convex hull of places in the photo, drawn four times as large."""
+    hull = cv2.convexHull(np.round(4 * np.array(xy_px)).astype(np.int32))
+    return np.asarray(cv2.fillConvexPoly(np.zeros((720, 960), dtype=np.uint8), hull, 1) > 0)
+
+
 RIGHT = {
+    "which_box": encloses,
     "mark_at_place": at_place,
     "place_in_camera": in_camera,
     "point_to_object": pointed_to,

@@ -66,6 +66,7 @@ NAMED = {
     "point_to_object point": (r"\{name\}", r"\{width\} × \{height\} pixels"),
     "point_to_described point": (r"\{description\}", r"\{width\} × \{height\} pixels"),
     "point_to_described choice": (r"\{description\}", r"\bbox"),
+    "which_box choice": (r"\bP\b", r"\bbox(es)?\b"),
     "mark_at_place choice": (r"\bP\b", r"\bcamera\b", r"\{ratio\} times|times \{ratio\}", r"\{angle\}°", r"\{side\}"),
     "place_in_camera json.metres": (r"\bP\b", r"\bcamera\b", METRES),
     "place_in_camera json.units": (r"\bP\b", r"\bcamera\b", r"\bpoint Q\b"),
