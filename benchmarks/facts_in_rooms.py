@@ -140,10 +140,11 @@ def wrong(scene: RenderedScene, drafts: list[Draft]) -> Iterator[bool]:
 
 def misnamed(scene: RenderedScene, fact: Mapping[str, Json]) -> bool:
     """Whether a reference has a name, and not that of the object at its pixel."""
-    for ref in (value for value in fact.values() if isinstance(value, dict) and "inside_px" in value):
+    refs = (value for value in fact.values() if isinstance(value, dict) and value.get("name"))
+    for ref in (ref for ref in refs if ref["name"] != UNNAMED):
         x, y = np.round(ref["inside_px"]).astype(int)
         row = int(scene.object_ids(ref["frame"])[y, x])
-        if ref["name"] != UNNAMED and (row < 0 or ref["name"] != folded(scene.objects[row].name)):
+        if row < 0 or ref["name"] != folded(scene.objects[row].name):
             return True
     return False
 
