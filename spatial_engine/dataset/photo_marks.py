@@ -14,6 +14,7 @@ MAX_SIDE_PX = 1280
 """Longest side of a stored photo: large enough for legible marks, small enough for a small data set."""
 
 _RING, _TICK = 8.2, 12.5  # radius of a ring; its ticks end this far from the point
+_CLEAR = 40  # least distance of a label's corner of a box from another box
 _LINE, _INSIDE = 200, 40  # how bad it is if a label covers a pixel
 
 
@@ -43,8 +44,11 @@ def marked(picture: Picture, marks: Sequence[PhotoMark], pixels: XY = (1.0, 1.0)
     for mark, points in placed:
         _draw(canvas, taken, mark, points, unit)
     lettered = [(mark, points) for mark, points in placed if mark.text]
-    strokes = [points for mark, points in lettered if isinstance(mark, Segment | Arrow)]
-    draw_labels(canvas, [_label(mark, points, strokes) for mark, points in lettered], taken, unit)
+    labels = [
+        _label(mark, points, [spots for other, spots in lettered if type(other) is type(mark)], unit)
+        for mark, points in lettered
+    ]
+    draw_labels(canvas, labels, taken, unit)
     return image
 
 
@@ -154,28 +158,37 @@ def _turned(way: np.ndarray, angle_deg: float) -> np.ndarray:
     return np.array([cos * way[0] - sin * way[1], sin * way[0] + cos * way[1]])
 
 
-def _label(mark: PhotoMark, points: np.ndarray, strokes: Sequence[np.ndarray]) -> Label:
+def _label(mark: PhotoMark, points: np.ndarray, alike: Sequence[np.ndarray], unit: float) -> Label:
     """The letter of a mark. That of an arrow stands ahead of its tip: no other arrow can claim it."""
     if isinstance(mark, Arrow):
         right, down = _direction(*points).tolist()
         return Label(mark.text, points[::-1], (right, down))
-    return Label(mark.text, _anchors(mark, points, strokes))
+    return Label(mark.text, _anchors(mark, points, alike, unit))
 
 
-def _anchors(mark: PhotoMark, points: np.ndarray, strokes: Sequence[np.ndarray]) -> np.ndarray:
-    """Points beside which the letter of a mark may stand, best first: of a line, those far from the other lines."""
+def _anchors(mark: PhotoMark, points: np.ndarray, alike: Sequence[np.ndarray], unit: float) -> np.ndarray:
+    """Points beside which the letter of a mark may stand, best first: those far from the other marks that are `alike`,
+    whose letter it might seem to be."""
     match mark:
         case Box():
-            return _corners(points)
+            corners = _corners(points)
+            near = [_away(corners, other) < _CLEAR * unit for other in alike if other is not points]
+            return corners[np.argsort(np.any(near, axis=0), kind="stable")] if near else corners
         case Outline():
             highest_first = points[np.argsort(points[:, 1], kind="stable")]
             return highest_first[:: -(-len(points) // 12)]
         case Segment():
-            others = [_along(other) for other in strokes if other is not points]
+            others = [_along(other) for other in alike if other is not points]
             near = [np.linalg.norm(_along(points)[:, None] - other, axis=2).min(axis=1) for other in others]
             farthest_first = np.argsort(-np.min(near, axis=0), kind="stable") if near else range(3)
             return _along(points)[farthest_first]
     return points
+
+
+def _away(spots: np.ndarray, opposite: np.ndarray) -> np.ndarray:
+    """Distance of points from a box; 0 inside it."""
+    low, high = opposite.min(axis=0), opposite.max(axis=0)
+    return np.asarray(np.linalg.norm(np.maximum(np.maximum(low - spots, spots - high), 0), axis=1))
 
 
 def _along(ends: np.ndarray) -> np.ndarray:

@@ -115,6 +115,17 @@ def test_labels_lie_inside_the_picture(spots):
         assert left >= 0 and top >= 0 and right <= 640 and bottom <= 480
 
 
+def test_the_label_of_a_box_around_another_stands_off_it():
+    """A kettle at the left end of a desk: above the left corner of the desk, "1" would seem to name the kettle."""
+    desk, kettle = ((200.0, 200.0), (420.0, 380.0)), ((210.0, 205.0), (240.0, 250.0))
+    both = photo_marks.marked(GREY, [Box(text="1", points_px=desk), Box(text="2", points_px=kettle)])
+    lines = photo_marks.marked(GREY, [Box(text="", points_px=desk), Box(text="", points_px=kettle)])
+    x = np.nonzero(difference(both, lines).max(axis=0) > 20)[0]
+    (first, last), (third, fourth) = (x[x < 320].min(), x[x < 320].max()), (x[x > 320].min(), x[x > 320].max())
+    assert abs((first + last) / 2 - 225) < 60  # at the kettle
+    assert abs((third + fourth) / 2 - 420) < 60  # at the right end of the desk
+
+
 @settings(max_examples=40, deadline=None)
 @given(lean=st.floats(0, 2 * np.pi), turn=st.floats(0.35, 3))
 def test_the_label_of_an_arrow_stands_nearer_to_its_tip_than_to_any_other(lean, turn):
