@@ -30,6 +30,7 @@ TEMPLATES = Registry(
         "parallel_lines": "templates.perception.parallel_lines:ParallelLines",
         "corner_angle": "templates.perception.corner_angle:CornerAngle",
         "edge_line": "templates.perception.edge_line:EdgeLine",
+        "primitive_of": "templates.perception.primitive_of:PrimitiveOf",
         "count_in_photo": "templates.perception.object_count:CountInPhoto",
         "object_there": "templates.perception.object_presence:ObjectThere",
         "object_box": "templates.perception.object_box:ObjectBox",

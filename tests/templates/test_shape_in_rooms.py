@@ -9,6 +9,8 @@ from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.imitated import imitated_signals
 from templates.columns import Json
+from templates.scene.bodies import SHAPES
+from tests.templates.bodies_in_rooms import true_shape
 from tests.templates.in_rooms import check, meant, seeds
 
 
@@ -57,6 +59,11 @@ def meet_so(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> boo
     return bool(answer == ("acute" if found < 75 else "right" if found < 105 else "obtuse"))
 
 
+def is_the_shape(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    shape = true_shape(scene, meant(scene, fact["object"]), fact["object"]["frame"])
+    return bool(shape and answer == (shape if answer in SHAPES else "yes" if shape == fact["shape"] else "no"))
+
+
 RIGHT = {"edge_line": on_the_edge, "parallel_lines": run_so, "corner_angle": meet_so}
 
 
@@ -70,3 +77,15 @@ def test_every_answer_is_that_of_the_surfaces(seed: int) -> None:
 def test_experts_that_err_give_no_wrong_answers(seed: int) -> None:
     scene = furnished_room(np.random.default_rng(seed), frames=24, width_px=240, height_px=180)
     check(scene, imitated_signals(scene, as_clip(scene)), RIGHT, set())
+
+
+@seeds(1, 20)
+def test_every_primitive_is_that_of_the_body(seed: int) -> None:
+    scene = furnished_room(np.random.default_rng(seed), frames=24, round_objects=True)
+    check(scene, true_signals(scene, as_clip(scene), stride=2), {"primitive_of": is_the_shape}, {"primitive_of"})
+
+
+@seeds(0, 8)
+def test_experts_that_err_name_no_wrong_primitive(seed: int) -> None:
+    scene = furnished_room(np.random.default_rng(seed), frames=24, round_objects=True)
+    check(scene, imitated_signals(scene, as_clip(scene)), {"primitive_of": is_the_shape}, set())

@@ -128,6 +128,30 @@ def boards(signals: dict[str, Signal]) -> dict[str, Signal]:
     }  # fmt: skip
 
 
+def balls(signals: dict[str, Signal]) -> dict[str, Signal]:
+    """The signals with masks and depth of balls at the places of the objects, before a wall."""
+    objects, known = signals["objects"], scene(signals)
+    assert isinstance(objects, Objects) and known.path is not None
+    unit = np.linalg.norm(objects.world_from_object[0, 1, :3, 3] - objects.world_from_object[0, 0, :3, 3])
+    frames, camera = FRAMES[:MASKED], CAMERA.scaled(320, 240)
+    centres = (np.linalg.inv(known.world_from_cam(frames))[:, None] @ objects.world_from_object[:MASKED])[..., :3, 3]
+    rays = camera.rays(np.stack(np.meshgrid(np.arange(320.0), np.arange(240.0)), axis=-1))
+    along = np.einsum("hwi,fki->fhwk", rays, centres)
+    free = along**2 - np.sum(centres**2, axis=-1)[:, None, None] + (0.3 * unit) ** 2
+    reach = np.where(free > 0, along - np.sqrt(np.maximum(free, 0)), 12 * unit)
+    ids = np.where(reach.min(axis=-1) < 12 * unit, reach.argmin(axis=-1), -1).astype(np.int32)
+    masks = np.full((len(FRAMES), *ids.shape[1:]), -1, dtype=np.int32)
+    masks[:MASKED] = ids
+    return {
+        **signals,
+        "objects": replace(objects, ids=masks),
+        "depth": Depth(
+            frames=frames, z=(reach.min(axis=-1) * rays[..., 2]).astype(np.float32), provenance=SOURCE,
+            relative_sigma=np.full(ids.shape, 0.002, dtype=np.float32), scale=Scale(kind="relative"),
+        ),
+    }  # fmt: skip
+
+
 def elsewhere(seed: int, unit: float) -> dict[str, Signal]:
     """The signals in another world frame and another unit."""
     turned = np.eye(4)

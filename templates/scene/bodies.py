@@ -1,0 +1,64 @@
+"""Cuboids, plates, balls, cylinders and cones in any pose: how far points and planes are from them, many at once."""
+
+import numpy as np
+from jaxtyping import Float64
+from scipy.spatial.transform import Rotation
+
+Number = Float64[np.ndarray, "n"]
+Vectors = Float64[np.ndarray, "n p 3"]
+Bodies = Float64[np.ndarray, "n 9"]
+"""Centre, rotation vector, ln of half the sides along its axes. Of a ball only the first side counts; of a cylinder and
+a cone (apex towards +z) the first, its radius, and the last."""
+
+SHAPES = ("cuboid", "cylinder", "ball", "cone", "flat plate")
+_RATIOS = {"cuboid": (0.3, 1.0), "cylinder": (0.3, 8.0), "cone": (0.5, 5.0), "flat plate": (0.001, 0.08)}
+"""Least and greatest ratio of the shortest side of a cuboid or plate to the next one, and of the height of a cylinder
+or cone to its diameter. What lies between a plate and a cuboid has no name that people agree on."""
+
+
+def distances(shape: str, bodies: Bodies, points: Vectors) -> Float64[np.ndarray, "n p"]:
+    """How far points lie outside the face of a body from which they are farthest; < 0 inside."""
+    axes, half = _axes(bodies), np.exp(bodies[:, None, 6:])
+    x, y, z = np.moveaxis((points - bodies[:, None, :3]) @ axes, -1, 0)
+    if shape == "ball":
+        return np.sqrt(x**2 + y**2 + z**2) - half[..., 0]
+    if shape in ("cuboid", "flat plate"):
+        return np.max(np.abs([x, y, z]) - np.moveaxis(half, -1, 0), axis=0)
+    radius, height, across = half[..., 0], half[..., 2], np.hypot(x, y)
+    if shape == "cylinder":
+        return np.maximum(across - radius, np.abs(z) - height)
+    side = (2 * height * across + radius * (z - height)) / np.hypot(2 * height, radius)
+    return np.maximum(side, -height - z)
+
+
+def beyond(shape: str, bodies: Bodies, normals: Vectors) -> Float64[np.ndarray, "n p"]:
+    """How far bodies reach beyond planes through the origin, in the directions of their normals; 0 where a plane
+    touches the body."""
+    axes, half = _axes(bodies), np.exp(bodies[:, None, 6:])
+    x, y, z = np.moveaxis(normals @ axes, -1, 0)
+    centre = np.einsum("npi,ni->np", normals, bodies[:, :3])
+    if shape == "ball":
+        return centre + half[..., 0] * np.sqrt(x**2 + y**2 + z**2)
+    if shape in ("cuboid", "flat plate"):
+        return centre + np.sum(np.abs(np.stack([x, y, z], axis=-1)) * half, axis=-1)
+    radius, height, across = half[..., 0], half[..., 2], np.hypot(x, y)
+    if shape == "cylinder":
+        return centre + radius * across + height * np.abs(z)
+    return centre + np.maximum(height * z, radius * across - height * z)
+
+
+def out_of_limits(shape: str, bodies: Bodies) -> Number:
+    """By how much the ln of a ratio of sides is outside of what the name of the shape allows."""
+    if shape == "ball":
+        return np.zeros(len(bodies))
+    if shape in ("cylinder", "cone"):
+        ratio = bodies[:, 8] - bodies[:, 6]
+    else:
+        shortest, next_one, _ = np.sort(bodies[:, 6:], axis=1).T
+        ratio = shortest - next_one
+    least, most = np.log(_RATIOS[shape])
+    return np.maximum(least - ratio, 0) + np.maximum(ratio - most, 0)
+
+
+def _axes(bodies: Bodies) -> Float64[np.ndarray, "n 3 3"]:
+    return Rotation.from_rotvec(bodies[:, 3:6]).as_matrix()
