@@ -110,9 +110,8 @@ def _turns(scene: Scene, object: Int64[np.ndarray, "n"], frames: Int64[np.ndarra
     first, last = (np.where(known[:, None, None], axes[row, rows[:, column]], np.nan) for column in (0, 1))
     angle, swing = _about(up, first, last)
     between = (objects.frames > frames[:, :1]) & (objects.frames < frames[:, 1:])
-    n, f = between.shape
-    each, _ = _about(np.repeat(up, f, axis=0), np.repeat(first, f, axis=0), axes.reshape(-1, 3, 3))
-    each = np.where(between, each.reshape(n, f), np.nan)
+    each, of_row = np.full(between.shape, np.nan), np.nonzero(between)[0]
+    each[between], _ = _about(up[of_row], first[of_row], axes[between])
     low, high = np.fmin(angle, 0)[:, None] - _BACK_DEG, np.fmax(angle, 0)[:, None] + _BACK_DEG
     seen, _ = _about(up, first, camera[:, 0] @ camera[:, 1].swapaxes(1, 2) @ last)
     with np.errstate(invalid="ignore"):

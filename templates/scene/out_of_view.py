@@ -37,7 +37,10 @@ def out_of_view(scene: Scene, frame_a: Frame, xy_a_px: Pixel, frame_b: Frame) ->
     ends_b = _ray_ends(scene, frame_a, xy_a_px, frame_b, inverse_range)
     inverse = np.stack([inverse_range, np.zeros(len(frame_a))], axis=1)
     found = beyond_edge(scene, frame_a, frame_b, ends_b, inverse, outlier_probability)
-    contradicted = (found.why == "") & _tracked_into(scene, frame_a, xy_a_px, frame_b)
+    contradicted = found.why == ""
+    contradicted[contradicted] = _tracked_into(
+        scene, frame_a[contradicted], xy_a_px[contradicted], frame_b[contradicted]
+    )
     return replace(found, why=np.where(contradicted, "a track contradicts the reconstruction", found.why))
 
 

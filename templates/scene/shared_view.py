@@ -48,8 +48,10 @@ def shared_views(scene: Scene, frames: Sequence[int] | Int64[np.ndarray, "f"]) -
 
 def scene_distance(scene: Scene, frames: Int64[np.ndarray, "n"]) -> Float64[np.ndarray, "n"]:
     """Median distance of what each photo shows, in path units; NaN where it is not known."""
+    if not len(frames):
+        return np.empty(0)
     each, row = np.unique(frames, return_inverse=True)
-    return np.asarray(shared_views(scene, each).distance[row])
+    return np.asarray(_distances(scene, each, _seen(scene, each))[row])
 
 
 def partners(
@@ -65,6 +67,17 @@ def partners(
     return np.asarray(frames[keys.argmax(axis=1)])
 
 
+def _distances(
+    scene: Scene, frames: Int64[np.ndarray, "f"], seen: Float64[np.ndarray, "f p 3"]
+) -> Float64[np.ndarray, "f"]:
+    if scene.path is None or scene.path.motion != "general":
+        return np.full(len(frames), np.nan)
+    few = np.isfinite(seen[..., 0]).sum(axis=1) < _MIN_POINTS
+    with np.errstate(invalid="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # photos without points
+        return np.where(few, np.nan, np.nanmedian(np.linalg.norm(seen, axis=2), axis=1))
+
+
 def _shared_views(scene: Scene, frames: Int64[np.ndarray, "f"]) -> SharedViews:
     nothing = np.full((len(frames), len(frames)), np.nan)
     if scene.path is None or not len(frames):
@@ -72,11 +85,8 @@ def _shared_views(scene: Scene, frames: Int64[np.ndarray, "f"]) -> SharedViews:
     camera, poses = scene.path.intrinsics, scene.world_from_cam(frames)
     rotations, positions = poses[:, :3, :3], poses[:, :3, 3]
     seen = _seen(scene, frames)
-    count = np.isfinite(seen[..., 0]).sum(axis=1)
-    far = np.full(len(frames), scene.path.motion != "general") | (count < _MIN_POINTS)
-    with np.errstate(invalid="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # photos without points
-        distance = np.where(far, np.nan, np.nanmedian(np.linalg.norm(seen, axis=2), axis=1))
+    distance = _distances(scene, frames, seen)
+    far = np.isnan(distance)
     travel = np.linalg.norm(positions - positions[:, None], axis=2) / distance[:, None]
     shown = np.full((len(frames), max(seen.shape[1], _GRID**2), 3), np.nan)
     shown[:, : seen.shape[1]] = seen
