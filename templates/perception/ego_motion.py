@@ -35,6 +35,8 @@ _MIN_PURITY = 0.8
 """Least share of the named component in the whole motion: a combination has no single name."""
 _MIN_ROTATION_RAD = np.radians(3.0)
 """Smaller rotations have no name: a person does not see them."""
+_MAX_JUDGED_DEG = 90.0
+"""Nobody adds the parts of a larger rotation over several photos within the tolerance."""
 _MIN_SHARE = 0.2
 """Least share of the clip after which a person is asked whether the camera moved."""
 _MAX_ROTATION_WHILE_MOVING_RAD = np.radians(25.0)
@@ -124,7 +126,7 @@ class CameraTurn(_CameraMotion):
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:
-        """The name of the rotation; or its angle with a tolerance of 5°."""
+        """The name of the rotation; or its angle up to 90° with a tolerance of 5°."""
         if format == "choice":
             return _labels(measured)
         limit = self.max_tolerances.rotation_deg
@@ -136,8 +138,11 @@ class CameraTurn(_CameraMotion):
             unit="deg",
             decimals=0,
         )
-        small = {"the rotation is smaller than its tolerance": measured.value[:, 0] <= limit}
-        return Answers.of(numbers, first_reason(len(facts), small))
+        cases = {
+            "the rotation is smaller than its tolerance": measured.value[:, 0] <= limit,
+            "the rotation is too large to be judged in degrees": measured.value[:, 0] > _MAX_JUDGED_DEG,
+        }
+        return Answers.of(numbers, first_reason(len(facts), cases))
 
 
 @dataclass(frozen=True, kw_only=True)

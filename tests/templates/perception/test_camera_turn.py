@@ -47,6 +47,13 @@ def test_a_small_rotation_has_neither_name_nor_angle() -> None:
     assert answers_to(TURN, "numeric", WHOLE, measured).why.tolist() == ["the rotation is smaller than its tolerance"]
 
 
+def test_a_rotation_that_nobody_can_judge_in_degrees_has_a_name_alone() -> None:
+    measured = TURN.measure(WHOLE, worlds.scene(turning("y", 120.0)))
+    assert answers_to(TURN, "choice", WHOLE, measured).labels().tolist() == ["Pan Right"]
+    why = answers_to(TURN, "numeric", WHOLE, measured).why.tolist()
+    assert why == ["the rotation is too large to be judged in degrees"]
+
+
 def test_shorter_rows_end_before_their_padding() -> None:
     facts = TURN.facts.from_json([{"frames": [0, 46]}, {"frames": [0, 14, 30, 46]}])
     measured = TURN.measure(facts, worlds.scene(turning("y", 24)))
