@@ -206,9 +206,10 @@ def _error(
 
 def _iou(poses: Poses, sizes: Sizes) -> Float64[np.ndarray, "n m m"]:
     """Overlap in space of each two boxes, by points that fill the first one."""
-    xyz = np.einsum("nmij,nmpj->nmpi", poses[..., :3, :3], _GRID * sizes[:, :, None]) + poses[:, :, None, :3, 3]
-    local = (xyz[:, None] - poses[:, :, None, None, :3, 3]) @ poses[:, :, None, :3, :3]
-    inside = (np.abs(local) <= sizes[:, :, None, None] / 2).all(axis=-1).mean(axis=-1)
+    turn, centre = poses[..., :3, :3], poses[..., :3, 3:]
+    xyz = turn @ (_GRID.T * sizes[..., None]) + centre
+    local = turn[:, :, None].swapaxes(-1, -2) @ (xyz[:, None] - centre[:, :, None])
+    inside = (np.abs(local) <= sizes[:, :, None, :, None] / 2).all(axis=-2).mean(axis=-1)
     volume = sizes.prod(axis=-1)
     common = inside * volume[:, None, :]
     return np.asarray(common / (volume[:, None, :] + volume[:, :, None] - common))
