@@ -52,12 +52,13 @@ Shown = dict[tuple[str, str], tuple[Question, Path]]
 
 
 def scenes() -> Iterator[RenderedScene]:
-    """Furnished rooms; one whose small objects are tipped over; one with objects that slide about."""
+    """Furnished rooms; one with round objects, one whose small objects are tipped over, some with sliding objects."""
     for path, seed in ROOMS:
         room = furnished_room(
             np.random.default_rng(seed), frames=24, width_px=640, height_px=480, path=path, movers=2  # type: ignore[arg-type]
         )  # fmt: skip
         yield room
+    yield furnished_room(np.random.default_rng(31), frames=24, width_px=640, height_px=480, round_objects=True)
     yield leaning(room, 1)
     yield from map(busy_room, (1, 2, 3))
 
