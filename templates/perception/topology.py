@@ -75,7 +75,7 @@ class Topology(Template):
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> RelatedPair:
         """Pairs whose relation is known. The relations take turns; about as many pairs touch as are apart. Pairs about
         which the photo misleads come first."""
-        seen = _shown(seen_objects(scene), scene)
+        seen = shown_objects(seen_objects(scene), scene)
         pairs = random_pairs(seen, rng, _TRIES * count, may_overlap=True)
         pairs = pairs[overlap(seen.box_px[pairs[:, 0]], seen.box_px[pairs[:, 1]]) <= _MOST_OVERLAP]
         first, second = (seen.take(rows) for rows in pairs.T)
@@ -150,7 +150,7 @@ def _measured(scene: Scene, facts: RelatedPair, a: Row, b: Row) -> Measured:
     )
 
 
-def _shown(seen: SeenObjects, scene: Scene) -> SeenObjects:
+def shown_objects(seen: SeenObjects, scene: Scene) -> SeenObjects:
     """Objects that a box can mark, although others stand on them, around them or before them, and large ones that the
     border of the photo cuts."""
     sides = (seen.box_px[:, 1] - seen.box_px[:, 0]).min(axis=1) / scene.diagonal_px

@@ -174,6 +174,13 @@ def related(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> boo
     return holds[answer] if not fact["asked"] else holds[fact["asked"]] == (answer == "yes")
 
 
+def only_one(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """The answer has the relation, the others do not touch."""
+    pairs = [{"first": fact[name], "second": fact["anchor"], "asked": ""} for name in ("first", "second", "third")]
+    words = [fact["relation"] if number == answer else "apart" for number in "123"]
+    return all(related(scene, pair, word) for pair, word in zip(pairs, words, strict=True))
+
+
 RIGHT = {
     "topology": related,
     "higher_point": higher,
@@ -189,6 +196,12 @@ RIGHT = {
 def test_every_answer_is_that_of_the_surfaces(seed: int) -> None:
     scene = leaning(furnished_room(np.random.default_rng(seed), frames=24, width_px=240, height_px=180), seed)
     check(scene, true_signals(scene, as_clip(scene), stride=12), RIGHT, {*RIGHT})
+
+
+@seeds(1, 12)
+def test_what_stands_on_another_object_is_what_the_surfaces_say(seed: int) -> None:
+    scene = furnished_room(np.random.default_rng(seed), frames=24, width_px=240, height_px=180)
+    check(scene, true_signals(scene, as_clip(scene), stride=4), {"which_stands": only_one}, {"which_stands"})
 
 
 @seeds(0, 3)

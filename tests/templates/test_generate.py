@@ -34,7 +34,8 @@ def key(draft: Draft) -> tuple[str, str]:
 
 def test_every_leaf_is_asked_and_right() -> None:
     abilities = set()
-    for signals in (worlds.signals(), worlds.signals(poses=worlds.poses_around())):
+    made = worlds.signals()
+    for signals in (made, worlds.signals(poses=worlds.poses_around()), worlds.with_vase(made)):
         found, truth = drafts(signals), worlds.scene(signals)
         abilities |= {d.ability for d in found}
         verdicts = [verdict(TEMPLATES[d.template], d.format, dict(d.fact), d.answer, truth) for d in found]
@@ -172,6 +173,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "where_on_map",
         "which_photo",
         "how_many",
+        "which_stands",
         "first_seen",
         "what_moved",
         "from_place",

@@ -365,6 +365,26 @@ def _with_masks(signals: dict[str, Signal]) -> dict[str, Signal]:
     return {**signals, "objects": replace(objects, ids=ids)}
 
 
+def with_vase(signals: dict[str, Signal]) -> dict[str, Signal]:
+    """The signals with a vase that stands on the table, and objects as ground truth has them."""
+    objects = signals["objects"]
+    assert isinstance(objects, Objects) and objects.size is not None
+    table, size = objects.world_from_object[:, 1], objects.size[1]
+    vase = table.copy()
+    vase[:, :3, 3] += (0.5 * size[2] + 0.15) * table[:, :3, 2]
+    placed = replace(
+        objects,
+        labels=(*objects.labels, "vase"),
+        box_px=None,
+        world_from_object=np.concatenate([objects.world_from_object, vase[:, None]], axis=1),
+        size=np.concatenate([objects.size, [[0.25, 0.25, 0.3]]]),
+        centre_sigma=None,
+        size_sigma=None,
+        outlier_probability=None,
+    )
+    return _with_masks(detected({**signals, "objects": placed}))
+
+
 def with_movers(signals: dict[str, Signal], unit: float = 1.0) -> dict[str, Signal]:
     """The signals with three more objects that move: one to the right and then ahead, one that comes nearer and turns,
     and a fast one that crosses. `signals` are those of the world as it is made, in that unit."""
