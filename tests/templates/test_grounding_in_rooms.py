@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 from scipy.spatial import cKDTree
 
+from experts.intrinsics import Intrinsics
 from experts.objects.object_names import folded
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.furnished import furnished_room
@@ -124,15 +125,17 @@ def encloses(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bo
     frame, camera = fact["object"]["frame"], scene.intrinsics
     pose = scene.world_from_cam[frame]
     points = box_points(scene, meant(scene, fact["object"]), frame)
-    around = outlined(camera.project((points - pose[:3, 3]) @ pose[:3, :3]))
-    overlap = [(around & other).sum() / (around | other).sum() for other in map(outlined, fact["corners_px"])]
+    around = outlined(camera, camera.project((points - pose[:3, 3]) @ pose[:3, :3]))
+    drawn = [outlined(camera, corners_px) for corners_px in fact["corners_px"]]
+    overlap = [(around & other).sum() / (around | other).sum() for other in drawn]
     return int(np.argmax(overlap)) == int(str(answer)) - 1 and max(overlap) > 0.9
 
 
-def outlined(xy_px: Json) -> np.ndarray:
+def outlined(camera: Intrinsics, xy_px: Json) -> np.ndarray:
     """What lies within the convex hull of places in the photo, drawn four times as large."""
     hull = cv2.convexHull(np.round(4 * np.array(xy_px)).astype(np.int32))
-    return np.asarray(cv2.fillConvexPoly(np.zeros((720, 960), dtype=np.uint8), hull, 1) > 0)
+    canvas = np.zeros((4 * camera.height_px, 4 * camera.width_px), dtype=np.uint8)
+    return np.asarray(cv2.fillConvexPoly(canvas, hull, 1) > 0)
 
 
 RIGHT = {
