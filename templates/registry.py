@@ -81,6 +81,7 @@ TEMPLATES = Registry(
         "first_seen": "templates.mapping.first_seen:FirstSeen",
         "which_photo": "templates.mapping.which_photo:WhichPhoto",
         "what_moved": "templates.mapping.what_moved:WhatMoved",
+        "afford_mark": "templates.mapping.afford_mark:AffordMark",
         "which_stands": "templates.mapping.which_stands:WhichStands",
         "from_place": "templates.mapping.from_place:FromPlace",
         "route_order": "templates.simulation.route:RouteOrder",

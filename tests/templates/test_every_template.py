@@ -32,6 +32,8 @@ def scene(name: str) -> Scene:
     """What a template is asked about; only those that need depth have any."""
     if TEMPLATES[name].ability == "L2/Understanding/Perspective Taking":
         return worlds.scene(worlds.signals(poses=worlds.poses_around()))
+    if name == "afford_mark":
+        return worlds.scene(worlds.with_parts(worlds.signals()))
     if name == "which_stands":
         return worlds.scene(worlds.with_vase(worlds.signals()))
     if name in ("how_many", "first_seen"):

@@ -35,7 +35,8 @@ def key(draft: Draft) -> tuple[str, str]:
 def test_every_leaf_is_asked_and_right() -> None:
     abilities = set()
     made = worlds.signals()
-    for signals in (made, worlds.signals(poses=worlds.poses_around()), worlds.with_vase(made)):
+    around = worlds.signals(poses=worlds.poses_around())
+    for signals in (made, around, worlds.with_vase(made), worlds.with_parts(made)):
         found, truth = drafts(signals), worlds.scene(signals)
         abilities |= {d.ability for d in found}
         verdicts = [verdict(TEMPLATES[d.template], d.format, dict(d.fact), d.answer, truth) for d in found]
@@ -174,6 +175,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "which_photo",
         "how_many",
         "which_stands",
+        "afford_mark",
         "first_seen",
         "what_moved",
         "from_place",

@@ -20,6 +20,7 @@ from experts.signals import (
     NoEstimate,
     ObjectOrientation,
     Objects,
+    Parts,
     PointTracks,
     Scale,
     Signal,
@@ -363,6 +364,25 @@ def _with_masks(signals: dict[str, Signal]) -> dict[str, Signal]:
             x0, y0, x1, y1 = np.clip((boxes[number] + 0.5) / 4, 0, 160).round().astype(int)
             ids[frame, y0:y1, x0:x1] = number
     return {**signals, "objects": replace(objects, ids=ids)}
+
+
+def with_parts(signals: dict[str, Signal]) -> dict[str, Signal]:
+    """The signals, and three parts of every object with a mask: a back above a seat above a foot."""
+    objects = signals["objects"]
+    assert isinstance(objects, Objects)
+    ids, count = objects.ids[:MASKED], len(objects.labels)
+    parts = np.full(ids.shape, -1, dtype=np.int32)
+    for frame, number in np.ndindex(MASKED, count):
+        rows = np.flatnonzero((ids[frame] == number).any(axis=1))
+        for band, some in enumerate(np.array_split(rows, 3)):
+            parts[frame, some] = np.where(ids[frame, some] == number, 3 * number + band, parts[frame, some])
+    return {
+        **signals,
+        "parts": Parts(
+            frames=FRAMES[:MASKED], names=("back", "seat", "foot") * count, object=np.repeat(np.arange(count), 3),
+            affords=(("lean on",), ("sit on",), ()) * count, ids=parts, provenance=SOURCE,
+        ),
+    }  # fmt: skip
 
 
 def with_vase(signals: dict[str, Signal]) -> dict[str, Signal]:
