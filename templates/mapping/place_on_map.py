@@ -223,7 +223,9 @@ class ViewFrom(Template):
         found: list[PhotosOfArrow] = []
         for frame in np.unique(a):
             mine = np.flatnonzero((a == frame) & np.isfinite(arrow).all(axis=1))
-            order = np.array([rng.permutation(mine) for _ in range(max(4, count // 4))]).reshape(-1, len(mine))
+            if len(mine) < len(MARKS):
+                continue
+            order = np.stack([rng.permutation(mine) for _ in range(max(4, count // 4))])
             rows, chosen = right_and_others(_apart(arrow[order]), rng)
             right, shown = order[rows, 0], order[rows[:, None], chosen]
             found.append(PhotosOfArrow(frame_from=a[right], arrow_deg=arrow[right], frames=b[shown]))
