@@ -30,6 +30,8 @@ _SURE = 0.99
 """Least P(right) of an answer that is proposed."""
 _TRIES = 8
 """Pairs that are drawn for each one that is asked for."""
+_LARGEST_TIP_RAD = np.radians(20)
+"""Largest angle between the tops of two objects: one that lies on its back faces no way along the floor."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +47,7 @@ class SameWay(Template):
     """How the ways in which two objects face are related. Measures the angle between their fronts in space, in rad."""
 
     name: str = "same_way"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L1/Orientation/Object Orientation"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = FacingPair
@@ -92,6 +94,7 @@ def _measured(scene: Scene, facts: FacingPair, a: Row, b: Row) -> Measured:
         "an object is not found again": (a < 0) | (b < 0),
         "which way the object faces is not known": ~np.isfinite(angle) | ~np.isfinite(sigma),
         "the object has no single front": (one.fronts != 1) | (other.fronts != 1),
+        "one object is tipped over beside the other": ~(_angle(one.top_cam, other.top_cam) <= _LARGEST_TIP_RAD),
         "the angle between the objects is between two answers": deviation > _LARGEST_DEVIATION_RAD,
     }
     top = np.cross(one.top_cam, one.front_cam)
