@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float64, Int64
 
 from templates.answers import Answer, Count, Numbers
 from templates.answers.answers import Answers
+from templates.answers.order import numbers_in_order
 from templates.checked import returned
 from templates.columns import Json, Texts
 from templates.facts import Facts
@@ -233,7 +234,7 @@ def _fits(format: FormatName, value: Json) -> bool:
 
 def _written(format: FormatName, value: Json) -> Json:
     """The answer of a mistake as a question of that format records it: of an order the list of numbers."""
-    return [int(number) for number in value.split()] if format == "order" else value
+    return numbers_in_order(value) if format == "order" else value
 
 
 def _drawing(path: list[list[float | None]]) -> Drawing:

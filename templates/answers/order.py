@@ -75,6 +75,11 @@ def order_label(numbers: list[int]) -> str:
     return " ".join(map(str, numbers))
 
 
+def numbers_in_order(label: str) -> list[int]:
+    """The numbers of such a label, as a question of the format records its answer."""
+    return [int(number) for number in label.split()]
+
+
 def order_labels(orders: Int64[np.ndarray, "n k"]) -> Texts:
     """The labels of orders, one in each row."""
     return np.array([order_label(order) for order in orders.tolist()], dtype=np.str_)

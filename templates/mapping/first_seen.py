@@ -9,10 +9,9 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float64, Int64
 
-from experts.objects.object_names import folded
 from templates.answers import Answer, Label
 from templates.answers.answers import Answers
-from templates.answers.order import order_labels
+from templates.answers.order import numbers_in_order, order_labels
 from templates.columns import Json, Texts
 from templates.facts import Facts
 from templates.measured import Measured, first_reason
@@ -21,7 +20,7 @@ from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.named import may_be_called
 from templates.scene.scene import Scene
-from templates.scene.sightings import Sightings, one_identity, sightings, videos_of_objects
+from templates.scene.sightings import Sightings, object_names, one_identity, sightings, videos_of_objects
 from templates.template import Template
 
 _VIDEOS = 24
@@ -66,7 +65,7 @@ class FirstSeen(Template):
         """Random triples of objects that come into view one after the other, in random order."""
         rows = []
         for frames in videos_of_objects(scene, rng, _VIDEOS):
-            shown, names = sightings(scene).of(frames), _names(scene)
+            shown, names = sightings(scene).of(frames), object_names(scene)
             any_sight, clear_sight = _sights(shown)
             alone = sorted(_singled_out(names, shown))
             columns = [int(np.flatnonzero(names == name)[0]) for name in alone]
@@ -80,7 +79,7 @@ class FirstSeen(Template):
 
     def measure(self, facts: ThreeInVideo, scene: Scene) -> Measured:
         """The frames, where no object is seen before the one before it is seen clearly."""
-        names, n = _names(scene), len(facts)
+        names, n = object_names(scene), len(facts)
         first, sight, last, largest = (np.full((n, 3), np.nan) for _ in range(4))
         lacking, ambiguous = np.full(n, not one_identity(scene)), np.zeros(n, dtype=bool)
         for row in range(n):
@@ -131,15 +130,10 @@ class FirstSeen(Template):
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """A video."""
         names = {letter: fact[letter] for letter in "abc"}
-        written = [int(number) for number in str(answer.text).split()] if format == "order" else None  # type: ignore[attr-defined]
+        written = numbers_in_order(answer.to_json().answer) if format == "order" else None
         options = tuple(name.capitalize() for name in names.values()) if format == "choice" else ()
         media = (Video(frames=tuple(fact["frames"])),)
         return Phrasing(media=media, values=names, answer=written, options=options)
-
-
-def _names(scene: Scene) -> Texts:
-    labels = () if scene.objects is None else scene.objects.labels
-    return np.array([folded(label) for label in labels], dtype=np.str_)
 
 
 def _sights(shown: Sightings) -> tuple[Float64[np.ndarray, "k"], Float64[np.ndarray, "k"]]:

@@ -9,7 +9,7 @@ from jaxtyping import Float64, Int64
 
 from templates.answers import Answer, Label
 from templates.answers.answers import Answers
-from templates.answers.order import order_labels
+from templates.answers.order import numbers_in_order, order_labels
 from templates.columns import Json
 from templates.facts import Facts
 from templates.measured import Measured, first_reason, margin_of_all
@@ -129,7 +129,7 @@ class FromPlace(Template):
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Photo 1 with three marks, and photo 2 without."""
         marks = dict(zip(_MARKS, fact["points_px"], strict=True))
-        written = [int(mark) for mark in str(answer.text).split()] if format == "order" else None  # type: ignore[attr-defined]
+        written = numbers_in_order(answer.to_json().answer) if format == "order" else None
         media = (Photo.marked(fact["frame"], marks), Photo(frame=fact["frame_seen_from"]))
         return Phrasing(media=media, answer=written)
 

@@ -18,7 +18,7 @@ from templates.perception.object_count import Counted
 from templates.question import FormatName, Phrasing
 from templates.scene.named import may_be_called
 from templates.scene.scene import Scene
-from templates.scene.sightings import one_identity, sightings, videos_of_objects
+from templates.scene.sightings import object_names, one_identity, sightings, videos_of_objects
 
 _VIDEOS = 12
 """Videos in which names are counted."""
@@ -45,7 +45,7 @@ class HowMany(Counted):
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> NamedInVideo:
         """Names in random videos; first those of which no single photo shows all, as far as there are enough."""
-        names = np.unique(_names(scene))
+        names = np.unique(object_names(scene))
         rows = [
             {"frames": frames[frames >= 0].tolist(), "name": str(name)}
             for frames in videos_of_objects(scene, rng, _VIDEOS)
@@ -61,7 +61,7 @@ class HowMany(Counted):
 
     def measure(self, facts: NamedInVideo, scene: Scene) -> Measured:
         """The count, where every object of the name is seen clearly in some frame or not at all."""
-        every, names, n = sightings(scene), _names(scene), len(facts)
+        every, names, n = sightings(scene), object_names(scene), len(facts)
         count, most, total = np.zeros(n), np.zeros(n), np.zeros(n)
         unknown, doubtful, ambiguous = (np.zeros(n, dtype=bool) for _ in range(3))
         lacking = np.full(n, not one_identity(scene))
@@ -98,8 +98,3 @@ class HowMany(Counted):
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """A video."""
         return Phrasing(media=(Video(frames=tuple(fact["frames"])),), values={"name": fact["name"]})
-
-
-def _names(scene: Scene) -> Texts:
-    labels = () if scene.objects is None else scene.objects.labels
-    return np.array([folded(label) for label in labels], dtype=np.str_)

@@ -9,7 +9,7 @@ from jaxtyping import Float64, Int64
 
 from templates.answers import Answer, Label, Numbers
 from templates.answers.answers import Answers
-from templates.answers.order import order_labels
+from templates.answers.order import numbers_in_order, order_labels
 from templates.columns import Json
 from templates.facts import Facts
 from templates.measured import Measured, first_reason, margin_of_all
@@ -48,11 +48,7 @@ class _AboutThreePoints(Template):
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Three numbered marks in one photo."""
         marks = dict(zip(_MARKS, fact["points_px"], strict=True))
-        written = (
-            [int(mark) for mark in str(answer.text).split()]
-            if format == "order" and isinstance(answer, Label)
-            else None
-        )
+        written = numbers_in_order(answer.to_json().answer) if format == "order" else None
         return Phrasing(media=(Photo.marked(fact["frame"], marks),), answer=written)
 
     def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:

@@ -9,7 +9,7 @@ from jaxtyping import Float64
 
 from templates.answers import Answer, Label, Numbers
 from templates.answers.answers import Answers
-from templates.answers.order import order_labels
+from templates.answers.order import numbers_in_order, order_labels
 from templates.columns import Json, Texts
 from templates.facts import Facts, ObjectRefs
 from templates.measured import Measured, first_reason, margin_of_all
@@ -193,9 +193,5 @@ class ObjectVolume(Template):
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """One photo with three boxes."""
         boxes = dict(zip(_MARKS, (fact["first"], fact["second"], fact["third"]), strict=True))
-        written = (
-            [int(mark) for mark in str(answer.text).split()]
-            if format == "order" and isinstance(answer, Label)
-            else None
-        )
+        written = numbers_in_order(answer.to_json().answer) if format == "order" else None
         return Phrasing(media=(Photo.boxed(boxes),), answer=written)

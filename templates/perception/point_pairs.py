@@ -10,7 +10,7 @@ from jaxtyping import Float64, Int64
 
 from templates.answers import Answer
 from templates.answers.answers import Answers
-from templates.answers.order import order_labels
+from templates.answers.order import numbers_in_order, order_labels
 from templates.chance import Chance
 from templates.columns import Json
 from templates.facts import Facts
@@ -133,7 +133,7 @@ class PointPairs(Template):
             Photo.marked(fact["frame_b"], dict(zip(numbers, fact["b_px"], strict=True))),
         )
         if format == "order":
-            return Phrasing(media=media, answer=[int(number) for number in answer.to_json().answer.split()])
+            return Phrasing(media=media, answer=numbers_in_order(answer.to_json().answer))
         assert offer is not None
         return Phrasing(media=media, options=tuple(map(_in_words, offer.values(0))))
 

@@ -11,7 +11,7 @@ from scipy.special import ndtr, ndtri
 
 from templates.answers import Answer
 from templates.answers.answers import Answers
-from templates.answers.order import order_label
+from templates.answers.order import numbers_in_order, order_label
 from templates.chance import Chance
 from templates.columns import Json
 from templates.facts import Facts
@@ -176,7 +176,7 @@ class TiltOrder(Template):
         """Three photos."""
         media = tuple(Photo(frame=frame) for frame in fact["frames"])
         if offer is None:
-            return Phrasing(media=media, answer=[int(number) for number in answer.to_json().answer.split()])
+            return Phrasing(media=media, answer=numbers_in_order(answer.to_json().answer))
         return Phrasing(media=media, options=tuple(value.replace(" ", ", ") for value in offer.values(0)))
 
     def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:

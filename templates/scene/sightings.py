@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
+from experts.objects.object_names import folded
+from templates.columns import Texts
 from templates.scene.intervals import LEAST_VIDEO, MOST_VIDEO
 from templates.scene.objects import seen_objects
 from templates.scene.scene import Scene, find_rows
@@ -31,6 +33,12 @@ class Sightings:
         if (rows < 0).any():
             raise LookupError(f"frame {shown[rows < 0][0]} has no objects")
         return Sightings(frames=shown, area=self.area[rows], clear=self.clear[rows])
+
+
+def object_names(scene: Scene) -> Texts:
+    """The folded name of each object of the scene."""
+    labels = () if scene.objects is None else scene.objects.labels
+    return np.array([folded(label) for label in labels], dtype=np.str_)
 
 
 def one_identity(scene: Scene) -> bool:
