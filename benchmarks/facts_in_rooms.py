@@ -1,4 +1,4 @@
-"""Counts what every template of perception asks in rendered rooms: of exact signals, and of imitated experts.
+"""Counts what the templates of L1 and L2 ask in rendered rooms: of exact signals, and of imitated experts.
 
     python -m benchmarks.facts_in_rooms OUT [ROOMS]
 
@@ -16,6 +16,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 
@@ -32,42 +33,23 @@ from spatial_engine.rendering.rooms import random_room
 from templates.asked import ClipQuestions, Draft
 from templates.columns import Json
 from templates.generate import SURPLUS, ask_clip
-from templates.media import Photo
+from templates.media import Photo, Video
 from templates.registry import create_templates
 from templates.scene.objects import UNNAMED
 from templates.scene.scenes import scenes_of
 from templates.settings import AskSettings
 from templates.truth import verdict
-from tests.templates import (
-    test_distances_in_rooms,
-    test_facing_in_rooms,
-    test_gravity_in_rooms,
-    test_grounding_in_rooms,
-    test_matching_in_rooms,
-    test_motion_in_rooms,
-    test_objects_in_rooms,
-    test_shape_in_rooms,
-)
+from tests.templates import test_facing_in_rooms, test_gravity_in_rooms, test_motion_in_rooms
 
 FACTS = 60
 """Most facts of one template about one clip."""
 FRAMES = 24
 """Of each clip, that have depth and objects."""
 WIDTH_PX, HEIGHT_PX = 480, 360
-TEMPLATES = create_templates(["L1"])
+TEMPLATES = create_templates(["L1", "L2"])
+EVALUATORS = sorted(Path(test_motion_in_rooms.__file__).parent.glob("test_*_in_rooms.py"))
 RIGHT = {
-    name: right
-    for module in (
-        test_distances_in_rooms,
-        test_facing_in_rooms,
-        test_gravity_in_rooms,
-        test_grounding_in_rooms,
-        test_matching_in_rooms,
-        test_motion_in_rooms,
-        test_objects_in_rooms,
-        test_shape_in_rooms,
-    )
-    for name, right in module.RIGHT.items()
+    name: right for file in EVALUATORS for name, right in import_module(f"tests.templates.{file.stem}").RIGHT.items()
 }
 Found = Mapping[str, Signal | NoEstimate]
 
@@ -95,7 +77,7 @@ def busy(seed: int) -> RenderedScene:
 
 
 CLIPS: Mapping[str, tuple[Callable[[int], RenderedScene], tuple[str, ...]]] = {
-    "furnished": (furnished, ("L1",)),
+    "furnished": (furnished, ("L1", "L2")),
     "leaning": (leaning, tuple(f"L1/Orientation/Object Orientation/object_{name}" for name in ("tilt", "angles"))),
     "halting": (along(test_motion_in_rooms.halting), ("L1/Motion/Ego",)),
     "swaying": (along(test_gravity_in_rooms.swaying), ("L1/Orientation/Gravity",)),
@@ -128,7 +110,9 @@ def contradicted(scene: RenderedScene, drafts: list[Draft]) -> Iterator[bool]:
 
 def wrong(scene: RenderedScene, drafts: list[Draft]) -> Iterator[bool]:
     """Whether exact signals have another answer, or a name is not that of the object."""
-    shown = {medium.frame for draft in drafts for medium in draft.media if isinstance(medium, Photo)}
+    media = [medium for draft in drafts for medium in draft.media]
+    shown = {medium.frame for medium in media if isinstance(medium, Photo)}
+    shown |= {frame for medium in media if isinstance(medium, Video) for frame in medium.frames}
     if not shown:
         return
     clip = as_clip(scene)
