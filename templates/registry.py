@@ -84,6 +84,7 @@ TEMPLATES = Registry(
         "afford_mark": "templates.mapping.afford_mark:AffordMark",
         "which_stands": "templates.mapping.which_stands:WhichStands",
         "from_place": "templates.mapping.from_place:FromPlace",
+        "from_object": "templates.mapping.from_object:FromObject",
         "route_order": "templates.simulation.route:RouteOrder",
         "navigate": "templates.agent.navigation:Navigate",
     },

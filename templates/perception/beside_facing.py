@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float64, Int64
+from jaxtyping import Int64
 
 from templates.answers import Answer
 from templates.answers.answers import Answers
@@ -15,9 +15,9 @@ from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.headings import along_ground, axes_of, heading_sigma_rad
+from templates.scene.bearings import bearings, from_side
 from templates.scene.misleading import misleading_first
-from templates.scene.object_boxes import Row, corners_cam, fronts_of, outliers
+from templates.scene.object_boxes import Number, Row, fronts_of
 from templates.scene.object_pairs import random_pairs
 from templates.scene.objects import boxed, found_again, seen_objects
 from templates.scene.scene import Scene
@@ -31,6 +31,7 @@ _LARGEST_DEVIATION_RAD = np.radians(30)
 _LARGEST_REACH_RAD = np.radians(75)
 """Largest angle from the middle of a side to any corner of an object on that side."""
 _SEEN_FROM_CAMERA = "seen from the camera"
+_BETWEEN = "the object lies between two sides"
 _DIFFERENT = 0.6
 """Least share of facts whose answer differs from that for someone at the camera."""
 _SURE = 0.99
@@ -99,35 +100,13 @@ class BesideFacing(Template):
 
 def _measured(scene: Scene, facts: FromThere, a: Row, b: Row) -> Measured:
     """The measurements of facts about the objects a and b."""
-    frame = facts.first.frame
-    axes, (up, up_sigma) = axes_of(scene, frame, a), scene.up_cam(frame)
-    (a_corners, a_sigma), (b_corners, b_sigma) = (corners_cam(scene, frame, object) for object in (a, b))
-    a_centre, b_centre = a_corners.mean(axis=1), b_corners.mean(axis=1)
-    ray, ahead = _unit(a_centre), along_ground(axes.front_cam, up)
-    bearing, distance = _seen_along(ahead, up, (b_centre - a_centre)[:, None])
-    corners, _ = _seen_along(ahead, up, b_corners - a_centre[:, None])
-    quarter = np.nan_to_num(np.round(bearing[:, 0] / (np.pi / 2))).astype(np.int64)
-    deviation, reach = np.abs(_from(quarter, bearing[:, 0])), np.abs(_from(quarter, corners)).max(axis=1)
+    seen = bearings(scene, facts.first.frame, a, b)
+    quarter = _quarter(seen.middle)
+    deviation, reach = np.abs(from_side(seen.middle, quarter)), np.abs(from_side(seen.corners, quarter)).max(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        higher = np.einsum("ni,ni->n", b_centre - a_centre, up) / distance[:, 0]
-        sigma = np.sqrt(
-            heading_sigma_rad(axes, ray, up) ** 2
-            + (np.hypot(a_sigma, b_sigma) / distance[:, 0]) ** 2
-            + (up_sigma * higher) ** 2
-        )
-        margin = (np.pi / 4 - deviation) / sigma
-        cases = {
-            "an object is not found again": (a < 0) | (b < 0),
-            "gravity is not known in this frame": ~np.isfinite(up).all(axis=1),
-            "which way the object faces is not known": ~np.isfinite(axes.front_cam).all(axis=1),
-            "the object has no single front": axes.fronts != 1,
-            "the object faces up or down": ~np.isfinite(ahead).all(axis=1),
-            "the place of an object is not known": ~np.isfinite(bearing[:, 0] + sigma),
-            "one object is over the other": distance[:, 0] <= _radius(a_corners, up),
-            "the object lies between two sides": (deviation > _LARGEST_DEVIATION_RAD) | (reach > _LARGEST_REACH_RAD),
-        }
-    towards_camera, _ = _seen_along(-_flat(a_centre, up), up, (b_centre - a_centre)[:, None])
-    from_camera = np.nan_to_num(np.round(-towards_camera[:, 0] / (np.pi / 2))).astype(np.int64)
+        margin = (np.pi / 4 - deviation) / seen.sigma
+        between = (deviation > _LARGEST_DEVIATION_RAD) | (reach > _LARGEST_REACH_RAD)
+    from_camera = _quarter(seen.from_camera)
     mistakes = {
         _SEEN_FROM_CAMERA: from_camera,
         "left and right exchanged": -quarter,
@@ -136,18 +115,23 @@ def _measured(scene: Scene, facts: FromThere, a: Row, b: Row) -> Measured:
         "right side taken for front": quarter - 1,
     }
     return Measured(
-        why=first_reason(len(facts), cases),
-        value=bearing,
-        sigma=sigma[:, None],
+        why=np.where(seen.why == "", first_reason(len(facts), {_BETWEEN: between}), seen.why),
+        value=seen.middle[:, None],
+        sigma=seen.sigma[:, None],
         label=_said(quarter, facts.asked),
         margin=margin,
-        outlier_probability=1 - (1 - outliers(scene, a, b)) * (1 - axes.outlier_probability),
+        outlier_probability=seen.outlier_probability,
         evidence={
-            "bearing_deg": np.degrees(bearing[:, 0]).round(1),
+            "bearing_deg": np.degrees(seen.middle).round(1),
             "seen_from_camera": np.array(SIDES)[from_camera % 4],
         },
         traps={name: _said(side, facts.asked) for name, side in mistakes.items()},
     )
+
+
+def _quarter(bearing: Number) -> Row:
+    """The nearest side."""
+    return np.nan_to_num(np.round(bearing / (np.pi / 2))).astype(np.int64)
 
 
 def _said(side: Int64[np.ndarray, "n"], asked: Texts) -> Texts:
@@ -163,34 +147,3 @@ def _asked(right: Texts, by_camera: Texts, rng: np.random.Generator) -> Texts:
     wrong = np.where(by_camera != right, by_camera, np.array(SIDES)[(at + step) % len(SIDES)])
     kind = rng.integers(4, size=len(right))
     return np.select([kind < 2, kind == 2], [np.full(len(right), ""), right], wrong)
-
-
-def _seen_along(
-    heading: Float64[np.ndarray, "n 3"], up: Float64[np.ndarray, "n 3"], offset: Float64[np.ndarray, "n k 3"]
-) -> tuple[Float64[np.ndarray, "n k"], Float64[np.ndarray, "n k"]]:
-    """Bearing from a horizontal heading, clockwise from above, and horizontal length of offsets in the same axes."""
-    ahead, right = (np.einsum("nki,ni->nk", offset, each) for each in (heading, np.cross(heading, up)))
-    return np.arctan2(right, ahead), np.hypot(ahead, right)
-
-
-def _from(quarter: Int64[np.ndarray, "n"], bearing: Float64[np.ndarray, "n *k"]) -> Float64[np.ndarray, "n *k"]:
-    """Angles from the middle of a side, -π to π."""
-    middle = (quarter * np.pi / 2).reshape(-1, *[1] * (bearing.ndim - 1))
-    return np.asarray((bearing - middle + np.pi) % (2 * np.pi) - np.pi)
-
-
-def _radius(corners: Float64[np.ndarray, "n 8 3"], up: Float64[np.ndarray, "n 3"]) -> Float64[np.ndarray, "n"]:
-    """Horizontal distance of the farthest corner from the middle."""
-    offset = corners - corners.mean(axis=1, keepdims=True)
-    flat = offset - np.einsum("nki,ni->nk", offset, up)[..., None] * up[:, None]
-    return np.asarray(np.linalg.norm(flat, axis=2).max(axis=1))
-
-
-def _flat(vectors: Float64[np.ndarray, "n 3"], up: Float64[np.ndarray, "n 3"]) -> Float64[np.ndarray, "n 3"]:
-    """The horizontal part, of length 1."""
-    return _unit(vectors - np.einsum("ni,ni->n", vectors, up)[:, None] * up)
-
-
-def _unit(vectors: Float64[np.ndarray, "n 3"]) -> Float64[np.ndarray, "n 3"]:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))

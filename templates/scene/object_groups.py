@@ -107,13 +107,13 @@ def object_groups(
     rows = start[at][:, None] + keys.argsort(axis=1)[:, :size]
     box = seen.box_px[rows]
     apart = [
-        _overlap(box[:, a], box[:, b]) <= (0 if begin is None or b < begin.shape[1] else _LITTLE)
+        shared_share(box[:, a], box[:, b]) <= (0 if begin is None or b < begin.shape[1] else _LITTLE)
         for a, b in combinations(range(size), 2)
     ]
     return ObjectGroups(seen=seen, rows=rows[np.all(apart, axis=0)])
 
 
-def _overlap(a: Float64[np.ndarray, "n 2 2"], b: Float64[np.ndarray, "n 2 2"]) -> Float64[np.ndarray, "n"]:
+def shared_share(a: Float64[np.ndarray, "n 2 2"], b: Float64[np.ndarray, "n 2 2"]) -> Float64[np.ndarray, "n"]:
     """Common area of boxes as a share of the smaller one."""
     common = np.clip(np.minimum(a[:, 1], b[:, 1]) - np.maximum(a[:, 0], b[:, 0]), 0, None).prod(axis=1)
     return common / np.minimum(*((each[:, 1] - each[:, 0]).prod(axis=1) for each in (a, b)))

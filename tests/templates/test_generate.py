@@ -179,6 +179,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "first_seen",
         "what_moved",
         "from_place",
+        "from_object",
         "view_from",
     }
     motion = create_templates(["L1/Motion"])

@@ -10,6 +10,7 @@ from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.imitated import imitated_signals
 from templates.columns import Json
 from tests.templates.in_rooms import check, seeds
+from tests.templates.test_facing_in_rooms import front, middle
 from tests.templates.test_grounding_in_rooms import point
 
 CLOSE_DEG = 15.0
@@ -54,14 +55,32 @@ def photo_of_arrow(scene: RenderedScene, fact: Mapping[str, Json], answer: Json)
     return near == [number == answer for number in "1234"]
 
 
-RIGHT = {"from_place": from_left, "where_on_map": arrow_of_photo, "view_from": photo_of_arrow}
+def on_side(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """The plan is turned until the first object faces along the real axis; left is along the imaginary one."""
+    a, to_side = fact["anchor"], {"in front of you": 1, "on your left": 1j, "behind you": -1, "on your right": -1j}
+    offsets = [
+        (middle(scene, fact[name]) - middle(scene, a)) / front(scene, a) for name in ("first", "second", "third")
+    ]
+    turned = [offset / to_side[fact["side"]] for offset in offsets]
+    return [each.real > abs(each.imag) for each in turned] == [number == answer for number in "123"]
+
+
+PLACES = {"from_place": from_left, "where_on_map": arrow_of_photo, "view_from": photo_of_arrow}
+OBJECTS = {"from_object": on_side}
+RIGHT = PLACES | OBJECTS
 
 
 @seeds(1, 12)
 def test_every_answer_is_that_of_the_rendered_room(seed: int) -> None:
     scene = furnished_room(np.random.default_rng(seed), frames=16, width_px=240, height_px=180)
-    least = {*RIGHT} if seed == 0 else {*RIGHT} - {"view_from"}  # it needs five photos of as many places
-    check(scene, true_signals(scene, as_clip(scene), stride=4), RIGHT, least)
+    least = {*PLACES} if seed == 0 else {*PLACES} - {"view_from"}  # it needs five photos of as many places
+    check(scene, true_signals(scene, as_clip(scene), stride=4), PLACES, least)
+
+
+@seeds(1, 12)
+def test_what_objects_see_is_what_the_surfaces_say(seed: int) -> None:
+    scene = furnished_room(np.random.default_rng(seed), frames=24, width_px=240, height_px=180)
+    check(scene, true_signals(scene, as_clip(scene), stride=2), OBJECTS, {*OBJECTS})
 
 
 @seeds(0, 4)
