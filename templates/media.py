@@ -96,6 +96,12 @@ class Photo:
         boxes = [Box(text=text, points_px=tuple(map(tuple, ref["box_px"]))) for text, ref in objects.items()]
         return cls(frame=next(iter(objects.values()))["frame"], marks=tuple(boxes))
 
+    @classmethod
+    def all_boxed(cls, objects: Mapping[str, Mapping[str, Any]]) -> "tuple[Photo, ...]":
+        """The frames of objects in order of time, each with its own objects as `boxed` draws them."""
+        frames = sorted({ref["frame"] for ref in objects.values()})
+        return tuple(cls.boxed({text: ref for text, ref in objects.items() if ref["frame"] == f}) for f in frames)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Video:

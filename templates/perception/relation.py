@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Int64
 
-from templates.answers import Answer, Label, Numbers
+from templates.answers import Answer
 from templates.answers.answers import Answers
 from templates.chance import Chance
 from templates.columns import Json
@@ -15,6 +15,7 @@ from templates.facts import Facts
 from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
+from templates.perception.bearing import bearings, offered_directions
 from templates.question import FormatName, Phrasing
 from templates.scene.intervals import places
 from templates.scene.offsets import POSITION_UNKNOWN, offsets
@@ -27,32 +28,6 @@ from templates.template import Template
 _PLACES = 14
 _MAX_ELEVATION_RAD = np.radians(35)
 """Largest elevation of a position whose horizontal direction is asked for."""
-DIRECTIONS = (
-    "ahead",
-    "ahead and to the right",
-    "to the right",
-    "behind and to the right",
-    "behind",
-    "behind and to the left",
-    "to the left",
-    "ahead and to the left",
-)
-"""Clockwise from straight ahead, 45° each."""
-_QUARTER_TURNS = np.array([0, 2, 4, 6])
-"""Steps of 45° to the options: all lie 90° from each other, so that none stands out."""
-_ALONG = ("", "a quarter turn off", "front and back exchanged", "a quarter turn off")
-_BESIDE = ("", "a quarter turn off", "mirrored", "a quarter turn off")
-_DIAGONAL = ("", "front and back exchanged", "opposite", "mirrored")
-_ACROSS = ("", "mirrored", "opposite", "front and back exchanged")
-_MISTAKES = np.array([_ALONG, _DIAGONAL, _BESIDE, _ACROSS] * 2)
-"""The mistakes that lead to the options, by the right direction."""
-
-
-def offered_directions(answers: Answers) -> Offer:
-    """The right direction, and those a quarter turn, half a turn and three quarters from it."""
-    right = answers.among(DIRECTIONS)
-    options = np.array(DIRECTIONS)[(right[:, None] + _QUARTER_TURNS) % len(DIRECTIONS)]
-    return Offer.first_right(options, mistakes=_MISTAKES[right])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,20 +79,10 @@ class PlaceDirection(Template):
         azimuth, sigma = np.degrees(np.arctan2(x, z)), np.degrees(measured.sigma.max(axis=1)) / np.cos(elevation)
         steep = np.abs(elevation) > _MAX_ELEVATION_RAD
         why = first_reason(len(facts), {"the place lies too far above or below the camera": steep})
-        if format == "choice":
-            sector = np.nan_to_num(np.round(azimuth / 45)).astype(np.int64)
-            margin = (22.5 - np.abs(azimuth - 45 * sector)) / sigma
-            return Answers.of(Label(text=np.array(DIRECTIONS)[sector % 8], margin=margin), why)
-        numbers = Numbers(
-            names=("azimuth",),
-            value=azimuth[:, None],
-            sigma=sigma[:, None],
-            tolerance=np.full((len(facts), 1), self.max_tolerances.direction_deg),
-            unit="deg",
-            period=360.0,
-            decimals=0,
+        found = bearings(
+            format, azimuth, sigma, measured.outliers, self.max_tolerances.direction_deg, from_border_deg=0.0
         )
-        return Answers.of(numbers, why)
+        return found.refused(why)
 
     def offer(self, format: FormatName, facts: Facts, answers: Answers, chance: Chance) -> Offer | None:
         """Four directions a quarter turn apart."""

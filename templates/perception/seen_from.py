@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
-from templates.answers import Answer, Label, Numbers
+from templates.answers import Answer
 from templates.answers.answers import Answers
 from templates.chance import Chance
 from templates.columns import Json
@@ -16,12 +16,11 @@ from templates.facts import Facts, ObjectRefs
 from templates.measured import Measured, first_reason
 from templates.media import Box, Photo, PhotoMark
 from templates.offer import Offer
-from templates.perception.relation import DIRECTIONS, offered_directions
+from templates.perception.bearing import bearings, in_all_directions, offered_directions
 from templates.question import FormatName, Phrasing
-from templates.scene.elsewhere import Elsewhere, cone_rad, elsewhere, movers, on_mover
+from templates.scene.elsewhere import Elsewhere, any_moves, cone_rad, elsewhere, on_mover
 from templates.scene.intervals import places
 from templates.scene.marks import markable
-from templates.scene.misleading import taking_turns
 from templates.scene.object_boxes import boxes_of, corners_cam, outliers
 from templates.scene.objects import boxed, found_again, seen_objects
 from templates.scene.scene import Scene
@@ -42,8 +41,6 @@ _OUTSIDE_SIGMAS = 3.0
 """... and in σ."""
 _MAX_HALF_WIDTH_RAD = np.radians(20)
 """Largest angle between the middle of an object and its corners: a broader one lies in several directions."""
-_FROM_BORDER_DEG = 4.0
-"""Least distance from the border between two named directions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,26 +75,7 @@ class _SeenFrom(Template):
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:
         """Azimuth in degrees with a tolerance of 15°, or one of eight directions."""
         azimuth, sigma = np.degrees(measured.value[:, 0]), np.degrees(measured.sigma[:, 0])
-        if format == "choice":
-            sector = np.nan_to_num(np.round(azimuth / 45)).astype(np.int64)
-            inside = 22.5 - np.abs(azimuth - 45 * sector)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                label = Label(
-                    text=np.array(DIRECTIONS)[sector % 8], margin=inside / sigma, outlier_probability=measured.outliers
-                )
-            near = inside < _FROM_BORDER_DEG
-            return Answers.of(label, first_reason(len(facts), {"it lies between two of the directions": near}))
-        numbers = Numbers(
-            names=("azimuth",),
-            value=azimuth[:, None],
-            sigma=sigma[:, None],
-            tolerance=np.full((len(facts), 1), self.max_tolerances.direction_deg),
-            unit="deg",
-            period=360.0,
-            decimals=0,
-            outlier_probability=measured.outliers,
-        )
-        return Answers.of(numbers, np.full(len(facts), ""))
+        return bearings(format, azimuth, sigma, measured.outliers, self.max_tolerances.direction_deg)
 
     def offer(self, format: FormatName, facts: Facts, answers: Answers, chance: Chance) -> Offer | None:
         """Four directions a quarter turn apart."""
@@ -128,7 +106,7 @@ class PointFromPhoto(_SeenFrom):
         drawn = rng.integers(max(1, len(frame)), size=_TRIED * min(count, len(frame)))
         frame, xy = frame[drawn], xy[drawn]
         facts = PointsElsewhere(frame=frame, point_px=xy, frame_seen_from=partners(scene, frames, frame, rng))
-        return facts.take(_in_all_directions(self.measure(facts, scene))[:count])
+        return facts.take(in_all_directions(self.measure(facts, scene))[:count])
 
     def measure(self, facts: PointsElsewhere, scene: Scene) -> Measured:
         """σ from the point's range, and the poses of both photos."""
@@ -162,7 +140,7 @@ class ObjectFromPhoto(_SeenFrom):
         seen = seen.take(rng.integers(len(seen), size=_TRIED_OBJECTS)) if len(seen) else seen
         frames = np.union1d(places(scene, _PLACES), seen.frame)
         facts = ObjectsElsewhere(object=seen.refs(), frame_seen_from=partners(scene, frames, seen.frame, rng))
-        return facts.take(_in_all_directions(self.measure(facts, scene))[:count])
+        return facts.take(in_all_directions(self.measure(facts, scene))[:count])
 
     def measure(self, facts: ObjectsElsewhere, scene: Scene) -> Measured:
         """σ from that of the box, and the poses of both photos. All corners must lie outside photo 1."""
@@ -174,13 +152,10 @@ class ObjectFromPhoto(_SeenFrom):
         each = [
             elsewhere(scene, frame, there, corner, corner_sigma, zero, level=True) for corner in corners.swapaxes(0, 1)
         ]
-        moves = movers(scene)
         width = _half_width_rad(scene, frame, there, middle, corners)
         cases = {
             "the object is not found again": found < 0,
-            "the object moves": moves[np.maximum(found, 0)] & (found >= 0)
-            if len(moves)
-            else np.zeros(len(facts), bool),
+            "the object moves": any_moves(scene, found),
             "photo 1 may show part of it": ~np.all([_is_outside(scene, one) for one in each], axis=0),
             "the object lies in several directions": ~(width <= _MAX_HALF_WIDTH_RAD),
         }
@@ -223,13 +198,6 @@ def _measured(
         evidence={"direction_sigma_deg": np.degrees(seen.sigma_rad).round(2)},
         traps={name: (np.round(angle) + 180) % 360 - 180 for name, angle in traps.items()},
     )
-
-
-def _in_all_directions(measured: Measured) -> Int64[np.ndarray, "k"]:
-    """The measured rows; the eight directions take turns as far as they can be had."""
-    known = np.flatnonzero(measured.why == "")
-    sector = np.round(np.degrees(measured.value[known, 0]) / 45).astype(np.int64) % len(DIRECTIONS)
-    return known[taking_turns(sector.astype(np.str_))]
 
 
 def _is_outside(scene: Scene, seen: Elsewhere) -> Bool[np.ndarray, "n"]:

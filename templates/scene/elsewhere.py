@@ -33,6 +33,8 @@ class Elsewhere(Columns):
     """The part of σ of the azimuth that differs between places of one photo: of ranges, and of the focal length."""
     shift_sigma: Float64[np.ndarray, "n"]
     """σ per axis of the camera's place among all places of the other photo, in path units."""
+    place_sigma: Float64[np.ndarray, "n"]
+    """σ per axis of the place on the floor plan around that photo, in path units."""
 
     def apart_sigma_rad(self, other: "Elsewhere") -> Float64[np.ndarray, "n"]:
         """σ of the difference between the azimuths of two places of one photo, seen from one camera: turning the camera
@@ -90,6 +92,7 @@ def elsewhere(
         ground=ground,
         own_sigma_rad=own_sigma,
         shift_sigma=np.hypot(offset_sigma, turned * baseline),
+        place_sigma=np.sqrt(moved**2 + range_sigma**2 + (tilted * ground) ** 2),
     )
 
 
@@ -103,6 +106,12 @@ def cone_rad(camera: Intrinsics) -> float:
 def movers(scene: Scene) -> Bool[np.ndarray, "k"]:
     """Which of the scene's objects move; computed once per scene."""
     return scene.once("movers", lambda: _movers(scene))
+
+
+def any_moves(scene: Scene, *objects: Int64[np.ndarray, "n"]) -> Bool[np.ndarray, "n"]:
+    """Whether any of the objects of each row moves; -1 for an unknown one."""
+    moves = np.append(movers(scene), False)
+    return np.asarray(np.any([moves[each] for each in objects], axis=0))
 
 
 def on_mover(scene: Scene, frame: Int64[np.ndarray, "n"], xy_px: Float64[np.ndarray, "n 2"]) -> Bool[np.ndarray, "n"]:

@@ -36,7 +36,7 @@ def scene(name: str) -> Scene:
         return worlds.scene(worlds.with_parts(worlds.signals()))
     if name == "which_stands":
         return worlds.scene(worlds.with_vase(worlds.signals()))
-    if name in ("how_many", "first_seen"):
+    if name in ("how_many", "first_seen", "map_direction"):
         return worlds.scene(worlds.as_truth(worlds.signals(poses=worlds.poses_turning())))
     if name == "primitive_of":
         return scene_of_balls()

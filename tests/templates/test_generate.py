@@ -171,6 +171,7 @@ ALLO = {"point_moves", "which_moves", "object_direction", "comes_or_goes", "obje
 def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
     assert set(create_templates(["L2"])) == {
         "path_map",
+        "map_direction",
         "where_on_map",
         "which_photo",
         "how_many",

@@ -153,12 +153,12 @@ def balls(signals: dict[str, Signal]) -> dict[str, Signal]:
     }  # fmt: skip
 
 
-def elsewhere(seed: int, unit: float) -> dict[str, Signal]:
-    """The signals in another world frame and another unit."""
+def elsewhere(seed: int, unit: float, poses: np.ndarray | None = None) -> dict[str, Signal]:
+    """The signals in another world frame and another unit. `poses`: as of `signals`."""
     turned = np.eye(4)
     turned[:3, :3] = Rotation.random(rng=np.random.default_rng(seed)).as_matrix()
     turned[:3, 3] = np.random.default_rng(seed).normal(size=3)
-    moved = signals(world_from_made=turned, unit=unit)
+    moved = signals(world_from_made=turned, unit=unit, poses=poses)
     return with_path(moved, position_sigma=np.full(len(FRAMES), 1e-4 * unit))
 
 

@@ -6,7 +6,8 @@ import pytest
 from experts.signals import CameraPath, Signal
 from templates.answers import Numbers
 from templates.generate import answers_to
-from templates.perception.relation import DIRECTIONS, FramePairs, PlaceDirection
+from templates.perception.bearing import DIRECTIONS
+from templates.perception.relation import FramePairs, PlaceDirection
 from templates.truth import verdict
 from tests.templates import worlds
 

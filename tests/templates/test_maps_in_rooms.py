@@ -1,0 +1,53 @@
+"""Maps of rendered rooms, answered again from points on the surfaces of the objects."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from spatial_engine.rendering import RenderedScene, as_clip, true_signals
+from spatial_engine.rendering.furnished import furnished_room
+from spatial_engine.rendering.imitated import imitated_signals
+from templates.columns import Json
+from templates.perception.bearing import DIRECTIONS
+from tests.templates.in_rooms import check, meant, seeds, surface
+
+SLACK_DEG = 4.0
+"""The middle of what is visible of an object, and the middle of its box, differ."""
+
+
+def place(scene: RenderedScene, ref: Mapping[str, Json]) -> complex:
+    """The middle of an object on the floor: the world's z is up."""
+    points = surface(scene, meant(scene, ref), ref["frame"])[:, :2]
+    return complex(*(points.min(axis=0) + points.max(axis=0)) / 2)
+
+
+def all_shown(scene: RenderedScene, refs: list[Mapping[str, Json]]) -> bool:
+    """Whether one of their photos shows all of the objects."""
+    objects = {meant(scene, ref) for ref in refs}
+    return any(objects <= {*np.unique(scene.object_ids(ref["frame"])).tolist()} for ref in refs)
+
+
+def direction(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """By turning the floor until the second object lies ahead of the first."""
+    refs = [fact[key] for key in ("at", "facing", "sought")]
+    at, facing, sought = (place(scene, ref) for ref in refs)
+    clockwise = -np.angle((sought - at) / (facing - at), deg=True)
+    stated, limit = (45.0 * DIRECTIONS.index(answer), 22.5) if answer in DIRECTIONS else (answer, 15.0)
+    off = abs((clockwise - stated + 180) % 360 - 180)
+    return bool(off <= limit + SLACK_DEG) and not all_shown(scene, refs)
+
+
+RIGHT = {"map_direction": direction}
+
+
+@seeds(1, 12)
+def test_every_answer_is_that_of_the_rendered_room(seed: int) -> None:
+    scene = furnished_room(np.random.default_rng(seed), frames=24, width_px=240, height_px=180)
+    check(scene, true_signals(scene, as_clip(scene), stride=2), RIGHT, {*RIGHT})
+
+
+@seeds(0, 4)
+def test_experts_that_err_give_no_wrong_answers(seed: int) -> None:
+    scene = furnished_room(np.random.default_rng(seed), frames=16, width_px=240, height_px=180)
+    check(scene, imitated_signals(scene, as_clip(scene)), RIGHT, set())
