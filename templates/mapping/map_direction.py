@@ -15,7 +15,7 @@ from templates.facts import Facts, ObjectRefs
 from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
-from templates.perception.bearing import bearings, in_all_directions, offered_directions
+from templates.perception.eight_directions import bearings, in_all_directions, offered_directions
 from templates.question import FormatName, Phrasing
 from templates.scene.elsewhere import any_moves
 from templates.scene.object_boxes import Row, outliers

@@ -15,7 +15,7 @@ from templates.facts import Facts
 from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
-from templates.perception.bearing import bearings, offered_directions
+from templates.perception.eight_directions import bearings, offered_directions
 from templates.question import FormatName, Phrasing
 from templates.scene.intervals import places
 from templates.scene.offsets import POSITION_UNKNOWN, offsets

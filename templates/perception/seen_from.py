@@ -16,7 +16,7 @@ from templates.facts import Facts, ObjectRefs
 from templates.measured import Measured, first_reason
 from templates.media import Box, Photo, PhotoMark
 from templates.offer import Offer
-from templates.perception.bearing import bearings, in_all_directions, offered_directions
+from templates.perception.eight_directions import bearings, in_all_directions, offered_directions
 from templates.question import FormatName, Phrasing
 from templates.scene.elsewhere import Elsewhere, any_moves, cone_rad, elsewhere, on_mover
 from templates.scene.intervals import places

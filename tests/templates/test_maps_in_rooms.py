@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 
 import numpy as np
-import pytest
 
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.imitated import imitated_signals
 from templates.columns import Json
-from templates.perception.bearing import DIRECTIONS
+from templates.perception.eight_directions import DIRECTIONS
 from tests.templates.in_rooms import check, meant, seeds, surface
 
 SLACK_DEG = 4.0

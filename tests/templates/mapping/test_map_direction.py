@@ -10,7 +10,7 @@ from templates.asked import Draft
 from templates.facts import ObjectRefs
 from templates.mapping.map_direction import FromObject, MapDirection
 from templates.media import Photo
-from templates.perception.bearing import DIRECTIONS
+from templates.perception.eight_directions import DIRECTIONS
 from templates.scene.objects import found_again, seen_objects
 from templates.scene.scattered import shown_together
 from tests.templates import worlds

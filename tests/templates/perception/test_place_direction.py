@@ -6,7 +6,7 @@ import pytest
 from experts.signals import CameraPath, Signal
 from templates.answers import Numbers
 from templates.generate import answers_to
-from templates.perception.bearing import DIRECTIONS
+from templates.perception.eight_directions import DIRECTIONS
 from templates.perception.relation import FramePairs, PlaceDirection
 from templates.truth import verdict
 from tests.templates import worlds

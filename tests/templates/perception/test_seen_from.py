@@ -11,7 +11,7 @@ from experts.signals import Signal
 from templates.asked import Draft
 from templates.facts import Facts
 from templates.generate import answers_to
-from templates.perception.bearing import DIRECTIONS
+from templates.perception.eight_directions import DIRECTIONS
 from templates.perception.seen_from import ObjectFromPhoto, PointFromPhoto, PointsElsewhere
 from templates.template import Template
 from tests.templates import worlds
