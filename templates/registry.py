@@ -82,6 +82,7 @@ TEMPLATES = Registry(
         "first_seen": "templates.mapping.first_seen:FirstSeen",
         "which_photo": "templates.mapping.which_photo:WhichPhoto",
         "what_moved": "templates.mapping.what_moved:WhatMoved",
+        "afford_point": "templates.mapping.afford_point:AffordPoint",
         "afford_mark": "templates.mapping.afford_mark:AffordMark",
         "which_stands": "templates.mapping.which_stands:WhichStands",
         "from_place": "templates.mapping.from_place:FromPlace",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float64, Int64
+from jaxtyping import Float64
 
 from experts.signals import Parts
 from templates.answers import Answer
@@ -16,34 +16,21 @@ from templates.media import Photo
 from templates.offer import Offer
 from templates.perception.topology import shown_objects
 from templates.question import FormatName, Phrasing
-from templates.scene.marks import Frame, Pixel, spread_frames
+from templates.scene.marks import spread_frames
 from templates.scene.misleading import taking_turns
 from templates.scene.object_boxes import outliers
 from templates.scene.objects import UNNAMED, found_again, seen_objects
-from templates.scene.scene import Scene, find_rows
+from templates.scene.parts import DEEDS, parts_at, pixel_of_part
+from templates.scene.scene import Scene
 from templates.template import Template
 
 _MARKS = ("1", "2", "3")
-_DEEDS = {
-    "sit on": "sit down",
-    "lie on": "lie down",
-    "lean on": "lean",
-    "put on": "put something down",
-    "put in": "put something in",
-    "pull": "pull to open it",
-}
-"""What a part is for, in words."""
 _FRAMES = 12
 """Photos in which parts are looked for."""
-_TRIED = 12
-"""Pixels of a part that are tried."""
-_INSIDE_PX = 4.0
-"""Least distance of a mark from the border of its part (at 640 px width)."""
 _APART = 0.05
 """Least distance between marks, as a share of the photo's diagonal."""
 _CLEARLY = 10.0
 """Margin in σ: masks say which part a pixel belongs to."""
-_AROUND = np.array([(0, 0), *((np.cos(a), np.sin(a)) for a in np.linspace(0, 2 * np.pi, 12, endpoint=False))])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +81,7 @@ class AffordMark(Template):
         if parts is None:
             return Measured.none(n, "parts of objects are not known")
         frame = facts.object.frame.repeat(len(_MARKS))
-        part = _parts_at(scene, parts, frame, facts.points_px.reshape(-1, 2)).reshape(n, len(_MARKS))
+        part = parts_at(scene, parts, frame, facts.points_px.reshape(-1, 2)).reshape(n, len(_MARKS))
         known = (part >= 0) & (np.append(parts.object, -1)[part] == found[:, None])
         serves = np.array(
             [[k >= 0 and deed in parts.affords[k] for k in row] for row, deed in zip(part, facts.deed, strict=True)]
@@ -127,7 +114,7 @@ class AffordMark(Template):
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """One photo with three marks."""
         marks = dict(zip(_MARKS, fact["points_px"], strict=True))
-        values = {"name": fact["object"]["name"], "deed": _DEEDS[fact["deed"]]}
+        values = {"name": fact["object"]["name"], "deed": DEEDS[fact["deed"]]}
         return Phrasing(media=(Photo.marked(fact["object"]["frame"], marks),), values=values)
 
 
@@ -136,7 +123,7 @@ def _groups(
 ) -> Iterator[tuple[list[list[float]], str]]:
     """Pixels of three parts of an object in random order, and what one of them alone is for."""
     mine = np.flatnonzero(parts.object == object)
-    pixels = {int(part): xy for part in mine if (xy := _pixel_of(scene, parts, frame, int(part), rng)) is not None}
+    pixels = {int(part): xy for part in mine if (xy := pixel_of_part(scene, parts, frame, int(part), rng)) is not None}
     for part, xy in pixels.items():
         for deed in parts.affords[part]:
             others = [other for other in pixels if deed not in parts.affords[other]]
@@ -145,32 +132,5 @@ def _groups(
                 away = np.linalg.norm(np.array(chosen) - pixels[other], axis=1).min()
                 if len(chosen) < len(_MARKS) and away >= _APART * scene.diagonal_px:
                     chosen.append(pixels[other])
-            if deed in _DEEDS and len(chosen) == len(_MARKS):
+            if deed in DEEDS and len(chosen) == len(_MARKS):
                 yield rng.permutation(np.array(chosen)).tolist(), deed
-
-
-def _pixel_of(
-    scene: Scene, parts: Parts, frame: int, part: int, rng: np.random.Generator
-) -> Float64[np.ndarray, "2"] | None:
-    """A random pixel well inside of what a photo shows of a part; None if there is none."""
-    ids = parts.ids[int(find_rows(parts.frames, frame))]
-    y, x = np.nonzero(ids == part)
-    if not len(x):
-        return None
-    rows = rng.integers(len(x), size=_TRIED)
-    scale = np.array([scene.clip.width_px, scene.clip.height_px]) / ids.shape[::-1]
-    xy = np.round((np.column_stack([x, y])[rows] + 0.5) * scale - 0.5, 1)
-    inside = np.flatnonzero(_parts_at(scene, parts, np.full(_TRIED, frame), xy) == part)
-    return np.asarray(xy[inside[0]]) if len(inside) else None
-
-
-def _parts_at(scene: Scene, parts: Parts, frame: Frame, xy_px: Pixel) -> Int64[np.ndarray, "n"]:
-    """The part that each pixel lies well inside of; -1 for none."""
-    row = find_rows(parts.frames, frame)
-    height, width = parts.ids.shape[1:]
-    scale = np.array([width, height]) / [scene.clip.width_px, scene.clip.height_px]
-    around = xy_px[:, None] + _INSIDE_PX * scene.pixel_scale * _AROUND
-    x, y = np.moveaxis(np.round((around + 0.5) * scale - 0.5).astype(np.int64), 2, 0)
-    inside = ((x >= 0) & (x < width) & (y >= 0) & (y < height)).all(axis=1) & (row >= 0)
-    found = parts.ids[row[:, None], np.clip(y, 0, height - 1), np.clip(x, 0, width - 1)]
-    return np.where(inside & (found == found[:, :1]).all(axis=1), found[:, 0], -1).astype(np.int64)

@@ -36,20 +36,29 @@ def outline_sigma_px(scene: Scene) -> float:
 
 
 def _polygons(scene: Scene, frame: int, number: int) -> Float64[np.ndarray, "k 2"]:
-    none = np.empty((0, 2))
     objects = scene.objects
     if objects is None or number < 0 or (row := int(find_rows(objects.frames, frame))) < 0:
-        return none
-    ids = objects.ids[row]
-    lines, columns = (np.flatnonzero((ids == number).any(axis=axis)) for axis in (1, 0))
-    if not len(lines):
-        return none
-    part = np.s_[lines[0] : lines[-1] + 1, columns[0] : columns[-1] + 1]
-    scale = np.array([scene.clip.width_px, scene.clip.height_px]) / ids.shape[::-1]
-    mask = np.pad(ids[part] == number, 1)
-    inner = ndimage.distance_transform_edt(mask) > max(1.0, _INWARDS_PX * scene.pixel_scale / scale.min())
-    offset = np.array([part[1].start, part[0].start]) - 1
-    return _joined([(xy + offset + 0.5) * scale - 0.5 for xy in _contours(inner)])
+        return np.empty((0, 2))
+    return outline_of(scene, shrunk(scene, objects.ids[row] == number, _INWARDS_PX))
+
+
+def shrunk(scene: Scene, mask: Bool[np.ndarray, "h w"], by_px: float) -> Bool[np.ndarray, "h w"]:
+    """A mask without a rim of so many pixels of the photo (at 640 px width), and of at least one of its own; the border
+    of the photo counts as a rim too. It may be smaller than the photo."""
+    lines, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+    inner = np.zeros_like(mask)
+    if len(lines):
+        part = np.s_[lines[0] : lines[-1] + 1, columns[0] : columns[-1] + 1]
+        scale = np.array([scene.clip.width_px, scene.clip.height_px]) / mask.shape[::-1]
+        depth = ndimage.distance_transform_edt(np.pad(mask[part], 1))[1:-1, 1:-1]
+        inner[part] = depth > max(1.0, by_px * scene.pixel_scale / scale.min())
+    return inner
+
+
+def outline_of(scene: Scene, mask: Bool[np.ndarray, "h w"]) -> Float64[np.ndarray, "k 2"]:
+    """A mask as polygons, as those of `outlines`."""
+    scale = np.array([scene.clip.width_px, scene.clip.height_px]) / mask.shape[::-1]
+    return _joined([(xy + 0.5) * scale - 0.5 for xy in _contours(mask)])
 
 
 def _contours(mask: Bool[np.ndarray, "h w"]) -> Sequence[Float64[np.ndarray, "_ 2"]]:

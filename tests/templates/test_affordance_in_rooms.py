@@ -1,12 +1,22 @@
 """Marked parts of furniture in rendered rooms, answered again from the boxes that the marked pixels' rays meet."""
 
+from base64 import b64decode
 from collections.abc import Mapping
 
+import cv2
 import numpy as np
 
+from spatial_engine.dataset.question_line import question_of
+from spatial_engine.export.spatialtree import right_response
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.furnished import furnished_room
+from spatial_engine.scoring import official
+from spatial_engine.scoring.official.row import row
+from templates.answers.score import Unscored
 from templates.columns import Json
+from templates.generate import ask_clip
+from templates.registry import TEMPLATES
+from templates.settings import AskSettings
 from tests.templates.in_rooms import check, meant, seeds
 from tests.templates.test_matching_in_rooms import at
 
@@ -30,10 +40,36 @@ def serves(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool
     return found == [number == answer for number in "123"]
 
 
-RIGHT = {"afford_mark": serves}
+def pointed_to(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """The pixel and those around it show a box of the object that is for that; the name alone tells which object."""
+    frame, row = fact["object"]["frame"], meant(scene, fact["object"])
+    x, y = np.round(answer).astype(int)
+    shown = {*scene.ids(frame)[y - 1 : y + 2, x - 1 : x + 2].ravel().tolist()}
+    called = {k for k in np.unique(scene.object_ids(frame)).tolist() if scene.objects[k].name == fact["object"]["name"]}
+    used = {k for k in scene.objects[row].boxes if fact["deed"] in scene.furniture[k].affords}
+    return shown <= used and (fact["marked"] or called - {-1} == {row})
+
+
+RIGHT = {"afford_mark": serves, "afford_point": pointed_to}
 
 
 @seeds(1, 12)
 def test_every_answer_is_that_of_the_boxes(seed: int) -> None:
     scene = furnished_room(np.random.default_rng(seed), frames=24, width_px=320, height_px=240)
     check(scene, true_signals(scene, as_clip(scene), stride=4), RIGHT, {*RIGHT})
+
+
+def test_every_pixel_of_a_region_shows_such_a_part_and_the_benchmark_agrees() -> None:
+    scene = furnished_room(np.random.default_rng(1), frames=8, width_px=320, height_px=240)
+    clip, template = as_clip(scene), TEMPLATES.load("afford_point")()
+    found = ask_clip(clip, dict(true_signals(scene, clip, stride=2)), [template], AskSettings(facts_per_template=20), 0)
+    drafts = [draft for one in found.asked for draft in one.drafts()]
+    assert len(drafts) >= 8
+    for draft in drafts:
+        made = row(question_of(draft, (), clip))
+        assert not isinstance(made, Unscored)
+        assert official.process_results(made, [right_response(made)])["SpaTreeBench"]["score"] == 1.0
+        mask = cv2.imdecode(np.frombuffer(b64decode(made["answer"]), np.uint8), cv2.IMREAD_GRAYSCALE) > 0
+        ids, ref = scene.ids(draft.fact["object"]["frame"]), draft.fact["object"]
+        used = [k for k in scene.objects[meant(scene, ref)].boxes if draft.fact["deed"] in scene.furniture[k].affords]
+        assert np.isin(ids[mask], used).mean() > 0.99 and mask.sum() >= 0.4 * np.isin(ids, used).sum()

@@ -32,7 +32,7 @@ def scene(name: str) -> Scene:
     """What a template is asked about; only those that need depth have any."""
     if TEMPLATES[name].ability == "L2/Understanding/Perspective Taking":
         return worlds.scene(worlds.signals(poses=worlds.poses_around()))
-    if name == "afford_mark":
+    if name in ("afford_mark", "afford_point"):
         return worlds.scene(worlds.with_parts(worlds.signals()))
     if name == "which_stands":
         return worlds.scene(worlds.with_vase(worlds.signals()))

@@ -177,6 +177,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "how_many",
         "which_stands",
         "afford_mark",
+        "afford_point",
         "first_seen",
         "what_moved",
         "from_place",
