@@ -87,6 +87,7 @@ TEMPLATES = Registry(
         "which_stands": "templates.mapping.which_stands:WhichStands",
         "from_place": "templates.mapping.from_place:FromPlace",
         "from_object": "templates.mapping.from_object:FromObject",
+        "count_on_side": "templates.mapping.count_on_side:CountOnSide",
         "route_order": "templates.simulation.route:RouteOrder",
         "navigate": "templates.agent.navigation:Navigate",
     },

@@ -7,18 +7,17 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Int64
 
-from experts.objects.object_names import folded
 from templates.answers import Answer
 from templates.columns import Json, Texts
 from templates.facts import Facts
-from templates.measured import Measured, first_reason
+from templates.measured import Measured
 from templates.media import Video
 from templates.offer import Offer
 from templates.perception.object_count import Counted
 from templates.question import FormatName, Phrasing
-from templates.scene.named import may_be_called
+from templates.scene.named_in_videos import named_in_videos
 from templates.scene.scene import Scene
-from templates.scene.sightings import object_names, one_identity, sightings, videos_of_objects
+from templates.scene.sightings import object_names, videos_of_objects
 
 _VIDEOS = 12
 """Videos in which names are counted."""
@@ -61,38 +60,13 @@ class HowMany(Counted):
 
     def measure(self, facts: NamedInVideo, scene: Scene) -> Measured:
         """The count, where every object of the name is seen clearly in some frame or not at all."""
-        every, names, n = sightings(scene), object_names(scene), len(facts)
-        count, most, total = np.zeros(n), np.zeros(n), np.zeros(n)
-        unknown, doubtful, ambiguous = (np.zeros(n, dtype=bool) for _ in range(3))
-        lacking = np.full(n, not one_identity(scene))
-        for row, name in enumerate(facts.name.tolist()):
-            try:
-                shown = every.of(facts.frames[row])
-            except LookupError:
-                lacking[row] = True
-                continue
-            mine = names == name
-            seen, clear = shown.area[:, mine] != 0, shown.clear[:, mine].any(axis=0)
-            count[row], most[row], total[row] = clear.sum(), seen.sum(axis=1).max(initial=0), seen.sum()
-            unknown[row] = np.isnan(shown.area[:, mine]).any()
-            doubtful[row] = (seen.any(axis=0) & ~clear).any()
-            ambiguous[row] = may_be_called(name, {*names[(shown.area != 0).any(axis=0)].tolist()})
-        objects = scene.objects
-        listed = {folded(name) if name != "*" else name for name in (() if objects is None else objects.complete)}
-        cases = {
-            "objects are not surely the same in all frames": lacking,
-            "not every object of this name is listed": ~np.isin(facts.name, [*listed]) & ("*" not in listed),
-            "what is visible of an object is not known": unknown,
-            "an object may be too small or too little visible": doubtful,
-            "another name may mean the same kind": ambiguous,
-            "the video shows no object of this name": count == 0,
-        }
+        found = named_in_videos(scene, facts.frames, facts.name)
         return Measured(
-            why=first_reason(n, cases),
-            value=count[:, None],
-            sigma=np.zeros((n, 1)),
+            why=found.why,
+            value=found.shown.sum(axis=1, dtype=float)[:, None],
+            sigma=np.zeros((len(facts), 1)),
             evidence={"name": facts.name},
-            traps={"most in one frame": most, "counted again in every frame": total},
+            traps={"most in one frame": found.most, "counted again in every frame": found.total},
         )
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:

@@ -58,6 +58,8 @@ class Counted(Template):
     formats: tuple[FormatName, ...] = ("numeric", "choice")
     needs: frozenset[str] = frozenset({"objects"})
     reads: frozenset[str] = frozenset({"camera_path", "objects"})
+    least: ClassVar[int] = 1
+    """Smallest number that a choice offers."""
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer:
         """The count; right is the same number alone."""
@@ -72,7 +74,7 @@ class Counted(Template):
         if format != "choice":
             return None
         count = np.array([int(text) if text else 1 for text in answers.labels().tolist()], dtype=np.int64)
-        least = np.maximum(1, count - chance.index("options", _OPTIONS))
+        least = np.maximum(self.least, count - chance.index("options", _OPTIONS))
         numbers = least[:, None] + np.arange(_OPTIONS)
         return Offer(
             why=np.where(count > _MOST, "too many to choose from", ""),

@@ -30,6 +30,8 @@ NAMES = pytest.mark.parametrize("name", TEMPLATES)
 
 def scene(name: str) -> Scene:
     """What a template is asked about; only those that need depth have any."""
+    if name == "count_on_side":
+        return worlds.scene(worlds.as_truth(worlds.signals()))
     if TEMPLATES[name].ability == "L2/Understanding/Perspective Taking":
         return worlds.scene(worlds.signals(poses=worlds.poses_around()))
     if name in ("afford_mark", "afford_point"):

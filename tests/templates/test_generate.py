@@ -182,6 +182,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "what_moved",
         "from_place",
         "from_object",
+        "count_on_side",
         "view_from",
     }
     motion = create_templates(["L1/Motion"])

@@ -9,9 +9,10 @@ from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.imitated import imitated_signals
 from templates.columns import Json
-from tests.templates.in_rooms import check, seeds
+from tests.templates.in_rooms import check, meant, seeds, surface
 from tests.templates.test_facing_in_rooms import front, middle
 from tests.templates.test_grounding_in_rooms import point
+from tests.templates.test_memory_in_rooms import shown
 
 CLOSE_DEG = 15.0
 
@@ -65,8 +66,21 @@ def on_side(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> boo
     return [each.real > abs(each.imag) for each in turned] == [number == answer for number in "123"]
 
 
+def counted_beside(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """All surface points of each object that a frame shows must lie on one side of the plane through the other one."""
+    a, to_left = fact["anchor"], []
+    for row in set().union(*(shown(scene, frame, fact["name"]) for frame in fact["frames"])):
+        xy = surface(scene, row, a["frame"])[:, :2] @ [1, 1j]
+        left = ((xy - middle(scene, a)) / front(scene, a)).imag > 0
+        if left.any() != left.all():
+            return False
+        to_left.append(bool(left.all()))
+    assert meant(scene, a) >= 0
+    return to_left.count(fact["side"] == "left") == int(answer)
+
+
 PLACES = {"from_place": from_left, "where_on_map": arrow_of_photo, "view_from": photo_of_arrow}
-OBJECTS = {"from_object": on_side}
+OBJECTS = {"from_object": on_side, "count_on_side": counted_beside}
 RIGHT = PLACES | OBJECTS
 
 

@@ -147,6 +147,18 @@ NAMED = {
     "from_object choice": (r"\{name\} in box P\b", r"\{side\}", r"\bphoto 2\b", r"\b(fac(e|es|ing)|looks?)\b"),
     "map_direction choice": (r"\{a\} in box 1", r"\{b\} in box 2", r"\{c\} in box 3"),
     "map_direction numeric": (r"\{a\} in box 1", r"\{b\} in box 2", r"\{c\} in box 3", DEGREES),
+    "count_on_side numeric": (
+        r"\{anchor\} in box P\b",
+        r"\{name\}",
+        r"\{side\}",
+        r"\b(fac(e|es|ing|ed)|looks?|point of view)\b",
+    ),
+    "count_on_side choice": (
+        r"\{anchor\} in box P\b",
+        r"\{name\}",
+        r"\{side\}",
+        r"\b(fac(e|es|ing)|looks?|looking|point of view)\b",
+    ),
     "where_on_map choice": (r"\bphoto 2\b", r"\barrows?\b"),
     "view_from choice": (r"\barrow X\b", r"\bphotos?\b"),
     "path_map choice.floor": ABOVE,
@@ -172,7 +184,7 @@ LEFT_OUT = re.compile(
 )
 """Other names of photos, the tolerance, and marks that are letters of options."""
 
-SHOW_VIDEOS = ("camera_speed", "faster_camera", "how_it_moves", "how_many", "first_seen")
+SHOW_VIDEOS = ("camera_speed", "faster_camera", "how_it_moves", "how_many", "first_seen", "count_on_side")
 
 STILTED = re.compile(
     r"""
@@ -295,6 +307,8 @@ def test_placeholders_are_those_that_templates_fill_in() -> None:
         "from_object choice": {"name", "side"},
         "map_direction choice": {"a", "b", "c"},
         "map_direction numeric": {"a", "b", "c"},
+        "count_on_side numeric": {"anchor", "name", "side"},
+        "count_on_side choice": {"anchor", "name", "side"},
         "afford_mark choice": {"name", "deed"},
         "afford_point point.named": {"name", "deed", "width", "height"},
         "afford_point point.marked": {"name", "deed", "width", "height"},

@@ -1,0 +1,58 @@
+"""All objects of a name that a video shows, where every one of them is seen clearly."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float64, Int64
+
+from experts.objects.object_names import folded
+from templates.columns import Columns, Texts
+from templates.measured import first_reason
+from templates.scene.named import may_be_called
+from templates.scene.scene import Scene
+from templates.scene.sightings import object_names, one_identity, sightings
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedInVideos(Columns):
+    """The objects of n names, each in a video."""
+
+    why: Texts
+    """Why they cannot be counted; "" where they can."""
+    shown: Bool[np.ndarray, "n k"]
+    """Which of the scene's objects they are."""
+    most: Float64[np.ndarray, "n"]
+    """The largest number in a single frame."""
+    total: Float64[np.ndarray, "n"]
+    """Sum over all frames."""
+
+
+def named_in_videos(scene: Scene, frames: Int64[np.ndarray, "n v"], name: Texts) -> NamedInVideos:
+    """Every object of the name that a frame of the video shows; -1 ends a row of `frames`."""
+    every, names, n = sightings(scene), object_names(scene), len(name)
+    shown, most, total = np.zeros((n, len(names)), dtype=bool), np.zeros(n), np.zeros(n)
+    unknown, doubtful, ambiguous = (np.zeros(n, dtype=bool) for _ in range(3))
+    lacking = np.full(n, not one_identity(scene))
+    for row, called in enumerate(name.tolist()):
+        try:
+            seen_in = every.of(frames[row])
+        except LookupError:
+            lacking[row] = True
+            continue
+        mine = names == called
+        seen, clear = seen_in.area[:, mine] != 0, seen_in.clear[:, mine].any(axis=0)
+        shown[row, mine], most[row], total[row] = clear, seen.sum(axis=1).max(initial=0), seen.sum()
+        unknown[row] = np.isnan(seen_in.area[:, mine]).any()
+        doubtful[row] = (seen.any(axis=0) & ~clear).any()
+        ambiguous[row] = may_be_called(called, {*names[(seen_in.area != 0).any(axis=0)].tolist()})
+    objects = scene.objects
+    listed = {folded(one) if one != "*" else one for one in (() if objects is None else objects.complete)}
+    cases = {
+        "objects are not surely the same in all frames": lacking,
+        "not every object of this name is listed": ~np.isin(name, [*listed]) & ("*" not in listed),
+        "what is visible of an object is not known": unknown,
+        "an object may be too small or too little visible": doubtful,
+        "another name may mean the same kind": ambiguous,
+        "the video shows no object of this name": ~shown.any(axis=1),
+    }
+    return NamedInVideos(why=first_reason(n, cases), shown=shown, most=most, total=total)
