@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float64, Int64
+from jaxtyping import Float64
 
 from templates.answers import Answer
 from templates.columns import Json
@@ -15,16 +15,14 @@ from templates.media import Photo
 from templates.offer import Offer
 from templates.perception.geometry import PointPairs
 from templates.question import FormatName, Phrasing
+from templates.scene.compared import VISIBLE_RISE, rise
 from templates.scene.marks import frames_with_surface, markable, spread_frames
 from templates.scene.misleading import misleading_first
 from templates.scene.pictures import MIN_DISTANCE, Pictures
 from templates.scene.scene import Scene
-from templates.scene.surface import Surface
 from templates.template import Template
 
 _FRAMES = 8
-_VISIBLE = 0.05
-"""Least difference of heights that people can see, as a share of the larger distance from the camera."""
 _SURE = 2.5
 """Least difference of heights that is proposed, in its σ."""
 _PICTURE_ORDER = 0.02
@@ -61,24 +59,24 @@ class HigherPoint(Template):
         apart &= np.abs(xy[a, 1] - xy[b, 1]) >= _PICTURE_ORDER * scene.diagonal_px
         a, b = a[apart], b[apart]
         surface = scene.surface(frame, xy)
-        rise, sigma = _rise(scene, frame[a], surface.take(a), surface.take(b))
+        higher, sigma = rise(scene, frame[a], surface.take(a), surface.take(b))
         with np.errstate(invalid="ignore"):
-            clear = np.abs(rise) >= np.maximum(_VISIBLE, _SURE * sigma)
-        a, b, rise = a[clear], b[clear], rise[clear]
-        rows = misleading_first(rise * (xy[a, 1] - xy[b, 1]) < 0, rng, _OPPOSITE)[:count]
+            clear = np.abs(higher) >= np.maximum(VISIBLE_RISE, _SURE * sigma)
+        a, b, higher = a[clear], b[clear], higher[clear]
+        rows = misleading_first(higher * (xy[a, 1] - xy[b, 1]) < 0, rng, _OPPOSITE)[:count]
         return PointPairs(frame=frame[a[rows]], a_px=xy[a[rows]], b_px=xy[b[rows]])
 
     def measure(self, facts: PointPairs, scene: Scene) -> Measured:
         """The higher point."""
         a, b = scene.surface(facts.frame, facts.a_px), scene.surface(facts.frame, facts.b_px)
-        rise, sigma = _rise(scene, facts.frame, a, b)
+        higher, sigma = rise(scene, facts.frame, a, b)
         up, _ = scene.up_cam(facts.frame)
         with np.errstate(invalid="ignore", divide="ignore"):
-            margin = np.abs(rise) / sigma
+            margin = np.abs(higher) / sigma
             cases = {
                 "gravity is not known in this frame": ~np.isfinite(up).all(axis=1),
-                "the place of a marked point is not known": ~np.isfinite(rise) | ~np.isfinite(sigma),
-                "two points are about equally high": np.abs(rise) < _VISIBLE,
+                "the place of a marked point is not known": ~np.isfinite(higher) | ~np.isfinite(sigma),
+                "two points are about equally high": np.abs(higher) < VISIBLE_RISE,
             }
             level = a.xyz_cam[:, 1] - b.xyz_cam[:, 1]
             traps = {
@@ -88,12 +86,12 @@ class HigherPoint(Template):
             }
         return Measured(
             why=first_reason(len(facts), cases),
-            value=rise[:, None],
+            value=higher[:, None],
             sigma=sigma[:, None],
-            label=_which(rise),
+            label=_which(higher),
             margin=margin,
             outlier_probability=1 - (1 - a.outlier_probability) * (1 - b.outlier_probability),
-            evidence={"rise": rise.round(4), "rise_sigma": sigma.round(4)},
+            evidence={"rise": higher.round(4), "rise_sigma": sigma.round(4)},
             traps=traps,
         )
 
@@ -113,26 +111,3 @@ class HigherPoint(Template):
 
 def _which(second_minus_first: Float64[np.ndarray, "n"]) -> np.ndarray:
     return np.where(second_minus_first > 0, "2", "1")
-
-
-def _rise(
-    scene: Scene, frame: Int64[np.ndarray, "n"], a: Surface, b: Surface
-) -> tuple[Float64[np.ndarray, "n"], Float64[np.ndarray, "n"]]:
-    """How much higher b lies than a, and its σ, both as shares of the larger range; NaN where unknown.
-
-    σ: both ranges ⊕ the direction of up, which moves points by their horizontal distance ⊕ the focal length, which
-    widens or narrows both directions alike.
-    """
-    up, up_sigma = scene.up_cam(frame)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        heights = [np.einsum("ni,ni->n", each.xyz_cam, up) for each in (a, b)]
-        between = b.xyz_cam - a.xyz_cam
-        rise, larger = heights[1] - heights[0], np.fmax(a.range, b.range)
-        level = np.linalg.norm(between - rise[:, None] * up, axis=1)
-        sigma = np.sqrt(
-            (heights[0] * a.range_relative_sigma) ** 2
-            + (heights[1] * b.range_relative_sigma) ** 2
-            + (level * up_sigma) ** 2
-            + (np.einsum("ni,ni->n", between[:, :2], up[:, :2]) * scene.focal_relative_sigma) ** 2
-        )
-        return rise / larger, sigma / larger

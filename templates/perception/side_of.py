@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Bool, Float64
 
 from templates.answers import Answer
 from templates.answers.answers import Answers
@@ -16,23 +15,14 @@ from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
+from templates.scene.compared import Compared, compared_objects, in_words
 from templates.scene.misleading import misleading_first
-from templates.scene.object_boxes import Number, Row, corners_cam, outliers, range_to_boxes
+from templates.scene.object_boxes import Row, outliers
 from templates.scene.object_pairs import random_pairs
 from templates.scene.objects import boxed, found_again, seen_objects
 from templates.scene.scene import Scene
 from templates.template import Template
 
-AXES = (("to the left", "to the right"), ("higher", "lower"), ("nearer", "farther"))
-"""What may be said of the first object: in the photo, along gravity, and from the camera."""
-_APART = 0.05
-"""Least gap between the boxes in the photo, sideways, as a share of the diagonal."""
-_BORDER_PX = 2.0
-"""σ of the left and right ends of an object in the photo (at 640 px width)."""
-_LARGEST_ROLL_RAD = np.radians(20)
-"""Of a camera in whose photos left and right are words of everyday."""
-_HEIGHT, _RANGE = 0.05, 0.1
-"""Least differences of height and of distance, as shares of the larger and of the smaller distance."""
 _SURE = 0.99
 """Least P(right) of an answer that is proposed."""
 _MISLEADING = 0.4
@@ -75,20 +65,21 @@ class SideOf(Template):
         wrong one."""
         seen = boxed(seen_objects(scene), scene)
         first, second = (seen.take(rows) for rows in random_pairs(seen, rng, _TRIES * count).T)
-        compared = _compared(scene, first.refs(), second.refs(), first.object, second.object)
+        compared = compared_objects(scene, first.frame, first.object, second.object, first.box_px, second.box_px)
         said = np.where(np.arange(3) == rng.integers(3, size=(len(first), 1)), compared.true, compared.false)
         facts = Statements(
             first=first.refs(), second=second.refs(), sideways=said[:, 0], height=said[:, 1], distance=said[:, 2]
         )
         measured = _measured(scene, facts, compared, first.object, second.object)
         clear = np.flatnonzero((measured.why == "") & (measured.as_label().p_right() >= _SURE))
-        misled = ((compared.pictured == said) & (compared.true != said)).any(axis=1)[clear]
+        misled = ((in_words(compared.pictured) == said) & (compared.true != said)).any(axis=1)[clear]
         return facts.take(clear[misleading_first(misled, rng, _MISLEADING)[:count]])
 
     def measure(self, facts: Statements, scene: Scene) -> Measured:
         """The true statement; σ of all three differences."""
         a, b = (found_again(scene, refs) for refs in (facts.first, facts.second))
-        return _measured(scene, facts, _compared(scene, facts.first, facts.second, a, b), a, b)
+        boxes = facts.first.box_px, facts.second.box_px
+        return _measured(scene, facts, compared_objects(scene, facts.first.frame, a, b, *boxes), a, b)
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer:
         """The statement."""
@@ -106,70 +97,7 @@ class SideOf(Template):
         return Phrasing(media=(Photo.boxed({"1": a, "2": b}),), values={"a": a["name"], "b": b["name"]})
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Compared:
-    """How the first objects of n pairs differ from the second ones: sideways, in height, in distance."""
-
-    value: Float64[np.ndarray, "n 3"]
-    """> 0: the second of the words of `AXES`; NaN where unknown."""
-    sigma: Float64[np.ndarray, "n 3"]
-    clear: Bool[np.ndarray, "n 3"]
-    """Whether people see the difference."""
-    pictured: np.ndarray
-    """What the picture alone suggests: that what is higher there is higher, and what is larger there is nearer."""
-    level: Bool[np.ndarray, "n"]
-    """Whether the camera is held nearly upright."""
-
-    @property
-    def true(self) -> np.ndarray:
-        """The true statements."""
-        return _words(self.value > 0)
-
-    @property
-    def false(self) -> np.ndarray:
-        """The opposite ones."""
-        return _words(~(self.value > 0))
-
-
-def _words(second: Bool[np.ndarray, "n 3"]) -> np.ndarray:
-    first_words, second_words = np.array(AXES).T
-    return np.where(second, second_words, first_words)
-
-
-def _compared(scene: Scene, first: ObjectRefs, second: ObjectRefs, a: Row, b: Row) -> _Compared:
-    """Compares the objects a and b, whose references are `first` and `second`."""
-    frame, (up, up_sigma) = first.frame, scene.up_cam(first.frame)
-    (a_corners, a_sigma), (b_corners, b_sigma) = (corners_cam(scene, frame, object) for object in (a, b))
-    (a_range, a_range_sigma), (b_range, b_range_sigma) = (range_to_boxes(scene, frame, object) for object in (a, b))
-    apart, smaller = _apart(first.box_px, second.box_px), np.fmin(a_range, b_range)
-    ends = _ends(a_corners, up) - _ends(b_corners, up)
-    between = a_corners.mean(axis=1) - b_corners.mean(axis=1)
-    further = np.linalg.norm(a_corners.mean(axis=1), axis=1) - np.linalg.norm(b_corners.mean(axis=1), axis=1)
-    larger = np.fmax(*(np.linalg.norm(corners.mean(axis=1), axis=1) for corners in (a_corners, b_corners)))
-    lower = -ends.mean(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        across = np.sqrt(np.maximum(np.einsum("ni,ni->n", between, between) - lower**2, 0))
-        value = np.column_stack([apart / scene.diagonal_px, lower / larger, (a_range - b_range) / smaller])
-        sigma = np.column_stack(
-            [
-                np.full(len(frame), np.sqrt(2) * _BORDER_PX * scene.pixel_scale / scene.diagonal_px),
-                np.sqrt(a_sigma**2 + b_sigma**2 + (across * up_sigma) ** 2) / larger,
-                np.hypot(a_range_sigma, b_range_sigma) / smaller,
-            ]
-        )
-        agree = np.column_stack(
-            [np.ones(len(frame), dtype=bool), ends.prod(axis=1) > 0, further * (a_range - b_range) > 0]
-        )
-        roll = np.abs(np.arctan2(up[:, 0], -up[:, 1]))
-        clear = agree & (np.abs(value) >= [_APART, _HEIGHT, _RANGE])
-        level = roll <= _LARGEST_ROLL_RAD
-    middle = (first.box_px - second.box_px).mean(axis=1)
-    smaller_box = _area(first.box_px) < _area(second.box_px)
-    pictured = _words(np.column_stack([middle[:, 0] > 0, middle[:, 1] > 0, smaller_box]))
-    return _Compared(value=value, sigma=sigma, clear=clear, pictured=pictured, level=level)
-
-
-def _measured(scene: Scene, facts: Statements, compared: _Compared, a: Row, b: Row) -> Measured:
+def _measured(scene: Scene, facts: Statements, compared: Compared, a: Row, b: Row) -> Measured:
     """The measurements of facts about the objects a and b."""
     said, true = facts.offered, compared.true
     right = said == true
@@ -185,7 +113,7 @@ def _measured(scene: Scene, facts: Statements, compared: _Compared, a: Row, b: R
         "more or less than one statement is true": right.sum(axis=1) != 1,
     }
     wrong = np.where(right, "", said)
-    by_picture = np.where(compared.pictured == said, wrong, "")
+    by_picture = np.where(in_words(compared.pictured) == said, wrong, "")
     evidence = {name: compared.value[:, k].round(3) for k, name in enumerate(("right", "lower", "farther"))}
     return Measured(
         why=first_reason(len(facts), cases),
@@ -203,18 +131,3 @@ def _measured(scene: Scene, facts: Statements, compared: _Compared, a: Row, b: R
             "near and far exchanged": wrong[:, 2],
         },
     )
-
-
-def _apart(a_px: Float64[np.ndarray, "n 2 2"], b_px: Float64[np.ndarray, "n 2 2"]) -> Number:
-    """Gap between two boxes along x; > 0 if a is on the right, 0 if they overlap."""
-    return np.maximum(a_px[:, 0, 0] - b_px[:, 1, 0], 0) - np.maximum(b_px[:, 0, 0] - a_px[:, 1, 0], 0)
-
-
-def _area(box_px: Float64[np.ndarray, "n 2 2"]) -> Number:
-    return np.prod(box_px[:, 1] - box_px[:, 0], axis=1)
-
-
-def _ends(corners: Float64[np.ndarray, "n 8 3"], up: Float64[np.ndarray, "n 3"]) -> Float64[np.ndarray, "n 2"]:
-    """Heights of the lowest and the highest corner."""
-    heights = np.einsum("nki,ni->nk", corners, up)
-    return np.column_stack([heights.min(axis=1), heights.max(axis=1)])

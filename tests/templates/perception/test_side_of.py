@@ -7,7 +7,8 @@ import pytest
 
 from experts.signals import Gravity, Objects, Signal
 from templates.asked import Draft
-from templates.perception.side_of import AXES, SideOf
+from templates.perception.side_of import SideOf
+from templates.scene.compared import AXES
 from tests.templates import worlds
 from tests.templates.facing_world import mirrored
 
