@@ -88,6 +88,8 @@ TEMPLATES = Registry(
         "from_place": "templates.mapping.from_place:FromPlace",
         "from_object": "templates.mapping.from_object:FromObject",
         "count_on_side": "templates.mapping.count_on_side:CountOnSide",
+        "true_caption": "templates.mapping.true_caption:TrueCaption",
+        "caption_gap": "templates.mapping.true_caption:CaptionGap",
         "route_order": "templates.simulation.route:RouteOrder",
         "navigate": "templates.agent.navigation:Navigate",
     },

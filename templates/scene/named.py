@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Int64
 
 from experts.objects.object_names import folded
+from templates.columns import Texts
 from templates.scene.objects import UNNAMED, projected_boxes, seen_objects
 from templates.scene.scene import Scene, find_rows
 
@@ -29,6 +30,14 @@ def unique_among(scene: Scene, frame: Int64[np.ndarray, "n"], object: Int64[np.n
     """Whether the name of each object singles it out in a photo; false where the photo does not show it."""
     row, unique = seen_rows(scene, frame, object), unique_names(scene)
     return np.array([k >= 0 and bool(unique[k]) for k in row.tolist()], dtype=bool)
+
+
+def rows_called(scene: Scene, frame: Int64[np.ndarray, "n"], name: Texts) -> Int64[np.ndarray, "n"]:
+    """The row of `seen_objects` of the object that each name singles out in a photo; -1 where it means none, or may
+    mean several."""
+    rows = scene.once("rows of unique names", lambda: _rows_of_unique_names(scene))
+    found = [rows.get(pair, -1) for pair in zip(frame.tolist(), name.tolist(), strict=True)]
+    return np.array(found, dtype=np.int64)
 
 
 def may_be_called(name: str, names: Collection[str]) -> bool:
@@ -61,3 +70,8 @@ def _unique_names(scene: Scene) -> Bool[np.ndarray, "n"]:
             for name, called in zip(here.name.tolist(), here.called.tolist(), strict=True)
         ]
     return np.array(unique, dtype=bool)
+
+
+def _rows_of_unique_names(scene: Scene) -> dict[tuple[int, str], int]:
+    seen, rows = seen_objects(scene), np.flatnonzero(unique_names(scene)).tolist()
+    return {(int(seen.frame[row]), str(seen.called[row])): row for row in rows}

@@ -184,6 +184,8 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "from_object",
         "count_on_side",
         "view_from",
+        "true_caption",
+        "caption_gap",
     }
     motion = create_templates(["L1/Motion"])
     assert [set(create_templates([name])) for name in ("Motion", "motion/", "l1/motion")] == [set(motion)] * 3
