@@ -90,6 +90,7 @@ TEMPLATES = Registry(
         "count_on_side": "templates.mapping.count_on_side:CountOnSide",
         "true_caption": "templates.mapping.true_caption:TrueCaption",
         "caption_gap": "templates.mapping.true_caption:CaptionGap",
+        "scene_caption": "templates.mapping.scene_caption:SceneCaption",
         "route_order": "templates.simulation.route:RouteOrder",
         "navigate": "templates.agent.navigation:Navigate",
     },

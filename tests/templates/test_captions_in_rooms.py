@@ -70,8 +70,8 @@ def extent(scene: RenderedScene, photo: Photo, name: str) -> tuple[tuple[float, 
         spot, x = point(scene, photo.frame, mark.xy_px), mark.xy_px[0]
         return (x, x), (spot[2], spot[2]), float(np.linalg.norm(spot - camera))
     ids = scene.object_ids(photo.frame)
-    shown = np.unique(ids[ids >= 0]).tolist()
-    (row,) = (row for row in shown if f"the {folded(scene.objects[row].name)}" == name)
+    rows = np.unique(ids[ids >= 0]).tolist()
+    (row,) = (row for row in rows if f"the {folded(scene.objects[row].name)}" == name)
     columns, points = np.nonzero(ids == row)[1], surface(scene, row, photo.frame)
     near = float(np.linalg.norm(points - camera, axis=1).min())
     return (columns.min(), columns.max()), (points[:, 2].min(), points[:, 2].max()), near
@@ -84,16 +84,23 @@ def false_statements(scene: RenderedScene, photo: Photo, caption: str) -> int:
     return len(wrong)
 
 
+def shown(draft: Draft) -> Photo:
+    """The only photo of a question."""
+    (photo,) = draft.media
+    assert isinstance(photo, Photo)
+    return photo
+
+
 def true_caption(scene: RenderedScene, draft: Draft) -> bool:
     """One caption has no false statement, the others have two each."""
-    (photo,) = draft.media
+    photo = shown(draft)
     wrong = [false_statements(scene, photo, str(option.shown)) for option in draft.options]
     return wrong.pop(draft.written) == 0 and wrong == [2, 2, 2]
 
 
 def caption_gap(scene: RenderedScene, draft: Draft) -> bool:
     """With the right words nothing is false, with others one statement or two."""
-    (photo,) = draft.media
+    photo = shown(draft)
     text = draft.prompt[draft.prompt.index('"') + 1 : draft.prompt.rindex('"')]
     wrong = []
     for option in draft.options:
@@ -102,9 +109,22 @@ def caption_gap(scene: RenderedScene, draft: Draft) -> bool:
     return wrong.pop(draft.written) == 0 and sorted(wrong) == [1, 1, 2]
 
 
+def scene_caption(scene: RenderedScene, draft: Draft) -> bool:
+    """The caption and its claims say the same, four different statements, and none is false."""
+    photo = shown(draft)
+    text, claims = draft.answer.to_json().answer, draft.answer.to_json().scorer_params["claims"]
+    said = [*statements(text)]
+    return (
+        false_statements(scene, photo, text) == 0
+        and [each for claim in claims for each in statements(claim)] == said
+        and len({*said}) == 4
+    )
+
+
 RIGHT: Mapping[str, Callable[[RenderedScene, Draft], bool]] = {
     "true_caption": true_caption,
     "caption_gap": caption_gap,
+    "scene_caption": scene_caption,
 }
 
 

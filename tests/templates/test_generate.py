@@ -186,6 +186,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "view_from",
         "true_caption",
         "caption_gap",
+        "scene_caption",
     }
     motion = create_templates(["L1/Motion"])
     assert [set(create_templates([name])) for name in ("Motion", "motion/", "l1/motion")] == [set(motion)] * 3
