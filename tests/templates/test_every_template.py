@@ -40,6 +40,8 @@ def scene(name: str) -> Scene:
         return worlds.scene(worlds.with_vase(worlds.signals()))
     if name in ("how_many", "first_seen", "map_direction"):
         return worlds.scene(worlds.as_truth(worlds.signals(poses=worlds.poses_turning())))
+    if name in ("camera_story", "camera_statement", "camera_caption"):
+        return worlds.scene(worlds.signals(poses=worlds.poses_in_parts()))
     if name == "primitive_of":
         return scene_of_balls()
     return scene_with("depth" in TEMPLATES[name].needs)

@@ -72,11 +72,12 @@ def wrong(verdicts: Counter[tuple[str, bool | None]]) -> dict[str, int]:
 
 
 NEVER = {"path_map", "depths_at_once", "parallel_lines", "faster_camera", "tilt_order", "up_arrow"}
-NEVER |= {"from_place", "view_from"}
-"""Asked on neither path: no path bends enough for a map or for other viewpoints, and the cameras keep their speed and
-their tilt; the range errors of learned depth are too large for the lengths and angles that the others ask for."""
+NEVER |= {"from_place", "view_from", "camera_story", "camera_caption"}
+"""Asked on neither path: no path bends enough for a map or for other viewpoints, none has two motions one after the
+other, and the cameras keep their speed and their tilt; the range errors of learned depth are too large for the lengths
+and angles that the others ask for."""
 SILENT = {
-    "walk": NEVER | {"camera_speed", "depth_at", "range_metres", "which_moves"},
+    "walk": NEVER | {"camera_statement", "camera_speed", "depth_at", "range_metres", "which_moves"},
     "truck": NEVER
     | {"camera_turn", "heading_point", "higher_point", "photo_of_point", "point_from_photo", "roll_side", "what_moved"}
     | {"where_on_map"},

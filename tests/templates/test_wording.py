@@ -30,6 +30,7 @@ FROM_1 = (r"\bphoto 2\b", r"\b(from|taking|where|camera of|viewpoint of) photo 1
 FIRST_LAST = (r"\bfirst\b", r"\blast\b", r"\bcamera\b")
 MOVES = (r"\bphoto 1\b", r"\b(really|actually|relative to|camera|in the scene)\b", r"\bmov(e|es|ing)\b")
 ABOVE, ABOVE_1 = (r"\babove\b", r"\bmaps?\b"), (r"\babove the camera of photo 1\b", r"\bmaps?\b")
+ON_FILM = (r"\bvideo\b", r"\bcamera('s)?\b")
 NAMED = {
     "range_ratio choice": (r"\bcamera\b", r"\bpoints?\b|\bmarked\b"),
     "range_ratio numeric": (r"\bcamera\b", r"\bpoint 1\b", r"\bpoint 2\b"),
@@ -138,6 +139,8 @@ NAMED = {
     "how_many choice": (r"\{name\}", r"\bvideo\b"),
     "first_seen order": (r"\{a\}", r"\{b\}", r"\{c\}"),
     "first_seen choice": (r"\{a\}", r"\{b\}", r"\{c\}"),
+    **{f"camera_{key}.{axes}": ON_FILM for key in ("story choice", "caption text") for axes in ("level", "camera")},
+    **{f"camera_statement yes_no.{axes}": (r"\bvideo\b", r"\{claim\}") for axes in ("level", "camera")},
     "afford_mark choice": (r"\{name\}", r"\{deed\}", r"\bmarked|\bpoints?\b"),
     "afford_point point.named": (r"\{name\}", r"\{deed\}", r"\{width\} × \{height\} pixels"),
     "afford_point point.marked": (r"\{name\}", r"\{deed\}", r"\bbox(ed)?\b", r"\{width\} × \{height\} pixels"),
@@ -188,7 +191,8 @@ LEFT_OUT = re.compile(
 )
 """Other names of photos, the tolerance, and marks that are letters of options."""
 
-SHOW_VIDEOS = ("camera_speed", "faster_camera", "how_it_moves", "how_many", "first_seen", "count_on_side")
+STORIES = ("camera_story", "camera_statement", "camera_caption")
+SHOW_VIDEOS = ("camera_speed", "faster_camera", "how_it_moves", "how_many", "first_seen", "count_on_side", *STORIES)
 
 STILTED = re.compile(
     r"""
@@ -318,6 +322,8 @@ def test_placeholders_are_those_that_templates_fill_in() -> None:
         "afford_point point.marked": {"name", "deed", "width", "height"},
         "caption_gap choice": {"caption"},
         "scene_caption text.objects": {"a", "b", "c"},
+        "camera_statement yes_no.level": {"claim"},
+        "camera_statement yes_no.camera": {"claim"},
         "how_many numeric": {"name"},
         "how_many choice": {"name"},
         "first_seen order": {"a", "b", "c"},

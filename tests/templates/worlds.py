@@ -228,6 +228,16 @@ def poses_turning() -> np.ndarray:
     return poses
 
 
+def poses_in_parts() -> np.ndarray:
+    """Camera-to-world poses that go forward for a second, and then turn to the right for another one."""
+    t = np.linspace(0, 2, len(FRAMES))
+    poses = np.tile(np.eye(4), (len(FRAMES), 1, 1))
+    turn = Rotation.from_euler("z", -40 * np.clip(t - 1, 0, 1)[:, None], degrees=True)
+    poses[:, :3, :3] = (turn * Rotation.from_euler("x", -90, degrees=True)).as_matrix()
+    poses[:, 1, 3] = 1.2 * np.clip(t, 0, 1)
+    return poses
+
+
 def moving_points(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Static points (p, 3), and moving ones at every frame (m, n, 3)."""
     static = np.stack([rng.uniform(-2, 3, 120), rng.uniform(3, 6, 120), rng.uniform(-1.2, 1.2, 120)], axis=1)

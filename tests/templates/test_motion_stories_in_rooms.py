@@ -1,0 +1,206 @@
+"""What is said of the motion of a camera in rendered rooms, read again and compared with the renderer's own poses."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from spatial_engine.rendering import RenderedScene, as_clip, true_signals
+from spatial_engine.rendering.camera_paths import PRIMITIVES, Poses, Stance, performed
+from spatial_engine.rendering.rooms import random_room
+from templates.asked import Draft
+from templates.generate import ask_clip
+from templates.registry import TEMPLATES
+from templates.settings import AskSettings
+from tests.templates import worlds
+from tests.templates.in_rooms import seeds
+
+FORWARD, RIGHT, UP, YAW, PITCH, ROLL = range(6)
+WORDS = {
+    r"dollies forward|moves forward": (FORWARD, 1),
+    r"dollies backward|moves backward": (FORWARD, -1),
+    r"trucks right|sideways to the right": (RIGHT, 1),
+    r"trucks left|sideways to the left": (RIGHT, -1),
+    r"pedestals up|moves up": (UP, 1),
+    r"pedestals down|moves down": (UP, -1),
+    r"pans right|turns to the right": (YAW, 1),
+    r"pans left|turns to the left": (YAW, -1),
+    r"tilts up|turns upward": (PITCH, 1),
+    r"tilts down|turns downward": (PITCH, -1),
+    r"rolls clockwise": (ROLL, 1),
+    r"rolls counterclockwise": (ROLL, -1),
+}
+SEEN = np.array([0.05] * 3 + [np.radians(5)] * 3)
+"""What somebody sees: shares of the distance of the scene, and angles."""
+
+
+def read(words: str) -> set[tuple[int, int]]:
+    """The motions that are named."""
+    found = {motion for pattern, motion in WORDS.items() if re.search(pattern, words)}
+    assert found or "stays still" in words, words
+    return found
+
+
+@dataclass
+class Motion:
+    """Of the camera between two frames: the sum of each component from the first frame to each other one."""
+
+    sums: np.ndarray
+    fps: float
+
+    @classmethod
+    def of(cls, scene: RenderedScene, frames: Sequence[int]) -> "Motion":
+        """By differences of heading, elevation and roll, and of the position along the heading."""
+        poses = scene.world_from_cam[frames[0] : frames[-1] + 1]
+        x, y, z = poses[:, :3, 0], poses[:, :3, 1], poses[:, :3, 2]
+        yaw = np.unwrap(np.arctan2(z[:, 0], z[:, 1]))
+        roll = np.arctan2(-x[:, 2], -y[:, 2])
+        ahead = np.stack([np.sin(yaw), np.cos(yaw), np.zeros(len(yaw))], axis=1)
+        aside = np.cross(ahead, [0, 0, 1])
+        step, mean = np.diff(poses[:, :3, 3], axis=0), lambda each: (each[1:] + each[:-1]) / 2
+        distance = np.median(np.concatenate([scene.depth(f).ravel() for f in (frames[0], frames[-1])]))
+        rates = [
+            (step * mean(ahead)).sum(axis=1) / distance,
+            (step * mean(aside)).sum(axis=1) / distance,
+            step[:, 2] / distance,
+            np.diff(yaw),
+            np.diff(np.arcsin(z[:, 2])),
+            np.diff(np.unwrap(roll)),
+        ]
+        return cls(np.concatenate([np.zeros((1, 6)), np.cumsum(np.stack(rates, axis=1), axis=0)]), scene.fps)
+
+    def shows(self, named: set[tuple[int, int]]) -> np.ndarray:
+        """Whether these motions, and no others, are seen between any two frames."""
+        change = self.sums[None] - self.sums[:, None]
+        duration_s = (np.arange(len(self.sums)) - np.arange(len(self.sums))[:, None]) / self.fps
+        if not named:
+            return (duration_s >= 0.9) & (np.abs(change) <= 0.45 * SEEN).all(axis=2)
+        signs = np.zeros(6)
+        for component, sign in named:
+            signs[component] = sign
+        seen = np.abs(change * signs)
+        most = np.repeat(np.stack([seen[..., :3].max(axis=2), seen[..., 3:].max(axis=2)], axis=2), 3, axis=2)
+        small = np.abs(change) <= np.maximum(0.6 * SEEN, 0.3 * most)
+        return (duration_s >= 0.6) & np.where(signs == 0, small, signs * change >= SEEN).all(axis=2)
+
+    def tells(self, story: str) -> bool:
+        """Whether the video can be divided so that every part of a sentence shows its own motions alone."""
+        ends = np.arange(len(self.sums)) == 0
+        for part in re.split(r", (?:then|and finally) ", story):
+            ends = (ends[:, None] & self.shows(read(part))).any(axis=0)
+        return bool(ends[-1])
+
+    def span(self, motion: tuple[int, int]) -> tuple[int, int] | None:
+        """When a quarter and three quarters of a motion are made; None where it is not seen."""
+        component, sign = motion
+        forward = np.concatenate([[0], np.cumsum(np.clip(sign * np.diff(self.sums[:, component]), 0, None))])
+        if forward[-1] < SEEN[component]:
+            return None
+        return int(np.searchsorted(forward, 0.25 * forward[-1])), int(np.searchsorted(forward, 0.75 * forward[-1]))
+
+    def holds(self, claim: str) -> bool:
+        """Whether a claim about one motion, or the times of two, is true."""
+        relation = re.search(r" (before|while) ", claim)
+        if not relation:
+            return self.rests() if "stays still" in claim else all(self.span(motion) for motion in read(claim))
+        one, other = (self.times(part) for part in claim.split(relation[0]))
+        if one is None or other is None:
+            return False
+        if relation[1] == "before":
+            return one[1] <= other[0] + 0.3 * self.fps
+        return min(one[1], other[1]) - max(one[0], other[0]) >= 0.5 * min(np.ptp(one), np.ptp(other))
+
+    def rests(self) -> tuple[int, int] | None:
+        """The longest time, of a second or more, in which hardly anything changes."""
+        best, start = None, 0
+        for end in range(len(self.sums)):
+            while (np.abs(self.sums[end] - self.sums[start : end + 1]).max(axis=0) > 0.3 * SEEN).any():
+                start += 1
+            if end - start >= 0.8 * self.fps and (best is None or end - start > best[1] - best[0]):
+                best = start, end
+        return best
+
+    def times(self, words: str) -> tuple[int, int] | None:
+        """When what one half of a claim names begins and ends."""
+        if "stays still" in words:
+            return self.rests()
+        (motion,) = read(words)
+        return self.span(motion)
+
+
+def random_moves(n: int, start: Stance, rng: np.random.Generator) -> Poses:
+    """Motions of one or two components, fast and slow, with rests between some."""
+    moves: list[tuple[int, dict[str, float]]] = []
+    left, sums = n, dict.fromkeys(PRIMITIVES, 0.0)
+    while left > 0:
+        frames = min(left, int(rng.integers(9, 26)))
+        frames = left if left - frames < 9 else frames  # no jerk at the end
+        amounts = {}
+        for name in rng.permutation(PRIMITIVES)[: rng.choice([0, 1, 1, 1, 2])].tolist():
+            back = -np.sign(sums[name]) if abs(sums[name]) > 0.2 else rng.choice([-1, 1])
+            amounts[name] = float(back * rng.choice([0.1, 1, 1, 1]) * rng.uniform(0.3, 0.5))
+            sums[name] += amounts[name]
+        moves.append((frames, amounts))
+        left -= frames
+    return performed(moves, start)
+
+
+def room_of(seed: int, pitch_deg: float = 0.0) -> RenderedScene:
+    """A room with a camera that makes random motions, for ten seconds."""
+    rng = np.random.default_rng(seed)
+
+    def path(n: int, start: Stance) -> Poses:
+        level = Stance(at_m=start.at_m, yaw_rad=start.yaw_rad, pitch_rad=np.deg2rad(pitch_deg))
+        return random_moves(n, level, rng)
+
+    return random_room(np.random.default_rng(seed), frames=100, width_px=120, height_px=90, path=path)
+
+
+def drafts_of(scene: RenderedScene, *names: str) -> list[Draft]:
+    """What templates ask."""
+    templates = [TEMPLATES.load(name)() for name in names]
+    clip = as_clip(scene)
+    return worlds.drafts(
+        ask_clip(clip, true_signals(scene, clip, stride=10), templates, AskSettings(facts_per_template=60), 0)
+    )
+
+
+@seeds(2, 12)
+def test_one_sentence_of_four_tells_what_the_camera_did(seed: int) -> None:
+    scene = room_of(seed, pitch_deg=[0, -14, 9][seed % 3])
+    found = drafts_of(scene, "camera_story", "camera_statement", "camera_caption")
+    assert len({draft.template for draft in found}) == 3
+    for draft in found:
+        motion = Motion.of(scene, draft.fact["frames"])
+        if draft.template == "camera_story":
+            told = [motion.tells(option.shown) for option in draft.options]  # type: ignore[arg-type]
+            assert [k for k, true in enumerate(told) if true] == [draft.written], (draft.fact, draft.options)
+        elif draft.template == "camera_statement":
+            assert motion.holds(claim_of(draft)) == (worlds.written(draft) == "yes"), (draft.fact, draft.prompt)
+        else:
+            recorded = draft.answer.to_json()
+            assert motion.tells(str(recorded.value)), (draft.fact, recorded.value)
+            for claim in recorded.scorer_params["claims"]:
+                assert motion.holds(claim), (draft.fact, claim)
+
+
+def claim_of(draft: Draft) -> str:
+    """The claim as the prompt words it."""
+    found = re.search(r"the camera (?:[a-z]+s (?:\w+))(?: (?:before|while) it \w+ \w+)?", draft.prompt)
+    assert found, draft.prompt
+    return found[0]
+
+
+def test_the_reader_of_motion_tells_wrong_sentences_from_right_ones() -> None:
+    def path(n: int, start: Stance) -> Poses:
+        return performed([(n // 2, {"dolly": 0.6}), (n - n // 2, {"pan": 0.5})], start)
+
+    scene = random_room(np.random.default_rng(0), frames=60, width_px=80, height_px=60, path=path)
+    motion = Motion.of(scene, range(60))
+    assert motion.tells("First it dollies forward, then it pans right.")
+    for wrong in ("First it pans right, then it dollies forward.", "First it dollies forward, then it trucks right."):
+        assert not motion.tells(wrong)
+    assert motion.holds("the camera dollies forward before it pans right")
+    for claim in ("the camera pans right before it dollies forward", "the camera pans right while it dollies forward"):
+        assert not motion.holds(claim)
