@@ -81,6 +81,7 @@ TEMPLATES = Registry(
         "how_many": "templates.mapping.how_many:HowMany",
         "first_seen": "templates.mapping.first_seen:FirstSeen",
         "which_photo": "templates.mapping.which_photo:WhichPhoto",
+        "place_again": "templates.mapping.place_again:PlaceAgain",
         "what_moved": "templates.mapping.what_moved:WhatMoved",
         "afford_point": "templates.mapping.afford_point:AffordPoint",
         "camera_story": "templates.mapping.camera_story:CameraStory",

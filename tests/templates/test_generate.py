@@ -185,6 +185,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "camera_caption",
         "from_place",
         "from_object",
+        "place_again",
         "count_on_side",
         "view_from",
         "true_caption",

@@ -166,6 +166,7 @@ NAMED = {
     "scene_caption text.points": (r"\bpoints?\b|\bP, Q and R\b", r"\b(high|higher|heights?)\b", r"\bcamera\b|\bfar\b"),
     "scene_caption text.objects": (r"\{a\}", r"\{b\}", r"\{c\}", r"\b(left|sideways)\b", r"\b(distance|near|nearer)\b"),
     "caption_gap choice": (r"\{caption\}", r"\bphoto\b"),
+    "place_again choice": (r"\bphoto 1\b", r"\bphotos?\b", r"\b(near|nearest|nearly|close|closest|shortest|least)\b"),
     "where_on_map choice": (r"\bphoto 2\b", r"\barrows?\b"),
     "view_from choice": (r"\barrow X\b", r"\bphotos?\b"),
     "path_map choice.floor": ABOVE,
