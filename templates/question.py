@@ -10,8 +10,8 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Letters of options, in order."""
 
 FormatName = str
-"""Name of a format in `templates.answers.registry.FORMATS`: choice, yes_no, numeric, json, point, order, plan, set,
-text, or that of a plug-in."""
+"""Name of a format in `templates.answers.registry.FORMATS`: choice, yes_no, numeric, json, point, order, plan, map,
+set, text, or that of a plug-in."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,8 +81,8 @@ class Question:
     margin: float | None
     """Distance of the measurement from the nearest other label, in σ."""
     scorer: str
-    """Answer type, which defines what is right: label | numbers | count | point | region | box | box_3d | shape |
-    plan | text, or that of a plug-in."""
+    """Answer type, which defines what is right: label | numbers | count | point | region | box | box_3d |
+    floor_map | shape | plan | text, or that of a plug-in."""
     scorer_params: Mapping[str, Json]
     """Parameters of the score beside answer and tolerance: `period`, sizes of steps, `option_values` (the value of each
     option, in the form of `value`)."""

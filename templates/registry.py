@@ -76,6 +76,7 @@ TEMPLATES = Registry(
         "higher_point": "templates.perception.point_height:HigherPoint",
         "path_map": "templates.mapping.memory:PathMap",
         "map_direction": "templates.mapping.map_direction:MapDirection",
+        "map_json": "templates.mapping.map_json:MapJson",
         "where_on_map": "templates.mapping.place_on_map:WhereOnMap",
         "view_from": "templates.mapping.place_on_map:ViewFrom",
         "how_many": "templates.mapping.how_many:HowMany",

@@ -42,6 +42,8 @@ C ...
   `region`) at every pixel of its polygons in `scorer_params`.
 - `order`: right if the list is `answer`. `set`: right if it has the same words, in any order. `text`: the share of the
   `claims` in `scorer_params` that a judge model finds.
+- `map`: the share of pairs of objects that lie on the right side of each other (left, right, above, below: the larger
+  offset of their positions).
 - `plan`: `actions` with `step_nums`, followed from the camera of photo 1 (step sizes are `translation_step_m` or
   `point_fraction`, and `rotation_step_deg`, in `scorer_params`). It is right if it ends within `tolerance` steps of
   the target pose.

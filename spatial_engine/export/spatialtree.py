@@ -100,6 +100,9 @@ def right_response(row: Mapping[str, Json]) -> str:
             return np.format_float_positional(float(row["answer"]), trim="-")  # the scorer reads no exponents
         case "gravityeval" | "agenticnaveval":
             return f"```json\n{row['answer']}\n```"
+        case "cogmapeval":
+            right_map = json.dumps(json.loads(row["hint"])["cogmap"])
+            return f"```json\n{right_map}\n```\n<Answer>My answer is {row['answer']}</Answer>"
         case "affmask":
             return str(json.loads(row["hint"])["point"])
     return str(row["answer"])

@@ -10,6 +10,7 @@ from templates.answers.answer import RIGHT, UNDECIDED, WRONG, Answer
 from templates.answers.box import Box
 from templates.answers.box_3d import Box3D
 from templates.answers.count import Count
+from templates.answers.floor_map import FloorMap
 from templates.answers.label import Label
 from templates.answers.numbers import Numbers
 from templates.answers.plan import Plan
@@ -26,6 +27,7 @@ __all__ = [
     "Box",
     "Box3D",
     "Count",
+    "FloorMap",
     "Label",
     "Numbers",
     "Plan",

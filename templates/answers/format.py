@@ -33,6 +33,10 @@ class OfficialMetric(NamedTuple):
     answer: str
     """The right answer as text."""
     hint: Mapping[str, Json] = {}
+    asked: str = ""
+    """What the row asks beside the question."""
+    options: Sequence[str] = ()
+    """Its options, where the question has none."""
 
 
 class Format(ABC):

@@ -172,6 +172,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
     assert set(create_templates(["L2"])) == {
         "path_map",
         "map_direction",
+        "map_json",
         "where_on_map",
         "which_photo",
         "how_many",

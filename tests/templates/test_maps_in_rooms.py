@@ -37,7 +37,26 @@ def direction(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> b
     return bool(off <= limit + SLACK_DEG) and not all_shown(scene, refs)
 
 
-RIGHT = {"map_direction": direction}
+def on_paper(scene: RenderedScene, fact: Mapping[str, Json]) -> np.ndarray:
+    """The floor, turned until the earliest camera faces up the paper: x to the right, y up, in m."""
+    refs = [fact[key] for key in ("first", "second", "third", "fourth")]
+    heading = scene.world_from_cam[min(ref["frame"] for ref in refs)][:2, 2]
+    turned = np.array([place(scene, ref) for ref in refs]) * 1j / complex(*heading)
+    return np.column_stack([turned.real, turned.imag])
+
+
+def mapped(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """Every pair on the same side as in the room, but for pairs near a diagonal; names and the scale fit."""
+    refs = [fact[key] for key in ("first", "second", "third", "fourth")]
+    stated = np.array([entry["position"] for entry in answer.values()]) * [1, -1]
+    true = on_paper(scene, fact)
+    named = all(key.split(" ")[0] in ref["name"].split(" ")[0] for key, ref in zip(answer, refs, strict=True))
+    unit = np.ptp(true, axis=0).max() / 9
+    same = np.abs(stated - stated.mean(axis=0) - (true - true.mean(axis=0)) / unit).max() < 0.5
+    return bool(same) and named and len(answer) == 4 and not all_shown(scene, refs)
+
+
+RIGHT = {"map_direction": direction, "map_json": mapped}
 
 
 @seeds(1, 12)

@@ -23,8 +23,8 @@ def row(question: Question) -> dict[str, Json] | Unscored:
     found = by_format(question, lambda form: form.official(question))
     if isinstance(found, Unscored):
         return found
-    metric, answer, hint = found
-    keys = _KEYS if metric == "agenticnaveval" else ""
+    metric, answer, hint, more, options = found
+    more += _KEYS if metric == "agenticnaveval" else ""
     asked = pictures_first(question)
     videos = [medium for medium in asked.media if medium.get("kind") == "video"]
     if videos and len(asked.media) > 1:
@@ -32,10 +32,10 @@ def row(question: Question) -> dict[str, Json] | Unscored:
     frames = [frame for medium in asked.media for frame in medium.get("frames", ())]
     return {
         "session_id": question.id,
-        "question": asked.prompt + keys,
-        "option": [f"{letter}. {text}" for letter, text in zip(LETTERS, asked.options, strict=False)],
+        "question": asked.prompt + more,
+        "option": [f"{letter}. {text}" for letter, text in zip(LETTERS, asked.options or options, strict=False)],
         "answer": answer,
-        "question_type": "mcq" if question.options else "open",
+        "question_type": "mcq" if question.options or options else "open",
         "hint": json.dumps(hint) if hint else "",
         "extra_info": json.dumps({"metricfunc": metric, **tags(question.ability), "fact_id": question.fact_id}),
         "image": [image_path(medium["path"]) for medium in asked.media if not videos],

@@ -111,6 +111,7 @@ NUMBERS = Reader(
     ),
     bare=bare_json,
 )
+PLACES = Reader(find=lambda question, text: reading.read_places(text, list(question.answer)), bare=bare_json)
 PIXEL = Reader(find=lambda question, text: reading.read_point(text, *picture_size(question)), bare=bare_json)
 ORDER = Reader(find=lambda question, text: reading.read_order(text, len(question.answer)), bare=bare_json)
 WORDS = Reader(
@@ -129,12 +130,12 @@ READERS = Registry(
     "spatial_engine.readers",
     {
         name: f"{__name__}:{name.upper()}"
-        for name in ("letter", "yes_no", "number", "numbers", "pixel", "order", "words", "text", "plan")
+        for name in ("letter", "yes_no", "number", "numbers", "places", "pixel", "order", "words", "text", "plan")
     },
 )
-"""letter: of an option. number: with the question's unit. numbers: an object with the keys of the answer. pixel: [x, y]
-of the last photo. order: a list of numbers. words: a list in any order. text: all of it. plan:
-actions and their counts."""
+"""letter: of an option. number: with the question's unit. numbers: an object with the keys of the answer. places: the
+same with a position each. pixel: [x, y] of the last photo. order: a list of numbers. words: a list in any order. text:
+all of it. plan: actions and their counts."""
 
 
 @cache

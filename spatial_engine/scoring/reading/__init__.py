@@ -5,6 +5,7 @@ from spatial_engine.scoring.reading.conclusion import conclusion
 from spatial_engine.scoring.reading.json_object import read_object
 from spatial_engine.scoring.reading.number import read_number
 from spatial_engine.scoring.reading.order import read_order
+from spatial_engine.scoring.reading.places import read_places
 from spatial_engine.scoring.reading.plan import read_plan
 from spatial_engine.scoring.reading.point import read_point
 from spatial_engine.scoring.reading.reading import Reading, Unreadable
@@ -20,6 +21,7 @@ __all__ = [
     "read_number",
     "read_object",
     "read_order",
+    "read_places",
     "read_plan",
     "read_point",
     "read_text",
