@@ -81,6 +81,7 @@ TEMPLATES = Registry(
         "view_from": "templates.mapping.place_on_map:ViewFrom",
         "how_many": "templates.mapping.how_many:HowMany",
         "first_seen": "templates.mapping.first_seen:FirstSeen",
+        "last_seen": "templates.mapping.first_seen:LastSeen",
         "which_photo": "templates.mapping.which_photo:WhichPhoto",
         "place_again": "templates.mapping.place_again:PlaceAgain",
         "what_moved": "templates.mapping.what_moved:WhatMoved",

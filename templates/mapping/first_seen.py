@@ -1,4 +1,4 @@
-"""L2/Memory/Memory Retrieval: in which order objects come into view in a video."""
+"""L2/Memory/Memory Retrieval: in which order objects come into view in a video, or leave it for good."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float64, Int64
+from jaxtyping import Bool, Float64, Int64
 
 from templates.answers import Answer, Label
 from templates.answers.answers import Answers
@@ -18,6 +18,7 @@ from templates.measured import Measured, first_reason
 from templates.media import Video
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
+from templates.scene.misleading import misleading_first
 from templates.scene.named import may_be_called
 from templates.scene.scene import Scene
 from templates.scene.sightings import Sightings, object_names, one_identity, sightings, videos_of_objects
@@ -26,8 +27,8 @@ from templates.template import Template
 _VIDEOS = 24
 """Videos in which objects are looked for."""
 _NUMBERS = ("1", "2", "3")
-_APART = 2
-"""Frames of the video between the clear sight of one object and any sight of the next."""
+_OTHERWISE = 0.5
+"""Least share of facts about last sights in which the object that is gone first was not seen before the others."""
 _CLEARLY = 10.0
 """Margin of the order in σ: masks say what is visible."""
 
@@ -60,27 +61,36 @@ class FirstSeen(Template):
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _NUMBERS}
     needs: frozenset[str] = frozenset({"objects"})
     reads: frozenset[str] = frozenset({"camera_path", "objects"})
+    at_end: ClassVar[bool] = False
+    """Whether the last sight counts, not the first."""
+    apart: ClassVar[int] = 2
+    """Frames of the video between the clear sight of one object and any sight of the next."""
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> ThreeInVideo:
         """Random triples of objects that come into view one after the other, in random order."""
         rows = []
         for frames in videos_of_objects(scene, rng, _VIDEOS):
             shown, names = sightings(scene).of(frames), object_names(scene)
-            any_sight, clear_sight = _sights(shown)
+            ahead, behind = self._limits(shown)
             alone = sorted(_singled_out(names, shown))
             columns = [int(np.flatnonzero(names == name)[0]) for name in alone]
             for three in combinations(columns, 3):
-                one, two, three_ = sorted(three, key=lambda k: clear_sight[k])
-                if clear_sight[one] + _APART <= any_sight[two] and clear_sight[two] + _APART <= any_sight[three_]:
+                one, two, three_ = sorted(three, key=lambda k: ahead[k])
+                if ahead[one] + self.apart <= behind[two] and ahead[two] + self.apart <= behind[three_]:
                     a, b, c = names[rng.permutation(three)].tolist()
                     rows.append({"frames": frames[frames >= 0].tolist(), "a": a, "b": b, "c": c})
-        chosen = [rows[k] for k in rng.permutation(len(rows))[:count]]
-        return ThreeInVideo.from_json(chosen) if chosen else ThreeInVideo.none()
+        rows = [rows[k] for k in rng.permutation(len(rows))[: 4 * count if self.at_end else count]]
+        facts = ThreeInVideo.from_json(rows) if rows else ThreeInVideo.none()
+        if not self.at_end:
+            return facts
+        measured = self.measure(facts, scene)
+        otherwise = measured.traps[_SEEN_FIRST] != np.array(_NUMBERS)[measured.value.argmin(axis=1)]
+        return facts.take(misleading_first(otherwise, rng, _OTHERWISE)[:count])
 
     def measure(self, facts: ThreeInVideo, scene: Scene) -> Measured:
-        """The frames, where no object is seen before the one before it is seen clearly."""
+        """The frames, where the sights of no two objects are too near in time."""
         names, n = object_names(scene), len(facts)
-        first, sight, last, largest = (np.full((n, 3), np.nan) for _ in range(4))
+        sight, ahead, behind, other, largest = (np.full((n, 3), np.nan) for _ in range(5))
         lacking, ambiguous = np.full(n, not one_identity(scene)), np.zeros(n, dtype=bool)
         for row in range(n):
             try:
@@ -93,29 +103,29 @@ class FirstSeen(Template):
             if lacking[row] or ambiguous[row]:
                 continue
             columns = [int(np.flatnonzero(names == name)[0]) for name in facts.names[row]]
-            any_sight, clear_sight = _sights(shown)
-            first[row], sight[row] = clear_sight[columns], any_sight[columns]
-            seen = shown.area[:, columns] != 0
-            last[row] = len(seen) - seen[::-1].argmax(axis=0)
+            sight[row] = _sight(shown.clear, self.at_end)[columns]
+            ahead[row], behind[row] = (limit[columns] for limit in self._limits(shown))
+            other[row] = _sight(shown.area != 0, not self.at_end)[columns]
             largest[row] = -shown.area[:, columns].max(axis=0)
-        order = first.argsort(axis=1)
-        ahead, behind = (np.take_along_axis(each, order, axis=1) for each in (first, sight))
+        order = sight.argsort(axis=1)
+        ahead, behind = (np.take_along_axis(each, order, axis=1) for each in (ahead, behind))
         with np.errstate(invalid="ignore"):
-            apart = (ahead[:, :-1] + _APART <= behind[:, 1:]).all(axis=1)
+            apart = (ahead[:, :-1] + self.apart <= behind[:, 1:]).all(axis=1)
+        come_or_go = "leave the view" if self.at_end else "come into view"
         cases = {
             "objects are not surely the same in all frames": lacking,
             "the name of an object does not single it out": ambiguous,
-            "objects come into view at about the same time": ~apart,
+            f"objects {come_or_go} at about the same time": ~apart,
         }
         return Measured(
             why=first_reason(n, cases),
-            value=first,
+            value=sight,
             sigma=np.zeros((n, 3)),
             traps={
-                "by the last sight": order_labels(last.argsort(axis=1) + 1),
+                f"by the {'first' if self.at_end else 'last'} sight": order_labels(other.argsort(axis=1) + 1),
                 "the largest first": order_labels(largest.argsort(axis=1) + 1),
                 "reversed": order_labels(order[:, ::-1] + 1),
-                "seen last": np.array(_NUMBERS)[last.argmax(axis=1)],
+                **(_extreme(_SEEN_FIRST, -other) if self.at_end else _extreme("seen last", other)),
                 "the largest": np.array(_NUMBERS)[largest.argmin(axis=1)],
             },
         )
@@ -135,13 +145,36 @@ class FirstSeen(Template):
         media = (Video(frames=tuple(fact["frames"])),)
         return Phrasing(media=media, values=names, answer=written, options=options)
 
+    def _limits(self, shown: Sightings) -> tuple[Float64[np.ndarray, "k"], Float64[np.ndarray, "k"]]:
+        """Of each object: the frame after which the next one may come, and that before which the one before it must
+        have come. A glimpse may be overlooked or not."""
+        clear, glimpse = (_sight(seen, self.at_end) for seen in (shown.clear, shown.area != 0))
+        return (glimpse, clear) if self.at_end else (clear, glimpse)
 
-def _sights(shown: Sightings) -> tuple[Float64[np.ndarray, "k"], Float64[np.ndarray, "k"]]:
-    """The first frame that shows anything of each object, and the first that shows it clearly; NaN for none."""
-    found = []
-    for seen in (shown.area != 0, shown.clear):
-        found.append(np.where(seen.any(axis=0), seen.argmax(axis=0), np.nan))
-    return found[0], found[1]
+
+@dataclass(frozen=True, kw_only=True)
+class LastSeen(FirstSeen):
+    """Three objects by when they leave the view for good. Measures the frame of the video in which each is last seen
+    clearly, from 0."""
+
+    name: str = "last_seen"
+    at_end: ClassVar[bool] = True
+    apart: ClassVar[int] = 3
+
+
+_SEEN_FIRST = "seen first"
+
+
+def _extreme(mistake: str, value: Float64[np.ndarray, "n 3"]) -> dict[str, np.ndarray]:
+    """The number of the object with the largest value; "" where several have it."""
+    alone = (value == value.max(axis=1, keepdims=True)).sum(axis=1) == 1
+    return {mistake: np.where(alone, np.array(_NUMBERS)[value.argmax(axis=1)], "")}
+
+
+def _sight(seen: Bool[np.ndarray, "f k"], at_end: bool) -> Float64[np.ndarray, "k"]:
+    """The first or last frame in which each object is seen; NaN for none."""
+    frame = len(seen) - 1 - seen[::-1].argmax(axis=0) if at_end else seen.argmax(axis=0)
+    return np.where(seen.any(axis=0), frame, np.nan)
 
 
 def _singled_out(names: Texts, shown: Sightings) -> set[str]:

@@ -180,6 +180,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "afford_mark",
         "afford_point",
         "first_seen",
+        "last_seen",
         "what_moved",
         "camera_story",
         "camera_statement",

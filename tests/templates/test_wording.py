@@ -139,6 +139,8 @@ NAMED = {
     "how_many choice": (r"\{name\}", r"\bvideo\b"),
     "first_seen order": (r"\{a\}", r"\{b\}", r"\{c\}"),
     "first_seen choice": (r"\{a\}", r"\{b\}", r"\{c\}"),
+    "last_seen order": (r"\{a\}", r"\{b\}", r"\{c\}"),
+    "last_seen choice": (r"\{a\}", r"\{b\}", r"\{c\}"),
     **{f"camera_{key}.{axes}": ON_FILM for key in ("story choice", "caption text") for axes in ("level", "camera")},
     **{f"camera_statement yes_no.{axes}": (r"\bvideo\b", r"\{claim\}") for axes in ("level", "camera")},
     "afford_mark choice": (r"\{name\}", r"\{deed\}", r"\bmarked|\bpoints?\b"),
@@ -194,7 +196,16 @@ LEFT_OUT = re.compile(
 """Other names of photos, the tolerance, and marks that are letters of options."""
 
 STORIES = ("camera_story", "camera_statement", "camera_caption")
-SHOW_VIDEOS = ("camera_speed", "faster_camera", "how_it_moves", "how_many", "first_seen", "count_on_side", *STORIES)
+SHOW_VIDEOS = (
+    "camera_speed",
+    "faster_camera",
+    "how_it_moves",
+    "how_many",
+    "first_seen",
+    "last_seen",
+    "count_on_side",
+    *STORIES,
+)
 
 STILTED = re.compile(
     r"""
@@ -331,6 +342,8 @@ def test_placeholders_are_those_that_templates_fill_in() -> None:
         "how_many choice": {"name"},
         "first_seen order": {"a", "b", "c"},
         "first_seen choice": {"a", "b", "c"},
+        "last_seen order": {"a", "b", "c"},
+        "last_seen choice": {"a", "b", "c"},
         "same_point point": {"width", "height"},
         "same_point_on_grid choice": {"x", "y"},
         "heading_point point": {"width", "height"},
