@@ -38,8 +38,7 @@ def scene(name: str) -> Scene:
         return worlds.scene(worlds.with_parts(worlds.signals()))
     if name == "which_stands":
         return worlds.scene(worlds.with_vase(worlds.signals()))
-    if name in ("how_many", "first_seen", "map_direction", "map_json"):
-    if name in ("how_many", "first_seen", "last_seen", "map_direction"):
+    if name in ("how_many", "first_seen", "last_seen", "map_direction", "map_json"):
         return worlds.scene(worlds.as_truth(worlds.signals(poses=worlds.poses_turning())))
     if name in ("camera_story", "camera_statement", "camera_caption"):
         return worlds.scene(worlds.signals(poses=worlds.poses_in_parts()))
