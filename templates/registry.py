@@ -91,6 +91,7 @@ TEMPLATES = Registry(
         "camera_caption": "templates.mapping.camera_caption:CameraCaption",
         "afford_mark": "templates.mapping.afford_mark:AffordMark",
         "which_stands": "templates.mapping.which_stands:WhichStands",
+        "relation_of": "templates.mapping.relation_of:RelationOf",
         "from_place": "templates.mapping.from_place:FromPlace",
         "from_object": "templates.mapping.from_object:FromObject",
         "count_on_side": "templates.mapping.count_on_side:CountOnSide",

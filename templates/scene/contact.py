@@ -45,7 +45,7 @@ def contact(scene: Scene, frame: Row, a: Row, b: Row) -> Contact:
     rests_on, carried_by = _stands(scene, frame, a, b), _stands(scene, frame, b, a)
     depth, sigma, height = _within(scene, frame, a, b)
     other_depth, other_sigma, other_height = _within(scene, frame, b, a)
-    inside = _has_hollow(scene, b)
+    inside = with_hollow(scene, b)
     inside[inside] = _share(scene, frame[inside], a[inside], b[inside]) >= _CONTAINED
     gap, gap_sigma, _ = gaps(scene, frame, a, b)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -106,7 +106,7 @@ def _within(scene: Scene, frame: Row, a: Row, b: Row) -> tuple[Number, Number, N
     return tuple(np.where(known, each, np.nan) for each in (depth, sigma, height))  # type: ignore[return-value]
 
 
-def _has_hollow(scene: Scene, object: Row) -> Bool[np.ndarray, "n"]:
+def with_hollow(scene: Scene, object: Row) -> Bool[np.ndarray, "n"]:
     """Whether a part of each object is to put things in."""
     if scene.parts is None:
         return np.zeros(len(object), dtype=bool)

@@ -36,6 +36,8 @@ def scene(name: str) -> Scene:
         return worlds.scene(worlds.signals(poses=worlds.poses_around()))
     if name in ("afford_mark", "afford_point"):
         return worlds.scene(worlds.with_parts(worlds.signals()))
+    if name == "relation_of":
+        return worlds.scene(worlds.boards(worlds.with_vase(worlds.signals())))
     if name == "which_stands":
         return worlds.scene(worlds.with_vase(worlds.signals()))
     if name in ("how_many", "first_seen", "last_seen", "map_direction", "map_json"):

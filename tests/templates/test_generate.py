@@ -178,6 +178,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "how_many",
         "which_stands",
         "afford_mark",
+        "relation_of",
         "afford_point",
         "first_seen",
         "last_seen",
