@@ -87,7 +87,7 @@ class RelationOf(Template):
         measured = _measured(scene, facts, first.object, second.object)
         assert measured.label is not None and measured.margin is not None
         label, misled = measured.label, measured.traps["as the boxes lie in the photo"] != measured.label
-        chosen, asked, turn = [], [], []
+        chosen, asked, turn = list[int](), list[str](), list[int]()
         for kind, words in _LABELS.items():
             known = np.flatnonzero((measured.why == "") & (measured.margin >= _SURE) & (about == kind))
             known = known[np.argsort(~misled[known], kind="stable")]
