@@ -51,7 +51,7 @@ def _model(question: Question) -> "_Model | None":
     """The model for options, for yes or no, or for a number; None for other answers."""
     if question.options:
         return _choices
-    if isinstance(question.answer, str):
+    if question.answer in ("yes", "no"):
         return _yes_no
     return _numbers if isinstance(question.answer, int | float) else None
 

@@ -188,6 +188,11 @@ def test_odd_sets_are_audited(questions):
     )
 
 
+def test_free_text_is_not_guessed_from_the_prompt():
+    asked = [question(n, f"clip {n % 9}", "text", f"The lamp is {n} m away.", "Describe it.") for n in range(200)]
+    assert audited(asked)["found"] == []
+
+
 def test_folds_of_one_scene_keep_facts_together():
     from spatial_engine.leaks.splits import folds_of
 
