@@ -89,6 +89,7 @@ TEMPLATES = Registry(
         "camera_story": "templates.mapping.camera_story:CameraStory",
         "camera_statement": "templates.mapping.camera_statement:CameraStatement",
         "camera_caption": "templates.mapping.camera_caption:CameraCaption",
+        "camera_manner": "templates.mapping.camera_manner:CameraManner",
         "afford_mark": "templates.mapping.afford_mark:AffordMark",
         "which_stands": "templates.mapping.which_stands:WhichStands",
         "relation_of": "templates.mapping.relation_of:RelationOf",

@@ -74,7 +74,13 @@ def video_of(fact: Mapping[str, Json]) -> tuple[Video]:
 
 
 def _videos(scene: Scene) -> list[tuple[Int64[np.ndarray, "k"], Story]]:
-    """Videos of random intervals between registered frames, those alone that have a story."""
+    """Those of the random videos that have a story."""
+    found = [(frames, camera_story(scene, frames, axes_of(scene))) for frames in random_videos(scene)]
+    return [(frames, story) for frames, story in found if not story.why and story.margin >= _DECIDED]
+
+
+def random_videos(scene: Scene) -> list[Int64[np.ndarray, "k"]]:
+    """Videos of random intervals between registered frames."""
     clip = scene.clip
     if scene.path is None or clip.times_s is None:
         return []
@@ -89,7 +95,6 @@ def _videos(scene: Scene) -> list[tuple[Int64[np.ndarray, "k"], Story]]:
         start_s = times_s[0] + shift * max(times_s[-1] - times_s[0] - length_s, 0.0)
         first, last = known[np.clip(np.searchsorted(times_s, [start_s, start_s + length_s]), 0, len(known) - 1)]
         places = np.unique(np.linspace(first, last, _MOST_FRAMES).round().astype(np.int64))
-        story = camera_story(scene, clip.frames[places], axes_of(scene)) if len(places) >= _LEAST_FRAMES else None
-        if story is not None and not story.why and story.margin >= _DECIDED:
-            found.append((clip.frames[places], story))
+        if len(places) >= _LEAST_FRAMES:
+            found.append(clip.frames[places])
     return found

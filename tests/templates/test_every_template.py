@@ -42,6 +42,8 @@ def scene(name: str) -> Scene:
         return worlds.scene(worlds.with_vase(worlds.signals()))
     if name in ("how_many", "first_seen", "last_seen", "map_direction", "map_json"):
         return worlds.scene(worlds.as_truth(worlds.signals(poses=worlds.poses_turning())))
+    if name == "camera_manner":
+        return worlds.scene(worlds.signals(poses=worlds.poses_around()))
     if name in ("camera_story", "camera_statement", "camera_caption"):
         return worlds.scene(worlds.signals(poses=worlds.poses_in_parts()))
     if name == "primitive_of":

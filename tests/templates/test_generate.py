@@ -186,6 +186,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "camera_story",
         "camera_statement",
         "camera_caption",
+        "camera_manner",
         "from_place",
         "from_object",
         "place_again",

@@ -77,7 +77,7 @@ NEVER |= {"from_place", "view_from", "camera_story", "camera_caption"}
 other, and the cameras keep their speed and their tilt; the range errors of learned depth are too large for the lengths
 and angles that the others ask for."""
 SILENT = {
-    "walk": NEVER | {"camera_statement", "camera_speed", "depth_at", "range_metres", "which_moves"},
+    "walk": NEVER | {"camera_manner", "camera_statement", "camera_speed", "depth_at", "range_metres", "which_moves"},
     "truck": NEVER
     | {"camera_turn", "heading_point", "higher_point", "photo_of_point", "point_from_photo", "roll_side", "what_moved"}
     | {"where_on_map"},

@@ -1,15 +1,19 @@
 """What is said of the motion of a camera in rendered rooms, read again and compared with the renderer's own poses."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.camera_paths import PRIMITIVES, Poses, Stance, performed
+from spatial_engine.rendering.furnished import furnished_room
+from spatial_engine.rendering.furnished_paths import PathKind
 from spatial_engine.rendering.rooms import random_room
 from templates.asked import Draft
+from templates.columns import Json
 from templates.generate import ask_clip
 from templates.registry import TEMPLATES
 from templates.settings import AskSettings
@@ -190,6 +194,79 @@ def claim_of(draft: Draft) -> str:
     found = re.search(r"the camera (?:[a-z]+s (?:\w+))(?: (?:before|while) it \w+ \w+)?", draft.prompt)
     assert found, draft.prompt
     return found[0]
+
+
+def filmed(seed: int) -> RenderedScene:
+    """A room in which the camera makes moves of simple kinds, as large as the room allows, or goes round a table."""
+    if seed % 3 == 0:
+        kind: PathKind = "orbit" if seed % 2 else "look_round"
+        return furnished_room(np.random.default_rng(seed), frames=60, width_px=120, height_px=90, path=kind)
+
+    def moves_of(size: float, n: int, start: Stance) -> Poses:
+        rng = np.random.default_rng(seed)
+        sign = rng.choice([-1, 1], 3)
+        amounts = {"dolly": size * sign[0], "truck": size * sign[1], "pan": 0.9 * sign[2]}
+        moves = [(n // 3, {name: amounts[name]}) for name in rng.permutation([*amounts]).tolist()]
+        if seed % 3 == 1:
+            moves[1] = (n // 3, {"truck": size * sign[1], "pan": -0.8 * size * sign[1]})
+        if seed % 3 == 2:
+            moves = [(n // 3, {"dolly": size}), (n // 3, {"truck": size * sign[1]}), (n // 3, {"dolly": -size})]
+        return performed(moves, start)
+
+    for size in (1.2, 1.0, 0.8, 0.6, 0.4, 0.2):
+        try:
+            path = partial(moves_of, size)
+            return random_room(np.random.default_rng(seed), frames=72, width_px=120, height_px=90, path=path)
+        except ValueError:  # it leaves the room
+            continue
+    raise AssertionError("no room for the path")
+
+
+def films(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """By where things in the middle of one picture are in all others."""
+    camera, frames = scene.camera(0), fact["frames"]
+    poses = scene.world_from_cam[frames]
+    size = np.array([camera.width_px, camera.height_px])
+
+    def followed(frame: int, share: float) -> tuple[np.ndarray, np.ndarray]:
+        """Offsets from all cameras to what the middle of a frame shows, and its pixels from the middle, in shares."""
+        xy = ((0.5 + share * np.stack(np.meshgrid(*[np.linspace(-1, 1, 9)] * 2), -1).reshape(-1, 2)) * size).round()
+        rays = camera.rays(xy)
+        xyz = rays / rays[:, 2:] * scene.depth(frame)[tuple(xy.astype(int).T[::-1])][:, None]
+        own = scene.world_from_cam[frame]
+        offset = xyz @ own[:3, :3].T + own[:3, 3] - poses[:, None, :3, 3]
+        return offset, np.abs(camera.project(offset @ poses[:, :3, :3]) / size - 0.5).max(axis=2)
+
+    way = poses[:, :3, 3] - poses[0, :3, 3]
+    turn = np.degrees(np.arccos(np.clip(poses[:, :3, 2] @ poses[0, :3, 2], -1, 1)).max())
+    offset, aside = followed(frames[len(frames) // 2], 0.24)
+    distance = np.median(np.linalg.norm(offset[len(frames) // 2], axis=1))
+    moved = np.linalg.norm(way, axis=1).max() / distance
+    if answer == "turns_in_place":
+        return bool(turn > 28 and moved < 0.03)
+    if answer == "orbits":
+        there = offset / np.linalg.norm(offset, axis=2, keepdims=True)
+        seen_from = np.degrees(np.arccos(np.clip((there * there[:1]).sum(axis=2), -1, 1)).max(axis=0))
+        return bool(((aside.max(axis=0) < 0.4) & (seen_from > 25)).sum() >= 3 and turn > 25)
+    across = np.degrees(np.arccos(min(abs(way[-1] @ poses[0, :3, 2]) / np.linalg.norm(way[-1]), 1)))
+    if answer == "tracks_past":
+        return bool(turn < 12 and across > 60 and moved > 0.2)
+    near, far = (frames[-1], 0) if answer == "pushes_in" else (frames[0], -1)
+    offset, aside = followed(near, 0.05)
+    ranges = np.linalg.norm(offset, axis=2)
+    ratio = ranges[far] / ranges[-1 if answer == "pushes_in" else 0]
+    return bool(np.median(ratio) > 1.25 and np.median(aside[far]) < 0.25 and turn < 12)
+
+
+@seeds(3, 12)
+def test_the_manner_is_that_of_what_the_middle_of_the_pictures_shows(seed: int) -> None:
+    for draft in drafts_of(scene := filmed(seed), "camera_manner"):
+        assert films(scene, draft.fact, draft.answer.to_json().answer), (draft.fact, draft.answer)
+
+
+def test_all_manners_are_found() -> None:
+    found = {d.answer.to_json().answer for seed in range(4) for d in drafts_of(filmed(seed), "camera_manner")}
+    assert found == {"orbits", "pushes_in", "pulls_back", "tracks_past", "turns_in_place"}
 
 
 def test_the_reader_of_motion_tells_wrong_sentences_from_right_ones() -> None:

@@ -142,6 +142,7 @@ NAMED = {
     "last_seen order": (r"\{a\}", r"\{b\}", r"\{c\}"),
     "last_seen choice": (r"\{a\}", r"\{b\}", r"\{c\}"),
     **{f"camera_{key}.{axes}": ON_FILM for key in ("story choice", "caption text") for axes in ("level", "camera")},
+    "camera_manner choice": ON_FILM,
     **{f"camera_statement yes_no.{axes}": (r"\bvideo\b", r"\{claim\}") for axes in ("level", "camera")},
     "afford_mark choice": (r"\{name\}", r"\{deed\}", r"\bmarked|\bpoints?\b"),
     "afford_point point.named": (r"\{name\}", r"\{deed\}", r"\{width\} × \{height\} pixels"),
@@ -208,7 +209,7 @@ LEFT_OUT = re.compile(
 )
 """Other names of photos, the tolerance, and marks that are letters of options."""
 
-STORIES = ("camera_story", "camera_statement", "camera_caption")
+STORIES = ("camera_story", "camera_statement", "camera_caption", "camera_manner")
 SHOW_VIDEOS = (
     "camera_speed",
     "faster_camera",
