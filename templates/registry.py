@@ -82,6 +82,7 @@ TEMPLATES = Registry(
         "how_many": "templates.mapping.how_many:HowMany",
         "first_seen": "templates.mapping.first_seen:FirstSeen",
         "last_seen": "templates.mapping.first_seen:LastSeen",
+        "stood_beside": "templates.mapping.stood_beside:StoodBeside",
         "which_photo": "templates.mapping.which_photo:WhichPhoto",
         "place_again": "templates.mapping.place_again:PlaceAgain",
         "what_moved": "templates.mapping.what_moved:WhatMoved",

@@ -1,6 +1,5 @@
 """L2/Memory/Memory Retrieval: in which order objects come into view in a video, or leave it for good."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -19,7 +18,7 @@ from templates.media import Video
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.misleading import misleading_first
-from templates.scene.named import may_be_called
+from templates.scene.named_in_videos import singled_out
 from templates.scene.scene import Scene
 from templates.scene.sightings import Sightings, object_names, one_identity, sightings, videos_of_objects
 from templates.template import Template
@@ -72,7 +71,7 @@ class FirstSeen(Template):
         for frames in videos_of_objects(scene, rng, _VIDEOS):
             shown, names = sightings(scene).of(frames), object_names(scene)
             ahead, behind = self._limits(shown)
-            alone = sorted(_singled_out(names, shown))
+            alone = sorted(singled_out(names, shown))
             columns = [int(np.flatnonzero(names == name)[0]) for name in alone]
             for three in combinations(columns, 3):
                 one, two, three_ = sorted(three, key=lambda k: ahead[k])
@@ -98,8 +97,7 @@ class FirstSeen(Template):
             except LookupError:
                 lacking[row] = True
                 continue
-            singled_out = _singled_out(names, shown)
-            ambiguous[row] = not {*facts.names[row].tolist()} <= singled_out
+            ambiguous[row] = not {*facts.names[row].tolist()} <= singled_out(names, shown)
             if lacking[row] or ambiguous[row]:
                 continue
             columns = [int(np.flatnonzero(names == name)[0]) for name in facts.names[row]]
@@ -175,10 +173,3 @@ def _sight(seen: Bool[np.ndarray, "f k"], at_end: bool) -> Float64[np.ndarray, "
     """The first or last frame in which each object is seen; NaN for none."""
     frame = len(seen) - 1 - seen[::-1].argmax(axis=0) if at_end else seen.argmax(axis=0)
     return np.where(seen.any(axis=0), frame, np.nan)
-
-
-def _singled_out(names: Texts, shown: Sightings) -> set[str]:
-    """Names that mean a single object of the video, which it shows clearly."""
-    seen = Counter(names[(shown.area != 0).any(axis=0)].tolist())
-    clear = {*names[shown.clear.any(axis=0)].tolist()}
-    return {name for name, n in seen.items() if n == 1 and name in clear and name and not may_be_called(name, seen)}

@@ -1,5 +1,6 @@
-"""All objects of a name that a video shows, where every one of them is seen clearly."""
+"""What names mean in a video: all objects of a name, where each is seen clearly, or a single one."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ from templates.columns import Columns, Texts
 from templates.measured import first_reason
 from templates.scene.named import may_be_called
 from templates.scene.scene import Scene
-from templates.scene.sightings import object_names, one_identity, sightings
+from templates.scene.sightings import Sightings, object_names, one_identity, sightings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,3 +57,10 @@ def named_in_videos(scene: Scene, frames: Int64[np.ndarray, "n v"], name: Texts)
         "the video shows no object of this name": ~shown.any(axis=1),
     }
     return NamedInVideos(why=first_reason(n, cases), shown=shown, most=most, total=total)
+
+
+def singled_out(names: Texts, shown: Sightings) -> set[str]:
+    """Names that mean a single object of the video, which it shows clearly."""
+    seen = Counter(names[(shown.area != 0).any(axis=0)].tolist())
+    clear = {*names[shown.clear.any(axis=0)].tolist()}
+    return {name for name, n in seen.items() if n == 1 and name in clear and name and not may_be_called(name, seen)}

@@ -182,6 +182,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "afford_point",
         "first_seen",
         "last_seen",
+        "stood_beside",
         "what_moved",
         "camera_story",
         "camera_statement",

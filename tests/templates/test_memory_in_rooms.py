@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from experts.objects.object_names import folded
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.imitated import imitated_signals
 from templates.columns import Json
-from tests.templates.in_rooms import check, seeds
+from tests.templates.in_rooms import check, seeds, surface
 
 
 def shown(scene: RenderedScene, frame: int, name: str) -> set[int]:
@@ -34,6 +35,17 @@ def gone_in_order(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) 
     return len({*last}) == len(last) and str(answer) in (" ".join(order), order[0])
 
 
+def beside(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """By the distances of points on the surfaces, at the time of the last frame that shows the object."""
+    named = [fact[key] for key in ("name", *"abcd")]
+    rows = [set().union(*(shown(scene, frame, name) for frame in fact["frames"])) for name in named]
+    last = max(f for f in fact["frames"] if shown(scene, f, fact["name"]))
+    assert last not in fact["frames"][-3:] and all(len(each) == 1 for each in rows)
+    own, *others = (surface(scene, row, last) for (row,) in rows)
+    apart = [cKDTree(own).query(each)[0].min() for each in others]
+    return int(np.argmin(apart)) == int(answer) - 1
+
+
 def nearest(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
     """By the places of the cameras; the others are half as far again, and farther than one sees."""
     places = scene.world_from_cam[[fact["frame"], *fact["frames_others"]], :3, 3]
@@ -42,7 +54,13 @@ def nearest(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> boo
     return min(distance.values()) > max(1.45 * right, 0.1)
 
 
-RIGHT = {"how_many": counted, "first_seen": in_order, "last_seen": gone_in_order, "place_again": nearest}
+RIGHT = {
+    "how_many": counted,
+    "first_seen": in_order,
+    "last_seen": gone_in_order,
+    "stood_beside": beside,
+    "place_again": nearest,
+}
 
 
 @seeds(1, 12)

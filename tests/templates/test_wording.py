@@ -139,6 +139,7 @@ NAMED = {
     "how_many choice": (r"\{name\}", r"\bvideo\b"),
     "first_seen order": (r"\{a\}", r"\{b\}", r"\{c\}"),
     "first_seen choice": (r"\{a\}", r"\{b\}", r"\{c\}"),
+    "stood_beside choice": (r"\{name\}", r"\b(near|nearest|closest|next|beside|gap|shortest|least)\b"),
     "last_seen order": (r"\{a\}", r"\{b\}", r"\{c\}"),
     "last_seen choice": (r"\{a\}", r"\{b\}", r"\{c\}"),
     **{f"camera_{key}.{axes}": ON_FILM for key in ("story choice", "caption text") for axes in ("level", "camera")},
@@ -217,6 +218,7 @@ SHOW_VIDEOS = (
     "how_many",
     "first_seen",
     "last_seen",
+    "stood_beside",
     "count_on_side",
     *STORIES,
 )
@@ -360,6 +362,7 @@ def test_placeholders_are_those_that_templates_fill_in() -> None:
         "how_many choice": {"name"},
         "first_seen order": {"a", "b", "c"},
         "first_seen choice": {"a", "b", "c"},
+        "stood_beside choice": {"name"},
         "last_seen order": {"a", "b", "c"},
         "last_seen choice": {"a", "b", "c"},
         "same_point point": {"width", "height"},

@@ -1,0 +1,82 @@
+"""What was nearest to an object when the video last showed it, on a row of objects at known places."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from experts.signals import Objects, Signal
+from templates.mapping.stood_beside import StoodBeside
+from tests.templates import worlds
+
+TEMPLATE = StoodBeside()
+NAMES = ("chair", "table", "lamp", "sofa", "box", "picture")
+PLACES = np.array([(-3.0, 8.0), (-2.0, 8.0), (0.5, 8.0), (1.2, 8.0), (4.0, 8.0), (6.0, 8.0)])
+LAST = (11, 23, 15, 23, 9, 23)
+"""Row of the last frame that shows each object."""
+
+
+def signals(unit: float = 1.0, turned: int | None = None, moves: float = 0.0) -> dict[str, Signal]:
+    """Cubes of 0.4 at these places. `moves`: the lamp goes so far to the left after the first frame."""
+    known = worlds.as_truth(worlds.signals(unit=unit) if turned is None else worlds.elsewhere(turned, unit))
+    made, objects = worlds.signals()["camera_path"], known["objects"]
+    assert isinstance(objects, Objects)
+    poses = np.tile(np.eye(4), (len(worlds.FRAMES), len(NAMES), 1, 1))
+    poses[..., :2, 3] = PLACES
+    poses[1:, 2, 0, 3] -= moves
+    here = known["camera_path"].world_from_cam[0].copy()  # type: ignore[union-attr]
+    here[:3, 3] /= unit
+    poses = here @ np.linalg.inv(made.world_from_cam[0]) @ poses  # type: ignore[union-attr]
+    poses[..., :3, 3] *= unit
+    ids = np.full((len(worlds.FRAMES), 24, 48), -1, dtype=np.int32)
+    for k, last in enumerate(LAST):
+        ids[: last + 1, 2:10, 8 * k + 1 : 8 * k + 7] = k
+    changed = replace(
+        objects, labels=NAMES, ids=ids, box_px=None, world_from_object=poses, size=np.full((len(NAMES), 3), 0.4 * unit)
+    )
+    return {**known, "objects": changed}
+
+
+def asked(known: dict[str, Signal]) -> set[tuple[str, str, frozenset[str]]]:
+    """Object, nearest one, and all four that are offered."""
+    return {
+        (draft.fact["name"], draft.fact["abcd"[draft.written]], frozenset(draft.fact[letter] for letter in "abcd"))
+        for draft in worlds.drafts(worlds.ask(TEMPLATE, dict(known), facts=60))
+    }
+
+
+@pytest.mark.parametrize(("unit", "turned"), [(1.0, None), (3.0, 5)])
+def test_the_nearest_is_named_under_any_frame_and_unit(unit: float, turned: int | None) -> None:
+    found = asked(signals(unit, turned))
+    assert {name for name, *_ in found} == {"chair", "lamp", "box"}, "the others are there until the end"
+    for name, nearest, offered in found:
+        x = dict(zip(NAMES, PLACES[:, 0], strict=True))
+        assert nearest == min(offered, key=lambda other: abs(x[other] - x[name]))
+
+
+def test_an_object_that_moved_is_beside_what_it_has_come_to() -> None:
+    """From the sofa to the table."""
+    assert {nearest for name, nearest, _ in asked(signals()) if name == "lamp"} == {"sofa"}
+    assert {nearest for name, nearest, _ in asked(signals(moves=1.9)) if name == "lamp"} == {"table"}
+
+
+def test_neighbours_at_about_the_same_distance_are_not_offered_together() -> None:
+    """The lamp half-way between table and sofa."""
+    known, others = signals(moves=0.9), ("table", "sofa", "box", "picture")
+    assert not [offered for name, _, offered in asked(known) if name == "lamp" and {"table", "sofa"} <= offered]
+    fact = {"frames": worlds.FRAMES.tolist()[:20], "name": "lamp", **dict(zip("abcd", others, strict=True))}
+    facts = TEMPLATE.facts.from_json([fact])
+    assert TEMPLATE.measure(facts, worlds.scene(known)).why.tolist() == ["two objects are about as near"]
+
+
+def test_objects_of_a_detector_or_without_boxes_are_not_asked_about() -> None:
+    known = signals()
+    objects = known["objects"]
+    assert isinstance(objects, Objects) and objects.size is not None
+    for changed in (
+        replace(objects, outlier_probability=np.full(len(NAMES), 0.001)),
+        replace(objects, size=np.full_like(objects.size, np.nan)),
+        replace(objects, size=None),
+    ):
+        assert not asked({**known, "objects": changed})
+    assert not asked({})
