@@ -98,6 +98,7 @@ TEMPLATES = Registry(
         "from_object": "templates.mapping.from_object:FromObject",
         "count_on_side": "templates.mapping.count_on_side:CountOnSide",
         "true_caption": "templates.mapping.true_caption:TrueCaption",
+        "captioned_photo": "templates.mapping.captioned_photo:CaptionedPhoto",
         "caption_gap": "templates.mapping.true_caption:CaptionGap",
         "scene_caption": "templates.mapping.scene_caption:SceneCaption",
         "route_order": "templates.simulation.route:RouteOrder",

@@ -99,6 +99,11 @@ class Told(Columns):
     pictured: Bool[np.ndarray, "n c"]
     """Whether the picture alone suggests the second word."""
 
+    @property
+    def second(self) -> Bool[np.ndarray, "n c"]:
+        """Whether the second word is true."""
+        return np.asarray(self.value > 0)
+
 
 def told(scene: Scene, threes: Threes, claims: Int64[np.ndarray, "n c 3"]) -> Told:
     """Measures statements about points or objects."""
@@ -125,13 +130,12 @@ def compared(scene: Scene, threes: Threes, pairs: Int64[np.ndarray, "n p 2"]) ->
     return replace(found, clear=found.clear & (found.level[:, None] | (np.arange(len(AXES)) != SIDEWAYS)))
 
 
-def doubt(scene: Scene, threes: Threes) -> Float64[np.ndarray, "n"]:
-    """Probability that any of the three is an outlier."""
-    n, is_point = len(threes), threes.first == ""
+def doubt(scene: Scene, threes: Threes) -> Float64[np.ndarray, "n 3"]:
+    """Probability that each of the three is an outlier."""
     surface = scene.surface(np.repeat(threes.frame, THINGS), threes.points_px.reshape(-1, 2))
-    of_points = 1 - np.prod(1 - surface.outlier_probability.reshape(n, THINGS), axis=1)
-    objects = _objects(scene, threes).object.reshape(n, THINGS)
-    return np.where(is_point, of_points, outliers(scene, *objects.T))
+    of_objects = outliers(scene, _objects(scene, threes).object)
+    is_point = np.repeat(threes.first == "", THINGS)
+    return np.where(is_point, surface.outlier_probability, of_objects).reshape(len(threes), THINGS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,7 +189,7 @@ class AboutCaptions(Template):
         """The true word of each statement; all must be clear."""
         axis, found = facts.claims[..., 2], told(scene, facts, facts.claims)
         exchanged = {
-            f"{one} and {other} exchanged": words_of(axis, (found.value > 0) != (axis == k))
+            f"{one} and {other} exchanged": words_of(axis, found.second != (axis == k))
             for k, (one, other) in enumerate(AXES)
         }
         cases = {
@@ -196,9 +200,9 @@ class AboutCaptions(Template):
             why=first_reason(len(facts), cases),
             value=found.value,
             sigma=found.sigma,
-            label=words_of(axis, found.value > 0),
+            label=words_of(axis, found.second),
             margin=margin_of_all(np.abs(found.value), found.sigma),
-            outlier_probability=doubt(scene, facts),
+            outlier_probability=1 - np.prod(1 - doubt(scene, facts), axis=1),
             traps={_PICTURED: words_of(axis, found.pictured), **exchanged},
         )
 

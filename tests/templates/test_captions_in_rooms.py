@@ -98,11 +98,24 @@ def true_caption(scene: RenderedScene, draft: Draft) -> bool:
     return wrong.pop(draft.written) == 0 and wrong == [2, 2, 2]
 
 
+def quoted(draft: Draft) -> str:
+    """The caption in a prompt."""
+    return draft.prompt[draft.prompt.index('"') + 1 : draft.prompt.rindex('"')]
+
+
+def captioned_photo(scene: RenderedScene, draft: Draft) -> bool:
+    """The caption is true of one photo; of each of the others the opposites of two or more statements are."""
+    photos, said = [photo for photo in draft.media if isinstance(photo, Photo)], [*statements(quoted(draft))]
+    true = [sum(holds(scene, photo, *each) for each in said) for photo in photos]
+    false = [sum(holds(scene, photo, who, OPPOSITE[what], other) for who, what, other in said) for photo in photos]
+    right = int(draft.answer.to_json().answer) - 1
+    return true.pop(right) == 3 and false.pop(right) == 0 and min(false) >= 2
+
+
 def caption_gap(scene: RenderedScene, draft: Draft) -> bool:
     """With the right words nothing is false, with others one statement or two."""
     photo = shown(draft)
-    text = draft.prompt[draft.prompt.index('"') + 1 : draft.prompt.rindex('"')]
-    wrong = []
+    text, wrong = quoted(draft), []
     for option in draft.options:
         first, second = str(option.shown).split(" – ")
         wrong.append(false_statements(scene, photo, text.replace("(1) ____", first).replace("(2) ____", second)))
@@ -123,6 +136,7 @@ def scene_caption(scene: RenderedScene, draft: Draft) -> bool:
 
 RIGHT: Mapping[str, Callable[[RenderedScene, Draft], bool]] = {
     "true_caption": true_caption,
+    "captioned_photo": captioned_photo,
     "caption_gap": caption_gap,
     "scene_caption": scene_caption,
 }
@@ -132,6 +146,10 @@ def drafts(scene: RenderedScene, signals: Found) -> list[Draft]:
     templates = [TEMPLATES.load(name)() for name in RIGHT]
     found = ask_clip(as_clip(scene), dict(signals), templates, AskSettings(facts_per_template=60), 0)
     return [draft for one in found.asked for draft in one.drafts()]
+
+
+MARKED = ("captioned_photo", False)
+"""Not asked: the same objects hardly ever lie the other way round in four photos."""
 
 
 def of_points(draft: Draft) -> bool:
@@ -146,7 +164,8 @@ def test_every_statement_is_that_of_the_surfaces(seed: int) -> None:
     for draft in found:
         assert RIGHT[draft.template](scene, draft), draft
     asked = {(draft.template, of_points(draft)) for draft in found}
-    assert asked >= {(name, is_point) for name in RIGHT for is_point in ([True, False] if seed == 0 else [True])}
+    assert asked >= {(name, True) for name in RIGHT}
+    assert seed > 0 or asked == {(name, is_point) for name in RIGHT for is_point in (True, False)} - {MARKED}
 
 
 @seeds(0, 4)

@@ -46,6 +46,8 @@ def scene(name: str) -> Scene:
         return worlds.scene(worlds.signals(poses=worlds.poses_around()))
     if name in ("camera_story", "camera_statement", "camera_caption"):
         return worlds.scene(worlds.signals(poses=worlds.poses_in_parts()))
+    if name == "captioned_photo":
+        return worlds.scene(worlds.surer(worlds.signals()))
     if name == "primitive_of":
         return scene_of_balls()
     return scene_with("depth" in TEMPLATES[name].needs)

@@ -194,6 +194,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "count_on_side",
         "view_from",
         "true_caption",
+        "captioned_photo",
         "caption_gap",
         "scene_caption",
     }

@@ -183,6 +183,13 @@ def as_truth(signals: dict[str, Signal]) -> dict[str, Signal]:
     return {**signals, "objects": replace(objects, outlier_probability=None)}
 
 
+def surer(signals: dict[str, Signal]) -> dict[str, Signal]:
+    """The signals with points of which fewer are outliers."""
+    points = signals["sparse_points"]
+    assert isinstance(points, SparsePoints)
+    return {**signals, "sparse_points": replace(points, outlier_probability=points.outlier_probability / 3)}
+
+
 def slope(frames: np.ndarray = FRAMES) -> Depth:
     """Measured depth of a floor-like slope: 2 units at the top of every frame, 6 at its bottom."""
     z = np.broadcast_to(np.linspace(2, 6, 48, dtype=np.float32)[None, :, None], (len(frames), 48, 64))
