@@ -77,6 +77,7 @@ TEMPLATES = Registry(
         "path_map": "templates.mapping.memory:PathMap",
         "map_direction": "templates.mapping.map_direction:MapDirection",
         "map_json": "templates.mapping.map_json:MapJson",
+        "which_room_map": "templates.mapping.which_room_map:WhichRoomMap",
         "where_on_map": "templates.mapping.place_on_map:WhereOnMap",
         "view_from": "templates.mapping.place_on_map:ViewFrom",
         "how_many": "templates.mapping.how_many:HowMany",

@@ -56,7 +56,23 @@ def mapped(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool
     return bool(same) and named and len(answer) == 4 and not all_shown(scene, refs)
 
 
-RIGHT = {"map_direction": direction, "map_json": mapped}
+def drawn(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """Exactly one map has the steps of the room from object to object, and it is the one that is meant."""
+    true, refs = on_paper(scene, fact), [fact[key] for key in ("first", "second", "third", "fourth")]
+    fits = [alike(true, np.array(shown)) for shown in fact["maps"]]
+    said = fits[fact["asked"]] == (answer == "yes") if answer in ("yes", "no") else fits.index(True) == int(answer) - 1
+    return sum(fits) == 1 and said and not all_shown(scene, refs)
+
+
+def alike(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether each step from object to object is the same on both maps, but for one common scale."""
+    a, b = np.triu_indices(len(one), 1)
+    steps = [m[b] - m[a] for m in (one, other)]
+    true, shown = (each / np.linalg.norm(each) for each in steps)
+    return float(np.linalg.norm(true - shown)) < 0.15
+
+
+RIGHT = {"map_direction": direction, "map_json": mapped, "which_room_map": drawn}
 
 
 @seeds(1, 12)

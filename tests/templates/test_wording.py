@@ -185,6 +185,8 @@ NAMED = {
     "captioned_photo choice": (r"\{caption\}", r"\bphotos?\b"),
     "caption_gap choice": (r"\{caption\}", r"\bphoto\b"),
     "place_again choice": (r"\bphoto 1\b", r"\bphotos?\b", r"\b(near|nearest|nearly|close|closest|shortest|least)\b"),
+    "which_room_map choice": (r"\bmaps?\b", r"\b(objects|boxed)\b"),
+    "which_room_map yes_no": (r"\bmap\b", r"\b(objects|boxed)\b"),
     "map_json map": (r"\{objects\}", r"\b(map|above|floor plan)\b"),
     "where_on_map choice": (r"\bphoto 2\b", r"\barrows?\b"),
     "view_from choice": (r"\barrow X\b", r"\bphotos?\b"),
