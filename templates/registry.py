@@ -78,6 +78,7 @@ TEMPLATES = Registry(
         "map_direction": "templates.mapping.map_direction:MapDirection",
         "map_json": "templates.mapping.map_json:MapJson",
         "which_room_map": "templates.mapping.which_room_map:WhichRoomMap",
+        "room_area": "templates.mapping.room_area:RoomArea",
         "where_on_map": "templates.mapping.place_on_map:WhereOnMap",
         "view_from": "templates.mapping.place_on_map:ViewFrom",
         "how_many": "templates.mapping.how_many:HowMany",

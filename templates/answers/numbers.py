@@ -24,6 +24,7 @@ from templates.question import Question
 UNITS = {
     "deg": "degrees",
     "m": "metres",
+    "m²": "square metres",
     "cm": "centimetres",
     "mm": "millimetres",
     "px": "pixels",
@@ -34,7 +35,7 @@ UNITS = {
 _SYMBOLS = {"deg": "°"}
 _GRAVITY = ("roll", "pitch", "vfov")
 _SPANS = {"deg": (0.0, 180.0), "rad": (0.0, math.pi)}
-_FACTORS = {"": (0.25, 4.0), "m": (0.3, 10.0), "cm": (10.0, 300.0), "mm": (300.0, 10000.0)}
+_FACTORS = {"": (0.25, 4.0), "m": (0.3, 10.0), "m²": (5.0, 60.0), "cm": (10.0, 300.0), "mm": (300.0, 10000.0)}
 """Ranges of random answers without a period, by unit: uniform, and log-uniform (also for all other units)."""
 _SCORES = ("gaussian", "relative_accuracy")
 """Graded scores, of which several numbers have a mean."""

@@ -65,6 +65,17 @@ def video_intervals(
     return _frames(scene.clip.frames, rows)
 
 
+def random_videos(frames: Int64[np.ndarray, "f"], rng: np.random.Generator, count: int) -> Int64[np.ndarray, "n k"]:
+    """At most `count` random intervals of the given frames, as videos of them; -1 ends a row."""
+    if len(frames) < LEAST_VIDEO:
+        return np.empty((0, MOST_VIDEO), dtype=np.int64)
+    first = rng.integers(len(frames) - LEAST_VIDEO + 1, size=count)
+    last = rng.integers(first + LEAST_VIDEO - 1, len(frames))
+    rows = np.linspace(first, last, MOST_VIDEO, axis=1).round().astype(np.int64)
+    shown = _frames(frames, rows)
+    return np.asarray(shown[np.sort(np.unique(shown, axis=0, return_index=True)[1])])
+
+
 def _drawn(frames: int, rng: np.random.Generator, count: int, photos: int, shortest: int) -> Int64[np.ndarray, "n k"]:
     """Places of evenly spaced photos in different random intervals."""
     if frames < shortest:

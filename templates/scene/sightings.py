@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float64, Int64
 
 from experts.objects.object_names import folded
 from templates.columns import Texts
-from templates.scene.intervals import LEAST_VIDEO, MOST_VIDEO
+from templates.scene.intervals import random_videos
 from templates.scene.objects import seen_objects
 from templates.scene.scene import Scene, find_rows
 
@@ -53,15 +53,7 @@ def sightings(scene: Scene) -> Sightings:
 
 def videos_of_objects(scene: Scene, rng: np.random.Generator, count: int) -> Int64[np.ndarray, "n v"]:
     """Random intervals, as videos of photos whose objects are known; -1 ends a row."""
-    frames, none = sightings(scene).frames, np.empty((0, MOST_VIDEO), dtype=np.int64)
-    if len(frames) < LEAST_VIDEO:
-        return none
-    first = rng.integers(len(frames) - LEAST_VIDEO + 1, size=count)
-    last = rng.integers(first + LEAST_VIDEO - 1, len(frames))
-    rows = np.linspace(first, last, MOST_VIDEO, axis=1).round().astype(np.int64)
-    repeated = np.diff(rows, axis=1, prepend=-1) == 0
-    shown = np.append(frames, -1)[np.sort(np.where(repeated, len(frames), rows), axis=1)]
-    return np.asarray(shown[np.sort(np.unique(shown, axis=0, return_index=True)[1])])
+    return random_videos(sightings(scene).frames, rng, count)
 
 
 def _sightings(scene: Scene) -> Sightings:

@@ -38,6 +38,8 @@ def scene(name: str) -> Scene:
         return worlds.scene(worlds.with_parts(worlds.signals()))
     if name == "relation_of":
         return worlds.scene(worlds.boards(worlds.with_vase(worlds.signals())))
+    if name == "room_area":
+        return worlds.scene(worlds.empty_room())
     if name == "which_stands":
         return worlds.scene(worlds.with_vase(worlds.signals()))
     if name in ("how_many", "first_seen", "last_seen", "stood_beside", "map_direction", "map_json", "which_room_map"):

@@ -174,6 +174,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "map_direction",
         "map_json",
         "which_room_map",
+        "room_area",
         "where_on_map",
         "which_photo",
         "how_many",

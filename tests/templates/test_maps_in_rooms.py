@@ -4,11 +4,17 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from spatial_engine.rendering import RenderedScene, as_clip, true_signals
+from experts.rooms.room import RoomExpert
+from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
+from spatial_engine.rendering.camera_paths import Poses, Stance
 from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.imitated import imitated_signals
+from spatial_engine.rendering.rooms import random_room
 from templates.columns import Json
+from templates.generate import ask_clip
+from templates.mapping.room_area import RoomArea
 from templates.perception.eight_directions import DIRECTIONS
+from templates.settings import AskSettings
 from tests.templates.in_rooms import check, meant, seeds, surface
 
 SLACK_DEG = 4.0
@@ -75,6 +81,30 @@ def alike(one: np.ndarray, other: np.ndarray) -> bool:
 RIGHT = {"map_direction": direction, "map_json": mapped, "which_room_map": drawn}
 
 
+def floor(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """By the carpet: the floor is counted in squares that the room's walls, or the wall between two rooms, surround."""
+    stated = fact["areas_m2"][int(answer) - 1] if isinstance(answer, str) else answer
+    x, y, _ = scene.room.size_m
+    low, high = 0.0, x
+    for box in scene.partitions:
+        wall = box.world_from_box[0, 3]
+        at = scene.world_from_cam[fact["frames"], 0, 3]
+        low, high = (low, min(high, wall)) if (at < wall).all() else (max(low, wall), high)
+        assert (at < wall).all() or (at > wall).all()
+    squares = np.stack(np.meshgrid(np.arange(0.05, 12, 0.1), np.arange(0.05, 12, 0.1)), axis=-1)
+    carpet = squares[(squares[..., 0] > low) & (squares[..., 0] < high) & (squares[..., 1] < y)]
+    shown = np.any([in_direction(scene, frame, carpet) for frame in fact["frames"]], axis=0).mean()
+    return bool(abs(stated / (0.01 * len(carpet)) - 1) < 0.15) and bool(shown > 0.9)
+
+
+def in_direction(scene: RenderedScene, frame: int, xy: np.ndarray) -> np.ndarray:
+    """Which places on the floor lie in the directions that a frame holds, seen from above."""
+    pose, camera = scene.world_from_cam[frame], scene.intrinsics
+    ray = (xy - pose[:2, 3]) @ np.array([1, -1j])
+    off = np.angle(ray * complex(*pose[:2, 2]))
+    return np.asarray(np.abs(off) < np.arctan(camera.width_px / 2 / camera.fx_px))
+
+
 @seeds(1, 12)
 def test_every_answer_is_that_of_the_rendered_room(seed: int) -> None:
     scene = furnished_room(np.random.default_rng(seed), frames=24, width_px=240, height_px=180)
@@ -85,3 +115,32 @@ def test_every_answer_is_that_of_the_rendered_room(seed: int) -> None:
 def test_experts_that_err_give_no_wrong_answers(seed: int) -> None:
     scene = furnished_room(np.random.default_rng(seed), frames=16, width_px=240, height_px=180)
     check(scene, imitated_signals(scene, as_clip(scene)), RIGHT, set())
+
+
+def around(n: int, start: Stance) -> Poses:
+    """A camera that goes in a small circle and looks outwards."""
+    angle = np.linspace(0, 2.3 * np.pi, n)
+    at = np.array(start.at_m) + 0.35 * np.stack([np.sin(angle), 1 - np.cos(angle), 0.1 * np.sin(3 * angle)], axis=1)
+    return camera_paths.poses(at, start.yaw_rad - angle, np.full(n, -0.1), np.zeros(n))
+
+
+AREA = {"room_area": floor}
+
+
+@seeds(1, 12)
+def test_the_area_is_that_of_the_rendered_room(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    scene = random_room(rng, frames=32, width_px=240, height_px=180, vfov_deg=60, path=around)
+    signals = true_signals(scene, as_clip(scene))
+    check(scene, signals, AREA, {*AREA})
+    measured = RoomExpert()(as_clip(scene), signals)
+    check(scene, {**signals, **measured}, AREA, set())
+
+
+@seeds(1, 12)
+def test_the_area_of_one_of_two_rooms_is_measured_with_its_walls(seed: int) -> None:
+    """The true walls surround both rooms: nothing is asked. The walls that the expert finds surround one."""
+    scene = furnished_room(np.random.default_rng(seed), frames=32, width_px=240, height_px=180)
+    signals = true_signals(scene, as_clip(scene))
+    check(scene, {**signals, **RoomExpert()(as_clip(scene), signals)}, AREA, set())
+    assert not ask_clip(as_clip(scene), signals, [RoomArea()], AskSettings(), 0).asked

@@ -185,6 +185,8 @@ NAMED = {
     "captioned_photo choice": (r"\{caption\}", r"\bphotos?\b"),
     "caption_gap choice": (r"\{caption\}", r"\bphoto\b"),
     "place_again choice": (r"\bphoto 1\b", r"\bphotos?\b", r"\b(near|nearest|nearly|close|closest|shortest|least)\b"),
+    "room_area numeric": (r"\bsquare metres\b", r"\broom\b", r"\bvideo\b"),
+    "room_area choice": (r"\broom\b", r"\bvideo\b", r"\b(floor|large)\b"),
     "which_room_map choice": (r"\bmaps?\b", r"\b(objects|boxed)\b"),
     "which_room_map yes_no": (r"\bmap\b", r"\b(objects|boxed)\b"),
     "map_json map": (r"\{objects\}", r"\b(map|above|floor plan)\b"),
@@ -223,6 +225,7 @@ SHOW_VIDEOS = (
     "last_seen",
     "stood_beside",
     "count_on_side",
+    "room_area",
     *STORIES,
 )
 

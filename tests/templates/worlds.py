@@ -22,6 +22,7 @@ from experts.signals import (
     Objects,
     Parts,
     PointTracks,
+    Room,
     Scale,
     Signal,
     SparsePoints,
@@ -198,6 +199,26 @@ def slope(frames: np.ndarray = FRAMES) -> Depth:
         frames=frames, z=z.copy(), relative_sigma=sigma, scale=Scale(kind="relative"), provenance=SOURCE,
         outlier_probability=0.0,
     )  # fmt: skip
+
+
+def empty_room(world_from_made: np.ndarray | None = None) -> dict[str, Signal]:
+    """A camera that turns all round in an empty room of 5 m × 4 m, with its depth and its walls."""
+    t, size = np.linspace(0, 2 * np.pi, len(FRAMES), endpoint=False), np.array([5.0, 4.0, 2.5])
+    poses, turned = np.tile(np.eye(4), (len(FRAMES), 1, 1)), np.eye(4) if world_from_made is None else world_from_made
+    poses[:, :3, :3] = (Rotation.from_euler("z", t[:, None]) * Rotation.from_euler("x", -90, degrees=True)).as_matrix()
+    poses[:, :3, 3] = np.array([2.5, 2.0, 1.2]) + 0.2 * np.stack([np.cos(t), np.sin(t), 0 * t], axis=1)
+    rays = CAMERA.scaled(32, 24).rays(np.stack(np.meshgrid(np.arange(32.0), np.arange(24.0)), axis=-1))
+    ways, start = np.einsum("nij,hwj->nhwi", poses[:, :3, :3], rays), poses[:, None, None, :3, 3]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.min(np.where(ways > 0, size - start, -start) / ways, axis=3) * rays[..., 2]
+    known = with_path(signals(poses=poses, world_from_made=world_from_made), scale=METRIC)
+    room = Room(
+        world_from_floor=turned, floor_sigma=0.01, outline=np.array([[0, 0], [5.0, 0], [5, 4], [0, 4]]),
+        wall_sigma=np.full(4, 0.02), height=2.5, height_sigma=0.02, doorways=np.empty((0, 2, 2)),
+        cells=np.ones((8, 10), dtype=np.int32), cell=0.5, cells_from=np.zeros(2), provenance=SOURCE,
+    )  # fmt: skip
+    depth = replace(slope(), z=z.astype(np.float32), relative_sigma=np.full(z.shape, 0.002, dtype=np.float32))
+    return {"camera_path": known["camera_path"], "gravity": known["gravity"], "depth": depth, "room": room}
 
 
 def camera_poses() -> np.ndarray:

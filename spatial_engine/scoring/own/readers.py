@@ -23,6 +23,7 @@ _NUMBER = re.compile(r"[-+]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][-+]?\d
 _UNITS = {
     "deg": ("°", "deg", "degrees", "degree"),
     "m": ("m", "metres", "meters", "metre", "meter"),
+    "m²": ("m²", "m2", "square metres", "square meters"),
     "px": ("px", "pixels"),
     "s": ("s", "seconds"),
     "rad": ("rad", "radians"),
