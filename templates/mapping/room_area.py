@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float64, Int64
+from jaxtyping import Bool, Float64, Int64
 
 from experts.signals import Room
 from templates.answers import Answer, Numbers
@@ -139,10 +139,10 @@ def _coverage(scene: Scene, room: Room, frames: Int64[np.ndarray, "n v"]) -> tup
     share = np.array([_share_of_floor(scene, room, f) for f in each.tolist()], dtype=float)
     camera = scene.world_from_cam(each)[:, :3, 3]
     outside = np.asarray(~inside(room.outline, on_floor_plan(room, camera)) & (each >= 0))
-    any_frame = seen[row].any(axis=1)
+    any_frame: Bool[np.ndarray, "n p"] = np.asarray(seen[row].any(axis=1))
     walls = [any_frame[:, points.wall == k] for k in np.unique(points.wall)]
     of_wall = np.min([wall.mean(axis=1) for wall in walls], axis=0) if len(frames) else np.empty(0)
-    return any_frame.mean(axis=1), of_wall, outside[row].any(axis=1), share[row].max(axis=1, initial=0.0)
+    return any_frame.mean(axis=1), of_wall, np.asarray(outside[row].any(axis=1)), share[row].max(axis=1, initial=0.0)
 
 
 def _share_of_floor(scene: Scene, room: Room, frame: int) -> float:
