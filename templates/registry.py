@@ -95,6 +95,7 @@ TEMPLATES = Registry(
         "camera_manner": "templates.mapping.camera_manner:CameraManner",
         "afford_mark": "templates.mapping.afford_mark:AffordMark",
         "which_stands": "templates.mapping.which_stands:WhichStands",
+        "true_statement": "templates.mapping.true_statement:TrueStatement",
         "relation_of": "templates.mapping.relation_of:RelationOf",
         "from_place": "templates.mapping.from_place:FromPlace",
         "from_object": "templates.mapping.from_object:FromObject",

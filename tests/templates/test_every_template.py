@@ -36,7 +36,7 @@ def scene(name: str) -> Scene:
         return worlds.scene(worlds.signals(poses=worlds.poses_around()))
     if name in ("afford_mark", "afford_point"):
         return worlds.scene(worlds.with_parts(worlds.signals()))
-    if name == "relation_of":
+    if name in ("relation_of", "true_statement"):
         return worlds.scene(worlds.boards(worlds.with_vase(worlds.signals())))
     if name == "room_area":
         return worlds.scene(worlds.empty_room())

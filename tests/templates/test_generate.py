@@ -181,6 +181,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "which_stands",
         "afford_mark",
         "relation_of",
+        "true_statement",
         "afford_point",
         "first_seen",
         "last_seen",

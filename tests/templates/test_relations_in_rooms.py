@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from experts.objects.object_names import folded
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.furnished import furnished_room
 from templates.columns import Json
-from tests.templates.in_rooms import check, meant, seeds
+from tests.templates.in_rooms import check, meant, seeds, surface
 from tests.templates.test_facing_in_rooms import in_hollow, stands
 
 _FEW = 3
@@ -18,15 +19,27 @@ def carrying(scene: RenderedScene, frame: int, row: int) -> set[int]:
     """All objects that carry one: their tops or bottoms are beneath its lowest points."""
     found, new = set[int](), {row}
     while new:
-        every = range(len(scene.objects))
-        new = {
-            k
-            for upper in new
-            for k in every
-            if k != upper and (stands(scene, frame, upper, k) or in_hollow(scene, frame, upper, k))
-        } - found
+        new = {k for upper in new for k in _beneath(scene, frame, upper)} - found
         found |= new
     return found
+
+
+_FOUND: dict[tuple[int, int], dict[int, set[int]]] = {}
+
+
+def _beneath(scene: RenderedScene, frame: int, upper: int) -> set[int]:
+    """Those whose extents meet its own from above, and which carry it; computed once for each photo."""
+    found = _FOUND.setdefault((scene.seed, frame), {})
+    if upper not in found:
+        low, high = np.array([(each.min(axis=0), each.max(axis=0)) for each in _surfaces(scene, frame)]).swapaxes(0, 1)
+        meets = ((low <= high[upper] + 0.02) & (high >= low[upper] - 0.02)).all(axis=1)
+        others = [k for k in np.flatnonzero(meets).tolist() if k != upper]
+        found[upper] = {k for k in others if stands(scene, frame, upper, k) or in_hollow(scene, frame, upper, k)}
+    return found[upper]
+
+
+def _surfaces(scene: RenderedScene, frame: int) -> list[np.ndarray]:
+    return [surface(scene, row, frame) for row in range(len(scene.objects))]
 
 
 def hidden_pixels(scene: RenderedScene, frame: int, row: int, by: int) -> int:
@@ -62,7 +75,38 @@ def related(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> boo
     return holds == (answer == "yes")
 
 
-RIGHT = {"relation_of": related}
+def holds(scene: RenderedScene, frame: int, kind: str, rows: list[int]) -> bool:
+    """Whether a statement about objects is true."""
+    a, b = rows[:2]
+    points = [surface(scene, row, frame) for row in rows]
+    below = [carrying(scene, frame, row) for row in (a, b)]
+    if kind == "between":
+        one, start, end = ((each.min(axis=0) + each.max(axis=0)) / 2 for each in points)
+        way = [np.linalg.norm(start + t * (end - start) - one) for t in np.linspace(0.1, 0.9, 81)]
+        return bool(min(way) < 0.3 * np.linalg.norm(end - start))
+    eye = scene.world_from_cam[frame, :3, 3]
+    near = [np.linalg.norm(each - eye, axis=1).min() for each in points]
+    return {
+        "nearer": bool(near[0] < near[1]),
+        "higher": bool(points[0][:, 2].max() > points[1][:, 2].max()),
+        "carries": a in below[1],
+        "together": a not in below[1] and b not in below[0] and bool(below[0] & below[1]),
+        "hides": hidden_pixels(scene, frame, b, a) > _FEW,
+    }[kind]
+
+
+def stated(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """The named statement alone holds, and every name means one object of the photo."""
+    frame, rows = fact["a"]["frame"], {letter: meant(scene, fact[letter]) for letter in "abcd"}
+    ids = np.unique(scene.object_ids(frame))
+    names = [folded(scene.objects[k].name) for k in ids[ids >= 0]]
+    assert all(names.count(fact[letter]["name"]) == 1 for letter in "abcd")
+    said = [text.split() for name in ("first", "second", "third", "fourth") if (text := fact[name])]
+    true = [holds(scene, frame, kind, [rows[letter] for letter in letters]) for kind, *letters in said]
+    return true == [answer == "yes"] if len(true) == 1 else true == [number == answer for number in "1234"]
+
+
+RIGHT = {"relation_of": related, "true_statement": stated}
 
 
 @seeds(1, 12)
