@@ -93,6 +93,7 @@ TEMPLATES = Registry(
         "camera_statement": "templates.mapping.camera_statement:CameraStatement",
         "camera_caption": "templates.mapping.camera_caption:CameraCaption",
         "camera_manner": "templates.mapping.camera_manner:CameraManner",
+        "what_happens": "templates.mapping.what_happens:WhatHappens",
         "afford_mark": "templates.mapping.afford_mark:AffordMark",
         "which_stands": "templates.mapping.which_stands:WhichStands",
         "true_statement": "templates.mapping.true_statement:TrueStatement",

@@ -44,6 +44,8 @@ def scene(name: str) -> Scene:
         return worlds.scene(worlds.with_vase(worlds.signals()))
     if name in ("how_many", "first_seen", "last_seen", "stood_beside", "map_direction", "map_json", "which_room_map"):
         return worlds.scene(worlds.as_truth(worlds.signals(poses=worlds.poses_turning())))
+    if name == "what_happens":
+        return worlds.scene(worlds.as_truth(worlds.with_movers(worlds.signals())))
     if name == "camera_manner":
         return worlds.scene(worlds.signals(poses=worlds.poses_around()))
     if name in ("camera_story", "camera_statement", "camera_caption"):

@@ -191,6 +191,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "camera_statement",
         "camera_caption",
         "camera_manner",
+        "what_happens",
         "from_place",
         "from_object",
         "place_again",

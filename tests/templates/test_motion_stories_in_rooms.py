@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
+from experts.objects.object_names import folded
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.camera_paths import PRIMITIVES, Poses, Stance, performed
 from spatial_engine.rendering.furnished import furnished_room
@@ -18,7 +20,8 @@ from templates.generate import ask_clip
 from templates.registry import TEMPLATES
 from templates.settings import AskSettings
 from tests.templates import worlds
-from tests.templates.in_rooms import seeds
+from tests.templates.in_rooms import seeds, surface
+from tests.templates.test_motion_in_rooms import busy_room
 
 FORWARD, RIGHT, UP, YAW, PITCH, ROLL = range(6)
 WORDS = {
@@ -161,12 +164,12 @@ def room_of(seed: int, pitch_deg: float = 0.0) -> RenderedScene:
     return random_room(np.random.default_rng(seed), frames=100, width_px=120, height_px=90, path=path)
 
 
-def drafts_of(scene: RenderedScene, *names: str) -> list[Draft]:
+def drafts_of(scene: RenderedScene, *names: str, stride: int = 10) -> list[Draft]:
     """What templates ask."""
     templates = [TEMPLATES.load(name)() for name in names]
     clip = as_clip(scene)
     return worlds.drafts(
-        ask_clip(clip, true_signals(scene, clip, stride=10), templates, AskSettings(facts_per_template=60), 0)
+        ask_clip(clip, true_signals(scene, clip, stride=stride), templates, AskSettings(facts_per_template=60), 0)
     )
 
 
@@ -267,6 +270,48 @@ def test_the_manner_is_that_of_what_the_middle_of_the_pictures_shows(seed: int) 
 def test_all_manners_are_found() -> None:
     found = {d.answer.to_json().answer for seed in range(4) for d in drafts_of(filmed(seed), "camera_manner")}
     assert found == {"orbits", "pushes_in", "pulls_back", "tracks_past", "turns_in_place"}
+
+
+def staged(seed: int) -> RenderedScene:
+    """A room in which crates move one after the other, or some of them at a time."""
+    scene, rng, n = busy_room(seed, 48, 160), np.random.default_rng(seed), 48
+    boxes = []
+    for box in scene.moving_boxes:
+        start, length = rng.choice([0, 16, 32]), rng.integers(12, 17)
+        at = np.round(np.clip((np.arange(n) - start) / length, 0, 1) * (n - 1)).astype(int)
+        boxes.append(replace(box, world_from_box=box.world_from_box[at]))
+    return replace(scene, moving_boxes=tuple(boxes))
+
+
+def happens(scene: RenderedScene, frames: Sequence[int], sentence: str) -> bool:
+    """By a tape between points on the surfaces, and by whose points move."""
+    rows = {folded(each.name): row for row, each in enumerate(scene.objects)}
+
+    def points(name: str, frame: int) -> np.ndarray:
+        return surface(scene, rows[name], frame)[::3]
+
+    match = re.fullmatch(r"The (\w+) (approaches|moves away from) (.*)\.", sentence.replace("First the", "The"))
+    assert match
+    agent, patients = match[1], re.findall(r"the (\w+)", match[3])
+    moved = [np.linalg.norm(points(name, frames[-1]) - points(name, frames[0]), axis=1).max() for name in rows]
+    verbs = [match[2], *re.findall(r"approaches|moves away from", match[3])]
+    still = all(moved[[*rows].index(name)] < 0.02 for name in patients)
+    tapes = [[cdist(points(agent, f), points(name, f)).min() for f in frames] for name in patients]
+    if "then it" in sentence:
+        turn = int(np.argmin(tapes[0]) if verbs[0] == "approaches" else np.argmax(tapes[0]))
+        changes = [tapes[0][turn] - tapes[0][0], tapes[0][-1] - tapes[0][turn]]
+    else:
+        verbs = verbs * (len(patients) // len(verbs))
+        changes = [tape[-1] - tape[0] for tape in tapes]
+    signs = [-1 if verb == "approaches" else 1 for verb in verbs]
+    return still and all(sign * change > 0.1 for sign, change in zip(signs, changes, strict=True))
+
+
+@seeds(3, 12)
+def test_what_happens_is_what_a_tape_between_surfaces_says(seed: int) -> None:
+    for draft in drafts_of(scene := staged(seed), "what_happens", stride=2):
+        told = [happens(scene, draft.fact["frames"], str(option.shown)) for option in draft.options]
+        assert [k for k, true in enumerate(told) if true] == [draft.written], (draft.fact, draft.options)
 
 
 def test_the_reader_of_motion_tells_wrong_sentences_from_right_ones() -> None:

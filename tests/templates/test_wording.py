@@ -144,6 +144,7 @@ NAMED = {
     "last_seen choice": (r"\{a\}", r"\{b\}", r"\{c\}"),
     **{f"camera_{key}.{axes}": ON_FILM for key in ("story choice", "caption text") for axes in ("level", "camera")},
     "camera_manner choice": ON_FILM,
+    "what_happens choice": (r"\bvideo\b",),
     **{f"camera_statement yes_no.{axes}": (r"\bvideo\b", r"\{claim\}") for axes in ("level", "camera")},
     "afford_mark choice": (r"\{name\}", r"\{deed\}", r"\bmarked|\bpoints?\b"),
     "afford_point point.named": (r"\{name\}", r"\{deed\}", r"\{width\} × \{height\} pixels"),
@@ -217,7 +218,7 @@ LEFT_OUT = re.compile(
 )
 """Other names of photos, the tolerance, and marks that are letters of options."""
 
-STORIES = ("camera_story", "camera_statement", "camera_caption", "camera_manner")
+STORIES = ("camera_story", "camera_statement", "camera_caption", "camera_manner", "what_happens")
 SHOW_VIDEOS = (
     "camera_speed",
     "faster_camera",

@@ -1,0 +1,202 @@
+"""L2/Understanding/Motion Understanding: what one object does with respect to another one in a video."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Float64, Int64
+
+from templates.answers import Answer
+from templates.answers.answers import Answers
+from templates.chance import Chance
+from templates.columns import Json, Texts
+from templates.facts import Facts
+from templates.measured import Measured
+from templates.media import Video
+from templates.offer import Offer
+from templates.question import FormatName, Phrasing
+from templates.scene.encounters import AWAY, NEARER, Encounter, encounter
+from templates.scene.moving_objects import moving
+from templates.scene.named_in_videos import singled_out
+from templates.scene.scene import Scene
+from templates.scene.sightings import object_names, one_identity, sightings, videos_of_objects
+from templates.template import Template
+
+_VIDEOS = 80
+"""Videos in which objects are looked for."""
+_VISIBLE = 0.75
+"""Least share of the frames in which both objects are seen clearly, the first and the last one among them."""
+_PATIENTS, _AGENT = "patients", "agent"
+_OTHER = {NEARER: AWAY, AWAY: NEARER}
+_VERBS = {NEARER: "approaches", AWAY: "moves away from"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectsInVideo(Facts):
+    """Objects of different names in the frames of a video, and what the sentences differ in: "agent", which of two
+    objects moves, if both move in the clip; or "patients", what the first does with respect to two that never move."""
+
+    frames: Int64[np.ndarray, "n v"]
+    a: Texts
+    b: Texts
+    c: Texts
+    """"" for "agent"."""
+    asks: Texts
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhatHappens(Template):
+    """Which object approaches or leaves which, and in which order. Measures the smallest change of the distance of two
+    boxes that is told, in path units."""
+
+    name: str = "what_happens"
+    version: str = "1"
+    ability: str = "L2/Understanding/Motion Understanding"
+    formats: tuple[FormatName, ...] = ("choice",)
+    facts: ClassVar[type[Facts]] = ObjectsInVideo
+    needs: frozenset[str] = frozenset({"camera_path", "objects"})
+    reads: frozenset[str] = frozenset({"camera_path", "objects"})
+
+    def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> ObjectsInVideo:
+        """Objects of which one moves; those with different events come first."""
+        rows = list(_groups(scene, rng))
+        rows = [rows[k] for k in rng.permutation(len(rows))]
+        kinds = [kind for _, kind in rows]
+        order = sorted(range(len(rows)), key=lambda k: kinds[:k].count(kinds[k]))
+        return ObjectsInVideo.from_json([rows[k][0] for k in order[:count]])
+
+    def measure(self, facts: ObjectsInVideo, scene: Scene) -> Measured:
+        """The label names the object that moves (1 or 2), and what it does."""
+        names = object_names(scene)
+        found = [_measured(scene, names, fact) for fact in facts.to_json()]
+        labels = ["" if one.why else f"{one.mover + 1} {' '.join(one.phases)}" for one in found]
+        change: Float64[np.ndarray, "n 1"] = np.array([one.change for one in found], dtype=np.float64).reshape(-1, 1)
+        return Measured(
+            why=np.array([one.why for one in found], dtype=np.str_),
+            value=change,
+            sigma=np.zeros_like(change),
+            label=np.array(labels, dtype=np.str_),
+            margin=np.array([one.margin for one in found], dtype=np.float64),
+        )
+
+    def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer:
+        """The label."""
+        return measured.as_label()
+
+    def offer(self, format: FormatName, facts: ObjectsInVideo, answers: Answers, chance: Chance) -> Offer:
+        """Four sentences about the same objects that differ in two ways, so that none is in the middle."""
+        labels = answers.labels().tolist()
+        each = [_options(label, asks) for label, asks in zip(labels, facts.asks.tolist(), strict=True)]
+        right = [options.index(label) if label else 0 for options, label in zip(each, labels, strict=True)]
+        mistakes = [
+            [_mistake(option, options[k], asks) for option in options]
+            for options, k, asks in zip(each, right, facts.asks.tolist(), strict=True)
+        ]
+        return Offer(
+            why=np.full(len(labels), ""),
+            options=np.array(each, dtype=np.str_).reshape(len(each), 4),
+            right=np.array(right, dtype=np.int64),
+            mistakes=np.array(mistakes, dtype=np.str_).reshape(len(each), 4),
+        )
+
+    def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
+        """A video, and four sentences."""
+        assert offer is not None
+        options = tuple(in_words(code, fact["a"], fact["b"], fact["c"]) for code in offer.values(0))
+        return Phrasing(media=(Video(frames=tuple(fact["frames"])),), options=options)
+
+
+def in_words(code: str, a: str, b: str, c: str) -> str:
+    """ "First the robot approaches the cart, then it moves away from it."; of three objects "The robot approaches the
+    table and moves away from the sofa."."""
+    mover, first, *then = code.split()
+    agent, patient = (a, b) if mover == "1" else (b, a)
+    if not then:
+        return f"The {agent} {_VERBS[first]} the {patient}."
+    if not c:
+        return f"First the {agent} {_VERBS[first]} the {patient}, then it {_VERBS[then[0]]} it."
+    if then[0] == first:
+        return f"The {agent} {_VERBS[first]} the {b} and the {c}."
+    return f"The {agent} {_VERBS[first]} the {b} and {_VERBS[then[0]]} the {c}."
+
+
+def _options(label: str, asks: str) -> list[str]:
+    """Codes of four sentences; the same ones for all answers that they offer."""
+    if asks == _PATIENTS:
+        return [f"1 {one} {other}" for one in _OTHER for other in _OTHER]
+    phases = label.split()[1:] or [NEARER]
+    pair = sorted([" ".join(phases), " ".join(_OTHER[phase] for phase in phases)])
+    return [f"{mover} {each}" for mover in "12" for each in pair]
+
+
+def _mistake(option: str, right: str, asks: str) -> str:
+    (who, *what), (mover, *phases) = option.split(), right.split()
+    changed = "" if what == phases else "order exchanged" if asks == _AGENT and len(what) == 2 else "the other way"
+    return ", ".join(["agent and patient exchanged"] * (who != mover) + [changed] * bool(changed))
+
+
+def _groups(scene: Scene, rng: np.random.Generator) -> Iterator[tuple[dict[str, Json], str]]:
+    """Facts about decided events in random videos, each with its kind."""
+    names, movers = object_names(scene), {*moving(scene).object.tolist()}
+    if not one_identity(scene) or not movers:
+        return
+    for frames in videos_of_objects(scene, rng, _VIDEOS):
+        shown = sightings(scene).of(frames)
+        alone, clear, frames = singled_out(names, shown), _seen_throughout(shown.clear), frames[frames >= 0]
+        objects = [k for k in range(len(names)) if clear[k] and names[k] in alone]
+        told: dict[int, list[tuple[int, Encounter]]] = {}
+        for pair in combinations(objects, 2):
+            found = encounter(scene, frames, *pair) if movers & {*pair} else Encounter(why="nothing moves")
+            if found.why:
+                continue
+            agent, patient = pair[found.mover], pair[1 - found.mover]
+            if patient in movers:
+                a, b = (names[pair[k]].item() for k in rng.permutation(2))
+                yield _fact(frames, a, b, "", _AGENT), f"{_AGENT} {' '.join(found.phases)} {a == names[agent]}"
+            elif len(found.phases) == 1:
+                told.setdefault(agent, []).append((patient, found))
+        for agent, patients in told.items():
+            for one, other in combinations([patients[k] for k in rng.permutation(len(patients))], 2):
+                a, b, c = (names[k].item() for k in (agent, one[0], other[0]))
+                yield _fact(frames, a, b, c, _PATIENTS), f"{_PATIENTS} {one[1].phases} {other[1].phases}"
+
+
+def _fact(frames: Int64[np.ndarray, "v"], a: str, b: str, c: str, asks: str) -> dict[str, Json]:
+    return {"frames": frames.tolist(), "a": a, "b": b, "c": c, "asks": asks}
+
+
+def _measured(scene: Scene, names: Texts, fact: Mapping[str, Json]) -> Encounter:
+    """What happens between the objects of a fact. For two patients: what the agent does with respect to either."""
+    frames, called = np.array(fact["frames"], dtype=np.int64), [name for name in (fact[k] for k in "abc") if name]
+    if not one_identity(scene):
+        return Encounter(why="objects are not surely the same in all frames")
+    try:
+        shown = sightings(scene).of(frames)
+    except LookupError:
+        return Encounter(why="the places of the objects are not known")
+    if not {*called} <= singled_out(names, shown):
+        return Encounter(why="the name of an object does not single it out")
+    rows = [int(np.flatnonzero((names == name) & (shown.area != 0).any(axis=0))[0]) for name in called]
+    if not _seen_throughout(shown.clear)[rows].all():
+        return Encounter(why="an object is out of sight for too long")
+    found = [encounter(scene, frames, rows[0], row) for row in rows[1:]]
+    if undecided := [one for one in found if one.why]:
+        return undecided[0]
+    if fact["asks"] == _AGENT:
+        return found[0]
+    if any(one.mover == 1 or len(one.phases) > 1 for one in found):
+        return Encounter(why="another object moves, or the first one approaches and leaves")
+    return Encounter(
+        why="",
+        mover=0,
+        phases=tuple(one.phases[0] for one in found),
+        change=min(one.change for one in found),
+        margin=min(one.margin for one in found),
+    )
+
+
+def _seen_throughout(clear: np.ndarray) -> np.ndarray:
+    """Which objects are seen at both ends of the video and in most frames between."""
+    return np.asarray((clear.mean(axis=0) >= _VISIBLE) & clear[0] & clear[-1])
