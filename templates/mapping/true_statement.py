@@ -147,8 +147,8 @@ def _in_words(said: str, names: Mapping[str, str]) -> str:
     return STATEMENTS[kind].format(**dict(zip(_OBJECTS, (names[letter] for letter in letters), strict=False)))
 
 
-_EVERY = [
-    (kind, *places)
+_EVERY: list[tuple[str, tuple[int, ...]]] = [
+    (kind, places)
     for kind in STATEMENTS
     for places in permutations(range(len(_OBJECTS)), 3 if kind == "between" else 2)
     if kind != "together" or places[0] < places[1]
@@ -162,13 +162,13 @@ def _drawn(
 ) -> list[tuple[list[int], list[str], str]]:
     """Four statements about a group, one of them true, and one for yes or no; with the kind of the true one, or of the
     only one."""
-    texts = [" ".join([kind, *(_OBJECTS[k] for k in places)]) for kind, *places in _EVERY]
+    texts = [" ".join([kind, *(_OBJECTS[k] for k in places)]) for kind, places in _EVERY]
     frame, objects = seen.frame[group[:1]], seen.object[group]
     every = np.tile(objects, (len(texts), 1))
     margin = _margins(scene, frame.repeat(len(texts)), every, np.array([[text] for text in texts]))[:, 0]
     true, false = (
         {
-            kind: [t for t, (k, *_), ok in zip(texts, _EVERY, holds, strict=True) if ok and k == kind]
+            kind: [t for t, (k, _), ok in zip(texts, _EVERY, holds, strict=True) if ok and k == kind]
             for kind in STATEMENTS
         }
         for holds in (margin >= _SURE, margin <= -_SURE)
