@@ -89,6 +89,7 @@ TEMPLATES = Registry(
         "place_again": "templates.mapping.place_again:PlaceAgain",
         "what_moved": "templates.mapping.what_moved:WhatMoved",
         "afford_point": "templates.mapping.afford_point:AffordPoint",
+        "body_fit": "templates.mapping.body_fit:BodyFit",
         "camera_story": "templates.mapping.camera_story:CameraStory",
         "camera_statement": "templates.mapping.camera_statement:CameraStatement",
         "camera_caption": "templates.mapping.camera_caption:CameraCaption",

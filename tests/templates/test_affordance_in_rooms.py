@@ -17,7 +17,7 @@ from templates.columns import Json
 from templates.generate import ask_clip
 from templates.registry import TEMPLATES
 from templates.settings import AskSettings
-from tests.templates.in_rooms import check, meant, seeds
+from tests.templates.in_rooms import check, meant, seeds, surface
 from tests.templates.test_matching_in_rooms import at
 
 _NEAR_M = 0.01
@@ -50,7 +50,13 @@ def pointed_to(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> 
     return shown <= used and (fact["marked"] or called - {-1} == {row})
 
 
-RIGHT = {"afford_mark": serves, "afford_point": pointed_to}
+def within_reach(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """By the highest point of the surfaces of the object; the floor is at 0."""
+    top = surface(scene, meant(scene, fact["object"]), fact["object"]["frame"])[:, 2].max()
+    return bool((answer == "yes") == (top <= fact["reach_cm"] / 100) and abs(top - fact["reach_cm"] / 100) > 0.05)
+
+
+RIGHT = {"afford_mark": serves, "afford_point": pointed_to, "body_fit": within_reach}
 
 
 @seeds(1, 12)

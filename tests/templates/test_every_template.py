@@ -38,6 +38,8 @@ def scene(name: str) -> Scene:
         return worlds.scene(worlds.with_parts(worlds.signals()))
     if name in ("relation_of", "true_statement"):
         return worlds.scene(worlds.boards(worlds.with_vase(worlds.signals())))
+    if name == "body_fit":
+        return worlds.scene(worlds.with_floor(worlds.signals()))
     if name == "room_area":
         return worlds.scene(worlds.empty_room())
     if name == "which_stands":

@@ -183,6 +183,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "relation_of",
         "true_statement",
         "afford_point",
+        "body_fit",
         "first_seen",
         "last_seen",
         "stood_beside",

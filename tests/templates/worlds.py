@@ -404,6 +404,18 @@ def _with_masks(signals: dict[str, Signal]) -> dict[str, Signal]:
     return {**signals, "objects": replace(objects, ids=ids)}
 
 
+def with_floor(signals: dict[str, Signal], z: float = -1.2) -> dict[str, Signal]:
+    """The signals of the world as it is made, in metres, with the floor at that height and no walls."""
+    world_from_floor = np.eye(4)
+    world_from_floor[2, 3] = z
+    room = Room(
+        world_from_floor=world_from_floor, floor_sigma=0.005, outline=np.zeros((0, 2)), wall_sigma=np.zeros(0),
+        height=np.nan, height_sigma=np.nan, doorways=np.zeros((0, 2, 2)), cells=np.zeros((1, 1), dtype=np.int32),
+        cell=0.1, cells_from=np.zeros(2), provenance=SOURCE,
+    )  # fmt: skip
+    return with_path({**signals, "room": room}, scale=METRIC)
+
+
 def with_parts(signals: dict[str, Signal]) -> dict[str, Signal]:
     """The signals, and three parts of every object with a mask: a back above a seat above a foot."""
     objects = signals["objects"]
