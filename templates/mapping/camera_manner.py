@@ -10,7 +10,7 @@ from jaxtyping import Int64
 from templates.answers import Answer
 from templates.columns import Json
 from templates.facts import Facts
-from templates.mapping.filmed_path import AboutPath, random_videos, video_of
+from templates.mapping.filmed_path import AboutPath, timed_videos, video_of
 from templates.measured import Measured
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
@@ -72,5 +72,5 @@ class CameraManner(AboutPath):
 
 
 def _videos(scene: Scene) -> list[tuple[Int64[np.ndarray, "k"], str]]:
-    found = [(frames, camera_manner(scene, frames)) for frames in random_videos(scene)]
+    found = [(frames, camera_manner(scene, frames)) for frames in timed_videos(scene)]
     return [(frames, one.label) for frames, one in found if not one.why and one.margin > 0]

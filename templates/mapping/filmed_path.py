@@ -75,11 +75,11 @@ def video_of(fact: Mapping[str, Json]) -> tuple[Video]:
 
 def _videos(scene: Scene) -> list[tuple[Int64[np.ndarray, "k"], Story]]:
     """Those of the random videos that have a story."""
-    found = [(frames, camera_story(scene, frames, axes_of(scene))) for frames in random_videos(scene)]
+    found = [(frames, camera_story(scene, frames, axes_of(scene))) for frames in timed_videos(scene)]
     return [(frames, story) for frames, story in found if not story.why and story.margin >= _DECIDED]
 
 
-def random_videos(scene: Scene) -> list[Int64[np.ndarray, "k"]]:
+def timed_videos(scene: Scene) -> list[Int64[np.ndarray, "k"]]:
     """Videos of random intervals between registered frames."""
     clip = scene.clip
     if scene.path is None or clip.times_s is None:

@@ -21,22 +21,7 @@ DOES: Mapping[str, str] = {
     "Roll CCW": "rolls counterclockwise",
     STAY.name: "stays still",
 }
-"""What the camera does, in the terms of film makers."""
-_IN_PLAIN_WORDS: Mapping[str, str] = {
-    "Dolly In": "moves forward (dollies forward)",
-    "Dolly Out": "moves backward (dollies backward)",
-    "Truck Left": "moves sideways to the left (trucks left)",
-    "Truck Right": "moves sideways to the right (trucks right)",
-    "Pedestal Up": "moves up (pedestals up)",
-    "Pedestal Down": "moves down (pedestals down)",
-    "Pan Left": "turns to the left (pans left)",
-    "Pan Right": "turns to the right (pans right)",
-    "Tilt Up": "turns upward (tilts up)",
-    "Tilt Down": "turns downward (tilts down)",
-    "Roll CW": "rolls clockwise",
-    "Roll CCW": "rolls counterclockwise",
-    STAY.name: "stays still",
-}
+"""What the camera does, in the terms of film makers, which the instructions explain."""
 _EXCHANGED = {
     f"{one} {side}": f"{other} {side}"
     for a, b, sides in (("Truck", "Pan", ("Left", "Right")), ("Pedestal", "Tilt", ("Up", "Down")))
@@ -94,12 +79,12 @@ def sentence(parts: Sequence[Part], subject: str = "it") -> str:
 
 
 def atomic_claims(parts: Sequence[Part]) -> list[str]:
-    """What a right caption says: each motion, which go together, and in which order they come."""
+    """What a right caption says: each motion, which go together, and in which order they come; in its own words."""
     names = [name for part in parts for name in part]
-    claims = [f"The camera {_IN_PLAIN_WORDS[name]}." for name in dict.fromkeys(names)]
+    claims = [f"The camera {DOES[name]}." for name in dict.fromkeys(names)]
     both = [part for part in parts if len(part) == 2]
     claims += [f"The camera {DOES[one]} while it {DOES[other]}." for one, other in both]
     for a, b in pairwise(parts):
         if names.count(a[0]) == names.count(b[0]) == 1:
-            claims.append(f"The camera {DOES[a[0]]} before it {DOES[b[0]]}.")
+            claims.append(f"The camera {DOES[a[0]]}, then it {DOES[b[0]]}.")
     return list(dict.fromkeys(claims))

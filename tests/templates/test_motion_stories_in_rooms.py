@@ -25,18 +25,18 @@ from tests.templates.test_motion_in_rooms import busy_room
 
 FORWARD, RIGHT, UP, YAW, PITCH, ROLL = range(6)
 WORDS = {
-    r"dollies forward|moves forward": (FORWARD, 1),
-    r"dollies backward|moves backward": (FORWARD, -1),
-    r"trucks right|sideways to the right": (RIGHT, 1),
-    r"trucks left|sideways to the left": (RIGHT, -1),
-    r"pedestals up|moves up": (UP, 1),
-    r"pedestals down|moves down": (UP, -1),
-    r"pans right|turns to the right": (YAW, 1),
-    r"pans left|turns to the left": (YAW, -1),
-    r"tilts up|turns upward": (PITCH, 1),
-    r"tilts down|turns downward": (PITCH, -1),
-    r"rolls clockwise": (ROLL, 1),
-    r"rolls counterclockwise": (ROLL, -1),
+    "dollies forward": (FORWARD, 1),
+    "dollies backward": (FORWARD, -1),
+    "trucks right": (RIGHT, 1),
+    "trucks left": (RIGHT, -1),
+    "pedestals up": (UP, 1),
+    "pedestals down": (UP, -1),
+    "pans right": (YAW, 1),
+    "pans left": (YAW, -1),
+    "tilts up": (PITCH, 1),
+    "tilts down": (PITCH, -1),
+    "rolls clockwise": (ROLL, 1),
+    "rolls counterclockwise": (ROLL, -1),
 }
 SEEN = np.array([0.05] * 3 + [np.radians(5)] * 3)
 """What somebody sees: shares of the distance of the scene, and angles."""
@@ -108,13 +108,13 @@ class Motion:
 
     def holds(self, claim: str) -> bool:
         """Whether a claim about one motion, or the times of two, is true."""
-        relation = re.search(r" (before|while) ", claim)
+        relation = re.search(r",? (before|then|while) ", claim)
         if not relation:
             return self.rests() if "stays still" in claim else all(self.span(motion) for motion in read(claim))
         one, other = (self.times(part) for part in claim.split(relation[0]))
         if one is None or other is None:
             return False
-        if relation[1] == "before":
+        if relation[1] != "while":
             return one[1] <= other[0] + 0.3 * self.fps
         return min(one[1], other[1]) - max(one[0], other[0]) >= 0.5 * min(np.ptp(one), np.ptp(other))
 

@@ -150,3 +150,10 @@ def test_a_claim_and_its_opposite_are_asked_of_the_same_video() -> None:
     ).to_json()
     for one, other in zip(facts[::2], facts[1::2], strict=True):
         assert one["frames"] == other["frames"] and one["claim"] != other["claim"]
+
+
+def test_a_caption_has_the_words_of_all_its_claims() -> None:
+    for code in ("Dolly In | Pan Right", "Truck Left, Pan Left | Stay | Roll CW", "Pedestal Up, Tilt Down"):
+        said = set(sentence(parts_of(code), "the camera").lower().replace(",", "").rstrip(".").split())
+        for claim in atomic_claims(parts_of(code)):
+            assert {*claim.lower().replace(",", "").rstrip(".").split()} <= said | {"it"}, claim
