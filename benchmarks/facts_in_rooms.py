@@ -2,9 +2,9 @@
 
     python -m benchmarks.facts_in_rooms OUT [ROOMS]
 
-Each room is five clips: two furnished rooms, for all templates; the same with small objects that lean, for their tilt;
-a camera that stands, goes and turns, for its motion; one that tilts and rolls, for gravity; crates that slide about,
-for the motion of objects.
+Each room is six clips: two furnished rooms, for all templates; the same with small objects that lean, for their tilt;
+a camera that stands, goes and turns, for its motion; one that tilts and rolls, for gravity; one that turns all round,
+for the area of a room; crates that slide about, for the motion of objects.
 
 Answers to exact signals are compared with the independent evaluators of `tests/templates`. Those to imitated experts
 (1 px borders, 10 % missed, 3 % confused names, depth 3 %, scale 2 %, fronts 10° and 5 % flipped) are compared with the
@@ -39,7 +39,7 @@ from templates.scene.objects import UNNAMED
 from templates.scene.scenes import scenes_of
 from templates.settings import AskSettings
 from templates.truth import verdict
-from tests.templates import test_facing_in_rooms, test_gravity_in_rooms, test_motion_in_rooms
+from tests.templates import test_facing_in_rooms, test_gravity_in_rooms, test_maps_in_rooms, test_motion_in_rooms
 
 FACTS = 60
 """Most facts of one template about one clip."""
@@ -81,6 +81,7 @@ CLIPS: Mapping[str, tuple[Callable[[int], RenderedScene], tuple[str, ...]]] = {
     "leaning": (leaning, tuple(f"L1/Orientation/Object Orientation/object_{name}" for name in ("tilt", "angles"))),
     "halting": (along(test_motion_in_rooms.halting), ("L1/Motion/Ego",)),
     "swaying": (along(test_gravity_in_rooms.swaying), ("L1/Orientation/Gravity",)),
+    "turning": (along(test_maps_in_rooms.around), ("L2/Memory/Cognitive Map/room_area",)),
     "busy": (busy, ("L1/Motion/Allo",)),
 }
 """How each clip of a room is made, and beginnings of ability/template about which it is asked."""

@@ -18,7 +18,7 @@ from templates.perception.nearest_option import MARKS, margin, named, nearest
 from templates.question import FormatName, Phrasing
 from templates.scene.intervals import random_videos
 from templates.scene.marks import frames_with_surface
-from templates.scene.room_walls import area_of, inside, lengths, on_floor_plan, shown_walls, wall_points
+from templates.scene.room_walls import area_of, inside, lengths, on_floor_plan, shown_floor, shown_walls, wall_points
 from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
 from templates.template import Template
@@ -28,7 +28,7 @@ _STEP = 1.45
 _FITS = 0.06
 """Largest error of the right option, as a natural logarithm."""
 _LEAST_SHOWN, _LEAST_OF_WALL = 0.9, 0.6
-"""Least share of all walls, and of each, that some frame of the video shows."""
+"""Least share of all walls and of the floor, and of each wall, that some frame of the video shows."""
 _INSIDE_M = 0.3
 """Least distance of a doorway between two rooms of the outline from its walls."""
 _LEAST_M2 = 2.0
@@ -49,8 +49,8 @@ class RoomArea(Template):
     """The floor area inside the walls of a room, for clips with metric scale. Measures its natural logarithm (in square
     metres).
 
-    A video shows the room if its frames show nine tenths of the walls and six tenths of each: where the depth of a
-    frame is that of the wall.
+    A video shows the room if its frames show nine tenths of the walls and six tenths of each, where the depth of a
+    frame is that of the wall, and if nine tenths of the floor lie in their directions.
     """
 
     name: str = "room_area"
@@ -100,7 +100,7 @@ class RoomArea(Template):
             sigma=every,
             label=label,
             margin=margin(error, np.repeat(every, len(MARKS), axis=1)),
-            evidence={"shown_of_walls": shown.round(2), "relative_sigma": every[:, 0].round(4)},
+            evidence={"shown": shown.round(2), "relative_sigma": every[:, 0].round(4)},
             traps={
                 "what one frame shows": one.round(1),
                 "the free floor alone": np.full(len(facts), (room.cells == 1).sum() * room.cell**2).round(1),
@@ -130,36 +130,21 @@ class RoomArea(Template):
 
 
 def _coverage(scene: Scene, room: Room, frames: Int64[np.ndarray, "n v"]) -> tuple[np.ndarray, ...]:
-    """Of each video: the share of all walls, and the least share of a wall, that it shows; whether the camera leaves
-    the room; and the largest share of the floor that the directions of one frame hold."""
+    """Of each video: the least share that it shows of all walls and of the floor; that of any wall; whether the camera
+    leaves the room; and the largest share of the floor that one frame shows."""
     points = scene.once("wall points", lambda: wall_points(room))
     each, row = np.unique(frames, return_inverse=True)
     row = row.reshape(frames.shape)
-    seen = np.array([shown_walls(scene, room, points, f) for f in each.tolist()]).reshape(len(each), len(points.wall))
-    share = np.array([_share_of_floor(scene, room, f) for f in each.tolist()], dtype=float)
+    seen = np.array([shown_walls(scene, points, f) for f in each.tolist()]).reshape(len(each), len(points.wall))
+    floor = np.array([shown_floor(scene, room, f) for f in each.tolist()] or np.empty((0, 1)), dtype=bool)
     camera = scene.world_from_cam(each)[:, :3, 3]
     outside = np.asarray(~inside(room.outline, on_floor_plan(room, camera)) & (each >= 0))
     any_frame: Bool[np.ndarray, "n p"] = np.asarray(seen[row].any(axis=1))
     walls = [any_frame[:, points.wall == k] for k in np.unique(points.wall)]
-    of_wall = np.min([wall.mean(axis=1) for wall in walls], axis=0) if len(frames) else np.empty(0)
-    return any_frame.mean(axis=1), of_wall, np.asarray(outside[row].any(axis=1)), share[row].max(axis=1, initial=0.0)
-
-
-def _share_of_floor(scene: Scene, room: Room, frame: int) -> float:
-    """Of the floor, the share that lies in the directions of a photo, at the height of the camera."""
-    pose = scene.world_from_cam(frame)
-    if scene.path is None or not np.isfinite(pose).all():
-        return 0.0
-    low, high = room.outline.min(axis=0), room.outline.max(axis=0)
-    grid = np.stack(np.meshgrid(*np.linspace(low, high, 40).T), axis=-1).reshape(-1, 2)
-    grid = grid[inside(room.outline, grid)]
-    height = (np.linalg.inv(room.world_from_floor) @ pose[:, 3])[2]
-    plan = np.column_stack([grid, np.full(len(grid), height)])
-    world = plan @ room.world_from_floor[:3, :3].T + room.world_from_floor[:3, 3]
-    xy_px = scene.path.intrinsics.project((world - pose[:3, 3]) @ pose[:3, :3])
-    with np.errstate(invalid="ignore"):
-        across = (xy_px[:, 0] >= 0) & (xy_px[:, 0] <= scene.clip.width_px - 1)
-    return float(across.mean()) if len(grid) else 0.0
+    of_wall = np.min([wall.mean(axis=1) for wall in walls], axis=0)
+    shown = np.minimum(any_frame.mean(axis=1), floor[row].any(axis=1).mean(axis=1))
+    largest = floor.mean(axis=1)[row].max(axis=1, initial=0.0)
+    return shown, of_wall, np.asarray(outside[row].any(axis=1)), largest
 
 
 def _divided(room: Room) -> bool:

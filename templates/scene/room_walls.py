@@ -1,4 +1,4 @@
-"""How much of the walls of a room photos show."""
+"""How much of the walls and of the floor of a room photos show."""
 
 from dataclasses import dataclass
 
@@ -12,6 +12,8 @@ _POINTS = 120
 """Points along all walls, ..."""
 _HEIGHTS = (0.1, 0.5, 0.9)
 """... each at these shares of the height of the room."""
+_SQUARES = 40
+"""Squares along each side of the floor."""
 _USUAL_HEIGHT_M = 2.4
 """Of a room whose ceiling is not known."""
 _ON_WALL = 0.1
@@ -68,7 +70,7 @@ def wall_points(room: Room) -> WallPoints:
     return WallPoints(wall=wall, xyz_world=plan @ room.world_from_floor[:3, :3].T + room.world_from_floor[:3, 3])
 
 
-def shown_walls(scene: Scene, room: Room, points: WallPoints, frame: int) -> Bool[np.ndarray, "p"]:
+def shown_walls(scene: Scene, points: WallPoints, frame: int) -> Bool[np.ndarray, "p"]:
     """Which of the points a photo shows at any height: the surface there is the wall, by the depth of the photo;
     computed once per scene and photo."""
     return scene.once(("shown walls", frame), lambda: _shown(scene, points, frame))
@@ -85,3 +87,24 @@ def _shown(scene: Scene, points: WallPoints, frame: int) -> Bool[np.ndarray, "p"
     surface[seen] = scene.surface(frame, xy_px[seen]).range
     with np.errstate(invalid="ignore"):
         return np.asarray((np.abs(surface / distance - 1) <= _ON_WALL).any(axis=1))
+
+
+def shown_floor(scene: Scene, room: Room, frame: int) -> Bool[np.ndarray, "g"]:
+    """Which squares of the floor lie in the directions of a photo, at the height of the camera; computed once per scene
+    and photo."""
+    return scene.once(("shown floor", frame), lambda: _in_direction(scene, room, frame))
+
+
+def _in_direction(scene: Scene, room: Room, frame: int) -> Bool[np.ndarray, "g"]:
+    sides = np.linspace(room.outline.min(axis=0), room.outline.max(axis=0), _SQUARES).T
+    grid = np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)
+    grid = grid[inside(room.outline, grid)]
+    pose = scene.world_from_cam(frame)
+    if scene.path is None or not np.isfinite(pose).all():
+        return np.zeros(len(grid), dtype=bool)
+    height = (np.linalg.inv(room.world_from_floor) @ pose[:, 3])[2]
+    plan = np.column_stack([grid, np.full(len(grid), height)])
+    world = plan @ room.world_from_floor[:3, :3].T + room.world_from_floor[:3, 3]
+    xy_px = scene.path.intrinsics.project((world - pose[:3, 3]) @ pose[:3, :3])
+    with np.errstate(invalid="ignore"):
+        return np.asarray((xy_px[:, 0] >= 0) & (xy_px[:, 0] <= scene.clip.width_px - 1))

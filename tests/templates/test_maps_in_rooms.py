@@ -78,9 +78,6 @@ def alike(one: np.ndarray, other: np.ndarray) -> bool:
     return float(np.linalg.norm(true - shown)) < 0.15
 
 
-RIGHT = {"map_direction": direction, "map_json": mapped, "which_room_map": drawn}
-
-
 def floor(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
     """By the carpet: the floor is counted in squares that the room's walls, or the wall between two rooms, surround."""
     stated = fact["areas_m2"][int(answer) - 1] if isinstance(answer, str) else answer
@@ -94,7 +91,7 @@ def floor(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
     squares = np.stack(np.meshgrid(np.arange(0.05, 12, 0.1), np.arange(0.05, 12, 0.1)), axis=-1)
     carpet = squares[(squares[..., 0] > low) & (squares[..., 0] < high) & (squares[..., 1] < y)]
     shown = np.any([in_direction(scene, frame, carpet) for frame in fact["frames"]], axis=0).mean()
-    return bool(abs(stated / (0.01 * len(carpet)) - 1) < 0.15) and bool(shown > 0.9)
+    return bool(abs(stated / (0.01 * len(carpet)) - 1) < 0.15) and bool(shown > 0.88)
 
 
 def in_direction(scene: RenderedScene, frame: int, xy: np.ndarray) -> np.ndarray:
@@ -105,10 +102,13 @@ def in_direction(scene: RenderedScene, frame: int, xy: np.ndarray) -> np.ndarray
     return np.asarray(np.abs(off) < np.arctan(camera.width_px / 2 / camera.fx_px))
 
 
+RIGHT = {"map_direction": direction, "map_json": mapped, "which_room_map": drawn, "room_area": floor}
+
+
 @seeds(1, 12)
 def test_every_answer_is_that_of_the_rendered_room(seed: int) -> None:
     scene = furnished_room(np.random.default_rng(seed), frames=24, width_px=240, height_px=180)
-    check(scene, true_signals(scene, as_clip(scene), stride=2), RIGHT, {*RIGHT})
+    check(scene, true_signals(scene, as_clip(scene), stride=2), RIGHT, {*RIGHT} - {"room_area"})
 
 
 @seeds(0, 4)
@@ -124,7 +124,7 @@ def around(n: int, start: Stance) -> Poses:
     return camera_paths.poses(at, start.yaw_rad - angle, np.full(n, -0.1), np.zeros(n))
 
 
-AREA = {"room_area": floor}
+AREA = {"room_area": RIGHT["room_area"]}
 
 
 @seeds(1, 12)
@@ -133,8 +133,8 @@ def test_the_area_is_that_of_the_rendered_room(seed: int) -> None:
     scene = random_room(rng, frames=32, width_px=240, height_px=180, vfov_deg=60, path=around)
     signals = true_signals(scene, as_clip(scene))
     check(scene, signals, AREA, {*AREA})
-    measured = RoomExpert()(as_clip(scene), signals)
-    check(scene, {**signals, **measured}, AREA, set())
+    for known in (signals, imitated_signals(scene, as_clip(scene))):
+        check(scene, {**known, **RoomExpert()(as_clip(scene), known)}, AREA, set())
 
 
 @seeds(1, 12)
