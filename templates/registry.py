@@ -88,6 +88,7 @@ TEMPLATES = Registry(
         "which_photo": "templates.mapping.which_photo:WhichPhoto",
         "place_again": "templates.mapping.place_again:PlaceAgain",
         "what_moved": "templates.mapping.what_moved:WhatMoved",
+        "afford_parts": "templates.mapping.afford_parts:AffordParts",
         "afford_point": "templates.mapping.afford_point:AffordPoint",
         "body_fit": "templates.mapping.body_fit:BodyFit",
         "camera_story": "templates.mapping.camera_story:CameraStory",

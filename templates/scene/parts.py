@@ -37,11 +37,12 @@ def pixel_of_part(
 ) -> Float64[np.ndarray, "2"] | None:
     """A random pixel well inside of what a photo shows of a part; None if there is none."""
     ids = parts.ids[int(find_rows(parts.frames, frame))]
-    y, x = np.nonzero(ids == part)
+    scale = np.array([scene.clip.width_px, scene.clip.height_px]) / ids.shape[::-1]
+    depth = ndimage.distance_transform_edt(np.pad(ids == part, 1))[1:-1, 1:-1]
+    y, x = np.nonzero(depth * scale.min() > _INSIDE_PX * scene.pixel_scale)
     if not len(x):
         return None
     rows = rng.integers(len(x), size=_TRIED)
-    scale = np.array([scene.clip.width_px, scene.clip.height_px]) / ids.shape[::-1]
     xy = np.round((np.column_stack([x, y])[rows] + 0.5) * scale - 0.5, 1)
     inside = np.flatnonzero(parts_at(scene, parts, np.full(_TRIED, frame), xy) == part)
     return np.asarray(xy[inside[0]]) if len(inside) else None

@@ -34,7 +34,7 @@ def scene(name: str) -> Scene:
         return worlds.scene(worlds.as_truth(worlds.signals()))
     if TEMPLATES[name].ability == "L2/Understanding/Perspective Taking":
         return worlds.scene(worlds.signals(poses=worlds.poses_around()))
-    if name in ("afford_mark", "afford_point"):
+    if name in ("afford_mark", "afford_parts", "afford_point"):
         return worlds.scene(worlds.with_parts(worlds.signals()))
     if name in ("relation_of", "true_statement"):
         return worlds.scene(worlds.boards(worlds.with_vase(worlds.signals())))

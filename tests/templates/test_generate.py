@@ -182,6 +182,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "afford_mark",
         "relation_of",
         "true_statement",
+        "afford_parts",
         "afford_point",
         "body_fit",
         "first_seen",
