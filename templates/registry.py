@@ -103,6 +103,7 @@ TEMPLATES = Registry(
         "from_place": "templates.mapping.from_place:FromPlace",
         "from_object": "templates.mapping.from_object:FromObject",
         "count_on_side": "templates.mapping.count_on_side:CountOnSide",
+        "can_see": "templates.mapping.can_see:CanSee",
         "true_caption": "templates.mapping.true_caption:TrueCaption",
         "captioned_photo": "templates.mapping.captioned_photo:CaptionedPhoto",
         "caption_gap": "templates.mapping.true_caption:CaptionGap",

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spatial_engine.rendering import as_clip, true_signals
+from spatial_engine.rendering.furnished import furnished_room
 from templates.answers.answers import Answers
 from templates.chance import Chance
 from templates.columns import Json
@@ -30,6 +32,8 @@ NAMES = pytest.mark.parametrize("name", TEMPLATES)
 
 def scene(name: str) -> Scene:
     """What a template is asked about; only those that need depth have any."""
+    if name == "can_see":
+        return scene_of_room()
     if name == "count_on_side":
         return worlds.scene(worlds.as_truth(worlds.signals()))
     if TEMPLATES[name].ability == "L2/Understanding/Perspective Taking":
@@ -64,6 +68,13 @@ def scene_with(depth: bool) -> Scene:
     """Metric, with moving objects and photos held in different ways, so that every template asks."""
     signals = worlds.with_path(worlds.signals(), scale=worlds.METRIC)
     return worlds.scene(worlds.aslant(worlds.with_movers(worlds.boards(signals) if depth else signals)))
+
+
+@cache
+def scene_of_room() -> Scene:
+    """Things that hide others, from many sides; of the size of the made-up world."""
+    room = furnished_room(np.random.default_rng(1), frames=16, width_px=640, height_px=480)
+    return worlds.scene(true_signals(room, as_clip(room)))
 
 
 @cache

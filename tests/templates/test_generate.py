@@ -198,6 +198,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "from_object",
         "place_again",
         "count_on_side",
+        "can_see",
         "view_from",
         "true_caption",
         "captioned_photo",

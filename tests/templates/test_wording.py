@@ -172,6 +172,7 @@ NAMED = {
     "from_object choice": (r"\{name\} in box P\b", r"\{side\}", r"\bphoto 2\b", r"\b(fac(e|es|ing)|looks?)\b"),
     "map_direction choice": (r"\{a\} in box 1", r"\{b\} in box 2", r"\{c\} in box 3"),
     "map_direction numeric": (r"\{a\} in box 1", r"\{b\} in box 2", r"\{c\} in box 3", DEGREES),
+    "can_see yes_no": (r"\bpoint P\b", r"\{name\} in box 1\b", r"\b(see|sight|visible|photo|directly|straight)\b"),
     "count_on_side numeric": (
         r"\{anchor\} in box P\b",
         r"\{name\}",
@@ -356,6 +357,7 @@ def test_placeholders_are_those_that_templates_fill_in() -> None:
         "map_direction choice": {"a", "b", "c"},
         "map_json map": {"objects"},
         "map_direction numeric": {"a", "b", "c"},
+        "can_see yes_no": {"name"},
         "count_on_side numeric": {"anchor", "name", "side"},
         "count_on_side choice": {"anchor", "name", "side"},
         "afford_mark choice": {"name", "deed"},

@@ -1,0 +1,110 @@
+"""L2/Understanding/Perspective Taking: whether an object can be seen from a marked point."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Float64, Int64
+
+from templates.answers import Answer
+from templates.columns import Json
+from templates.facts import Facts, ObjectRefs
+from templates.measured import Measured, first_reason
+from templates.media import Box, Mark, Photo
+from templates.offer import Offer
+from templates.question import FormatName, Phrasing
+from templates.scene.elsewhere import on_mover
+from templates.scene.lines_of_sight import HIDDEN, SEEN, seen_from_points
+from templates.scene.misleading import taking_turns
+from templates.scene.object_boxes import Row, outliers
+from templates.scene.objects import boxed, found_again, seen_objects
+from templates.scene.point_groups import clear_pixels
+from templates.scene.scene import Scene
+from templates.template import Template
+
+_TRIED = 12
+"""Pairs of a point and an object that are looked at for each that is asked for."""
+_CLEARLY = 10.0
+"""Margin of an answer in σ: lines of sight are free or blocked by far."""
+_BESIDE = 0.02
+"""Least distance of the mark from the box of the object, as a share of the diagonal."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointAndObject(Facts):
+    """A point and an object of one photo."""
+
+    frame: Int64[np.ndarray, "n"]
+    point_px: Float64[np.ndarray, "n 2"]
+    object: ObjectRefs
+
+
+@dataclass(frozen=True, kw_only=True)
+class CanSee(Template):
+    """Whether a camera at a point, turned as one likes, could see an object that the photo shows. Measures 1 for yes, 0
+    for no."""
+
+    name: str = "can_see"
+    version: str = "1"
+    ability: str = "L2/Understanding/Perspective Taking"
+    formats: tuple[FormatName, ...] = ("yes_no",)
+    facts: ClassVar[type[Facts]] = PointAndObject
+    needs: frozenset[str] = frozenset({"camera_path", "depth", "objects"})
+    reads: frozenset[str] = frozenset({"camera_path", "depth", "objects"})
+
+    def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> PointAndObject:
+        """As many objects that can be seen as hidden ones; different objects take turns."""
+        seen = boxed(seen_objects(scene), scene)
+        frame, xy = clear_pixels(scene, rng, count)
+        point, row = np.nonzero(frame[:, None] == seen.frame)
+        beside = _BESIDE * scene.diagonal_px
+        away = np.maximum(seen.box_px[row, 0] - xy[point], xy[point] - seen.box_px[row, 1]).max(axis=1) > beside
+        chosen = rng.permutation(np.flatnonzero(away))[: _TRIED * count]
+        point, row = point[chosen], row[chosen]
+        facts = PointAndObject(frame=frame[point], point_px=xy[point], object=seen.take(row).refs())
+        measured = _measured(scene, facts, seen.object[row])
+        each = [np.flatnonzero((measured.why == "") & (measured.label == answer)) for answer in (SEEN, HIDDEN)]
+        half = min(count // 2, *map(len, each))
+        turns = [rows[taking_turns(seen.object[row[rows]].astype(np.str_))][:half] for rows in each]
+        return facts.take(rng.permutation(np.concatenate(turns)))
+
+    def measure(self, facts: PointAndObject, scene: Scene) -> Measured:
+        """Whether all lines of sight are free, or all blocked."""
+        return _measured(scene, facts, found_again(scene, facts.object))
+
+    def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer:
+        """Yes or no."""
+        return measured.as_label()
+
+    def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
+        """One photo with a point and a box."""
+        ref = fact["object"]
+        box = Box(text="1", points_px=tuple(map(tuple, ref["box_px"])))
+        marks = Mark(text="P", xy_px=tuple(fact["point_px"])), box
+        return Phrasing(media=(Photo(frame=fact["frame"], marks=marks),), values={"name": ref["name"]})
+
+    def placed(self, facts: PointAndObject, scene: Scene) -> Facts:
+        """As they are: a pixel that is moved may no longer show its object."""
+        return facts
+
+
+def _measured(scene: Scene, facts: PointAndObject, object: Row) -> Measured:
+    """The measurements of facts about these objects."""
+    found = seen_from_points(scene, facts.frame, facts.point_px, object)
+    doubt = scene.surface(facts.frame, facts.point_px).outlier_probability
+    cases = {
+        "an object is not found again": object < 0,
+        "depth is not measured": np.full(len(facts), scene.measured_depth is None),
+        "a marked point moves": on_mover(scene, facts.frame, facts.point_px),
+        "not all lines of sight are free, or all blocked": found == "",
+    }
+    return Measured(
+        why=first_reason(len(facts), cases),
+        value=(found == SEEN).astype(float)[:, None],
+        sigma=np.zeros((len(facts), 1)),
+        label=found,
+        margin=np.full(len(facts), _CLEARLY),
+        outlier_probability=1 - (1 - np.nan_to_num(doubt, nan=1.0)) * (1 - outliers(scene, object)),
+        traps={"the camera sees it": np.full(len(facts), SEEN)},
+    )
