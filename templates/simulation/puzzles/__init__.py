@@ -1,0 +1,1 @@
+"""Puzzles: drawings alone, made by rule and solved exactly. One file per kind."""
