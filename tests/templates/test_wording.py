@@ -143,6 +143,13 @@ NAMED = {
     "last_seen order": (r"\{a\}", r"\{b\}", r"\{c\}"),
     "last_seen choice": (r"\{a\}", r"\{b\}", r"\{c\}"),
     **{f"camera_{key}.{axes}": ON_FILM for key in ("story choice", "caption text") for axes in ("level", "camera")},
+    "paper_fold choice": (r"\b(fold(s|ed|ing)?|unfold(s|ed)?|punched|sheet|paper)\b",),
+    "cube_net choice": (r"\b(net|cubes?|views)\b",),
+    "turned_shape choice": (r"\bshapes?\b",),
+    "turned_solid choice": (r"\bsolids?\b",),
+    "stack_view choice": (r"\{side\}",),
+    "stack_count numeric": (r"\b(cubes|stack)\b",),
+    "stack_count choice": (r"\b(cubes|stack)\b",),
     "camera_manner choice": ON_FILM,
     "what_happens choice": (r"\bvideo\b",),
     **{f"camera_statement yes_no.{axes}": (r"\bvideo\b", r"\{claim\}") for axes in ("level", "camera")},
@@ -222,6 +229,7 @@ LEFT_OUT = re.compile(
 """Other names of photos, the tolerance, and marks that are letters of options."""
 
 STORIES = ("camera_story", "camera_statement", "camera_caption", "camera_manner", "what_happens")
+SHOW_DRAWINGS = ("paper_fold", "cube_net", "turned_shape", "turned_solid", "stack_view", "stack_count")
 SHOW_VIDEOS = (
     "camera_speed",
     "faster_camera",
@@ -285,6 +293,7 @@ def test_sentence(key: str, prompt: str) -> None:
     assert len({*counts.values()}) <= 1, f"some answers are named more often than others: {counts}"
     assert "yes_no" not in key or not {"yes", "no", "not"} & {*said}
     photos = re.sub(r"\bvideos?\b", "", prompt) if key.split()[0] in SHOW_VIDEOS else prompt
+    photos = "" if key.split()[0] in SHOW_DRAWINGS else photos
     assert not LEFT_OUT.search(photos) and not STILTED.search(prompt)
     assert len(words(prompt)) <= 35
     assert prompt[0].isupper() and prompt[-1] in ".?" and prompt == " ".join(prompt.split())
@@ -322,6 +331,7 @@ def test_sentences_are_short_and_begin_differently() -> None:
 
 def test_placeholders_are_those_that_templates_fill_in() -> None:
     assert {key: set(wording.placeholders) for key, wording in WORDINGS.items() if wording.placeholders} == {
+        "stack_view choice": {"side"},
         "depth_at numeric": {"x", "y"},
         "object_gap numeric": {"a", "b"},
         "nearest_object choice": {"name"},
