@@ -72,6 +72,7 @@ class FromObject(Template):
         """Objects of one photo, and three of another one that shares its view: one of them is on the side. In most
         groups it is another one for both cameras."""
         seen = boxed(seen_objects(scene), scene)
+        seen = seen.take(found_again(scene, seen.refs()) == seen.object)
         groups = list(_groups(scene, seen, rng))
         groups = [groups[k] for k in rng.permutation(len(groups))[: 4 * count]]
         if not groups:
