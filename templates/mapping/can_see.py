@@ -15,7 +15,7 @@ from templates.media import Box, Mark, Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.elsewhere import on_mover
-from templates.scene.lines_of_sight import HIDDEN, SEEN, seen_from_points
+from templates.scene.lines_of_sight import HIDDEN, SEEN, likely_seen_from_points, seen_from_points
 from templates.scene.misleading import taking_turns
 from templates.scene.object_boxes import Row, outliers
 from templates.scene.objects import boxed, found_again, seen_objects
@@ -25,6 +25,10 @@ from templates.template import Template
 
 _TRIED = 12
 """Pairs of a point and an object that are looked at for each that is asked for."""
+_SPARE = 6
+"""Facts of each answer are at most this share of the proposed ones: these are measured, so that few are refused."""
+_PORTION = 8
+"""So many pairs, or as many as are still wanted, are measured at once until there are enough."""
 _CLEARLY = 10.0
 """Margin of an answer in σ: lines of sight are free or blocked by far."""
 _BESIDE = 0.02
@@ -63,11 +67,14 @@ class CanSee(Template):
         chosen = rng.permutation(np.flatnonzero(away))[: _TRIED * count]
         point, row = point[chosen], row[chosen]
         facts = PointAndObject(frame=frame[point], point_px=xy[point], object=seen.take(row).refs())
-        measured = _measured(scene, facts, seen.object[row])
-        each = [np.flatnonzero((measured.why == "") & (measured.label == answer)) for answer in (SEEN, HIDDEN)]
-        half = min(count // 2, *map(len, each))
-        turns = [rows[taking_turns(seen.object[row[rows]].astype(np.str_))][:half] for rows in each]
-        return facts.take(rng.permutation(np.concatenate(turns)))
+        likely = likely_seen_from_points(scene, facts.frame, facts.point_px, seen.object[row])
+        each, wanted = [], count // _SPARE
+        for answer in sorted((SEEN, HIDDEN), key=likely.tolist().count):  # the rarer one says how many are wanted
+            rows = np.flatnonzero(likely == answer)
+            rows = rows[taking_turns(seen.object[row[rows]].astype(np.str_))]
+            each.append(_sure(scene, facts, seen.object[row], rows, wanted))
+            wanted = len(each[-1])
+        return facts.take(rng.permutation(np.concatenate([rows[:wanted] for rows in each])))
 
     def measure(self, facts: PointAndObject, scene: Scene) -> Measured:
         """Whether all lines of sight are free, or all blocked."""
@@ -87,6 +94,17 @@ class CanSee(Template):
     def placed(self, facts: PointAndObject, scene: Scene) -> Facts:
         """As they are: a pixel that is moved may no longer show its object."""
         return facts
+
+
+def _sure(
+    scene: Scene, facts: PointAndObject, object: Row, rows: Int64[np.ndarray, "k"], wanted: int
+) -> Int64[np.ndarray, "m"]:
+    """The first rows that can be answered."""
+    sure = rows[:0]
+    while len(sure) < wanted and len(rows):
+        part, rows = np.split(rows, [max(_PORTION, wanted - len(sure))])
+        sure = np.append(sure, part[_measured(scene, facts.take(part), object[part]).why == ""])
+    return sure[:wanted]
 
 
 def _measured(scene: Scene, facts: PointAndObject, object: Row) -> Measured:

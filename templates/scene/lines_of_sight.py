@@ -4,16 +4,18 @@ A place that some photo looks past is free. A surface that a photo shows without
 no photo shows stays unknown, so that objects need not all be listed.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from functools import partial
 
 import numpy as np
 from jaxtyping import Bool, Float, Float64, Int64
 
 from experts.intrinsics import Intrinsics
+from templates.columns import Columns, Texts
 from templates.scene.elsewhere import movers
-from templates.scene.marks import spread_frames
-from templates.scene.object_boxes import boxes_of
+from templates.scene.marks import Pixel, spread_frames
+from templates.scene.object_boxes import Row, boxes_of
 from templates.scene.scene import Scene, find_rows
 
 _PHOTOS = 16
@@ -47,49 +49,103 @@ SEEN, HIDDEN = "yes", "no"
 class _Views:
     """Measured depth of f photos, and where they were taken."""
 
+    frame: Int64[np.ndarray, "f"]
     cam_from_world: Float64[np.ndarray, "f 4 4"]
     z: Float[np.ndarray, "f h w"]
     camera: Intrinsics
+
+    def nearest_first(self, frame: int) -> list[int]:
+        """The photos, beginning with those taken at almost the time of another one: they show most of its places."""
+        return [int(view) for view in np.argsort(np.abs(self.frame - frame), kind="stable")]
 
     def before_surface(self, view: int, xyz: Float64[np.ndarray, "*n 3"]) -> Float64[np.ndarray, "*n"]:
         """By what share of their depth places in the world lie before the surface that a photo shows there; NaN where
         the photo does not show them."""
         pose = self.cam_from_world[view]
-        cam = xyz @ pose[:3, :3].T + pose[:3, 3]
+        cam = (pose[:3, :3] @ xyz.reshape(-1, 3).T + pose[:3, 3:]).T  # each coordinate in a row: faster
         xy = self.camera.project(cam)
         inside = self.camera.contains(xy)
-        x, y = np.round(xy[inside]).astype(np.int64).T
-        found = np.full(xyz.shape[:-1], np.nan)
-        found[inside] = self.z[view, y, x] / cam[inside, 2] - 1
-        return found
+        x, y = np.where(inside, np.rint(xy.T), 0).astype(np.int64)
+        found = np.where(inside, self.z[view].take(x + y * self.camera.width_px), np.nan) / cam[:, 2] - 1
+        return found.reshape(xyz.shape[:-1])
 
 
-def seen_from_points(
-    scene: Scene, frame: Int64[np.ndarray, "n"], xy_px: Float64[np.ndarray, "n 2"], object: Int64[np.ndarray, "n"]
-) -> np.ndarray:
+@dataclass(frozen=True, kw_only=True)
+class _Sights(Columns):
+    """Points, and the boxes that are looked at from there, in the world and in path units."""
+
+    eye: Float64[np.ndarray, "n 3"]
+    normal: Float64[np.ndarray, "n 3"]
+    """Of the surface that the point lies on."""
+    pose: Float64[np.ndarray, "n 4 4"]
+    size: Float64[np.ndarray, "n 3"]
+    margin: Float64[np.ndarray, "n"]
+
+    @property
+    def eye_in_box(self) -> Float64[np.ndarray, "n 3"]:
+        """The points in the frames of the boxes."""
+        return np.einsum("nji,nj->ni", self.pose[:, :3, :3], self.eye - self.pose[:, :3, 3])
+
+    def steps(self) -> Int64[np.ndarray, "n"]:
+        """How many lines end at each edge of the box."""
+        return np.clip(np.ceil(self.size.max(axis=1) / (_SPACING * self.margin)), 3, _FINEST).astype(np.int64)
+
+
+def seen_from_points(scene: Scene, frame: Row, xy_px: Pixel, object: Row) -> Texts:
     """`SEEN` where nothing hides the object from the surface point at a pixel of its photo, `HIDDEN` where all of it is
     hidden; "" where neither is sure."""
-    found = np.full(len(frame), "", dtype="<U3")
-    views = scene.once("depth views", lambda: _views(scene))
-    known, pose, size, *_ = boxes_of(scene, frame, object)
-    surface = scene.surface(frame, xy_px)
-    here = scene.world_from_cam(frame)
-    eye = np.einsum("nij,nj->ni", here[:, :3, :3], surface.xyz_cam) + here[:, :3, 3]
-    margin = np.full(len(frame), _MARGIN_M) if scene.metre_relative_sigma >= 0 else _MARGIN * surface.range
-    known &= np.isfinite(eye).all(axis=1) & np.isfinite(pose).all(axis=(1, 2)) & np.isfinite(size).all(axis=1)
+    found = likely_seen_from_points(scene, frame, xy_px, object)
+    rows = np.flatnonzero(found != "")
+    sights = _sights(scene, frame[rows], xy_px[rows], object[rows])
+    for k, row in enumerate(rows.tolist()):
+        about = int(frame[row]), int(object[row]), str(found[row])
+        sure = partial(_is_sure, scene, sights.take(slice(k, k + 1)), *about)
+        if not scene.once(("lines of sight", *about, *xy_px[row].tolist()), sure):  # what is proposed is measured again
+            found[row] = ""
+    return found
+
+
+def _is_sure(scene: Scene, one: _Sights, frame: int, object: int, answer: str) -> bool:
+    """Whether all lines of one sight are so."""
+    views, passing = _views_of(scene), _passing_movers(scene, frame, object, one.margin[0])
+    if views is None or passing is None:
+        return False
+    return bool(_all(answer, views, one, int(one.steps()[0]), views.nearest_first(frame), passing).all())
+
+
+def likely_seen_from_points(scene: Scene, frame: Row, xy_px: Pixel, object: Row) -> Texts:
+    """The same by few lines: what it leaves open is never sure, and it takes much less time."""
+    found, views = np.full(len(frame), "", dtype="<U3"), _views_of(scene)
+    sights = _sights(scene, frame, xy_px, object)
+    away = np.linalg.norm(np.maximum(np.abs(sights.eye_in_box) - sights.size / 2, 0), axis=1)
     if views is None:
         return found
-    normal = np.einsum("nij,nj->ni", here[:, :3, :3], _normals(scene, frame, xy_px))
-    to_middle = _places(eye, _entry(eye, pose, size), margin)
-    decisions = (SEEN, _free(views, to_middle)), (HIDDEN, _blocked(views, to_middle))
-    for answer, likely in decisions:  # the line to the middle of the box decides most
-        for row in np.flatnonzero(known & likely).tolist():
-            passing = _passing_movers(scene, int(frame[row]), int(object[row]), margin[row])
-            if passing is not None and _is(
-                answer, views, eye[row], pose[row], size[row], margin[row], passing, normal[row]
-            ):
-                found[row] = answer
+    with np.errstate(invalid="ignore"):
+        known = np.flatnonzero(away >= _LEAST * sights.margin)
+    to_middle = _places(sights.eye[known], _entry(sights.take(known)), sights.margin[known])
+    every = [*range(len(views.z))]
+    for answer, decide in _DECIDE.items():
+        rows = known[decide(views, to_middle, every)]  # the line to the middle of the box refuses most
+        found[rows[_all(answer, views, sights.take(rows), 2, every)]] = answer
     return found
+
+
+def _sights(scene: Scene, frame: Row, xy_px: Pixel, object: Row) -> _Sights:
+    """NaN where something is not known."""
+    known, pose, size, *_ = boxes_of(scene, frame, object)
+    surface, turn = scene.surface(frame, xy_px), scene.world_from_cam(frame)
+    metric = scene.metre_relative_sigma >= 0
+    return _Sights(
+        eye=np.einsum("nij,nj->ni", turn[:, :3, :3], surface.xyz_cam) + turn[:, :3, 3],
+        normal=np.einsum("nij,nj->ni", turn[:, :3, :3], _normals(scene, frame, xy_px)),
+        pose=np.where(known[:, None, None], pose, np.nan),
+        size=size,
+        margin=np.full(len(frame), _MARGIN_M) if metric else _MARGIN * surface.range,
+    )
+
+
+def _views_of(scene: Scene) -> _Views | None:
+    return scene.once("depth views", lambda: _views(scene))
 
 
 def _views(scene: Scene) -> _Views | None:
@@ -107,14 +163,14 @@ def _views(scene: Scene) -> _Views | None:
         z = np.where((ids >= 0) & moves[np.maximum(ids, 0)], np.nan, z)
     known = np.isfinite(poses).all(axis=(1, 2))
     camera = path.intrinsics.scaled(z.shape[2], z.shape[1])
-    return _Views(np.linalg.inv(poses[known]), z[known], camera) if known.any() else None
+    return _Views(frames[known], np.linalg.inv(poses[known]), z[known], camera) if known.any() else None
 
 
-_Boxes = list[tuple[Float64[np.ndarray, "4 4"], Float64[np.ndarray, "3"]]]
+_Boxes = Sequence[tuple[Float64[np.ndarray, "4 4"], Float64[np.ndarray, "3"]]]
 """Poses and half sides."""
 
 
-def _passing_movers(scene: Scene, frame: int, object: int, margin: float) -> _Boxes | None:
+def _passing_movers(scene: Scene, frame: int, object: int, margin: np.float64) -> _Boxes | None:
     """The boxes, enlarged, of what moves at the time of a photo; None where the object itself moves, or one is not
     known."""
     moves = np.flatnonzero(movers(scene))
@@ -124,31 +180,20 @@ def _passing_movers(scene: Scene, frame: int, object: int, margin: float) -> _Bo
     return None if object in moves or not known.all() else [*zip(np.linalg.inv(pose), size / 2 + margin, strict=True)]
 
 
-def _is(
-    answer: str,
-    views: _Views,
-    eye: Float64[np.ndarray, "3"],
-    pose: Float64[np.ndarray, "4 4"],
-    size: Float64[np.ndarray, "3"],
-    margin: float,
-    passing: _Boxes,
-    normal: Float64[np.ndarray, "3"],
-) -> bool:
-    """Whether all lines from a point to the face of a box that shows most of itself are free (`SEEN`), or all to an
-    enlarged box are blocked."""
-    eye_in_box = np.linalg.inv(pose)[:3] @ np.append(eye, 1)
-    if np.linalg.norm(np.maximum(np.abs(eye_in_box) - size / 2, 0)) < _LEAST * margin:
-        return False
-    half, part, decide = (size / 2, _INNER, _free) if answer == SEEN else (size / 2 + margin, 1.0, _blocked)
-    for steps in (2, min(_FINEST, max(3, int(np.ceil(size.max() / (_SPACING * margin)))))):  # a few lines refuse most
-        faces = _facing(eye_in_box, half, part, steps)
-        ends = np.concatenate(faces[:1] if answer == SEEN else faces) @ pose[:3, :3].T + pose[:3, 3]
-        lines = _places(eye, ends, np.full(len(ends), margin))
-        if _meets(lines, passing) or not decide(views, lines).all():
-            return False
-        if answer == SEEN and not ((ends - eye) @ normal > _ABOVE * np.linalg.norm(ends - eye, axis=1)).all():
-            return False
-    return True
+def _all(
+    answer: str, views: _Views, sights: _Sights, steps: int, order: list[int], passing: _Boxes = ()
+) -> Bool[np.ndarray, "n"]:
+    """Whether all lines from each point to the face of its box that shows most of itself are free (`SEEN`), or all to
+    an enlarged box are blocked; with so many lines to an edge, none of which meets what is passing."""
+    enlarged = 0.0 if answer == SEEN else sights.margin[:, None]
+    row, ends = _facing(sights, sights.size / 2 + enlarged, _INNER if answer == SEEN else 1.0, steps, answer == SEEN)
+    eye, way = sights.eye[row], ends - sights.eye[row]
+    lines = _places(eye, ends, sights.margin[row])
+    holds = _DECIDE[answer](views, lines, order) & ~_meets(lines, passing)
+    if answer == SEEN:
+        holds &= np.einsum("ni,ni->n", way, sights.normal[row]) > _ABOVE * np.linalg.norm(way, axis=1)
+    lines_of, held = (np.bincount(row, each, minlength=len(sights)) for each in (None, holds))
+    return np.asarray((lines_of > 0) & (held == lines_of))
 
 
 def _normals(
@@ -165,25 +210,30 @@ def _normals(
         return np.asarray(towards[:, None] * normal / np.linalg.norm(normal, axis=1, keepdims=True))
 
 
-def _entry(
-    eye: Float64[np.ndarray, "n 3"], pose: Float64[np.ndarray, "n 4 4"], size: Float64[np.ndarray, "n 3"]
-) -> Float64[np.ndarray, "n 3"]:
+def _entry(sights: _Sights) -> Float64[np.ndarray, "n 3"]:
     """Where the lines from points to the middles of boxes meet these."""
-    way = pose[:, :3, 3] - eye
-    in_box = np.abs(np.einsum("nji,nj->ni", pose[:, :3, :3], way))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(eye + way * np.max(1 - size / 2 / in_box, axis=1, keepdims=True))
+    way = sights.pose[:, :3, 3] - sights.eye
+    with np.errstate(divide="ignore"):
+        return np.asarray(
+            sights.eye + way * np.max(1 - sights.size / 2 / np.abs(sights.eye_in_box), axis=1, keepdims=True)
+        )
 
 
 def _facing(
-    eye: Float64[np.ndarray, "3"], half: Float64[np.ndarray, "3"], part: float, steps: int
-) -> list[Float64[np.ndarray, "m 3"]]:
-    """Grids of points on the middle parts of the faces of a box that face a point, in the frame of the box; first that
-    which shows most of itself."""
-    grid = np.stack(np.meshgrid(*[np.linspace(-part, part, steps)] * 2), axis=-1).reshape(-1, 2)
-    area = half.prod() / half * (np.abs(eye) - half)
-    facing = [axis for axis in np.argsort(-area).tolist() if abs(eye[axis]) > half[axis]]
-    return [np.insert(grid, axis, np.sign(eye[axis]), axis=1) * half for axis in facing]
+    sights: _Sights, half: Float64[np.ndarray, "n 3"], part: float, steps: int, one: bool
+) -> tuple[Int64[np.ndarray, "m"], Float64[np.ndarray, "m 3"]]:
+    """Grids of points on the middle parts of the faces of boxes that face the points, and which box each is of.
+    `one`: only of the face that shows most of itself. `half`: half sides."""
+    eye, grid = sights.eye_in_box, np.stack(np.meshgrid(*[np.linspace(-part, part, steps)] * 2), axis=-1).reshape(-1, 2)
+    faces = np.stack([np.insert(grid, axis, 1.0, axis=1) for axis in range(3)])
+    before = np.maximum(np.abs(eye) - half, 0)
+    shown = before * half[:, [1, 0, 0]] * half[:, [2, 2, 1]]  # as the areas of the faces seen from there
+    largest = np.arange(3) == shown.argmax(axis=1)[:, None]
+    row, axis = np.nonzero((before > 0) & largest if one else before > 0)
+    side = np.where(np.arange(3) == axis[:, None], np.sign(eye[row]), 1.0)
+    in_box = faces[axis] * (side * half[row])[:, None]
+    ends = in_box @ np.swapaxes(sights.pose[row, :3, :3], 1, 2) + sights.pose[row, None, :3, 3]
+    return np.repeat(row, len(grid)), ends.reshape(-1, 3)
 
 
 def _places(
@@ -197,34 +247,57 @@ def _places(
     return np.asarray(ends[:, None] - (1 - share)[..., None] * way[:, None])
 
 
-def _meets(lines: Float64[np.ndarray, "m s 3"], boxes: _Boxes) -> bool:
-    return any(
-        bool((np.abs(lines @ inverse[:3, :3].T + inverse[:3, 3]) <= half).all(axis=-1).any()) for inverse, half in boxes
-    )
+def _meets(lines: Float64[np.ndarray, "m s 3"], boxes: _Boxes) -> Bool[np.ndarray, "m"]:
+    """Whether lines meet any of the boxes."""
+    meets, start, way = np.zeros(len(lines), dtype=bool), lines[:, 0], lines[:, -1] - lines[:, 0]
+    for inverse, half in boxes:
+        at, along = start @ inverse[:3, :3].T + inverse[:3, 3], way @ inverse[:3, :3].T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ends = np.stack([(side * half - at) / along for side in (-1, 1)])
+        enters, leaves = ends.min(axis=0).max(axis=1), ends.max(axis=0).min(axis=1)
+        meets |= ~((enters > leaves) | (enters > 1) | (leaves < 0))
+    return meets
 
 
-def _free(views: _Views, lines: Float64[np.ndarray, "m s 3"]) -> Bool[np.ndarray, "m"]:
+def _free(views: _Views, lines: Float64[np.ndarray, "m s 3"], order: list[int]) -> Bool[np.ndarray, "m"]:
     """Whether photos look past all places of a line."""
-    free = np.zeros(lines.shape[:2], dtype=bool)
-    for view in range(len(views.z)):
+    places = lines.reshape(-1, 3)
+    left = np.arange(len(places))
+    for view in order:
         with np.errstate(invalid="ignore"):
-            free |= views.before_surface(view, lines) > _FREE
-    return np.asarray(free.all(axis=1) & (len(lines) > 0))
+            left = left[~(views.before_surface(view, places[left]) > _FREE)] if len(left) else left
+    free = np.ones(len(lines), dtype=bool)
+    free[left // lines.shape[1]] = False
+    return free
 
 
-def _blocked(views: _Views, lines: Float64[np.ndarray, "m s 3"]) -> Bool[np.ndarray, "m"]:
+def _blocked(views: _Views, lines: Float64[np.ndarray, "m s 3"], order: list[int]) -> Bool[np.ndarray, "m"]:
     """Whether a line passes a surface that a photo shows without a break."""
-    blocked = np.zeros(len(lines), dtype=bool)
-    share = np.linspace(0, 1, _PARTS + 1)[:, None]
-    for view, steps in product(range(len(views.z)), range(1, _STEPS + 1)):
-        left = np.flatnonzero(~blocked)
-        before = views.before_surface(view, lines[left])
+    left = np.arange(len(lines))
+    for view in order:
+        before, passes = views.before_surface(view, lines[left]), np.zeros(len(left), dtype=bool)
         with np.errstate(invalid="ignore"):
-            line, place = np.nonzero((before[:, :-steps] > _PASSED) & (before[:, steps:] < -_PASSED))
-        a, b = lines[left[line], place], lines[left[line], place + steps]
-        passing = views.before_surface(view, a[:, None] + share * (b - a)[:, None])
-        with np.errstate(invalid="ignore"):
-            largest = np.abs(np.diff(passing, axis=1)).max(axis=1)
-            smooth = largest <= _LARGEST_PART * (passing[:, 0] - passing[:, -1])
-        blocked[left[line[smooth]]] = True
+            nearer, farther = before > _PASSED, before < -_PASSED
+        for steps in range(1, _STEPS + 1):
+            line, place = np.nonzero(nearer[:, :-steps] & farther[:, steps:] & ~passes[:, None])
+            if len(line):
+                a, b = lines[left[line], place], lines[left[line], place + steps]
+                passes[line[_unbroken(views, view, a, b)]] = True
+        left = left[~passes]
+    blocked = np.ones(len(lines), dtype=bool)
+    blocked[left] = False
     return blocked
+
+
+def _unbroken(
+    views: _Views, view: int, a: Float64[np.ndarray, "m 3"], b: Float64[np.ndarray, "m 3"]
+) -> Bool[np.ndarray, "m"]:
+    """Whether a photo shows without a break the surface between places before it and behind it."""
+    share = np.linspace(0, 1, _PARTS + 1)[:, None]
+    passing = views.before_surface(view, a[:, None] + share * (b - a)[:, None])
+    with np.errstate(invalid="ignore"):
+        largest = np.abs(np.diff(passing, axis=1)).max(axis=1)
+        return np.asarray(largest <= _LARGEST_PART * (passing[:, 0] - passing[:, -1]))
+
+
+_DECIDE = {SEEN: _free, HIDDEN: _blocked}
