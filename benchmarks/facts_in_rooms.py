@@ -2,9 +2,10 @@
 
     python -m benchmarks.facts_in_rooms OUT [ROOMS]
 
-Each room is six clips: two furnished rooms, for all templates; the same with small objects that lean, for their tilt;
-a camera that stands, goes and turns, for its motion; one that tilts and rolls, for gravity; one that turns all round,
-for the area of a room; crates that slide about, for the motion of objects.
+Each room is nine clips: two furnished rooms, for all templates; the same with small objects that lean, for their tilt;
+a camera that stands, goes and turns, for its motion; one that tilts and rolls, for gravity; two that move in several
+ways, for stories and manners; one that turns all round, for the area of a room; crates that slide about, for the motion
+of objects; crates that move one after the other, for what happens.
 
 Answers to exact signals are compared with the independent evaluators of `tests/templates`. Those to imitated experts
 (1 px borders, 10 % missed, 3 % confused names, depth 3 %, scale 2 %, fronts 10° and 5 % flipped) are compared with the
@@ -39,7 +40,13 @@ from templates.scene.objects import UNNAMED
 from templates.scene.scenes import scenes_of
 from templates.settings import AskSettings
 from templates.truth import verdict
-from tests.templates import test_facing_in_rooms, test_gravity_in_rooms, test_maps_in_rooms, test_motion_in_rooms
+from tests.templates import (
+    test_facing_in_rooms,
+    test_gravity_in_rooms,
+    test_maps_in_rooms,
+    test_motion_in_rooms,
+    test_motion_stories_in_rooms,
+)
 
 FACTS = 60
 """Most facts of one template about one clip."""
@@ -48,9 +55,11 @@ FRAMES = 24
 WIDTH_PX, HEIGHT_PX = 480, 360
 TEMPLATES = create_templates(["L1", "L2"])
 EVALUATORS = sorted(Path(test_motion_in_rooms.__file__).parent.glob("test_*_in_rooms.py"))
-RIGHT = {
-    name: right for file in EVALUATORS for name, right in import_module(f"tests.templates.{file.stem}").RIGHT.items()
-}
+MODULES = [import_module(f"tests.templates.{file.stem}") for file in EVALUATORS]
+RIGHT = {name: right for module in MODULES for name, right in getattr(module, "RIGHT", {}).items()}
+"""Evaluators of facts and answers, ..."""
+RIGHT_DRAFTS = {name: right for module in MODULES for name, right in getattr(module, "RIGHT_DRAFTS", {}).items()}
+"""... and of questions in words."""
 Found = Mapping[str, Signal | NoEstimate]
 
 
@@ -81,6 +90,9 @@ CLIPS: Mapping[str, tuple[Callable[[int], RenderedScene], tuple[str, ...]]] = {
     "leaning": (leaning, tuple(f"L1/Orientation/Object Orientation/object_{name}" for name in ("tilt", "angles"))),
     "halting": (along(test_motion_in_rooms.halting), ("L1/Motion/Ego",)),
     "swaying": (along(test_gravity_in_rooms.swaying), ("L1/Orientation/Gravity",)),
+    "story": (test_motion_stories_in_rooms.room_of, ("L2/Understanding/Motion Understanding/camera_",)),
+    "filmed": (test_motion_stories_in_rooms.filmed, ("L2/Understanding/Motion Understanding/camera_manner",)),
+    "staged": (test_motion_stories_in_rooms.staged, ("L2/Understanding/Motion Understanding/what_happens",)),
     "turning": (along(test_maps_in_rooms.around), ("L2/Memory/Cognitive Map/room_area",)),
     "busy": (busy, ("L1/Motion/Allo",)),
 }
@@ -105,8 +117,11 @@ SOURCES: Mapping[str, Callable[[RenderedScene], Found]] = {"exact": exact, "imit
 def contradicted(scene: RenderedScene, drafts: list[Draft]) -> Iterator[bool]:
     """Whether the independent evaluator, where there is one, has another answer."""
     for draft in drafts:
-        right = RIGHT.get(draft.template)
-        yield right is not None and not right(scene, draft.fact, draft.answer.to_json().answer)
+        if draft.template in RIGHT_DRAFTS:
+            yield not RIGHT_DRAFTS[draft.template](scene, draft)
+        else:
+            right = RIGHT.get(draft.template)
+            yield right is not None and not right(scene, draft.fact, draft.answer.to_json().answer)
 
 
 def wrong(scene: RenderedScene, drafts: list[Draft]) -> Iterator[bool]:
@@ -172,7 +187,7 @@ def table(results: Mapping[str, list[dict[str, dict[str, Json]]]]) -> Iterator[s
         often = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common(2))
         (facts, contradictions), (kept, errors) = sums["exact"], sums["imitated"]
         share = f"{100 * kept / facts:.0f}" if facts else "–"
-        checked = contradictions if name in RIGHT else "–"
+        checked = contradictions if name in {*RIGHT, *RIGHT_DRAFTS} else "–"
         yield f"| {name} | {facts} | {checked} | {kept} | {errors} | {share} | {often} |"
 
 

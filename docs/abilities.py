@@ -16,21 +16,26 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from docs import questions_figure
+from experts.clip import Clip
 from spatial_engine.dataset import media
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.question_line import question_of
 from spatial_engine.evaluation.protocol import named_media
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.furnished import furnished_room
+from spatial_engine.rendering.rooms import random_room
 from templates.ability import LEVELS, TREE
+from templates.asked import ClipQuestions
 from templates.columns import Json
-from templates.generate import ask_clip
+from templates.generate import ask_clip, ask_puzzles
 from templates.question import LETTERS, Question
 from templates.registry import create_templates
 from templates.settings import AskSettings
 from templates.template import Template
 from tests.templates.test_facing_in_rooms import leaning
+from tests.templates.test_maps_in_rooms import around
 from tests.templates.test_motion_in_rooms import busy_room
+from tests.templates.test_motion_stories_in_rooms import staged
 
 HERE = Path(__file__).parent
 PICTURES = HERE / "abilities"
@@ -52,7 +57,8 @@ Shown = dict[tuple[str, str], tuple[Question, Path]]
 
 
 def scenes() -> Iterator[RenderedScene]:
-    """Furnished rooms; one with round objects, one whose small objects are tipped over, some with sliding objects."""
+    """Furnished rooms; one with round objects, one whose small objects are tipped over, some with sliding objects; one
+    in which a camera turns all round."""
     for path, seed in ROOMS:
         room = furnished_room(
             np.random.default_rng(seed), frames=24, width_px=640, height_px=480, path=path, movers=2  # type: ignore[arg-type]
@@ -61,20 +67,29 @@ def scenes() -> Iterator[RenderedScene]:
     yield furnished_room(np.random.default_rng(31), frames=24, width_px=640, height_px=480, round_objects=True)
     yield leaning(room, 1)
     yield from map(busy_room, (1, 2, 3))
+    yield staged(4)
+    yield random_room(np.random.default_rng(1), frames=36, width_px=640, height_px=480, path=around)
 
 
 def asked_in_rooms(folder: Path) -> Iterator[Question]:
-    """Questions about furnished rooms; writes the media of the first ones of each template and format."""
+    """Questions about furnished rooms, and puzzles; writes their media."""
+    puzzles = ask_puzzles([*create_templates().values()], 4, 0)
+    yield from _drawn(puzzles, None, folder)
     for scene in scenes():
         clip = as_clip(scene)
         templates, settings = [*create_templates().values()], AskSettings(facts_per_template=8)
         found = ask_clip(clip, true_signals(scene, clip, stride=2), templates, settings, 0)
-        for asked in found.asked:
-            draft = asked.draft(int(np.argmax(asked.p_right)))
-            order = np.random.default_rng(crc32(draft.fact_id.encode())).permutation(len(draft.options)).tolist()
-            drawn = [option.shown for option in draft.options if not isinstance(option.shown, str)]
-            media.render(clip, [*draft.media, *drawn], folder)
-            yield question_of(draft, order, clip)
+        yield from _drawn(found, clip, folder)
+
+
+def _drawn(found: ClipQuestions, clip: Clip | None, folder: Path) -> Iterator[Question]:
+    """The surest question of each template and format, with its media."""
+    for asked in found.asked:
+        draft = asked.draft(int(np.argmax(asked.p_right)))
+        order = np.random.default_rng(crc32(draft.fact_id.encode())).permutation(len(draft.options)).tolist()
+        drawn = [option.shown for option in draft.options if not isinstance(option.shown, str)]
+        media.render(clip, [*draft.media, *drawn], folder)
+        yield question_of(draft, order, clip)
 
 
 def montage(question: Question, folder: Path) -> Image.Image:

@@ -134,7 +134,7 @@ def scene_caption(scene: RenderedScene, draft: Draft) -> bool:
     )
 
 
-RIGHT: Mapping[str, Callable[[RenderedScene, Draft], bool]] = {
+RIGHT_DRAFTS: Mapping[str, Callable[[RenderedScene, Draft], bool]] = {
     "true_caption": true_caption,
     "captioned_photo": captioned_photo,
     "caption_gap": caption_gap,
@@ -143,7 +143,7 @@ RIGHT: Mapping[str, Callable[[RenderedScene, Draft], bool]] = {
 
 
 def drafts(scene: RenderedScene, signals: Found) -> list[Draft]:
-    templates = [TEMPLATES.load(name)() for name in RIGHT]
+    templates = [TEMPLATES.load(name)() for name in RIGHT_DRAFTS]
     found = ask_clip(as_clip(scene), dict(signals), templates, AskSettings(facts_per_template=60), 0)
     return [draft for one in found.asked for draft in one.drafts()]
 
@@ -162,17 +162,17 @@ def test_every_statement_is_that_of_the_surfaces(seed: int) -> None:
     scene = furnished_room(np.random.default_rng(seed), frames=24, width_px=240, height_px=180)
     found = drafts(scene, true_signals(scene, as_clip(scene), stride=4))
     for draft in found:
-        assert RIGHT[draft.template](scene, draft), draft
+        assert RIGHT_DRAFTS[draft.template](scene, draft), draft
     asked = {(draft.template, of_points(draft)) for draft in found}
-    assert asked >= {(name, True) for name in RIGHT}
-    assert seed > 0 or asked == {(name, is_point) for name in RIGHT for is_point in (True, False)} - {MARKED}
+    assert asked >= {(name, True) for name in RIGHT_DRAFTS}
+    assert seed > 0 or asked == {(name, is_point) for name in RIGHT_DRAFTS for is_point in (True, False)} - {MARKED}
 
 
 @seeds(0, 4)
 def test_experts_that_err_give_no_wrong_captions(seed: int) -> None:
     scene = furnished_room(np.random.default_rng(seed), frames=16, width_px=240, height_px=180)
     for draft in drafts(scene, imitated_signals(scene, as_clip(scene))):
-        assert RIGHT[draft.template](scene, draft), draft
+        assert RIGHT_DRAFTS[draft.template](scene, draft), draft
 
 
 def test_the_evaluator_reads_captions_and_knows_what_is_false() -> None:
