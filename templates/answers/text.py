@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from templates.answers.answer import Recorded
+from templates.answers.answer import Answer, Recorded
 from templates.answers.format import Format, OfficialMetric
 from templates.answers.label import Categorical
 from templates.answers.score import Score, UnscorableError
@@ -75,6 +75,12 @@ class FreeText(Format):
         text = None if value is None else value.get("text")
         share = sum(verdict is True for verdict in found) / len(claims)
         return Score(value=share, detail={"value": text, "claims": dict(zip(claims, found, strict=True))})
+
+    def stated(self, question: Question, recorded: Answer) -> Answer:
+        """The recorded text. Raises `UnscorableError` for other words: what they claim is not known."""
+        if question.answer != question.value:
+            raise UnscorableError("the written text is not the measured one")
+        return recorded
 
     def possible(self, question: Question) -> Sequence[str]:
         """The right text: there are too many to list."""

@@ -23,8 +23,8 @@ class Shapes(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TurnedShape(Template):
-    name, version, ability = "turned_shape", "1", "L3/Causal Reasoning/Geometry Puzzles"
+class TurnedSquares(Template):
+    name, version, ability = "turned_squares", "1", "L3/Causal Reasoning/Geometry Puzzles"
     formats, facts, world = ("yes_no",), Shapes, Procedural
     needs = reads = frozenset()
     WORDS: ClassVar = Wording(

@@ -22,7 +22,7 @@ from templates.template import Template
 from templates.wording import Wording
 from templates.world import NO_FOOTAGE
 from tests.templates import worlds
-from tests.templates.puzzle import TurnedShape
+from tests.templates.puzzle import TurnedSquares
 
 CUP = Task(
     instruction="put the cup on the plate",
@@ -101,29 +101,31 @@ def test_an_effector_path_alone_makes_an_episode() -> None:
 
 
 def test_puzzles_need_no_clip_and_are_about_nothing_else() -> None:
-    found = ask_puzzles([TurnedShape(), create_templates()["camera_tilt"]], 40, 3)
+    found = ask_puzzles([TurnedSquares(), create_templates()["camera_tilt"]], 40, 3)
     drafts = worlds.drafts(found)
-    assert len(drafts) == 40 and {draft.template for draft in drafts} == {"turned_shape"}
+    assert len(drafts) == 40 and {draft.template for draft in drafts} == {"turned_squares"}
     assert {draft.clip_id for draft in drafts} == {draft.fact_id for draft in drafts}
     maker = drafts[0].origin
-    assert [(record["expert"], record["version"]) for record in maker.provenance] == [("turned_shape", "1")]
+    assert [(record["expert"], record["version"]) for record in maker.provenance] == [("turned_squares", "1")]
     assert maker.licence["footage"] == NO_FOOTAGE and maker.licence["signals"] == ["unknown"]
-    assert not ask_puzzles([TurnedShape()], 0, 3).asked
-    assert not worlds.ask(TurnedShape(), worlds.signals()).asked, "puzzles do not depend on clips"
+    assert not ask_puzzles([TurnedSquares()], 0, 3).asked
+    assert not worlds.ask(TurnedSquares(), worlds.signals()).asked, "puzzles do not depend on clips"
 
 
 def test_one_puzzle_has_one_id_whatever_the_seed() -> None:
-    ids = [{draft.fact_id: draft.fact for draft in worlds.drafts(ask_puzzles([TurnedShape()], 300, s))} for s in (0, 1)]
+    ids = [
+        {draft.fact_id: draft.fact for draft in worlds.drafts(ask_puzzles([TurnedSquares()], 300, s))} for s in (0, 1)
+    ]
     common = ids[0].keys() & ids[1].keys()
     assert common and len(common) < 300
     assert all(ids[0][each] == ids[1][each] for each in common)
-    again = worlds.drafts(ask_puzzles([TurnedShape()], 300, 1))
+    again = worlds.drafts(ask_puzzles([TurnedSquares()], 300, 1))
     assert [draft.fact_id for draft in again] == list(ids[1])
 
 
 def test_a_puzzle_that_shows_a_photo_is_refused() -> None:
     from spatial_engine.dataset.question_line import question_of
 
-    (draft, *_) = worlds.drafts(ask_puzzles([TurnedShape()], 1, 0))
+    (draft, *_) = worlds.drafts(ask_puzzles([TurnedSquares()], 1, 0))
     with pytest.raises(ValueError, match="a puzzle shows a photo or a video; allowed: Drawing, Sheet"):
         question_of(replace(draft, media=(Photo(frame=0),)), (), None)

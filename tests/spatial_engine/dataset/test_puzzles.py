@@ -15,14 +15,22 @@ from spatial_engine.store.store import create_store
 from templates.answers import Label
 from templates.generate import ask_puzzles
 from templates.question import Phrasing
-from templates.registry import TEMPLATES
+from templates.registry import TEMPLATES, create_templates
+from templates.world import Procedural
 from tests.spatial_engine.drafts import clip, clip_questions
-from tests.templates.puzzle import TurnedShape, sheet
+from tests.templates.puzzle import TurnedSquares, sheet
+
+
+@pytest.fixture(autouse=True)
+def without_built_in_puzzles(monkeypatch):
+    for name, template in create_templates().items():
+        if template.world is Procedural:
+            monkeypatch.delitem(TEMPLATES.builtin, name)
 
 
 @pytest.fixture
 def made(tmp_path, monkeypatch):
-    monkeypatch.setitem(TEMPLATES.builtin, "turned_shape", "tests.templates.puzzle:TurnedShape")
+    monkeypatch.setitem(TEMPLATES.builtin, "turned_squares", "tests.templates.puzzle:TurnedSquares")
     return spatial_engine.generate(None, tmp_path / "set", puzzles=40)
 
 
@@ -56,11 +64,11 @@ def test_equal_seeds_give_equal_bytes(made, tmp_path):
 def test_they_stand_beside_questions_about_clips(tmp_path):
     from spatial_engine.dataset.writing import write_dataset
 
-    clips = [clip_questions("a" * 16, 2), ask_puzzles([TurnedShape()], 20, 0)]
+    clips = [clip_questions("a" * 16, 2), ask_puzzles([TurnedSquares()], 20, 0)]
     dataset = write_dataset(tmp_path / "d", clips, clip, seed=0)
     assert dataset.audit["clips"] == 1 and dataset.audit["puzzles"] > 3
     gallery = spatial_engine.report(dataset, tmp_path / "report").parent / "gallery.html"
-    assert "turned_shape" in gallery.read_text()
+    assert "turned_squares" in gallery.read_text()
     assert spatial_engine.export(dataset, tmp_path / "out", to="sharegpt")
     unreadable = write_dataset(tmp_path / "u", clips, lambda id: (_ for _ in ()).throw(OSError("gone")), seed=0)
     assert {question.is_puzzle for question in unreadable.questions} == {True}
@@ -80,7 +88,7 @@ def test_neither_store_nor_puzzles(tmp_path):
 
 
 def test_the_command_needs_no_store(tmp_path, monkeypatch, capsys):
-    monkeypatch.setitem(TEMPLATES.builtin, "turned_shape", "tests.templates.puzzle:TurnedShape")
+    monkeypatch.setitem(TEMPLATES.builtin, "turned_squares", "tests.templates.puzzle:TurnedSquares")
     with pytest.raises(SystemExit, match="0"):
         main(["generate", "-o", str(tmp_path / "set"), "--puzzles", "20"])
     assert len(list((tmp_path / "set" / "media").iterdir())) > 10
@@ -94,7 +102,7 @@ def test_fewer_than_wanted_is_said(tmp_path, monkeypatch):
         def say(self, line):
             self.lines.append(line)
 
-    class Twelve(TurnedShape):
+    class Twelve(TurnedSquares):
         def propose(self, world, rng, count):
             return super().propose(world, rng, 400).distinct().take(slice(0, 12))
 
@@ -107,7 +115,7 @@ def test_fewer_than_wanted_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr("spatial_engine.dataset.asking.templates_for", lambda options: [Refused()])
     spatial_engine.generate(None, tmp_path / "set", puzzles=100, progress=Said())
     assert Said.lines == [
-        "turned_shape: 12 of 100 puzzles: no more were proposed", "turned_shape: 5 of 100 puzzles: too easy"
+        "turned_squares: 12 of 100 puzzles: no more were proposed", "turned_squares: 5 of 100 puzzles: too easy"
     ]  # fmt: skip
 
 
@@ -124,15 +132,15 @@ def test_their_licence_is_that_of_the_package(metadata, licence, free, tmp_path,
     info = tmp_path / "theirs-1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.4\nName: theirs\nVersion: 1\n{metadata}\n")
-    (info / "entry_points.txt").write_text("[spatial_engine.templates]\nshape = tests.templates.puzzle:TurnedShape\n")
+    (info / "entry_points.txt").write_text("[spatial_engine.templates]\nshape = tests.templates.puzzle:TurnedSquares\n")
     monkeypatch.syspath_prepend(tmp_path)
-    (asked,) = ask_puzzles([TurnedShape()], 3, 0).asked
+    (asked,) = ask_puzzles([TurnedSquares()], 3, 0).asked
     assert [p["code_licence"] for p in asked.origin.provenance] == [licence]
     assert (asked.origin.licence["signals"], asked.origin.licence["commercial_ok"]) == ([licence], free)
 
 
 def test_options_that_are_pictures_are_all_kept_and_their_letters_are_even(tmp_path, monkeypatch):
-    class WhichShape(TurnedShape):
+    class WhichShape(TurnedSquares):
         """The right picture comes first in every offer."""
 
         name, formats = "which_shape", ("choice",)
