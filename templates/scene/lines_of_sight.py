@@ -1,32 +1,21 @@
-"""Whether an object can be seen from a point: lines of sight, held against the measured depth of all photos.
-
-A place that some photo looks past is free. A surface that a photo shows without a break hides what is behind it. What
-no photo shows stays unknown, so that objects need not all be listed.
-"""
+"""Whether an object can be seen from a point: lines of sight, held against the measured depth of all photos."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from jaxtyping import Bool, Float, Float64, Int64
+from jaxtyping import Bool, Float64, Int64
 
-from experts.intrinsics import Intrinsics
 from templates.columns import Columns, Texts
+from templates.scene.depth_views import DepthViews, depth_views
 from templates.scene.elsewhere import movers
-from templates.scene.marks import Pixel, spread_frames
+from templates.scene.marks import Pixel
 from templates.scene.object_boxes import Row, boxes_of
-from templates.scene.scene import Scene, find_rows
+from templates.scene.scene import Scene
 
-_PHOTOS = 16
-"""Photos whose depth is used."""
 _SAMPLES = 40
 """Places along a line of sight."""
-_FREE = 0.01
-"""By what share of its depth a place must lie before a surface to be free."""
-_PASSED, _STEPS, _PARTS, _LARGEST_PART = 0.015, 3, 8, 0.4
-"""A line passes a surface if it comes from so far before it to so far behind it, as shares of the depth, in at most so
-many steps, and no part of these makes up more than this share of the change: the surface has no break there."""
 _MARGIN_M, _MARGIN = 0.1, 0.04
 """How far from both ends, and from the sides of the box, lines are free or blocked: in metres, or as a share of the
 distance from the camera."""
@@ -43,31 +32,6 @@ _ABOVE = np.sin(np.radians(10))
 _AROUND = 0.006
 """How far from a pixel its surface is looked at for its slope, as a share of the diagonal."""
 SEEN, HIDDEN = "yes", "no"
-
-
-@dataclass(frozen=True)
-class _Views:
-    """Measured depth of f photos, and where they were taken."""
-
-    frame: Int64[np.ndarray, "f"]
-    cam_from_world: Float64[np.ndarray, "f 4 4"]
-    z: Float[np.ndarray, "f h w"]
-    camera: Intrinsics
-
-    def nearest_first(self, frame: int) -> list[int]:
-        """The photos, beginning with those taken at almost the time of another one: they show most of its places."""
-        return [int(view) for view in np.argsort(np.abs(self.frame - frame), kind="stable")]
-
-    def before_surface(self, view: int, xyz: Float64[np.ndarray, "*n 3"]) -> Float64[np.ndarray, "*n"]:
-        """By what share of their depth places in the world lie before the surface that a photo shows there; NaN where
-        the photo does not show them."""
-        pose = self.cam_from_world[view]
-        cam = (pose[:3, :3] @ xyz.reshape(-1, 3).T + pose[:3, 3:]).T  # each coordinate in a row: faster
-        xy = self.camera.project(cam)
-        inside = self.camera.contains(xy)
-        x, y = np.where(inside, np.rint(xy.T), 0).astype(np.int64)
-        found = np.where(inside, self.z[view].take(x + y * self.camera.width_px), np.nan) / cam[:, 2] - 1
-        return found.reshape(xyz.shape[:-1])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +71,7 @@ def seen_from_points(scene: Scene, frame: Row, xy_px: Pixel, object: Row) -> Tex
 
 def _is_sure(scene: Scene, one: _Sights, frame: int, object: int, answer: str) -> bool:
     """Whether all lines of one sight are so."""
-    views, passing = _views_of(scene), _passing_movers(scene, frame, object, one.margin[0])
+    views, passing = depth_views(scene), _passing_movers(scene, frame, object, one.margin[0])
     if views is None or passing is None:
         return False
     return bool(_all(answer, views, one, int(one.steps()[0]), views.nearest_first(frame), passing).all())
@@ -115,7 +79,7 @@ def _is_sure(scene: Scene, one: _Sights, frame: int, object: int, answer: str) -
 
 def likely_seen_from_points(scene: Scene, frame: Row, xy_px: Pixel, object: Row) -> Texts:
     """The same by few lines: what it leaves open is never sure, and it takes much less time."""
-    found, views = np.full(len(frame), "", dtype="<U3"), _views_of(scene)
+    found, views = np.full(len(frame), "", dtype="<U3"), depth_views(scene)
     sights = _sights(scene, frame, xy_px, object)
     away = np.linalg.norm(np.maximum(np.abs(sights.eye_in_box) - sights.size / 2, 0), axis=1)
     if views is None:
@@ -124,8 +88,8 @@ def likely_seen_from_points(scene: Scene, frame: Row, xy_px: Pixel, object: Row)
         known = np.flatnonzero(away >= _LEAST * sights.margin)
     to_middle = _places(sights.eye[known], _entry(sights.take(known)), sights.margin[known])
     every = [*range(len(views.z))]
-    for answer, decide in _DECIDE.items():
-        rows = known[decide(views, to_middle, every)]  # the line to the middle of the box refuses most
+    for answer, decide in ((SEEN, views.free), (HIDDEN, views.blocked)):
+        rows = known[decide(to_middle, every)]  # the line to the middle of the box refuses most
         found[rows[_all(answer, views, sights.take(rows), 2, every)]] = answer
     return found
 
@@ -144,28 +108,6 @@ def _sights(scene: Scene, frame: Row, xy_px: Pixel, object: Row) -> _Sights:
     )
 
 
-def _views_of(scene: Scene) -> _Views | None:
-    return scene.once("depth views", lambda: _views(scene))
-
-
-def _views(scene: Scene) -> _Views | None:
-    """Depth of photos spread over the clip; unknown where they show what moves."""
-    depth, path = scene.measured_depth, scene.path
-    if depth is None or path is None or not len(depth.frames):
-        return None
-    frames = np.array(spread_frames(depth.frames, _PHOTOS), dtype=np.int64)
-    poses, z = scene.world_from_cam(frames), depth.z[find_rows(depth.frames, frames)].astype(np.float32)
-    objects, moves = scene.objects, movers(scene)
-    if objects is not None and moves.any():
-        ids = objects.ids[find_rows(objects.frames, frames)]
-        if ids.shape != z.shape or not np.isin(frames, objects.frames).all():
-            return None
-        z = np.where((ids >= 0) & moves[np.maximum(ids, 0)], np.nan, z)
-    known = np.isfinite(poses).all(axis=(1, 2))
-    camera = path.intrinsics.scaled(z.shape[2], z.shape[1])
-    return _Views(frames[known], np.linalg.inv(poses[known]), z[known], camera) if known.any() else None
-
-
 _Boxes = Sequence[tuple[Float64[np.ndarray, "4 4"], Float64[np.ndarray, "3"]]]
 """Poses and half sides."""
 
@@ -181,7 +123,7 @@ def _passing_movers(scene: Scene, frame: int, object: int, margin: np.float64) -
 
 
 def _all(
-    answer: str, views: _Views, sights: _Sights, steps: int, order: list[int], passing: _Boxes = ()
+    answer: str, views: DepthViews, sights: _Sights, steps: int, order: list[int], passing: _Boxes = ()
 ) -> Bool[np.ndarray, "n"]:
     """Whether all lines from each point to the face of its box that shows most of itself are free (`SEEN`), or all to
     an enlarged box are blocked; with so many lines to an edge, none of which meets what is passing."""
@@ -189,7 +131,7 @@ def _all(
     row, ends = _facing(sights, sights.size / 2 + enlarged, _INNER if answer == SEEN else 1.0, steps, answer == SEEN)
     eye, way = sights.eye[row], ends - sights.eye[row]
     lines = _places(eye, ends, sights.margin[row])
-    holds = _DECIDE[answer](views, lines, order) & ~_meets(lines, passing)
+    holds = (views.free if answer == SEEN else views.blocked)(lines, order) & ~_meets(lines, passing)
     if answer == SEEN:
         holds &= np.einsum("ni,ni->n", way, sights.normal[row]) > _ABOVE * np.linalg.norm(way, axis=1)
     lines_of, held = (np.bincount(row, each, minlength=len(sights)) for each in (None, holds))
@@ -257,47 +199,3 @@ def _meets(lines: Float64[np.ndarray, "m s 3"], boxes: _Boxes) -> Bool[np.ndarra
         enters, leaves = ends.min(axis=0).max(axis=1), ends.max(axis=0).min(axis=1)
         meets |= ~((enters > leaves) | (enters > 1) | (leaves < 0))
     return meets
-
-
-def _free(views: _Views, lines: Float64[np.ndarray, "m s 3"], order: list[int]) -> Bool[np.ndarray, "m"]:
-    """Whether photos look past all places of a line."""
-    places = lines.reshape(-1, 3)
-    left = np.arange(len(places))
-    for view in order:
-        with np.errstate(invalid="ignore"):
-            left = left[~(views.before_surface(view, places[left]) > _FREE)] if len(left) else left
-    free = np.ones(len(lines), dtype=bool)
-    free[left // lines.shape[1]] = False
-    return free
-
-
-def _blocked(views: _Views, lines: Float64[np.ndarray, "m s 3"], order: list[int]) -> Bool[np.ndarray, "m"]:
-    """Whether a line passes a surface that a photo shows without a break."""
-    left = np.arange(len(lines))
-    for view in order:
-        before, passes = views.before_surface(view, lines[left]), np.zeros(len(left), dtype=bool)
-        with np.errstate(invalid="ignore"):
-            nearer, farther = before > _PASSED, before < -_PASSED
-        for steps in range(1, _STEPS + 1):
-            line, place = np.nonzero(nearer[:, :-steps] & farther[:, steps:] & ~passes[:, None])
-            if len(line):
-                a, b = lines[left[line], place], lines[left[line], place + steps]
-                passes[line[_unbroken(views, view, a, b)]] = True
-        left = left[~passes]
-    blocked = np.ones(len(lines), dtype=bool)
-    blocked[left] = False
-    return blocked
-
-
-def _unbroken(
-    views: _Views, view: int, a: Float64[np.ndarray, "m 3"], b: Float64[np.ndarray, "m 3"]
-) -> Bool[np.ndarray, "m"]:
-    """Whether a photo shows without a break the surface between places before it and behind it."""
-    share = np.linspace(0, 1, _PARTS + 1)[:, None]
-    passing = views.before_surface(view, a[:, None] + share * (b - a)[:, None])
-    with np.errstate(invalid="ignore"):
-        largest = np.abs(np.diff(passing, axis=1)).max(axis=1)
-        return np.asarray(largest <= _LARGEST_PART * (passing[:, 0] - passing[:, -1]))
-
-
-_DECIDE = {SEEN: _free, HIDDEN: _blocked}
