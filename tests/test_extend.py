@@ -80,7 +80,7 @@ def test_the_puzzles_have_pictures_as_options_and_even_letters(tried: Path) -> N
     assert len({*made.audit["letters"]["4"].values()}) == 1 and made.audit["dropped"] == {}
     assert all(f"{90 * q.fact['quarters']}°" in q.prompt for q in questions)
     assert made.audit["licences"] == {
-        "footage": {"no footage": len(made.questions)}, "signals": ["Apache-2.0", "unknown"], "commercial_ok": False
+        "footage": {"no footage": len([*made.questions])}, "signals": ["Apache-2.0", "unknown"], "commercial_ok": False
     }  # fmt: skip
 
 
