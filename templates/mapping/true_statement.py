@@ -19,9 +19,8 @@ from templates.perception.topology import shown_objects
 from templates.question import FormatName, Phrasing
 from templates.scene.marks import spread_frames
 from templates.scene.misleading import taking_turns
-from templates.scene.named import unique_among
 from templates.scene.object_boxes import outliers
-from templates.scene.objects import SeenObjects, found_again, seen_objects
+from templates.scene.objects import SeenObjects, found_again, overlap, seen_objects
 from templates.scene.scene import Scene
 from templates.scene.statements import STATEMENTS, truth
 from templates.template import Template
@@ -30,6 +29,8 @@ _MARKS = ("1", "2", "3", "4")
 _OBJECTS = "abcd"
 _FRAMES, _GROUPS = 16, 12
 """Photos in which objects are looked for, and random groups of four of each photo."""
+_MOST_OVERLAP = 0.6
+"""Largest overlap of two drawn boxes: more look like one."""
 _SURE = 2.33
 """Least margin of a statement that is proposed, in σ."""
 _OTHER_FORMAT = "asked in the other format"
@@ -62,8 +63,8 @@ class Statements(Facts):
 
 @dataclass(frozen=True, kw_only=True)
 class TrueStatement(Template):
-    """Which of four statements about named objects is true, or whether one is: what is nearer, higher, between others,
-    what carries or hides what. Measures by how many σ each is true."""
+    """Which of four statements about numbered objects is true, or whether one is: what is nearer, higher,
+    between others, what carries or hides what. Measures by how many σ each is true."""
 
     name: str = "true_statement"
     version: str = "1"
@@ -75,16 +76,16 @@ class TrueStatement(Template):
     reads: frozenset[str] = frozenset({"camera_path", "gravity", "objects", "depth", "parts", "room"})
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Statements:
-        """Objects whose names single them out. As each kind of statement has a true and a false one in the group, its
-        kind tells nothing; none is the exchange of another. Kinds take turns."""
+        """Objects whose boxes can be told apart; their names would tell which is higher. Each kind of statement has a
+        true and a false one in the group, so that it tells nothing; none exchanges the objects of another."""
         seen = shown_objects(seen_objects(scene), scene)
-        seen = seen.take(unique_among(scene, seen.frame, seen.object))
         found: list[tuple[list[int], list[str], str]] = []
         for frame in spread_frames(np.unique(seen.frame), _FRAMES):
             here = np.flatnonzero(seen.frame == frame)
             if len(here) >= len(_OBJECTS):
-                for _ in range(_GROUPS):
-                    found += _drawn(scene, seen, rng.permutation(here)[: len(_OBJECTS)], rng)
+                groups = [rng.permutation(here)[: len(_OBJECTS)] for _ in range(_GROUPS)]
+                for group in (each for each in groups if _distinct(seen.box_px[each])):
+                    found += _drawn(scene, seen, group, rng)
         rows = taking_turns(np.array([kind for *_, kind in found], dtype=np.str_))[:count]
         if not len(rows):
             return Statements.none()
@@ -97,7 +98,6 @@ class TrueStatement(Template):
         """The number of the only true statement, or whether one is true."""
         frame, said = facts.a.frame, facts.said
         objects = np.column_stack([found_again(scene, refs) for refs in facts.objects])
-        alone = np.column_stack([unique_among(scene, frame, each) for each in objects.T])
         margin = _margins(scene, frame, objects, said)
         one = said[:, 1] == ""
         true = margin > 0
@@ -105,7 +105,6 @@ class TrueStatement(Template):
         picture = _in_picture(boxes, said)
         cases = {
             "an object is not found again": (objects < 0).any(axis=1),
-            "a name may mean another object in the photo, too": ~alone.all(axis=1),
             "whether a statement is true is not known": (np.isnan(margin) & (said != "")).any(axis=1),
             "not exactly one statement is true": ~one & (true.sum(axis=1) != 1),
         }
@@ -133,18 +132,23 @@ class TrueStatement(Template):
         return Answers.of(measured.as_label(), np.where(other, _OTHER_FORMAT, ""))
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
-        """One photo without marks."""
-        names = {letter: fact[letter]["name"] for letter in _OBJECTS}
-        media = (Photo(frame=fact["a"]["frame"]),)
+        """One photo with four numbered boxes."""
+        media = (Photo.boxed({number: fact[letter] for number, letter in zip(_MARKS, _OBJECTS, strict=True)}),)
         if format == "yes_no":
-            return Phrasing(media=media, values={"statement": _in_words(fact["first"], names)})
+            return Phrasing(media=media, values={"statement": _in_words(fact["first"])})
         said = (fact[name] for name in ("first", "second", "third", "fourth"))
-        return Phrasing(media=media, options=tuple(_in_words(each, names) for each in said))
+        return Phrasing(media=media, options=tuple(map(_in_words, said)))
 
 
-def _in_words(said: str, names: Mapping[str, str]) -> str:
+def _in_words(said: str) -> str:
     kind, *letters = said.split()
-    return STATEMENTS[kind].format(**dict(zip(_OBJECTS, (names[letter] for letter in letters), strict=False)))
+    numbers = (_MARKS[_OBJECTS.index(letter)] for letter in letters)
+    return STATEMENTS[kind].format(**dict(zip(_OBJECTS, numbers, strict=False)))
+
+
+def _distinct(boxes_px: Float64[np.ndarray, "4 2 2"]) -> bool:
+    """Whether the boxes of a group can be told apart."""
+    return bool((overlap(boxes_px[:, None], boxes_px) - np.eye(len(boxes_px)) <= _MOST_OVERLAP).all())
 
 
 _EVERY: list[tuple[str, tuple[int, ...]]] = [

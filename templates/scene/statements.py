@@ -11,12 +11,12 @@ from templates.scene.scene import Scene
 from templates.scene.stands import CARRIES, TOGETHER, held
 
 STATEMENTS: Mapping[str, str] = {
-    "nearer": "The {a} is nearer to the camera than the {b}.",
-    "higher": "The top of the {a} is higher up than the top of the {b}.",
-    "carries": "The {a} carries the {b}.",
-    "together": "The same piece of furniture carries the {a} and the {b}.",
-    "hides": "The {a} hides a part of the {b}.",
-    "between": "The {a} is between the {b} and the {c}.",
+    "nearer": "Object {a} is nearer to the camera than object {b}.",
+    "higher": "The top of object {a} is higher up than the top of object {b}.",
+    "carries": "Object {a} carries object {b}.",
+    "together": "The same piece of furniture carries objects {a} and {b}.",
+    "hides": "Object {a} hides a part of object {b}.",
+    "between": "Object {a} is between objects {b} and {c}.",
 }
 """By kind. The third object has a part in the last one alone."""
 _NEARER, _HIGHER = 0.15, 0.05
