@@ -219,12 +219,13 @@ def _margin(
         for kind, border in kinds:
             size = float(np.abs(amounts[kind]).max())
             beside = size * named[kind].any()
+            aside = np.where(named[kind], 0.0, beside)  # what goes back can be seen however far it then goes
             clear = amounts[kind] >= _CLEARLY * border
-            hardly = other_way[kind] <= max(_HARDLY * border, _MOST_ASIDE * beside)
+            hardly = other_way[kind] <= np.maximum(_HARDLY * border, _MOST_ASIDE * aside)
             if not (hardly & (clear | ~named[kind])).all():
                 return 0.0
             gaps += [
-                max(border, _ASIDE * beside) - other_way[kind],
+                np.maximum(border, _ASIDE * aside) - other_way[kind],
                 np.where(named[kind], amounts[kind] - border, np.inf),
             ]
             sigma = _sigma(scene, frames[[low, high]], kind.start == 0, size, up_sigma_rad)
