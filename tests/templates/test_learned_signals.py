@@ -15,6 +15,7 @@ from templates.asked import ClipQuestions
 from templates.generate import ask_clip
 from templates.media import Photo
 from templates.registry import create_templates
+from templates.scene.scene import Scene
 from templates.scene.scenes import scenes_of
 from templates.settings import AskSettings
 from templates.truth import verdict
@@ -30,7 +31,11 @@ from tests.experts.learned import (
 from tests.templates import worlds
 
 pytestmark = pytest.mark.long(sample=True)
-TEMPLATES = {name: template for name, template in create_templates().items() if "objects" not in template.needs}
+TEMPLATES = {
+    name: template
+    for name, template in create_templates().items()
+    if issubclass(template.world, Scene) and "objects" not in template.needs
+}
 """Imitated experts give objects in tests/templates/test_objects_in_rooms.py."""
 ROOMS = {"walk": 1, "truck": 3}
 
