@@ -228,8 +228,11 @@ def _margin(
                 np.maximum(border, _ASIDE * aside) - other_way[kind],
                 np.where(named[kind], amounts[kind] - border, np.inf),
             ]
-            sigma = _sigma(scene, frames[[low, high]], kind.start == 0, size, up_sigma_rad)
-            sigmas += [np.full(6, sigma)]
+            went, back = (
+                _sigma(scene, frames[[low, high]], kind.start == 0, length, up_sigma_rad)
+                for length in (size, float(other_way[kind][named[kind]].max(initial=0.0)))
+            )
+            sigmas += [np.where(named[kind], back, went), np.full(3, went)]
     return float(margin_of_all(np.concatenate(gaps)[None], np.concatenate(sigmas)[None])[0])
 
 
