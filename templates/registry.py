@@ -116,6 +116,7 @@ TEMPLATES = Registry(
         "stack_count": "templates.simulation.puzzles.stacks:StackCount",
         "route_order": "templates.simulation.route:RouteOrder",
         "navigate": "templates.agent.navigation:Navigate",
+        "first_move": "templates.agent.first_move:FirstMove",
     },
 )
 """All templates, in the order of the tree."""

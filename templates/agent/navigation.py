@@ -9,11 +9,22 @@ from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
-from scipy.special import ndtr, ndtri
 
-from action_mapping.pair_plan import FEWEST_STEPS, MAX_FRACTION, NOISE_SIGMAS, ROUND_METRES, ROUND_RADIANS, pair_amounts
+from action_mapping.pair_plan import FEWEST_STEPS, MAX_FRACTION, NOISE_SIGMAS, ROUND_METRES, ROUND_RADIANS
 from action_mapping.plan import MAX_STEPS
-from action_mapping.primitives import COMPONENTS, ROTATIONS, primitive_of
+from templates.agent.legs import (
+    MIN_SHARE,
+    MIN_TRAVEL,
+    ROTATES,
+    Motion,
+    Six,
+    joint,
+    largest,
+    motion,
+    shared_point,
+    unit_of_length,
+    with_others,
+)
 from templates.answers import Answer, Plan
 from templates.answers.answers import Answers
 from templates.answers.plan import p_within
@@ -25,38 +36,20 @@ from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.intervals import places
-from templates.scene.marks import candidate_pixels, filter_markable
 from templates.scene.offsets import POSITION_UNKNOWN
 from templates.scene.pictures import Pictures
 from templates.scene.scene import Scene
-from templates.scene.shared_view import are_in_view, shared_views
+from templates.scene.shared_view import shared_views
 from templates.template import Template
 
 _PLACES = 14
-_POINTS = 64
-_MIN_SHARE = 0.4
-"""Least share of photo 1's points that photo 2 shows: with less, the photos do not show the motion between them."""
-_MIN_TRAVEL = 0.08
-"""Least distance between the photos over the median distance of the scene: a shorter one is not visible."""
 _PART_CONFIDENCE = 0.997
 """Least P(right) of translation and of rotation, so that both and the mark hold together with 0.99."""
 _FRACTIONS = tuple(1 / k for k in range(MAX_FRACTION, 2, -1))
 """Lengths of a step on relative paths, in distances to the marked point."""
 _ANGLES = tuple(angle for angle in ROUND_RADIANS if angle <= np.radians(15.0))
 """Angles of a step. The largest one is also the largest tolerance, as for directions."""
-_MIN_ROTATION_RAD = np.radians(10.0)
-"""Least rotation that a choice names."""
-_MAX_SECOND = 0.7
-"""Largest share of the main motion that any other motion of its kind may have, for a choice to name it."""
-
-_Six = Float64[np.ndarray, "n 6"]
-"""Amounts of the motion, or their σ, in the order of `COMPONENTS`."""
 _JOINED = ", then "
-_ROTATES = np.array([name in ROTATIONS for name in COMPONENTS])
-_NAMES = np.array([[primitive_of(name, sign).name for sign in (1, -1)] for name in COMPONENTS])
-"""Of each component's two directions."""
-_OTHER_AXES = np.array([[k for k in range(6) if k != own and _ROTATES[k] == _ROTATES[own]] for own in range(6)])
-"""The two other components of its kind."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,10 +83,10 @@ class Navigate(Template):
         """Ordered pairs of distant frames with enough shared view; with a marked point if the scale is relative."""
         frames = places(scene, _PLACES)
         views = shared_views(scene, frames)
-        pairs = frames[np.argwhere((views.share >= _MIN_SHARE) & (views.travel >= _MIN_TRAVEL))]
+        pairs = frames[np.argwhere((views.share >= MIN_SHARE) & (views.travel >= MIN_TRAVEL))]
         metric, facts = np.isfinite(scene.metre_relative_sigma), []
         for a, b in pairs[rng.permutation(len(pairs))[:count]].tolist():
-            point = None if metric else _point(scene, a, b, rng)
+            point = None if metric else shared_point(scene, a, b, rng)
             counts = rng.integers(FEWEST_STEPS, MAX_STEPS + 1, size=2).tolist()
             if point is not None or metric:
                 facts.append({"frame_from": a, "frame_to": b, "point_px": point, "counts": counts})
@@ -103,20 +96,19 @@ class Navigate(Template):
         """Amounts; σ of translations = (systematic ⊕ rotation of photo 1) · length ⊕ positions ⊕ unit of length."""
         frames = np.column_stack([facts.frame_from, facts.frame_to])
         poses = scene.world_from_cam(frames)
-        amounts = pair_amounts(poses[:, 0], poses[:, 1])
-        sigma = _sigma(amounts, scene, frames)
-        label, margin = _main_motion(amounts, sigma)
-        length, scale_sigma, outlier_probability = _length(facts, scene)
-        unit = np.where(_ROTATES, 1.0, length[:, None])
-        unit_sigma = np.where(_ROTATES, 0.0, scale_sigma[:, None] * np.abs(amounts))
+        moved = motion(scene, frames)
+        label, margin = _main_motion(moved)
+        length, scale_sigma, outlier_probability = unit_of_length(scene, facts.frame_from, facts.point_px)
+        unit = np.where(ROTATES, 1.0, length[:, None])
+        unit_sigma = np.where(ROTATES, 0.0, scale_sigma[:, None] * np.abs(moved.amounts))
         cases = {
             POSITION_UNKNOWN: np.isnan(poses).any(axis=(1, 2, 3)),
-            "the tilt between the photos is too steep for a plan": np.isnan(amounts).any(axis=1),
+            "the tilt between the photos is too steep for a plan": np.isnan(moved.amounts).any(axis=1),
         }
         return Measured(
             why=first_reason(len(facts), cases),
-            value=amounts / unit,
-            sigma=np.hypot(sigma, unit_sigma) / unit,
+            value=moved.amounts / unit,
+            sigma=np.hypot(moved.sigma, unit_sigma) / unit,
             label=label,
             margin=margin,
             outlier_probability=outlier_probability,
@@ -137,7 +129,7 @@ class Navigate(Template):
             return None
         draws = chance.uniform("motion", 6)
         moved, turned = np.reshape([text.partition(_JOINED)[::2] for text in answers.labels()], (-1, 2)).T
-        moves, turns = _with_others(moved, draws[:, :3]), _with_others(turned, draws[:, 3:])
+        moves, turns = with_others(moved, draws[:, :3]), with_others(turned, draws[:, 3:])
         both = np.char.add(np.char.add(moves[:, [0, 0, 1, 1]], _JOINED), turns[:, [0, 1, 0, 1]])
         rotates = (turned != "")[:, None]
         mistakes = np.where(rotates, ["", "wrong rotation", "wrong translation", "both wrong"], "")
@@ -172,59 +164,19 @@ def _relative(facts: Legs) -> Bool[np.ndarray, "n"]:
     return np.isfinite(facts.point_px).all(axis=1)
 
 
-def _point(scene: Scene, frame_a: int, frame_b: int, rng: np.random.Generator) -> list[float] | None:
-    """A markable pixel of photo A whose point lies inside photo B; None if there is none."""
-    candidates = rng.permutation(candidate_pixels(scene, frame_a))[:_POINTS]
-    _, xy = filter_markable(scene, np.full(len(candidates), frame_a), candidates)
-    shared = xy[are_in_view(scene, frame_a, xy, frame_b)]
-    return list(shared[0].tolist()) if len(shared) else None
-
-
-def _sigma(amounts: _Six, scene: Scene, frames: Int64[np.ndarray, "n 2"]) -> _Six:
-    """σ of the amounts (rad, path units), without that of the unit of length."""
-    rotation = scene.rotation_sigma_rad(frames)
-    rotations = np.hypot(rotation.max(axis=1)[:, None], scene.focal_relative_sigma * np.abs(amounts))
-    direction = np.hypot(scene.direction_sigma_rad, rotation[:, 0])
-    formal = np.linalg.norm(scene.position_sigma(frames), axis=1)
-    translations = np.hypot(direction * np.linalg.norm(amounts[:, ~_ROTATES], axis=1), formal)
-    return np.where(_ROTATES, rotations, translations[:, None])
-
-
-def _length(facts: Legs, scene: Scene) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Unit of length in path units, its relative σ, and its outlier probability; NaN where unknown."""
-    seen, relative = scene.surface(facts.frame_from, facts.point_px), _relative(facts)
-    sigma = scene.metre_relative_sigma
-    return (
-        np.where(relative, seen.range, 1.0 if np.isfinite(sigma) else np.nan),
-        np.where(relative, seen.range_relative_sigma, sigma),
-        np.where(relative, seen.outlier_probability, 0.0),
-    )
-
-
-def _main_motion(amounts: _Six, sigma: _Six) -> tuple[Texts, Float64[np.ndarray, "n"]]:
+def _main_motion(moved: Motion) -> tuple[Texts, Float64[np.ndarray, "n"]]:
     """Names of the largest translation and rotation ("Dolly In, then Pan Left"), and the margin in σ.
 
     Rotations below 10° are not named. "" where no component is the largest.
     """
-    every = np.arange(len(amounts))
-    translation, margins = _largest(amounts, sigma, ~_ROTATES)
-    rotation, rotation_margins = _largest(amounts, sigma, _ROTATES)
-    excess = (np.abs(amounts[every, rotation]) - _MIN_ROTATION_RAD) / sigma[every, rotation]
-    turns = excess >= 0
-    each = np.column_stack([margins, np.where(turns[:, None], rotation_margins, np.inf), np.abs(excess)])
-    moved, turned = (_NAMES[k, (amounts[every, k] <= 0).astype(int)] for k in (translation, rotation))
-    both = np.char.add(np.char.add(moved, _JOINED), turned)
-    decided = each.min(axis=1) > 0
-    joint = -ndtri(ndtr(-each).sum(axis=1))  # all of them must hold
-    return np.where(decided, np.where(turns, both, moved), ""), np.where(decided, joint, np.nan)
-
-
-def _largest(amounts: _Six, sigma: _Six, family: np.ndarray) -> tuple[np.ndarray, Float64[np.ndarray, "n 2"]]:
-    """Index of the largest amount of a family, and how many σ each other amount is below 0.7 of it."""
-    order = np.flatnonzero(family)[np.argsort(np.abs(amounts[:, family]), axis=1)]
-    size, own = (np.take_along_axis(part, order, axis=1) for part in (np.abs(amounts), sigma))
-    limit = _MAX_SECOND * size[:, 2:]
-    return order[:, 2], (limit - size[:, :2]) / np.hypot(_MAX_SECOND * own[:, 2:], own[:, :2])
+    translation, rotation = largest(moved, ~ROTATES), largest(moved, ROTATES)
+    turns = rotation.visible >= 0
+    each = np.column_stack(
+        [translation.margins, np.where(turns[:, None], rotation.margins, np.inf), np.abs(rotation.visible)]
+    )
+    both = np.char.add(np.char.add(translation.name, _JOINED), rotation.name)
+    margin = joint(each)
+    return np.where(np.isnan(margin), "", np.where(turns, both, translation.name)), margin
 
 
 def _plans(measured: Measured, facts: Legs) -> Answers:
@@ -232,12 +184,12 @@ def _plans(measured: Measured, facts: Legs) -> Answers:
     relative = _relative(facts)
     kept = np.where(np.abs(measured.value) > NOISE_SIGMAS * measured.sigma, measured.value, 0.0)
     in_points, in_metres = (
-        _step_size(measured, kept, ~_ROTATES, sizes, facts.counts[:, 0]) for sizes in (_FRACTIONS, ROUND_METRES)
+        _step_size(measured, kept, ~ROTATES, sizes, facts.counts[:, 0]) for sizes in (_FRACTIONS, ROUND_METRES)
     )
     length = np.where(relative, in_points, in_metres)
-    angle = _step_size(measured, kept, _ROTATES, _ANGLES, facts.counts[:, 1])
+    angle = _step_size(measured, kept, ROTATES, _ANGLES, facts.counts[:, 1])
     with np.errstate(invalid="ignore", divide="ignore"):
-        counts = np.rint(kept / np.where(_ROTATES, angle[:, None], length[:, None]))
+        counts = np.rint(kept / np.where(ROTATES, angle[:, None], length[:, None]))
         fraction = np.where(relative, np.rint(1 / length), np.nan)
     plans = Plan(
         counts=counts,
@@ -251,13 +203,13 @@ def _plans(measured: Measured, facts: Legs) -> Answers:
     cases = {
         "the length of a step is not known": ~(np.isfinite(measured.value) & np.isfinite(measured.sigma)).all(axis=1),
         Plan.refusal: np.isnan(length) | np.isnan(angle),
-        "the plan has too few steps": np.abs(kept[:, ~_ROTATES]).max(axis=1) < (FEWEST_STEPS - 0.5) * length,
+        "the plan has too few steps": np.abs(kept[:, ~ROTATES]).max(axis=1) < (FEWEST_STEPS - 0.5) * length,
     }
     return Answers.of(plans, first_reason(len(facts), cases))
 
 
 def _step_size(
-    measured: Measured, kept: _Six, family: np.ndarray, choices: tuple[float, ...], count: Int64[np.ndarray, "n"]
+    measured: Measured, kept: Six, family: np.ndarray, choices: tuple[float, ...], count: Int64[np.ndarray, "n"]
 ) -> Float64[np.ndarray, "n"]:
     """The step sizes with which the largest amount takes nearly `count` steps and the plan ends within one step of the
     target; NaN if there is none."""
@@ -271,12 +223,3 @@ def _step_size(
         decided = np.asarray(sure & (largest < (MAX_STEPS + 0.5) * sizes))
         best = np.where(decided, np.abs(largest / sizes - count[:, None]), np.inf).argmin(axis=1)
     return np.where(decided.any(axis=1), sizes[best], np.nan)
-
-
-def _with_others(names: Texts, draws: Float64[np.ndarray, "n 3"]) -> np.ndarray:
-    """Each name and three wrong ones: the opposite, and both names of another axis; either of the two comes first."""
-    own, sign = np.divmod((names[:, None] == _NAMES.ravel()).argmax(axis=1), 2)
-    axis = np.where(draws[:, 0] < 0.5, *_OTHER_AXES[own].T)
-    other = (draws[:, 1] >= 0.5).astype(int)
-    wrong = np.stack([_NAMES[own, 1 - sign], _NAMES[axis, other], _NAMES[axis, 1 - other]], axis=1)
-    return np.column_stack([names, np.where(draws[:, 2:] < 0.5, wrong, np.roll(wrong, -1, axis=1))])

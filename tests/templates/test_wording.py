@@ -212,6 +212,8 @@ NAMED = {
     "route_order order": (r"\bphoto 1\b", ORDER),
     "route_order choice": (r"\bphoto 1\b", ORDER),
     "navigate choice": BOTH,
+    "first_move choice.move": (*BOTH, r"\b(moves?|approach)\b"),
+    "first_move choice.turn": (*BOTH, r"\bturns?\b"),
     "navigate plan.metres": (*BOTH, r"\{turn_deg\}°", r"\{length\} m\b"),
     "navigate plan.point": (
         *BOTH,

@@ -1,0 +1,117 @@
+"""The motion from one photo to another in the six components of a plan: amounts, their σ, and the largest ones."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float64, Int64
+from scipy.special import ndtr, ndtri
+
+from action_mapping.pair_plan import pair_amounts
+from action_mapping.primitives import COMPONENTS, ROTATIONS, primitive_of
+from templates.columns import Columns, Texts
+from templates.scene.marks import candidate_pixels, filter_markable
+from templates.scene.scene import Scene
+from templates.scene.shared_view import are_in_view
+
+MIN_SHARE = 0.4
+"""Least share of photo 1's points that photo 2 shows: with less, the photos do not show the motion between them."""
+MIN_TRAVEL = 0.08
+"""Least distance between the photos over the median distance of the scene: a shorter one is not visible."""
+MIN_ROTATION_RAD = np.radians(10.0)
+"""Least rotation that a choice names."""
+_MAX_SECOND = 0.7
+"""Largest share of the main motion that any other motion of its kind may have, for a choice to name it."""
+_POINTS = 64
+
+Six = Float64[np.ndarray, "n 6"]
+"""Amounts of the motion, or their σ, in the order of `COMPONENTS`."""
+ROTATES = np.array([name in ROTATIONS for name in COMPONENTS])
+NAMES = np.array([[primitive_of(name, sign).name for sign in (1, -1)] for name in COMPONENTS])
+"""Of each component's two directions."""
+_OTHER_AXES = np.array([[k for k in range(6) if k != own and ROTATES[k] == ROTATES[own]] for own in range(6)])
+"""The two other components of its kind."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Motion(Columns):
+    """From the first to the second photo of n pairs, in rad and path units; NaN where not known."""
+
+    amounts: Six
+    sigma: Six
+    """Without that of the unit of length."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Largest(Columns):
+    """The largest translation, or the largest rotation, of n motions."""
+
+    component: Int64[np.ndarray, "n"]
+    name: Texts
+    margins: Float64[np.ndarray, "n 2"]
+    """How many σ each other amount is below 0.7 of it."""
+    visible: Float64[np.ndarray, "n"]
+    """For rotations, by how many σ it exceeds 10°; for translations infinite."""
+
+
+def motion(scene: Scene, frames: Int64[np.ndarray, "n 2"]) -> Motion:
+    """σ of translations = (systematic ⊕ rotation of photo 1) · length ⊕ positions."""
+    poses = scene.world_from_cam(frames)
+    amounts = pair_amounts(poses[:, 0], poses[:, 1])
+    rotation = scene.rotation_sigma_rad(frames)
+    rotations = np.hypot(rotation.max(axis=1)[:, None], scene.focal_relative_sigma * np.abs(amounts))
+    direction = np.hypot(scene.direction_sigma_rad, rotation[:, 0])
+    formal = np.linalg.norm(scene.position_sigma(frames), axis=1)
+    translations = np.hypot(direction * np.linalg.norm(amounts[:, ~ROTATES], axis=1), formal)
+    return Motion(amounts=amounts, sigma=np.where(ROTATES, rotations, translations[:, None]))
+
+
+def largest(moved: Motion, family: Bool[np.ndarray, "6"]) -> Largest:
+    """Of the components of a family (`ROTATES`, `~ROTATES`)."""
+    order = np.flatnonzero(family)[np.argsort(np.abs(moved.amounts[:, family]), axis=1)]
+    size, own = (np.take_along_axis(part, order, axis=1) for part in (np.abs(moved.amounts), moved.sigma))
+    limit, component = _MAX_SECOND * size[:, 2:], order[:, 2]
+    signed = np.take_along_axis(moved.amounts, order[:, 2:], axis=1)[:, 0]
+    visible = (size[:, 2] - MIN_ROTATION_RAD) / own[:, 2]
+    return Largest(
+        component=component,
+        name=NAMES[component, (signed <= 0).astype(int)],
+        margins=(limit - size[:, :2]) / np.hypot(_MAX_SECOND * own[:, 2:], own[:, :2]),
+        visible=np.where(ROTATES[component], visible, np.inf),
+    )
+
+
+def joint(margins: Float64[np.ndarray, "n k"]) -> Float64[np.ndarray, "n"]:
+    """The margin of an answer that needs all of these; NaN where one is not positive."""
+    with np.errstate(invalid="ignore"):
+        return np.where(margins.min(axis=1) > 0, -ndtri(ndtr(-margins).sum(axis=1)), np.nan)
+
+
+def with_others(names: Texts, draws: Float64[np.ndarray, "n 3"]) -> np.ndarray:
+    """Each name and three wrong ones: the opposite, and both names of another axis; either of the two comes first."""
+    own, sign = np.divmod((names[:, None] == NAMES.ravel()).argmax(axis=1), 2)
+    axis = np.where(draws[:, 0] < 0.5, *_OTHER_AXES[own].T)
+    other = (draws[:, 1] >= 0.5).astype(int)
+    wrong = np.stack([NAMES[own, 1 - sign], NAMES[axis, other], NAMES[axis, 1 - other]], axis=1)
+    return np.column_stack([names, np.where(draws[:, 2:] < 0.5, wrong, np.roll(wrong, -1, axis=1))])
+
+
+def shared_point(scene: Scene, frame_a: int, frame_b: int, rng: np.random.Generator) -> list[float] | None:
+    """A markable pixel of photo A whose point lies inside photo B; None if there is none."""
+    candidates = rng.permutation(candidate_pixels(scene, frame_a))[:_POINTS]
+    _, xy = filter_markable(scene, np.full(len(candidates), frame_a), candidates)
+    shared = xy[are_in_view(scene, frame_a, xy, frame_b)]
+    return list(shared[0].tolist()) if len(shared) else None
+
+
+def unit_of_length(
+    scene: Scene, frame: Int64[np.ndarray, "n"], point_px: Float64[np.ndarray, "n 2"]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The distance to the point marked in each photo, or a metre where none is marked, in path units; its relative σ,
+    and its outlier probability. NaN where unknown."""
+    seen, relative = scene.surface(frame, point_px), np.isfinite(point_px).all(axis=1)
+    sigma = scene.metre_relative_sigma
+    return (
+        np.where(relative, seen.range, 1.0 if np.isfinite(sigma) else np.nan),
+        np.where(relative, seen.range_relative_sigma, sigma),
+        np.where(relative, seen.outlier_probability, 0.0),
+    )
