@@ -114,6 +114,7 @@ TEMPLATES = Registry(
         "turned_solid": "templates.simulation.puzzles.mental_turn:TurnedSolid",
         "stack_view": "templates.simulation.puzzles.stacks:StackView",
         "stack_count": "templates.simulation.puzzles.stacks:StackCount",
+        "view_if": "templates.simulation.view_if:ViewIf",
         "route_order": "templates.simulation.route:RouteOrder",
         "navigate": "templates.agent.navigation:Navigate",
         "first_move": "templates.agent.first_move:FirstMove",

@@ -209,6 +209,9 @@ NAMED = {
     "path_map choice.camera": ABOVE_1,
     "path_map yes_no.floor": ABOVE,
     "path_map yes_no.camera": ABOVE_1,
+    "view_if yes_no.here": (r"\bpoint P\b", r"\{angle\}°.*\{side\}"),
+    "view_if yes_no.there": (r"\bpoint P\b", r"\{angle\}°.*\{side\}", r"\bphoto 2\b"),
+    "view_if choice": (r"\bpoint P\b", r"\bphoto 2(\b|'s)"),
     "route_order order": (r"\bphoto 1\b", ORDER),
     "route_order choice": (r"\bphoto 1\b", ORDER),
     "navigate choice": BOTH,
@@ -404,6 +407,8 @@ def test_placeholders_are_those_that_templates_fill_in() -> None:
         "object_turns choice": {"name"},
         "faster_object choice": {"a", "b"},
         "object_speed numeric": {"name", "seconds"},
+        "view_if yes_no.here": {"angle", "side"},
+        "view_if yes_no.there": {"angle", "side"},
         "navigate plan.metres": {"length", "turn_deg"},
         "navigate plan.point": {"length", "turn_deg"},
     }

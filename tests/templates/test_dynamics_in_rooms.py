@@ -1,0 +1,44 @@
+"""What would happen next in rendered rooms: answered again by doing it there."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from spatial_engine.rendering import RenderedScene, as_clip, true_signals
+from spatial_engine.rendering.furnished import furnished_room
+from spatial_engine.rendering.imitated import imitated_signals
+from templates.columns import Json
+from tests.templates.in_rooms import check, seeds
+from tests.templates.test_grounding_in_rooms import point
+
+
+def in_view(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """By the camera, turned about the axis that points down in its picture."""
+    spot = scene.world_from_cam[fact["frame"]] @ [*point(scene, fact["frame"], fact["point_px"]), 1.0]
+    if answer in ("yes", "no"):
+        return shown_after(scene, fact["frame_turned"], spot, fact["turn_deg"]) == (answer == "yes")
+    turns = [sign * abs(fact[name]) for name in ("turn_deg", "other_deg") for sign in (-1, 1)]
+    return [turn for turn in turns if shown_after(scene, fact["frame_turned"], spot, turn)] == [int(answer)]
+
+
+def shown_after(scene: RenderedScene, frame: int, spot: np.ndarray, turn_deg: int) -> bool:
+    camera, pose = scene.camera(frame), scene.world_from_cam[frame].copy()
+    pose[:3, :3] = Rotation.from_rotvec(turn_deg * pose[:3, 1], degrees=True).as_matrix() @ pose[:3, :3]
+    return bool(camera.contains(camera.project((np.linalg.inv(pose) @ spot)[:3])))
+
+
+TURNED = {"view_if": in_view}
+RIGHT = {**TURNED}
+
+
+@seeds(1, 12)
+def test_a_turned_camera_shows_what_it_should(seed: int) -> None:
+    scene = furnished_room(np.random.default_rng(seed), frames=16, width_px=240, height_px=180)
+    check(scene, true_signals(scene, as_clip(scene), stride=4), TURNED, {*TURNED})
+
+
+@seeds(0, 4)
+def test_experts_that_err_give_no_wrong_answers(seed: int) -> None:
+    scene = furnished_room(np.random.default_rng(seed), frames=16, width_px=240, height_px=180)
+    check(scene, imitated_signals(scene, as_clip(scene)), TURNED, {*TURNED})
