@@ -323,6 +323,9 @@ class EffectorPath:
     """σ per axis of the position, in the units of the path."""
     effector: Literal["gripper", "hand"]
     scale: Scale
+    cam_from_base: Float64[np.ndarray, "n 4 4"] | None = None
+    """Pose of the base in the axes of the camera of each frame, in the units of the path; its error is part of the two
+    σ. None, or NaN in a frame: not known."""
     provenance: Provenance
 
 

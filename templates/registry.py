@@ -118,6 +118,8 @@ TEMPLATES = Registry(
         "route_order": "templates.simulation.route:RouteOrder",
         "navigate": "templates.agent.navigation:Navigate",
         "first_move": "templates.agent.first_move:FirstMove",
+        "gripper_when": "templates.agent.gripper_when:GripperWhen",
+        "hand_does": "templates.agent.hand_does:HandDoes",
     },
 )
 """All templates, in the order of the tree."""

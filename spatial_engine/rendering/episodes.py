@@ -91,6 +91,7 @@ def true_episode_signals(episode: RenderedEpisode, clip: Clip, stride: int = 1) 
         position_sigma=np.full(len(clip.frames), EXACT),
         effector="gripper",
         scale=Scale(kind="metric", relative_sigma=EXACT, source="data set"),
+        cam_from_base=np.linalg.solve(episode.scene.world_from_cam[clip.frames], episode.world_from_base),
         provenance=_source(episode.scene, clip.id),
     )
     return {**true_signals(episode.scene, clip, stride=stride), "effector_path": path, "task": episode.task}

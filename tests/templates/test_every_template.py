@@ -61,6 +61,8 @@ def scene(name: str) -> Scene:
         return worlds.scene(worlds.surer(worlds.signals()))
     if name == "primitive_of":
         return scene_of_balls()
+    if "effector_path" in TEMPLATES[name].needs:
+        return worlds.scene(worlds.with_effector(worlds.signals()))
     return scene_with("depth" in TEMPLATES[name].needs)
 
 

@@ -14,6 +14,7 @@ from experts.provenance import Provenance
 from experts.signals import (
     CameraPath,
     Depth,
+    EffectorPath,
     Gravity,
     Matches,
     MotionKind,
@@ -453,6 +454,26 @@ def with_vase(signals: dict[str, Signal]) -> dict[str, Signal]:
         outlier_probability=None,
     )
     return _with_masks(detected({**signals, "objects": placed}))
+
+
+def with_effector(signals: dict[str, Signal], base_from_world: np.ndarray | None = None) -> dict[str, Signal]:
+    """The signals with a gripper that points down. It goes right, closes, goes up, turns by 30° clockwise as seen from
+    above, goes left and down, opens, and goes away. `signals` are those of the world as it is made, in metres."""
+    ends = [0, 8, 14, 20, 24, 29, 34, 40, 47]
+    at = [(0.8, 3.0, -0.2), (1.0, 3, -0.2), (1.0, 3, -0.2), (1.0, 3, 0.0), (1.0, 3, 0.0)]
+    at += [(0.75, 3, 0.0), (0.75, 3, -0.15), (0.75, 3, -0.15), (0.75, 3.25, -0.15)]
+    poses, frames = np.tile(np.eye(4), (48, 1, 1)), np.arange(48)
+    turn = Rotation.from_euler("z", -np.interp(frames, [20, 24], [0, 30])[:, None], degrees=True)
+    poses[:, :3, :3] = (turn * Rotation.from_euler("x", 180, degrees=True)).as_matrix()
+    poses[:, :3, 3] = np.stack([np.interp(frames, ends, part) for part in np.transpose(at)], axis=1)
+    known, base = scene(signals), np.eye(4) if base_from_world is None else base_from_world
+    world_from_cam = known.world_from_cam(np.repeat(FRAMES, 2))  # odd frames have the camera of the one before
+    path = EffectorPath(
+        frames=frames, base_from_view=base @ poses, opening=np.interp(frames, [8, 11, 37, 40], [1, 0.4, 0.4, 1]),
+        rotation_sigma_rad=np.full(48, 0.005), position_sigma=np.full(48, 0.001), effector="gripper", scale=METRIC,
+        cam_from_base=np.linalg.inv(base @ world_from_cam), provenance=SOURCE,
+    )  # fmt: skip
+    return {**signals, "effector_path": path}
 
 
 def with_movers(signals: dict[str, Signal], unit: float = 1.0) -> dict[str, Signal]:

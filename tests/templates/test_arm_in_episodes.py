@@ -1,0 +1,103 @@
+"""Questions about a rendered gripper, answered again from the boxes that its palm and its fingers are made of."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from spatial_engine.rendering import RenderedScene, as_clip
+from spatial_engine.rendering.episodes import RenderedEpisode, pick_and_place, true_episode_signals
+from templates.asked import Draft
+from templates.generate import ask_clip
+from templates.registry import TEMPLATES
+from templates.settings import AskSettings
+from tests.templates import worlds
+from tests.templates.in_rooms import seeds
+
+IsRight = Callable[[RenderedScene, Draft], bool]
+FACTS = 20
+
+
+def made(seed: int) -> RenderedEpisode:
+    """Every fourth fails."""
+    return pick_and_place(np.random.default_rng(seed), width_px=64, height_px=48, succeeds=seed % 4 != 3)
+
+
+def asked(seed: int) -> tuple[RenderedEpisode, list[Draft]]:
+    episode = made(seed)
+    clip = as_clip(episode.scene)
+    templates = [TEMPLATES.load(name)() for name in RIGHT]
+    signals = true_episode_signals(episode, clip, stride=60)
+    return episode, worlds.drafts(ask_clip(clip, signals, templates, AskSettings(facts_per_template=FACTS), 0))
+
+
+def pieces(scene: RenderedScene, name: str) -> np.ndarray:
+    """Poses in the world of the boxes of that name: (boxes, frames, 4, 4)."""
+    return np.array([moving.world_from_box for moving in scene.moving_boxes if moving.box.name == name])
+
+
+def gap(scene: RenderedScene) -> np.ndarray:
+    """Distance between the fingers in each frame, from 0 (least) to 1 (most)."""
+    left, right = pieces(scene, "finger")[..., :3, 3]
+    apart = np.linalg.norm(left - right, axis=1)
+    return np.asarray((apart - apart.min()) / np.ptp(apart))
+
+
+def along_fingers(scene: RenderedScene, frame_a: int, frame_b: int) -> float:
+    """How far the palm moves the way the fingers point."""
+    (palm,), fingers = pieces(scene, "wrist")[..., :3, 3], pieces(scene, "finger")[..., :3, 3].mean(axis=0)
+    way = fingers[frame_a] - palm[frame_a]
+    return float((palm[frame_b] - palm[frame_a]) @ way / np.linalg.norm(way))
+
+
+def first_photo(scene: RenderedScene, draft: Draft) -> bool:
+    """Of the later photos the first in which the fingers are near together, or apart; from then on they stay so."""
+    wide = gap(scene)[draft.fact["frames"]] > 0.5
+    new = wide if draft.fact["state"] == "open" else ~wide
+    number = int(draft.options[worlds.written(draft)].value)
+    return bool(not new[: number - 1].any() and new[number - 1 :].all())
+
+
+def what_it_does(scene: RenderedScene, draft: Draft) -> bool:
+    """From the gap before and after, and where the palm goes."""
+    a, b = draft.fact["frames"]
+    wide, said = gap(scene), draft.options[worlds.written(draft)].value
+    if (wide[a] > 0.5) != (wide[b] > 0.5):
+        return bool(said == ("opens" if wide[b] > wide[a] else "closes"))
+    went = along_fingers(scene, a, b)
+    return bool((wide[a : b + 1] < 0.4).all() and abs(went) > 0.02 and said == ("pushes" if went > 0 else "pulls"))
+
+
+RIGHT: Mapping[str, IsRight] = {"gripper_when": first_photo, "hand_does": what_it_does}
+
+
+@seeds(1, 12)
+def test_every_answer_is_that_of_the_boxes(seed: int) -> None:
+    episode, drafts = asked(seed)
+    for draft in drafts:
+        assert RIGHT[draft.template](episode.scene, draft), (draft.template, draft.fact, worlds.written(draft))
+    counts = {name: sum(draft.template == name for draft in drafts) for name in RIGHT}
+    assert min(counts.values()) >= FACTS / 2, counts
+
+
+def test_no_answer_is_much_more_frequent_than_others() -> None:
+    drafts = [draft for seed in range(4) for draft in asked(seed)[1]]
+    for name in RIGHT:
+        values = [draft.options[worlds.written(draft)].value for draft in drafts if draft.template == name]
+        _, counts = np.unique(values, return_counts=True)
+        assert counts.max() <= 0.5 * len(values), name
+
+
+@pytest.mark.parametrize("name", ["gripper_when", "hand_does"])
+def test_a_wrong_answer_is_noticed(name: str) -> None:
+    """The evaluators contradict every other option."""
+    episode, drafts = asked(0)
+    for draft in drafts:
+        if draft.template == name:
+            right = [RIGHT[name](episode.scene, _with(draft, k)) for k in range(len(draft.options))]
+            assert right.count(True) == 1 and right[worlds.written(draft)]
+
+
+def _with(draft: Draft, option: int) -> Draft:
+    return replace(draft, written=option)
