@@ -1,4 +1,4 @@
-"""Counts what the templates of L1 and L2 ask in rendered rooms: of exact signals, and of imitated experts.
+"""Counts what the templates of L1, L2 and routes ask in rendered rooms: of exact signals, and of imitated experts.
 
     python -m benchmarks.facts_in_rooms OUT [ROOMS]
 
@@ -53,7 +53,7 @@ FACTS = 60
 FRAMES = 24
 """Of each clip, that have depth and objects."""
 WIDTH_PX, HEIGHT_PX = 480, 360
-TEMPLATES = create_templates(["L1", "L2"])
+TEMPLATES = create_templates(["L1", "L2", "L3/Sequential Planning/Route"])
 EVALUATORS = sorted(Path(test_motion_in_rooms.__file__).parent.glob("test_*_in_rooms.py"))
 MODULES = [import_module(f"tests.templates.{file.stem}") for file in EVALUATORS]
 RIGHT = {name: right for module in MODULES for name, right in getattr(module, "RIGHT", {}).items()}
@@ -86,11 +86,14 @@ def busy(seed: int) -> RenderedScene:
 
 
 CLIPS: Mapping[str, tuple[Callable[[int], RenderedScene], tuple[str, ...]]] = {
-    "furnished": (furnished, ("L1", "L2")),
+    "furnished": (furnished, ("L1", "L2", "L3")),
     "leaning": (leaning, tuple(f"L1/Orientation/Object Orientation/object_{name}" for name in ("tilt", "angles"))),
     "halting": (along(test_motion_in_rooms.halting), ("L1/Motion/Ego",)),
     "swaying": (along(test_gravity_in_rooms.swaying), ("L1/Orientation/Gravity",)),
-    "story": (test_motion_stories_in_rooms.room_of, ("L2/Understanding/Motion Understanding/camera_",)),
+    "story": (
+        test_motion_stories_in_rooms.room_of,
+        ("L2/Understanding/Motion Understanding/camera_", "L3/Sequential Planning/Route"),
+    ),
     "filmed": (test_motion_stories_in_rooms.filmed, ("L2/Understanding/Motion Understanding/camera_manner",)),
     "staged": (test_motion_stories_in_rooms.staged, ("L2/Understanding/Motion Understanding/what_happens",)),
     "turning": (along(test_maps_in_rooms.around), ("L2/Memory/Cognitive Map/room_area",)),

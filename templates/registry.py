@@ -116,6 +116,7 @@ TEMPLATES = Registry(
         "stack_count": "templates.simulation.puzzles.stacks:StackCount",
         "view_if": "templates.simulation.view_if:ViewIf",
         "route_order": "templates.simulation.route:RouteOrder",
+        "order_forward": "templates.simulation.order_forward:OrderForward",
         "navigate": "templates.agent.navigation:Navigate",
         "first_move": "templates.agent.first_move:FirstMove",
         "gripper_when": "templates.agent.gripper_when:GripperWhen",

@@ -39,8 +39,9 @@ _MAX_JUDGED_DEG = 90.0
 """Nobody adds the parts of a larger rotation over several photos within the tolerance."""
 _MIN_SHARE = 0.2
 """Least share of the clip after which a person is asked whether the camera moved."""
-_MAX_ROTATION_WHILE_MOVING_RAD = np.radians(25.0)
+MAX_ROTATION_WHILE_MOVING_RAD = np.radians(25.0)
 """Beyond this rotation "right" and "forward" differ between the first and the last photo."""
+ROTATED_TOO_FAR = "the camera rotated too far for its translation to have one name"
 _ROTATIONS = ("Pan Right", "Pan Left", "Tilt Up", "Tilt Down", "Roll CW", "Roll CCW")
 _TRANSLATIONS = ("Truck Right", "Truck Left", "Pedestal Down", "Pedestal Up", "Dolly In", "Dolly Out")
 """Names of `action_mapping.primitives`, each before or after its opposite."""
@@ -167,7 +168,7 @@ class CameraTravel(_CameraMotion):
         )
         cases = {
             POSITION_UNKNOWN: np.isnan(offset.length),
-            "the camera rotated too far for its translation to have one name": angle > _MAX_ROTATION_WHILE_MOVING_RAD,
+            ROTATED_TOO_FAR: angle > MAX_ROTATION_WHILE_MOVING_RAD,
             "the translation is within its noise": offset.length <= 0,
         }
         return Measured(

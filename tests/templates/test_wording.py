@@ -216,6 +216,8 @@ NAMED = {
     "route_order choice": (r"\bphoto 1\b", ORDER),
     "gripper_when choice": (r"\{effector\}|\bfingers\b", r"\{state\}", r"\bphotos?\b"),
     "hand_does choice": (*BOTH, r"\{effector\}"),
+    "order_forward order": (r"\{motion\}", r"\b(order|chronologically|time|first|latest)\b"),
+    "order_forward choice": (r"\{motion\}", r"\b(orders?|chronological|time|first|latest)\b"),
     "navigate choice": BOTH,
     "first_move choice.move": (*BOTH, r"\b(moves?|approach)\b"),
     "first_move choice.turn": (*BOTH, r"\bturns?\b"),
@@ -413,6 +415,8 @@ def test_placeholders_are_those_that_templates_fill_in() -> None:
         "object_speed numeric": {"name", "seconds"},
         "view_if yes_no.here": {"angle", "side"},
         "view_if yes_no.there": {"angle", "side"},
+        "order_forward order": {"motion"},
+        "order_forward choice": {"motion"},
         "navigate plan.metres": {"length", "turn_deg"},
         "navigate plan.point": {"length", "turn_deg"},
     }

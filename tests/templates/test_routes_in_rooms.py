@@ -1,0 +1,45 @@
+"""Routes through rendered rooms, answered again from the renderer's own poses and boxes."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from spatial_engine.rendering import RenderedScene, as_clip, true_signals
+from spatial_engine.rendering.furnished import furnished_room
+from templates.columns import Json
+from tests.templates.in_rooms import check, seeds
+from tests.templates.test_motion_stories_in_rooms import SEEN, WORDS, Motion, filmed, read, room_of
+
+SAID = {
+    "Dolly In": "dollies forward", "Dolly Out": "dollies backward", "Truck Right": "trucks right",
+    "Truck Left": "trucks left", "Pedestal Up": "pedestals up", "Pedestal Down": "pedestals down",
+    "Pan Right": "pans right", "Pan Left": "pans left", "Tilt Up": "tilts up", "Tilt Down": "tilts down",
+}  # fmt: skip
+assert {*SAID.values()} < {*WORDS}
+
+
+def ordered(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """The photos in the stated order are in order of time, and the sum of the stated motion grows from each to the
+    next, more than that of any other motion of its kind."""
+    shown = [fact["frames_shuffled"][int(number) - 1] for number in answer.split()]
+    ((component, sign),) = read(SAID[fact["motion"]])
+    sums = Motion.of(scene, sorted(shown)).sums[np.array(shown) - min(shown)] / SEEN
+    steps = np.diff(sums, axis=0)
+    kind = slice(0, 3) if component < 3 else slice(3, 6)
+    main = np.abs(steps[:, kind]).max(axis=1) <= np.abs(steps[:, component]) + 1e-9
+    return shown == sorted(shown) and bool((sign * steps[:, component] > 0.6).all() and main.all())
+
+
+RIGHT = {"order_forward": ordered}
+
+
+@seeds(1, 12)
+def test_the_order_is_that_in_which_the_sum_of_the_motion_grows(seed: int) -> None:
+    own = {"order_forward": ordered}
+    rooms = (
+        room_of(seed),
+        filmed(seed),
+        furnished_room(np.random.default_rng(seed), frames=48, width_px=120, height_px=90),
+    )
+    for scene, least in zip(rooms, (set[str](), {*own}, {*own}), strict=True):
+        check(scene, true_signals(scene, as_clip(scene), stride=max(1, len(scene.world_from_cam) // 24)), own, least)
