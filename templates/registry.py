@@ -115,6 +115,7 @@ TEMPLATES = Registry(
         "stack_view": "templates.simulation.puzzles.stacks:StackView",
         "stack_count": "templates.simulation.puzzles.stacks:StackCount",
         "view_if": "templates.simulation.view_if:ViewIf",
+        "time_to_contact": "templates.simulation.time_to_contact:TimeToContact",
         "route_order": "templates.simulation.route:RouteOrder",
         "order_forward": "templates.simulation.order_forward:OrderForward",
         "navigate": "templates.agent.navigation:Navigate",

@@ -15,7 +15,7 @@ from templates.media import Video
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.camera_motion import ends_of
-from templates.scene.intervals import video_intervals
+from templates.scene.intervals import seconds_between, video_intervals
 from templates.scene.offsets import POSITION_UNKNOWN, offsets
 from templates.scene.scene import Scene, angle_between_rad
 from templates.scene.shared_view import scene_distance
@@ -79,17 +79,8 @@ def _rides(scene: Scene, frames: Int64[np.ndarray, "n k"]) -> _Rides:
             detour=way / offset.length,
             travel=offset.length / scene_distance(scene, ends[:, 0]),
             turn_rad=angle_between_rad(first, last),
-            seconds=_seconds(scene, ends),
+            seconds=seconds_between(scene, ends),
         )
-
-
-def _seconds(scene: Scene, ends: Int64[np.ndarray, "n 2"]) -> Float64[np.ndarray, "n"]:
-    """Time between frames; NaN without time stamps."""
-    times_s = scene.clip.times_s
-    if times_s is None:
-        return np.full(len(ends), np.nan)
-    first, last = times_s[np.minimum(np.searchsorted(scene.clip.frames, ends), len(times_s) - 1)].T
-    return np.asarray(np.round(last - first, 3))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +109,7 @@ class CameraSpeed(Template):
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> TimedInterval:
         """Random intervals; first those in which the camera moves straight."""
         frames = video_intervals(scene, rng, _TRIES * count)
-        drawn = TimedInterval(frames=frames, seconds=_seconds(scene, ends_of(frames)))
+        drawn = TimedInterval(frames=frames, seconds=seconds_between(scene, ends_of(frames)))
         return drawn.take(_good_first(self.measure(drawn, scene))[:count])
 
     def measure(self, facts: TimedInterval, scene: Scene) -> Measured:

@@ -14,6 +14,7 @@ from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
+from templates.scene.intervals import seconds_between
 from templates.scene.moving_objects import NOT_FOUND, drawn_photos, followed, moving, seen_step, way
 from templates.scene.object_boxes import outliers
 from templates.scene.objects import SeenObjects, meet
@@ -148,7 +149,9 @@ class ObjectSpeed(Template):
         """Random moving objects in two photos; first those that move straight."""
         seen = moving(scene)
         first, second = (seen.take(rows).refs() for rows in drawn_photos(seen, rng, _TRIES * count, 2).T)
-        drawn = TimedObject(first=first, second=second, seconds=_seconds(scene, first.frame, second.frame))
+        drawn = TimedObject(
+            first=first, second=second, seconds=seconds_between(scene, np.column_stack([first.frame, second.frame]))
+        )
         good = self.measure(drawn, scene).why == ""
         return drawn.take(np.concatenate([np.flatnonzero(good), np.flatnonzero(~good)])[:count])
 
@@ -186,11 +189,3 @@ class ObjectSpeed(Template):
         """Two photos with a box around the object, and the time between them."""
         values = {"name": fact["first"]["name"], "seconds": f"{fact['seconds']:.3g}"}
         return Phrasing(media=tuple(Photo.boxed({"": fact[name]}) for name in ("first", "second")), values=values)
-
-
-def _seconds(scene: Scene, first: Int64[np.ndarray, "n"], second: Int64[np.ndarray, "n"]) -> Float64[np.ndarray, "n"]:
-    """Time between frames; NaN without time stamps."""
-    if scene.clip.times_s is None:
-        return np.full(len(first), np.nan)
-    at, later = (scene.clip.times_s[np.searchsorted(scene.clip.frames, frames)] for frames in (first, second))
-    return np.asarray(np.round(later - at, 3))

@@ -1,7 +1,7 @@
 """Frames of a clip that are shown together: places spread over the camera path, and intervals of it."""
 
 import numpy as np
-from jaxtyping import Int64
+from jaxtyping import Float64, Int64
 
 from templates.scene.marks import spread_frames
 from templates.scene.scene import Scene
@@ -74,6 +74,15 @@ def random_videos(frames: Int64[np.ndarray, "f"], rng: np.random.Generator, coun
     rows = np.linspace(first, last, MOST_VIDEO, axis=1).round().astype(np.int64)
     shown = _frames(frames, rows)
     return np.asarray(shown[np.sort(np.unique(shown, axis=0, return_index=True)[1])])
+
+
+def seconds_between(scene: Scene, ends: Int64[np.ndarray, "n 2"]) -> Float64[np.ndarray, "n"]:
+    """Time between the two frames of each row; NaN without time stamps, and where a frame is not given (-1)."""
+    times_s = scene.clip.times_s
+    if times_s is None:
+        return np.full(len(ends), np.nan)
+    first, last = times_s[np.minimum(np.searchsorted(scene.clip.frames, ends), len(times_s) - 1)].T
+    return np.where((ends >= 0).all(axis=1), np.round(last - first, 3), np.nan)
 
 
 def _drawn(frames: int, rng: np.random.Generator, count: int, photos: int, shortest: int) -> Int64[np.ndarray, "n k"]:

@@ -6,8 +6,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
+from spatial_engine.rendering.camera_paths import Poses, Stance, poses
 from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.imitated import imitated_signals
+from spatial_engine.rendering.rooms import random_room
 from templates.columns import Json
 from tests.templates.in_rooms import check, seeds
 from tests.templates.test_grounding_in_rooms import point
@@ -28,14 +30,44 @@ def shown_after(scene: RenderedScene, frame: int, spot: np.ndarray, turn_deg: in
     return bool(camera.contains(camera.project((np.linalg.inv(pose) @ spot)[:3])))
 
 
+def reaches(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """By small steps of the camera, as fast as it is in the half second that is not shown."""
+    last, after = fact["frames"][-1], fact["frame_after"]
+    spot = scene.world_from_cam[last] @ [*point(scene, last, fact["point_px"]), 1.0]
+    start, end = scene.world_from_cam[[last, after], :3, 3]
+    velocity = (end - start) / (after - last) * scene.fps
+    times_s = np.arange(0, 30, 0.01)
+    level_s = times_s[np.argmax((spot[:3] - start - times_s[:, None] * velocity) @ velocity < 0)]
+    said = fact["seconds"][int(answer) - 1] if isinstance(answer, str) else answer
+    return bool(abs(np.log(said / level_s)) < np.log(1.25))
+
+
 TURNED = {"view_if": in_view}
-RIGHT = {**TURNED}
+DRIVEN = {"time_to_contact": reaches}
+RIGHT = {**TURNED, **DRIVEN}
+
+
+def driving(n: int, start: Stance) -> Poses:
+    """Straight ahead at one speed, a little aside and down; then it turns away."""
+    part, side = 3 * n // 4, np.sign(start.yaw_rad)
+    steps = np.arange(n)[:, None] / part
+    ahead = np.array([-np.sin(start.yaw_rad), np.cos(start.yaw_rad), 0.0])
+    right = np.array([ahead[1], -ahead[0], 0.0])
+    way = np.minimum(steps, 1) * (1.0 * ahead - 0.2 * side * right - [0, 0, 0.1]) + np.maximum(steps - 1, 0) * right
+    level = np.zeros(n)
+    return poses(np.array(start.at_m) + way, level + start.yaw_rad, level, level)
 
 
 @seeds(1, 12)
 def test_a_turned_camera_shows_what_it_should(seed: int) -> None:
     scene = furnished_room(np.random.default_rng(seed), frames=16, width_px=240, height_px=180)
     check(scene, true_signals(scene, as_clip(scene), stride=4), TURNED, {*TURNED})
+
+
+@seeds(1, 12)
+def test_a_driving_camera_is_level_with_points_when_it_should(seed: int) -> None:
+    scene = random_room(np.random.default_rng(seed), frames=40, width_px=240, height_px=180, path=driving)
+    check(scene, true_signals(scene, as_clip(scene), stride=4), DRIVEN, {*DRIVEN})
 
 
 @seeds(0, 4)
