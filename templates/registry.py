@@ -120,6 +120,7 @@ TEMPLATES = Registry(
         "order_forward": "templates.simulation.order_forward:OrderForward",
         "navigate": "templates.agent.navigation:Navigate",
         "first_move": "templates.agent.first_move:FirstMove",
+        "arm_next": "templates.agent.arm_next:ArmNext",
         "gripper_when": "templates.agent.gripper_when:GripperWhen",
         "hand_does": "templates.agent.hand_does:HandDoes",
     },

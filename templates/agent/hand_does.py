@@ -17,6 +17,7 @@ from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.effector import BETWEEN, CLOSED, NO_EFFECTOR, OPEN, OUT_OF_VIEW, effector_of, grip, out_of_view
 from templates.scene.episode import Episode
+from templates.scene.misleading import taking_turns
 from templates.scene.scene import Scene, find_rows
 from templates.template import Template
 from templates.world import World
@@ -73,7 +74,8 @@ class HandDoes(Template):
         rows = ends[np.isin(ends, known.frames).all(axis=1) & (ends[:, 0] < ends[:, 1])]
         facts = TwoPhotosOfGrip(frames=rows, effector=np.full(len(rows), path.effector))
         measured = self.measure(facts, episode)
-        return facts.take(_by_turns(np.where(measured.why == "", measured.label, "")))
+        rows = np.flatnonzero(measured.why == "")
+        return facts.take(rows[taking_turns(np.asarray(measured.as_label().text)[rows])])
 
     def measure(self, facts: TwoPhotosOfGrip, scene: Scene) -> Measured:
         """One change of state while the closed effector stays; or none, and a motion along the fingers."""
@@ -146,11 +148,3 @@ def _deed(scene: Scene, frame_a: int, frame_b: int) -> tuple[str, str, _Pair, _P
     }
     why = next((why for why, holds in cases.items() if holds), "")
     return why, DEEDS[2 + int(along < 0)], np.array([along, np.nan]), sigma
-
-
-def _by_turns(label: Texts) -> Int64[np.ndarray, "k"]:
-    """Rows such that the labels alternate; those without one come last."""
-    turn = np.zeros(len(label))
-    for text in np.unique(label):
-        turn[label == text] = np.arange((label == text).sum())
-    return np.argsort(np.where(label == "", np.inf, turn), kind="stable")

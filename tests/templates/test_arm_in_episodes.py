@@ -69,7 +69,25 @@ def what_it_does(scene: RenderedScene, draft: Draft) -> bool:
     return bool((wide[a : b + 1] < 0.4).all() and abs(went) > 0.02 and said == ("pushes" if went > 0 else "pulls"))
 
 
-RIGHT: Mapping[str, IsRight] = {"gripper_when": first_photo, "hand_does": what_it_does}
+WAYS = {"Truck Right": (0, 1), "Truck Left": (0, -1), "Pedestal Down": (1, 1), "Pedestal Up": (1, -1)} | {
+    "Dolly In": (2, 1), "Dolly Out": (2, -1)
+}  # fmt: skip
+
+
+def seen_motion(scene: RenderedScene, frame_a: int, frame_b: int) -> np.ndarray:
+    """How far the palm moves to the right, downwards and away, as the camera of the first frame sees it."""
+    (palm,) = pieces(scene, "wrist")[..., :3, 3]
+    return np.asarray((palm[frame_b] - palm[frame_a]) @ scene.world_from_cam[frame_a, :3, :3])
+
+
+def main_move(scene: RenderedScene, draft: Draft) -> bool:
+    """The palm moves more that way than along any other axis; the gripper of these episodes never turns."""
+    moved = seen_motion(scene, *draft.fact["frames"])
+    axis, sign = WAYS[draft.options[worlds.written(draft)].value]
+    return bool(abs(moved[axis]) >= np.abs(moved).max() >= 0.04 and moved[axis] * sign > 0)
+
+
+RIGHT: Mapping[str, IsRight] = {"arm_next": main_move, "gripper_when": first_photo, "hand_does": what_it_does}
 
 
 @seeds(1, 12)
@@ -89,7 +107,7 @@ def test_no_answer_is_much_more_frequent_than_others() -> None:
         assert counts.max() <= 0.5 * len(values), name
 
 
-@pytest.mark.parametrize("name", ["gripper_when", "hand_does"])
+@pytest.mark.parametrize("name", ["arm_next", "gripper_when", "hand_does"])
 def test_a_wrong_answer_is_noticed(name: str) -> None:
     """The evaluators contradict every other option."""
     episode, drafts = asked(0)
