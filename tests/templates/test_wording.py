@@ -150,6 +150,11 @@ NAMED = {
     "stack_view choice": (r"\{side\}",),
     "stack_count numeric": (r"\b(cubes|stack)\b",),
     "stack_count choice": (r"\b(cubes|stack)\b",),
+    "cube_moves choice": (r"\b(moves?|moved|sequences?|plan)\b",),
+    "fewest_moves numeric": (r"\bmoves\b",),
+    "fewest_moves choice": (r"\bmoves?\b",),
+    "moves_order order": (r"\bdrawing 1\b", r"\b(order|sort|list|after that)\b|\barrange\b"),
+    "moves_order choice": (r"\bdrawings?\b", r"\border|\bsequence\b"),
     "camera_manner choice": ON_FILM,
     "what_happens choice": (r"\bvideo\b",),
     **{f"camera_statement yes_no.{axes}": (r"\bvideo\b", r"\{claim\}") for axes in ("level", "camera")},
@@ -242,7 +247,17 @@ LEFT_OUT = re.compile(
 """Other names of photos, the tolerance, and marks that are letters of options."""
 
 STORIES = ("camera_story", "camera_statement", "camera_caption", "camera_manner", "what_happens")
-SHOW_DRAWINGS = ("paper_fold", "cube_net", "turned_shape", "turned_solid", "stack_view", "stack_count")
+SHOW_DRAWINGS = (
+    "paper_fold",
+    "cube_net",
+    "turned_shape",
+    "turned_solid",
+    "stack_view",
+    "stack_count",
+    "cube_moves",
+    "fewest_moves",
+    "moves_order",
+)
 SHOW_VIDEOS = (
     "camera_speed",
     "faster_camera",

@@ -1,6 +1,6 @@
 """Solids of unit cubes, turned and drawn from the front, the right and above; x to the right, y to the back, z up."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
 
@@ -63,11 +63,13 @@ def projected(points: Sequence[np.ndarray]) -> tuple[XY, ...]:
     return tuple((float(point @ _RIGHT), float(point @ _UP)) for point in points)
 
 
-def drawing(cubes: Iterable[Vector], tops_only: bool = False) -> tuple[Polygon, ...]:
-    """The visible faces, far ones first."""
+def drawing(
+    cubes: Iterable[Vector], tops_only: bool = False, paint: Mapping[Vector, Colour] | None = None
+) -> tuple[Polygon, ...]:
+    """The visible faces, far ones first; in the colour of each cube, where it is painted."""
     filled = set(cubes)
     faces = [
-        (cube, normal, colour)
+        (cube, normal, colour if paint is None else paint[cube])
         for cube in filled
         for normal, colour in _FACES[: 1 if tops_only else None]
         if (cube[0] + normal[0], cube[1] + normal[1], cube[2] + normal[2]) not in filled
