@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spatial_engine.adjudication import adjudicate
     from spatial_engine.annotation.write_detections import write_detections
+    from spatial_engine.closed_loop.navigate import navigate
     from spatial_engine.dataset.dataset import Dataset
     from spatial_engine.dataset.split import split
     from spatial_engine.errors import SpatialEngineError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         GenerateOptions,
         JudgeOptions,
         ModelOptions,
+        NavigationOptions,
         OpenOptions,
         Prices,
         RequestOptions,
@@ -51,6 +53,7 @@ _HOMES = {
     "Judge": "evaluation.judge",
     "JudgeOptions": "options",
     "ModelOptions": "options",
+    "NavigationOptions": "options",
     "OpenOptions": "options",
     "Prices": "options",
     "RequestOptions": "options",
@@ -67,6 +70,7 @@ _HOMES = {
     "evaluate": "evaluation.evaluate",
     "export": "export",
     "generate": "pipeline",
+    "navigate": "closed_loop.navigate",
     "open_sequence": "sequences",
     "open_store": "store.store",
     "plan": "pipeline",
@@ -86,6 +90,7 @@ __all__ = [
     "Judge",
     "JudgeOptions",
     "ModelOptions",
+    "NavigationOptions",
     "OpenOptions",
     "Prices",
     "RequestOptions",
@@ -102,6 +107,7 @@ __all__ = [
     "evaluate",
     "export",
     "generate",
+    "navigate",
     "open_sequence",
     "open_store",
     "plan",

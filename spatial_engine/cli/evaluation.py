@@ -1,4 +1,4 @@
-"""`spatial-engine evaluate`, `score`, `serve-fake-model`: asking models, and what their answers are worth."""
+"""`spatial-engine evaluate`, `score`, `navigate`, `serve-fake-model`: asking models, and what they know."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from spatial_engine.cli.options import Data, fed
-from spatial_engine.options import JudgeOptions, Prices, RequestOptions, Server
+from spatial_engine.options import JudgeOptions, NavigationOptions, Prices, RequestOptions, Server
 
 RunsOut = Annotated[Path, typer.Option("-o", "--out", help="Folder of runs on this data set; report draws it.")]
 Name = Annotated[str | None, typer.Option(metavar="RUN", help="Name of the run; by default the model's.")]
@@ -89,6 +89,25 @@ def score(
     raise typer.Exit(0 if show_run(run) else 1)
 
 
+@fed
+def navigate(
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder of runs in these rooms.")],
+    options: NavigationOptions,
+    server: Server,
+    name: Name = None,
+    cache: CacheDir = None,
+    replay: Replay = False,
+) -> None:
+    """Let a model find its way in rendered rooms. Stopped? Run it again: it goes on."""
+    from spatial_engine.closed_loop import navigate as rooms
+    from spatial_engine.closed_loop.summary import show_navigation
+    from spatial_engine.progress import for_thousands
+
+    with for_thousands() as progress:
+        run = rooms.navigate(out, options, server, name=name, cache=cache, replay=replay, progress=progress)
+    raise typer.Exit(0 if show_navigation(run) else 1)
+
+
 def serve_fake_model(
     dataset: Data,
     behaviour: Annotated[Behaviour, typer.Option(help="How it answers.")] = "oracle",
@@ -106,4 +125,5 @@ def register(app: typer.Typer) -> None:
     """Adds the commands to the app."""
     app.command()(evaluate)
     app.command()(score)
+    app.command()(navigate)
     app.command("serve-fake-model")(serve_fake_model)

@@ -13,7 +13,8 @@
     └── GenerateOptions           what is asked
         └── WorkerOptions
 
-`evaluate` and `score` take RequestOptions, Server, JudgeOptions and Prices; `adjudicate` takes AdjudicateOptions;
+`evaluate` and `score` take RequestOptions, Server, JudgeOptions and Prices; `navigate` takes NavigationOptions and
+Server; `adjudicate` takes AdjudicateOptions;
 `view` takes ViewOptions.
 
 Imports nothing heavy: the help of the command line is made from it.
@@ -23,7 +24,7 @@ from spatial_engine.options.adjudication import AdjudicateOptions
 from spatial_engine.options.checked import StrPath, WorkerOptions, chosen, words
 from spatial_engine.options.commands import AnnotateOptions, GenerateOptions, RunOptions
 from spatial_engine.options.detections import DetectionOptions
-from spatial_engine.options.evaluation import JudgeOptions, Prices, RequestOptions, Server
+from spatial_engine.options.evaluation import JudgeOptions, NavigationOptions, Prices, RequestOptions, Server
 from spatial_engine.options.models import ExpertOptions, FetchOptions, ModelOptions, WeightsFolder
 from spatial_engine.options.opening import MIN_SIDE_PX, OpenOptions
 from spatial_engine.options.truth import TruthOptions
@@ -39,6 +40,7 @@ __all__ = [
     "GenerateOptions",
     "JudgeOptions",
     "ModelOptions",
+    "NavigationOptions",
     "OpenOptions",
     "Prices",
     "RequestOptions",

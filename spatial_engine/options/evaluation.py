@@ -1,4 +1,4 @@
-"""The options of `evaluate` and `score`."""
+"""The options of `evaluate`, `score` and `navigate`."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -13,14 +13,39 @@ _SUCH = "a URL such as http://127.0.0.1:8000/v1"
 
 
 @dataclass(frozen=True, kw_only=True)
-class RequestOptions(Checked):
-    """What a model is asked, and how: all that an answer depends on. Raises `UsageError`."""
+class CompletionOptions(Checked):
+    """Which model replies, and how. Raises `UsageError`."""
 
     model: Annotated[str, Doc("Name of the model, as the server knows it.")]
     temperature: Annotated[
         float | Literal["default"], Doc("Sampling temperature; `default` leaves it to the server.")
     ] = 0.0
     max_tokens: Annotated[int | None, Doc("Longest reply, in tokens; by default the server's limit.")] = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.temperature != "default" and not isinstance(self.temperature, int | float):
+            raise UsageError(f"--temperature {self.temperature}", "give a number, or default for the server's own")
+        at_least_one("max_tokens", self.max_tokens)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """As the server takes them."""
+        temperature = None if self.temperature == "default" else self.temperature
+        chosen = {"temperature": temperature, "max_tokens": self.max_tokens}
+        return {name: value for name, value in chosen.items() if value is not None}
+
+
+def at_least_one(name: str, number: int | None) -> None:
+    """Raises `UsageError` for an option below 1."""
+    if number is not None and number < 1:
+        raise UsageError(f"--{name.replace('_', '-')} {number}", "give at least 1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestOptions(CompletionOptions):
+    """What a model is asked, and how: all that an answer depends on. Raises `UsageError`."""
+
     circular: Annotated[bool, Doc("Ask every choice once for each rotation of its options.")] = False
     blind: Annotated[bool, Doc("Show no pictures: the blind baseline, which has the words alone.")] = False
     system_prompt: Annotated[bool, Doc("Put a question's instructions into a system message.")] = False
@@ -32,18 +57,24 @@ class RequestOptions(Checked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.temperature != "default" and not isinstance(self.temperature, int | float):
-            raise UsageError(f"--temperature {self.temperature}", "give a number, or default for the server's own")
-        for name in ("max_tokens", "limit"):
-            if (number := getattr(self, name)) is not None and number < 1:
-                raise UsageError(f"--{name.replace('_', '-')} {number}", "give at least 1")
+        at_least_one("limit", self.limit)
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """As the server takes them."""
-        temperature = None if self.temperature == "default" else self.temperature
-        chosen = {"temperature": temperature, "max_tokens": self.max_tokens}
-        return {name: value for name, value in chosen.items() if value is not None}
+
+@dataclass(frozen=True, kw_only=True)
+class NavigationOptions(CompletionOptions):
+    """In which rooms a model finds its way, and where to. Raises `UsageError`."""
+
+    goal: Annotated[Literal["photo", "object"], Doc("What the model is given: the photo to take, or what to find.")] = (
+        "photo"
+    )
+    episodes: Annotated[int, Doc("Tasks, each in a room of its own.")] = 20
+    seed: Annotated[int, Doc("Seed of rooms and goals.")] = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least_one("episodes", self.episodes)
+        if self.goal not in ("photo", "object"):
+            raise UsageError(f"--goal {self.goal}", "give photo or object")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,6 +28,7 @@ PYTHON: dict[str, list[Callable[..., Any]]] = {
     "doctor": [doctor.examine],
     "evaluate": [se.evaluate, se.RequestOptions, se.Server, JudgeOptions, se.Prices],
     "score": [se.score, JudgeOptions],
+    "navigate": [se.navigate, se.NavigationOptions, se.Server],
     "serve-fake-model": [serve],
     "audit-labels": [se.audit_labels],
     "sequence": [se.open_sequence],
