@@ -12,12 +12,21 @@ from experts.signals import EffectorPath, Scale, Signal, Task
 from spatial_engine.rendering import camera_paths
 from spatial_engine.rendering.boxes import Box, MovingBox, Piece, standing
 from spatial_engine.rendering.camera_paths import Poses, Stance
-from spatial_engine.rendering.furniture import CEILING, OAK, WALNUT, WHITE, crate, room, table
+from spatial_engine.rendering.furniture import CEILING, OAK, WALNUT, WHITE, room, table
 from spatial_engine.rendering.scene import RenderedScene, camera
-from spatial_engine.rendering.textures import Material
+from spatial_engine.rendering.textures import Colour, Material
 from spatial_engine.rendering.truth import EXACT, true_signals
 
-_NAMES = ("cup", "tin", "block", "jar")
+_COLOURS: dict[str, Colour] = {
+    "red": (205, 45, 40),
+    "yellow": (235, 205, 45),
+    "green": (45, 150, 60),
+    "blue": (45, 85, 205),
+    "purple": (125, 55, 165),
+    "pink": (240, 150, 185),
+    "black": (35, 35, 38),
+}
+"""Of the objects: a picture tells these apart."""
 _STEEL = Material(kind="plaster", colour=(120, 124, 130), seed=21)
 _TABLE_M = 0.72
 _ABOVE_M = 0.28
@@ -49,8 +58,8 @@ def pick_and_place(
 ) -> RenderedEpisode:
     """An object among others is put on a plate. An episode that does not succeed closes the gripper beside it."""
     places = _places(rng)
-    names = rng.permutation(_NAMES)[: len(places) - 1]
-    objects = [_object(rng, str(name), place) for name, place in zip(names, places[1:], strict=True)]
+    colours = rng.permutation([*_COLOURS])[: len(places) - 1]
+    objects = [_object(rng, str(colour), place) for colour, place in zip(colours, places[1:], strict=True)]
     plate = standing("plate", (0.24, 0.24, 0.015), (*places[0], _TABLE_M), side=WHITE)
     wrist, opening, first = _motion(objects[0], places[0], frames, 0.0 if succeeds else 0.09)
     carried = (
@@ -108,11 +117,10 @@ def _places(rng: np.random.Generator) -> list[tuple[float, float]]:
     return [(grid[k][0] + rng.uniform(-0.02, 0.02), grid[k][1] + rng.uniform(-0.03, 0.03)) for k in chosen]
 
 
-def _object(rng: np.random.Generator, name: str, place: tuple[float, float]) -> Box:
-    colour, accent = ((int(r), int(g), int(b)) for r, g, b in rng.integers(60, 230, (2, 3)))
+def _object(rng: np.random.Generator, colour: str, place: tuple[float, float]) -> Box:
     side = rng.uniform(0.05, 0.08)
-    cover = crate(int(rng.integers(1000)), colour, accent)
-    return standing(name, (side, side, rng.uniform(0.08, 0.13)), (*place, _TABLE_M), side=cover)
+    cover = Material(kind="plaster", colour=_COLOURS[colour], seed=int(rng.integers(1000)))
+    return standing(f"{colour} block", (side, side, rng.uniform(0.08, 0.13)), (*place, _TABLE_M), side=cover)
 
 
 def _motion(

@@ -19,3 +19,13 @@ class Episode(Scene):
     def task(self) -> Task | None:
         """Instruction, steps and success, if they are known."""
         return self._signal("task", Task)
+
+
+def effector_of(scene: Scene) -> EffectorPath | None:
+    """The effector of an episode; None of any other scene."""
+    return scene.effector if isinstance(scene, Episode) else None
+
+
+def task_of(scene: Scene) -> Task | None:
+    """The task of an episode; None of any other scene."""
+    return scene.task if isinstance(scene, Episode) else None

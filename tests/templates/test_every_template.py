@@ -35,6 +35,8 @@ def scene(name: str) -> Scene:
     """What a template is asked about; only those that need depth have any."""
     if name == "can_see":
         return scene_of_room()
+    if "task" in TEMPLATES[name].needs:
+        return worlds.scene(worlds.as_truth(worlds.with_task(worlds.signals())))
     if name == "count_on_side":
         return worlds.scene(worlds.as_truth(worlds.signals()))
     if TEMPLATES[name].ability == "L2/Understanding/Perspective Taking":

@@ -37,7 +37,14 @@ def test_every_leaf_is_asked_and_right() -> None:
     abilities = set()
     made = worlds.signals()
     around = worlds.signals(poses=worlds.poses_around())
-    for signals in (made, around, worlds.with_vase(made), worlds.with_parts(made), worlds.with_effector(made)):
+    for signals in (
+        made,
+        around,
+        worlds.with_vase(made),
+        worlds.with_parts(made),
+        worlds.with_effector(made),
+        worlds.with_task(made),
+    ):
         found, truth = drafts(signals), worlds.scene(signals)
         abilities |= {d.ability for d in found}
         verdicts = [verdict(TEMPLATES[d.template], d.format, dict(d.fact), d.answer, truth) for d in found]

@@ -27,6 +27,7 @@ from experts.signals import (
     Scale,
     Signal,
     SparsePoints,
+    Task,
 )
 from templates.asked import ClipQuestions, Draft
 from templates.columns import Json
@@ -474,6 +475,32 @@ def with_effector(signals: dict[str, Signal], base_from_world: np.ndarray | None
         cam_from_base=np.linalg.inv(base @ world_from_cam), provenance=SOURCE,
     )  # fmt: skip
     return {**signals, "effector_path": path}
+
+
+def with_task(signals: dict[str, Signal]) -> dict[str, Signal]:
+    """The signals with a gripper that goes to a cup, closes, lifts it, carries it on, puts it down and goes away."""
+    objects, frames = signals["objects"], np.arange(48)
+    assert isinstance(objects, Objects)
+    stops, times = (
+        [(0, 0, 4), (2, 0, 1), (2, 0, 1), (4, 2, 3), (4, 2, 0), (4, 2, 0), (3, 1, 4), (3, 1, 4)],
+        [0, 8, 12, 24, 32, 36, 43, 47],
+    )
+    poses = np.tile(np.eye(4), (48, 1, 1))
+    poses[:, :3, 3] = np.transpose([np.interp(frames, times, axis) for axis in np.transpose(stops)])
+    opening = np.interp(frames, times, [1, 1, 0, 0, 0, 1, 1, 1])
+    steps = ("reach for the cup", "close the fingers", "carry it over", "put it down", "let go", "move away")
+    return {
+        **signals,
+        "objects": replace(objects, labels=tuple("cup" if name == "lamp" else name for name in objects.labels)),
+        "task": Task(
+            instruction="put the cup beside the sofa", step_texts=steps, step_frames=np.array([0, 8, 12, 24, 32, 36]),
+            success=True, provenance=SOURCE,
+        ),
+        "effector_path": EffectorPath(
+            frames=frames, base_from_view=poses, opening=opening, rotation_sigma_rad=np.full(48, 0.01),
+            position_sigma=np.full(48, 0.005), effector="gripper", scale=METRIC, provenance=SOURCE,
+        ),
+    }  # fmt: skip
 
 
 def with_movers(signals: dict[str, Signal], unit: float = 1.0) -> dict[str, Signal]:

@@ -1,0 +1,234 @@
+"""Questions about rendered episodes, answered again by where the object, the plate and the gripper are."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from experts.clip import Clip
+from experts.signals import EffectorPath, NoEstimate, Signal, Task
+from spatial_engine.rendering import as_clip
+from spatial_engine.rendering.episodes import RenderedEpisode, pick_and_place, true_episode_signals
+from templates.asked import ClipQuestions, Draft
+from templates.columns import Json
+from templates.generate import ask_clip, measured_by
+from templates.registry import TEMPLATES
+from templates.scene.scenes import scenes_of
+from templates.settings import AskSettings
+from tests.templates import worlds
+from tests.templates.in_rooms import seeds
+
+IsRight = Callable[[RenderedEpisode, Mapping[str, Json], Draft], bool]
+LEAF = ("most_progress", "done_yet", "steps_and_done", "goal_here")
+_FRAMES = 120
+
+
+def made(seed: int) -> RenderedEpisode:
+    """Every fourth attempt fails."""
+    rng = np.random.default_rng(seed)
+    return pick_and_place(rng, frames=_FRAMES, width_px=160, height_px=120, succeeds=seed % 4 != 3)
+
+
+def signals_of(episode: RenderedEpisode) -> tuple[Clip, dict[str, Signal]]:
+    clip = as_clip(episode.scene)
+    return clip, true_episode_signals(episode, clip, stride=20)
+
+
+def asked(
+    episode: RenderedEpisode, names: tuple[str, ...] = LEAF, facts: int = 20, **changes: Signal | NoEstimate
+) -> ClipQuestions:
+    clip, signals = signals_of(episode)
+    templates = [TEMPLATES.load(name)() for name in names]
+    return ask_clip(clip, {**signals, **changes}, templates, AskSettings(facts_per_template=facts), 0)
+
+
+def fingers(episode: RenderedEpisode, frame: int) -> np.ndarray:
+    """The place between the tips of the fingers."""
+    wrist = episode.world_from_base @ episode.base_from_view[frame]
+    return wrist[:3, 3] + 0.1 * wrist[:3, 2]
+
+
+def moved(episode: RenderedEpisode, frame: int) -> np.ndarray:
+    """Where the object of the task is."""
+    return episode.scene.moving_boxes[0].world_from_box[frame, :3, 3]
+
+
+def how_far(episode: RenderedEpisode, frame: int) -> tuple[float, ...]:
+    """Grows with the progress: nearer to the object, closed, up, nearer to the plate, down, open, away."""
+    at, start, end = (moved(episode, f) for f in (frame, 0, len(episode.scene) - 1))
+    apart, opening = float(np.linalg.norm(fingers(episode, frame) - at)), float(episode.opening[frame])
+    if np.linalg.norm(at - start) < 1e-6:
+        return (0, -round(apart, 5), -round(opening, 5))
+    if np.linalg.norm(at - end) < 1e-6:
+        return (2, round(apart, 5), round(opening, 5))
+    left = float(np.linalg.norm((end - at)[:2]))
+    arrived = left < 1e-6
+    return (1, -round(left, 5), round(float(-at[2] if arrived else at[2]), 5))
+
+
+def is_done(episode: RenderedEpisode, frame: int) -> bool:
+    """Whether the object stands on the plate, and the gripper has left it."""
+    (plate,) = (box for box in episode.scene.boxes if box.name == "plate")
+    across = moved(episode, frame) - plate.world_from_box[:3, 3]
+    apart = np.linalg.norm(fingers(episode, frame) - moved(episode, frame))
+    return bool(np.abs(across[:2]).max() < plate.half_m[0] and across[2] < 0.09 and apart > 0.1)
+
+
+def next_action(episode: RenderedEpisode, frame: int) -> str:
+    """The step that is to be done next, by what the gripper holds and where it is."""
+    phase, *_ = how_far(episode, frame)
+    at, start = moved(episode, frame), fingers(episode, frame)
+    reach, take, carry, put, away = episode.task.step_texts
+    if phase == 2:
+        return away
+    if phase == 1:
+        return put
+    if np.linalg.norm(start - at) < 0.02:
+        return carry
+    return take if np.linalg.norm((start - at)[:2]) < 0.005 else reach
+
+
+def right_progress(episode: RenderedEpisode, fact: Mapping[str, Json], draft: Draft) -> bool:
+    progress = [how_far(episode, frame) for frame in fact["frames"]]
+    return len({*progress}) == 4 and progress.index(max(progress)) == draft.written
+
+
+def right_done(episode: RenderedEpisode, fact: Mapping[str, Json], draft: Draft) -> bool:
+    return (draft.answer.to_json().answer == "yes") == is_done(episode, fact["frame"])
+
+
+def right_steps(episode: RenderedEpisode, fact: Mapping[str, Json], draft: Draft) -> bool:
+    *two, last = fact["frames"]
+    letters = [
+        "ABCD"[fact[name].split("\n").index(next_action(episode, frame))]
+        for name, frame in zip(("first", "second"), two, strict=True)
+    ]
+    return draft.answer.to_json().answer == "".join(letters) + str(int(is_done(episode, last)))
+
+
+def right_goal(episode: RenderedEpisode, fact: Mapping[str, Json], draft: Draft) -> bool:
+    ids, names = episode.scene.object_ids(fact["frame"]), [one.name for one in episode.scene.objects]
+    shown = {names[k] for k in np.unique(ids[ids >= 0]).tolist()}
+    fits = [
+        number for number, option in enumerate(draft.options) if any(f"the {name} on" in option.shown for name in shown)
+    ]
+    return fits == [draft.written]
+
+
+RIGHT: dict[str, IsRight] = {
+    "most_progress": right_progress,
+    "done_yet": right_done,
+    "steps_and_done": right_steps,
+    "goal_here": right_goal,
+}
+
+
+@seeds(1, 12)
+def test_answers_are_what_the_scene_shows(seed: int) -> None:
+    episode = made(seed)
+    drafts = worlds.drafts(asked(episode, tuple(RIGHT)))
+    least = {*RIGHT} - {"goal_here"} if episode.task.success else {"done_yet"}
+    assert {draft.template for draft in drafts} - {"goal_here"} == least
+    for draft in drafts:
+        assert RIGHT[draft.template](episode, draft.fact, draft), (draft.template, draft.fact, draft.answer)
+
+
+def test_both_answers_and_all_photos_are_right_somewhere() -> None:
+    drafts = [draft for seed in range(4) for draft in worlds.drafts(asked(made(seed), facts=40))]
+    done = [d.answer.to_json().answer for d in drafts if d.template == "done_yet"]
+    assert 0.3 < done.count("yes") / len(done) < 0.6
+    photos = [d.written for d in drafts if d.template == "most_progress"]
+    assert all(0.15 < photos.count(k) / len(photos) < 0.35 for k in range(4))
+    ends = [d.answer.to_json().answer[2] for d in drafts if d.template == "steps_and_done"]
+    assert 0.4 < ends.count("1") / len(ends) < 0.6
+    assert [d.template for d in drafts].count("goal_here") > 4
+
+
+def test_no_wrong_answer_is_told_from_the_right_one_by_its_letters() -> None:
+    for draft in worlds.drafts(asked(made(0), ("steps_and_done",), 40)):
+        columns = list(zip(*(option.shown for option in draft.options), strict=True))
+        assert len({option.shown for option in draft.options}) == 6
+        assert all(len({*column}) == 2 and column.count(column[0]) == 3 for column in columns)
+
+
+def elsewhere(path: EffectorPath) -> EffectorPath:
+    """The same path seen from another base, in other units."""
+    base = np.eye(4)
+    base[:3, :3], base[:3, 3] = [[0, 0, 1], [1, 0, 0], [0, 1, 0]], (3, -2, 1)
+    poses = base @ path.base_from_view
+    poses[:, :3, 3] *= 100
+    return replace(path, base_from_view=poses, position_sigma=100 * path.position_sigma)
+
+
+def test_answers_depend_on_no_base_and_no_unit() -> None:
+    episode = made(0)
+    path = signals_of(episode)[1]["effector_path"]
+    assert isinstance(path, EffectorPath)
+    one, other = (
+        [(d.fact, d.written) for d in worlds.drafts(asked(episode, effector_path=each))]
+        for each in (path, elsewhere(path))
+    )
+    assert one == other
+
+
+UNSURE: dict[str, Callable[[EffectorPath, Task], tuple[EffectorPath, Task]]] = {
+    "σ is large": lambda path, task: (replace(path, position_sigma=0 * path.position_sigma + 0.1), task),
+    "success is not known": lambda path, task: (path, replace(task, success=None)),
+    "no words": lambda path, task: (path, replace(task, instruction="")),
+    "words that cannot be quoted": lambda path, task: (path, replace(task, instruction='say "hello"')),
+    "the effector stands still": lambda path, task: (
+        replace(path, base_from_view=path.base_from_view[:1].repeat(len(path.frames), axis=0)),
+        task,
+    ),
+    "the effector jumps": lambda path, task: (
+        replace(path, base_from_view=np.where((path.frames % 9 == 0)[:, None, None], np.eye(4), path.base_from_view)),
+        task,
+    ),
+    "no pose": lambda path, task: (replace(path, base_from_view=np.nan * path.base_from_view), task),
+}
+
+
+@pytest.mark.parametrize("case", UNSURE)
+def test_what_is_not_sure_is_not_asked(case: str) -> None:
+    episode = made(0)
+    path = signals_of(episode)[1]["effector_path"]
+    assert isinstance(path, EffectorPath)
+    changed, task = UNSURE[case](path, episode.task)
+    found = asked(episode, ("most_progress", "done_yet", "steps_and_done"), effector_path=changed, task=task)
+    assert not found.asked and found.refusals
+
+
+def test_a_second_try_is_no_progress() -> None:
+    """The fingers close, open, and close again within a step."""
+    episode = made(0)
+    path = signals_of(episode)[1]["effector_path"]
+    assert isinstance(path, EffectorPath)
+    opening = path.opening.copy()
+    first, last = (int(frame) for frame in episode.task.step_frames[[1, 2]])
+    opening[first + 2 : first + 6] = opening.min()
+    found = asked(episode, ("most_progress",), 60, effector_path=replace(path, opening=opening))
+    for draft in worlds.drafts(found):
+        frames = sorted(draft.fact["frames"])
+        assert frames[0] > first + 2 or frames[-1] < last
+    (why,) = {*whys(episode, replace(path, opening=opening), [first, first + 10, last, 119])}
+    assert why == "the effector goes back or grips again in between"
+
+
+def whys(episode: RenderedEpisode, path: EffectorPath, frames: list[int]) -> list[str]:
+    """Why these photos are refused, on that path."""
+    clip, signals = signals_of(episode)
+    template = TEMPLATES.load("most_progress")()
+    (world,) = scenes_of(clip, {**signals, "effector_path": path})
+    facts = template.facts.from_json([{"frames": frames, "task": episode.task.instruction}])
+    return measured_by(template, facts, world).why.tolist()
+
+
+def test_photos_of_different_states_look_different() -> None:
+    """By far more than the noise of a camera (3 grey levels)."""
+    episode = pick_and_place(np.random.default_rng(0), frames=_FRAMES)
+    for draft in worlds.drafts(asked(episode, ("most_progress",), 6)):
+        pictures = [episode.scene.picture(frame).astype(float) for frame in draft.fact["frames"]]
+        for k, one in enumerate(pictures):
+            for other in pictures[k + 1 :]:
+                assert (np.abs(one - other).max(axis=2) > 9).sum() > 40
