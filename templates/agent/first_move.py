@@ -132,4 +132,4 @@ class FirstMove(Template):
         """Two frames, and a kind."""
         drawn = pictures.distinct_frames(rng, 2)
         kind = (MOVE, TURN)[rng.integers(2)]
-        return drawn and {"frame_from": drawn[0], "frame_to": drawn[1], "kind": kind}
+        return {"frame_from": drawn[0], "frame_to": drawn[1], "kind": kind} if drawn else None
