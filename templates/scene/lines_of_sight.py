@@ -13,6 +13,7 @@ from templates.scene.elsewhere import movers
 from templates.scene.marks import Pixel
 from templates.scene.object_boxes import Row, boxes_of
 from templates.scene.scene import Scene
+from templates.scene.slopes import normals
 
 _SAMPLES = 40
 """Places along a line of sight."""
@@ -29,8 +30,6 @@ _SPACING, _FINEST = 0.5, 24
 """Distance of lines at the box in margins, and most lines to an edge of it."""
 _ABOVE = np.sin(np.radians(10))
 """Sine of the least angle between a free line and the surface on which it begins."""
-_AROUND = 0.006
-"""How far from a pixel its surface is looked at for its slope, as a share of the diagonal."""
 SEEN, HIDDEN = "yes", "no"
 
 
@@ -101,7 +100,7 @@ def _sights(scene: Scene, frame: Row, xy_px: Pixel, object: Row) -> _Sights:
     metric = scene.metre_relative_sigma >= 0
     return _Sights(
         eye=np.einsum("nij,nj->ni", turn[:, :3, :3], surface.xyz_cam) + turn[:, :3, 3],
-        normal=np.einsum("nij,nj->ni", turn[:, :3, :3], _normals(scene, frame, xy_px)),
+        normal=np.einsum("nij,nj->ni", turn[:, :3, :3], normals(scene, frame, xy_px)),
         pose=np.where(known[:, None, None], pose, np.nan),
         size=size,
         margin=np.full(len(frame), _MARGIN_M) if metric else _MARGIN * surface.range,
@@ -136,20 +135,6 @@ def _all(
         holds &= np.einsum("ni,ni->n", way, sights.normal[row]) > _ABOVE * np.linalg.norm(way, axis=1)
     lines_of, held = (np.bincount(row, each, minlength=len(sights)) for each in (None, holds))
     return np.asarray((lines_of > 0) & (held == lines_of))
-
-
-def _normals(
-    scene: Scene, frame: Int64[np.ndarray, "n"], xy_px: Float64[np.ndarray, "n 2"]
-) -> Float64[np.ndarray, "n 3"]:
-    """Normals of the surfaces at pixels, towards the camera, in its axes."""
-    step = _AROUND * scene.diagonal_px * np.eye(2)
-    left, right, above, below = (
-        scene.surface(frame, xy_px + way).xyz_cam for way in (-step[0], step[0], -step[1], step[1])
-    )
-    normal = np.cross(right - left, above - below)
-    towards = -np.sign(np.einsum("ni,ni->n", normal, right + left))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(towards[:, None] * normal / np.linalg.norm(normal, axis=1, keepdims=True))
 
 
 def _entry(sights: _Sights) -> Float64[np.ndarray, "n 3"]:

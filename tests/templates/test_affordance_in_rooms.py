@@ -63,7 +63,31 @@ def within_reach(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -
     return bool((answer == "yes") == (top <= fact["reach_cm"] / 100) and abs(top - fact["reach_cm"] / 100) > 0.05)
 
 
+def tops(scene: RenderedScene, frame: int, xy: np.ndarray, below_m: float) -> np.ndarray:
+    """Where vertical rays that fall from a height onto the floor first meet a box; it must be upright."""
+    found = np.zeros(len(xy))
+    for box, pose in zip(scene.furniture, scene.world_from_boxes(frame), strict=True):
+        over = (np.abs((xy - pose[:2, 3]) @ pose[:2, :2]) <= box.half_m[:2]).all(axis=1)
+        low, top = pose[2, 3] - box.half_m[2], pose[2, 3] + box.half_m[2]
+        found = np.where(over & (low < below_m), np.maximum(found, min(top, below_m)), found)
+    return found
+
+
+def at_seat_height(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """What falls onto the answer's place from 15 cm above it, and all around, stops there, at 35 to 55 cm; elsewhere
+    the place is not so high, or its surroundings drop away or rise."""
+    turns = np.exp(2j * np.pi * np.arange(24) / 24)
+    around = np.concatenate([[[0, 0]], *(r * np.column_stack([turns.real, turns.imag]) for r in (0.05, 0.08, 0.12))])
+    seats = []
+    for xy_px in fact["points_px"]:
+        place = at(scene, fact["frame"], xy_px)
+        level = np.abs(tops(scene, fact["frame"], place[:2] + around, place[2] + 0.15) - place[2]).max() < 0.03
+        seats.append(bool(level and 0.35 < place[2] < 0.55))
+    return seats == [number == answer for number in "123"]
+
+
 RIGHT = {"afford_mark": serves, "afford_parts": serve, "afford_point": pointed_to, "body_fit": within_reach}
+RIGHT |= {"seat_height": at_seat_height}
 
 
 @seeds(1, 12)

@@ -181,6 +181,7 @@ NAMED = {
     "true_statement choice": (r"\bphoto\b", r"\b(statements?|following|sentence|truly|captions)\b"),
     "true_statement yes_no": (r"\{statement\}", r"\bphoto\b"),
     "body_fit yes_no": (r"\{name\} in box 1", r"\{reach\} cm\b"),
+    "seat_height choice": (r"\bpoints?\b", r"\b35 (to|and) 55 cm\b", r"\b(level|slope|upright)\b"),
     "afford_parts choice": (r"\{name\}", r"\{deed\}.*\{other\}", r"\b(marked|mark|points?)\b"),
     "which_stands choice": (r"\{name\}", r"\{stands\}", r"\b(numbered|1, 2 (and|or) 3)\b"),
     "from_place order": (r"\bphoto (1|2)\b|\bphoto 2's\b", r"\bleft(most)?\b", r"\bright(most)?\b|\bits left\b"),
