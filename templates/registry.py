@@ -121,6 +121,7 @@ TEMPLATES = Registry(
         "fewest_moves": "templates.simulation.puzzles.fewest_moves:FewestMoves",
         "moves_order": "templates.simulation.puzzles.moves_order:MovesOrder",
         "route_order": "templates.simulation.route:RouteOrder",
+        "route_blanks": "templates.simulation.route_blanks:RouteBlanks",
         "order_forward": "templates.simulation.order_forward:OrderForward",
         "most_progress": "templates.agent.self_goaling.most_progress:MostProgress",
         "done_yet": "templates.agent.self_goaling.done_yet:DoneYet",

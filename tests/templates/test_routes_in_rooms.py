@@ -30,7 +30,22 @@ def ordered(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> boo
     return shown == sorted(shown) and bool((sign * steps[:, component] > 0.6).all() and main.all())
 
 
-RIGHT = {"order_forward": ordered}
+def turned(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """By somebody who walks from place to place, and looks whether the next one is beside or behind them."""
+    x, y = scene.world_from_cam[fact["frames"], :2, 3].T
+    said = []
+    for k in range(len(x) - 2):
+        ahead, leg = (np.array([x[i + 1] - x[i], y[i + 1] - y[i]]) for i in (k, k + 1))
+        assert min(np.hypot(*ahead), np.hypot(*leg)) > 0.1
+        forward, to_left = leg @ ahead, ahead[0] * leg[1] - ahead[1] * leg[0]
+        if forward < -1.5 * abs(to_left):
+            said.append("back")
+        elif abs(to_left) > 0.9 * forward:
+            said.append("left" if to_left > 0 else "right")
+    return bool(answer == ", ".join(said))
+
+
+RIGHT = {"order_forward": ordered, "route_blanks": turned}
 
 
 @seeds(1, 12)
@@ -43,3 +58,13 @@ def test_the_order_is_that_in_which_the_sum_of_the_motion_grows(seed: int) -> No
     )
     for scene, least in zip(rooms, (set[str](), {*own}, {*own}), strict=True):
         check(scene, true_signals(scene, as_clip(scene), stride=max(1, len(scene.world_from_cam) // 24)), own, least)
+
+
+@seeds(1, 12)
+def test_the_turns_are_those_of_somebody_who_walks_from_place_to_place(seed: int) -> None:
+    own = {"route_blanks": turned}
+    for kind, least in (("orbit", {*own}), ("look_round", set[str]()), ("through_the_door", set[str]())):
+        scene = furnished_room(np.random.default_rng(seed), frames=48, width_px=120, height_px=90, path=kind)  # type: ignore[arg-type]
+        check(scene, true_signals(scene, as_clip(scene), stride=2), own, least)
+    scene = filmed(seed)
+    check(scene, true_signals(scene, as_clip(scene), stride=3), own, set())
