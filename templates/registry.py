@@ -116,6 +116,7 @@ TEMPLATES = Registry(
         "stack_view": "templates.simulation.puzzles.stacks:StackView",
         "stack_count": "templates.simulation.puzzles.stacks:StackCount",
         "view_if": "templates.simulation.view_if:ViewIf",
+        "where_next": "templates.simulation.where_next:WhereNext",
         "time_to_contact": "templates.simulation.time_to_contact:TimeToContact",
         "cube_moves": "templates.simulation.puzzles.cube_moves:CubeMoves",
         "fewest_moves": "templates.simulation.puzzles.fewest_moves:FewestMoves",

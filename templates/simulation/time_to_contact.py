@@ -55,6 +55,8 @@ class PointAhead(Facts):
     """Another point, whose time is a wrong answer."""
     seconds: Float64[np.ndarray, "n 4"]
     """Options."""
+    video_s: Float64[np.ndarray, "n"]
+    """That the video takes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +135,7 @@ class TimeToContact(Template):
         marks = {"P": fact["point_px"], "Q": fact["other_px"]}
         media = (Video(frames=tuple(fact["frames"])), Photo.marked(fact["frames"][-1], marks))
         options = tuple(f"{time:g} s" for time in fact["seconds"]) if format == "choice" else ()
-        return Phrasing(media=media, options=options)
+        return Phrasing(media=media, options=options, values={"video_s": f"{fact['video_s']:.3g}"})
 
 
 def _arrival(
@@ -175,6 +177,7 @@ def _drawn(scene: Scene, rng: np.random.Generator, count: int) -> PointAhead:
         point_px=xy[a],
         other_px=xy[b],
         seconds=np.full((len(row), len(MARKS)), _BLANK_S),
+        video_s=seconds_between(scene, ends_of(videos)[row]),
     )
 
 

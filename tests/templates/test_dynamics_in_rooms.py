@@ -1,14 +1,18 @@
 """What would happen next in rendered rooms: answered again by doing it there."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from spatial_engine.rendering import RenderedScene, as_clip, true_signals
+from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
+from spatial_engine.rendering.boxes import sliding, standing
 from spatial_engine.rendering.camera_paths import Poses, Stance, poses
 from spatial_engine.rendering.furnished import furnished_room
+from spatial_engine.rendering.furniture import crate
 from spatial_engine.rendering.imitated import imitated_signals
+from spatial_engine.rendering.random_materials import random_colour
 from spatial_engine.rendering.rooms import random_room
 from templates.columns import Json
 from tests.templates.in_rooms import check, seeds
@@ -42,9 +46,22 @@ def reaches(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> boo
     return bool(abs(np.log(said / level_s)) < np.log(1.25))
 
 
+def arrives(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """By the box that carries the point: where its own point is in the later picture, which shows it."""
+    frame, later = fact["frames"][-1], fact["frame_later"]
+    x, y = np.round(fact["point_px"]).astype(int)
+    carrier = int(scene.ids(frame)[y, x])
+    spot = scene.world_from_cam[frame] @ [*point(scene, frame, fact["point_px"]), 1.0]
+    now, then = scene.world_from_boxes(frame)[carrier], scene.world_from_boxes(later)[carrier]
+    cam = (np.linalg.inv(scene.world_from_cam[later]) @ then @ np.linalg.inv(now) @ spot)[:3]
+    there = scene.camera(later).project(cam)
+    return bool(np.linalg.norm(there - answer) <= 0.01 * np.hypot(*fact["size"]))
+
+
 TURNED = {"view_if": in_view}
+SLIDING = {"where_next": arrives}
 DRIVEN = {"time_to_contact": reaches}
-RIGHT = {**TURNED, **DRIVEN}
+RIGHT = {**TURNED, **DRIVEN, **SLIDING}
 
 
 def driving(n: int, start: Stance) -> Poses:
@@ -56,6 +73,31 @@ def driving(n: int, start: Stance) -> Poses:
     way = np.minimum(steps, 1) * (1.0 * ahead - 0.2 * side * right - [0, 0, 0.1]) + np.maximum(steps - 1, 0) * right
     level = np.zeros(n)
     return poses(np.array(start.at_m) + way, level + start.yaw_rad, level, level)
+
+
+def crossing(seed: int, frames: int = 40, width_px: int = 240) -> RenderedScene:
+    """A room before a camera on a tripod, in which crates slide straight on, each at one speed. One turns back."""
+    rng, size = np.random.default_rng(seed), {"width_px": width_px, "height_px": 3 * width_px // 4}
+    path = camera_paths.static
+    scene = random_room(rng, frames=frames, **size, moving_object=True, vfov_deg=60, path=path)
+    camera, t = scene.world_from_cam[0], np.linspace(-1, 1, frames)
+    ahead, right = (camera[:2, axis] / np.linalg.norm(camera[:2, axis]) for axis in (2, 0))
+    moving = []
+    for k, name in enumerate(("robot", "cart", "crate", "car", "ball")):
+        depth = rng.uniform(2.0, 3.4)
+        way = rng.choice([-1, 1]) * rng.uniform(0.9, 1.5) * right + rng.uniform(-0.3, 0.3) * ahead
+        feet = camera[:2, 3] + depth * ahead + rng.uniform(-0.2, 0.2) * right + np.outer(-abs(t) if k == 4 else t, way)
+        look = [crate(int(rng.integers(1 << 31)), random_colour(rng), random_colour(rng)) for _ in "sf"]
+        box = standing(name, rng.uniform(0.2, 0.4, 3).tolist(), (0, 0, 0), side=look[0], front=look[1])
+        height = np.full(frames, rng.uniform(0.0, 1.2))
+        moving.append(sliding(box, np.c_[feet, height], np.full(frames, rng.uniform(0, 360))))
+    return replace(scene, moving_boxes=tuple(moving))
+
+
+@seeds(1, 12)
+def test_points_go_where_their_objects_slide(seed: int) -> None:
+    scene = crossing(seed)
+    check(scene, true_signals(scene, as_clip(scene)), SLIDING, {*SLIDING})
 
 
 @seeds(1, 12)

@@ -57,6 +57,8 @@ def scene(name: str) -> Scene:
         return worlds.scene(worlds.as_truth(worlds.with_movers(worlds.signals())))
     if name == "camera_manner":
         return worlds.scene(worlds.signals(poses=worlds.poses_around()))
+    if name == "where_next":
+        return worlds.scene(worlds.on_tripod())
     if name == "time_to_contact":
         return worlds.scene(worlds.with_path(worlds.signals(poses=worlds.poses_in_parts()), direction_sigma_rad=0.01))
     if name in ("camera_story", "camera_statement", "camera_caption"):

@@ -42,6 +42,8 @@ FRAMES = np.arange(0, 48, 2)
 MASKED = 4
 """So many of the first frames have masks of the objects; the others have boxes."""
 CAMERA = Intrinsics.centred(640, 480, 600.0)
+PX_PER_S = np.array([150.0, -40.0])
+"""Of the tracks before the camera that stands still."""
 SOURCE = Provenance(expert="made up", version="1")
 METRIC = Scale(kind="metric", relative_sigma=0.01, source="data set")
 
@@ -266,6 +268,22 @@ def poses_in_parts() -> np.ndarray:
     poses[:, :3, :3] = (turn * Rotation.from_euler("x", -90, degrees=True)).as_matrix()
     poses[:, 1, 3] = 1.2 * np.clip(t, 0, 1)
     return poses
+
+
+def on_tripod(*, stops_at: int = 99, sigma_px: float = 0.5) -> dict[str, Signal]:
+    """A camera that stands still, and tracks that move by `PX_PER_S` up to some frame; nothing else is known."""
+    count, points = len(FRAMES), 40
+    still = with_path(
+        signals(),
+        world_from_cam=np.tile(np.eye(4), (count, 1, 1)),
+        motion="static",
+        rotation_sigma_rad=np.full(count, 0.002),
+    )
+    start = np.random.default_rng(0).uniform([60, 180], [180, 400], (points, 1, 2))
+    xy = start + np.minimum(FRAMES, stops_at)[:, None] / 24 * PX_PER_S
+    tracks = _tracks(np.empty((0, count, 2)), xy)
+    vague = replace(tracks, sigma_px=np.full((points, count), sigma_px))
+    return {"camera_path": still["camera_path"], "tracks": vague}
 
 
 def moving_points(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
