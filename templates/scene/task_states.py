@@ -18,7 +18,7 @@ from templates.scene.scene import Scene, find_rows
 
 SIGMAS = 3.0
 """Least change between two states, and least distance that counts as going back, in σ."""
-_LEAST_WAY, _LEAST_TURN_RAD, _LEAST_OPENING = 0.1, np.radians(25), 0.4
+_LEAST_WAY, _LEAST_TURN_RAD, _LEAST_OPENING = 0.1, np.radians(25), 0.8
 """Changes that a person sees: of the effector's place, as a share of the room it uses in the episode; of its direction;
 of its opening, as a share of the range it uses."""
 _BACK = 0.05
@@ -35,8 +35,10 @@ class TaskStates:
     """Of the frames in which the effector is known."""
 
     frames: Int64[np.ndarray, "n"]
+    room: float
+    """Diagonal of the box that the effector uses in the episode, in the units of its path."""
     at: Float64[np.ndarray, "n 3"]
-    """Place of the effector, in units of the room that it uses in the scene."""
+    """Its place, in units of that room."""
     turned: Float64[np.ndarray, "n 3 3"]
     opening: Float64[np.ndarray, "n"]
     """0 to 1: the range that it uses; 0 where it never grips."""
@@ -117,7 +119,7 @@ def _task_states(path: EffectorPath | None, task: Task | None) -> TaskStates | s
     stage = np.searchsorted(borders, np.arange(len(frames)), side="right")
     sigma = np.column_stack([spread / room, path.rotation_sigma_rad[known], np.full(len(at), _OPENING_SIGMA)])
     states = TaskStates(
-        frames=frames, at=at, turned=poses[:, :3, :3], opening=opening, sigma=sigma, stage=stage,
+        frames=frames, room=room, at=at, turned=poses[:, :3, :3], opening=opening, sigma=sigma, stage=stage,
         back=np.zeros(len(at), dtype=bool), finish=0, settled=0,
     )  # fmt: skip
     back = _going_back(states) | _gripping_again(closed, np.searchsorted(steps, np.arange(len(frames)), side="right"))
@@ -125,7 +127,7 @@ def _task_states(path: EffectorPath | None, task: Task | None) -> TaskStates | s
     moving = np.flatnonzero(states.change(np.arange(len(at)), np.full(len(at), len(at) - 1)) >= 0.5)
     settled = int(max(moving[-1] + 1 if len(moving) else 0, min(finish, len(at) - 1)))
     return TaskStates(
-        frames=frames, at=at, turned=states.turned, opening=opening, sigma=sigma, stage=stage, back=back,
+        frames=frames, room=room, at=at, turned=states.turned, opening=opening, sigma=sigma, stage=stage, back=back,
         finish=min(finish, settled), settled=settled,
     )  # fmt: skip
 

@@ -107,6 +107,33 @@ def right_steps(episode: RenderedEpisode, fact: Mapping[str, Json], draft: Draft
     return draft.answer.to_json().answer == "".join(letters) + str(int(is_done(episode, last)))
 
 
+def right_next(episode: RenderedEpisode, fact: Mapping[str, Json], draft: Draft) -> bool:
+    return draft.answer.to_json().answer == next_action(episode, fact["frame"])
+
+
+def right_missing(episode: RenderedEpisode, fact: Mapping[str, Json], draft: Draft) -> bool:
+    """The first photo calls for the step, and after it the second one for the next, or for nothing."""
+    steps = episode.task.step_texts
+    first, after = (next_action(episode, frame) for frame in fact["frames"])
+    at_end = steps.index(first) == len(steps) - 1 and is_done(episode, fact["frames"][1])
+    follows = at_end or steps.index(after) == steps.index(first) + 1
+    return follows and draft.answer.to_json().answer == first
+
+
+def right_order(episode: RenderedEpisode, fact: Mapping[str, Json], draft: Draft) -> bool:
+    progress = [how_far(episode, frame) for frame in fact["frames"]]
+    order = [1 + k for k in sorted(range(4), key=progress.__getitem__)]
+    if draft.format == "order":
+        return draft.written == order
+    shown = [option.shown for option in draft.options]
+    return shown.index(", ".join(map(str, order))) == draft.written
+
+
+def right_pair(episode: RenderedEpisode, fact: Mapping[str, Json], draft: Draft) -> bool:
+    progress = [how_far(episode, medium.frame) for medium in draft.media]
+    return progress[0] != progress[1] and progress.index(max(progress)) == draft.written
+
+
 def right_goal(episode: RenderedEpisode, fact: Mapping[str, Json], draft: Draft) -> bool:
     ids, names = episode.scene.object_ids(fact["frame"]), [one.name for one in episode.scene.objects]
     shown = {names[k] for k in np.unique(ids[ids >= 0]).tolist()}
@@ -121,6 +148,10 @@ RIGHT: dict[str, IsRight] = {
     "done_yet": right_done,
     "steps_and_done": right_steps,
     "goal_here": right_goal,
+    "next_step": right_next,
+    "missing_step": right_missing,
+    "state_order": right_order,
+    "progress_pair": right_pair,
 }
 
 
@@ -150,6 +181,45 @@ def test_no_wrong_answer_is_told_from_the_right_one_by_its_letters() -> None:
         columns = list(zip(*(option.shown for option in draft.options), strict=True))
         assert len({option.shown for option in draft.options}) == 6
         assert all(len({*column}) == 2 and column.count(column[0]) == 3 for column in columns)
+
+
+def test_both_orders_of_each_pair_are_asked_with_one_truth() -> None:
+    pairs: dict[str, list[Draft]] = {}
+    for draft in worlds.drafts(asked(long(0), ("progress_pair",), 200)):
+        pairs.setdefault(draft.evidence["pair"], []).append(draft)
+    for one, other in pairs.values():
+        assert [m.frame for m in one.media] == [m.frame for m in other.media][::-1]
+        assert {one.written, other.written} == {0, 1} and one.fact["change"] == other.fact["change"]
+        assert {one.evidence["target"], other.evidence["target"]} == {"img1", "img2"}
+        assert one.evidence["suite"] == "spatiallogic"
+        frames = sorted(m.frame for m in one.media)
+        assert one.evidence["window"] == (frames[1] - frames[0]) / 10 >= 5 and not frames[0] % 10
+    told = [one for one, _ in pairs.values() if one.fact["change"]]
+    assert 0.4 < len(told) / len(pairs) < 0.6
+    assert all(one.fact["change"] in one.prompt for one in told)
+
+
+def long(seed: int) -> RenderedEpisode:
+    """Long enough for all windows."""
+    return pick_and_place(np.random.default_rng(seed), frames=240, width_px=64, height_px=48)
+
+
+@pytest.mark.long(sample=True)
+def test_episodes_give_pairs_of_all_windows() -> None:
+    """Eight times 500 pairs in 60 episodes; here in 6 of them."""
+    windows: dict[int, int] = {}
+    for seed in range(6):
+        episode = long(seed)
+        clip, signals = signals_of(episode)
+        (world,) = scenes_of(clip, signals)
+        template = TEMPLATES.load("progress_pair")()
+        facts = template.propose(world, np.random.default_rng(0), 2000)
+        measured = measured_by(template, facts, world)
+        assert set(measured.why) == {""} and (facts.inverse[::2] != facts.inverse[1::2]).all()
+        for (a, b), label, inverse in zip(facts.frames.tolist(), measured.label, facts.inverse, strict=True):
+            assert how_far(episode, a) < how_far(episode, b) and label == ("1" if inverse else "2")
+            windows[min((b - a) // 10, 12)] = windows.get(min((b - a) // 10, 12), 0) + int(not inverse)
+    assert {*windows} == {*range(5, 13)} and min(windows.values()) >= 50
 
 
 def elsewhere(path: EffectorPath) -> EffectorPath:

@@ -23,11 +23,14 @@ from templates.scene.pictures import Pictures
 from templates.scene.scene import Scene
 from templates.scene.scenes import scenes_of
 from templates.settings import AskSettings
+from templates.simulation.progress.progress_pair import ProgressPair
 from templates.template import Template
 from templates.world import Procedural
 from tests.templates import worlds
 
 TEMPLATES = {n: t for n, t in create_templates(unanswerable=True).items() if t.world is not Procedural}
+TEMPLATES["progress_pair"] = ProgressPair(thinned=4)
+"""The made-up clip is too short for its windows of every tenth frame."""
 NAMES = pytest.mark.parametrize("name", TEMPLATES)
 
 
