@@ -38,8 +38,6 @@ SURPLUS = "more facts than asked about"
 """Not a refusal: the reason of proposed facts beyond the limit of facts per template and clip."""
 _PORTION = 32
 """Least number of facts measured at once."""
-_PROPOSED = 4
-"""Facts proposed for each fact that may be asked: the gate refuses most of them."""
 
 
 def ask_clip(
@@ -124,7 +122,7 @@ def ask(template: Template, worlds: Worlds, settings: AskSettings, seed: int, re
         reasons[None, why_missing(world, missing[0]) if missing else f"the clip is no {template.world.__name__}"] += 1
         return []
     rng = _rng(seed, world.clip_id, template.name)
-    facts = checked_facts(template.facts, template.propose(world, rng, _PROPOSED * settings.facts_per_template))
+    facts = checked_facts(template.facts, template.propose(world, rng, template.spare * settings.facts_per_template))
     if not len(facts):
         reasons[None, "nothing to ask about"] += 1
         return []

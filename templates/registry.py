@@ -115,6 +115,7 @@ TEMPLATES = Registry(
         "turned_solid": "templates.simulation.puzzles.mental_turn:TurnedSolid",
         "stack_view": "templates.simulation.puzzles.stacks:StackView",
         "stack_count": "templates.simulation.puzzles.stacks:StackCount",
+        "assembly": "templates.simulation.puzzles.assembly:Assembly",
         "view_if": "templates.simulation.view_if:ViewIf",
         "where_next": "templates.simulation.where_next:WhereNext",
         "time_to_contact": "templates.simulation.time_to_contact:TimeToContact",

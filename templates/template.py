@@ -58,6 +58,8 @@ class Template(ABC):
     """Signals without which no fact can be asked."""
     reads: frozenset[str]
     """Signals that its answers may depend on, including `needs`; provenance names their experts."""
+    spare: ClassVar[int] = 4
+    """Facts proposed for each one that may be asked: the gate refuses most of them."""
     cue_formats: tuple[FormatName, ...] = ()
     """Formats whose answers `cue` turns into hints; none by default."""
 

@@ -161,6 +161,7 @@ NAMED = {
     "stack_count numeric": (r"\b(cubes|stack)\b",),
     "stack_count choice": (r"\b(cubes|stack)\b",),
     "cube_moves choice": (r"\b(moves?|moved|sequences?|plan)\b",),
+    "assembly choice": (r"\b(pieces?|sets?)\b",),
     "fewest_moves numeric": (r"\bmoves\b",),
     "fewest_moves choice": (r"\bmoves?\b",),
     "moves_order order": (r"\bdrawing 1\b", r"\b(order|sort|list|after that)\b|\barrange\b"),
@@ -275,6 +276,7 @@ SHOW_DRAWINGS = (
     "cube_moves",
     "fewest_moves",
     "moves_order",
+    "assembly",
 )
 SHOW_VIDEOS = (
     "camera_speed",

@@ -119,7 +119,7 @@ class TurnedSolid(TurnedShape):
         return range(1, len(HOLDS))
 
     def _placed(self, shape: Shape, turn: int) -> Shape:
-        return moved_to_zero([HOLDS[turn](cell) for cell in shape])
+        return moved_to_zero(HOLDS[turn].all(shape))
 
     def _can_be_seen(self, shape: Shape) -> bool:
         return _can_be_seen(shape)
@@ -141,19 +141,24 @@ def grown(count: int, solid: bool, rng: np.random.Generator) -> Shape:
 
 def moved_to_zero(cells: Sequence[Vector]) -> Shape:
     """The cells in order, with smallest coordinates of 0."""
-    low = np.min(cells, axis=0)
-    return tuple(sorted((int(x - low[0]), int(y - low[1]), int(z - low[2])) for x, y, z in cells))
+    x0, y0, z0 = map(min, zip(*cells, strict=True))
+    return tuple(sorted([(x - x0, y - y0, z - z0) for x, y, z in cells]))
 
 
 def mirrored(shape: Shape) -> Shape:
     """The mirror image."""
-    return moved_to_zero([_MIRROR(cell) for cell in shape])
+    return moved_to_zero(_MIRROR.all(shape))
 
 
 @lru_cache(maxsize=1 << 14)
 def first_of(shape: Shape, solid: bool) -> Shape:
     """Of all rotations of a shape the first one in order."""
-    return min(moved_to_zero([turn(cell) for cell in shape]) for turn in (HOLDS if solid else _IN_PLANE))
+    return min(moved_to_zero(turn.all(shape)) for turn in (HOLDS if solid else _IN_PLANE))
+
+
+def turns_in_plane(shape: Shape) -> list[Shape]:
+    """A flat shape, turned by quarters."""
+    return [moved_to_zero(turn.all(shape)) for turn in _IN_PLANE]
 
 
 def alike(a: Shape, b: Shape, solid: bool) -> bool:
@@ -170,7 +175,7 @@ def _one_moved(shape: Shape, solid: bool) -> Iterator[tuple[Shape, str]]:
     """Connected shapes with one cell elsewhere, and their mirror images."""
     for k, cell in enumerate(shape):
         left = shape[:k] + shape[k + 1 :]
-        if not _connected(left):
+        if not connected(left):
             continue
         for x, y, z in left[:: max(1, len(left) // 3)]:
             for a, b, c in _BESIDE[: 6 if solid else 4]:
@@ -178,7 +183,8 @@ def _one_moved(shape: Shape, solid: bool) -> Iterator[tuple[Shape, str]]:
                     yield moved_to_zero([*left, (x + a, y + b, z + c)]), "one piece moved"
 
 
-def _connected(cells: Shape) -> bool:
+def connected(cells: Sequence[Vector]) -> bool:
+    """Whether cells hang together by their sides."""
     reached, todo = {cells[0]}, [cells[0]]
     while todo:
         x, y, z = todo.pop()

@@ -38,6 +38,7 @@ class Puzzle(Template):
     world: ClassVar[type[World]] = Procedural
     needs: frozenset[str] = frozenset()
     reads: frozenset[str] = frozenset()
+    spare: ClassVar[int] = 1
 
     @abstractmethod
     def drawn(self, rng: np.random.Generator) -> Row | None:

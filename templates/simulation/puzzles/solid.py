@@ -39,8 +39,13 @@ class Turn:
 
     def __call__(self, vector: Vector) -> Vector:
         """The turned vector."""
-        a, b, c = (sign * vector[axis] for axis, sign in zip(self.axes, self.signs, strict=True))
-        return a, b, c
+        (i, j, k), (a, b, c) = self.axes, self.signs
+        return a * vector[i], b * vector[j], c * vector[k]
+
+    def all(self, vectors: Iterable[Vector]) -> list[Vector]:
+        """The turned vectors."""
+        (i, j, k), (a, b, c) = self.axes, self.signs
+        return [(a * vector[i], b * vector[j], c * vector[k]) for vector in vectors]
 
     @property
     def determinant(self) -> int:
