@@ -135,9 +135,13 @@ TEMPLATES = Registry(
         "goal_here": "templates.agent.self_goaling.goal_here:GoalHere",
         "navigate": "templates.agent.navigation:Navigate",
         "first_move": "templates.agent.first_move:FirstMove",
+        "goal_reached": "templates.agent.goal_reached:GoalReached",
         "arm_next": "templates.agent.arm_next:ArmNext",
         "gripper_when": "templates.agent.gripper_when:GripperWhen",
         "hand_does": "templates.agent.hand_does:HandDoes",
+        "where_to_look": "templates.agent.where_to_look:WhereToLook",
+        "best_view": "templates.agent.best_view:BestView",
+        "enough_seen": "templates.agent.enough_seen:EnoughSeen",
     },
 )
 """All templates, in the order of the tree."""

@@ -5,11 +5,14 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
+from experts.objects.object_names import folded
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.imitated import imitated_signals
 from templates.columns import Json
 from tests.templates.in_rooms import check, seeds
+from tests.templates.test_grounding_in_rooms import point
+from tests.templates.test_memory_in_rooms import shown
 
 AXES = ("Truck Right", "Truck Left", "Pedestal Down", "Pedestal Up", "Dolly In", "Dolly Out")
 ANGLES = ("Pan Right", "Pan Left", "Tilt Up", "Tilt Down", "Roll CW", "Roll CCW")
@@ -35,7 +38,89 @@ def largest(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> boo
     return bool(clear) and answer == names[2 * axis + int(each[axis] < 0)]
 
 
-RIGHT = {"first_move": largest}
+def arrived(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """By the distance of the cameras, and by the angles between all three of their axes."""
+    goal, here = scene.world_from_cam[fact["frame_goal"]], scene.world_from_cam[fact["frame"]]
+    step = fact["step"]
+    if fact["point_px"] is not None:
+        step = np.linalg.norm(point(scene, fact["frame_goal"], fact["point_px"])) / fact["step"]
+    way = np.linalg.norm(goal[:3, 3] - here[:3, 3]) / step
+    cosines = np.clip(np.einsum("ij,ij->j", goal[:3, :3], here[:3, :3]), -1, 1)
+    turned = np.degrees(np.arccos((cosines.sum() - 1) / 2)) / fact["turn_deg"]
+    if not all(each < 0.55 or each > 2.9 for each in (way, turned)):
+        return False
+    left = {(False, False): "arrived", (True, False): "moves", (False, True): "turns", (True, True): "both"}
+    label = left[bool(way > 1), bool(turned > 1)]
+    return answer in (label, "yes" if label == "arrived" else "no")
+
+
+def is_shown(scene: RenderedScene, pose: np.ndarray, world: np.ndarray, pan_deg: float, tilt_deg: float) -> bool:
+    """Whether a camera shows a place after its axes are turned: first to the right, then up."""
+    right, down, ahead = pose[:3, :3].T
+    pan, tilt = np.radians([pan_deg, tilt_deg])
+    right, ahead = right * np.cos(pan) - ahead * np.sin(pan), ahead * np.cos(pan) + right * np.sin(pan)
+    down, ahead = down * np.cos(tilt) + ahead * np.sin(tilt), ahead * np.cos(tilt) - down * np.sin(tilt)
+    x, y, z = np.stack([right, down, ahead]) @ (world - pose[:3, 3])
+    lens = scene.intrinsics
+    u, v = lens.fx_px * x / z + lens.cx_px, lens.fy_px * y / z + lens.cy_px
+    return bool(z > 0 and 0 <= u <= lens.width_px - 1 and 0 <= v <= lens.height_px - 1)
+
+
+def one_turn_shows_it(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """Also if the camera turned by 3° more or less; the answer's side and angle are those of the turn."""
+    pose = scene.world_from_cam[fact["frame"]]
+    xyz_cam = point(scene, fact["frame_shown"], fact["point_px"])
+    world = (scene.world_from_cam[fact["frame_shown"]] @ [*xyz_cam, 1.0])[:3]
+    turns = [(0.0, 0.0), *zip(fact["pan_deg"], fact["tilt_deg"], strict=True)]
+    side, angle = str(answer).split()
+    meant = {"left": (-1, 0), "right": (1, 0), "up": (0, 1), "down": (0, -1)}[side]
+    for pan, tilt in turns:
+        right = (pan, tilt) == (meant[0] * float(angle), meant[1] * float(angle))
+        near = ((0, 0), (3, 0), (-3, 0), (0, 3), (0, -3))
+        if any(is_shown(scene, pose, world, pan + a, tilt + b) != right for a, b in near):
+            return False
+    return True
+
+
+def new_part(scene: RenderedScene, frame: int, known: int) -> float:
+    """Share of a frame that another one does not show: by the distances of both along rays through random pixels."""
+    lens, rng = scene.intrinsics, np.random.default_rng(0)
+    here, there = scene.world_from_cam[frame], scene.world_from_cam[known]
+    z, z_there = scene.depth(frame), scene.depth(known)
+    v, u = (rng.integers(side, size=1500) for side in z.shape)
+    x, y = (u - lens.cx_px) / lens.fx_px, (v - lens.cy_px) / lens.fy_px
+    world = here @ np.stack([x, y, np.ones_like(x), 1 / z[v, u]]) * z[v, u]
+    x, y, depth, _ = np.linalg.inv(there) @ world
+    with np.errstate(divide="ignore", invalid="ignore"):
+        u, v = lens.fx_px * x / depth + lens.cx_px, lens.fy_px * y / depth + lens.cy_px
+        inside = (depth > 0) & (u >= 0) & (v >= 0) & (u <= lens.width_px - 1) & (v <= lens.height_px - 1)
+    seen = z_there[np.where(inside, v, 0).round().astype(int), np.where(inside, u, 0).round().astype(int)]
+    return float((~inside | (seen < 0.96 * depth)).mean())
+
+
+def newest(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    new = {
+        number: new_part(scene, other, fact["frame"])
+        for number, other in zip("2345", fact["frames_others"], strict=True)
+    }
+    right = new.pop(str(answer))
+    return right > 0.65 and right - max(new.values()) > 0.18
+
+
+def all_seen(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """By the ids of all pixels; the room may have more of that name, which no frame of the clip shows."""
+    seen = set().union(*(shown(scene, frame, fact["name"]) for frame in fact["frames"]))
+    of_name = sum(folded(each.name) == fact["name"] for each in scene.objects)
+    return bool(len(seen) <= fact["number"] <= of_name and (len(seen) == fact["number"]) == (answer == "yes"))
+
+
+RIGHT = {
+    "first_move": largest,
+    "goal_reached": arrived,
+    "where_to_look": one_turn_shows_it,
+    "best_view": newest,
+    "enough_seen": all_seen,
+}
 
 
 @seeds(1, 12)

@@ -50,11 +50,20 @@ def scene(name: str) -> Scene:
         return worlds.scene(worlds.boards(worlds.with_vase(worlds.signals())))
     if name == "body_fit":
         return worlds.scene(worlds.with_floor(worlds.signals()))
-    if name == "room_area":
+    if name in ("room_area", "best_view"):
         return worlds.scene(worlds.empty_room())
     if name == "which_stands":
         return worlds.scene(worlds.with_vase(worlds.signals()))
-    if name in ("how_many", "first_seen", "last_seen", "stood_beside", "map_direction", "map_json", "which_room_map"):
+    if name in (
+        "enough_seen",
+        "how_many",
+        "first_seen",
+        "last_seen",
+        "stood_beside",
+        "map_direction",
+        "map_json",
+        "which_room_map",
+    ):
         return worlds.scene(worlds.as_truth(worlds.signals(poses=worlds.poses_turning())))
     if name == "what_happens":
         return worlds.scene(worlds.as_truth(worlds.with_movers(worlds.signals())))

@@ -247,6 +247,11 @@ NAMED = {
     "order_forward order": (r"\{motion\}", r"\b(order|chronologically|time|first|latest)\b"),
     "order_forward choice": (r"\{motion\}", r"\b(orders?|chronological|time|first|latest)\b"),
     "navigate choice": BOTH,
+    **{f"goal_reached {f}.metres": (*BOTH, r"\{turn_deg\}°", r"\{length\} m\b") for f in ("yes_no", "choice")},
+    **{f"goal_reached {f}.point": (*BOTH, r"\{turn_deg\}°", r"\{length\} of .*point P") for f in ("yes_no", "choice")},
+    "best_view choice": (r"\bphoto 1\b", r"\bphotos?\b"),
+    "enough_seen yes_no": (r"\{name\}", r"\{number\}", r"\bphotos\b|\bphoto\b"),
+    "where_to_look choice": (*BOTH, r"\bP\b", r"\bturns?\b|\blook\b"),
     "first_move choice.move": (*BOTH, r"\b(moves?|approach)\b"),
     "first_move choice.turn": (*BOTH, r"\bturns?\b"),
     "navigate plan.metres": (*BOTH, r"\{turn_deg\}°", r"\{length\} m\b"),
@@ -265,6 +270,7 @@ LEFT_OUT = re.compile(
 )
 """Other names of photos, the tolerance, and marks that are letters of options."""
 
+UNITS = ("metres", "point")
 STORIES = ("camera_story", "camera_statement", "camera_caption", "camera_manner", "what_happens")
 SHOW_DRAWINGS = (
     "paper_fold",
@@ -476,6 +482,8 @@ def test_placeholders_are_those_that_templates_fill_in() -> None:
         "steps_and_done choice": {"task", "first", "second"},
         "navigate plan.metres": {"length", "turn_deg"},
         "navigate plan.point": {"length", "turn_deg"},
+        "enough_seen yes_no": {"name", "number"},
+        **{f"goal_reached {f}.{unit}": {"length", "turn_deg"} for f in ("yes_no", "choice") for unit in UNITS},
     }
 
 
