@@ -82,7 +82,7 @@ class Question:
     """Distance of the measurement from the nearest other label, in σ."""
     scorer: str
     """Answer type, which defines what is right: label | numbers | count | point | region | box | box_3d |
-    floor_map | shape | plan | text, or that of a plug-in."""
+    floor_map | shape | plan | arm_plan | text, or that of a plug-in."""
     scorer_params: Mapping[str, Json]
     """Parameters of the score beside answer and tolerance: `period`, sizes of steps, `option_values` (the value of each
     option, in the form of `value`)."""

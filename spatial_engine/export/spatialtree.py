@@ -98,7 +98,7 @@ def right_response(row: Mapping[str, Json]) -> str:
             return f"answer: {row['answer']}"
         case "meanrelativeacc":
             return np.format_float_positional(float(row["answer"]), trim="-")  # the scorer reads no exponents
-        case "gravityeval" | "agenticnaveval":
+        case "gravityeval" | "agenticnaveval" | "manipulateeval":
             return f"```json\n{row['answer']}\n```"
         case "cogmapeval":
             right_map = json.dumps(json.loads(row["hint"])["cogmap"])

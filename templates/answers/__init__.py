@@ -7,6 +7,7 @@ point.
 """
 
 from templates.answers.answer import RIGHT, UNDECIDED, WRONG, Answer
+from templates.answers.arm_plan import ArmPlan
 from templates.answers.box import Box
 from templates.answers.box_3d import Box3D
 from templates.answers.count import Count
@@ -24,6 +25,7 @@ __all__ = [
     "UNDECIDED",
     "WRONG",
     "Answer",
+    "ArmPlan",
     "Box",
     "Box3D",
     "Count",

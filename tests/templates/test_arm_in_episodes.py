@@ -1,13 +1,18 @@
 """Questions about a rendered gripper, answered again from the boxes that its palm and its fingers are made of."""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from spatial_engine.dataset.question_line import question_of
 from spatial_engine.rendering import RenderedScene, as_clip
 from spatial_engine.rendering.episodes import RenderedEpisode, pick_and_place, true_episode_signals
+from spatial_engine.scoring import official, own, strict
+from spatial_engine.scoring.official.row import row
+from templates.answers.registry import format_of
 from templates.asked import Draft
 from templates.generate import ask_clip
 from templates.registry import TEMPLATES
@@ -87,7 +92,29 @@ def main_move(scene: RenderedScene, draft: Draft) -> bool:
     return bool(abs(moved[axis]) >= np.abs(moved).max() >= 0.04 and moved[axis] * sign > 0)
 
 
-RIGHT: Mapping[str, IsRight] = {"arm_next": main_move, "gripper_when": first_photo, "hand_does": what_it_does}
+def followed(scene: RenderedScene, draft: Draft) -> bool:
+    """After each step the palm is where the counts lead it, within one unit, and the fingers are as the plan says."""
+    frames, answer, size = draft.fact["frames"], worlds.written(draft), draft.answer.to_json().scorer_params
+    at, wide = np.zeros(3), gap(scene)
+    for frame, step in zip(frames[1:], answer.values(), strict=True):
+        for action, count in zip(step["actions"], step["step_nums"], strict=True):
+            axis, sign = WAYS.get(action, (0, 0))
+            assert (sign != 0) == (count > 0), "the gripper never turns"
+            at[axis] += sign * count * size["translation_step_m"]
+        missed = np.linalg.norm(at - seen_motion(scene, frames[0], frame))
+        if missed > size["translation_step_m"] or step["gripper"] != ("open" if wide[frame] > 0.5 else "closed"):
+            return False
+    return 3 <= max(max(step["step_nums"]) for step in answer.values()) <= 10
+
+
+RIGHT: Mapping[str, IsRight] = {
+    "arm_plan": followed,
+    "arm_next": main_move,
+    "gripper_when": first_photo,
+    "hand_does": what_it_does,
+}
+
+CHOICES = [name for name in RIGHT if name != "arm_plan"]
 
 
 @seeds(1, 12)
@@ -99,15 +126,35 @@ def test_every_answer_is_that_of_the_boxes(seed: int) -> None:
     assert min(counts.values()) >= FACTS / 2, counts
 
 
+@seeds(1, 12)
+def test_plans_score_1_by_every_scorer_and_doing_nothing_0(seed: int) -> None:
+    episode, drafts = asked(seed)
+    form, clip = format_of("arm_plan"), as_clip(episode.scene)
+    questions = [question_of(draft, (), clip) for draft in drafts if draft.format == "arm_plan"]
+    assert len({len(question.answer) for question in questions}) >= 4
+    for question in questions:
+        made = row(question)
+        assert isinstance(made, dict)
+        hint, right = json.loads(made["hint"]), form.official_text(question.answer)
+        assert official.process_results(made, [right])["SpaTreeBench"]["score"] == pytest.approx(1)
+        assert strict.manipulateeval(right, "", hint)["score"] == pytest.approx(1)
+        assert own.score(question, json.dumps(question.answer)).value == 1  # type: ignore[union-attr]
+        for nothing in (form.no_op(question), {}):
+            assert own.score(question, json.dumps(nothing)).value == 0  # type: ignore[union-attr]
+            said = form.official_text(nothing)
+            assert official.process_results(made, [said])["SpaTreeBench"]["score"] == 0
+            assert strict.manipulateeval(said, "", hint)["score"] == 0
+
+
 def test_no_answer_is_much_more_frequent_than_others() -> None:
     drafts = [draft for seed in range(4) for draft in asked(seed)[1]]
-    for name in RIGHT:
+    for name in CHOICES:
         values = [draft.options[worlds.written(draft)].value for draft in drafts if draft.template == name]
         _, counts = np.unique(values, return_counts=True)
         assert counts.max() <= 0.5 * len(values), name
 
 
-@pytest.mark.parametrize("name", ["arm_next", "gripper_when", "hand_does"])
+@pytest.mark.parametrize("name", CHOICES)
 def test_a_wrong_answer_is_noticed(name: str) -> None:
     """The evaluators contradict every other option."""
     episode, drafts = asked(0)

@@ -479,8 +479,8 @@ def with_effector(signals: dict[str, Signal], base_from_world: np.ndarray | None
     """The signals with a gripper that points down. It goes right, closes, goes up, turns by 30° clockwise as seen from
     above, goes left and down, opens, and goes away. `signals` are those of the world as it is made, in metres."""
     ends = [0, 8, 14, 20, 24, 29, 34, 40, 47]
-    at = [(0.8, 3.0, -0.2), (1.0, 3, -0.2), (1.0, 3, -0.2), (1.0, 3, 0.0), (1.0, 3, 0.0)]
-    at += [(0.75, 3, 0.0), (0.75, 3, -0.15), (0.75, 3, -0.15), (0.75, 3.25, -0.15)]
+    at = [(0.7, 3.0, -0.2), (1.0, 3, -0.2), (1.0, 3, -0.2), (1.0, 3, 0.05), (1.0, 3, 0.05)]
+    at += [(0.7, 3, 0.05), (0.7, 3, -0.15), (0.7, 3, -0.15), (0.7, 3.3, -0.15)]
     poses, frames = np.tile(np.eye(4), (48, 1, 1)), np.arange(48)
     turn = Rotation.from_euler("z", -np.interp(frames, [20, 24], [0, 30])[:, None], degrees=True)
     poses[:, :3, :3] = (turn * Rotation.from_euler("x", 180, degrees=True)).as_matrix()

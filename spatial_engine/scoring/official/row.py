@@ -24,7 +24,7 @@ def row(question: Question) -> dict[str, Json] | Unscored:
     if isinstance(found, Unscored):
         return found
     metric, answer, hint, more, options = found
-    more += _KEYS if metric == "agenticnaveval" else ""
+    more += _KEYS if metric in ("agenticnaveval", "manipulateeval") else ""
     asked = pictures_first(question)
     videos = [medium for medium in asked.media if medium.get("kind") == "video"]
     if videos and len(asked.media) > 1:

@@ -126,17 +126,21 @@ PLAN = Reader(
     bare=bare_json,
     holds=quotes.holds_actions,
 )
+ARM_PLAN = Reader(find=lambda question, text: reading.read_steps(text), bare=bare_json)
 
 READERS = Registry(
     "spatial_engine.readers",
     {
         name: f"{__name__}:{name.upper()}"
-        for name in ("letter", "yes_no", "number", "numbers", "places", "pixel", "order", "words", "text", "plan")
+        for name in (
+            *("letter", "yes_no", "number", "numbers", "places", "pixel", "order", "words", "text", "plan"),
+            "arm_plan",
+        )
     },
 )
 """letter: of an option. number: with the question's unit. numbers: an object with the keys of the answer. places: the
 same with a position each. pixel: [x, y] of the last photo. order: a list of numbers. words: a list in any order. text:
-all of it. plan: actions and their counts."""
+all of it. plan: actions and their counts. arm_plan: the same and the gripper in several steps."""
 
 
 @cache

@@ -9,6 +9,7 @@ from spatial_engine.scoring.reading.places import read_places
 from spatial_engine.scoring.reading.plan import read_plan
 from spatial_engine.scoring.reading.point import read_point
 from spatial_engine.scoring.reading.reading import Reading, Unreadable
+from spatial_engine.scoring.reading.steps import read_steps
 from spatial_engine.scoring.reading.text import read_text
 from spatial_engine.scoring.reading.words import read_words
 from spatial_engine.scoring.reading.yes_no import read_yes_no
@@ -24,6 +25,7 @@ __all__ = [
     "read_places",
     "read_plan",
     "read_point",
+    "read_steps",
     "read_text",
     "read_words",
     "read_yes_no",
