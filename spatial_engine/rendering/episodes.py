@@ -1,6 +1,6 @@
 """Rendered episodes: a gripper takes an object from a table and puts it on a plate, or fails to."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float64
@@ -10,14 +10,15 @@ from experts.clip import Clip
 from experts.provenance import Provenance
 from experts.signals import EffectorPath, Scale, Signal, Task
 from spatial_engine.rendering import camera_paths
-from spatial_engine.rendering.boxes import Box, MovingBox, Piece, standing
+from spatial_engine.rendering.boxes import Box, MovingBox, standing
 from spatial_engine.rendering.camera_paths import Poses, Stance
 from spatial_engine.rendering.furniture import CEILING, OAK, WALNUT, WHITE, room, table
+from spatial_engine.rendering.gripper import OPEN_M, Motion, gripper_boxes, moved
 from spatial_engine.rendering.scene import RenderedScene, camera
 from spatial_engine.rendering.textures import Colour, Material
 from spatial_engine.rendering.truth import EXACT, true_signals
 
-_COLOURS: dict[str, Colour] = {
+COLOURS: dict[str, Colour] = {
     "red": (205, 45, 40),
     "yellow": (235, 205, 45),
     "green": (45, 150, 60),
@@ -27,13 +28,9 @@ _COLOURS: dict[str, Colour] = {
     "black": (35, 35, 38),
 }
 """Of the objects: a picture tells these apart."""
-_STEEL = Material(kind="plaster", colour=(120, 124, 130), seed=21)
-_TABLE_M = 0.72
+TABLE_M = 0.72
 _ABOVE_M = 0.28
 """Height of the gripper over the table while it carries."""
-_FINGER_M = 0.10
-_OPEN_M = 0.11
-"""Gap between the open fingers."""
 _SHARES = {"reach": 0.2, "descend": 0.12, "close": 0.06, "lift": 0.12, "carry": 0.2, "lower": 0.12, "open": 0.06}
 """Parts of the time; the rest is the way back up."""
 _DOWN = np.diag([1.0, -1.0, -1.0])
@@ -58,24 +55,20 @@ def pick_and_place(
 ) -> RenderedEpisode:
     """An object among others is put on a plate. An episode that does not succeed closes the gripper beside it."""
     places = _places(rng)
-    colours = rng.permutation([*_COLOURS])[: len(places) - 1]
-    objects = [_object(rng, str(colour), place) for colour, place in zip(colours, places[1:], strict=True)]
-    plate = standing("plate", (0.24, 0.24, 0.015), (*places[0], _TABLE_M), side=WHITE)
-    wrist, opening, first = _motion(objects[0], places[0], frames, 0.0 if succeeds else 0.09)
+    colours = rng.permutation([*COLOURS])[: len(places) - 1]
+    objects = [coloured_block(rng, str(colour), place) for colour, place in zip(colours, places[1:], strict=True)]
+    plate = standing("plate", (0.24, 0.24, 0.015), (*places[0], TABLE_M), side=WHITE)
+    motion, first = _motion(objects[0], places[0], frames, 0.0 if succeeds else 0.09)
+    wrist = motion.wrist(_DOWN)
     carried = (
         _carried(objects[0], wrist, first, frames) if succeeds else np.tile(objects[0].world_from_box, (frames, 1, 1))
     )
-    base = RigidTransform.from_components([1.9, 2.0, _TABLE_M], Rotation.from_euler("z", 90, degrees=True)).as_matrix()
-    scene = RenderedScene(
-        intrinsics=camera(width_px, height_px, vfov_deg=52),
-        room=room((4.0, 4.0, 2.5), OAK, (WHITE,) * 4, CEILING),
-        boxes=(*table("table", (1.3, 0.9, _TABLE_M), (2.0, 2.2), WALNUT), plate, *objects[1:]),
-        moving_boxes=(MovingBox(box=objects[0], world_from_box=carried), *_gripper(wrist, opening)),
-        world_from_cam=camera_paths.static(
-            frames, Stance(at_m=(2.0 + rng.uniform(-0.2, 0.2), 0.8, 1.5), pitch_rad=float(np.deg2rad(-28)))
-        ),
-        fps=30.0,
-        seed=int(rng.integers(2**31)),
+    scene = staged(
+        rng,
+        width_px,
+        height_px,
+        still=(plate, *objects[1:]),
+        moving=(MovingBox(box=objects[0], world_from_box=carried), *gripper_boxes(wrist, motion.opening)),
     )
     name = objects[0].name
     task = Task(
@@ -83,11 +76,9 @@ def pick_and_place(
         step_texts=(f"reach for the {name}", f"take the {name}", "carry it to the plate", "put it down", "move away"),
         step_frames=np.array([0, *(first[part] for part in ("descend", "lift", "lower", "away"))]),
         success=succeeds,
-        provenance=_source(scene, "task"),
+        provenance=source_of(scene, "task"),
     )
-    return RenderedEpisode(
-        scene=scene, world_from_base=base, base_from_view=np.linalg.inv(base) @ wrist, opening=opening, task=task
-    )
+    return acted(scene, wrist, motion, task)
 
 
 def true_episode_signals(episode: RenderedEpisode, clip: Clip, stride: int = 1) -> dict[str, Signal]:
@@ -101,12 +92,39 @@ def true_episode_signals(episode: RenderedEpisode, clip: Clip, stride: int = 1) 
         effector="gripper",
         scale=Scale(kind="metric", relative_sigma=EXACT, source="data set"),
         cam_from_base=np.linalg.solve(episode.scene.world_from_cam[clip.frames], episode.world_from_base),
-        provenance=_source(episode.scene, clip.id),
+        provenance=source_of(episode.scene, clip.id),
     )
     return {**true_signals(episode.scene, clip, stride=stride), "effector_path": path, "task": episode.task}
 
 
-def _source(scene: RenderedScene, what: str) -> Provenance:
+def staged(
+    rng: np.random.Generator, width_px: int, height_px: int, still: tuple[Box, ...], moving: tuple[MovingBox, ...]
+) -> RenderedScene:
+    """A table before a camera that stands still, and what is on it."""
+    return RenderedScene(
+        intrinsics=camera(width_px, height_px, vfov_deg=52),
+        room=room((4.0, 4.0, 2.5), OAK, (WHITE,) * 4, CEILING),
+        boxes=(*table("table", (1.3, 0.9, TABLE_M), (2.0, 2.2), WALNUT), *still),
+        moving_boxes=moving,
+        world_from_cam=camera_paths.static(
+            len(moving[0].world_from_box),
+            Stance(at_m=(2.0 + rng.uniform(-0.2, 0.2), 0.8, 1.5), pitch_rad=float(np.deg2rad(-28))),
+        ),
+        fps=30.0,
+        seed=int(rng.integers(2**31)),
+    )
+
+
+def acted(scene: RenderedScene, wrist: Poses, motion: Motion, task: Task) -> RenderedEpisode:
+    """The episode, in the frame of a base beside the table."""
+    base = RigidTransform.from_components([1.9, 2.0, TABLE_M], Rotation.from_euler("z", 90, degrees=True)).as_matrix()
+    return RenderedEpisode(
+        scene=scene, world_from_base=base, base_from_view=np.linalg.inv(base) @ wrist, opening=motion.opening, task=task
+    )
+
+
+def source_of(scene: RenderedScene, what: str) -> Provenance:
+    """The renderer, and what it is asked about."""
     return Provenance(expert="renderer", version="1", settings={"scene": what}, seed=scene.seed)
 
 
@@ -117,37 +135,24 @@ def _places(rng: np.random.Generator) -> list[tuple[float, float]]:
     return [(grid[k][0] + rng.uniform(-0.02, 0.02), grid[k][1] + rng.uniform(-0.03, 0.03)) for k in chosen]
 
 
-def _object(rng: np.random.Generator, colour: str, place: tuple[float, float]) -> Box:
+def coloured_block(rng: np.random.Generator, colour: str, place: tuple[float, float]) -> Box:
+    """It stands on the table."""
     side = rng.uniform(0.05, 0.08)
-    cover = Material(kind="plaster", colour=_COLOURS[colour], seed=int(rng.integers(1000)))
-    return standing(f"{colour} block", (side, side, rng.uniform(0.08, 0.13)), (*place, _TABLE_M), side=cover)
+    cover = Material(kind="plaster", colour=COLOURS[colour], seed=int(rng.integers(1000)))
+    return standing(f"{colour} block", (side, side, rng.uniform(0.08, 0.13)), (*place, TABLE_M), side=cover)
 
 
-def _motion(
-    taken: Box, plate: tuple[float, float], frames: int, beside_m: float
-) -> tuple[Poses, Float64[np.ndarray, "n"], dict[str, int]]:
-    """Poses of the wrist in the world, opening, and the first frame of each part of the motion."""
+def _motion(taken: Box, plate: tuple[float, float], frames: int, beside_m: float) -> tuple[Motion, dict[str, int]]:
+    """The motion, and the first frame of each part of it."""
     grasp = taken.world_from_box[:3, 3] + [beside_m, 0, 0.01]
     release = np.array([*plate, grasp[2] + 0.015])
     up = np.array([0, 0, _ABOVE_M])
-    start = np.array([2.0, 1.85, _TABLE_M + 0.45])
+    start = np.array([2.0, 1.85, TABLE_M + 0.45])
     stops = [start, grasp + up, grasp, grasp, grasp + up, release + up, release, release, release + up]
-    last = (np.cumsum([0.0, *_SHARES.values()]) * (frames - 1)).round().astype(int)
-    times = [*last.tolist(), frames - 1]
-    now = np.arange(frames)
-    part = np.clip(np.searchsorted(times, now, side="right") - 1, 0, len(times) - 2)
-    share = (now - np.take(times, part)) / np.maximum(1, np.diff(times)[part])
-    eased = (1 - np.cos(np.pi * np.clip(share, 0, 1))) / 2
-    at = np.array(stops)[part] * (1 - eased[:, None]) + np.array(stops)[part + 1] * eased[:, None]
-    closing, opening = list(_SHARES).index("close"), list(_SHARES).index("open")
-    shut = np.clip(taken.size_m[0] / _OPEN_M, 0, 1)
-    level = np.where(part < closing, 1.0, np.where(part < opening, shut, 1.0))
-    level = np.where(
-        part == closing, 1 - (1 - shut) * eased, np.where(part == opening, shut + (1 - shut) * eased, level)
-    )
-    wrist = np.tile(np.eye(4), (frames, 1, 1))
-    wrist[:, :3, :3], wrist[:, :3, 3] = _DOWN, at + np.array([0, 0, _FINGER_M])
-    return wrist, level, dict(zip([*_SHARES, "away"], times, strict=False))
+    shut = min(taken.size_m[0] / OPEN_M, 1)
+    openings = [1.0] * 3 + [shut] * 4 + [1.0] * 2
+    motion = moved(np.array(stops), openings, [*_SHARES.values(), 1 - sum(_SHARES.values())], frames)
+    return motion, dict(zip([*_SHARES, "away"], motion.first.tolist(), strict=True))
 
 
 def _carried(taken: Box, wrist: Poses, first: dict[str, int], frames: int) -> Poses:
@@ -157,22 +162,3 @@ def _carried(taken: Box, wrist: Poses, first: dict[str, int], frames: int) -> Po
         until = min(frame, first["open"])
         poses[frame, :3, 3] += wrist[until, :3, 3] - wrist[first["lift"], :3, 3]
     return poses
-
-
-def _gripper(wrist: Poses, opening: Float64[np.ndarray, "n"]) -> list[MovingBox]:
-    """A wrist and two fingers; the gap between these is that of the opening."""
-    whole, size = Piece(name="gripper", fronts=0), (0.02, 0.03, _FINGER_M)
-    palm = standing("wrist", (0.17, 0.06, 0.08), (0, 0, 0), side=_STEEL, of=whole)
-    finger = replace(palm, name="finger", size_m=size)
-    out = [MovingBox(box=palm, world_from_box=_shifted(wrist, np.zeros(len(wrist)), -0.04))]
-    for side in (-1, 1):
-        across = side * (opening * _OPEN_M + size[0]) / 2
-        out.append(MovingBox(box=finger, world_from_box=_shifted(wrist, across, _FINGER_M / 2)))
-    return out
-
-
-def _shifted(wrist: Poses, x_m: Float64[np.ndarray, "n"], z_m: float) -> Poses:
-    """Poses at places along the wrist's x and z axes."""
-    offset = np.tile(np.eye(4), (len(wrist), 1, 1))
-    offset[:, 0, 3], offset[:, 2, 3] = x_m, z_m
-    return wrist @ offset

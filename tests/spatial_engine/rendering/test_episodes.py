@@ -6,6 +6,7 @@ import pytest
 from experts.signals import SIGNAL_TYPES
 from spatial_engine.rendering import as_clip
 from spatial_engine.rendering.episodes import RenderedEpisode, pick_and_place, true_episode_signals
+from spatial_engine.rendering.push_and_pull import open_drawer, push
 from templates.scene.episode import Episode
 from templates.scene.scenes import scenes_of
 
@@ -59,3 +60,31 @@ def test_steps_are_in_order_and_signals_make_an_episode() -> None:
     assert len(steps) == len(world.task.step_texts) == 5 and (np.diff(steps) > 0).all() and steps[-1] < 60
     assert world.objects is not None and "gripper" in world.objects.labels
     assert (episode.scene.object_ids(0) == world.objects.labels.index("gripper")).any()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", [push, open_drawer])
+def test_what_is_pushed_or_pulled_goes_with_the_gripper_and_with_nothing_else(kind, seed: int) -> None:
+    episode = kind(np.random.default_rng(seed), frames=60, width_px=64, height_px=48)
+    places = way(episode)
+    (tip,) = {tuple(axis) for axis in (episode.world_from_base @ episode.base_from_view)[:, :3, 2].round(9).tolist()}
+    assert tip == (0, 1, 0), "the fingers point away from the camera"
+    wrist = (episode.world_from_base @ episode.base_from_view)[:, :3, 3]
+    steps = np.diff(places, axis=0)
+    moves = np.linalg.norm(steps, axis=1) > 1e-9
+    assert moves.sum() > 10 and (steps[moves][:, 1] > 0).all() == (kind is push)
+    np.testing.assert_allclose(steps[moves], np.diff(wrist, axis=0)[moves], atol=1e-9)
+    assert (episode.opening[:-1][moves] < 0.3).all()
+    if kind is push:
+        (mat,) = (box for box in episode.scene.boxes if box.name == "mat")
+        np.testing.assert_allclose(places[-1, :2], mat.world_from_box[:2, 3], atol=1e-9)
+    else:
+        assert 0.13 <= places[0, 1] - places[-1, 1] <= 0.17
+
+
+@pytest.mark.parametrize("kind", [push, open_drawer])
+def test_a_push_or_pull_that_fails_moves_nothing(kind) -> None:
+    episode = kind(np.random.default_rng(1), frames=60, width_px=64, height_px=48, succeeds=False)
+    assert episode.task.success is False and np.ptp(way(episode), axis=0).max() == 0
+    steps = episode.task.step_frames
+    assert len(steps) == len(episode.task.step_texts) and (np.diff(steps) > 0).all()
