@@ -124,6 +124,7 @@ TEMPLATES = Registry(
         "moves_order": "templates.simulation.puzzles.moves_order:MovesOrder",
         "route_order": "templates.simulation.route:RouteOrder",
         "route_blanks": "templates.simulation.route_blanks:RouteBlanks",
+        "where_it_ends": "templates.simulation.where_it_ends:WhereItEnds",
         "order_forward": "templates.simulation.order_forward:OrderForward",
         "next_step": "templates.simulation.progress.next_step:NextStep",
         "missing_step": "templates.simulation.progress.missing_step:MissingStep",

@@ -71,6 +71,8 @@ def scene(name: str) -> Scene:
         return worlds.scene(worlds.signals(poses=worlds.poses_around()))
     if name == "where_next":
         return worlds.scene(worlds.on_tripod())
+    if name == "where_it_ends":
+        return worlds.scene(worlds.with_path(worlds.signals(poses=worlds.poses_around()), scale=worlds.METRIC))
     if name == "time_to_contact":
         return worlds.scene(worlds.with_path(worlds.signals(poses=worlds.poses_in_parts()), direction_sigma_rad=0.01))
     if name in ("camera_story", "camera_statement", "camera_caption"):

@@ -45,7 +45,20 @@ def turned(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool
     return bool(answer == ", ".join(said))
 
 
-RIGHT = {"order_forward": ordered, "route_blanks": turned}
+def arrived(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """By a turtle on the floor: the stated photo is near where it stops, and no other one is."""
+    start = scene.world_from_cam[fact["frame"]]
+    at, ahead = start[:2, 3].copy(), start[:2, 2] / np.linalg.norm(start[:2, 2])
+    for turn_deg, metres in fact["steps"]:
+        c, s = np.cos(np.radians(turn_deg)), np.sin(np.radians(turn_deg))
+        ahead = np.array([c * ahead[0] + s * ahead[1], c * ahead[1] - s * ahead[0]])
+        at += metres * ahead
+    off = np.linalg.norm(scene.world_from_cam[fact["frames_options"], :2, 3] - at, axis=1)
+    own = off[int(answer) - 1]
+    return bool(own < 0.5 and (np.delete(off, int(answer) - 1) > own + 0.25).all())
+
+
+RIGHT = {"where_it_ends": arrived, "order_forward": ordered, "route_blanks": turned}
 
 
 @seeds(1, 12)
@@ -63,6 +76,16 @@ def test_the_order_is_that_in_which_the_sum_of_the_motion_grows(seed: int) -> No
 @seeds(1, 12)
 def test_the_turns_are_those_of_somebody_who_walks_from_place_to_place(seed: int) -> None:
     own = {"route_blanks": turned}
+    for kind, least in (("orbit", {*own}), ("look_round", set[str]()), ("through_the_door", set[str]())):
+        scene = furnished_room(np.random.default_rng(seed), frames=48, width_px=120, height_px=90, path=kind)  # type: ignore[arg-type]
+        check(scene, true_signals(scene, as_clip(scene), stride=2), own, least)
+    scene = filmed(seed)
+    check(scene, true_signals(scene, as_clip(scene), stride=3), own, set())
+
+
+@seeds(1, 12)
+def test_the_directions_end_where_a_turtle_ends(seed: int) -> None:
+    own = {"where_it_ends": arrived}
     for kind, least in (("orbit", {*own}), ("look_round", set[str]()), ("through_the_door", set[str]())):
         scene = furnished_room(np.random.default_rng(seed), frames=48, width_px=120, height_px=90, path=kind)  # type: ignore[arg-type]
         check(scene, true_signals(scene, as_clip(scene), stride=2), own, least)
