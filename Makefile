@@ -56,7 +56,7 @@ site: $(VENV)/.docs  ## the pages of docs/ as a site, every link checked, in sit
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -q
 
 clean:  ## forget the environment and all results
-	rm -rf $(VENV) $(EXPERTS) $(LMMS) demo trust site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(EXPERTS) $(LMMS) demo every_leaf trust site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 $(VENV)/bin/python $(EXPERTS)/bin/python $(LMMS)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "python 3.11 or newer is needed: make PYTHON=python3.12"; exit 1; }

@@ -26,7 +26,7 @@ import numpy as np
 from experts.matching.reprojection import ReprojectionExpert
 from experts.objects.object_names import folded
 from experts.signals import NoEstimate, Signal
-from spatial_engine.rendering import RenderedScene, as_clip, true_signals
+from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, staged_rooms, true_signals
 from spatial_engine.rendering.camera_paths import Poses, Stance
 from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.imitated import imitated_signals
@@ -41,9 +41,7 @@ from templates.scene.scenes import scenes_of
 from templates.settings import AskSettings
 from templates.truth import verdict
 from tests.templates import (
-    test_facing_in_rooms,
     test_gravity_in_rooms,
-    test_maps_in_rooms,
     test_motion_in_rooms,
     test_motion_stories_in_rooms,
 )
@@ -70,7 +68,7 @@ def furnished(seed: int) -> RenderedScene:
 
 def leaning(seed: int) -> RenderedScene:
     """The same, but small objects lean."""
-    return test_facing_in_rooms.leaning(furnished(seed), seed)
+    return staged_rooms.leaning(furnished(seed), seed)
 
 
 def along(path: Callable[[int, Stance], Poses]) -> Callable[[int], RenderedScene]:
@@ -82,7 +80,7 @@ def along(path: Callable[[int, Stance], Poses]) -> Callable[[int], RenderedScene
 
 def busy(seed: int) -> RenderedScene:
     """A room in which crates slide about."""
-    return test_motion_in_rooms.busy_room(seed, FRAMES, WIDTH_PX)
+    return staged_rooms.busy_room(seed, FRAMES, WIDTH_PX)
 
 
 CLIPS: Mapping[str, tuple[Callable[[int], RenderedScene], tuple[str, ...]]] = {
@@ -95,8 +93,8 @@ CLIPS: Mapping[str, tuple[Callable[[int], RenderedScene], tuple[str, ...]]] = {
         ("L2/Understanding/Motion Understanding/camera_", "L3/Sequential Planning/Route"),
     ),
     "filmed": (test_motion_stories_in_rooms.filmed, ("L2/Understanding/Motion Understanding/camera_manner",)),
-    "staged": (test_motion_stories_in_rooms.staged, ("L2/Understanding/Motion Understanding/what_happens",)),
-    "turning": (along(test_maps_in_rooms.around), ("L2/Memory/Cognitive Map/room_area",)),
+    "staged": (staged_rooms.staged, ("L2/Understanding/Motion Understanding/what_happens",)),
+    "turning": (along(camera_paths.around), ("L2/Memory/Cognitive Map/room_area",)),
     "busy": (busy, ("L1/Motion/Allo",)),
 }
 """How each clip of a room is made, and beginnings of ability/template about which it is asked."""

@@ -1,46 +1,29 @@
 """Writes docs/abilities.md: one real question of every template and format, with its picture; and docs/questions.png.
 
-python docs/abilities.py demo/dataset
+python docs/abilities.py demo/dataset every_leaf/dataset
 
-The questions come from the demo's data set, as `make demo` writes it, and from furnished rooms rendered here, whose
-objects are known exactly.
+The questions come from data sets: from the demo's, as `make demo` writes it, and, for what that does not show, from
+that of rendered rooms and episodes, whose objects are known exactly: `python -m examples.every_leaf` writes it.
 """
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from zlib import crc32
 
 import numpy as np
 from PIL import Image, ImageDraw
 
 from docs import questions_figure
-from experts.clip import Clip
-from spatial_engine.dataset import media
 from spatial_engine.dataset.dataset import Dataset
-from spatial_engine.dataset.question_line import question_of
 from spatial_engine.evaluation.protocol import named_media
-from spatial_engine.rendering import RenderedScene, as_clip, true_signals
-from spatial_engine.rendering.furnished import furnished_room
-from spatial_engine.rendering.rooms import random_room
 from templates.ability import LEVELS, TREE
-from templates.asked import ClipQuestions
 from templates.columns import Json
-from templates.generate import ask_clip, ask_puzzles
 from templates.question import LETTERS, Question
 from templates.registry import create_templates
-from templates.settings import AskSettings
 from templates.template import Template
-from tests.templates.test_facing_in_rooms import leaning
-from tests.templates.test_maps_in_rooms import around
-from tests.templates.test_motion_in_rooms import busy_room
-from tests.templates.test_motion_stories_in_rooms import staged
 
 HERE = Path(__file__).parent
 PICTURES = HERE / "abilities"
-ROOMS = (("orbit", 11), ("look_round", 7), ("through_the_door", 5), ("orbit", 23))
-"""Path of the camera, and seed."""
 HEIGHT_PX, SMALL_PX, WIDTH_PX, GAP_PX = 240, 150, 960, 8
 MANY = 4
 """Pictures; more are drawn smaller."""
@@ -48,48 +31,13 @@ VIDEO_FRAMES = 4
 INTRODUCTION = """# Abilities
 
 The tree of spatial abilities has 27 leaves (SpatialTree). This page shows one question of every template and format
-that asks about them. The footage is rendered; `python docs/abilities.py demo/dataset` writes the page. Wordings vary:
+that asks about them. The footage is rendered; `python docs/abilities.py demo/dataset every_leaf/dataset` writes the
+page. Wordings vary:
 every template has eight or more for a format, and this page shows one.
 """
 
 Shown = dict[tuple[str, str], tuple[Question, Path]]
 """By template and format: a question, and the folder of its media."""
-
-
-def scenes() -> Iterator[RenderedScene]:
-    """Furnished rooms; one with round objects, one whose small objects are tipped over, some with sliding objects; one
-    in which a camera turns all round."""
-    for path, seed in ROOMS:
-        room = furnished_room(
-            np.random.default_rng(seed), frames=24, width_px=640, height_px=480, path=path, movers=2  # type: ignore[arg-type]
-        )  # fmt: skip
-        yield room
-    yield furnished_room(np.random.default_rng(31), frames=24, width_px=640, height_px=480, round_objects=True)
-    yield leaning(room, 1)
-    yield from map(busy_room, (1, 2, 3))
-    yield staged(4)
-    yield random_room(np.random.default_rng(1), frames=36, width_px=640, height_px=480, path=around)
-
-
-def asked_in_rooms(folder: Path) -> Iterator[Question]:
-    """Questions about furnished rooms, and puzzles; writes their media."""
-    puzzles = ask_puzzles([*create_templates().values()], 4, 0)
-    yield from _drawn(puzzles, None, folder)
-    for scene in scenes():
-        clip = as_clip(scene)
-        templates, settings = [*create_templates().values()], AskSettings(facts_per_template=8)
-        found = ask_clip(clip, true_signals(scene, clip, stride=2), templates, settings, 0)
-        yield from _drawn(found, clip, folder)
-
-
-def _drawn(found: ClipQuestions, clip: Clip | None, folder: Path) -> Iterator[Question]:
-    """The surest question of each template and format, with its media."""
-    for asked in found.asked:
-        draft = asked.draft(int(np.argmax(asked.p_right)))
-        order = np.random.default_rng(crc32(draft.fact_id.encode())).permutation(len(draft.options)).tolist()
-        drawn = [option.shown for option in draft.options if not isinstance(option.shown, str)]
-        media.render(clip, [*draft.media, *drawn], folder)
-        yield question_of(draft, order, clip)
 
 
 def montage(question: Question, folder: Path) -> Image.Image:
@@ -205,32 +153,25 @@ def _entries(shown: Shown, described: Mapping[str, str]) -> Iterator[str]:
         yield f"{format}:\n\n{entry(question, files[looks])}"
 
 
-def _first(questions: Iterable[tuple[Question, Path]]) -> Shown:
-    shown: Shown = {}
-    for question, folder in questions:
-        shown.setdefault((question.template, question.format), (question, folder))
-    return shown
-
-
-def main(folder: str) -> None:
+def main(folders: Sequence[str]) -> None:
     """Writes the page and the figure."""
-    dataset, templates = Dataset.open(folder), create_templates()
+    datasets, templates = [Dataset.open(folder) for folder in folders], create_templates()
     PICTURES.mkdir(exist_ok=True)
     for old in PICTURES.glob("*.jpg"):
         old.unlink()
-    with TemporaryDirectory() as temporary:
-        rooms = ((question, Path(temporary)) for question in asked_in_rooms(Path(temporary)))
-        demo = ((question, dataset.path / "media") for question in dataset.questions)
-        found = _first([*demo, *rooms])
-        order = [(name, format) for name, template in templates.items() for format in template.formats]
-        shown = {key: found[key] for key in order if key in found}
-        described = {name: " ".join(first_paragraph(template).split()) for name, template in templates.items()}
-        (HERE / "abilities.md").write_text("\n".join(page(shown, described)), encoding="utf-8")
-        six = {key: shown[key] for key in questions_figure.SHOWN}
-        questions_figure.draw({key: (question, montage(question, folder)) for key, (question, folder) in six.items()})
+    found: Shown = {}
+    for dataset in datasets:
+        for question in dataset.questions:
+            found.setdefault((question.template, question.format), (question, dataset.path / "media"))
+    order = [(name, format) for name, template in templates.items() for format in template.formats]
+    shown = {key: found[key] for key in order if key in found}
+    described = {name: " ".join(first_paragraph(template).split()) for name, template in templates.items()}
+    (HERE / "abilities.md").write_text("\n".join(page(shown, described)), encoding="utf-8")
+    six = {key: shown[key] for key in questions_figure.SHOWN}
+    questions_figure.draw({key: (question, montage(question, folder)) for key, (question, folder) in six.items()})
     if missing := [f"{name} ({format})" for name, format in order if (name, format) not in found]:
         print("no question of", ", ".join(missing))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1:])

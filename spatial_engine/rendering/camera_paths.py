@@ -132,3 +132,10 @@ def _integrated(steps: Float64[np.ndarray, "m 6"], start: Stance) -> Poses:
     travelled = heading.apply(np.stack([steps[:, 0], steps[:, 2], -steps[:, 1]], axis=1))
     at = np.array(start.at_m) + np.concatenate([np.zeros((1, 3)), np.cumsum(travelled, axis=0)])
     return poses(at, yaw, start.pitch_rad + sums[:, 3], start.roll_rad + sums[:, 5])
+
+
+def around(n: int, start: Stance) -> Poses:
+    """A camera that goes in a small circle and looks outwards."""
+    angle = np.linspace(0, 2.3 * np.pi, n)
+    at = np.array(start.at_m) + 0.35 * np.stack([np.sin(angle), 1 - np.cos(angle), 0.1 * np.sin(3 * angle)], axis=1)
+    return poses(at, start.yaw_rad - angle, np.full(n, -0.1), np.zeros(n))

@@ -1,7 +1,6 @@
 """Questions about directions of objects and points in rendered rooms, answered again from exact surfaces."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -10,6 +9,7 @@ from scipy.spatial.transform import Rotation
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.imitated import imitated_signals
+from spatial_engine.rendering.staged_rooms import leaning
 from templates.columns import Json
 from tests.templates.in_rooms import check, meant, seeds, surface
 
@@ -76,20 +76,6 @@ def side(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
     }
     offered = [fact["sideways"], fact["height"], fact["distance"]]
     return [each for each in offered if true[each]] == [answer]
-
-
-def leaning(scene: RenderedScene, seed: int) -> RenderedScene:
-    """The room with its small objects tipped over, some a little, some wholly."""
-    rng, boxes = np.random.default_rng(seed), []
-    for box in scene.boxes:
-        tilt, way = rng.choice([0, 10, 30, 45, 60, 90]), rng.uniform(0, 2 * np.pi)
-        pose = box.world_from_box.copy()
-        pose[:3, :3] = (
-            Rotation.from_rotvec(np.radians(tilt) * np.array([np.cos(way), np.sin(way), 0])).as_matrix()
-            @ (pose[:3, :3])
-        )
-        boxes.append(replace(box, world_from_box=pose) if box.of is None else box)
-    return replace(scene, boxes=tuple(boxes))
 
 
 def tilted(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:

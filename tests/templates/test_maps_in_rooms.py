@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from experts.rooms.room import RoomExpert
-from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
-from spatial_engine.rendering.camera_paths import Poses, Stance
+from spatial_engine.rendering import RenderedScene, as_clip, true_signals
+from spatial_engine.rendering.camera_paths import around
 from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.imitated import imitated_signals
 from spatial_engine.rendering.rooms import random_room
@@ -115,13 +115,6 @@ def test_every_answer_is_that_of_the_rendered_room(seed: int) -> None:
 def test_experts_that_err_give_no_wrong_answers(seed: int) -> None:
     scene = furnished_room(np.random.default_rng(seed), frames=16, width_px=240, height_px=180)
     check(scene, imitated_signals(scene, as_clip(scene)), RIGHT, set())
-
-
-def around(n: int, start: Stance) -> Poses:
-    """A camera that goes in a small circle and looks outwards."""
-    angle = np.linspace(0, 2.3 * np.pi, n)
-    at = np.array(start.at_m) + 0.35 * np.stack([np.sin(angle), 1 - np.cos(angle), 0.1 * np.sin(3 * angle)], axis=1)
-    return camera_paths.poses(at, start.yaw_rad - angle, np.full(n, -0.1), np.zeros(n))
 
 
 AREA = {"room_area": RIGHT["room_area"]}

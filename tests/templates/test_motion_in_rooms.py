@@ -1,7 +1,6 @@
 """Questions about motion in rendered rooms, answered again from what the pictures show, without the formulas."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -9,12 +8,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
-from spatial_engine.rendering.boxes import sliding, standing
 from spatial_engine.rendering.camera_paths import Poses, Stance, performed
-from spatial_engine.rendering.furniture import crate
 from spatial_engine.rendering.imitated import imitated_signals
-from spatial_engine.rendering.random_materials import random_colour
 from spatial_engine.rendering.rooms import random_room
+from spatial_engine.rendering.staged_rooms import busy_room
 from templates.columns import Json
 from tests.templates.in_rooms import check, meant, seeds, surface
 
@@ -52,29 +49,6 @@ def goes(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
         turned = [Rotation.from_euler("z", -45 * k, degrees=True).apply([*ahead, 0]) for k in range(8)]
         legs.append(_COMPASS[int(np.argmax([(end - start) @ each for each in turned]))])
     return bool(answer == ", then ".join(legs))
-
-
-def busy_room(seed: int, frames: int = 24, width_px: int = 240) -> RenderedScene:
-    """A room with five crates that slide about before the camera, along one leg or two. Three of them turn."""
-    rng = np.random.default_rng(seed)
-    size = {"width_px": width_px, "height_px": 3 * width_px // 4}
-    scene = random_room(rng, frames=frames, **size, moving_object=True, vfov_deg=60)
-    camera, t = scene.world_from_cam[0], np.linspace(0, 1, frames)
-    ahead, right = (camera[:2, axis] / np.linalg.norm(camera[:2, axis]) for axis in (2, 0))
-    moving = []
-    for k, name in enumerate(("robot", "cart", "crate", "car", "ball")):
-        depth = rng.uniform(1.6, 3.4)
-        start = camera[:2, 3] + depth * (ahead + rng.uniform(-0.5, 0.5) * right)
-        heading = rng.uniform(0, 2 * np.pi) + np.array([0, rng.choice([-1, 1]) * rng.uniform(1, 2)])
-        steps = rng.uniform(0.3, 0.9, 2)[:, None] * np.column_stack([np.cos(heading), np.sin(heading)])
-        steps[1] = steps[0] if k % 2 else steps[1]
-        feet = start + np.clip(2 * t, 0, 1)[:, None] * steps[0] + np.clip(2 * t - 1, 0, 1)[:, None] * steps[1]
-        feet = np.clip(feet, 0.4, np.array(scene.room.size_m)[:2] - 0.4)
-        look = [crate(int(rng.integers(1 << 31)), random_colour(rng), random_colour(rng)) for _ in "sf"]
-        box = standing(name, rng.uniform(0.2, 0.4, 3).tolist(), (0, 0, 0), side=look[0], front=look[1])
-        turn = rng.uniform(-110, 110) * (k % 2 or k == 4)
-        moving.append(sliding(box, np.c_[feet, np.full(frames, 0.01)], rng.uniform(0, 360) + turn * t))
-    return replace(scene, moving_boxes=tuple(moving))
 
 
 def comes(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:

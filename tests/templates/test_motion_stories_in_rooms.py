@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -14,6 +14,7 @@ from spatial_engine.rendering.camera_paths import PRIMITIVES, Poses, Stance, per
 from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.furnished_paths import PathKind
 from spatial_engine.rendering.rooms import random_room
+from spatial_engine.rendering.staged_rooms import staged
 from templates.asked import Draft
 from templates.columns import Json
 from templates.generate import ask_clip
@@ -21,7 +22,6 @@ from templates.registry import TEMPLATES
 from templates.settings import AskSettings
 from tests.templates import worlds
 from tests.templates.in_rooms import seeds, surface
-from tests.templates.test_motion_in_rooms import busy_room
 
 FORWARD, RIGHTWARD, UP, YAW, PITCH, ROLL = range(6)
 WORDS = {
@@ -271,17 +271,6 @@ def test_the_manner_is_that_of_what_the_middle_of_the_pictures_shows(seed: int) 
 def test_all_manners_are_found() -> None:
     found = {d.answer.to_json().answer for seed in range(4) for d in drafts_of(filmed(seed), "camera_manner")}
     assert found == {"orbits", "pushes_in", "pulls_back", "tracks_past", "turns_in_place"}
-
-
-def staged(seed: int) -> RenderedScene:
-    """A room in which crates move one after the other, or some of them at a time."""
-    scene, rng, n = busy_room(seed, 48, 160), np.random.default_rng(seed), 48
-    boxes = []
-    for box in scene.moving_boxes:
-        start, length = rng.choice([0, 16, 32]), rng.integers(12, 17)
-        at = np.round(np.clip((np.arange(n) - start) / length, 0, 1) * (n - 1)).astype(int)
-        boxes.append(replace(box, world_from_box=box.world_from_box[at]))
-    return replace(scene, moving_boxes=tuple(boxes))
 
 
 def happens(scene: RenderedScene, frames: Sequence[int], sentence: str) -> bool:

@@ -1,0 +1,1 @@
+"""A data set about every leaf of the tree of abilities, from rendered rooms, rendered episodes and puzzles."""
