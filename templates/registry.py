@@ -116,6 +116,7 @@ TEMPLATES = Registry(
         "stack_view": "templates.simulation.puzzles.stacks:StackView",
         "stack_count": "templates.simulation.puzzles.stacks:StackCount",
         "assembly": "templates.simulation.puzzles.assembly:Assembly",
+        "speed_if": "templates.simulation.speed_if:SpeedIf",
         "view_if": "templates.simulation.view_if:ViewIf",
         "where_next": "templates.simulation.where_next:WhereNext",
         "time_to_contact": "templates.simulation.time_to_contact:TimeToContact",

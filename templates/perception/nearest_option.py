@@ -45,6 +45,15 @@ def named(error: Errors, most: float) -> Texts:
     return np.where(error.min(axis=1) <= most, np.array(MARKS)[np.nan_to_num(error).argmin(axis=1)], "")
 
 
+def mistaken(options: Float64[np.ndarray, "n 4"], value: Float64[np.ndarray, "n"], label: Texts, step: float) -> Texts:
+    """The option, of a series with the ratio `step`, nearest to what a mistake gives; "" for the right one (`label`),
+    and where none is near."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        off = np.nan_to_num(np.abs(np.log(options / value[:, None])), nan=np.inf, posinf=np.inf)
+    option = named(off, np.log(step) / 2)
+    return np.where(option == label, "", option)
+
+
 def first_of(which: Bool[np.ndarray, "n 4"]) -> Texts:
     """The first option of which it is true; "" for none."""
     return np.where(which.any(axis=1), np.array(MARKS)[which.argmax(axis=1)], "")

@@ -8,12 +8,12 @@ import numpy as np
 from jaxtyping import Float64, Int64
 
 from templates.answers import Answer, Numbers
-from templates.columns import Json, Texts
+from templates.columns import Json
 from templates.facts import Facts
 from templates.measured import Measured, first_reason
 from templates.media import Photo, Video
 from templates.offer import Offer
-from templates.perception.nearest_option import MARKS, margin, named, nearest
+from templates.perception.nearest_option import MARKS, margin, mistaken, nearest
 from templates.question import FormatName, Phrasing
 from templates.scene.camera_motion import ends_of
 from templates.scene.elsewhere import on_mover
@@ -108,7 +108,7 @@ class TimeToContact(Template):
             mistakes = {"time of the other point": other, "counted from the start of the video": time + motion.seconds}
             traps = {
                 **{name: np.where(np.abs(t / time - 1) > _ANOTHER, t.round(2), np.nan) for name, t in mistakes.items()},
-                **{f"{name} (option)": _mistaken(facts, label, t) for name, t in mistakes.items()},
+                **{f"{name} (option)": mistaken(facts.seconds, t, label, _STEP) for name, t in mistakes.items()},
             }
         return Measured(
             why=first_reason(len(facts), cases),
@@ -190,12 +190,6 @@ def _later(scene: Scene, frame: int) -> int:
     seconds = seconds_between(scene, np.column_stack([np.full_like(known, frame), known]))
     late = known[seconds >= LEAST_AFTER_S]
     return int(late[0]) if len(late) else -1
-
-
-def _mistaken(facts: PointAhead, label: Texts, seconds: Float64[np.ndarray, "n"]) -> Texts:
-    """The option nearest to a wrong time; "" where it is the right one or none is near."""
-    option = named(np.nan_to_num(np.abs(np.log(facts.seconds / seconds[:, None])), nan=np.inf), np.log(_STEP) / 2)
-    return np.where(option == label, "", option)
 
 
 def _two_digits(seconds: Float64[np.ndarray, "n 4"]) -> Float64[np.ndarray, "n 4"]:
