@@ -139,6 +139,7 @@ TEMPLATES = Registry(
         "first_move": "templates.agent.first_move:FirstMove",
         "goal_reached": "templates.agent.goal_reached:GoalReached",
         "arm_plan": "templates.agent.arm_plan:PlanArm",
+        "which_arm_plan": "templates.agent.which_arm_plan:WhichArmPlan",
         "arm_next": "templates.agent.arm_next:ArmNext",
         "gripper_when": "templates.agent.gripper_when:GripperWhen",
         "hand_does": "templates.agent.hand_does:HandDoes",
