@@ -91,6 +91,7 @@ TEMPLATES = Registry(
         "afford_parts": "templates.mapping.afford_parts:AffordParts",
         "afford_point": "templates.mapping.afford_point:AffordPoint",
         "body_fit": "templates.mapping.body_fit:BodyFit",
+        "walk_between": "templates.mapping.walk_between:WalkBetween",
         "seat_height": "templates.mapping.seat_height:SeatHeight",
         "camera_story": "templates.mapping.camera_story:CameraStory",
         "camera_statement": "templates.mapping.camera_statement:CameraStatement",

@@ -16,7 +16,7 @@ from templates.media import Photo
 from templates.offer import Offer
 from templates.perception.topology import shown_objects
 from templates.question import FormatName, Phrasing
-from templates.scene.misleading import taking_turns
+from templates.scene.misleading import paired, taking_turns
 from templates.scene.object_boxes import Number, Row, boxes_of, outliers
 from templates.scene.objects import found_again, seen_objects
 from templates.scene.scene import Scene
@@ -71,11 +71,7 @@ class BodyFit(Template):
         known = rng.permutation(known)
         misled = measured.traps["the object's own height"][known] != measured.label[known]
         known = known[np.argsort(~misled, kind="stable")]
-        paired = []
-        for high in _REACHES_CM:
-            each = [known[(reach[known] == high) & (measured.label[known] == word)] for word in ("yes", "no")]
-            paired += [rows[: min(map(len, each))] for rows in each]
-        chosen = known[np.isin(known, np.concatenate(paired))]
+        chosen = known[paired(reach[known], measured.label[known], ("yes", "no"))]
         named = np.char.add(shown.name[chosen], measured.label[chosen])
         return facts.take(chosen[taking_turns(named)][:count])
 

@@ -44,3 +44,13 @@ def taking_turns(labels: Texts) -> Int64[np.ndarray, "n"]:
         rows = np.flatnonzero(labels == label)
         turn[rows] = np.arange(len(rows))
     return np.argsort(turn, kind="stable")
+
+
+def paired(stated: Int64[np.ndarray, "n"], labels: Texts, pair: tuple[str, str]) -> Int64[np.ndarray, "k"]:
+    """The rows, in order, that are left if every stated number keeps as many of one label as of the other, the first
+    ones of each: the number alone tells nothing of the answer."""
+    kept = []
+    for number in np.unique(stated):
+        each = [np.flatnonzero((stated == number) & (labels == label)) for label in pair]
+        kept += [rows[: min(map(len, each))] for rows in each]
+    return np.sort(np.concatenate([np.empty(0, dtype=np.int64), *kept]))

@@ -1,4 +1,6 @@
-"""The shortest distance between the oriented boxes of two objects."""
+"""The shortest distance between the oriented boxes of two objects, and the passage between them on the floor."""
+
+from collections.abc import Callable
 
 import numpy as np
 from jaxtyping import Bool, Float64
@@ -10,15 +12,61 @@ from templates.scene.scene import Scene
 Poses = Float64[np.ndarray, "n 4 4"]
 Sizes = Float64[np.ndarray, "n 3"]
 
+_TURNS = np.radians(np.arange(0, 360, 0.5))
+_WAYS = np.stack([np.cos(_TURNS), np.sin(_TURNS)])
+"""Directions across a passage; between two of them, its width changes by less than 0.01 %."""
+
 
 def gaps(scene: Scene, frame: Row, a: Row, b: Row) -> tuple[Number, Number, Number]:
     """Distance between the boxes of two objects in each frame, its σ, and the distance between their centres, in path
     units; NaN where a box is unknown, 0 where they meet. σ is infinite where nobody saw an end of a side."""
+    distance, sigma, apart = _once_each(_gaps, scene, frame, a, b)
+    return distance, sigma, apart
+
+
+def passages(scene: Scene, frame: Row, a: Row, b: Row) -> tuple[Number, Number, Number]:
+    """Least and largest width of the widest straight passage between two objects of each frame, as seen from above, and
+    their σ, in path units; negative where there is none, NaN where a box or the floor is unknown.
+
+    The least one lies between the boxes. Objects need not fill the corners of their boxes: the largest one lies between
+    the middles of the faces, which they reach.
+    """
+    least, largest, sigma = _once_each(_passages, scene, frame, a, b)
+    return least, largest, sigma
+
+
+def _once_each(
+    measure: Callable[[Scene, Row, Row, Row], tuple[Number, ...]], scene: Scene, frame: Row, a: Row, b: Row
+) -> tuple[Number, ...]:
+    """What `measure` gives for every pair of objects; each pair of a photo is measured once."""
     pairs = np.column_stack([frame, np.minimum(a, b), np.maximum(a, b)])
     each, of_row = np.unique(pairs, axis=0, return_inverse=True)
-    distance, sigma, apart = _gaps(scene, *each.T)
-    of_row = of_row.reshape(-1)
-    return distance[of_row], sigma[of_row], apart[of_row]
+    return tuple(column[of_row.reshape(-1)] for column in measure(scene, *each.T))
+
+
+def _passages(scene: Scene, frame: Row, a: Row, b: Row) -> tuple[Number, Number, Number]:
+    (pose_a, size_a, sigma_a), (pose_b, size_b, sigma_b) = (_over_floor(scene, frame, each) for each in (a, b))
+    least = _apart(box_corners(pose_a, size_a), box_corners(pose_b, size_b))
+    largest = _apart(_face_middles(pose_a, size_a), _face_middles(pose_b, size_b))
+    return least, largest, np.where(np.isfinite(least), np.hypot(sigma_a, sigma_b), np.nan)
+
+
+def _over_floor(scene: Scene, frame: Row, object: Row) -> tuple[Poses, Sizes, Number]:
+    """Boxes in the frame of the floor, and σ of their sides."""
+    known, pose, size, centre_sigma, side_sigma = boxes_of(scene, frame, object)
+    floor = np.full((4, 4), np.nan) if scene.room is None else np.linalg.inv(scene.room.world_from_floor)
+    pose = np.where(known[:, None, None], floor @ pose, np.nan)
+    return pose, size, np.hypot(centre_sigma, side_sigma.max(axis=1) / 2)
+
+
+def _apart(a: Float64[np.ndarray, "n p 3"], b: Float64[np.ndarray, "n p 3"]) -> Number:
+    """Width of the widest strip of floor between points."""
+    return np.asarray(((b[..., :2] @ _WAYS).min(axis=1) - (a[..., :2] @ _WAYS).max(axis=1)).max(axis=1))
+
+
+def _face_middles(pose: Poses, size: Sizes) -> Float64[np.ndarray, "n 6 3"]:
+    half = np.concatenate([np.eye(3), -np.eye(3)]) * size[:, None] / 2
+    return np.asarray(half @ pose[:, :3, :3].swapaxes(1, 2) + pose[:, None, :3, 3])
 
 
 def _gaps(scene: Scene, frame: Row, a: Row, b: Row) -> tuple[Number, Number, Number]:

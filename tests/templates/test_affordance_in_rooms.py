@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import cv2
 import numpy as np
+from scipy.spatial import cKDTree
 
 from spatial_engine.dataset.question_line import question_of
 from spatial_engine.export.spatialtree import right_response
@@ -86,8 +87,17 @@ def at_seat_height(scene: RenderedScene, fact: Mapping[str, Json], answer: Json)
     return seats == [number == answer for number in "123"]
 
 
+def passes(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """By tapes between points on the surfaces of both objects, laid on the floor."""
+    frame = fact["first"]["frame"]
+    one, other = (surface(scene, meant(scene, fact[each]), frame) for each in ("first", "second"))
+    tape = cKDTree(one[:, :2]).query(other[:, :2])[0].min()
+    low = max(one[:, 2].min(), other[:, 2].min())
+    return bool((answer == "yes") == (tape >= fact["width_cm"] / 100) and low < 0.05)
+
+
 RIGHT = {"afford_mark": serves, "afford_parts": serve, "afford_point": pointed_to, "body_fit": within_reach}
-RIGHT |= {"seat_height": at_seat_height}
+RIGHT |= {"seat_height": at_seat_height, "walk_between": passes}
 
 
 @seeds(1, 12)

@@ -193,6 +193,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "afford_parts",
         "afford_point",
         "body_fit",
+        "walk_between",
         "seat_height",
         "first_seen",
         "last_seen",
