@@ -124,6 +124,7 @@ TEMPLATES = Registry(
         "cube_moves": "templates.simulation.puzzles.cube_moves:CubeMoves",
         "fewest_moves": "templates.simulation.puzzles.fewest_moves:FewestMoves",
         "moves_order": "templates.simulation.puzzles.moves_order:MovesOrder",
+        "beyond_frame": "templates.simulation.beyond_frame:BeyondFrame",
         "route_order": "templates.simulation.route:RouteOrder",
         "route_blanks": "templates.simulation.route_blanks:RouteBlanks",
         "where_it_ends": "templates.simulation.where_it_ends:WhereItEnds",

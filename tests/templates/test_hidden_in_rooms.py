@@ -1,0 +1,81 @@
+"""What photos do not show, in rendered rooms: answered again from wider pictures and rays of the renderer."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from experts.objects.object_names import folded
+from spatial_engine.rendering import RenderedScene, as_clip, true_signals
+from spatial_engine.rendering.furnished import furnished_room
+from spatial_engine.rendering.imitated import imitated_signals
+from templates.columns import Json
+from tests.templates.in_rooms import check, meant, seeds
+
+WIDER = 3
+ASIDE = {"left": (0, -1), "right": (0, 1), "upper": (1, -1), "lower": (1, 1)}
+"""Axis and sign of the way outwards."""
+
+
+@lru_cache(maxsize=2)
+def wider(scene: RenderedScene) -> RenderedScene:
+    """The same cameras with pictures three times as wide and high, the same pixels in their middle."""
+    camera = scene.intrinsics
+    return replace(
+        scene,
+        intrinsics=replace(
+            camera,
+            width_px=WIDER * camera.width_px,
+            height_px=WIDER * camera.height_px,
+            cx_px=camera.cx_px + camera.width_px,
+            cy_px=camera.cy_px + camera.height_px,
+        ),
+    )
+
+
+def around(scene: RenderedScene, frame: int, xy_px: Json, edge: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What the wider picture shows outside the photo on the side of an edge: ids, angles from a pixel, in degrees, and
+    whether the row or the column of the pixel, and a little beside it, goes there."""
+    camera, ids = scene.intrinsics, wider(scene).object_ids(frame)
+    size = np.array([camera.width_px, camera.height_px])
+    xy = np.stack(np.meshgrid(*[np.arange(WIDER * side) - side for side in size]), axis=-1).astype(float)
+    rays = camera.rays(xy)
+    (ray,) = camera.rays(np.array([xy_px], dtype=float))
+    axis, sign = ASIDE[edge]
+    out = sign * (xy[..., axis] - xy_px[axis]) > 0
+    out &= ((xy < 0) | (xy > size - 1)).any(axis=-1)
+    across = np.cross(ray, np.eye(3)[axis])
+    aside = np.degrees(np.arcsin(rays @ (across / np.linalg.norm(across))))
+    angle = np.degrees(np.arccos(np.clip(rays @ ray, -1, 1)))
+    return ids[out], angle[out], np.abs(aside[out]) <= 3.5
+
+
+def comes_first(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """In the wider picture, the object is the first one; none of another option's name is near; the photo lacks it."""
+    refs = [fact[key] for key in ("first", "second", "third", "fourth")]
+    ids, angle, straight = around(scene, fact["frame"], fact["point_px"], fact["edge"])
+    (row,) = [meant(scene, ref) for ref in refs if ref["name"] == answer]
+    own = angle[(ids == row) & straight]
+    names = {ref["name"] for ref in refs} - {answer}
+    wrong = [k for k, item in enumerate(scene.objects) if folded(item.name) in names]
+    if not len(own) or (scene.object_ids(fact["frame"]) == row).any() or len(names) != 3:
+        return False
+    first = own.min()
+    rest, others = angle[np.isin(ids, wrong)], angle[(ids >= 0) & (ids != row)]
+    return bool(first < 17 and rest.min(initial=180) > first + 9 and others.min(initial=180) > first - 4)
+
+
+RIGHT = {"beyond_frame": comes_first}
+
+
+@seeds(1, 12)
+def test_every_answer_is_that_of_the_rendered_room(seed: int) -> None:
+    scene = furnished_room(np.random.default_rng(seed), frames=24, width_px=240, height_px=180)
+    check(scene, true_signals(scene, as_clip(scene), stride=2), RIGHT, {*RIGHT})
+
+
+@seeds(0, 4)
+def test_experts_that_err_give_no_wrong_answers(seed: int) -> None:
+    scene = furnished_room(np.random.default_rng(seed), frames=16, width_px=240, height_px=180)
+    check(scene, imitated_signals(scene, as_clip(scene)), RIGHT, set())
