@@ -14,7 +14,9 @@ from templates.scene.offsets import offsets
 from templates.scene.scene import Scene
 
 EDGES = ("left", "right", "upper", "lower")
-OPPOSITE = ("right", "left", "lower", "upper")
+_OPPOSITE = ("right", "left", "lower", "upper")
+SIDE_OF_EDGE = dict(zip(EDGES, ("to the left of", "to the right of", "above", "below"), strict=True))
+"""In words, where what is beyond an edge lies."""
 _OUTWARDS = np.array([[-1.0, 0, 0], [1, 0, 0], [0, -1, 0], [0, 1, 0]])
 """In camera axes."""
 _AT_EDGE = 0.02
@@ -32,6 +34,22 @@ def at_edge(edge: Texts, along: Float64[np.ndarray, "n"], size: Int64[np.ndarray
     return np.asarray(share * size - 0.5)
 
 
+def mirrored(xy_px: Pixel, edge: Texts, size: Int64[np.ndarray, "n 2"]) -> tuple[Float64[np.ndarray, "n 2"], Texts]:
+    """The pixels at the opposite edges, and these edges."""
+    aside = np.isin(edge, EDGES[:2])[:, None] == [True, False]
+    opposite = np.array(_OPPOSITE)[np.argmax(edge[:, None] == np.array(EDGES), axis=1)]
+    return np.where(aside, size - 1 - xy_px, xy_px), opposite
+
+
+def in_axes_of(
+    scene: Scene, frame: Frame, shown_in: Frame, xyz_cam: Float64[np.ndarray, "n k 3"]
+) -> Float64[np.ndarray, "n k 3"]:
+    """Places in the camera axes of the photos that show them, in those of other photos."""
+    here, there = scene.world_from_cam(frame), scene.world_from_cam(shown_in)
+    world = np.einsum("nij,nkj->nki", there[:, :3, :3], xyz_cam) + there[:, None, :3, 3]
+    return np.asarray(np.einsum("nji,nkj->nki", here[:, :3, :3], world - here[:, None, :3, 3]))
+
+
 def beside_edge(
     scene: Scene, xy_px: Pixel, edge: Texts, ways: Float64[np.ndarray, "n *k 3"]
 ) -> tuple[Float64[np.ndarray, "n *k"], Float64[np.ndarray, "n *k"]]:
@@ -47,6 +65,11 @@ def beside_edge(
         unit = ways / np.linalg.norm(ways, axis=-1, keepdims=True)
     ahead, outward, aside = np.moveaxis(np.einsum("n...i,nij->n...j", unit, axes), -1, 0)
     return np.arctan2(outward, ahead), np.arcsin(np.clip(aside, -1, 1))
+
+
+def away(along: Float64[np.ndarray, "*n"], aside: Float64[np.ndarray, "*n"]) -> Float64[np.ndarray, "*n"]:
+    """The angle between a pixel's ray and directions given by the two angles of `beside_edge`."""
+    return np.arccos(np.clip(np.cos(aside) * np.cos(along), -1, 1))
 
 
 def edge_normals(scene: Scene) -> Float64[np.ndarray, "4 3"]:

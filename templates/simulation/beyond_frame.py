@@ -24,14 +24,22 @@ from templates.scene.named import may_be_called
 from templates.scene.named_pixels import name_of, pixel_of
 from templates.scene.object_boxes import outliers
 from templates.scene.objects import UNNAMED, SeenObjects, found_again, seen_objects
-from templates.scene.past_edge import EDGES, OPPOSITE, Parts, at_edge, beside_edge, between_photos, parts_around
+from templates.scene.past_edge import (
+    EDGES,
+    SIDE_OF_EDGE,
+    Parts,
+    at_edge,
+    beside_edge,
+    between_photos,
+    mirrored,
+    parts_around,
+)
 from templates.scene.scene import Scene, find_rows
 from templates.scene.seen_surface import seen_places
 from templates.scene.shared_view import shared_views
 from templates.scene.sightings import object_names, sightings
 from templates.template import Template
 
-SIDE_OF_EDGE = dict(zip(EDGES, ("to the left of", "to the right of", "above", "below"), strict=True))
 _OPTIONS = 4
 _FRAMES = 24
 """Photos in which objects and edges are looked for."""
@@ -192,9 +200,8 @@ def _continued(
 ) -> _Continued:
     """What lies beyond the edge of one fact. `shift`, `turn`: σ between the photos."""
     frame, xy_px, edge = int(fact.frame[0]), fact.point_px, fact.edge
-    across = np.array(OPPOSITE)[np.array(EDGES) == edge]
-    mirrored = at_edge(across, _along(scene, xy_px, edge), _size(scene))
-    parts = parts_around(scene, frame, np.concatenate([xy_px, mirrored]), np.concatenate([edge, across]))
+    across_px, across = mirrored(xy_px, edge, fact.size)
+    parts = parts_around(scene, frame, np.concatenate([xy_px, across_px]), np.concatenate([edge, across]))
     seen = [_in_strip(scene, fact, int(refs.frame[0]), int(one)) for refs, one in zip(fact.refs, objects, strict=True)]
     first = int(np.argmin([angle for angle, _ in seen]))
     (angle, places), object, near = seen[first], int(objects[first]), parts.near[:, 0]
@@ -277,12 +284,6 @@ def _called_like_another(scene: Scene, names: np.ndarray, first: int) -> np.ndar
 
 def _size(scene: Scene) -> Int64[np.ndarray, "2"]:
     return np.array([scene.clip.width_px, scene.clip.height_px])
-
-
-def _along(scene: Scene, xy_px: Float64[np.ndarray, "n 2"], edge: Texts) -> Float64[np.ndarray, "n"]:
-    """How far along its edge each point is."""
-    share = (xy_px + 0.5) / _size(scene)
-    return np.where(np.isin(edge, EDGES[:2]), share[:, 1], share[:, 0])
 
 
 def _drawn(scene: Scene, rng: np.random.Generator, count: int) -> PointAtEdge:

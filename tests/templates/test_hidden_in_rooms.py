@@ -12,6 +12,7 @@ from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.imitated import imitated_signals
 from templates.columns import Json
 from tests.templates.in_rooms import check, meant, seeds
+from tests.templates.test_grounding_in_rooms import point
 
 WIDER = 3
 ASIDE = {"left": (0, -1), "right": (0, 1), "upper": (1, -1), "lower": (1, 1)}
@@ -66,7 +67,28 @@ def comes_first(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) ->
     return bool(first < 17 and rest.min(initial=180) > first + 9 and others.min(initial=180) > first - 4)
 
 
-RIGHT = {"beyond_frame": comes_first}
+def marks_beyond(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """By pixels of the wider pictures, which go on like the photo: the mark is in the row or column of the point, and
+    every other one outside is farther from there, seen from the camera."""
+    frame, camera = fact["frame"], scene.intrinsics
+    pixels, rays = [], []
+    for xy_px in fact["marks_px"]:
+        spot = scene.world_from_cam[fact["frame_marked"]] @ [*point(scene, fact["frame_marked"], xy_px), 1.0]
+        there = (np.linalg.inv(scene.world_from_cam[frame]) @ spot)[:3]
+        rays.append(there / np.linalg.norm(there))
+        pixels.append(camera.project(there))
+    inside = camera.contains(np.array(pixels))
+    (start,) = camera.rays(np.array([fact["point_px"]]))
+    away = np.where(inside, 180.0, np.degrees(np.arccos(np.clip(np.array(rays) @ start, -1, 1))))
+    first, (axis, sign) = int(str(answer)) - 1, ASIDE[fact["edge"]]
+    last = 0 if sign < 0 else (camera.width_px, camera.height_px)[axis] - 1
+    past = sign * (pixels[first][axis] - last) > 0
+    across = np.abs(pixels[first] - np.array(fact["point_px"]))[1 - axis]
+    beside = across < 0.15 * camera.width_px
+    return bool(past and beside and away.argmin() == first and np.sort(away)[1] > away[first] + 8)
+
+
+RIGHT = {"beyond_frame": comes_first, "point_beyond": marks_beyond}
 
 
 @seeds(1, 12)
