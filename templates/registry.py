@@ -118,6 +118,7 @@ TEMPLATES = Registry(
         "stack_count": "templates.simulation.puzzles.stacks:StackCount",
         "assembly": "templates.simulation.puzzles.assembly:Assembly",
         "speed_if": "templates.simulation.speed_if:SpeedIf",
+        "stands_or_falls": "templates.simulation.puzzles.stands_or_falls:StandsOrFalls",
         "view_if": "templates.simulation.view_if:ViewIf",
         "where_next": "templates.simulation.where_next:WhereNext",
         "time_to_contact": "templates.simulation.time_to_contact:TimeToContact",

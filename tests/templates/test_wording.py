@@ -239,6 +239,8 @@ NAMED = {
     "where_next point": (r"\bpoint P\b", r"\{seconds\}", r"\{width\} × \{height\} pixels"),
     "speed_if choice": (r"\{name\} in box 1", r"\{seconds\} s", r"\bcamera\b"),
     "speed_if numeric": (r"\{name\} in box 1", r"\{seconds\} s", r"\bcamera\b", r"\bmetres per second\b"),
+    "stands_or_falls yes_no": (r"\b(box(es)?|tower|stack)\b",),
+    "stands_or_falls choice": (r"\b(box(es)?|tower|stack)\b",),
     "view_if choice": (r"\bpoint P\b", r"\bphoto 2(\b|'s)"),
     "point_beyond choice": (r"\bphoto 2\b", r"\[\{x\}, \{y\}\]", r"\{side\}", r"\b(marked|marks)\b"),
     "beyond_frame choice": (r"\bphoto 2\b", r"\[\{x\}, \{y\}\]", r"\{side\}"),
@@ -291,6 +293,7 @@ SHOW_DRAWINGS = (
     "fewest_moves",
     "moves_order",
     "assembly",
+    "stands_or_falls",
 )
 SHOW_VIDEOS = (
     "camera_speed",
