@@ -119,6 +119,7 @@ TEMPLATES = Registry(
         "assembly": "templates.simulation.puzzles.assembly:Assembly",
         "speed_if": "templates.simulation.speed_if:SpeedIf",
         "stands_or_falls": "templates.simulation.puzzles.stands_or_falls:StandsOrFalls",
+        "cross_section": "templates.simulation.puzzles.cross_section:CrossSection",
         "view_if": "templates.simulation.view_if:ViewIf",
         "where_next": "templates.simulation.where_next:WhereNext",
         "time_to_contact": "templates.simulation.time_to_contact:TimeToContact",

@@ -162,6 +162,7 @@ NAMED = {
     "stack_count choice": (r"\b(cubes|stack)\b",),
     "cube_moves choice": (r"\b(moves?|moved|sequences?|plan)\b",),
     "assembly choice": (r"\b(pieces?|sets?)\b",),
+    "cross_section choice": (r"\{solid\}", r"\b(cut|sawed|section)\b"),
     "fewest_moves numeric": (r"\bmoves\b",),
     "fewest_moves choice": (r"\bmoves?\b",),
     "moves_order order": (r"\bdrawing 1\b", r"\b(order|sort|list|after that)\b|\barrange\b"),
@@ -294,6 +295,7 @@ SHOW_DRAWINGS = (
     "moves_order",
     "assembly",
     "stands_or_falls",
+    "cross_section",
 )
 SHOW_VIDEOS = (
     "camera_speed",
@@ -399,6 +401,7 @@ def test_sentences_are_short_and_begin_differently() -> None:
 def test_placeholders_are_those_that_templates_fill_in() -> None:
     assert {key: set(wording.placeholders) for key, wording in WORDINGS.items() if wording.placeholders} == {
         "stack_view choice": {"side"},
+        "cross_section choice": {"solid"},
         "depth_at numeric": {"x", "y"},
         "object_gap numeric": {"a", "b"},
         "nearest_object choice": {"name"},
