@@ -73,7 +73,9 @@ class ArmNext(Template):
         found = self.measure(facts, episode)
         assert found.label is not None
         rows = np.flatnonzero((found.why == "") & (found.label != ""))
-        return facts.take(rows[taking_turns(found.label[rows])][:count])
+        rows = rows[taking_turns(found.label[rows])]
+        axes = np.array([name.split()[0] for name in found.label[rows].tolist()], dtype=np.str_)
+        return facts.take(rows[taking_turns(axes)][:count])
 
     def measure(self, facts: NextOfArm, scene: Scene) -> Measured:
         """The name of the largest component of its kind, and by how many σ it is the largest and visible."""

@@ -35,6 +35,8 @@ _ANGLES = tuple(np.radians([5.0, 6.0, 8.0, 10.0, 12.0, 15.0]).tolist())
 """... and its angles; the largest one is also the largest tolerance, as for directions."""
 _VISIBLE = 0.02
 """Least length of a unit, in distances from the camera to the wrist."""
+_LEAST_WAY = 2.0
+"""Least distance from the start to the end of a plan, in units: staying must not be right."""
 _SURE = 0.9995
 """Least P(right) of one translation or rotation, so that those of all steps hold together with 0.99."""
 
@@ -145,6 +147,7 @@ def plans(measured: Measured, facts: PhotosOfArm) -> Answers:
     cases = {
         "no round unit gives three to ten counts and small errors": np.isnan(length) | np.isnan(angle),
         "nothing happens in a step": idle.any(axis=1),
+        "ends where it starts": np.linalg.norm(np.nan_to_num(moves).sum(axis=1), axis=1) < _LEAST_WAY,
     }
     why = np.where(measured.why == "", first_reason(len(facts), cases), measured.why)
     return Answers.of(plan, why)

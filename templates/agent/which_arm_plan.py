@@ -64,10 +64,11 @@ class WhichArmPlan(Template):
     reads: frozenset[str] = frozenset({"effector_path", "camera_path", "calibration"})
 
     def propose(self, episode: Episode, rng: np.random.Generator, count: int) -> Facts:
-        """Pairs of photos with a way of three to ten units; the state at the end takes turns."""
+        """Pairs of photos with a way of three to ten units; the state at the end takes turns. A gripper that stays
+        open, or closed, would make its state a constant answer."""
         known, path = grip(episode), episode.effector
         clear = known.frames[known.state != BETWEEN]
-        if path is None or len(clear) < 2:
+        if path is None or not len(known.to):
             return ArmWay.none()
         frames = np.sort(rng.choice(clear, (_TRIES * count, 2)), axis=1)
         facts = ArmWay(

@@ -10,6 +10,7 @@ import pytest
 from spatial_engine.dataset.question_line import question_of
 from spatial_engine.rendering import RenderedScene, as_clip
 from spatial_engine.rendering.episodes import RenderedEpisode, pick_and_place, true_episode_signals
+from spatial_engine.rendering.push_and_pull import open_drawer, push
 from spatial_engine.scoring import official, own, strict
 from spatial_engine.scoring.official.row import row
 from templates.answers.registry import format_of
@@ -25,9 +26,14 @@ IsRight = Callable[[RenderedScene, Draft], bool]
 FACTS = 20
 
 
+KINDS = (pick_and_place, push, open_drawer)
+SILENT = (set(), {"gripper_when", "which_arm_plan"}, set())
+"""What is not asked of each kind: a gripper that pushes stays closed."""
+
+
 def made(seed: int) -> RenderedEpisode:
-    """Every fourth fails."""
-    return pick_and_place(np.random.default_rng(seed), width_px=64, height_px=48, succeeds=seed % 4 != 3)
+    """Of each kind by turns; every fourth attempt fails."""
+    return KINDS[seed % 3](np.random.default_rng(seed), width_px=64, height_px=48, succeeds=seed % 4 != 3)
 
 
 def asked(seed: int) -> tuple[RenderedEpisode, list[Draft]]:
@@ -44,10 +50,10 @@ def pieces(scene: RenderedScene, name: str) -> np.ndarray:
 
 
 def gap(scene: RenderedScene) -> np.ndarray:
-    """Distance between the fingers in each frame, from 0 (least) to 1 (most)."""
+    """Distance between the fingers in each frame, from 0 (least) to 1 (most); 0 of fingers that stay together."""
     left, right = pieces(scene, "finger")[..., :3, 3]
     apart = np.linalg.norm(left - right, axis=1)
-    return np.asarray((apart - apart.min()) / np.ptp(apart))
+    return np.asarray((apart - apart.min()) / max(np.ptp(apart), 0.01))
 
 
 def along_fingers(scene: RenderedScene, frame_a: int, frame_b: int) -> float:
@@ -87,10 +93,11 @@ def seen_motion(scene: RenderedScene, frame_a: int, frame_b: int) -> np.ndarray:
 
 
 def main_move(scene: RenderedScene, draft: Draft) -> bool:
-    """The palm moves more that way than along any other axis; the gripper of these episodes never turns."""
-    moved = seen_motion(scene, *draft.fact["frames"])
+    """The palm moves more that way than along any other axis, and visibly; these grippers never turn."""
+    (a, b), (palm,) = draft.fact["frames"], pieces(scene, "wrist")[..., :3, 3]
+    moved = seen_motion(scene, a, b) / np.linalg.norm(palm[a] - scene.world_from_cam[a, :3, 3])
     axis, sign = WAYS[draft.options[worlds.written(draft)].value]
-    return bool(abs(moved[axis]) >= np.abs(moved).max() >= 0.04 and moved[axis] * sign > 0)
+    return bool(abs(moved[axis]) >= np.abs(moved).max() >= 0.02 and moved[axis] * sign > 0)
 
 
 def followed(scene: RenderedScene, draft: Draft) -> bool:
@@ -140,7 +147,7 @@ def test_every_answer_is_that_of_the_boxes(seed: int) -> None:
     for draft in drafts:
         assert RIGHT[draft.template](episode.scene, draft), (draft.template, draft.fact, worlds.written(draft))
     counts = {name: sum(draft.template == name for draft in drafts) for name in RIGHT}
-    assert min(counts.values()) >= FACTS / 2, counts
+    assert min(count for name, count in counts.items() if name not in SILENT[seed % 3]) >= FACTS / 2, counts
 
 
 @seeds(1, 12)
@@ -165,7 +172,7 @@ def test_plans_score_1_by_every_scorer_and_doing_nothing_0(seed: int) -> None:
 
 
 def test_no_answer_is_much_more_frequent_than_others() -> None:
-    drafts = [draft for seed in range(4) for draft in asked(seed)[1]]
+    drafts = [draft for seed in range(6) for draft in asked(seed)[1]]
     for name in CHOICES:
         values = [draft.options[worlds.written(draft)].value for draft in drafts if draft.template == name]
         values = [str(value).rpartition("; ")[2] for value in values]  # of plans the state

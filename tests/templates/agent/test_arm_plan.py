@@ -97,6 +97,7 @@ def test_every_step_of_a_plan_ends_within_a_unit_of_the_truth() -> None:
         ([14, 0], "the photos are not in order of time"),
         ([14, 60], "pose of the gripper or hand in the camera's axes not known"),
         ([0, 11, 12, 20], "nothing happens in a step"),
+        ([0, 8, 34], "ends where it starts"),
         ([11, 12], "no round unit gives three to ten counts and small errors"),
     ],
 )
