@@ -24,7 +24,7 @@ from templates.scene.objects import found_again
 from templates.scene.scene import Scene
 from templates.template import Template
 
-_WIDTHS_CM = np.arange(30, 125, 5)
+_WIDTHS_CM = np.arange(30, 155, 5)
 """From a narrow cart to a broad one."""
 _LEAST_APART_M, _LEAST_SHARE = 0.05, 0.12
 """Least difference of the gap from the width: in metres, and as a share of the width."""

@@ -17,13 +17,16 @@ FLOOR_M = -1.6
 
 
 def standing(floor_m: float = FLOOR_M) -> dict[str, Signal]:
-    """The objects are 50 cm high; unturned, their sides are those of the axes of the world."""
+    """Six objects side by side, 50 cm high; unturned, their sides are those of the axes of the world."""
     known = worlds.signals()
     objects = known["objects"]
     assert isinstance(objects, Objects)
     poses = objects.world_from_object.copy()
-    poses[..., 2, 3] = FLOOR_M + 0.25
-    exact = replace(objects, world_from_object=poses, centre_sigma=np.full(6, 0.005), size_sigma=np.full((6, 3), 0.005))
+    poses[..., :3, 3] = [(x, 6.0, FLOOR_M + 0.25) for x in (-2.2, -1.4, -0.3, 0.6, 1.8, 2.8)]
+    sides = np.tile([0.4, 0.4, 0.5], (6, 1))
+    exact = replace(
+        objects, world_from_object=poses, size=sides, centre_sigma=np.full(6, 0.005), size_sigma=np.full((6, 3), 0.005)
+    )
     return worlds.with_floor(worlds.detected({**known, "objects": replace(exact, box_px=None)}), z=floor_m)
 
 
