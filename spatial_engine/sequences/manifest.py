@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 from experts.objects.box_orientation import Axis
 from spatial_engine.errors import UsageError
+from spatial_engine.sources.episodes.stated import Episodes
 from spatial_engine.sources.yaml_file import read_yaml
 
 
@@ -248,6 +249,27 @@ class Effector(_Stated):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Step(_Stated):
+    """A step of a task."""
+
+    text: str
+    frame: int
+    """Number of the image with which it begins, from 0."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task(_Stated):
+    """What is done in the images."""
+
+    instruction: str
+    """"put the cup on the plate"."""
+    steps: tuple[Step, ...] = ()
+    """In their order; the first begins with image 0."""
+    success: bool | None = None
+    """Whether the task is done at the end, if that is known."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Manifest(_Stated):
     """One sequence."""
 
@@ -275,6 +297,9 @@ class Manifest(_Stated):
     room: Room | None = None
     flow: Flow | None = None
     effector: Effector | None = None
+    task: Task | None = None
+    """Instead of both: `episodes`, of which a folder holds many."""
+    episodes: Episodes | None = None
     checked: bool = False
     """For a preset: whether it was run on real data of that layout; else it is from documentation."""
     notes: tuple[str, ...] = field(default=())

@@ -16,7 +16,8 @@ from spatial_engine.sequences import presets
 from spatial_engine.sequences.association import NONE, matched, time_in, times_s
 from spatial_engine.sequences.cameras import one_camera, read_camera, read_numbers
 from spatial_engine.sequences.depth_images import DepthFiles
-from spatial_engine.sequences.effector import read_effector
+from spatial_engine.sequences.effector import read_effector, read_task
+from spatial_engine.sequences.episodes import opened_episodes
 from spatial_engine.sequences.known_room import read_room
 from spatial_engine.sequences.listed_objects import no_objects, read_objects
 from spatial_engine.sequences.manifest import FILE, Camera, DepthImages, Manifest, read_manifest
@@ -88,6 +89,9 @@ def _as_laid_out(what: str) -> Iterator[None]:
 
 def _opened(folder: Path, layout: Layout) -> Iterator[Sequence]:
     stated = layout.manifest
+    if stated.episodes is not None:
+        yield from opened_episodes(folder, stated, stated.episodes)
+        return
     paths, footage = _images(folder, stated)
     with _as_laid_out(stated.name):
         overrides = Overrides() if layout.overrides is None else layout.overrides(paths)
@@ -190,6 +194,7 @@ def _up_cam(folder: Path, manifest: Manifest, images: Items[Path]) -> Float64[np
 def _with_rest(folder: Path, truth: Truth, count: int) -> Truth:
     """With the room, the flow and the effector that the manifest states."""
     stated, provenance = truth.manifest, truth.provenance
+    task = None if stated.task is None else read_task(stated.task, count, provenance)
     room, flow, effector = stated.room, stated.flow, stated.effector
     up = None if stated.gravity is None else stated.gravity.up_world
     return replace(
@@ -197,6 +202,7 @@ def _with_rest(folder: Path, truth: Truth, count: int) -> Truth:
         room=None if room is None else read_room(folder / room.file, room, up, truth.objects, provenance),
         flow=None if flow is None else known_flow(folder, flow, count),
         effector=None if effector is None else read_effector(folder, effector, count, truth.scale, provenance),
+        task=task,
     )
 
 

@@ -69,7 +69,13 @@ class Sequence:
             said.append(f"complete: {', '.join(objects.complete) or 'no name'}")
             said += [f"{len(objects.parts.names)} parts"] if objects.parts is not None else []
             found["objects"] = f"{len(objects.labels)}, {', '.join(said)}"
-        others = {"gravity": self.manifest.gravity, "room": truth.room, "flow": truth.flow, "effector": truth.effector}
+        others: dict[str, object] = {
+            "task": truth.task,
+            "gravity": self.manifest.gravity,
+            "room": truth.room,
+            "flow": truth.flow,
+            "effector": truth.effector,
+        }
         return found | {name: "known" for name, known in others.items() if known is not None}
 
     @cached_property

@@ -8,10 +8,10 @@ from jaxtyping import Float64
 
 from experts.clip import Clip
 from experts.provenance import Provenance, allows_commercial_use
-from experts.signals import CameraPath, Depth, EffectorPath, Gravity, MotionKind, Room, Scale, Signal
+from experts.signals import CameraPath, Depth, EffectorPath, Gravity, MotionKind, Room, Scale, Signal, Task
 from spatial_engine.sequences.cameras import intrinsics_of
 from spatial_engine.sequences.depth_images import DepthSource, PartialDepth, widened
-from spatial_engine.sequences.effector import of_frames
+from spatial_engine.sequences.effector import of_frames, task_in
 from spatial_engine.sequences.finding import Quantity
 from spatial_engine.sequences.known_objects import KnownObjects
 from spatial_engine.sequences.manifest import Camera, Manifest, Poses
@@ -37,6 +37,7 @@ class Truth:
     flow: KnownFlow | None = None
     effector: EffectorPath | None = None
     """Of all images."""
+    task: Task | None = None
     times_s: Float64[np.ndarray, "n"] | None = None
 
     def only(self, image: int, camera: Camera | None) -> "Truth":
@@ -51,6 +52,7 @@ class Truth:
             up_cam=None if self.up_cam is None else self.up_cam[image : image + 1],
             flow=None,
             effector=None,
+            task=None,
             times_s=None,
         )
 
@@ -91,6 +93,7 @@ class Truth:
             "room": self.room,
             "matches": None if self.flow is None else self.flow.signal(clip.frames, self.provenance),
             "effector_path": None if self.effector is None else of_frames(self.effector, clip.frames),
+            "task": None if self.task is None else task_in(self.task, self.effector, clip.frames),
         }
         if self.objects is not None:
             objects = self.objects.signal(dense, self.provenance, path, depth)

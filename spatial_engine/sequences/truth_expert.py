@@ -114,6 +114,7 @@ def _stated(truth: Truth) -> set[str]:
         "room": truth.room is not None,
         "matches": truth.flow is not None,
         "effector_path": truth.effector is not None,
+        "task": truth.task is not None,
     }
     return {name for name, is_there in has.items() if is_there}
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from experts.signals import (
     Objects,
     Parts,
     Room,
+    Task,
 )
 from spatial_engine.errors import UsageError
 from spatial_engine.sequences import GroundTruth, Sequence, open_sequence
@@ -161,6 +163,19 @@ def test_effector(folder: Path, tmp_path: Path) -> None:
     np.testing.assert_allclose(found.opening, np.linspace(0, 1, FRAMES), atol=1e-6)
 
 
+def test_task(folder: Path, tmp_path: Path) -> None:
+    steps = [{"text": "go", "frame": 0}, {"text": "stop", "frame": 3}]
+    stated = {"instruction": "walk on", "steps": steps, "success": True}
+    one = opened(folder, tmp_path, lambda values, o, p: values.update(task=stated))
+    found = one.truth.signals(one.clip)["task"]
+    assert isinstance(found, Task) and found.success and found.step_texts == ("go", "stop")
+    part = one.truth.signals(replace(one.clip, frames=one.clip.frames[: FRAMES // 2]))["task"]
+    assert isinstance(part, Task) and part.success is None and part.step_texts == ()
+    steps[1]["frame"] = 0
+    with pytest.raises(UsageError, match=r"task\.steps begin with the images \[0, 0\]"):
+        opened(folder, tmp_path, lambda values, o, p: values.update(task=stated))
+
+
 def test_without_masks_depth_tells_what_an_image_shows(folder: Path, tmp_path: Path) -> None:
     """No object is taken for visible that has not one pixel; what is plainly visible is found."""
 
@@ -231,8 +246,11 @@ def test_static_scenes(folder: Path, tmp_path: Path) -> None:
 def test_the_examples_of_the_page_are_read() -> None:
     page = (Path(__file__).parents[3] / "docs/sequences.md").read_text(encoding="utf-8")
     blocks = {kind: re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL) for kind in ("yaml", "json")}
-    (example,), (objects, room) = blocks["yaml"], blocks["json"]
+    (example, episodes), (objects, room) = blocks["yaml"], blocks["json"]
+    many = manifest_of(yaml.safe_load(episodes), "docs").episodes
+    assert many is not None and many.layout == "lerobot" and len(many.pose) == 6
     manifest = manifest_of(yaml.safe_load(example), "docs")
+    assert manifest.task is not None and len(manifest.task.steps) == 2
     assert manifest.objects is not None and manifest.room is not None and manifest.flow is not None
     assert as_stated(list[ListedObject], json.loads(objects), "docs")[0].parts[0].affords == ("pull", "open")
     assert as_stated(ListedRoom, json.loads(room), "docs").height == 2.5
