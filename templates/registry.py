@@ -145,6 +145,7 @@ TEMPLATES = Registry(
         "goal_reached": "templates.agent.goal_reached:GoalReached",
         "arm_plan": "templates.agent.arm_plan:PlanArm",
         "which_arm_plan": "templates.agent.which_arm_plan:WhichArmPlan",
+        "arm_vectors": "templates.agent.arm_vectors:ArmVectors",
         "arm_next": "templates.agent.arm_next:ArmNext",
         "gripper_when": "templates.agent.gripper_when:GripperWhen",
         "hand_does": "templates.agent.hand_does:HandDoes",

@@ -130,7 +130,21 @@ def reached(scene: RenderedScene, draft: Draft) -> bool:
     return bool(missed < 1 and (gap(scene)[b] > 0.5) == (state == "open"))
 
 
+def seven_numbers(scene: RenderedScene, draft: Draft) -> bool:
+    """The way of the palm in centimetres, no turn, and the state of the fingers; far from no motion."""
+    (a, b), answer = draft.fact["frames"], worlds.written(draft)
+    moved = 100 * seen_motion(scene, a, b)
+    stated = np.array([answer[name] for name in ("dx", "dy", "dz")])
+    turns = [answer[name] for name in ("d_roll", "d_pitch", "d_yaw")]
+    tolerance = draft.answer.to_json().tolerance
+    near = np.abs(stated - moved).max() <= 0.06 and np.abs(turns).max() <= 0.1 and np.abs(moved).max() > tolerance["dx"]
+    return bool(
+        near and tolerance["dx"] <= max(3, 0.15 * np.linalg.norm(moved)) and answer["gripper"] == (gap(scene)[b] < 0.5)
+    )
+
+
 RIGHT: Mapping[str, IsRight] = {
+    "arm_vectors": seven_numbers,
     "which_arm_plan": reached,
     "arm_plan": followed,
     "arm_next": main_move,
@@ -138,7 +152,7 @@ RIGHT: Mapping[str, IsRight] = {
     "hand_does": what_it_does,
 }
 
-CHOICES = [name for name in RIGHT if name != "arm_plan"]
+CHOICES = [name for name in RIGHT if name not in ("arm_plan", "arm_vectors")]
 
 
 @seeds(1, 12)
