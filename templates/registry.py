@@ -141,6 +141,7 @@ TEMPLATES = Registry(
         "steps_and_done": "templates.agent.self_goaling.steps_and_done:StepsAndDone",
         "goal_here": "templates.agent.self_goaling.goal_here:GoalHere",
         "navigate": "templates.agent.navigation:Navigate",
+        "navigate_legs": "templates.agent.navigate_legs:NavigateLegs",
         "first_move": "templates.agent.first_move:FirstMove",
         "goal_reached": "templates.agent.goal_reached:GoalReached",
         "arm_plan": "templates.agent.arm_plan:PlanArm",

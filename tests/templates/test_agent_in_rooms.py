@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
+from action_mapping.primitives import COMPONENTS, primitive, primitive_of
 from experts.objects.object_names import folded
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.furnished import furnished_room
@@ -114,7 +115,42 @@ def all_seen(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bo
     return bool(len(seen) <= fact["number"] <= of_name and (len(seen) == fact["number"]) == (answer == "yes"))
 
 
+def ends_there(scene: RenderedScene, a: int, b: int, plan: Mapping[str, Json], step_m: float, turn_deg: float) -> bool:
+    """Whether the actions, done one after the other from camera a, end within a step and a turn of camera b."""
+    pose = scene.world_from_cam[a].copy()
+    for key, count in zip(plan["actions"], plan["step_nums"], strict=True):
+        name = primitive(key).name
+        if name in AXES:
+            axis, sign = divmod(AXES.index(name), 2)
+            pose[:3, 3] += pose[:3, axis] * count * step_m * (1 - 2 * sign)
+        else:
+            number, sign = divmod(ANGLES.index(name), 2)
+            axis = (1, 0, 2)[number]
+            others = [(axis + 1) % 3, (axis + 2) % 3]
+            angle = np.radians(count * turn_deg * (1 - 2 * sign))
+            pose[:3, others] = pose[:3, others] @ [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+    goal = scene.world_from_cam[b]
+    turned = np.degrees(np.arccos(np.clip((np.einsum("ij,ij->", goal[:3, :3], pose[:3, :3]) - 1) / 2, -1, 1)))
+    return bool(np.linalg.norm(goal[:3, 3] - pose[:3, 3]) <= 1.02 * step_m and turned <= 1.02 * turn_deg)
+
+
+def both_legs(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """The worked example as it is asked, and the answer."""
+    step = fact["step"]
+    if fact["point_px"] is not None:
+        step = np.linalg.norm(point(scene, fact["frame_from"], fact["point_px"])) / fact["step"]
+    moves = [k for k in (3, 4, 5, 0, 1, 2) if fact["example"][k]]
+    shown = {
+        "actions": [primitive_of(COMPONENTS[k], fact["example"][k]).symbol for k in moves],
+        "step_nums": [abs(fact["example"][k]) for k in moves],
+    }
+    return ends_there(scene, fact["frame_from"], fact["frame_over"], shown, step, fact["turn_deg"]) and ends_there(
+        scene, fact["frame_over"], fact["frame_to"], answer, step, fact["turn_deg"]
+    )
+
+
 RIGHT = {
+    "navigate_legs": both_legs,
     "first_move": largest,
     "goal_reached": arrived,
     "where_to_look": one_turn_shows_it,

@@ -261,6 +261,15 @@ NAMED = {
     "navigate choice": BOTH,
     **{f"goal_reached {f}.metres": (*BOTH, r"\{turn_deg\}°", r"\{length\} m\b") for f in ("yes_no", "choice")},
     **{f"goal_reached {f}.point": (*BOTH, r"\{turn_deg\}°", r"\{length\} of .*point P") for f in ("yes_no", "choice")},
+    "navigate_legs plan.metres": (*BOTH, r"\bphoto 3\b", r"\{turn_deg\}°", r"\{length\} m\b", r"\{example\}"),
+    "navigate_legs plan.point": (
+        *BOTH,
+        r"\bphoto 3\b",
+        r"\{turn_deg\}°",
+        r"\bpoint P\b",
+        r"\{length\} of (the distance to point P|its distance)",
+        r"\{example\}",
+    ),
     "best_view choice": (r"\bphoto 1\b", r"\bphotos?\b"),
     "enough_seen yes_no": (r"\{name\}", r"\{number\}", r"\bphotos\b|\bphoto\b"),
     "where_to_look choice": (*BOTH, r"\bP\b", r"\bturns?\b|\blook\b"),
@@ -507,6 +516,7 @@ def test_placeholders_are_those_that_templates_fill_in() -> None:
         "navigate plan.metres": {"length", "turn_deg"},
         "navigate plan.point": {"length", "turn_deg"},
         "enough_seen yes_no": {"name", "number"},
+        **{f"navigate_legs plan.{unit}": {"example", "length", "turn_deg"} for unit in UNITS},
         **{f"goal_reached {f}.{unit}": {"length", "turn_deg"} for f in ("yes_no", "choice") for unit in UNITS},
     }
 
