@@ -75,7 +75,7 @@ def scene(name: str) -> Scene:
         return worlds.scene(worlds.with_path(worlds.signals(poses=worlds.poses_around()), scale=worlds.METRIC))
     if name == "time_to_contact":
         return worlds.scene(worlds.with_path(worlds.signals(poses=worlds.poses_in_parts()), direction_sigma_rad=0.01))
-    if name in ("camera_story", "camera_statement", "camera_caption"):
+    if name in ("relation_across", "camera_story", "camera_statement", "camera_caption"):
         return worlds.scene(worlds.signals(poses=worlds.poses_in_parts()))
     if name == "captioned_photo":
         return worlds.scene(worlds.surer(worlds.signals()))

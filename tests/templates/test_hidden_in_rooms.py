@@ -88,7 +88,31 @@ def marks_beyond(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -
     return bool(past and beside and away.argmin() == first and np.sort(away)[1] > away[first] + 8)
 
 
-RIGHT = {"beyond_frame": comes_first, "point_beyond": marks_beyond}
+def across(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """By the places in the room: the plan as complex numbers, heights, and distances; each point must project outside
+    the other photo."""
+    pairs = (fact["frame"], fact["point_px"]), (fact["frame_other"], fact["other_px"])
+    spots = [(scene.world_from_cam[frame] @ [*point(scene, frame, xy_px), 1.0])[:3] for frame, xy_px in pairs]
+    for spot, frame in zip(spots, (fact["frame_other"], fact["frame"]), strict=True):
+        there = (np.linalg.inv(scene.world_from_cam[frame]) @ [*spot, 1.0])[:3]
+        if there[2] > 0 and scene.intrinsics.contains(scene.intrinsics.project(there)):
+            return False
+    offset = np.array(spots) - scene.world_from_cam[fact["frame"], :3, 3]
+    p, q = offset[:, 0] + 1j * offset[:, 1]
+    to_left, higher, nearer = (
+        (q / p).imag > 0,
+        offset[1, 2] > offset[0, 2],
+        np.linalg.norm(offset, axis=1).argmin() == 1,
+    )
+    true = {"to the left" if to_left else "to the right", "higher" if higher else "lower"}
+    true |= {"nearer" if nearer else "farther"}
+    said = {fact[name] for name in ("sideways", "height", "distance")} - {""}
+    if len(said) == 1:
+        return (answer == "yes") == (said <= true)
+    return said & true == {answer}
+
+
+RIGHT = {"relation_across": across, "beyond_frame": comes_first, "point_beyond": marks_beyond}
 
 
 @seeds(1, 12)
