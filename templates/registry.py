@@ -121,6 +121,7 @@ TEMPLATES = Registry(
         "stands_or_falls": "templates.simulation.puzzles.stands_or_falls:StandsOrFalls",
         "cross_section": "templates.simulation.puzzles.cross_section:CrossSection",
         "view_if": "templates.simulation.view_if:ViewIf",
+        "meets_first": "templates.simulation.meets_first:MeetsFirst",
         "where_next": "templates.simulation.where_next:WhereNext",
         "time_to_contact": "templates.simulation.time_to_contact:TimeToContact",
         "cube_moves": "templates.simulation.puzzles.cube_moves:CubeMoves",

@@ -72,25 +72,55 @@ def continued(
     scene: Scene, frames: Int64[np.ndarray, "n k"], xy_px: Float64[np.ndarray, "n k 2"], later: Frame
 ) -> Float64[np.ndarray, "n 2 2"]:
     """Where points would be in later frames if they went on as in `frames` (-1 ends a row): evenly in the picture, and
-    evenly in space. By least squares; NaN for points that too few frames show.
+    evenly in space. NaN for points that too few frames show."""
+    even, a, b, c = _fits(scene, frames, xy_px)
+    until = seconds_between(scene, np.column_stack([frames[:, 0], later]))[:, None]
+    scale = 1 + c * until
+    with np.errstate(invalid="ignore", divide="ignore"):
+        in_space = np.where(scale > 0, (a + b * until) / scale, np.nan)
+        return np.stack([even[:, 0] + even[:, 1] * until, in_space], axis=1)
 
-    An even and straight motion in space has pixels (a + b t) / (1 + c t), with one c for x and y.
-    """
+
+def expected_crossing_s(
+    scene: Scene,
+    frames: Int64[np.ndarray, "n k"],
+    xy_px: Float64[np.ndarray, "n k 2"],
+    x_px: Float64[np.ndarray, "n"],
+) -> Float64[np.ndarray, "n"]:
+    """When points that go on evenly in space, as in `frames` (-1 ends a row), are in a column of the picture: seconds
+    after the first frame. NaN where too few frames show them."""
+    _, a, b, c = _fits(scene, frames, xy_px)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((x_px - a[:, 0]) / (b[:, 0] - c[:, 0] * x_px))
+
+
+def _fits(
+    scene: Scene, frames: Int64[np.ndarray, "n k"], xy_px: Float64[np.ndarray, "n k 2"]
+) -> tuple[Float64[np.ndarray, "n 2 2"], Float64[np.ndarray, "n 2"], Float64[np.ndarray, "n 2"], np.ndarray]:
+    """By least squares, over the seconds since the first frame: place and velocity of an even motion in the picture,
+    and a, b and c (n, 1) of an even and straight motion in space, whose pixels are (a + b t) / (1 + c t)."""
     start = np.repeat(frames[:, :1], frames.shape[1], axis=1)
     since = seconds_between(scene, np.column_stack([start.ravel(), frames.ravel()])).reshape(frames.shape)
-    until = seconds_between(scene, np.column_stack([frames[:, 0], later]))
-    found = np.full((len(frames), 2, 2), np.nan)
-    for row in np.flatnonzero((np.isfinite(since) & np.isfinite(xy_px).all(axis=2)).sum(axis=1) >= _LEAST_FRAMES):
-        shown = np.isfinite(since[row]) & np.isfinite(xy_px[row]).all(axis=1)
-        t, xy = since[row, shown], xy_px[row, shown]
-        line, one = np.column_stack([np.ones_like(t), t]), float(until[row])
-        found[row, 0] = [1, one] @ np.linalg.lstsq(line, xy, rcond=None)[0]
+    known = np.isfinite(since) & np.isfinite(xy_px).all(axis=2)
+    found = np.full((len(frames), 9), np.nan)
+    for row in np.flatnonzero(known.sum(axis=1) >= _LEAST_FRAMES):
+        t, xy = since[row, known[row]], xy_px[row, known[row]]
+        line = np.column_stack([np.ones_like(t), t])
         nothing = np.zeros_like(line)
         design = np.block([[line, nothing, -(t * xy[:, 0])[:, None]], [nothing, line, -(t * xy[:, 1])[:, None]]])
         ax, bx, ay, by, c = np.linalg.lstsq(design, xy.T.ravel(), rcond=None)[0]
-        if 1 + c * one > 0:
-            found[row, 1] = np.array([ax + bx * one, ay + by * one]) / (1 + c * one)
-    return found
+        found[row] = [*np.linalg.lstsq(line, xy, rcond=None)[0].ravel(), ax, ay, bx, by, c]
+    return found[:, :4].reshape(-1, 2, 2), found[:, 4:6], found[:, 6:8], found[:, 8:]
+
+
+def later_frames(scene: Scene, frame: int, soonest_s: float, latest_s: float) -> Int64[np.ndarray, "k"]:
+    """Registered frames in which points are followed, so many seconds after a frame."""
+    followed = scene.exact_objects or scene.tracks
+    if scene.path is None or followed is None:
+        return np.empty(0, dtype=np.int64)
+    known = np.intersect1d(scene.path.frames[scene.path.registered & (scene.path.frames > frame)], followed.frames)
+    seconds = seconds_between(scene, np.column_stack([np.full_like(known, frame), known]))
+    return np.asarray(known[(seconds >= soonest_s) & (seconds <= latest_s)])
 
 
 def stands_still(scene: Scene, first: Frame, last: Frame) -> Bool[np.ndarray, "n"]:

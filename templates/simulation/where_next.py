@@ -19,7 +19,7 @@ from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.camera_motion import ends_of
 from templates.scene.intervals import seconds_between, video_intervals
-from templates.scene.picture_motion import continued, moving_pixels, pixels_over_time, stands_still
+from templates.scene.picture_motion import continued, later_frames, moving_pixels, pixels_over_time, stands_still
 from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
 from templates.template import Template
@@ -157,7 +157,7 @@ def _drawn(scene: Scene, rng: np.random.Generator, count: int) -> MovingPoint:
     last = ends_of(videos)[:, 1]
     frames, row = np.unique(last, return_inverse=True)
     shown = [moving_pixels(scene, frame) for frame in frames.tolist()]
-    later = [_later(scene, frame) for frame in frames.tolist()]
+    later = [later_frames(scene, frame, _SOONEST_S, _LATEST_S) for frame in frames.tolist()]
     good = np.array([len(shown[k]) > 0 and len(later[k]) > 0 for k in row], dtype=bool)
     chosen = rng.choice(np.flatnonzero(good), count) if good.any() else np.empty(0, dtype=np.int64)
     points = [shown[k][int(rng.integers(len(shown[k])))] for k in row[chosen]]
@@ -170,12 +170,3 @@ def _drawn(scene: Scene, rng: np.random.Generator, count: int) -> MovingPoint:
         video_s=seconds_between(scene, ends_of(videos)[chosen]),
         size=np.tile([scene.clip.width_px, scene.clip.height_px], (len(chosen), 1)),
     )
-
-
-def _later(scene: Scene, frame: int) -> Int64[np.ndarray, "k"]:
-    """Registered frames, some time later."""
-    if scene.path is None:
-        return np.empty(0, dtype=np.int64)
-    known = scene.path.frames[scene.path.registered & (scene.path.frames > frame)]
-    seconds = seconds_between(scene, np.column_stack([np.full_like(known, frame), known]))
-    return np.asarray(known[(seconds >= _SOONEST_S) & (seconds <= _LATEST_S)])

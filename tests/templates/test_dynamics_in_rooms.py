@@ -46,16 +46,30 @@ def reaches(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> boo
     return bool(abs(np.log(said / level_s)) < np.log(1.25))
 
 
-def arrives(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
-    """By the box that carries the point: where its own point is in the later picture, which shows it."""
-    frame, later = fact["frames"][-1], fact["frame_later"]
-    x, y = np.round(fact["point_px"]).astype(int)
+def carried(scene: RenderedScene, frame: int, xy_px: Json, later: int) -> np.ndarray:
+    """The pixel in a later picture of what a pixel shows: by the box that carries it."""
+    x, y = np.round(xy_px).astype(int)
     carrier = int(scene.ids(frame)[y, x])
-    spot = scene.world_from_cam[frame] @ [*point(scene, frame, fact["point_px"]), 1.0]
+    spot = scene.world_from_cam[frame] @ [*point(scene, frame, xy_px), 1.0]
     now, then = scene.world_from_boxes(frame)[carrier], scene.world_from_boxes(later)[carrier]
     cam = (np.linalg.inv(scene.world_from_cam[later]) @ then @ np.linalg.inv(now) @ spot)[:3]
-    there = scene.camera(later).project(cam)
+    return np.asarray(scene.camera(later).project(cam))
+
+
+def arrives(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    there = carried(scene, fact["frames"][-1], fact["point_px"], fact["frame_later"])
     return bool(np.linalg.norm(there - answer) <= 0.01 * np.hypot(*fact["size"]))
+
+
+def is_first(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """By going through the later pictures until one of the points is on the other side of the line."""
+    last, (x, _) = fact["frames"][-1], fact["line_px"][0]
+    points = [fact[name] for name in ("first_px", "second_px")]
+    for later in range(last + 1, len(scene)):
+        crossed = [(carried(scene, last, xy, later)[0] - x) * (xy[0] - x) < 0 for xy in points]
+        if any(crossed):
+            return crossed == [answer == "1", answer == "2"]
+    return False
 
 
 def covers(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
@@ -69,8 +83,9 @@ def covers(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool
 TURNED = {"view_if": in_view}
 BOXED = {"speed_if": covers}
 SLIDING = {"where_next": arrives}
+RACING = {"meets_first": is_first}
 DRIVEN = {"time_to_contact": reaches}
-RIGHT = {**TURNED, **DRIVEN, **SLIDING, **BOXED}
+RIGHT = {**TURNED, **DRIVEN, **SLIDING, **RACING, **BOXED}
 
 
 def driving(n: int, start: Stance) -> Poses:
@@ -84,8 +99,11 @@ def driving(n: int, start: Stance) -> Poses:
     return poses(np.array(start.at_m) + way, level + start.yaw_rad, level, level)
 
 
-def crossing(seed: int, frames: int = 40, width_px: int = 240) -> RenderedScene:
-    """A room before a camera on a tripod, in which crates slide straight on, each at one speed. One turns back."""
+def crossing(seed: int, frames: int = 40, width_px: int = 240, *, racing: bool = False) -> RenderedScene:
+    """A room before a camera on a tripod, in which crates slide straight on, each at one speed. One turns back.
+
+    `racing`: all go the same way.
+    """
     rng, size = np.random.default_rng(seed), {"width_px": width_px, "height_px": 3 * width_px // 4}
     path = camera_paths.static
     scene = random_room(rng, frames=frames, **size, moving_object=True, vfov_deg=60, path=path)
@@ -94,8 +112,9 @@ def crossing(seed: int, frames: int = 40, width_px: int = 240) -> RenderedScene:
     moving = []
     for k, name in enumerate(("robot", "cart", "crate", "car", "ball")):
         depth = rng.uniform(2.0, 3.4)
-        way = rng.choice([-1, 1]) * rng.uniform(0.9, 1.5) * right + rng.uniform(-0.3, 0.3) * ahead
-        feet = camera[:2, 3] + depth * ahead + rng.uniform(-0.2, 0.2) * right + np.outer(-abs(t) if k == 4 else t, way)
+        speed = rng.uniform(0.4, 1.7) if racing else rng.choice([-1, 1]) * rng.uniform(0.9, 1.5)
+        way = speed * right + rng.uniform(-0.3, 0.3) * ahead
+        feet = camera[:2, 3] + depth * ahead + rng.uniform(-0.4, 0.4) * right + np.outer(-abs(t) if k == 4 else t, way)
         look = [crate(int(rng.integers(1 << 31)), random_colour(rng), random_colour(rng)) for _ in "sf"]
         box = standing(name, rng.uniform(0.2, 0.4, 3).tolist(), (0, 0, 0), side=look[0], front=look[1])
         height = np.full(frames, rng.uniform(0.0, 1.2))
@@ -107,6 +126,12 @@ def crossing(seed: int, frames: int = 40, width_px: int = 240) -> RenderedScene:
 def test_points_go_where_their_objects_slide(seed: int) -> None:
     scene = crossing(seed)
     check(scene, true_signals(scene, as_clip(scene)), SLIDING, {*SLIDING})
+
+
+@seeds(1, 12)
+def test_the_first_at_the_line_is_the_first_there(seed: int) -> None:
+    scene = crossing(seed, racing=True)
+    check(scene, true_signals(scene, as_clip(scene), stride=2), RACING, {*RACING} if seed == 0 else set())
 
 
 @seeds(1, 12)

@@ -69,8 +69,8 @@ def scene(name: str) -> Scene:
         return worlds.scene(worlds.as_truth(worlds.with_movers(worlds.signals())))
     if name == "camera_manner":
         return worlds.scene(worlds.signals(poses=worlds.poses_around()))
-    if name == "where_next":
-        return worlds.scene(worlds.on_tripod())
+    if name in ("where_next", "meets_first"):
+        return worlds.scene(worlds.on_tripod(racing=name == "meets_first"))
     if name == "where_it_ends":
         return worlds.scene(worlds.with_path(worlds.signals(poses=worlds.poses_around()), scale=worlds.METRIC))
     if name == "time_to_contact":

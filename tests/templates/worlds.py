@@ -270,8 +270,9 @@ def poses_in_parts() -> np.ndarray:
     return poses
 
 
-def on_tripod(*, stops_at: int = 99, sigma_px: float = 0.5) -> dict[str, Signal]:
-    """A camera that stands still, and tracks that move by `PX_PER_S` up to some frame; nothing else is known."""
+def on_tripod(*, stops_at: int = 99, sigma_px: float = 0.5, racing: bool = False) -> dict[str, Signal]:
+    """A camera that stands still, and tracks that move by `PX_PER_S` up to some frame; nothing else is known. `racing`:
+    every other one is twice as fast, but behind."""
     count, points = len(FRAMES), 40
     still = with_path(
         signals(),
@@ -280,7 +281,9 @@ def on_tripod(*, stops_at: int = 99, sigma_px: float = 0.5) -> dict[str, Signal]
         rotation_sigma_rad=np.full(count, 0.002),
     )
     start = np.random.default_rng(0).uniform([60, 180], [180, 400], (points, 1, 2))
-    xy = start + np.minimum(FRAMES, stops_at)[:, None] / 24 * PX_PER_S
+    start[::2, 0, 0] += 60 * racing
+    faster = 1 + racing * (np.arange(points) % 2)
+    xy = start + faster[:, None, None] * np.minimum(FRAMES, stops_at)[:, None] / 24 * PX_PER_S
     tracks = _tracks(np.empty((0, count, 2)), xy)
     vague = replace(tracks, sigma_px=np.full((points, count), sigma_px))
     return {"camera_path": still["camera_path"], "tracks": vague}
