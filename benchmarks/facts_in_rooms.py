@@ -1,11 +1,13 @@
-"""Counts what the templates of L1, L2 and routes ask in rendered rooms: of exact signals, and of imitated experts.
+"""Counts what the templates of L1, L2, dynamics and routes ask in rendered rooms: by exact signals and by imitated
+experts.
 
     python -m benchmarks.facts_in_rooms OUT [ROOMS]
 
-Each room is nine clips: two furnished rooms, for all templates; the same with small objects that lean, for their tilt;
-a camera that stands, goes and turns, for its motion; one that tilts and rolls, for gravity; two that move in several
-ways, for stories and manners; one that turns all round, for the area of a room; crates that slide about, for the motion
-of objects; crates that move one after the other, for what happens.
+Each room is eleven clips: two furnished rooms, for all templates; the same with small objects that lean, for their
+tilt; a camera that stands, goes and turns, for its motion; one that tilts and rolls, for gravity; two that move in
+several ways, for stories and manners; one that turns all round, for the area of a room; crates that slide about, for
+the motion of objects; crates that move one after the other, for what happens; a camera that goes straight on, and
+crates that do so before a camera on a tripod, for what comes next.
 
 Answers to exact signals are compared with the independent evaluators of `tests/templates`. Those to imitated experts
 (1 px borders, 10 % missed, 3 % confused names, depth 3 %, scale 2 %, fronts 10° and 5 % flipped) are compared with the
@@ -40,6 +42,7 @@ from templates.scene.objects import UNNAMED
 from templates.scene.scenes import scenes_of
 from templates.settings import AskSettings
 from templates.truth import verdict
+from templates.world import Procedural
 from tests.templates import (
     test_gravity_in_rooms,
     test_motion_in_rooms,
@@ -51,7 +54,8 @@ FACTS = 60
 FRAMES = 24
 """Of each clip, that have depth and objects."""
 WIDTH_PX, HEIGHT_PX = 480, 360
-TEMPLATES = create_templates(["L1", "L2", "L3/Sequential Planning/Route"])
+ABOUT = ["L1", "L2", "L3/Causal Reasoning/Dynamics", "L3/Sequential Planning/Route"]
+TEMPLATES = {n: t for n, t in create_templates(ABOUT).items() if t.world is not Procedural}
 EVALUATORS = sorted(Path(test_motion_in_rooms.__file__).parent.glob("test_*_in_rooms.py"))
 MODULES = [import_module(f"tests.templates.{file.stem}") for file in EVALUATORS]
 RIGHT = {name: right for module in MODULES for name, right in getattr(module, "RIGHT", {}).items()}
@@ -83,6 +87,11 @@ def busy(seed: int) -> RenderedScene:
     return staged_rooms.busy_room(seed, FRAMES, WIDTH_PX)
 
 
+def racing(seed: int) -> RenderedScene:
+    """A room in which crates slide straight on before a camera that stands still."""
+    return staged_rooms.crossing_room(seed, 2 * FRAMES, WIDTH_PX, racing=True)
+
+
 CLIPS: Mapping[str, tuple[Callable[[int], RenderedScene], tuple[str, ...]]] = {
     "furnished": (furnished, ("L1", "L2", "L3")),
     "leaning": (leaning, tuple(f"L1/Orientation/Object Orientation/object_{name}" for name in ("tilt", "angles"))),
@@ -96,6 +105,8 @@ CLIPS: Mapping[str, tuple[Callable[[int], RenderedScene], tuple[str, ...]]] = {
     "staged": (staged_rooms.staged, ("L2/Understanding/Motion Understanding/what_happens",)),
     "turning": (along(camera_paths.around), ("L2/Memory/Cognitive Map/room_area",)),
     "busy": (busy, ("L1/Motion/Allo",)),
+    "driving": (along(camera_paths.driving), ("L3/Causal Reasoning/Dynamics/time_to_contact",)),
+    "racing": (racing, tuple(f"L3/Causal Reasoning/Dynamics/{name}" for name in ("where_next", "meets_first"))),
 }
 """How each clip of a room is made, and beginnings of ability/template about which it is asked."""
 

@@ -16,12 +16,12 @@ from experts.matching.reprojection import ReprojectionExpert
 from experts.signals import NoEstimate, Signal
 from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
-from spatial_engine.rendering.camera_paths import around
+from spatial_engine.rendering.camera_paths import around, driving
 from spatial_engine.rendering.episodes import pick_and_place, true_episode_signals
 from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.furnished_paths import PathKind
 from spatial_engine.rendering.rooms import random_room
-from spatial_engine.rendering.staged_rooms import busy_room, leaning, staged
+from spatial_engine.rendering.staged_rooms import busy_room, crossing_room, leaning, staged
 from templates.ability import LEAVES
 from templates.generate import ask_clip, ask_puzzles
 from templates.registry import create_templates
@@ -39,7 +39,7 @@ Footage = tuple[Clip, Mapping[str, Signal | NoEstimate]]
 
 def rooms() -> Iterator[RenderedScene]:
     """Furnished rooms; one with round objects, one whose small objects lean, some with sliding crates; one in which the
-    camera turns all round."""
+    camera turns all round, and one in which it goes straight on."""
     for path, seed in ROOMS:
         rng = np.random.default_rng(seed)
         room = furnished_room(rng, frames=24, width_px=WIDTH_PX, height_px=HEIGHT_PX, path=path, movers=2)
@@ -49,7 +49,9 @@ def rooms() -> Iterator[RenderedScene]:
     yield furnished_room(rng, frames=24, width_px=WIDTH_PX, height_px=HEIGHT_PX, round_objects=True)
     yield from (busy_room(seed, width_px=WIDTH_PX) for seed in (1, 2, 3))
     yield staged(4, width_px=WIDTH_PX)
-    yield random_room(np.random.default_rng(1), frames=36, width_px=WIDTH_PX, height_px=HEIGHT_PX, path=around)
+    yield crossing_room(0, width_px=WIDTH_PX, racing=True)
+    for path in (around, driving):
+        yield random_room(np.random.default_rng(1), frames=36, width_px=WIDTH_PX, height_px=HEIGHT_PX, path=path)
 
 
 def footage() -> Iterator[Footage]:

@@ -134,6 +134,16 @@ def _integrated(steps: Float64[np.ndarray, "m 6"], start: Stance) -> Poses:
     return poses(at, yaw, start.pitch_rad + sums[:, 3], start.roll_rad + sums[:, 5])
 
 
+def driving(n: int, start: Stance) -> Poses:
+    """A camera that goes ahead at one speed, a little aside and down; at last it goes to the right."""
+    part, aside = 3 * n // 4, 0.2 * np.sign(start.yaw_rad)
+    steps, level = np.arange(n)[:, None] / part, np.zeros(n)
+    ahead = np.array([-np.sin(start.yaw_rad), np.cos(start.yaw_rad), 0.0])
+    right = np.array([ahead[1], -ahead[0], 0.0])
+    way = np.minimum(steps, 1) * (ahead - aside * right - [0, 0, 0.1]) + np.maximum(steps - 1, 0) * right
+    return poses(np.array(start.at_m) + way, level + start.yaw_rad, level, level)
+
+
 def around(n: int, start: Stance) -> Poses:
     """A camera that goes in a small circle and looks outwards."""
     angle = np.linspace(0, 2.3 * np.pi, n)

@@ -1,19 +1,15 @@
 """What would happen next in rendered rooms: answered again by doing it there."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
-from spatial_engine.rendering.boxes import sliding, standing
-from spatial_engine.rendering.camera_paths import Poses, Stance, poses
 from spatial_engine.rendering.furnished import furnished_room
-from spatial_engine.rendering.furniture import crate
 from spatial_engine.rendering.imitated import imitated_signals
-from spatial_engine.rendering.random_materials import random_colour
 from spatial_engine.rendering.rooms import random_room
+from spatial_engine.rendering.staged_rooms import crossing_room
 from templates.columns import Json
 from tests.templates.in_rooms import check, meant, seeds, surface
 from tests.templates.test_grounding_in_rooms import point
@@ -88,49 +84,15 @@ DRIVEN = {"time_to_contact": reaches}
 RIGHT = {**TURNED, **DRIVEN, **SLIDING, **RACING, **BOXED}
 
 
-def driving(n: int, start: Stance) -> Poses:
-    """Straight ahead at one speed, a little aside and down; then it turns away."""
-    part, side = 3 * n // 4, np.sign(start.yaw_rad)
-    steps = np.arange(n)[:, None] / part
-    ahead = np.array([-np.sin(start.yaw_rad), np.cos(start.yaw_rad), 0.0])
-    right = np.array([ahead[1], -ahead[0], 0.0])
-    way = np.minimum(steps, 1) * (1.0 * ahead - 0.2 * side * right - [0, 0, 0.1]) + np.maximum(steps - 1, 0) * right
-    level = np.zeros(n)
-    return poses(np.array(start.at_m) + way, level + start.yaw_rad, level, level)
-
-
-def crossing(seed: int, frames: int = 40, width_px: int = 240, *, racing: bool = False) -> RenderedScene:
-    """A room before a camera on a tripod, in which crates slide straight on, each at one speed. One turns back.
-
-    `racing`: all go the same way.
-    """
-    rng, size = np.random.default_rng(seed), {"width_px": width_px, "height_px": 3 * width_px // 4}
-    path = camera_paths.static
-    scene = random_room(rng, frames=frames, **size, moving_object=True, vfov_deg=60, path=path)
-    camera, t = scene.world_from_cam[0], np.linspace(-1, 1, frames)
-    ahead, right = (camera[:2, axis] / np.linalg.norm(camera[:2, axis]) for axis in (2, 0))
-    moving = []
-    for k, name in enumerate(("robot", "cart", "crate", "car", "ball")):
-        depth = rng.uniform(2.0, 3.4)
-        speed = rng.uniform(0.4, 1.7) if racing else rng.choice([-1, 1]) * rng.uniform(0.9, 1.5)
-        way = speed * right + rng.uniform(-0.3, 0.3) * ahead
-        feet = camera[:2, 3] + depth * ahead + rng.uniform(-0.4, 0.4) * right + np.outer(-abs(t) if k == 4 else t, way)
-        look = [crate(int(rng.integers(1 << 31)), random_colour(rng), random_colour(rng)) for _ in "sf"]
-        box = standing(name, rng.uniform(0.2, 0.4, 3).tolist(), (0, 0, 0), side=look[0], front=look[1])
-        height = np.full(frames, rng.uniform(0.0, 1.2))
-        moving.append(sliding(box, np.c_[feet, height], np.full(frames, rng.uniform(0, 360))))
-    return replace(scene, moving_boxes=tuple(moving))
-
-
 @seeds(1, 12)
 def test_points_go_where_their_objects_slide(seed: int) -> None:
-    scene = crossing(seed)
+    scene = crossing_room(seed)
     check(scene, true_signals(scene, as_clip(scene)), SLIDING, {*SLIDING})
 
 
 @seeds(1, 12)
 def test_the_first_at_the_line_is_the_first_there(seed: int) -> None:
-    scene = crossing(seed, racing=True)
+    scene = crossing_room(seed, racing=True)
     check(scene, true_signals(scene, as_clip(scene), stride=2), RACING, {*RACING} if seed == 0 else set())
 
 
@@ -142,7 +104,7 @@ def test_turned_cameras_and_objects_that_come_do_what_they_should(seed: int) -> 
 
 @seeds(1, 12)
 def test_a_driving_camera_is_level_with_points_when_it_should(seed: int) -> None:
-    scene = random_room(np.random.default_rng(seed), frames=40, width_px=240, height_px=180, path=driving)
+    scene = random_room(np.random.default_rng(seed), frames=40, width_px=240, height_px=180, path=camera_paths.driving)
     check(scene, true_signals(scene, as_clip(scene), stride=4), DRIVEN, {*DRIVEN})
 
 
