@@ -211,6 +211,8 @@ class Sheet:
     texts: tuple[Words, ...] = ()
     extent: tuple[float, float, float, float] | None = None
     """Left, bottom, right, top of what is shown: equal extents give equal scales. None: it fits what is drawn."""
+    side_px: int = 640
+    """Longer side of the picture."""
 
 
 Medium = Photo | Video | Drawing | Sheet

@@ -37,6 +37,11 @@ class Canvas:
         spots = [_fixed(path)]
         cv2.polylines(self.picture, spots, closed, ink, max(1, round(width)), cv2.LINE_AA, _SHIFT)
 
+    def lines(self, paths: Sequence[Path], ink: Ink, width: float) -> None:
+        """Polylines with equally many points each, as `line` draws them."""
+        spots = _fixed(np.asarray(paths, dtype=np.float64))
+        cv2.polylines(self.picture, [*spots], False, ink, max(1, round(width)), cv2.LINE_AA, _SHIFT)
+
     def polygon(self, corners: Path, ink: Ink, *, smooth: bool = True) -> None:
         """A filled polygon."""
         cv2.fillPoly(self.picture, [_fixed(corners)], ink, cv2.LINE_AA if smooth else cv2.LINE_8, _SHIFT)
@@ -121,6 +126,8 @@ def _reduced(layer: Image.Image) -> tuple[np.ndarray, np.ndarray]:
     return pixels[..., :3], pixels[..., 3] / 255
 
 
-def _fixed(path: Path) -> np.ndarray:
-    """Positions as OpenCV's fixed-point numbers, shape (n, 2)."""
-    return np.rint(np.clip(np.asarray(path, dtype=np.float64), -_FAR, _FAR) * (1 << _SHIFT)).astype(np.int32)
+def _fixed(path: Path | Float64[np.ndarray, "k n 2"]) -> np.ndarray:
+    """Positions as OpenCV's fixed-point numbers, of the same shape."""
+    spots = np.asarray(path, dtype=np.float64) * (1 << _SHIFT)
+    limit = _FAR << _SHIFT
+    return np.rint(np.minimum(np.maximum(spots, -limit), limit)).astype(np.int32)

@@ -15,7 +15,7 @@ from spatial_engine.dataset.labels import Label, draw_labels
 from templates.media import XY, Colour, Drawing, Grid, Line, Polygon, ScaleBar, Sheet
 
 SIDE_PX = 640
-"""Side of a map, which is square; longer side of a sheet."""
+"""Side of a map, which is square."""
 
 _TONES: Mapping[Colour, Rgb] = {
     "white": BRIGHT,
@@ -38,7 +38,7 @@ _TINTS: Mapping[Colour, Rgb] = {
 }
 _PATHS: tuple[Colour, ...] = ("blue", "orange", "green", "purple")
 _SQUARES, _FRAME = (231, 234, 239), (196, 202, 211)
-_SHEET_MARGIN = 28
+_SHEET_MARGIN, _EDGE = 28, 3
 _LEGIBLE = 0.6  # texts shrink no further than to this share, however small the picture is
 
 
@@ -68,16 +68,20 @@ def drawn_map(drawing: Drawing, side_px: int = SIDE_PX) -> Picture:
     return picture
 
 
-def drawn_sheet(sheet: Sheet, side_px: int = SIDE_PX) -> Picture:
+def drawn_sheet(sheet: Sheet) -> Picture:
     """Polygons, lines and texts on white, equal aspect, x right and y up."""
-    unit = side_px / SIDE_PX
-    view = _View(_sheet_box(sheet), sheet_size(sheet, side_px), _SHEET_MARGIN * unit)
+    unit = sheet.side_px / SIDE_PX
+    view = _View(_sheet_box(sheet), sheet_size(sheet), _SHEET_MARGIN * unit)
     picture = np.full((view.size[1], view.size[0], 3), 255, dtype=np.uint8)
     canvas = Canvas(picture)
-    for polygon in sheet.polygons:
-        _fill(canvas, [polygon], view)
-        _draw_edges(canvas, [polygon], view, unit)
-    ground = picture.copy()
+    ends = np.cumsum([len(polygon.corners) for polygon in sheet.polygons])
+    corners = view.place([xy for polygon in sheet.polygons for xy in polygon.corners])
+    for polygon, end in zip(sheet.polygons, ends.tolist(), strict=True):
+        path = corners[end - len(polygon.corners) : end]
+        canvas.polygon(path, _TINTS[polygon.fill])
+        if polygon.edge:
+            canvas.line(path, _TONES[polygon.edge], _EDGE * unit, closed=True)
+    ground = picture.copy() if any(polygon.text for polygon in sheet.polygons) else picture
     _draw_lines(canvas, sheet.lines, view, unit)
     _name_polygons(canvas, sheet.polygons, view, ground, unit)
     for words in sheet.texts:
@@ -85,11 +89,11 @@ def drawn_sheet(sheet: Sheet, side_px: int = SIDE_PX) -> Picture:
     return picture
 
 
-def sheet_size(sheet: Sheet, side_px: int = SIDE_PX) -> tuple[int, int]:
-    """(width, height) of a sheet in pixels: longer side `side_px`."""
+def sheet_size(sheet: Sheet) -> tuple[int, int]:
+    """(width, height) of a sheet in pixels."""
     left, bottom, right, top = _sheet_box(sheet)
-    margin = 2 * _SHEET_MARGIN * side_px / SIDE_PX
-    inner = (side_px - margin) / (max(right - left, top - bottom) or 1.0)
+    margin = 2 * _SHEET_MARGIN * sheet.side_px / SIDE_PX
+    inner = (sheet.side_px - margin) / (max(right - left, top - bottom) or 1.0)
     return round((right - left) * inner + margin), round((top - bottom) * inner + margin)
 
 
@@ -176,14 +180,14 @@ def _fill(canvas: Canvas, polygons: Iterable[Polygon], view: _View) -> None:
 def _draw_edges(canvas: Canvas, polygons: Iterable[Polygon], view: _View, unit: float) -> None:
     for polygon in polygons:
         if polygon.edge:
-            canvas.line(view.place(polygon.corners), _TONES[polygon.edge], 3 * unit, closed=True)
+            canvas.line(view.place(polygon.corners), _TONES[polygon.edge], _EDGE * unit, closed=True)
 
 
 def _draw_lines(canvas: Canvas, lines: Iterable[Line], view: _View, unit: float) -> None:
     for line in lines:
         path = view.place(line.points)
-        for piece in _dashes(path, 18 * unit) if line.dashed else [path]:
-            canvas.line(piece, _TONES[line.colour], 4 * unit)
+        pieces = [*_dashes(path, 18 * unit)] if line.dashed else [path]
+        canvas.lines(pieces, _TONES[line.colour], 4 * unit)
 
 
 def _dashes(path: np.ndarray, period: float) -> Iterator[np.ndarray]:

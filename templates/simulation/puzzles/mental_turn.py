@@ -6,7 +6,7 @@ After Shepard and Metzler (1971). Only shapes that differ from their mirror imag
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import combinations, islice
 from typing import ClassVar
 
 import numpy as np
@@ -51,9 +51,9 @@ class TurnedShape(DrawnChoice):
         """A random chiral shape, and a rotation by more than a little."""
         shape = grown(int(rng.choice(self.sizes)), self.solid, rng)
         turn = int(rng.choice(self._turns()))
-        if alike(shape, mirrored(shape), self.solid):
-            return None
         if not self._can_be_seen(shape) or not self._can_be_seen(self._placed(shape, turn)):
+            return None
+        if alike(shape, mirrored(shape), self.solid):
             return None
         return {"cells": [[*cell] for cell in shape], "turn": turn}
 
@@ -82,7 +82,7 @@ class TurnedShape(DrawnChoice):
         shape, turns = _shape(row), [*self._turns()]
         for number, (wrong, name) in enumerate([(mirrored(shape), "mirrored")] * 4 + [*_one_moved(shape, self.solid)]):
             turn = turns[(int(row["turn"]) + 5 * number + 1) % len(turns)]
-            if not alike(wrong, shape, self.solid) and self._can_be_seen(self._placed(wrong, turn)):
+            if self._can_be_seen(self._placed(wrong, turn)) and not alike(wrong, shape, self.solid):
                 yield _text(wrong, turn), name
 
     def _turns(self) -> range:
@@ -163,7 +163,14 @@ def turns_in_plane(shape: Shape) -> list[Shape]:
 
 def alike(a: Shape, b: Shape, solid: bool) -> bool:
     """Whether one shape is the other one, turned."""
-    return first_of(a, solid) == first_of(b, solid)
+    return spread(a) == spread(b) and first_of(a, solid) == first_of(b, solid)
+
+
+@lru_cache(maxsize=1 << 14)
+def spread(shape: Shape) -> tuple[int, ...]:
+    """Squared distances between all cells, in order: equal for shapes that are alike, and quick to tell."""
+    pairs = combinations(shape, 2)
+    return tuple(sorted([(x - u) ** 2 + (y - v) ** 2 + (z - w) ** 2 for (x, y, z), (u, v, w) in pairs]))
 
 
 @lru_cache(maxsize=1 << 14)

@@ -1,7 +1,7 @@
 """L3/Sequential Planning/Operation: in which order do these stacks of cubes follow from each other, move by move?"""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, permutations
 from typing import ClassVar
 
@@ -29,6 +29,8 @@ from templates.simulation.puzzles.cube_state import (
 from templates.simulation.puzzles.puzzle import Puzzle, Row
 
 _SEPARATOR = "; "
+_SIDE_PX = 400
+"""Longer side of a drawing."""
 _MISTAKES = ("", "reversed", "neighbours exchanged", "reversed, neighbours exchanged")
 
 
@@ -99,7 +101,8 @@ class MovesOrder(Puzzle):
 
     def shown(self, row: Row) -> tuple[Sheet, ...]:
         """Each state with its number."""
-        return tuple(sheet_of([state], [f"drawing {k}"]) for k, state in enumerate(_states(row), start=1))
+        sheets = (sheet_of([state], [f"drawing {k}"]) for k, state in enumerate(_states(row), start=1))
+        return tuple(replace(sheet, side_px=_SIDE_PX) for sheet in sheets)
 
     def phrase(self, format: FormatName, fact: Row, answer: Answer, offer: Offer | None) -> Phrasing:
         """The drawings; drawing 1 is the first one."""

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -25,6 +25,8 @@ _TRIES = 30
 """Draws for each puzzle that is wanted: there may be fewer different ones."""
 _CANDIDATES = 256
 """Most wrong options of which three are chosen."""
+_OPTION_PX = 320
+"""Longer side of the picture of an option."""
 Row = Mapping[str, Json]
 """The parameters of one puzzle."""
 
@@ -111,7 +113,7 @@ class DrawnChoice(Puzzle):
     def phrase(self, format: FormatName, fact: Row, answer: Answer, offer: Offer | None) -> Phrasing:
         """The drawings, and one for each option."""
         assert offer is not None
-        drawn = tuple(self.option(fact, solution) for solution in offer.values(0))
+        drawn = tuple(replace(self.option(fact, solution), side_px=_OPTION_PX) for solution in offer.values(0))
         return Phrasing(media=self.shown(fact), options=drawn)
 
 

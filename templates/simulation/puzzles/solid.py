@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import permutations, product
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int64
+from jaxtyping import Float64
 
 from templates.media import XY, Colour, Polygon
 
@@ -28,6 +29,8 @@ _ON_FACES = np.array(
     [[np.insert((u, v), k, side) for u in _STEPS for v in _STEPS] for k, side in ((2, 1), (0, 1), (1, 0))]
 )
 """Points on the three faces of a cube."""
+_POINTS = len(_STEPS) ** 2
+_ALL = (1 << _POINTS) - 1
 
 
 @dataclass(frozen=True)
@@ -74,29 +77,54 @@ def drawing(
     """The visible faces, far ones first; in the colour of each cube, where it is painted."""
     filled = set(cubes)
     faces = [
-        (cube, normal, colour if paint is None else paint[cube])
-        for cube in filled
-        for normal, colour in _FACES[: 1 if tops_only else None]
-        if (cube[0] + normal[0], cube[1] + normal[1], cube[2] + normal[2]) not in filled
+        (x * _TO_VIEWER[0] + y * _TO_VIEWER[1] + z * _TO_VIEWER[2] + nearer, (x, y, z), number)
+        for x, y, z in filled
+        for number, ((a, b, c), nearer) in enumerate(_NEARER[: 1 if tops_only else None])
+        if (x + a, y + b, z + c) not in filled
     ]
-    faces.sort(key=lambda face: float((np.array(face[0]) + 0.5 * np.array(face[1])) @ VIEW))
-    return tuple(Polygon(corners=projected([*_corners(cube, n)]), fill=colour) for cube, n, colour in faces)
+    shapes = []
+    for _, cube, number in sorted(faces):
+        u, v = _on_drawing(cube)
+        corners = tuple((u + a, v + b) for a, b in _OUTLINES[number])
+        shapes.append(Polygon(corners=corners, fill=_FACES[number][1] if paint is None else paint[cube]))
+    return tuple(shapes)
 
 
 def visible_shares(cubes: Sequence[Vector], of: Sequence[Vector] | None = None) -> Float64[np.ndarray, "n 3"]:
     """The share of the top, right and front face of each cube (by default of all) that no cube hides."""
-    filled, asked = np.array(cubes).reshape(-1, 3), np.array(cubes if of is None else of).reshape(-1, 3)
-    hidden = _hidden((asked[:, None, None] + _ON_FACES).reshape(-1, 3), filled)
-    return np.asarray(1 - hidden.reshape(len(asked), len(SEEN), -1).mean(axis=2))
+    shares = []
+    for x, y, z in cubes if of is None else of:
+        hidden = 0
+        for a, b, c in cubes:
+            hidden |= _hidden_by((a - x, b - y, c - z))
+        shares.append([1 - (hidden >> _POINTS * face & _ALL).bit_count() / _POINTS for face in range(len(SEEN))])
+    return np.array(shares, dtype=np.float64).reshape(-1, len(SEEN))
 
 
-def _hidden(points: Float64[np.ndarray, "p 3"], filled: Int64[np.ndarray, "n 3"]) -> Bool[np.ndarray, "p"]:
-    """Whether a ray to the viewer meets a cube (slab method)."""
-    low, high = ((filled[None] + end - points[:, None]) / VIEW for end in (0, 1))
-    enter, leave = np.minimum(low, high).max(axis=2), np.maximum(low, high).min(axis=2)
-    return np.asarray((leave - np.maximum(enter, 1e-9) > 1e-9).any(axis=1))
+@cache
+def _hidden_by(offset: Vector) -> int:
+    """Which points on the faces of a cube another one hides that lies so far from it, as bits: whether a ray to the
+    viewer meets it (slab method)."""
+    points = _ON_FACES.reshape(-1, 3)
+    low, high = ((np.array(offset) + end - points) / VIEW for end in (0, 1))
+    enter, leave = np.minimum(low, high).max(axis=1), np.maximum(low, high).min(axis=1)
+    hidden = leave - np.maximum(enter, 1e-9) > 1e-9
+    return sum(1 << k for k in np.flatnonzero(hidden).tolist())
 
 
-def _corners(cube: Vector, normal: Vector) -> Iterable[np.ndarray]:
-    centre, (a, b) = np.array(cube) + 0.5 + 0.5 * np.array(normal), np.eye(3)[np.flatnonzero(np.array(normal) == 0)]
+def _on_drawing(cube: Vector) -> XY:
+    x, y, z = cube
+    return x * _ACROSS[0] + y * _ACROSS[1] + z * _ACROSS[2], x * _HIGH[0] + y * _HIGH[1] + z * _HIGH[2]
+
+
+def _corners(normal: Vector) -> Iterable[np.ndarray]:
+    """Of a face of the cube at 0."""
+    centre, (a, b) = 0.5 + 0.5 * np.array(normal), np.eye(3)[np.flatnonzero(np.array(normal) == 0)]
     return (centre + 0.5 * (s * a + t * b) for s, t in ((-1, -1), (1, -1), (1, 1), (-1, 1)))
+
+
+_ACROSS, _HIGH, _TO_VIEWER = _RIGHT.tolist(), _UP.tolist(), VIEW.tolist()
+_OUTLINES = tuple(projected([*_corners(normal)]) for normal in SEEN)
+"""Of the faces of the cube at 0 on the drawing."""
+_NEARER = tuple((normal, 0.5 * float(np.array(normal) @ VIEW)) for normal in SEEN)
+"""How much nearer than the middle of a cube each face is."""

@@ -127,10 +127,10 @@ SHEET = Sheet(
 @pytest.mark.parametrize("part", ["polygons", "lines", "texts"])
 @pytest.mark.parametrize("side_px", [160, 640, 1920])
 def test_every_part_of_a_sheet_shows_at_every_size(part, side_px):
-    sheet = replace(SHEET, extent=(0, 0, 4, 2))
-    image = drawing.drawn_sheet(sheet, side_px)
-    assert image.shape[1::-1] == drawing.sheet_size(sheet, side_px) and max(image.shape) == side_px
-    without = drawing.drawn_sheet(replace(sheet, **{part: ()}), side_px)
+    sheet = replace(SHEET, extent=(0, 0, 4, 2), side_px=side_px)
+    image = drawing.drawn_sheet(sheet)
+    assert image.shape[1::-1] == drawing.sheet_size(sheet) and max(image.shape) == side_px
+    without = drawing.drawn_sheet(replace(sheet, **{part: ()}))
     assert (np.abs(image.astype(int) - without).max(axis=2) > 60).sum() > 0.0004 * side_px**2
 
 

@@ -54,6 +54,7 @@ SHEET = Sheet(
     lines=(Line(points=CORNERS[:2], dashed=True, colour="orange"),),
     texts=(Words(text="1", xy=(0.5, 0.5)),),
     extent=(0.0, 0.0, 3.0, 2.0),
+    side_px=320,
 )
 ALL = (PHOTO, VIDEO, MAP, SHEET)
 
