@@ -20,7 +20,18 @@ from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.effector import BETWEEN, CLOSED, NO_CAMERA, OUT_OF_VIEW, effector_of, grip, in_view, motions
+from templates.scene.effector import (
+    BETWEEN,
+    CLOSED,
+    HIDDEN,
+    NO_CAMERA,
+    OUT_OF_VIEW,
+    effector_of,
+    fingers_hidden,
+    grip,
+    in_view,
+    motions,
+)
 from templates.scene.episode import Episode
 from templates.scene.scene import Scene
 from templates.template import Template
@@ -100,6 +111,7 @@ class PlanArm(Template):
             NO_CAMERA: (~known & shown).any(axis=1),
             "turns too steeply for a plan": (np.isnan(amounts).any(axis=2) & shown[:, 1:]).any(axis=1),
             OUT_OF_VIEW: (~in_view(scene, frames) & shown).any(axis=1),
+            HIDDEN: (fingers_hidden(scene, frames) & shown)[:, 1:].any(axis=1),
             "half open in a photo": ((state == BETWEEN) & shown).any(axis=1),
         }
         return Measured(

@@ -18,7 +18,18 @@ from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.effector import BETWEEN, CLOSED, NO_CAMERA, OUT_OF_VIEW, effector_of, grip, in_view, motions
+from templates.scene.effector import (
+    BETWEEN,
+    CLOSED,
+    HIDDEN,
+    NO_CAMERA,
+    OUT_OF_VIEW,
+    effector_of,
+    fingers_hidden,
+    grip,
+    in_view,
+    motions,
+)
 from templates.scene.episode import Episode
 from templates.scene.misleading import taking_turns
 from templates.scene.scene import Scene
@@ -75,6 +86,7 @@ class ArmVectors(Template):
             NO_CAMERA: np.isnan(each.matrix).any(axis=(1, 2, 3)) | np.isnan(each.distance),
             "turns too steeply for a plan": np.isnan(amounts).any(axis=1),
             OUT_OF_VIEW: ~in_view(scene, facts.frames).all(axis=1),
+            HIDDEN: fingers_hidden(scene, facts.frames[:, 1]),
             "half open in a photo": (state == BETWEEN).any(axis=1),
             "hardly moves": ~(
                 length >= np.maximum(_LEAST_MOVE * self._tolerance_cm(length), 100 * _VISIBLE * each.distance)

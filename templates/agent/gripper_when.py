@@ -14,7 +14,7 @@ from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.effector import CLOSED, OPEN, OUT_OF_VIEW, grip, out_of_view
+from templates.scene.effector import CLOSED, OPEN, grip, not_shown
 from templates.scene.episode import Episode
 from templates.scene.scene import Scene
 from templates.template import Template
@@ -96,10 +96,10 @@ class GripperWhen(Template):
             "half open in a photo": (known.at(facts.frames) < 0).any(axis=1),
             "opens and closes other than once": (between != 1) | ~once.all(axis=1),
             "opens or closes near a photo": ~(clear >= CLEAR_FRAMES).all(axis=1),
-            OUT_OF_VIEW: out_of_view(scene, facts.frames),
         }
+        why = first_reason(len(facts), cases)
         return Measured(
-            why=first_reason(len(facts), cases),
+            why=np.where(why == "", not_shown(scene, facts.frames), why),
             value=clear,
             sigma=np.full(clear.shape, FRAMES_SIGMA),
             label=np.array(("", *_LATER))[first],

@@ -11,11 +11,11 @@ from action_mapping.effector_motion import EffectorSettings
 from templates.answers import Answer, Label
 from templates.columns import Json, Texts
 from templates.facts import Facts
-from templates.measured import Measured, first_reason
+from templates.measured import Measured
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.effector import BETWEEN, CLOSED, NO_EFFECTOR, OPEN, OUT_OF_VIEW, effector_of, grip, out_of_view
+from templates.scene.effector import BETWEEN, CLOSED, NO_EFFECTOR, OPEN, effector_of, grip, not_shown
 from templates.scene.episode import Episode
 from templates.scene.misleading import taking_turns
 from templates.scene.scene import Scene, find_rows
@@ -81,7 +81,6 @@ class HandDoes(Template):
         """One change of state while the closed effector stays; or none, and a motion along the fingers."""
         each = [_deed(scene, int(a), int(b)) for a, b in facts.frames]
         why = np.array([why for why, *_ in each], dtype=np.str_)
-        out = out_of_view(scene, facts.frames)
         value, sigma = (np.array([row[k] for row in each]).reshape(-1, 2) for k in (2, 3))
         with np.errstate(invalid="ignore", divide="ignore"):
             along = (np.abs(value[:, 0]) - _TRAVEL) / sigma[:, 0]
@@ -89,7 +88,7 @@ class HandDoes(Template):
         label = np.array([label for _, label, *_ in each], dtype=np.str_)
         opposite = dict(zip(DEEDS, ("closes", "opens", "pulls", "pushes"), strict=True))
         return Measured(
-            why=np.where(why == "", first_reason(len(facts), {OUT_OF_VIEW: out}), why),
+            why=np.where(why == "", not_shown(scene, facts.frames), why),
             value=value,
             sigma=sigma,
             label=label,

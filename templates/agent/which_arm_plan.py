@@ -19,7 +19,18 @@ from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.effector import BETWEEN, CLOSED, NO_CAMERA, OUT_OF_VIEW, effector_of, grip, in_view, motions
+from templates.scene.effector import (
+    BETWEEN,
+    CLOSED,
+    HIDDEN,
+    NO_CAMERA,
+    OUT_OF_VIEW,
+    effector_of,
+    fingers_hidden,
+    grip,
+    in_view,
+    motions,
+)
 from templates.scene.episode import Episode
 from templates.scene.misleading import taking_turns
 from templates.scene.scene import Scene
@@ -97,6 +108,7 @@ class WhichArmPlan(Template):
             "the photos are not in order of time": facts.frames[:, 0] >= facts.frames[:, 1],
             NO_CAMERA: np.isnan(each.matrix).any(axis=(1, 2, 3)) | np.isnan(each.distance),
             OUT_OF_VIEW: ~in_view(scene, facts.frames).all(axis=1),
+            HIDDEN: fingers_hidden(scene, facts.frames[:, 1]),
             "half open in a photo": (state == BETWEEN).any(axis=1),
             "turns": np.isnan(way).any(axis=1) | ~(steady > 0),
             "a way of too few or too many units": (most < FEWEST_STEPS) | (most > MAX_STEPS),

@@ -8,6 +8,8 @@ from jaxtyping import Bool, Float64, Int64
 from action_mapping.effector_motion import EffectorSettings, closed_states
 from action_mapping.pair_plan import amounts_of
 from experts.signals import EffectorPath
+from templates.columns import Texts
+from templates.measured import first_reason
 from templates.scene.episode import Episode
 from templates.scene.scene import Frames, Scene, find_rows
 
@@ -16,9 +18,12 @@ OPEN, CLOSED, BETWEEN = 0, 1, -1
 NO_EFFECTOR = "pose of the gripper or hand not known"
 NO_CAMERA = "pose of the gripper or hand in the camera's axes not known"
 OUT_OF_VIEW = "the gripper or hand is not in the picture"
+HIDDEN = "the palm hides the fingers"
 _BORDER = 0.03
 """Least distance of the wrist from the border of a picture that shows it, as a share of its width."""
-_LEAST_RANGE = 0.2
+_HIDES_RAD = np.radians(20.0)
+"""Fingers that point away from the camera, nearer to its line of sight than this, are behind the palm."""
+_LEAST_RANGE = 0.25
 """Least difference between the largest and the smallest opening that are two states: a gripper that holds something
 does not close fully."""
 
@@ -110,10 +115,24 @@ def in_view(scene: Scene, frames: Int64[np.ndarray, "*k"]) -> Bool[np.ndarray, "
     return camera.contains(camera.project(_wrist_in_camera(scene, frames)), _BORDER * camera.width_px)
 
 
-def out_of_view(scene: Scene, frames: Int64[np.ndarray, "n k"]) -> Bool[np.ndarray, "n"]:
-    """Whether a photo of a row is known not to show the wrist; -1 is no photo."""
-    known = np.isfinite(_wrist_in_camera(scene, frames)).all(axis=-1)
-    return np.asarray((known & ~in_view(scene, frames)).any(axis=1))
+def fingers_hidden(scene: Scene, frames: Int64[np.ndarray, "*k"]) -> Bool[np.ndarray, "*k"]:
+    """Whether the camera of each frame looks along the fingers, from behind."""
+    cam_from_view = _at(scene, frames, "cam_from_base", (4, 4)) @ _at(scene, frames, "base_from_view", (4, 4))
+    away = np.einsum("...i,...i->...", cam_from_view[..., :3, 2], cam_from_view[..., :3, 3])
+    with np.errstate(invalid="ignore"):
+        return np.asarray(away > np.cos(_HIDES_RAD) * np.linalg.norm(cam_from_view[..., :3, 3], axis=-1))
+
+
+def not_shown(scene: Scene, frames: Int64[np.ndarray, "n k"]) -> Texts:
+    """Why the photos of a row are not known to show the fingers; "" where they are. Without the pose of the camera
+    nobody knows: in many data sets the gripper enters the picture late."""
+    unknown = np.isnan(_wrist_in_camera(scene, frames)).any(axis=(1, 2))
+    cases = {
+        NO_CAMERA: unknown,
+        OUT_OF_VIEW: ~in_view(scene, frames).all(axis=1),
+        HIDDEN: fingers_hidden(scene, frames).any(axis=1),
+    }
+    return first_reason(len(frames), cases)
 
 
 def grip(scene: Scene) -> Grip:

@@ -66,7 +66,11 @@ def test_silence_without_openings_and_where_the_hand_is_not_in_the_picture() -> 
     assert isinstance(path, EffectorPath) and path.cam_from_base is not None
     behind = {"cam_from_base": away @ path.cam_from_base}
     assert worlds.reasons(worlds.ask(WHEN, signals(**behind))) == {"the gripper or hand is not in the picture"}
-    assert worlds.drafts(worlds.ask(WHEN, signals(cam_from_base=None))), "the picture of the gripper is not known"
+    along = np.linalg.inv(path.base_from_view)  # the camera is behind the wrist, and looks along the fingers
+    along[:, 2, 3] += 0.5
+    assert worlds.reasons(worlds.ask(WHEN, signals(cam_from_base=along))) == {"the palm hides the fingers"}
+    unknown = "pose of the gripper or hand in the camera's axes not known"
+    assert worlds.reasons(worlds.ask(WHEN, signals(cam_from_base=None))) == {unknown}
 
 
 def test_questions_name_the_effector_and_its_new_state() -> None:
