@@ -149,6 +149,7 @@ TEMPLATES = Registry(
         "arm_plan": "templates.agent.arm_plan:PlanArm",
         "which_arm_plan": "templates.agent.which_arm_plan:WhichArmPlan",
         "arm_vectors": "templates.agent.arm_vectors:ArmVectors",
+        "goal_in_words": "templates.agent.goal_in_words:GoalInWords",
         "arm_next": "templates.agent.arm_next:ArmNext",
         "gripper_when": "templates.agent.gripper_when:GripperWhen",
         "hand_does": "templates.agent.hand_does:HandDoes",

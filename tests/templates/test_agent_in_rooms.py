@@ -11,7 +11,8 @@ from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.imitated import imitated_signals
 from templates.columns import Json
-from tests.templates.in_rooms import check, seeds
+from tests.templates.in_rooms import check, meant, seeds, surface
+from tests.templates.test_facing_in_rooms import front, middle
 from tests.templates.test_grounding_in_rooms import point
 from tests.templates.test_memory_in_rooms import shown
 
@@ -149,7 +150,31 @@ def both_legs(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> b
     )
 
 
+def way_to_front(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """On the plan, with complex numbers: ahead is real, left is imaginary. No surface point is within 0.2 m of the
+    goal, which is inside the room."""
+    ref = fact["object"]
+    pose, row = scene.world_from_cam[ref["frame"]], meant(scene, ref)
+    here, ahead = complex(*pose[:2, 3]), complex(*pose[:2, 2]) / abs(complex(*pose[:2, 2]))
+    out, at = front(scene, ref), middle(scene, ref)
+    reach = ((surface(scene, row, ref["frame"])[:, :2] @ [1, 1j] - at) / out).real.max()
+    goal = at + out * (reach + fact["before_m"])
+    way, turn = (goal - here) / ahead, np.angle(-out / ahead, deg=True)
+    for k in range(len(scene.objects)):
+        points = surface(scene, k, ref["frame"])
+        low = points[points[:, 2] < 1.2]
+        if k != row and len(low) and np.abs(low[:, :2] @ [1, 1j] - goal).min() < 0.2:
+            return False
+    same_name = sum(
+        folded(scene.objects[k].name) == ref["name"] for k in np.unique(scene.object_ids(ref["frame"])) if k >= 0
+    )
+    clear = abs(way.imag) > max(0.28, 0.16 * abs(way)) and 22 < abs(turn) < 158
+    plan = ["left" if each > 0 else "right" for each in (way.imag, turn)]
+    return bool(clear and same_name == 1) and answer == ", then ".join(plan)
+
+
 RIGHT = {
+    "goal_in_words": way_to_front,
     "navigate_legs": both_legs,
     "first_move": largest,
     "goal_reached": arrived,

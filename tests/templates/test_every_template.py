@@ -48,6 +48,8 @@ def scene(name: str) -> Scene:
         return worlds.scene(worlds.with_parts(worlds.signals()))
     if name in ("relation_of", "true_statement"):
         return worlds.scene(worlds.boards(worlds.with_vase(worlds.signals())))
+    if name == "goal_in_words":
+        return worlds.scene(worlds.with_hall(worlds.signals()))
     if name == "body_fit":
         return worlds.scene(worlds.with_floor(worlds.signals()))
     if name in ("room_area", "best_view"):

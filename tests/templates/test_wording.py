@@ -273,6 +273,7 @@ NAMED = {
         r"\{length\} of (the distance to point P|its distance)",
         r"\{example\}",
     ),
+    "goal_in_words choice": (r"\{name\}", r"\{metres\} m\b", r"\bfront\b", r"\b(plan|how|what|which)\b"),
     "best_view choice": (r"\bphoto 1\b", r"\bphotos?\b"),
     "enough_seen yes_no": (r"\{name\}", r"\{number\}", r"\bphotos\b|\bphoto\b"),
     "where_to_look choice": (*BOTH, r"\bP\b", r"\bturns?\b|\blook\b"),
@@ -521,6 +522,7 @@ def test_placeholders_are_those_that_templates_fill_in() -> None:
         "navigate plan.metres": {"length", "turn_deg"},
         "navigate plan.point": {"length", "turn_deg"},
         "enough_seen yes_no": {"name", "number"},
+        "goal_in_words choice": {"name", "metres"},
         **{f"navigate_legs plan.{unit}": {"example", "length", "turn_deg"} for unit in UNITS},
         **{f"goal_reached {f}.{unit}": {"length", "turn_deg"} for f in ("yes_no", "choice") for unit in UNITS},
     }

@@ -439,6 +439,15 @@ def with_floor(signals: dict[str, Signal], z: float = -1.2) -> dict[str, Signal]
     return with_path({**signals, "room": room}, scale=METRIC)
 
 
+def with_hall(signals: dict[str, Signal]) -> dict[str, Signal]:
+    """The same, with walls far from all objects."""
+    known = with_floor(signals)
+    room = known["room"]
+    assert isinstance(room, Room)
+    outline = np.array([[-12.0, -12], [12, -12], [12, 20], [-12, 20]])
+    return {**known, "room": replace(room, outline=outline, wall_sigma=np.full(4, 0.02))}
+
+
 def with_parts(signals: dict[str, Signal]) -> dict[str, Signal]:
     """The signals, and three parts of every object with a mask: a back above a seat above a foot."""
     objects = signals["objects"]
