@@ -48,7 +48,8 @@ class TaskStates:
     back: Bool[np.ndarray, "n"]
     """Whether the effector goes back, or does again what it has done."""
     finish: int
-    """Row from which on the task may be done: its last stage begins."""
+    """Row from which on the task may be done: its last stage begins; the middle, where there are neither steps nor
+    grips."""
     settled: int
     """Row from which on nothing changes any more."""
 
@@ -72,6 +73,12 @@ class TaskStates:
         """Whether there is no progress somewhere between two rows, a before b."""
         before = np.concatenate([[0], np.cumsum(self.back)])
         return np.asarray(before[b + 1] > before[a])
+
+    def far_from_finish(self) -> Bool[np.ndarray, "n"]:
+        """Whether the effector is visibly elsewhere than where the last stage begins: of an object that it moves, much
+        of the way is left."""
+        way = np.linalg.norm(self.at - self.at[self.finish], axis=1)
+        return np.asarray(way >= np.maximum(_LEAST_WAY, SIGMAS * np.sqrt(2) * self.sigma[:, 0]))
 
     def _differences(self, a: Int64[np.ndarray, "..."], b: Int64[np.ndarray, "..."]) -> Float64[np.ndarray, "... 3"]:
         way = np.linalg.norm(self.at[a] - self.at[b], axis=-1)
@@ -123,7 +130,7 @@ def _task_states(path: EffectorPath | None, task: Task | None) -> TaskStates | s
         back=np.zeros(len(at), dtype=bool), finish=0, settled=0,
     )  # fmt: skip
     back = _going_back(states) | _gripping_again(closed, np.searchsorted(steps, np.arange(len(frames)), side="right"))
-    finish = int(steps[-1]) if len(steps) else int(grips[-1]) if len(grips) else len(at) - 1
+    finish = int(steps[-1]) if len(steps) else int(grips[-1]) if len(grips) else len(at) // 2
     moving = np.flatnonzero(states.change(np.arange(len(at)), np.full(len(at), len(at) - 1)) >= 0.5)
     settled = int(max(moving[-1] + 1 if len(moving) else 0, min(finish, len(at) - 1)))
     return TaskStates(

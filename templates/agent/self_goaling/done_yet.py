@@ -96,6 +96,7 @@ class DoneYet(Template):
 
 
 def unfinished(states: TaskStates) -> Int64[np.ndarray, "k"]:
-    """Frames in which much of the time before the last stage is left."""
+    """Frames in which much of the time and of the way before the last stage is left."""
     first, finish = states.frames[0], states.frames[states.finish]
-    return states.frames[states.frames <= first + (1 - _LEFT) * (finish - first)]
+    early = states.frames <= first + (1 - _LEFT) * (finish - first)
+    return states.frames[early & states.far_from_finish()]
