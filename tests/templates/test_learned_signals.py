@@ -78,7 +78,7 @@ def wrong(verdicts: Counter[tuple[str, bool | None]]) -> dict[str, int]:
 
 NEVER = {"path_map", "depths_at_once", "parallel_lines", "faster_camera", "tilt_order", "up_arrow"}
 NEVER |= {"from_place", "view_from", "camera_story", "camera_caption", "captioned_photo", "room_area", "seat_height"}
-NEVER |= {"route_blanks", "where_it_ends", "where_next", "best_view"}
+NEVER |= {"route_blanks", "where_it_ends", "where_next", "best_view", "meets_first"}
 """Asked on neither path: no path bends enough for a map or for other viewpoints, none has two motions one after the
 other, none shows a room all round, nothing says where the floor is, and the cameras keep their speed and tilt, and
 never stand still; the range errors of learned depth are too large for the lengths and angles that the others ask for,
