@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int64
+from jaxtyping import Float64, Int64
 
 from experts.provenance import Provenance
 from experts.signals import EffectorPath, Scale, Task
@@ -37,6 +37,13 @@ def read_effector(folder: Path, stated: Effector, images: int, scale: Scale, pro
         scale=scale,
         provenance=provenance,
     )
+
+
+def seen_by(path: EffectorPath, world_from_cam: Float64[np.ndarray, "n 4 4"] | None) -> EffectorPath:
+    """The path whose base is the world of the camera's poses. Raises `UsageError` where there are none."""
+    if world_from_cam is None:
+        raise UsageError("effector.base_is_world without poses of the camera", "state poses, or leave it out")
+    return replace(path, cam_from_base=np.linalg.inv(world_from_cam))
 
 
 def of_frames(path: EffectorPath, frames: Int64[np.ndarray, "n"]) -> EffectorPath | None:

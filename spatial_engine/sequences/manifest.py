@@ -244,6 +244,8 @@ class Effector(_Stated):
     opening: str = ""
     """Text: a number per image, 0 closed to 1 open."""
     kind: Literal["gripper", "hand"] = "gripper"
+    base_is_world: bool = False
+    """Whether that frame is the world of the camera's poses: then it is known where a picture shows the wrist."""
     rotation_sigma_deg: float = 1.0
     position_sigma: float = 0.005
 

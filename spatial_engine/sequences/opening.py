@@ -16,7 +16,7 @@ from spatial_engine.sequences import presets
 from spatial_engine.sequences.association import NONE, matched, time_in, times_s
 from spatial_engine.sequences.cameras import one_camera, read_camera, read_numbers
 from spatial_engine.sequences.depth_images import DepthFiles
-from spatial_engine.sequences.effector import read_effector, read_task
+from spatial_engine.sequences.effector import read_effector, read_task, seen_by
 from spatial_engine.sequences.episodes import opened_episodes
 from spatial_engine.sequences.known_room import read_room
 from spatial_engine.sequences.listed_objects import no_objects, read_objects
@@ -197,11 +197,14 @@ def _with_rest(folder: Path, truth: Truth, count: int) -> Truth:
     task = None if stated.task is None else read_task(stated.task, count, provenance)
     room, flow, effector = stated.room, stated.flow, stated.effector
     up = None if stated.gravity is None else stated.gravity.up_world
+    path = None if effector is None else read_effector(folder, effector, count, truth.scale, provenance)
+    if path is not None and effector is not None and effector.base_is_world:
+        path = seen_by(path, truth.world_from_cam)
     return replace(
         truth,
         room=None if room is None else read_room(folder / room.file, room, up, truth.objects, provenance),
         flow=None if flow is None else known_flow(folder, flow, count),
-        effector=None if effector is None else read_effector(folder, effector, count, truth.scale, provenance),
+        effector=path,
         task=task,
     )
 

@@ -163,6 +163,16 @@ def test_effector(folder: Path, tmp_path: Path) -> None:
     np.testing.assert_allclose(found.opening, np.linspace(0, 1, FRAMES), atol=1e-6)
 
 
+def test_an_effector_in_the_world_of_the_camera_is_seen_by_it(folder: Path, tmp_path: Path) -> None:
+    """The wrist is the camera here."""
+    one = opened(folder, tmp_path, lambda values, o, p: values["effector"].update(base_is_world=True))
+    found = one.truth.signals(one.clip)["effector_path"]
+    assert isinstance(found, EffectorPath) and found.cam_from_base is not None
+    np.testing.assert_allclose(found.cam_from_base @ found.base_from_view, [np.eye(4)] * FRAMES, atol=1e-6)
+    with pytest.raises(UsageError, match="base_is_world without poses"):
+        opened(folder, tmp_path, lambda v, o, p: (v["effector"].update(base_is_world=True), v.pop("poses")))
+
+
 def test_task(folder: Path, tmp_path: Path) -> None:
     steps = [{"text": "go", "frame": 0}, {"text": "stop", "frame": 3}]
     stated = {"instruction": "walk on", "steps": steps, "success": True}
