@@ -65,6 +65,8 @@ class CutSolids(Facts):
 class CrossSection(DrawnChoice):
     """The true shape of the cut of a solid with a plane, which the drawing shows from the side.
 
+    There are 2498 kinds of cuts through quarters of edges: 132 of a cube, 941 of a hexagonal prism.
+
     Wrong options are other cuts of the same solid, with as many corners where there are enough, or the cut as it looks
     in the drawing.
     """

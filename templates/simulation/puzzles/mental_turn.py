@@ -38,7 +38,10 @@ class Shapes(Facts):
 
 @dataclass(frozen=True, kw_only=True)
 class TurnedShape(DrawnChoice):
-    """A flat shape of squares, turned in the plane among mirror images and others."""
+    """A flat shape of squares, turned in the plane among mirror images and others.
+
+    There are 6, 25, 88, 335 and 1215 pairs of mirror images of 5 to 9 squares.
+    """
 
     name: str = "turned_shape"
     version: str = "1"

@@ -1,6 +1,10 @@
 """L3/Causal Reasoning/Geometry Puzzles: a square of paper is folded and punched. How does it look when it is unfolded?
 
 Folds lie on grid lines, and no fold moves more paper than stays in place, so that a flap never reaches beyond the rest.
+Some hole goes through several layers. Two papers are alike if one is the other one turned or flipped, step by step. So
+there are 7 papers of 3 x 3 cells with two folds and one hole; of 4 x 4 cells 31 with two folds and one hole, 102 with
+two folds and two holes, 92 with three folds and one hole; of 5 x 5 cells 423 with two folds and two holes. If papers
+that end up lying alike were alike too, in whichever order they are folded along x and y, the first number would be 6.
 """
 
 from collections.abc import Iterator, Sequence

@@ -80,12 +80,57 @@ def test_folded_paper():
         assert (holes == unfolded(fact)) == is_right
 
 
-@pytest.mark.parametrize(("size", "folds", "holes", "different"), [(3, 2, 1, 7), (4, 1, 1, 6)])
+@pytest.mark.parametrize(
+    ("size", "folds", "holes", "different"), [(3, 2, 1, 7), (4, 1, 1, 6), (4, 2, 1, 31), (4, 2, 2, 102)]
+)
 def test_there_are_so_many_different_papers(size, folds, holes, different):
+    """As many as all ways to fold and punch give, of which none is another one turned or flipped."""
+    assert len({as_pictures(size, *paper) for paper in all_papers(size, folds, holes)}) == different
     template = paper_fold.PaperFold(sizes=(size,), folds=(folds,), holes=(holes,))
-    found = ask_puzzles([template], 200, 0)
-    keys = {template.key(fact) for asked in found.asked for fact in asked.facts.to_json()}
-    assert len(keys) == sum(map(len, found.asked)) == different
+    found = ask_puzzles([template], 2 * different, 0)
+    facts = [fact for asked in found.asked for fact in asked.facts.to_json()]
+    keys = {as_pictures(size, fact["folds"], fact["holes"]) for fact in facts}
+    assert len(keys) == len(facts) == different
+
+
+def all_papers(size, folds, holes):
+    for chosen in product(product((0, 1), range(1, size), (0, 1)), repeat=folds):
+        layers: np.ndarray | None = np.ones((size, size), dtype=int)
+        for fold in chosen:
+            layers = None if layers is None else folded_over(layers, *fold)
+        if layers is None:
+            continue
+        for cells in combinations(np.argwhere(layers).tolist(), holes):
+            if sum(layers[tuple(cell)] for cell in cells) > holes and holes < (layers > 0).sum():
+                yield chosen, cells
+
+
+def folded_over(layers: np.ndarray, axis: int, line: int, side: int) -> np.ndarray | None:
+    """Numbers of layers after a fold; None where it moves nothing, or more than stays."""
+    first = np.moveaxis(layers, axis, 0).copy()
+    size = len(first)
+    moved, stays = (range(line, size), range(line)) if side else (range(line), range(line, size))
+    used = [k for k in range(size) if first[k].any()]
+    moved, stays = [k for k in moved if k in used], [k for k in stays if k in used]
+    if not moved or len(moved) > len(stays):
+        return None
+    for k in moved:
+        first[2 * line - 1 - k] += first[k]
+        first[k] = 0
+    return np.moveaxis(first, 0, axis)
+
+
+def as_pictures(size, folds, holes) -> tuple:
+    """What the drawings show after each fold, as numbers of layers, and the holes: of all eight ways to turn and flip
+    the paper the first one."""
+    steps = [np.ones((size, size), dtype=int)]
+    for axis, line, side in folds:
+        steps.append(folded_over(steps[-1], axis, line, side))
+    punched = np.zeros((size, size), dtype=int)
+    punched[tuple(np.transpose(holes))] = 1
+    stack = np.array([*steps, punched])
+    ways = [np.rot90(way, k, axes=(1, 2)) for way in (stack, stack[:, ::-1]) for k in range(4)]
+    return min(tuple(way.ravel().tolist()) for way in ways)
 
 
 def hinged(net: int) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
