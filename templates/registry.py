@@ -132,6 +132,7 @@ TEMPLATES = Registry(
         "point_beyond": "templates.simulation.point_beyond:PointBeyond",
         "route_order": "templates.simulation.route:RouteOrder",
         "route_blanks": "templates.simulation.route_blanks:RouteBlanks",
+        "route_on_map": "templates.simulation.route_on_map:RouteOnMap",
         "where_it_ends": "templates.simulation.where_it_ends:WhereItEnds",
         "order_forward": "templates.simulation.order_forward:OrderForward",
         "next_step": "templates.simulation.progress.next_step:NextStep",

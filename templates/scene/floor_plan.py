@@ -32,13 +32,13 @@ def _cells(room: Room) -> Iterator[Polygon]:
     """Rectangles of equal cells."""
     fills: tuple[tuple[int, Colour], ...] = ((1, "light"), (2, "grey"))
     for kind, fill in fills:
-        for top, bottom, left, right in _rectangles(room.cells == kind):
+        for top, bottom, left, right in rectangles(room.cells == kind):
             low, high = (room.cells_from + room.cell * np.array(at) for at in ((left, top), (right, bottom)))
             corners = np.array([low, [high[0], low[1]], high, [low[0], high[1]]])
             yield Polygon(corners=_points(corners), fill=fill, edge=None)
 
 
-def _rectangles(mask: Bool[np.ndarray, "h w"]) -> Iterator[tuple[int, int, int, int]]:
+def rectangles(mask: Bool[np.ndarray, "h w"]) -> Iterator[tuple[int, int, int, int]]:
     """First and last row and column (the last ones excluded) of rectangles that cover the mask: equal runs of
     neighbouring rows."""
     started: dict[tuple[int, int], int] = {}

@@ -73,6 +73,8 @@ def scene(name: str) -> Scene:
         return worlds.scene(worlds.signals(poses=worlds.poses_around()))
     if name in ("where_next", "meets_first"):
         return worlds.scene(worlds.on_tripod(racing=name == "meets_first"))
+    if name == "route_on_map":
+        return scene_of_room()
     if name == "where_it_ends":
         return worlds.scene(worlds.with_path(worlds.signals(poses=worlds.poses_around()), scale=worlds.METRIC))
     if name == "time_to_contact":
