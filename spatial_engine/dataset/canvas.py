@@ -46,6 +46,13 @@ class Canvas:
         """A filled polygon."""
         cv2.fillPoly(self.picture, [_fixed(corners)], ink, cv2.LINE_AA if smooth else cv2.LINE_8, _SHIFT)
 
+    def area(self, corners: Path, ink: Ink, edge: Ink | None, width: float) -> None:
+        """A filled polygon, and its edge as `line` draws it."""
+        spots = [_fixed(corners)]
+        cv2.fillPoly(self.picture, spots, ink, cv2.LINE_AA, _SHIFT)
+        if edge is not None:
+            cv2.polylines(self.picture, spots, True, edge, max(1, round(width)), cv2.LINE_AA, _SHIFT)
+
     def disc(self, spot: Point, radius: float, ink: Ink) -> None:
         """A filled circle."""
         x, y = _fixed(np.array([spot], dtype=np.float64))[0].tolist()

@@ -78,9 +78,8 @@ def drawn_sheet(sheet: Sheet) -> Picture:
     corners = view.place([xy for polygon in sheet.polygons for xy in polygon.corners])
     for polygon, end in zip(sheet.polygons, ends.tolist(), strict=True):
         path = corners[end - len(polygon.corners) : end]
-        canvas.polygon(path, _TINTS[polygon.fill])
-        if polygon.edge:
-            canvas.line(path, _TONES[polygon.edge], _EDGE * unit, closed=True)
+        edge = None if polygon.edge is None else _TONES[polygon.edge]
+        canvas.area(path, _TINTS[polygon.fill], edge, _EDGE * unit)
     ground = picture.copy() if any(polygon.text for polygon in sheet.polygons) else picture
     _draw_lines(canvas, sheet.lines, view, unit)
     _name_polygons(canvas, sheet.polygons, view, ground, unit)
