@@ -106,6 +106,7 @@ TEMPLATES = Registry(
         "from_object": "templates.mapping.from_object:FromObject",
         "count_on_side": "templates.mapping.count_on_side:CountOnSide",
         "can_see": "templates.mapping.can_see:CanSee",
+        "which_can_see": "templates.mapping.which_can_see:WhichCanSee",
         "true_caption": "templates.mapping.true_caption:TrueCaption",
         "captioned_photo": "templates.mapping.captioned_photo:CaptionedPhoto",
         "caption_gap": "templates.mapping.true_caption:CaptionGap",

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float64, Int64
 
 from templates.answers import Answer
-from templates.columns import Json
+from templates.columns import Json, Texts
 from templates.facts import Facts, ObjectRefs
 from templates.measured import Measured, first_reason
 from templates.media import Box, Mark, Photo
@@ -29,9 +29,9 @@ _SPARE = 6
 """Facts of each answer are at most this share of the proposed ones: these are measured, so that few are refused."""
 _PORTION = 8
 """So many pairs, or as many as are still wanted, are measured at once until there are enough."""
-_CLEARLY = 10.0
+CLEARLY = 10.0
 """Margin of an answer in σ: lines of sight are free or blocked by far."""
-_BESIDE = 0.02
+BESIDE = 0.02
 """Least distance of the mark from the box of the object, as a share of the diagonal."""
 
 
@@ -59,20 +59,12 @@ class CanSee(Template):
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> PointAndObject:
         """As many objects that can be seen as hidden ones; different objects take turns."""
-        seen = boxed(seen_objects(scene), scene)
-        frame, xy = clear_pixels(scene, rng, count)
-        point, row = np.nonzero(frame[:, None] == seen.frame)
-        beside = _BESIDE * scene.diagonal_px
-        away = np.maximum(seen.box_px[row, 0] - xy[point], xy[point] - seen.box_px[row, 1]).max(axis=1) > beside
-        chosen = rng.permutation(np.flatnonzero(away))[: _TRIED * count]
-        point, row = point[chosen], row[chosen]
-        facts = PointAndObject(frame=frame[point], point_px=xy[point], object=seen.take(row).refs())
-        likely = likely_seen_from_points(scene, facts.frame, facts.point_px, seen.object[row])
+        facts, object, likely = points_and_objects(scene, rng, count)
         each, wanted = [], count // _SPARE
         for answer in sorted((SEEN, HIDDEN), key=likely.tolist().count):  # the rarer one says how many are wanted
             rows = np.flatnonzero(likely == answer)
-            rows = rows[taking_turns(seen.object[row[rows]].astype(np.str_))]
-            each.append(_sure(scene, facts, seen.object[row], rows, wanted))
+            rows = rows[taking_turns(object[rows].astype(np.str_))]
+            each.append(_sure(scene, facts, object, rows, wanted))
             wanted = len(each[-1])
         return facts.take(rng.permutation(np.concatenate([rows[:wanted] for rows in each])))
 
@@ -94,6 +86,23 @@ class CanSee(Template):
     def placed(self, facts: PointAndObject, scene: Scene) -> Facts:
         """As they are: a pixel that is moved may no longer show its object."""
         return facts
+
+
+def points_and_objects(
+    scene: Scene, rng: np.random.Generator, count: int
+) -> tuple[PointAndObject, Int64[np.ndarray, "n"], Texts]:
+    """Points and objects of one photo each, the numbers of the objects in the scene, and whether the point likely sees
+    the object: at most `_TRIED` times as many as `count`."""
+    seen = boxed(seen_objects(scene), scene)
+    frame, xy = clear_pixels(scene, rng, count)
+    point, row = np.nonzero(frame[:, None] == seen.frame)
+    beside = BESIDE * scene.diagonal_px
+    away = np.maximum(seen.box_px[row, 0] - xy[point], xy[point] - seen.box_px[row, 1]).max(axis=1) > beside
+    chosen = rng.permutation(np.flatnonzero(away))[: _TRIED * count]
+    point, row = point[chosen], row[chosen]
+    facts = PointAndObject(frame=frame[point], point_px=xy[point], object=seen.take(row).refs())
+    object = seen.object[row]
+    return facts, object, likely_seen_from_points(scene, facts.frame, facts.point_px, object)
 
 
 def _sure(
@@ -122,7 +131,7 @@ def _measured(scene: Scene, facts: PointAndObject, object: Row) -> Measured:
         value=(found == SEEN).astype(float)[:, None],
         sigma=np.zeros((len(facts), 1)),
         label=found,
-        margin=np.full(len(facts), _CLEARLY),
+        margin=np.full(len(facts), CLEARLY),
         outlier_probability=1 - (1 - np.nan_to_num(doubt, nan=1.0)) * (1 - outliers(scene, object)),
         traps={"the camera sees it": np.full(len(facts), SEEN)},
     )

@@ -209,6 +209,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "place_again",
         "count_on_side",
         "can_see",
+        "which_can_see",
         "view_from",
         "true_caption",
         "captioned_photo",

@@ -96,8 +96,17 @@ def in_sight(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bo
     return bool((~hidden).mean() >= 0.02 if answer == "yes" else hidden.all())
 
 
+def alone_in_sight(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """`in_sight`, point by point."""
+    words = [("yes" if (number == answer) == fact["seen"] else "no") for number in "123"]
+    return all(
+        in_sight(scene, {**fact, "point_px": xy_px}, word) for xy_px, word in zip(fact["points_px"], words, strict=True)
+    )
+
+
 PLACES = {"from_place": from_left, "where_on_map": arrow_of_photo, "view_from": photo_of_arrow}
 OBJECTS = {"from_object": on_side, "count_on_side": counted_beside, "can_see": in_sight}
+OBJECTS |= {"which_can_see": alone_in_sight}
 RIGHT = PLACES | OBJECTS
 
 
@@ -111,7 +120,7 @@ def test_every_answer_is_that_of_the_rendered_room(seed: int) -> None:
 @seeds(1, 12)
 def test_what_objects_see_is_what_the_surfaces_say(seed: int) -> None:
     scene = furnished_room(np.random.default_rng(seed), frames=24, width_px=240, height_px=180)
-    check(scene, true_signals(scene, as_clip(scene), stride=2), OBJECTS, {*OBJECTS} - {"can_see"})
+    check(scene, true_signals(scene, as_clip(scene), stride=2), OBJECTS, {*OBJECTS} - {"can_see", "which_can_see"})
 
 
 @seeds(0, 4)

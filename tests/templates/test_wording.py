@@ -198,6 +198,14 @@ NAMED = {
     "from_object choice": (r"\{name\} in box P\b", r"\{side\}", r"\bphoto 2\b", r"\b(fac(e|es|ing)|looks?)\b"),
     "map_direction choice": (r"\{a\} in box 1", r"\{b\} in box 2", r"\{c\} in box 3"),
     "map_direction numeric": (r"\{a\} in box 1", r"\{b\} in box 2", r"\{c\} in box 3", DEGREES),
+    **{
+        f"which_can_see choice.{kind}": (
+            r"\bpoints?\b",
+            r"\{name\} in box X\b",
+            r"\b(see|sight|visible|photo|directly|view|picture|hide|hidden|straight)\b",
+        )
+        for kind in ("seen", "hidden")
+    },
     "can_see yes_no": (r"\bpoint P\b", r"\{name\} in box 1\b", r"\b(see|sight|visible|photo|directly|straight)\b"),
     "count_on_side numeric": (
         r"\{anchor\} in box P\b",
@@ -461,6 +469,8 @@ def test_placeholders_are_those_that_templates_fill_in() -> None:
         "map_json map": {"objects"},
         "map_direction numeric": {"a", "b", "c"},
         "can_see yes_no": {"name"},
+        "which_can_see choice.seen": {"name"},
+        "which_can_see choice.hidden": {"name"},
         "beyond_frame choice": {"x", "y", "side"},
         "relation_across yes_no": {"claim"},
         "point_beyond choice": {"x", "y", "side"},
