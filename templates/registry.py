@@ -129,6 +129,7 @@ TEMPLATES = Registry(
         "fewest_moves": "templates.simulation.puzzles.fewest_moves:FewestMoves",
         "moves_order": "templates.simulation.puzzles.moves_order:MovesOrder",
         "beyond_frame": "templates.simulation.beyond_frame:BeyondFrame",
+        "behind_it": "templates.simulation.behind_it:BehindIt",
         "relation_across": "templates.simulation.relation_across:RelationAcross",
         "point_beyond": "templates.simulation.point_beyond:PointBeyond",
         "route_order": "templates.simulation.route:RouteOrder",

@@ -36,7 +36,7 @@ NAMES = pytest.mark.parametrize("name", TEMPLATES)
 
 def scene(name: str) -> Scene:
     """What a template is asked about; only those that need depth have any."""
-    if name in ("can_see", "which_can_see", "seat_height", "walk_between", "beyond_frame"):
+    if name in ("can_see", "which_can_see", "seat_height", "walk_between", "beyond_frame", "behind_it"):
         return scene_of_room()
     if "task" in TEMPLATES[name].needs:
         return worlds.scene(worlds.as_truth(worlds.with_task(worlds.signals())))

@@ -11,7 +11,7 @@ from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.imitated import imitated_signals
 from templates.columns import Json
-from tests.templates.in_rooms import check, meant, seeds
+from tests.templates.in_rooms import check, meant, seeds, surface
 from tests.templates.test_grounding_in_rooms import point
 
 WIDER = 3
@@ -112,13 +112,38 @@ def across(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool
     return said & true == {answer}
 
 
-RIGHT = {"relation_across": across, "beyond_frame": comes_first, "point_beyond": marks_beyond}
+def share_behind(scene: RenderedScene, frame: int, occluder: int, row: int) -> float:
+    """Share of the lines from the camera to points on an object that meet a box of another one before."""
+    eye, points = scene.world_from_cam[frame, :3, 3], surface(scene, row, frame)
+    poses, met = scene.world_from_boxes(frame), np.zeros(len(points), dtype=bool)
+    for k in scene.objects[occluder].boxes:
+        start, along = (eye - poses[k][:3, 3]) @ poses[k][:3, :3], (points - eye) @ poses[k][:3, :3]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ends = np.sort([(side * scene.furniture[k].half_m - start) / along for side in (-1, 1)], axis=0)
+        enters, leaves = np.nanmax(ends[0], axis=1), np.nanmin(ends[1], axis=1)
+        met |= (enters < leaves) & (enters > 0) & (enters < 0.999)
+    return float(met.mean())
+
+
+def hides(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """By lines from the camera: most of those to the hidden object, and none to the others, meet the occluder."""
+    frame, occluder = fact["anchor"]["frame"], meant(scene, fact["anchor"])
+    rows = [meant(scene, fact[name]) for name in ("first", "second", "third")]
+    shares = [share_behind(scene, frame, occluder, row) for row in rows]
+    right = int(str(answer)) - 1
+    gone = not (scene.object_ids(frame) == rows[right]).any()
+    return gone and shares[right] >= 0.8 and max(shares[:right] + shares[right + 1 :]) <= 0.01
+
+
+RIGHT = {"behind_it": hides, "relation_across": across, "beyond_frame": comes_first, "point_beyond": marks_beyond}
 
 
 @seeds(1, 12)
 def test_every_answer_is_that_of_the_rendered_room(seed: int) -> None:
     scene = furnished_room(np.random.default_rng(seed), frames=24, width_px=240, height_px=180)
-    check(scene, true_signals(scene, as_clip(scene), stride=2), RIGHT, {*RIGHT})
+    check(
+        scene, true_signals(scene, as_clip(scene), stride=2), RIGHT, {*RIGHT} - {"behind_it"}
+    )  # few cameras go round what hides things
 
 
 @seeds(0, 4)
