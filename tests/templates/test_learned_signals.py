@@ -86,7 +86,16 @@ its outliers are too many for points in four photos, and it is not measured."""
 SILENT = {
     "walk": NEVER | {"camera_manner", "camera_statement", "camera_speed", "depth_at", "range_metres", "which_moves"},
     "truck": NEVER
-    | {"camera_turn", "heading_point", "higher_point", "photo_of_point", "point_from_photo", "roll_side", "what_moved"}
+    | {
+        "relation_across",
+        "camera_turn",
+        "heading_point",
+        "higher_point",
+        "photo_of_point",
+        "point_from_photo",
+        "roll_side",
+        "what_moved",
+    }
     | {"where_on_map", "time_to_contact"},
 }
 
