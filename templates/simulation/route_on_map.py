@@ -38,7 +38,7 @@ from templates.template import Template
 
 _CORNERS = 8
 """Of a route; shorter ones have places on their legs among them."""
-_FREE, _CROSSES = 0.1, 0.15
+_FREE, _CROSSES = 0.1, 0.2
 """Least distance in metres of the right route from all things, and how deep wrong ones lead into them; ..."""
 _DETOUR = 1.3
 """... or how many times as long they are; ..."""
