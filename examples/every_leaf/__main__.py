@@ -20,6 +20,7 @@ from spatial_engine.rendering.camera_paths import around, driving
 from spatial_engine.rendering.episodes import pick_and_place, true_episode_signals
 from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.furnished_paths import PathKind
+from spatial_engine.rendering.push_and_pull import open_drawer, push
 from spatial_engine.rendering.rooms import random_room
 from spatial_engine.rendering.staged_rooms import busy_room, crossing_room, leaning, staged
 from templates.ability import LEAVES
@@ -31,7 +32,7 @@ OUT = Path("every_leaf")
 WIDTH_PX, HEIGHT_PX = 640, 480
 ROOMS: Sequence[tuple[PathKind, int]] = (("orbit", 11), ("look_round", 7), ("through_the_door", 5), ("orbit", 23))
 """Path of the camera, and seed."""
-EPISODES = 6
+EPISODES = (pick_and_place, pick_and_place, push, open_drawer, pick_and_place, pick_and_place)
 FACTS, PUZZLES = 8, 8
 """Of each template, about each clip and in all."""
 Footage = tuple[Clip, Mapping[str, Signal | NoEstimate]]
@@ -60,10 +61,8 @@ def footage() -> Iterator[Footage]:
         clip = as_clip(scene)
         signals = dict(true_signals(scene, clip, stride=2))
         yield clip, signals | dict(ReprojectionExpert()(clip, signals))
-    for seed in range(EPISODES):
-        episode = pick_and_place(
-            np.random.default_rng(seed), width_px=WIDTH_PX, height_px=HEIGHT_PX, succeeds=seed != 1
-        )
+    for seed, kind in enumerate(EPISODES):
+        episode = kind(np.random.default_rng(seed), width_px=WIDTH_PX, height_px=HEIGHT_PX, succeeds=seed != 1)
         clip = as_clip(episode.scene)
         yield clip, true_episode_signals(episode, clip, stride=4)
 
