@@ -87,7 +87,9 @@ def is_level(scene: Scene, frame: Frame, xy_px: Pixel, radius: float) -> Bool[np
     with np.errstate(invalid="ignore"):
         level = (np.abs(places[..., 2] - middle[:, 2:]) <= _LEVEL * radius).all(axis=1)
         level &= (np.linalg.norm((places[:, : len(_DISC)] - circle)[..., :2], axis=2) <= _SHIFT * radius).all(axis=1)
-        found[known] = level & (to_eye[:, 2] >= _LEAST_VIEW * np.linalg.norm(to_eye, axis=1))
+        away = np.linalg.norm(to_eye, axis=1)
+        found[known] = level & (to_eye[:, 2] >= _LEAST_VIEW * away)
+        found[known] &= away**2 / to_eye[:, 2] <= _SHIFT * radius * camera.fy_px  # the length that a pixel shows of it
     return found
 
 

@@ -37,7 +37,7 @@ def blocks() -> RenderedScene:
     boxes.append(replace(ramp, world_from_box=lean))
     path = camera_paths.primitive("truck", 0.6, 4, Stance(at_m=(2.6, 0.3, 1.7), pitch_rad=-0.35))
     return RenderedScene(
-        intrinsics=camera(320, 240, vfov_deg=70), room=room((6.0, 6.0, 3.0), OAK, (OAK,) * 4, CEILING),
+        intrinsics=camera(480, 360, vfov_deg=70), room=room((6.0, 6.0, 3.0), OAK, (OAK,) * 4, CEILING),
         boxes=tuple(boxes), world_from_cam=path, fps=10, texel_m=0.04,
     )  # fmt: skip
 
