@@ -16,9 +16,13 @@ _RATIOS = {"cuboid": (0.3, 1.0), "cylinder": (0.3, 8.0), "cone": (0.5, 5.0), "fl
 or cone to its diameter. What lies between a plate and a cuboid has no name that people agree on."""
 
 
+_LARGEST = 20.0
+"""Logarithm of the longest half side."""
+
+
 def distances(shape: str, bodies: Bodies, points: Vectors) -> Float64[np.ndarray, "n p"]:
     """How far points lie outside the face of a body from which they are farthest; < 0 inside."""
-    axes, half = _axes(bodies), np.exp(bodies[:, None, 6:])
+    axes, half = _axes(bodies), _half(bodies)
     x, y, z = np.moveaxis((points - bodies[:, None, :3]) @ axes, -1, 0)
     if shape == "ball":
         return np.sqrt(x**2 + y**2 + z**2) - half[..., 0]
@@ -31,10 +35,15 @@ def distances(shape: str, bodies: Bodies, points: Vectors) -> Float64[np.ndarray
     return np.maximum(side, -height - z)
 
 
+def _half(bodies: Bodies) -> Float64[np.ndarray, "n 1 3"]:
+    """Half the sides. A fit that goes astray is stopped where numbers stay finite."""
+    return np.exp(np.minimum(bodies[:, None, 6:], _LARGEST))
+
+
 def beyond(shape: str, bodies: Bodies, normals: Vectors) -> Float64[np.ndarray, "n p"]:
     """How far bodies reach beyond planes through the origin, in the directions of their normals; 0 where a plane
     touches the body."""
-    axes, half = _axes(bodies), np.exp(bodies[:, None, 6:])
+    axes, half = _axes(bodies), _half(bodies)
     x, y, z = np.moveaxis(normals @ axes, -1, 0)
     centre = np.einsum("npi,ni->np", normals, bodies[:, :3])
     if shape == "ball":
