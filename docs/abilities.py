@@ -7,7 +7,7 @@ that of rendered rooms and episodes, whose objects are known exactly: `python -m
 """
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
