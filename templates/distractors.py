@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int64, Shaped
 
 from templates.chance import Chance
+from templates.offer import Offer
 
 _POINT_SPACING = 3.0
 """Least distance of wrong points from the right one and from each other, in tolerances."""
@@ -68,6 +69,27 @@ def mistaken_points(
         kept[rows, found[rows]], named[rows, found[rows]] = candidates[rows, k], names[rows, k]
         found[rows] += 1
     return kept[:, 1:], named[:, 1:]
+
+
+def offered_points(
+    xy_px: Float64[np.ndarray, "n 2"],
+    mistakes_px: Mapping[str, Float64[np.ndarray, "n 2"]],
+    spacing_px: Float64[np.ndarray, "n 2"],
+    size_px: Int64[np.ndarray, "n 2"],
+    chance: Chance,
+    count: int,
+) -> Offer:
+    """The right pixels among `count` points in random order; the others as in `mistaken_points`."""
+    wrong, mistakes = mistaken_points(xy_px, mistakes_px, spacing_px, size_px, chance, count - 1)
+    names = np.column_stack([np.full(len(xy_px), ""), mistakes])
+    order = chance.order("mark", count)
+    points = np.take_along_axis(np.concatenate([xy_px[:, None], wrong], axis=1), order[:, :, None], axis=1)
+    return Offer(
+        why=np.where(np.isnan(wrong).any(axis=(1, 2)), "no room for distinct wrong points", ""),
+        options=points.round(1),
+        right=(order == 0).argmax(axis=1),
+        mistakes=np.take_along_axis(names, order, axis=1),
+    )
 
 
 def all_apart(

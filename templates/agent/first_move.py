@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Int64
 
-from templates.agent.legs import MIN_SHARE, MIN_TRAVEL, NAMES, ROTATES, joint, largest, motion, with_others
+from templates.agent.legs import MIN_SHARE, MIN_TRAVEL, ROTATES, joint, largest, main_name, motion, offered_names
 from templates.answers import Answer
 from templates.answers.answers import Answers
 from templates.chance import Chance
@@ -107,18 +107,11 @@ class FirstMove(Template):
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:
         """The name."""
-        label = measured.as_label()
-        cases = {"no single translation or rotation dominates": np.asarray(label.text) == ""}
-        return Answers.of(label, first_reason(len(facts), cases))
+        return main_name(measured)
 
     def offer(self, format: FormatName, facts: Facts, answers: Answers, chance: Chance) -> Offer:
         """The right name, its opposite, and both names of another axis."""
-        names = np.where(np.isin(answers.labels(), NAMES), answers.labels(), NAMES[0, 0])
-        options = with_others(names, chance.uniform("names", 3))
-        opposite = NAMES[:, ::-1].ravel()[(names[:, None] == NAMES.ravel()).argmax(axis=1)]
-        mistakes = np.where(options == opposite[:, None], "opposite direction", "another axis")
-        mistakes[:, 0] = ""
-        return Offer.first_right(options, mistakes=mistakes)
+        return offered_names(answers, chance)
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Both photos."""

@@ -8,7 +8,11 @@ from scipy.special import ndtr, ndtri
 
 from action_mapping.pair_plan import pair_amounts
 from action_mapping.primitives import COMPONENTS, ROTATIONS, primitive_of
+from templates.answers.answers import Answers
+from templates.chance import Chance
 from templates.columns import Columns, Texts
+from templates.measured import Measured, first_reason
+from templates.offer import Offer
 from templates.scene.marks import candidate_pixels, filter_markable
 from templates.scene.scene import Scene
 from templates.scene.shared_view import are_in_view
@@ -22,6 +26,7 @@ MIN_ROTATION_RAD = np.radians(10.0)
 _MAX_SECOND = 0.7
 """Largest share of the main motion that any other motion of its kind may have, for a choice to name it."""
 _POINTS = 64
+_NO_LARGEST = "no single move or turn dominates"
 
 Six = Float64[np.ndarray, "n 6"]
 """Amounts of the motion, or their σ, in the order of `COMPONENTS`."""
@@ -115,3 +120,19 @@ def unit_of_length(
         np.where(relative, seen.range_relative_sigma, sigma),
         np.where(relative, seen.outlier_probability, 0.0),
     )
+
+
+def main_name(measured: Measured) -> Answers:
+    """The measured name; none where no motion is the largest."""
+    label = measured.as_label()
+    return Answers.of(label, first_reason(len(measured.why), {_NO_LARGEST: np.asarray(label.text) == ""}))
+
+
+def offered_names(answers: Answers, chance: Chance) -> Offer:
+    """The right name, its opposite, and both names of another axis."""
+    names = np.where(np.isin(answers.labels(), NAMES), answers.labels(), NAMES[0, 0])
+    options = with_others(names, chance.uniform("names", 3))
+    opposite = NAMES[:, ::-1].ravel()[(names[:, None] == NAMES.ravel()).argmax(axis=1)]
+    mistakes = np.where(options == opposite[:, None], "opposite direction", "another axis")
+    mistakes[:, 0] = ""
+    return Offer.first_right(options, mistakes=mistakes)

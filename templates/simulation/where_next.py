@@ -11,7 +11,7 @@ from templates.answers import Answer, Point
 from templates.answers.answers import Answers
 from templates.chance import Chance
 from templates.columns import Json
-from templates.distractors import mistaken_points
+from templates.distractors import offered_points
 from templates.facts import Facts
 from templates.measured import Measured, first_reason
 from templates.media import Photo, Video
@@ -125,16 +125,7 @@ class WhereNext(Template):
             "turned to the other side": start - aside,
         }
         spacing = np.tile(_APART * tolerance[:, None], 2)
-        wrong, mistakes = mistaken_points(right, mistakes_px, spacing, facts.size, chance, _POINTS - 1)
-        names = np.column_stack([np.full(len(facts), ""), mistakes])
-        order = chance.order("mark", _POINTS)
-        points = np.take_along_axis(np.concatenate([right[:, None], wrong], axis=1), order[:, :, None], axis=1)
-        return Offer(
-            why=np.where(np.isnan(wrong).any(axis=(1, 2)), "no room for distinct wrong points", ""),
-            options=points.round(1),
-            right=(order == 0).argmax(axis=1),
-            mistakes=np.take_along_axis(names, order, axis=1),
-        )
+        return offered_points(right, mistakes_px, spacing, facts.size, chance, _POINTS)
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """A video, and its last frame with the point, and with four numbered ones for a choice."""
