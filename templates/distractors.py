@@ -15,6 +15,8 @@ _ELSEWHERE = 30
 """Random points that stand in where too few mistakes are left."""
 _CURVE_POINTS = 32
 POINT_MISTAKES = ("same pixel", "displaced the other way", "mirrored left to right", "mirrored top to bottom")
+_OTHER_WAYS = ("displaced the other way", "displaced to the other side", "displaced up for down")
+_OTHER_LENGTHS = ("displaced the other way", "displaced by another length", "displaced the other way by another length")
 SHAPE_MISTAKES = (
     "mirrored left to right",
     "mirrored front to back",
@@ -41,6 +43,33 @@ def point_distractors(
     mistakes = [a_px, 2 * a_px - xy_px, np.column_stack([right - x, y]), np.column_stack([x, bottom - y])]
     spacing_px = np.tile(_POINT_SPACING * tolerance_px[:, None], 2)
     return mistaken_points(xy_px, dict(zip(POINT_MISTAKES, mistakes, strict=True)), spacing_px, size_px, chance, count)
+
+
+def symmetric_points(
+    xy_px: Float64[np.ndarray, "n 2"],
+    tolerance_px: Float64[np.ndarray, "n"],
+    a_px: Float64[np.ndarray, "n 2"],
+    size_px: Int64[np.ndarray, "n 2"],
+    chance: Chance,
+) -> tuple[Float64[np.ndarray, "n 3 2"], Shaped[np.ndarray, "n 3"]]:
+    """Three wrong pixels for the matches of `a_px`, and the mistake behind each. Together with the right one they lie
+    symmetrically about `a_px`: numbers that are read without looking do not tell which is right. NaN where there is no
+    room."""
+    way = (xy_px - a_px)[:, None]
+    longer = np.where(chance.uniform("longer", 1) < 0.5, 0.5, 2.0)[:, :, None]
+    found, names = np.full((len(xy_px), 3, 2), np.nan), np.full((len(xy_px), 3), "", dtype="<U40")
+    for mistakes, ways in (
+        (_OTHER_LENGTHS, way * np.concatenate([-np.ones_like(longer), longer, -longer], axis=1)),
+        (_OTHER_WAYS, way * np.array([[-1, -1], [-1, 1], [1, -1]])),  # where both fit
+    ):
+        wrong = a_px[:, None] + ways
+        every = np.concatenate([xy_px[:, None], wrong], axis=1)
+        apart = np.linalg.norm(every[:, :, None] - every[:, None], axis=3) + np.where(np.eye(4), np.inf, 0.0)
+        border = _POINT_BORDER * size_px[:, None]
+        fits = (apart >= _POINT_SPACING * tolerance_px[:, None, None]).all(axis=(1, 2))
+        fits &= ((wrong >= border) & (wrong <= size_px[:, None] - border)).all(axis=(1, 2))
+        found[fits], names[fits] = wrong[fits], mistakes
+    return found, names
 
 
 def mistaken_points(

@@ -6,7 +6,7 @@ from operator import itemgetter
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float64, Int64
+from jaxtyping import Float64, Int64, Shaped
 
 from experts.clip import Clip
 from templates.answers import Answer, Point
@@ -118,9 +118,7 @@ class SamePoint(Template):
         if format != "choice":
             return Offer(why=np.where(is_outside, _NOT_SHOWN, ""))
         shown = answers.column(Point, "xy_px", facts.decoy_px)
-        wrong, mistakes = point_distractors(
-            shown, self._tolerance_px(facts), facts.a_px, facts.size, chance, _POINTS - 1
-        )
+        wrong, mistakes = self._wrong(shown, self._tolerance_px(facts), facts, chance)
         order = chance.order("mark", _POINTS)
         points = np.take_along_axis(np.concatenate([shown[:, None], wrong], axis=1), order[:, :, None], axis=1)
         cases = {
@@ -134,6 +132,16 @@ class SamePoint(Template):
             undetermined=is_outside | self.unanswerable,
             mistakes=np.take_along_axis(np.column_stack([np.full(len(facts), ""), mistakes]), order, axis=1),
         )
+
+    def _wrong(
+        self,
+        xy_px: Float64[np.ndarray, "n 2"],
+        tolerance_px: Float64[np.ndarray, "n"],
+        facts: Correspondences,
+        chance: Chance,
+    ) -> tuple[Float64[np.ndarray, "n c 2"], Shaped[np.ndarray, "n c"]]:
+        """Wrong points of photo 2, and the mistake behind each."""
+        return point_distractors(xy_px, tolerance_px, facts.a_px, facts.size, chance, _POINTS - 1)
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """A mark in photo 1; in photo 2 four numbered marks, or none."""

@@ -47,3 +47,11 @@ def test_with_large_sigma_nothing_is_asked() -> None:
     assert isinstance(matches, Matches)
     signals = {**worlds.signals(), "matches": replace(matches, sigma_px=10 * matches.sigma_px)}
     assert worlds.drafts(worlds.ask(ON_GRID, worlds.signals())) and not worlds.drafts(worlds.ask(ON_GRID, signals))
+
+
+def test_options_lie_symmetrically_about_the_point_of_photo_1() -> None:
+    for draft in worlds.drafts(worlds.ask(ON_GRID, worlds.signals())):
+        asked = np.array([int(number) for number in re.findall(r"\[(\d+), (\d+)\]", draft.prompt)[0]])
+        shown = np.array([[int(n) for n in re.findall(r"\d+", str(option.shown))] for option in draft.options])
+        assert np.abs(shown.mean(axis=0) - asked).max() <= 2
+        assert len(np.unique(shown, axis=0)) == 4
