@@ -52,11 +52,19 @@ def length(questions: Sequence[Question], folds: Folds) -> Guesses:
     return _fill(no_guesses(questions), candidates, questions, folds, _template, never="")
 
 
+_ABOUT_TIME = "L3/Sequential Planning/"
+
+
 def frame_order(questions: Sequence[Question], folds: Folds) -> Guesses:
     """The answer that is right most often in its template among questions whose photos are shown forwards in time,
-    backwards, or mixed. Covers templates that show more than one of these, and no orders: there time is the question.
+    backwards, or mixed. Covers templates that show more than one of these, but neither orders nor sequential planning:
+    there time is the question.
     """
-    candidates = {n: own for n, own in _answers(questions).items() if len(own) > 1}
+    candidates = {
+        n: own
+        for n, own in _answers(questions).items()
+        if len(own) > 1 and not questions[n].ability.startswith(_ABOUT_TIME)
+    }
     seen: dict[Hashable, set[str]] = defaultdict(set)
     for n in candidates:
         seen[_template(questions[n])].add(_direction(questions[n]))
