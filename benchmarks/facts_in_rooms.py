@@ -1,5 +1,5 @@
-"""Counts what the templates of L1, L2, dynamics and routes ask in rendered rooms: by exact signals and by imitated
-experts.
+"""Counts what the templates of L1, L2, dynamics, hidden relations and routes ask in rendered rooms: by exact signals
+and by imitated experts.
 
     python -m benchmarks.facts_in_rooms OUT [ROOMS]
 
@@ -54,7 +54,7 @@ FACTS = 60
 FRAMES = 24
 """Of each clip, that have depth and objects."""
 WIDTH_PX, HEIGHT_PX = 480, 360
-ABOUT = ["L1", "L2", "L3/Causal Reasoning/Dynamics", "L3/Sequential Planning/Route"]
+ABOUT = ["L1", "L2", "L3/Causal Reasoning/Dynamics", "L3/Causal Reasoning/Relation", "L3/Sequential Planning/Route"]
 TEMPLATES = {n: t for n, t in create_templates(ABOUT).items() if t.world is not Procedural}
 EVALUATORS = sorted(Path(test_motion_in_rooms.__file__).parent.glob("test_*_in_rooms.py"))
 MODULES = [import_module(f"tests.templates.{file.stem}") for file in EVALUATORS]
