@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from templates.columns import Json
+from templates.media import XY
 from templates.question import Question
 
 Pixel = tuple[int, float, float]
@@ -35,3 +36,20 @@ def place(pixel: Pixel, numbers: Mapping[int, int]) -> str:
     """A point in words ("pixel [3, 4] of photo 2"). `numbers`: number of each photo, by frame."""
     frame, x, y = pixel
     return f"pixel [{round(x)}, {round(y)}] of photo {numbers[frame]}"
+
+
+def boxes(question: Question) -> list[tuple[Pixel, XY, XY]]:
+    """All boxes, in the order of photos and marks: their middle, and two opposite corners."""
+    return [
+        ((medium["frames"][0], *mark["xy_px"]), *mark["points_px"])
+        for medium in photos(question)
+        for mark in medium["marks"]
+        if mark.get("shape") == "box"
+    ]
+
+
+def object_in(box: tuple[Pixel, XY, XY], numbers: Mapping[int, int]) -> str:
+    """An object in words ("the object in the box [3, 4, 90, 80] of photo 2"). `numbers` as in `place`."""
+    (frame, *_), first, second = box
+    corners = (round(v) for v in (*first, *second))
+    return f"the object in the box [{', '.join(map(str, corners))}] of photo {numbers[frame]}"

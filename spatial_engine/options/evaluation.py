@@ -50,7 +50,7 @@ class RequestOptions(CompletionOptions):
     blind: Annotated[bool, Doc("Show no pictures: the blind baseline, which has the words alone.")] = False
     system_prompt: Annotated[bool, Doc("Put a question's instructions into a system message.")] = False
     hints: Annotated[
-        tuple[str, ...], Doc("Low-level cues to add to the question, by name, such as correspondence,depth.")
+        tuple[str, ...], Doc("Low-level cues to add to the question, by name, such as correspondence,depth,size.")
     ] = ()
     limit: Annotated[int | None, Doc("Ask only this many questions, drawn at random.")] = None
     seed: Annotated[int, Doc("Seed of the draw of --limit.")] = 0

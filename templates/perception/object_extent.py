@@ -11,11 +11,12 @@ from templates.answers import Answer, Label, Numbers
 from templates.answers.answers import Answers
 from templates.answers.order import numbers_in_order, order_labels
 from templates.columns import Json, Texts
+from templates.cue import Cue, boxes, object_in
 from templates.facts import Facts, ObjectRefs
 from templates.measured import Measured, first_reason, margin_of_all
 from templates.media import Photo
 from templates.offer import Offer
-from templates.question import FormatName, Phrasing
+from templates.question import FormatName, Phrasing, Question
 from templates.scene.misleading import mixed
 from templates.scene.object_boxes import Row, longest_sides, outliers, upright_sides, volumes
 from templates.scene.object_groups import ThreeObjects, areas_px, object_groups, stacked_boxes
@@ -54,6 +55,7 @@ class ObjectSize(Template):
     formats: tuple[FormatName, ...] = ("numeric", "choice")
     facts: ClassVar[type[Facts]] = Sides
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _BANDS}
+    cue_formats: tuple[FormatName, ...] = ("numeric",)
     needs: frozenset[str] = frozenset({"camera_path", "objects", "gravity"})
     reads: frozenset[str] = frozenset({"camera_path", "objects", "gravity"})
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
@@ -117,6 +119,14 @@ class ObjectSize(Template):
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """One photo with a box. The object has no name, which would tell its usual size."""
         return Phrasing(media=(Photo.boxed({"": fact["object"]}),), wording=f"{format}.{fact['side']}")
+
+    def cue(self, question: Question, numbers: Mapping[int, int]) -> Cue | None:
+        """The size."""
+        if len(found := boxes(question)) != 1:
+            return None
+        side = {"height": "high", "width": "wide"}[question.fact["side"]]
+        text = f"{object_in(found[0], numbers)} is {question.answer:g} cm {side}."
+        return Cue(text=text, values=(float(question.answer),), pixels=(found[0][0],))
 
 
 def _band(size_cm: Float64[np.ndarray, "n"]) -> Texts:

@@ -10,12 +10,13 @@ from jaxtyping import Float64
 from templates.answers import Answer
 from templates.answers.answers import Answers
 from templates.columns import Json
+from templates.cue import Cue, boxes, object_in
 from templates.facts import Facts, ObjectRefs
 from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
 from templates.perception.larger_or_ratio import larger_or_ratio
-from templates.question import FormatName, Phrasing
+from templates.question import FormatName, Phrasing, Question
 from templates.scene.misleading import mixed
 from templates.scene.object_boxes import Row, outliers, upright_sides
 from templates.scene.object_groups import object_groups
@@ -47,6 +48,7 @@ class WiderObject(Template):
     formats: tuple[FormatName, ...] = ("choice", "numeric")
     facts: ClassVar[type[Facts]] = TwoObjects
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _MARKS}
+    cue_formats: tuple[FormatName, ...] = ("numeric",)
     needs: frozenset[str] = frozenset({"camera_path", "objects", "gravity"})
     reads: frozenset[str] = frozenset({"camera_path", "objects", "gravity"})
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
@@ -100,6 +102,14 @@ class WiderObject(Template):
         """One photo with two boxes, by their names."""
         a, b = fact["first"], fact["second"]
         return Phrasing(media=(Photo.boxed({"1": a, "2": b}),), values={"a": a["name"], "b": b["name"]})
+
+    def cue(self, question: Question, numbers: Mapping[int, int]) -> Cue | None:
+        """The ratio."""
+        if len(found := boxes(question)) != 2:
+            return None
+        (a, b), times = found, f"{question.answer:g} times as wide as"
+        text = f"{object_in(b, numbers)} is {times} {object_in(a, numbers)}."
+        return Cue(text=text, values=(float(question.answer),), pixels=(a[0], b[0]))
 
 
 def _widths_px(facts: TwoObjects) -> Float64[np.ndarray, "n"]:

@@ -4,10 +4,9 @@ from typing import Any
 import pytest
 
 from spatial_engine.errors import UsageError
-from spatial_engine.evaluation.hints import LEAVES as KINDS
 from spatial_engine.evaluation.hints import MOST, NOTHING, STATES, cues, kinds
 from spatial_engine.evaluation.protocol import prompt
-from templates.ability import LEAVES
+from templates.hints.rule import LEAVES as KINDS
 from templates.question import Question
 from tests.spatial_engine import drafts
 from tests.spatial_engine.evaluation.drafted import question, questions
@@ -57,9 +56,10 @@ def test_a_question_gets_no_cue_of_the_kind_that_it_asks_for(kind: str, other: Q
 
 
 def test_no_cue_about_a_marked_point() -> None:
-    marked = showing(ALL["yes_no"], 8, 3, marks=((100.0, 104.0),))
+    plan = replace(ALL["plan"], template="navigate")
+    marked = showing(plan, 8, 3, marks=((100.0, 104.0),))
     assert cues(marked, ["correspondence"], [MATCH])[1] == {"correspondence": STATES}
-    elsewhere = showing(ALL["yes_no"], 8, 3, marks=((200.0, 104.0),))
+    elsewhere = showing(plan, 8, 3, marks=((200.0, 104.0),))
     assert "correspondence" in cues(elsewhere, ["correspondence"], [MATCH])[0]
 
 
@@ -94,7 +94,7 @@ def test_few_cues_in_an_order_of_their_own() -> None:
 
 
 def test_unknown_kinds_list_the_known_ones() -> None:
-    with pytest.raises(UsageError, match=r"there is: correspondence, depth$"):
+    with pytest.raises(UsageError, match=r"there is: correspondence, depth, size$"):
         prompt(ROUTE, hints=("colour",))
 
 
@@ -103,7 +103,37 @@ def test_a_template_of_the_same_name_with_other_marks_gives_no_hint() -> None:
     assert cues(ROUTE, ["depth", "correspondence"], others)[0] == {}
 
 
-def test_kinds_name_leaves_and_only_those_are_offered_of_which_a_template_gives_cues() -> None:
-    assert set(KINDS.values()) <= set(LEAVES) and list(kinds()) == ["correspondence", "depth"]
-    with pytest.raises(UsageError, match="no hints of the kind size"):
-        cues(ROUTE, ["size"])
+def test_every_kind_is_offered_for_templates_of_its_leaf_give_cues() -> None:
+    assert kinds() == KINDS
+
+
+BOX = {"shape": "box", "xy_px": [60.0, 60.0], "points_px": [[40.0, 20.4], [80.0, 100.0]]}
+OTHER_BOX = {"shape": "box", "xy_px": [200.0, 60.0], "points_px": [[180.0, 20.0], [220.0, 100.0]]}
+
+
+def boxed(template: str, *boxes: dict[str, Any], answer: float, **fact: str) -> Question:
+    """A question of L1/Geometry/Size about boxes in frame 3."""
+    media = [{**RATIO.media[0], "marks": boxes}]
+    return replace(
+        RATIO, template=template, ability=KINDS["size"], media=media, answer=answer, fact=fact, fact_id=template
+    )
+
+
+def test_sizes_of_objects_are_said_of_their_boxes() -> None:
+    others = [
+        boxed("object_size", BOX, answer=90.0, side="height"),
+        boxed("wider_object", BOX, OTHER_BOX, answer=1.5),
+        boxed("object_size", BOX, OTHER_BOX, answer=80.0, side="width"),
+    ]
+    given = sorted(cue.text for cue in cues(ROUTE, ["size"], others)[0]["size"])
+    first, second = "the object in the box [40, 20, 80, 100]", "the object in the box [180, 20, 220, 100]"
+    assert given == [
+        f"{second} of photo 2 is 1.5 times as wide as {first} of photo 2.",
+        f"{first} of photo 2 is 90 cm high.",
+    ]
+
+
+def test_no_size_of_an_object_whose_box_the_question_marks() -> None:
+    others = [boxed("object_size", BOX, answer=90.0, side="height")]
+    marked = showing(ALL["yes_no"], 3, 8, marks=((62.0, 60.0),))
+    assert cues(marked, ["size"], others) == ({}, {"size": STATES})
