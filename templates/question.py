@@ -8,6 +8,8 @@ from templates.media import MEDIA, Medium
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Letters of options, in order."""
+BY_PEOPLE = "by_people"
+"""`Question.template` of what people corrected or wrote: nobody measured it, so it has neither σ nor margin."""
 
 FormatName = str
 """Name of a format in `templates.answers.registry.FORMATS`: choice, yes_no, numeric, json, point, order, plan, map,

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
@@ -42,8 +42,9 @@ class AnnotatorPair:
 def disagreements(verdicts: Verdicts) -> list[Disagreement]:
     """Questions for a third annotator, by leaf."""
     found = [
-        Disagreement(question=verdicts.questions[id], judgements=judgements)
-        for id, judgements in _by_question(verdicts.judged()).items()
+        Disagreement(question=verdicts.question(id), judgements=judgements)
+        for judged in (verdicts.judged(), verdicts.judged_items())
+        for id, judgements in _by_question(judged).items()
         if _outcome(judgements) == DISPUTED
     ]
     return sorted(found, key=lambda one: (_leaf_rank(one.question.ability), one.question.id))
@@ -63,6 +64,21 @@ def pairs(verdicts: Verdicts) -> list[AnnotatorPair]:
         if agreement is not None:
             by_leaf = _same_by_leaf(words, verdicts.questions)
             found.append(AnnotatorPair(names=(first, second), agreement=agreement, by_leaf=by_leaf))
+    return found
+
+
+def settled(verdicts: Verdicts) -> dict[str, Question]:
+    """Items that their author and at least one other person hold to be right, without a majority against: by the id of
+    the question that they stand for, the newest one of several."""
+    agreed = {
+        id: judgements
+        for id, judgements in _by_question(verdicts.judged_items()).items()
+        if len(judgements) > 1 and _outcome(judgements) == "right"
+    }
+    found = {}
+    for item in sorted((item for id, item in verdicts.items.items() if id in agreed), key=lambda item: item.step.at):
+        right = sum(_word(one) == "right" for one in agreed[item.question.id].values())
+        found[item.stands_for] = replace(item.question, evidence={**item.question.evidence, "people_who_agree": right})
     return found
 
 

@@ -76,6 +76,7 @@ class _Handler(BaseHTTPRequestHandler):
         actions: Mapping[str, Callable[[Mapping[str, Json]], dict[str, Json]]] = {
             "answer": lambda sent: session.answer(_words(sent, "id"), _words(sent, "text", or_none=True)),
             "verdict": lambda sent: session.judge(_words(sent, "id"), _words(sent, "verdict"), _words(sent, "note")),
+            "item": lambda sent: session.write(_words(sent, "id"), sent),
             "evidence": lambda sent: session.evidence(_words(sent, "id")),
             "later": lambda sent: session.postpone(_words(sent, "id")),
             "undo": lambda sent: session.undo(),
@@ -192,7 +193,11 @@ def adjudicate(dataset: str | Path, options: AdjudicateOptions | None = None, **
     options = chosen(AdjudicateOptions, options, fields)
     annotator, third = options.annotator or "me", options.disagreements
     verdicts = Verdicts(Dataset.open(dataset))
-    questions = verdicts.chosen(leaf=words(options.leaf), sample=options.sample, seed=options.seed)
+    among = [item.question for item in verdicts.items.values() if item.author != annotator]
+    if options.items and not among:
+        raise UsageError("nobody else has corrected or written an item", "others press C or W on their page")
+    among = among if options.items else [*verdicts.questions.values(), *(among if third else ())]
+    questions = verdicts.chosen(leaf=words(options.leaf), sample=options.sample, seed=options.seed, among=among)
     if third:
         disputed = {one.question.id for one in disagreements(verdicts) if annotator not in one.judgements}
         already = verdicts.history(annotator).judgements()

@@ -1,13 +1,16 @@
 """The session of one annotator: the question on the screen, and the effect of each key."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from spatial_engine.adjudication.items import FORMATS, checked
 from spatial_engine.adjudication.showing import agrees, evidence, read_own, recorded, shown, times_s
 from spatial_engine.adjudication.steps import MAX_NOTE, WORDS, Action, History, Judgement, Step
 from spatial_engine.report.cards import tolerance_in_words
+from templates.ability import LEAVES
+from templates.answers.numbers import UNITS
 from templates.columns import Json
 from templates.question import Question
 
@@ -94,6 +97,16 @@ class Session:
             self._evidence.add(id)
             return {"evidence": evidence(question)}
 
+    def write(self, id: str, sent: Mapping[str, Json]) -> dict[str, Json]:
+        """Takes a correction of the question, or a new one over its media; only after the own answer. Raises
+        `ValueError` for one that breaks a rule, `OutOfStep`, `OSError`."""
+        with self._lock:
+            question, judgement = self._current(id)
+            if judgement.answer is None:
+                raise OutOfStep
+            self._add("item", id, item=checked(question, sent))
+            return self._screen()
+
     def undo(self) -> dict[str, Json]:
         """Undoes the last step, also one before a restart. Raises `OSError`."""
         with self._lock:
@@ -141,7 +154,9 @@ class Session:
         answer = self._history.judgement(question.id).answer
         revealed = None if answer is None else {
             **recorded(question), "within": tolerance_in_words(question), "times_s": times_s(question),
-            "own": answer.own, "blind": answer.blind,
+            "own": answer.own, "blind": answer.blind, "words": question.prompt,
+            "items": [f"{step.item['change']}: {step.item['prompt']}" for step in self._history.items(question.id)],
+            "leaves": LEAVES, "formats": FORMATS, "units": UNITS,
         }  # fmt: skip
         if revealed is not None and answer is not None and answer.own is not None:
             revealed["agrees"] = agrees(question, answer.own)

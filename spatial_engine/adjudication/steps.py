@@ -1,4 +1,4 @@
-"""The file of an annotator, with a line per answer, verdict and undo, and the resulting state of every question."""
+"""The file of an annotator, a line per answer, verdict, item and undo, and the resulting state of every question."""
 
 import json
 import os
@@ -15,14 +15,15 @@ from templates.columns import Json
 Word = Literal["right", "wrong", "undecided", "bad"]
 """The recorded answer is right | it is wrong | the pictures do not decide it | the question is bad."""
 WORDS: tuple[Word, ...] = get_args(Word)
-Action = Literal["answer", "verdict", "undo"]
+Action = Literal["answer", "verdict", "item", "undo"]
 MAX_NOTE = 2000
 """Longest note, in characters."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """An annotator's answer, a verdict on the recorded answer, or an undo of the last step on that question."""
+    """An annotator's answer, a verdict on the recorded answer, an item by the annotator, or an undo of the last step on
+    that question."""
 
     action: Action
     question: str
@@ -43,6 +44,8 @@ class Step:
     """Of a verdict: whether it was given in a pass over disagreements, so that it does not count for agreement."""
     seconds: float | None = None
     """Of a verdict: seconds since the question was first shown."""
+    item: Json = None
+    """A correction of the question, or a new one over its media, as `items.checked` returns it."""
 
     def to_line(self) -> str:
         """One line without its end, with the fields of this action."""
@@ -54,6 +57,7 @@ _SHARED = ("action", "question", "content", "at")
 _FIELDS: dict[Action, tuple[str, ...]] = {
     "answer": ("own", "blind"),
     "verdict": ("verdict", "note", "evidence", "third", "seconds"),
+    "item": ("item",),
     "undo": (),
 }
 
@@ -69,6 +73,7 @@ _HOLDS: dict[str, tuple[type, ...]] = {
     "evidence": (bool,),
     "third": (bool,),
     "seconds": (int, float, type(None)),
+    "item": (dict, type(None)),
 }
 
 
@@ -86,6 +91,8 @@ def step_of(record: Any) -> Step:
         raise ValueError(f"action cannot be {known['action'][:40]!r}")
     if known.get("verdict") not in (WORDS if known["action"] == "verdict" else (None,)):
         raise ValueError(f"verdict cannot be {str(known.get('verdict'))[:40]!r} here")
+    if (known["action"] == "item") != isinstance(known.get("item"), dict):
+        raise ValueError(f"item cannot be {str(known.get('item'))[:40]!r} here")
     return Step(**known, own=record.get("own"))
 
 
@@ -204,6 +211,11 @@ class History:
         """The last answer and the last verdict of one question."""
         found: dict[str, Step] = {step.action: step for step in self._of.get(id, ())}
         return Judgement(answer=found.get("answer"), verdict=found.get("verdict"))
+
+    def items(self, id: str | None = None) -> list[Step]:
+        """Standing items on one question, or on all, oldest first."""
+        found = self._of.values() if id is None else [self._of.get(id, [])]
+        return [step for steps in found for step in steps if step.action == "item"]
 
     def judgements(self) -> dict[str, Judgement]:
         """Judgements of all questions with a verdict, by id."""

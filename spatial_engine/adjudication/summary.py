@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from spatial_engine.adjudication.agreement import disagreements, pairs
+from spatial_engine.adjudication.agreement import disagreements, pairs, settled
 from spatial_engine.adjudication.label_studio import Imported
 from spatial_engine.adjudication.showing import recorded
 from spatial_engine.adjudication.steps import WORDS
@@ -34,6 +35,9 @@ def show_summary(verdicts: Verdicts, human: Mapping[str, Json] | None, to: Conso
         _show_pairs(verdicts, to)
         if human["disputed"]:
             to.print(f"{human['disputed']} disputed: --disagreements lists them", soft_wrap=True)
+    if verdicts.items:
+        done = f"{counted(len(settled(verdicts)), 'question')} settled: --to-dataset FOLDER writes them"
+        to.print(f"{counted(len(verdicts.items), 'item')} corrected or written by people; {done}", soft_wrap=True)
     if outdated := verdicts.outdated():
         to.print(f"not counted: {counted(outdated, 'judged question')} changed or removed since", soft_wrap=True)
 
@@ -51,6 +55,15 @@ def show_disagreements(verdicts: Verdicts, to: Console) -> None:
                 to.print(f"  {_safe(name)} says {judgement.verdict.verdict}{_safe(note)}", soft_wrap=True)
     remedy = "; --disagreements --annotator NAME shows them to a third person" if found else ""
     to.print(f"{counted(len(found), 'disagreement')}{remedy}", soft_wrap=True)
+
+
+def show_dataset(path: Path, counts: Mapping[str, int]) -> None:
+    """Where the data set is, and what people changed in it."""
+    print(
+        f"written: {printable(str(path))}, with {counts['corrected']} corrected and {counts['written']} new by people"
+    )
+    if left := counts["not_settled"]:
+        print(f"  {counted(left, 'item')} left out: no other person agrees yet, or a newer one replaces it")
 
 
 def show_import(done: Imported, to: Console) -> None:

@@ -1,12 +1,13 @@
 """The folder of verdicts beside a data set: DATASET.adjudication/<annotator>.jsonl."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 
+from spatial_engine.adjudication.items import Item, item_of
 from spatial_engine.adjudication.showing import content_hash
-from spatial_engine.adjudication.steps import History, Judgement, read_steps
+from spatial_engine.adjudication.steps import History, Judgement, Step, read_steps
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import UsageError
 from templates.question import Question
@@ -29,6 +30,9 @@ class Verdicts:
         self._facts = {id: question.fact_id for id, question in self.questions.items()}
         whole = dataset.path.resolve()
         self.folder = whole.with_name(f"{whole.name}.adjudication")
+        self.items: dict[str, Item] = {}
+        """What people corrected or wrote, by id."""
+        self._read_items()
 
     def file(self, annotator: str) -> Path:
         """The file of one annotator. Raises `UsageError` if the name cannot name a file."""
@@ -47,25 +51,71 @@ class Verdicts:
 
     def judged(self) -> dict[str, dict[str, Judgement]]:
         """Judgements with a verdict, by annotator and question; annotators without any are omitted."""
-        found = {name: self.history(name).judgements() for name in self.annotators()}
-        return {name: judgements for name, judgements in found.items() if judgements}
+        return self._judged(self.questions)
+
+    def judged_items(self) -> dict[str, dict[str, Judgement]]:
+        """Judgements of items, by annotator and item: also those of the authors, who hold them to be right."""
+        found = self._judged(self.items)
+        for id, item in self.items.items():
+            found.setdefault(item.author, {})[id] = item.judgement
+        return found
+
+    def question(self, id: str) -> Question:
+        """A question of the data set, or that of an item."""
+        return self.items[id].question if id in self.items else self.questions[id]
 
     def outdated(self) -> int:
         """Number of judged questions that have changed since or no longer exist."""
         return len(set().union(*(self.history(name).outdated for name in self.annotators())))
 
-    def chosen(self, *, leaf: Sequence[str] | None, sample: int | None, seed: int) -> list[Question]:
+    def chosen(
+        self,
+        *,
+        leaf: Sequence[str] | None,
+        sample: int | None,
+        seed: int,
+        among: Iterable[Question] | None = None,
+    ) -> list[Question]:
         """Questions to judge, in random order by `seed`: an annotator who stops early has judged a random sample.
 
-        The order depends on ids only. `leaf`: paths of the tree. Raises `UsageError`.
+        The order depends on ids only. `leaf`: paths of the tree. `among`: by default the questions of the data set.
+        Raises `UsageError`.
         """
+        among = [*(self.questions.values() if among is None else among)]
         kept = [
             question
-            for question in self.questions.values()
+            for question in among
             if leaf is None or any(f"{question.ability}/".startswith(f"{path.rstrip('/')}/") for path in leaf)
         ]
         if not kept:
-            there = ", ".join(sorted({question.ability for question in self.questions.values()}))
+            there = ", ".join(sorted({question.ability for question in among}))
             raise UsageError(f"--leaf {','.join(leaf or ())}: no such question", f"there are: {there}")
         kept.sort(key=lambda question: sha256(f"{seed}/{question.id}".encode()).hexdigest())
         return kept[:sample]
+
+    def _judged(self, among: Container[str]) -> dict[str, dict[str, Judgement]]:
+        found = {
+            name: {id: one for id, one in self.history(name).judgements().items() if id in among}
+            for name in self.annotators()
+        }
+        return {name: judgements for name, judgements in found.items() if judgements}
+
+    def _read_items(self) -> None:
+        """Again while there are new ones: items may be about items of others."""
+        known = -1
+        while known < len(self.items):
+            known = len(self.items)
+            for name in self.annotators():
+                for step in self.history(name).items():
+                    self._add_item(name, step)
+
+    def _add_item(self, author: str, step: Step) -> None:
+        about = self.items.get(step.question)
+        try:
+            item = item_of(self.question(step.question), about.stands_for if about else step.question, step, author)
+        except ValueError as error:
+            cause = f"the item of {step.at} in {self.file(author)} cannot be used: {error}"
+            raise UsageError(cause, "correct or remove that line") from error
+        self.items[item.question.id] = item
+        self.contents[item.question.id] = content_hash(item.question)
+        self._facts[item.question.id] = item.question.fact_id

@@ -12,6 +12,11 @@ Summary = Annotated[bool, typer.Option("--summary", help="Print counts and agree
 ToLabelStudio = Annotated[Path | None, typer.Option(metavar="FILE", help="Write Label Studio's tasks and config.")]
 FromLabelStudio = Annotated[Path | None, typer.Option(metavar="FILE", help="Take verdicts from its JSON export.")]
 
+ToDataset = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Write a data set with what people corrected or wrote and agree on."),
+]
+
 
 @fed
 def adjudicate(
@@ -20,8 +25,9 @@ def adjudicate(
     summary: Summary = False,
     to_label_studio: ToLabelStudio = None,
     from_label_studio: FromLabelStudio = None,
+    to_dataset: ToDataset = None,
 ) -> None:
-    """Judge recorded answers by eye, on a local page. Stopped? Run it again: it goes on."""
+    """Judge, correct and write questions, on a local page. Stopped? Run it again: it goes on."""
     from rich.console import Console
 
     from spatial_engine import adjudication
@@ -30,7 +36,7 @@ def adjudicate(
     from spatial_engine.progress import printable
 
     listed = options.disagreements and options.annotator is None
-    serve = not (summary or to_label_studio or from_label_studio or listed)
+    serve = not (summary or to_label_studio or from_label_studio or to_dataset or listed)
     if serve:
         adjudication.adjudicate(dataset, options)
     verdicts, to = adjudication.Verdicts(Dataset.open(dataset)), Console(highlight=False)
@@ -40,6 +46,8 @@ def adjudicate(
         chosen = verdicts.chosen(leaf=words(options.leaf), sample=options.sample, seed=options.seed)
         config = adjudication.to_label_studio(verdicts, chosen, to_label_studio)
         print(f"written: {printable(str(to_label_studio))}, and its configuration {printable(str(config))}")
+    if to_dataset is not None:
+        printing.show_dataset(to_dataset, adjudication.to_dataset(verdicts, to_dataset))
     if summary or serve or from_label_studio is not None:
         printing.show_summary(verdicts, adjudication.fold_in(verdicts.dataset), to)
     if options.disagreements and not serve:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from spatial_engine.progress import counted
 from templates.columns import Json
+from templates.question import BY_PEOPLE
 from templates.unanswerable import UNDETERMINED
 from templates.world import NO_FOOTAGE
 
@@ -52,6 +53,10 @@ C ...
 label, in σ. Neither includes outliers; `evidence.p_right` does. `tolerance` is null for labels.
 
 All formats of one fact share `fact_id`. Keep them in the same split, as `splits` in `audit.json` does."""
+
+_BY_PEOPLE = """\
+{count} corrected or written by people (`template` is `by_people`): nobody has measured the answer, so there is no σ and
+no `margin`. The author and at least one other person hold it to be right, and no majority does not."""
 
 _LIMITS = """\
 - σ is one standard deviation of the measurement behind an answer, including its systematic part. A question is asked
@@ -156,6 +161,8 @@ def _trust(audit: Mapping[str, Json]) -> str:
         else "No ground truth was available for this footage (`truth` in `audit.json` is null)."
     )
     accuracy = f"{accuracy}\n\n{_human(audit.get('human'))}"
+    if by_people := audit.get("templates", {}).get(BY_PEOPLE):
+        accuracy = f"{accuracy}\n\n{_BY_PEOPLE.format(count=counted(by_people, 'question'))}"
     blind = [
         (label.replace("_", " "), f"{100 * share:.1f} %")
         for label, share in audit["baselines"].items()

@@ -12,6 +12,7 @@ from spatial_engine.dataset.audit import audit
 from spatial_engine.dataset.card import card
 from spatial_engine.dataset.dataset import Dataset, dataset_folder, scenes_of
 from spatial_engine.dataset.lines import write_questions
+from spatial_engine.errors import UsageError
 from spatial_engine.output_folder import place_file
 from templates.columns import Json
 from templates.question import Question
@@ -76,6 +77,12 @@ def write_part(
         write_json(folder / "audit.json", own)
         (folder / "README.md").write_bytes(card(own, path.name).encode("utf-8", "replace"))
     return Dataset(path)
+
+
+def check_outside(whole: Dataset, out: Path) -> None:
+    """Raises `UsageError` if `out` is the data set itself, or lies inside it."""
+    if whole.path.resolve() in (out.resolve(), *out.resolve().parents):
+        raise UsageError(f"{out} is the data set itself, or lies inside it", "name another folder")
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from spatial_engine.dataset.dataset import Dataset, check_target, scenes_of
-from spatial_engine.dataset.part import commercial, write_part
+from spatial_engine.dataset.part import check_outside, commercial, write_part
 from spatial_engine.errors import UsageError
 from spatial_engine.leaks.splits import linked_clips, similar_photos
 
@@ -85,7 +85,6 @@ def _check(whole: Dataset, out: Path, shares: Mapping[str, float]) -> None:
     if not shares or min(shares.values()) < 0 or not 0 < sum(shares.values()) < float("inf"):
         given = ", ".join(f"{name} {share:g}" for name, share in shares.items())
         raise UsageError(f"invalid shares: {given}", "give numbers of at least 0, not all of them 0")
-    if whole.path.resolve() in (out.resolve(), *out.resolve().parents):
-        raise UsageError(f"{out} is the data set itself, or lies inside it", "name another folder: -o FOLDER")
+    check_outside(whole, out)
     for name in shares:
         check_target(out / name)

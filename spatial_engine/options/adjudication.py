@@ -24,6 +24,7 @@ class AdjudicateOptions(Checked):
     disagreements: Annotated[
         bool, Doc("List the questions on which annotators disagree; with --annotator, judge them as a third annotator.")
     ] = False
+    items: Annotated[bool, Doc("Judge what other annotators corrected or wrote.")] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

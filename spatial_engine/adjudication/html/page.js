@@ -12,6 +12,7 @@ let busy = false;
 let note = "";
 let noting = false;
 let evidence = null;
+let form = ""; // "corrected" or "written" while an item is typed
 let aim = null; // crosshair, in pixels of the full-size frame
 
 function make(tag, className, ...children) {
@@ -46,7 +47,7 @@ function complain(text) {
 function refused(reason) {
   complain(reason);
   const field = by("panel").querySelector("input");
-  if (field) field.select();
+  if (field && !form) field.select();
 }
 
 async function send(place, body) {
@@ -58,7 +59,10 @@ async function send(place, body) {
     const content = await reply.json();
     if (reply.status === 409) complain("Another tab went on; this is where it is.");
     else if (!reply.ok) return refused(content.error);
-    else complain("");
+    else {
+      complain("");
+      if (place === "item") form = "";
+    }
     if (content.evidence) evidence = content.evidence;
     else take(content);
     draw();
@@ -73,7 +77,7 @@ function take(next) {
   const before = screen && screen.item ? `${screen.item.id} ${Boolean(screen.recorded)}` : "";
   screen = next;
   if (before === (screen.item ? `${screen.item.id} ${Boolean(screen.recorded)}` : "")) return;
-  [note, noting, evidence, aim] = ["", false, null, null];
+  [note, noting, evidence, aim, form] = ["", false, null, null, ""];
   for (const [id, place] of screen.next) new Image().src = `picture/${id}/${place}`;
 }
 
@@ -91,11 +95,11 @@ function draw() {
   const [, branch, leaf] = screen.item.ability.split("/");
   by("tags").replaceChildren(make("span", "tag blue", leaf ? `${branch} · ${leaf}` : screen.item.ability), make("span", "tag", screen.item.format.replace("_", " / ")), screen.third ? make("span", "tag", "third pass") : "");
   drawPictures();
-  const after = screen.recorded ? [comparison(), verdicts(), noteField(), evidenceBox()] : [fields()];
+  const after = screen.recorded ? [comparison(), ...(form ? [itemForm()] : [verdicts(), noteField(), ...itemsHere(), evidenceBox()])] : [fields()];
   by("panel").replaceChildren(...[make("p", screen.item.prompt.length > 400 ? "asked long" : "asked", screen.item.prompt), options(), ...after].filter(Boolean));
   by("panel").scrollTop = 0;
   drawKeys();
-  const field = by("panel").querySelector("input");
+  const field = by("panel").querySelector("textarea, input");
   if (field) field.focus();
 }
 
@@ -200,6 +204,51 @@ function noteField() {
   return field;
 }
 
+const itemsHere = () => screen.recorded.items.map((text) => make("p", "note", text));
+const correctable = () => screen.recorded.formats.includes(screen.item.format);
+
+/* The words of a question to correct, or those of a new one over its media. */
+function itemForm() {
+  const { item, recorded } = screen;
+  const corrects = form === "corrected";
+  const choose = (names) => make("select", "", ...Object.entries(names).map(([value, text]) => new Option(text, value)));
+  const leaves = Object.fromEntries(recorded.leaves.map((leaf) => [leaf, leaf]));
+  const formats = Object.fromEntries(recorded.formats.map((format) => [format, format.replace("_", " / ")]));
+  const texts = item.options.every((option) => "text" in option) ? item.options.map((option) => option.text).join("\n") : null;
+  const rows = [
+    ["ability", !corrects && choose(leaves), item.ability],
+    ["format", !corrects && choose(formats), "choice"],
+    ["prompt", make("textarea"), corrects ? recorded.words : ""],
+    ["options", !(corrects && (item.format !== "choice" || texts === null)) && make("textarea"), corrects ? texts : "", "one a line, without letters"],
+    ["answer", make("input"), corrects ? recorded.answer : "", corrects ? "" : "letter, yes or no, or number"],
+    ["unit", !corrects && choose({ "": "none", ...recorded.units }), ""],
+    ["tolerance", !corrects && make("input"), "", "error that still counts as right; 0 for a count"],
+    ["reason", make("input"), "", corrects ? "why" : "why it is asked; may be empty"],
+  ].filter(([, node]) => node);
+  const box = make("form", "typed", ...rows.map(([name, node, value, hint]) => {
+    Object.assign(node, { name, value, placeholder: hint || "", autocomplete: "off" });
+    return make("label", "soft", name, node);
+  }));
+  const wanted = { options: "choice", unit: "numeric", tolerance: "numeric" };
+  const fit = () => [...box.elements].forEach((node) => (node.parentNode.hidden = !corrects && wanted[node.name] !== undefined && wanted[node.name] !== box.elements.format.value));
+  box.addEventListener("change", fit);
+  fit();
+  return box;
+}
+
+function formValues() {
+  const given = Object.fromEntries([...by("panel").querySelector("form").elements].map((node) => [node.name, node.value]));
+  return { ...given, options: (given.options || "").split("\n").filter((line) => line.trim()), id: screen.item.id, change: form };
+}
+
+/* Enter begins a line in a text of several lines, and does nothing elsewhere. */
+function inForm({ key, ctrlKey, metaKey, target }) {
+  if (key === "Escape") (form = ""), complain(""), draw();
+  else if (key === "Enter" && (ctrlKey || metaKey)) send("item", formValues());
+  else return key === "Enter" && !(target instanceof HTMLTextAreaElement);
+  return true;
+}
+
 function evidenceBox() {
   if (!evidence) return null;
   const rows = Object.entries(evidence).flatMap(([name, value]) => [make("dt", "", name.replaceAll("_", " ")), make("dd", "", words(value))]);
@@ -212,7 +261,8 @@ function keys(pairs) {
 
 function drawKeys() {
   const undo = screen.undoable ? [["⌫", "undo"]] : [];
-  if (screen.recorded) return keys(noting ? [["Enter", "keep the note"], ["Esc", "drop it"]] : [["1–4", "verdict"], ["N", "note"], ["E", "evidence"], ["+", "zoom"], ["PgDn", "later"], ...undo]);
+  if (form) return keys([["Ctrl Enter", "save"], ["Tab", "next field"], ["Esc", "drop it"]]);
+  if (screen.recorded) return keys(noting ? [["Enter", "keep the note"], ["Esc", "drop it"]] : [["1–4", "verdict"], ["N", "note"], ["E", "evidence"], ...(correctable() ? [["C", "correct"]] : []), ["W", "write a new one"], ["+", "zoom"], ["PgDn", "later"], ...undo]);
   const last = String.fromCharCode(64 + screen.item.options.length);
   const first = screen.item.format === "choice" ? [[`A–${last}`, "your answer"]] : screen.item.format === "yes_no" ? [["Y", "yes"], ["N", "no"]] : [["Enter", "your answer"], ...(screen.item.format === "point" ? [["←↑↓→", "cross, Shift: fine"]] : [])];
   keys([...first, ["Shift Enter", "cannot tell"], ["+", "zoom"], ["PgDn", "later"], ...undo]);
@@ -274,6 +324,7 @@ function press(event) {
   const { key } = event;
   if (by("zoom").open) return inZoom(key), true;
   if (noting) return inNote(key);
+  if (form) return inForm(event);
   const empty = !(document.activeElement instanceof HTMLInputElement) || document.activeElement.value === "";
   if (empty && (key === "Backspace" || (key === "z" && event.ctrlKey))) return send("undo", {}), true;
   if (!screen.item || event.ctrlKey || event.metaKey || event.altKey) return false;
@@ -288,6 +339,8 @@ function judging(key, id) {
   if (key.length === 1 && place >= 0) send("verdict", { id, verdict: VERDICTS[place][0], note });
   else if (key.toLowerCase() === "n") (noting = true), draw();
   else if (key.toLowerCase() === "e") send("evidence", { id });
+  else if (key.toLowerCase() === "c" && correctable()) (form = "corrected"), draw();
+  else if (key.toLowerCase() === "w") (form = "written"), draw();
   else return false;
   return true;
 }
@@ -305,7 +358,7 @@ function answering(event, id, format) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (!screen || (event.repeat && !event.key.startsWith("Arrow") && !(event.target instanceof HTMLInputElement))) return;
+  if (!screen || (event.repeat && !event.key.startsWith("Arrow") && !event.target.matches("input, textarea"))) return;
   if (event.repeat && event.key === "Backspace") return; // clearing a field must not run on into undo
   if (press(event)) event.preventDefault();
 });

@@ -142,5 +142,5 @@ def test_two_annotators_at_once(dataset):
 
 def test_the_script_names_only_places_that_are_served():
     script = (Path(__file__).parents[3] / "spatial_engine/adjudication/html/page.js").read_text()
-    for place in ("screen", "answer", "verdict", "evidence", "later", "undo"):
+    for place in ("screen", "answer", "verdict", "item", "evidence", "later", "undo"):
         assert f'send("{place}"' in script

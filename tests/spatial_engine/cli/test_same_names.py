@@ -47,6 +47,7 @@ ELSEWHERE: dict[tuple[str, str], object] = {
     ("evaluate", "dry_run"): "evaluation.evaluate.plan",
     ("adjudicate", "summary"): adjudication.Verdicts,
     ("adjudicate", "to_label_studio"): adjudication.to_label_studio,
+    ("adjudicate", "to_dataset"): adjudication.to_dataset,
     ("adjudicate", "from_label_studio"): adjudication.from_label_studio,
     ("sequence", "quick"): "Sequence.findings, which are examined when they are looked at",
     ("calibrate", "out"): "write_json(path, Calibration.maps.to_json())",
