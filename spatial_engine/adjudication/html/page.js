@@ -95,8 +95,10 @@ function draw() {
   const [, branch, leaf] = screen.item.ability.split("/");
   by("tags").replaceChildren(make("span", "tag blue", leaf ? `${branch} · ${leaf}` : screen.item.ability), make("span", "tag", screen.item.format.replace("_", " / ")), screen.third ? make("span", "tag", "third pass") : "");
   drawPictures();
-  const after = screen.recorded ? [comparison(), ...(form ? [itemForm()] : [verdicts(), noteField(), ...itemsHere(), evidenceBox()])] : [fields()];
-  by("panel").replaceChildren(...[make("p", screen.item.prompt.length > 400 ? "asked long" : "asked", screen.item.prompt), options(), ...after].filter(Boolean));
+  const asked = [make("p", screen.item.prompt.length > 400 ? "asked long" : "asked", screen.item.prompt), options()];
+  const judged = screen.recorded ? [comparison(), ...itemsHere(), verdicts(), noteField(), evidenceBox()] : [fields()];
+  const shown = form === "written" ? [itemForm()] : form ? [itemForm(), ...asked, comparison()] : [...asked, ...judged];
+  by("panel").replaceChildren(...shown.filter(Boolean));
   by("panel").scrollTop = 0;
   drawKeys();
   const field = by("panel").querySelector("textarea, input");

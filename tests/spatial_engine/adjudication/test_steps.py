@@ -47,7 +47,8 @@ def test_a_whole_last_line_without_its_end_stays(tmp_path):
 @pytest.mark.parametrize(
     "line",
     [b"x", b"[]", b"\xff", b'{"action": "verdict"}', VERDICT.to_line().replace("wrong", "fine").encode(),
-     STEP.to_line().replace("answer", "verdict").encode(), b"[" * 100_000],
+     STEP.to_line().replace("answer", "verdict").encode(), b"[" * 100_000,
+     STEP.to_line().replace("answer", "item").encode()],
 )  # fmt: skip
 def test_a_damaged_line_is_named(tmp_path, line):
     path = tmp_path / "a.jsonl"
