@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import inf, isfinite
 from typing import Any, Literal, get_args
 
@@ -222,5 +223,6 @@ MEDIA: tuple[type, ...] = get_args(Medium)
 def _check(points: Sequence[XY], name: str, least: int, most: float = inf) -> None:
     if not least <= len(points) <= most:
         raise ValueError(f"{name} has {len(points)} points; allowed: {least if least == most else f'{least} or more'}")
-    if odd := [xy for xy in points if not all(map(isfinite, xy))]:
-        raise ValueError(f"{name} holds {odd[0]}; allowed: finite numbers")
+    if not all(map(isfinite, chain.from_iterable(points))):
+        odd = next(xy for xy in points if not all(map(isfinite, xy)))
+        raise ValueError(f"{name} holds {odd}; allowed: finite numbers")

@@ -37,21 +37,24 @@ class Canvas:
         spots = [_fixed(path)]
         cv2.polylines(self.picture, spots, closed, ink, max(1, round(width)), cv2.LINE_AA, _SHIFT)
 
-    def lines(self, paths: Sequence[Path], ink: Ink, width: float) -> None:
+    def lines(self, paths: Float64[np.ndarray, "k n 2"], ink: Ink, width: float) -> None:
         """Polylines with equally many points each, as `line` draws them."""
-        spots = _fixed(np.asarray(paths, dtype=np.float64))
+        spots = _fixed(paths)
         cv2.polylines(self.picture, [*spots], False, ink, max(1, round(width)), cv2.LINE_AA, _SHIFT)
 
     def polygon(self, corners: Path, ink: Ink, *, smooth: bool = True) -> None:
         """A filled polygon."""
         cv2.fillPoly(self.picture, [_fixed(corners)], ink, cv2.LINE_AA if smooth else cv2.LINE_8, _SHIFT)
 
-    def area(self, corners: Path, ink: Ink, edge: Ink | None, width: float) -> None:
-        """A filled polygon, and its edge as `line` draws it."""
-        spots = [_fixed(corners)]
-        cv2.fillPoly(self.picture, spots, ink, cv2.LINE_AA, _SHIFT)
-        if edge is not None:
-            cv2.polylines(self.picture, spots, True, edge, max(1, round(width)), cv2.LINE_AA, _SHIFT)
+    def areas(self, corners: Path, ends: Sequence[int], inks: Sequence[tuple[Ink, Ink | None]], width: float) -> None:
+        """Filled polygons, one over the other, and their edges as `line` draws them. `ends`: where the corners of each
+        one end; `inks`: its colour and that of its edge."""
+        spots, start, px = _fixed(corners), 0, max(1, round(width))
+        for end, (ink, edge) in zip(ends, inks, strict=True):
+            one, start = [spots[start:end]], end
+            cv2.fillPoly(self.picture, one, ink, cv2.LINE_AA, _SHIFT)
+            if edge is not None:
+                cv2.polylines(self.picture, one, True, edge, px, cv2.LINE_AA, _SHIFT)
 
     def disc(self, spot: Point, radius: float, ink: Ink) -> None:
         """A filled circle."""

@@ -1,8 +1,8 @@
 """Draws maps, and sheets of plain shapes, as pictures of few colours."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import cv2
 import numpy as np
@@ -76,10 +76,10 @@ def drawn_sheet(sheet: Sheet) -> Picture:
     canvas = Canvas(picture)
     ends = np.cumsum([len(polygon.corners) for polygon in sheet.polygons])
     corners = view.place([xy for polygon in sheet.polygons for xy in polygon.corners])
-    for polygon, end in zip(sheet.polygons, ends.tolist(), strict=True):
-        path = corners[end - len(polygon.corners) : end]
-        edge = None if polygon.edge is None else _TONES[polygon.edge]
-        canvas.area(path, _TINTS[polygon.fill], edge, _EDGE * unit)
+    inks = [
+        (_TINTS[polygon.fill], None if polygon.edge is None else _TONES[polygon.edge]) for polygon in sheet.polygons
+    ]
+    canvas.areas(corners, ends.tolist(), inks, _EDGE * unit)
     ground = picture.copy() if any(polygon.text for polygon in sheet.polygons) else picture
     _draw_lines(canvas, sheet.lines, view, unit)
     _name_polygons(canvas, sheet.polygons, view, ground, unit)
@@ -183,19 +183,20 @@ def _draw_edges(canvas: Canvas, polygons: Iterable[Polygon], view: _View, unit: 
 
 
 def _draw_lines(canvas: Canvas, lines: Iterable[Line], view: _View, unit: float) -> None:
-    for line in lines:
-        path = view.place(line.points)
-        pieces = [*_dashes(path, 18 * unit)] if line.dashed else [path]
-        canvas.lines(pieces, _TONES[line.colour], 4 * unit)
+    for (count, colour, dashed), group in groupby(lines, lambda line: (len(line.points), line.colour, line.dashed)):
+        paths = view.place([xy for line in group for xy in line.points]).reshape(-1, count, 2)
+        pieces = np.concatenate([_dashes(path, 18 * unit) for path in paths]) if dashed else paths
+        canvas.lines(pieces, _TONES[colour], 4 * unit)
 
 
-def _dashes(path: np.ndarray, period: float) -> Iterator[np.ndarray]:
+def _dashes(path: Float64[np.ndarray, "n 2"], period: float) -> Float64[np.ndarray, "k 2 2"]:
     """Dashes of half a period; each side of the path begins and ends with one."""
+    dashes = []
     for start, end in pairwise(path):
         count = max(1, round(float(np.hypot(*(end - start))) / period))
-        for k in range(count + 1):
-            first, last = max(0.0, (k - 0.25) / count), min(1.0, (k + 0.25) / count)
-            yield np.array([start + first * (end - start), start + last * (end - start)])
+        share = (np.arange(count + 1)[:, None] + np.array([-0.25, 0.25])).clip(0, count) / count
+        dashes.append(start + share[..., None] * (end - start))
+    return np.concatenate(dashes)
 
 
 def _drawn_over(ground: Picture, picture: Picture) -> UInt8[np.ndarray, "h w"]:

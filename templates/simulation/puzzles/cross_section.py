@@ -7,7 +7,7 @@ from itertools import combinations, product
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float64, Int64
+from jaxtyping import Complex128, Float64, Int64
 
 from templates.answers import Answer
 from templates.columns import Texts
@@ -22,7 +22,7 @@ from templates.simulation.puzzles.polyhedron import (
     Solid,
     area_and_middle,
     cross,
-    difference,
+    differences,
     form,
     plane_axes,
     solids,
@@ -33,9 +33,11 @@ from templates.simulation.puzzles.puzzle import OPTIONS, DrawnChoice, Row
 Plane = tuple[tuple[int, int, int], ...]
 """Three points of edges: two corners, and at how many parts from the first one the point lies."""
 _LEAST = 0.08
-"""Between two options, as `polyhedron.difference` measures it; a square that is stretched by 1.35 is 0.08 off."""
+"""Between two options, as `polyhedron.differences` measures it; a square that is stretched by 1.35 is 0.08 off."""
 _FEW, _CANDIDATES = 8, 16
 """Cuts with as many corners, below which others are wrong options too; and how many are tried."""
+_VIEWS, _ROUNDS = 6, 30
+"""Views that are tried for a plane, and how often a plane is tried."""
 _LEAST_SIDE, _LEAST_AREA, _LEAST_DEPTH = 0.2, 0.12, 0.2
 """Of a cut; and how far corners of the solid reach on both sides of the plane."""
 _LEAST_APART, _LEAST_TURNED, _LEAST_FACE = 0.1, 0.3, 0.12
@@ -79,33 +81,49 @@ class CrossSection(DrawnChoice):
     parts: tuple[int, ...] = (4,)
     """Into how many parts the plane divides three edges: with 2, it goes through corners and middles of edges."""
 
-    def drawn(self, rng: np.random.Generator) -> Row | None:
-        """A random plane and a view in which all corners can be told apart, with wrong options that clearly differ."""
-        parts = int(rng.choice(self.parts))
-        many = np.sqrt([len(planes(name, parts)) for name in self.solids])
-        name = self.solids[int(rng.choice(len(many), p=many / many.sum()))]
-        every, views = planes(name, parts), _views(name)
-        plane, view = every[int(rng.integers(len(every)))], views[int(rng.integers(len(views)))]
-        if not _can_be_read(cut := _cut(name, parts, plane), view):
+    def draws(self, rng: np.random.Generator, count: int) -> Iterator[Row | None]:
+        """Planes in random order: of a solid with many, each is less likely to come early. Those for which there were
+        too few wrong options come again."""
+        every = [(name, parts) for parts in self.parts for name in self.solids]
+        counts = np.array([len(planes(*one)) for one in every])
+        chance = rng.exponential(size=counts.sum()) * np.repeat(np.sqrt(counts), counts)
+        which, first = np.repeat(np.arange(len(every)), counts), np.cumsum(counts) - counts
+        left = chance.argsort().tolist()
+        for _ in range(_ROUNDS):
+            failed = []
+            for k in left:
+                name, parts = every[which[k]]
+                row = self._row(name, parts, planes(name, parts)[k - first[which[k]]], rng)
+                failed += [k] if row is None else []
+                yield row
+            left = failed
+
+    def _row(self, name: str, parts: int, plane: Plane, rng: np.random.Generator) -> Row | None:
+        """A plane, and a view in which all corners can be told apart, with wrong options that clearly differ."""
+        views, cut = _views(name), _cut(name, parts, plane)
+        tried = (views[k] for k in rng.permutation(len(views))[:_VIEWS].tolist())
+        view = next((view for view in tried if _can_be_read(cut, view)), None)
+        if view is None:
             return None
         like = _planes_with(name, parts, len(cut))
         if len(like) < _FEW:
-            like = every
+            like = planes(name, parts)
         candidates = [like[int(k * len(like))] for k in rng.random(_CANDIDATES).tolist()]
         if rng.random() < 0.5:
             candidates.insert(0, plane)  # as it looks in the drawing
-        chosen, forms = list[Plane](), [_true_form(name, parts, plane)]
-        for other in candidates:
-            seen = form(_drawn_shape(name, parts, plane, view)) if other == plane else _true_form(name, parts, other)
-            if all(difference(seen, known) >= _LEAST for known in forms):
-                chosen.append(other)
-                forms.append(seen)
-            if len(chosen) == OPTIONS - 1:
-                others = [[[*point] for point in other] for other in chosen]
-                row = {"solid": name, "parts": parts, "plane": [[*point] for point in plane], "others": others}
-                row["view_deg"] = [*view]
-                return row if all(map(_fits, (_true_shape(name, parts, plane), *_wrong_shapes(row)))) else None
-        return None
+        forms = np.array(
+            [
+                form(_drawn_shape(name, parts, plane, view)) if other == plane else _true_form(name, parts, other)
+                for other in candidates
+            ]
+        )
+        chosen = _unlike(_true_form(name, parts, plane), forms, OPTIONS - 1)
+        if len(chosen) < OPTIONS - 1:
+            return None
+        others = [[[*point] for point in candidates[k]] for k in chosen]
+        row = {"solid": name, "parts": parts, "plane": [[*point] for point in plane], "others": others}
+        row["view_deg"] = [*view]
+        return row if all(map(_fits, (_true_shape(name, parts, plane), *_wrong_shapes(row)))) else None
 
     def key(self, row: Row) -> object:
         """The solid, and how far its corners are from the plane: equal, however it is turned or mirrored."""
@@ -141,6 +159,15 @@ class CrossSection(DrawnChoice):
         return replace(super().phrase(format, fact, answer, offer), values={"solid": fact["solid"]})
 
 
+def _unlike(true: Form, forms: Complex128[np.ndarray, "n k"], count: int) -> list[int]:
+    """The first forms, up to a count, that differ from the true one and from each other."""
+    left, chosen = differences(true, forms) >= _LEAST, list[int]()
+    while len(chosen) < count and left.any():
+        chosen.append(int(left.argmax()))
+        left &= differences(forms[chosen[-1]], forms) >= _LEAST
+    return chosen
+
+
 @cache
 def planes(name: str, parts: int) -> tuple[Plane, ...]:
     """All planes through three points of edges whose cut is large enough, one of each kind of equal ones."""
@@ -164,9 +191,10 @@ def planes(name: str, parts: int) -> tuple[Plane, ...]:
 
 def _key(away: Float64[np.ndarray, "*n m"]) -> Int64[np.ndarray, "*n m"]:
     """Distances of corners from a plane, in order; of the two directions in which they may count, the first one."""
-    ways = [np.sort((1000 * each).round().astype(np.int64), axis=-1) for each in (away, -away)]
-    rows = [way.reshape(-1, way.shape[-1]).tolist() for way in ways]
-    return np.array([min(pair) for pair in zip(*rows, strict=True)]).reshape(away.shape)
+    one, other = (np.sort((1000 * each).round().astype(np.int64), axis=-1) for each in (away, -away))
+    unlike = (one != other).argmax(axis=-1)[..., None]
+    is_first = np.take_along_axis(one, unlike, axis=-1) < np.take_along_axis(other, unlike, axis=-1)
+    return np.where(is_first, one, other)
 
 
 def _point_and_normal(

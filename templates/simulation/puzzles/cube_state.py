@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from templates.media import Colour, Polygon, Sheet, Words
-from templates.simulation.puzzles.solid import Vector, drawing, projected, visible_shares
+from templates.simulation.puzzles.solid import Vector, all_seen, drawing, projected
 
 State = tuple[tuple[str, ...], ...]
 """Rows of columns from the front; each column names its cubes from below: (("BO", "", "G"), ("", "P", ""))."""
@@ -121,7 +121,7 @@ def first_alike(states: Sequence[State]) -> tuple[State, ...]:
 @lru_cache(maxsize=1 << 12)
 def _heights_can_be_read(heights: tuple[tuple[int, ...], ...]) -> bool:
     cubes = [(x, y, z) for y, row in enumerate(heights) for x, height in enumerate(row) for z in range(height)]
-    return bool((visible_shares(cubes).max(axis=1) >= _LEAST_SEEN).all())
+    return all_seen(cubes, _LEAST_SEEN)
 
 
 def can_be_read(state: State) -> bool:

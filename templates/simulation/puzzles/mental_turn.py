@@ -6,7 +6,7 @@ After Shepard and Metzler (1971). Only shapes that differ from their mirror imag
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
 from typing import ClassVar
 
 import numpy as np
@@ -15,13 +15,17 @@ from jaxtyping import Int64
 from templates.facts import Facts
 from templates.media import Polygon, Sheet
 from templates.simulation.puzzles.puzzle import DrawnChoice, Row
-from templates.simulation.puzzles.solid import HOLDS, Turn, Vector, drawing, visible_shares
+from templates.simulation.puzzles.solid import HOLDS, Turn, Vector, all_seen, drawing
 
 Shape = tuple[Vector, ...]
 """Cells in order; those of a flat shape have z = 0."""
 _BESIDE: tuple[Vector, ...] = ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
 _MIRROR = Turn((0, 1, 2), (-1, 1, 1))
 _IN_PLANE = [turn for turn in HOLDS if turn((0, 0, 1)) == (0, 0, 1)]
+_TURNED, _TURNED_IN_PLANE = (
+    np.array([turn.all(((1, 0, 0), (0, 1, 0), (0, 0, 1))) for turn in turns]) for turns in (HOLDS, _IN_PLANE)
+)
+"""As matrices, for rows of coordinates."""
 _LEAST_SEEN = 0.35
 """Least visible share of some face of every cube of a drawn solid."""
 
@@ -83,7 +87,9 @@ class TurnedShape(DrawnChoice):
 
     def _mistakes(self, row: Row) -> Iterator[tuple[str, str]]:
         shape, turns = _shape(row), [*self._turns()]
-        for number, (wrong, name) in enumerate([(mirrored(shape), "mirrored")] * 4 + [*_one_moved(shape, self.solid)]):
+        for number, (wrong, name) in enumerate(
+            chain([(mirrored(shape), "mirrored")] * 4, _one_moved(shape, self.solid))
+        ):
             turn = turns[(int(row["turn"]) + 5 * number + 1) % len(turns)]
             if self._can_be_seen(self._placed(wrong, turn)) and not alike(wrong, shape, self.solid):
                 yield _text(wrong, turn), name
@@ -135,8 +141,9 @@ def grown(count: int, solid: bool, rng: np.random.Generator) -> Shape:
     """A random connected shape."""
     cells: list[Vector] = [(0, 0, 0)]
     while len(cells) < count:
-        x, y, z = cells[int(rng.integers(len(cells)))]
-        a, b, c = _BESIDE[int(rng.integers(6 if solid else 4))]
+        one, way = rng.random(2).tolist()
+        x, y, z = cells[int(one * len(cells))]
+        a, b, c = _BESIDE[int(way * (6 if solid else 4))]
         if (x + a, y + b, z + c) not in cells:
             cells.append((x + a, y + b, z + c))
     return moved_to_zero(cells)
@@ -156,7 +163,10 @@ def mirrored(shape: Shape) -> Shape:
 @lru_cache(maxsize=1 << 14)
 def first_of(shape: Shape, solid: bool) -> Shape:
     """Of all rotations of a shape the first one in order."""
-    return min(moved_to_zero(turn.all(shape)) for turn in (HOLDS if solid else _IN_PLANE))
+    cells = np.array(shape) @ (_TURNED if solid else _TURNED_IN_PLANE)
+    codes = (cells - cells.min(axis=1, keepdims=True)) @ [1 << 32, 1 << 16, 1]
+    first = min(np.sort(codes, axis=1).tolist())
+    return tuple((code >> 32, code >> 16 & 0xFFFF, code & 0xFFFF) for code in first)
 
 
 def turns_in_plane(shape: Shape) -> list[Shape]:
@@ -178,7 +188,7 @@ def spread(shape: Shape) -> tuple[int, ...]:
 
 @lru_cache(maxsize=1 << 14)
 def _can_be_seen(shape: Shape) -> bool:
-    return bool((visible_shares(shape).max(axis=1) >= _LEAST_SEEN).all())
+    return all_seen(shape, _LEAST_SEEN)
 
 
 def _one_moved(shape: Shape, solid: bool) -> Iterator[tuple[Shape, str]]:

@@ -7,10 +7,11 @@ two folds and two holes, 92 with three folds and one hole; of 5 x 5 cells 423 wi
 that end up lying alike were alike too, in whichever order they are folded along x and y, the first number would be 6.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, product
 from typing import ClassVar
 
 import numpy as np
@@ -103,8 +104,9 @@ class PaperFold(DrawnChoice):
             at = step * (size + _GAP)
             done = folds[:step] if step <= len(folds) else folds
             if step:
-                lines += _outline(size, at)
+                lines += _outline(size, _bounds(size, done), at)
             polygons += _paper(size, done, at)
+            lines += _squares(_bounds(size, done), at)
             if step < len(folds):
                 lines += _crease(_bounds(size, done), folds[step], at)
             if step > len(folds):
@@ -116,7 +118,11 @@ class PaperFold(DrawnChoice):
         """The unfolded paper."""
         size = int(row["size"])
         holes = [(x, y) for y, line in enumerate(solution.split("/")) for x, cell in enumerate(line) if cell == "o"]
-        return Sheet(polygons=(*_paper(size, (), 0), *(_hole(cell, 0) for cell in holes)), extent=(0, 0, size, size))
+        return Sheet(
+            polygons=(*_paper(size, (), 0), *(_hole(cell, 0) for cell in holes)),
+            lines=tuple(_squares(_bounds(size, ()), 0)),
+            extent=(0, 0, size, size),
+        )
 
 
 @dataclass(frozen=True)
@@ -197,19 +203,32 @@ def _read(row: Row) -> tuple[int, tuple[Fold, ...], tuple[Cell, ...]]:
 
 
 def _paper(size: int, folds: Sequence[Fold], at: float) -> Iterator[Polygon]:
-    """The visible cells; those of several layers are darker."""
-    layers: dict[Cell, int] = {}
-    for place in places(size, folds).values():
-        layers[place] = layers.get(place, 0) + 1
-    for (x, y), count in sorted(layers.items()):
+    """The visible paper; cells of several layers are darker."""
+    (x0, x1), (y0, y1) = _bounds(size, tuple(folds))
+    yield Polygon(corners=((at + x0, y0), (at + x1, y0), (at + x1, y1), (at + x0, y1)), edge=None)
+    layers = Counter(places(size, folds).values())
+    for x, y in sorted(cell for cell, count in layers.items() if count > 1):
         corners = ((at + x, y), (at + x + 1, y), (at + x + 1, y + 1), (at + x, y + 1))
-        yield Polygon(corners=corners, fill="light" if count == 1 else "blue", edge="grey")
+        yield Polygon(corners=corners, fill="blue", edge=None)
 
 
-def _outline(size: int, at: float) -> Iterator[Line]:
-    """Where the flat paper was."""
-    corners = ((at, 0), (at + size, 0), (at + size, size), (at, size), (at, 0))
-    yield Line(points=corners, colour="grey", dashed=True)
+def _squares(bounds: tuple[Cell, Cell], at: float) -> Iterator[Line]:
+    """The lines between cells and around all of them."""
+    (x0, x1), (y0, y1) = bounds
+    for x in range(x0, x1 + 1):
+        yield Line(points=((at + x, y0), (at + x, y1)), colour="grey")
+    for y in range(y0, y1 + 1):
+        yield Line(points=((at + x0, y), (at + x1, y)), colour="grey")
+
+
+def _outline(size: int, bounds: tuple[Cell, Cell], at: float) -> Iterator[Line]:
+    """The border of the flat paper where it has left."""
+    for axis, end in product((0, 1), (0, size)):
+        low, high = bounds[1 - axis] if end in bounds[axis] else (0, 0)
+        for ends in ((0, low), (high, size)):
+            if ends[0] < ends[1]:
+                points = tuple((at + end, along) if axis == 0 else (at + along, end) for along in ends)
+                yield Line(points=points, colour="grey", dashed=True)
 
 
 def _crease(bounds: tuple[Cell, Cell], fold: Fold, at: float) -> Iterator[Line]:
@@ -229,6 +248,7 @@ def _crease(bounds: tuple[Cell, Cell], fold: Fold, at: float) -> Iterator[Line]:
         yield Line(points=points, colour="orange", dashed=k == 0)
 
 
+@lru_cache(maxsize=4096)
 def _hole(cell: Cell, at: float) -> Polygon:
     x, y = at + cell[0] + 0.5, cell[1] + 0.5
     return Polygon(corners=tuple((x + _HOLE_RADIUS * a, y + _HOLE_RADIUS * b) for a, b in _CIRCLE), fill="white")

@@ -132,17 +132,17 @@ def form(shape: Outline) -> Form:
     return np.fft.rfft(_reach(shape))
 
 
-def difference(a: Form, b: Form) -> float:
-    """How far the borders of two shapes of area 1 are from each other (root mean square), in the best of all ways to
-    turn and mirror one."""
-    common = np.fft.irfft(np.array([b.conj(), b]) * a, len(_RAYS)).max()
-    return float(np.sqrt(max(0.0, _power(a) + _power(b) - 2 * common / len(_RAYS))))
+def differences(a: Form, b: Complex128[np.ndarray, "n k"]) -> Float64[np.ndarray, "n"]:
+    """How far the borders of a shape and of others are from each other (root mean square), in the best of all ways to
+    turn and mirror one. All have an area of 1."""
+    common = np.fft.irfft(np.array([b.conj(), b]) * a, len(_RAYS)).max(axis=(0, 2))
+    return np.sqrt(np.maximum(0.0, _power(a[None]) + _power(b) - 2 * common / len(_RAYS)))
 
 
-def _power(form: Form) -> float:
-    """The mean square of a real function with this transform, of even length."""
-    whole, last = abs(form[0]) ** 2, abs(form[-1]) ** 2
-    return float(2 * np.vdot(form, form).real - whole - last) / len(_RAYS) ** 2
+def _power(forms: Complex128[np.ndarray, "n k"]) -> Float64[np.ndarray, "n"]:
+    """The mean squares of real functions with these transforms, of even length."""
+    squares = forms.real**2 + forms.imag**2
+    return np.asarray((2 * squares.sum(axis=1) - squares[:, 0] - squares[:, -1]) / len(_RAYS) ** 2)
 
 
 @cache

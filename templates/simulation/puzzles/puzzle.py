@@ -1,7 +1,7 @@
 """Base classes of puzzles: no puzzle comes twice, and of drawn options exactly one is right."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -42,9 +42,13 @@ class Puzzle(Template):
     reads: frozenset[str] = frozenset()
     spare: ClassVar[int] = 1
 
-    @abstractmethod
     def drawn(self, rng: np.random.Generator) -> Row | None:
         """A random puzzle; None where the draw gives none."""
+        raise NotImplementedError(f"{type(self).__name__} has neither `drawn` nor `draws`")
+
+    def draws(self, rng: np.random.Generator, count: int) -> Iterator[Row | None]:
+        """So many random puzzles as may be needed for `count` different ones."""
+        return (self.drawn(rng) for _ in range(_TRIES * count))
 
     @abstractmethod
     def key(self, row: Row) -> object:
@@ -61,8 +65,8 @@ class Puzzle(Template):
     def propose(self, world: Procedural, rng: np.random.Generator, count: int) -> Facts:
         """Up to `count` puzzles, no two alike."""
         rows: dict[object, Row] = {}
-        for _ in range(_TRIES * count):
-            if (row := self.drawn(rng)) is not None:
+        for row in self.draws(rng, count):
+            if row is not None:
                 rows.setdefault(self.key(row), row)
             if len(rows) == count:
                 break

@@ -92,13 +92,20 @@ def drawing(
 
 def visible_shares(cubes: Sequence[Vector], of: Sequence[Vector] | None = None) -> Float64[np.ndarray, "n 3"]:
     """The share of the top, right and front face of each cube (by default of all) that no cube hides."""
-    shares = []
-    for x, y, z in cubes if of is None else of:
-        hidden = 0
-        for a, b, c in cubes:
-            hidden |= _hidden_by((a - x, b - y, c - z))
-        shares.append([1 - (hidden >> _POINTS * face & _ALL).bit_count() / _POINTS for face in range(len(SEEN))])
+    shares = [_shares(cube, cubes) for cube in (cubes if of is None else of)]
     return np.array(shares, dtype=np.float64).reshape(-1, len(SEEN))
+
+
+def all_seen(cubes: Sequence[Vector], least: float) -> bool:
+    """Whether some face of each cube is seen to at least this share."""
+    return all(max(_shares(cube, cubes)) >= least for cube in cubes)
+
+
+def _shares(cube: Vector, cubes: Sequence[Vector]) -> list[float]:
+    (x, y, z), hidden = cube, 0
+    for a, b, c in cubes:
+        hidden |= _hidden_by((a - x, b - y, c - z))
+    return [1 - (hidden >> _POINTS * face & _ALL).bit_count() / _POINTS for face in range(len(SEEN))]
 
 
 @cache
