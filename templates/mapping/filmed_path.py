@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import ClassVar
 
 import numpy as np
@@ -18,7 +19,8 @@ from templates.template import Template
 _VIDEOS = 160
 """Random intervals of a clip whose motion is looked at."""
 _SHORTEST_S, _LONGEST_S = 1.4, 12.0
-_LEAST_FRAMES, _MOST_FRAMES = 8, 32
+_LEAST_FRAMES, _MOST_FRAMES = 8, (32, 64)
+"""Frames of a video: every other one may have more."""
 NONE = "why: "
 """Before the reason why a story gives no label."""
 _DECIDED = 2.5
@@ -90,11 +92,11 @@ def timed_videos(scene: Scene) -> list[Int64[np.ndarray, "k"]]:
     times_s, rng = clip.times_s[known], np.random.default_rng(0)
     span_s = min(_LONGEST_S, times_s[-1] - times_s[0])
     found = []
-    for share, shift in rng.random((_VIDEOS, 2)).tolist():
+    for (share, shift), most in zip(rng.random((_VIDEOS, 2)).tolist(), cycle(_MOST_FRAMES), strict=False):
         length_s = _SHORTEST_S * (max(span_s, _SHORTEST_S) / _SHORTEST_S) ** share
         start_s = times_s[0] + shift * max(times_s[-1] - times_s[0] - length_s, 0.0)
         first, last = known[np.clip(np.searchsorted(times_s, [start_s, start_s + length_s]), 0, len(known) - 1)]
-        places = np.unique(np.linspace(first, last, _MOST_FRAMES).round().astype(np.int64))
+        places = np.unique(np.linspace(first, last, most).round().astype(np.int64))
         if len(places) >= _LEAST_FRAMES:
             found.append(clip.frames[places])
     return found

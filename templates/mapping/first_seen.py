@@ -23,7 +23,7 @@ from templates.scene.scene import Scene
 from templates.scene.sightings import Sightings, object_names, one_identity, sightings, videos_of_objects
 from templates.template import Template
 
-_VIDEOS = 24
+_VIDEOS = 48
 """Videos in which objects are looked for."""
 _NUMBERS = ("1", "2", "3")
 _OTHERWISE = 0.5
@@ -63,7 +63,7 @@ class FirstSeen(Template):
     at_end: ClassVar[bool] = False
     """Whether the last sight counts, not the first."""
     apart: ClassVar[int] = 2
-    """Frames of the video between the clear sight of one object and any sight of the next."""
+    """Frames between the clear sight of one object and any sight of the next, in a video of 16 frames or fewer."""
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> ThreeInVideo:
         """Random triples of objects that come into view one after the other, in random order."""
@@ -71,11 +71,9 @@ class FirstSeen(Template):
         for frames in videos_of_objects(scene, rng, _VIDEOS):
             shown, names = sightings(scene).of(frames), object_names(scene)
             ahead, behind = self._limits(shown)
-            alone = sorted(singled_out(names, shown))
-            columns = [int(np.flatnonzero(names == name)[0]) for name in alone]
-            for three in combinations(columns, 3):
+            for three in combinations([column for _, column in sorted(singled_out(names, shown).items())], 3):
                 one, two, three_ = sorted(three, key=lambda k: ahead[k])
-                if ahead[one] + self.apart <= behind[two] and ahead[two] + self.apart <= behind[three_]:
+                if ahead[one] <= behind[two] and ahead[two] <= behind[three_]:
                     a, b, c = names[rng.permutation(three)].tolist()
                     rows.append({"frames": frames[frames >= 0].tolist(), "a": a, "b": b, "c": c})
         rows = [rows[k] for k in rng.permutation(len(rows))[: 4 * count if self.at_end else count]]
@@ -97,10 +95,11 @@ class FirstSeen(Template):
             except LookupError:
                 lacking[row] = True
                 continue
-            ambiguous[row] = not {*facts.names[row].tolist()} <= singled_out(names, shown)
+            alone = singled_out(names, shown)
+            ambiguous[row] = not {*facts.names[row].tolist()} <= alone.keys()
             if lacking[row] or ambiguous[row]:
                 continue
-            columns = [int(np.flatnonzero(names == name)[0]) for name in facts.names[row]]
+            columns = [alone[name] for name in facts.names[row].tolist()]
             sight[row] = _sight(shown.clear, self.at_end)[columns]
             ahead[row], behind[row] = (limit[columns] for limit in self._limits(shown))
             other[row] = _sight(shown.area != 0, not self.at_end)[columns]
@@ -108,7 +107,7 @@ class FirstSeen(Template):
         order = sight.argsort(axis=1)
         ahead, behind = (np.take_along_axis(each, order, axis=1) for each in (ahead, behind))
         with np.errstate(invalid="ignore"):
-            apart = (ahead[:, :-1] + self.apart <= behind[:, 1:]).all(axis=1)
+            apart = (ahead[:, :-1] <= behind[:, 1:]).all(axis=1)
         come_or_go = "leave the view" if self.at_end else "come into view"
         cases = {
             "objects are not surely the same in all frames": lacking,
@@ -144,10 +143,11 @@ class FirstSeen(Template):
         return Phrasing(media=media, values=names, answer=written, options=options)
 
     def _limits(self, shown: Sightings) -> tuple[Float64[np.ndarray, "k"], Float64[np.ndarray, "k"]]:
-        """Of each object: the frame after which the next one may come, and that before which the one before it must
-        have come. A glimpse may be overlooked or not."""
+        """Of each object: the frame from which on the next one may come, and that by which the one before it must have
+        let it. A glimpse may be overlooked or not."""
         clear, glimpse = (_sight(seen, self.at_end) for seen in (shown.clear, shown.area != 0))
-        return (glimpse, clear) if self.at_end else (clear, glimpse)
+        ahead, behind = (glimpse, clear) if self.at_end else (clear, glimpse)
+        return ahead + self.apart * max(1, len(shown.frames) // 16), behind
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,11 +25,11 @@ from templates.scene.scene import Scene
 from templates.scene.sightings import Sightings, object_names, one_identity, sightings, videos_of_objects
 from templates.template import Template
 
-_VIDEOS = 40
+_VIDEOS = 64
 """Videos in which objects are looked for."""
 _NUMBERS = ("1", "2", "3", "4")
 _GONE = 3
-"""Frames at the end of the video that do not show the object."""
+"""Frames at the end of a video of 16 or fewer that do not show the object; so many times as many of more."""
 _RATIO, _STEP = 1.5, 0.08
 """By how much the next object is farther: least ratio of the gaps, and least difference as a share of the distance from
 the camera."""
@@ -60,7 +60,7 @@ class StoodBeside(Template):
     boxes, in path units."""
 
     name: str = "stood_beside"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L2/Memory/Memory Retrieval"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = Beside
@@ -94,12 +94,13 @@ class StoodBeside(Template):
             except LookupError:
                 lacking[row] = True
                 continue
-            ambiguous[row] = not {name, *called} <= singled_out(names, shown) or len({name, *called}) <= k
+            alone = singled_out(names, shown)
+            ambiguous[row] = not {name, *called} <= alone.keys() or len({name, *called}) <= k
             if lacking[row] or ambiguous[row]:
                 continue
-            own[row], *others[row] = (int(np.flatnonzero(names == each)[0]) for each in (name, *called))
+            own[row], *others[row] = (alone[each] for each in (name, *called))
             frame[row], ended[row] = shown.frames[_last(shown.clear[:, own[row]])], shown.frames[-1]
-            there[row] = (shown.area[-_GONE:, own[row]] != 0).any()
+            there[row] = _at_end(shown)[own[row]]
             together[row] = (shown.clear[:, others[row]] & shown.clear[:, [own[row]]]).any(axis=0)
             latest[row] = [_last(shown.area[:, other] != 0) for other in others[row]]
         gap, sigma = _gaps(scene, frame, own, others)
@@ -143,10 +144,9 @@ class StoodBeside(Template):
 def _rows(scene: Scene, frames: Int64[np.ndarray, "v"], rng: np.random.Generator) -> Iterator[dict[str, Json]]:
     """Facts about one video."""
     shown, names = sightings(scene).of(frames), object_names(scene)
-    alone = sorted(singled_out(names, shown))
-    objects = np.array([int(np.flatnonzero(names == name)[0]) for name in alone], dtype=np.int64)
+    objects = np.array([k for _, k in sorted(singled_out(names, shown).items())], dtype=np.int64)
     for own in objects.tolist():
-        if (shown.area[-_GONE:, own] != 0).any():
+        if _at_end(shown)[own]:
             continue
         others = objects[objects != own]
         frame = np.array([shown.frames[_last(shown.clear[:, own])]])
@@ -170,6 +170,11 @@ def _rows(scene: Scene, frames: Int64[np.ndarray, "v"], rng: np.random.Generator
 
 def _together(shown: Sightings, one: int, other: int) -> bool:
     return bool((shown.clear[:, one] & shown.clear[:, other]).any())
+
+
+def _at_end(shown: Sightings) -> Bool[np.ndarray, "k"]:
+    """Whether a frame at the end of the video shows each object."""
+    return np.asarray((shown.area[-_GONE * max(1, len(shown.frames) // 16) :] != 0).any(axis=0))
 
 
 def _last(seen: Bool[np.ndarray, "f"]) -> int:

@@ -145,7 +145,7 @@ def _groups(scene: Scene, rng: np.random.Generator) -> Iterator[tuple[dict[str, 
     for frames in videos_of_objects(scene, rng, _VIDEOS):
         shown = sightings(scene).of(frames)
         alone, clear, frames = singled_out(names, shown), _seen_throughout(shown.clear), frames[frames >= 0]
-        objects = [k for k in range(len(names)) if clear[k] and names[k] in alone]
+        objects = [k for k in sorted(alone.values()) if clear[k]]
         told: dict[int, list[tuple[int, Encounter]]] = {}
         for pair in combinations(objects, 2):
             found = encounter(scene, frames, *pair) if movers & {*pair} else Encounter(why="nothing moves")
@@ -176,9 +176,10 @@ def _measured(scene: Scene, names: Texts, fact: Mapping[str, Json]) -> Encounter
         shown = sightings(scene).of(frames)
     except LookupError:
         return Encounter(why="the places of the objects are not known")
-    if not {*called} <= singled_out(names, shown):
+    alone = singled_out(names, shown)
+    if not {*called} <= alone.keys():
         return Encounter(why="the name of an object does not single it out")
-    rows = [int(np.flatnonzero((names == name) & (shown.area != 0).any(axis=0))[0]) for name in called]
+    rows = [alone[name] for name in called]
     if not _seen_throughout(shown.clear)[rows].all():
         return Encounter(why="an object is out of sight for too long")
     found = [encounter(scene, frames, rows[0], row) for row in rows[1:]]

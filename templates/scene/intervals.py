@@ -11,6 +11,8 @@ _MAX_FRAMES = 48
 """Most frames of a clip between which intervals are drawn."""
 LEAST_VIDEO, MOST_VIDEO = 8, 16
 """Frames of a video."""
+_LENGTHS = np.array([8, 16, 32, 64])
+"""Frames of a video of whole intervals: what it shows is asked about, however many that is."""
 
 
 def places(scene: Scene, count: int) -> Int64[np.ndarray, "f"]:
@@ -66,12 +68,15 @@ def video_intervals(
 
 
 def random_videos(frames: Int64[np.ndarray, "f"], rng: np.random.Generator, count: int) -> Int64[np.ndarray, "n k"]:
-    """At most `count` random intervals of the given frames, as videos of them; -1 ends a row."""
+    """At most `count` random intervals of the given frames, as videos of 8, 16, 32 or 64 of them, as many of each; -1
+    ends a row."""
     if len(frames) < LEAST_VIDEO:
-        return np.empty((0, MOST_VIDEO), dtype=np.int64)
-    first = rng.integers(len(frames) - LEAST_VIDEO + 1, size=count)
-    last = rng.integers(first + LEAST_VIDEO - 1, len(frames))
-    rows = np.linspace(first, last, MOST_VIDEO, axis=1).round().astype(np.int64)
+        return np.empty((0, _LENGTHS[-1]), dtype=np.int64)
+    length = rng.choice(_LENGTHS[: np.searchsorted(_LENGTHS, len(frames), side="right")], size=count)
+    first = rng.integers(len(frames) - length + 1)
+    last = rng.integers(first + length - 1, len(frames))
+    share = np.minimum(np.arange(_LENGTHS[-1]) / (length[:, None] - 1), 1)
+    rows = (first[:, None] + share * (last - first)[:, None]).round().astype(np.int64)
     shown = _frames(frames, rows)
     return np.asarray(shown[np.sort(np.unique(shown, axis=0, return_index=True)[1])])
 

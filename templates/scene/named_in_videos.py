@@ -59,8 +59,9 @@ def named_in_videos(scene: Scene, frames: Int64[np.ndarray, "n v"], name: Texts)
     return NamedInVideos(why=first_reason(n, cases), shown=shown, most=most, total=total)
 
 
-def singled_out(names: Texts, shown: Sightings) -> set[str]:
-    """Names that mean a single object of the video, which it shows clearly."""
-    seen = Counter(names[(shown.area != 0).any(axis=0)].tolist())
-    clear = {*names[shown.clear.any(axis=0)].tolist()}
-    return {name for name, n in seen.items() if n == 1 and name in clear and name and not may_be_called(name, seen)}
+def singled_out(names: Texts, shown: Sightings) -> dict[str, int]:
+    """The object of each name that means a single object of the video, which it shows clearly."""
+    there = np.flatnonzero((shown.area != 0).any(axis=0))
+    seen, clear = Counter(names[there].tolist()), np.asarray(shown.clear.any(axis=0))
+    alone = [k for k in there.tolist() if seen[names[k]] == 1 and clear[k] and names[k]]
+    return {str(names[k]): k for k in alone if not may_be_called(names[k], seen)}

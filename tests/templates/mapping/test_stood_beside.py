@@ -80,3 +80,21 @@ def test_objects_of_a_detector_or_without_boxes_are_not_asked_about() -> None:
     ):
         assert not asked({**known, "objects": changed})
     assert not asked({})
+
+
+def test_another_object_of_the_name_that_the_video_does_not_show_is_not_meant() -> None:
+    known = signals()
+    objects = known["objects"]
+    assert isinstance(objects, Objects) and objects.size is not None
+    poses = np.concatenate([objects.world_from_object[:, :1], objects.world_from_object], axis=1)
+    more = replace(
+        objects,
+        labels=("lamp", *objects.labels),
+        ids=np.where(objects.ids < 0, -1, objects.ids + 1),
+        world_from_object=poses,
+        size=np.full((len(poses[0]), 3), 0.4),
+        centre_sigma=np.full(len(poses[0]), 0.02),
+        size_sigma=np.full((len(poses[0]), 3), 0.02),
+    )
+    found = asked({**known, "objects": more})
+    assert {nearest for name, nearest, _ in found if name == "lamp"} == {"sofa"}
