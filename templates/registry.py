@@ -99,6 +99,7 @@ TEMPLATES = Registry(
         "camera_manner": "templates.mapping.camera_manner:CameraManner",
         "what_happens": "templates.mapping.what_happens:WhatHappens",
         "afford_mark": "templates.mapping.afford_mark:AffordMark",
+        "use_of": "templates.mapping.use_of:UseOf",
         "which_stands": "templates.mapping.which_stands:WhichStands",
         "true_statement": "templates.mapping.true_statement:TrueStatement",
         "relation_of": "templates.mapping.relation_of:RelationOf",

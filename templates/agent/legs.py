@@ -4,14 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
-from scipy.special import ndtr, ndtri
 
 from action_mapping.pair_plan import pair_amounts
 from action_mapping.primitives import COMPONENTS, ROTATIONS, primitive_of
 from templates.answers.answers import Answers
 from templates.chance import Chance
 from templates.columns import Columns, Texts
-from templates.measured import Measured, first_reason
+from templates.measured import Measured, first_reason, margin_of_all
 from templates.offer import Offer
 from templates.scene.marks import candidate_pixels, filter_markable
 from templates.scene.scene import Scene
@@ -87,8 +86,7 @@ def largest(moved: Motion, family: Bool[np.ndarray, "6"]) -> Largest:
 
 def joint(margins: Float64[np.ndarray, "n k"]) -> Float64[np.ndarray, "n"]:
     """The margin of an answer that needs all of these; NaN where one is not positive."""
-    with np.errstate(invalid="ignore"):
-        return np.where(margins.min(axis=1) > 0, -ndtri(ndtr(-margins).sum(axis=1)), np.nan)
+    return np.where(margins.min(axis=1) > 0, margin_of_all(margins, np.ones_like(margins)), np.nan)
 
 
 def with_others(names: Texts, draws: Float64[np.ndarray, "n 3"]) -> np.ndarray:

@@ -64,7 +64,7 @@ class Topology(Template):
     gap between their boxes, in path units."""
 
     name: str = "topology"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L1/Relation/Relative Direction"
     formats: tuple[FormatName, ...] = ("choice", "yes_no")
     facts: ClassVar[type[Facts]] = RelatedPair
@@ -102,9 +102,8 @@ class Topology(Template):
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """One photo with two boxes."""
         a, b = fact["first"], fact["second"]
-        values = {"a": a["name"], "b": b["name"]}
-        if format == "yes_no":
-            values["relation"] = _IN_WORDS[fact["asked"]]
+        names = {"a": a["name"], "b": b["name"]}  # which would tell most answers of yes and no
+        values = {"relation": _IN_WORDS[fact["asked"]]} if format == "yes_no" else names
         return Phrasing(media=(Photo.boxed({"1": a, "2": b}),), values=values)
 
 

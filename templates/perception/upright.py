@@ -15,7 +15,7 @@ from templates.answers.order import numbers_in_order, order_label
 from templates.chance import Chance
 from templates.columns import Json
 from templates.facts import Facts
-from templates.measured import Measured, first_reason
+from templates.measured import Measured, first_reason, margin_of_all
 from templates.media import Photo
 from templates.offer import Offer
 from templates.perception.orientation import Frames
@@ -59,7 +59,7 @@ class RollSide(Template):
         side = np.where(held.roll > 0, _SIDES[0], _SIDES[1])
         with np.errstate(invalid="ignore"):
             is_level = roll <= _BORDER_DEG
-            p_level = ndtr((_BORDER_DEG - roll) / sigma) - ndtr((-_BORDER_DEG - roll) / sigma)
+            p_tilted = ndtr((roll - _BORDER_DEG) / sigma) + ndtr((-_BORDER_DEG - roll) / sigma)
             cases = {
                 UP_UNKNOWN: np.isnan(roll),
                 "the camera looks too steeply to show its roll": np.abs(held.pitch) > _MAX_PITCH_DEG,
@@ -73,7 +73,7 @@ class RollSide(Template):
             value=held.roll[:, None],
             sigma=sigma[:, None],
             label=np.where(is_level, "level", side),
-            margin=np.where(is_level, ndtri(p_level), (roll - _BORDER_DEG) / sigma),
+            margin=np.where(is_level, -ndtri(p_tilted), (roll - _BORDER_DEG) / sigma),
             evidence={"pitch_deg": held.pitch.round(1)},
             traps={
                 "the rotation of the photo's content": np.where(is_level, "", opposite),
@@ -141,8 +141,6 @@ class TiltOrder(Template):
         order = np.argsort(pitch, axis=1)
         step = np.diff(np.take_along_axis(pitch, order, axis=1), axis=1)
         sorted_sigma = np.take_along_axis(sigma, order, axis=1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            tails = ndtr(-step / np.hypot(sorted_sigma[:, 1:], sorted_sigma[:, :-1])).sum(axis=1)
         cases = {
             UP_UNKNOWN: np.isnan(pitch).any(axis=1),
             "two photos are tilted about equally": (step < _LEAST_STEP_DEG).any(axis=1),
@@ -152,7 +150,7 @@ class TiltOrder(Template):
             value=pitch,
             sigma=sigma,
             label=_texts(order),
-            margin=ndtri(np.clip(1 - tails, 0, 1)),
+            margin=margin_of_all(step, np.hypot(sorted_sigma[:, 1:], sorted_sigma[:, :-1])),
             evidence={"least_step_deg": step.min(axis=1).round(1)},
             traps={"order of time": _texts(facts.frames.argsort(axis=1)), "order of roll": _texts(np.argsort(roll))},
         )

@@ -96,8 +96,56 @@ def passes(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool
     return bool((answer == "yes") == (tape >= fact["width_cm"] / 100) and low < 0.05)
 
 
+_FIT = {
+    "sit down": {"chair", "stool", "sofa", "armchair", "bed", "crate", "cushion", "suitcase", "parcel", "bucket"},
+    "climb up to reach a high shelf": {
+        "chair",
+        "stool",
+        "crate",
+        "armchair",
+        "bed",
+        "desk",
+        "table",
+        "suitcase",
+        "sofa",
+    },
+    "light the room": {"lamp", "lantern", "window"},
+    "know what time it is": {"clock", "radio"},
+    "look at one's own face": {"mirror", "window"},
+    "boil water for tea": {"kettle", "pot", "teapot"},
+    "pour tea": {"teapot", "kettle", "jar", "pot"},
+    "drink coffee": {"cup", "jar", "tin", "bowl"},
+    "toast a slice of bread": {"toaster"},
+    "take a photo": {"camera"},
+    "print a page": {"printer"},
+    "hear music or news": {"radio", "speaker"},
+    "read a story": {"book"},
+    "find where a country lies": {"globe", "book"},
+    "feel moving air on a hot day": {"fan", "window", "door"},
+    "drive a nail into a wall": {"drill"},
+    "drill a hole into a wall": {"drill"},
+    "protect one's head on a bicycle ride": {"helmet"},
+    "keep cut flowers in water": {"vase", "jar", "bucket", "pot", "cup", "teapot", "kettle", "tin"},
+    "carry five litres of water": {"bucket", "pot", "jar", "kettle", "basket", "bag"},
+    "carry clothes on a journey": {"suitcase", "bag", "basket", "parcel", "crate"},
+    "play a board or card game": {"game", "table"},
+    "store many books upright": {"shelf", "bookshelf", "cupboard", "crate", "desk"},
+    "sleep for a night": {"bed", "sofa", "armchair"},
+    "rest one's head in bed": {"cushion", "bed", "bag"},
+    "go into the next room": {"door"},
+    "shut out the light of a window": {"screen", "curtain"},
+}
+"""Whatever of the rendered kinds could serve at all, written down without a look at the raters' table."""
+
+
+def fits_the_use(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
+    """Only the answer's object could serve."""
+    names = [scene.objects[meant(scene, fact[one])].name for one in ("first", "second", "third", "fourth")]
+    return [name in _FIT[fact["use"]] for name in names] == [number == answer for number in "1234"]
+
+
 RIGHT = {"afford_mark": serves, "afford_parts": serve, "afford_point": pointed_to, "body_fit": within_reach}
-RIGHT |= {"seat_height": at_seat_height, "walk_between": passes}
+RIGHT |= {"use_of": fits_the_use, "seat_height": at_seat_height, "walk_between": passes}
 
 
 @seeds(1, 12)

@@ -188,6 +188,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "how_many",
         "which_stands",
         "afford_mark",
+        "use_of",
         "relation_of",
         "true_statement",
         "afford_parts",

@@ -26,6 +26,7 @@ def test_objects_unlock_the_leaves_of_objects() -> None:
         "L1/Localization/3D Detection": ("count_in_photo", "object_there"),
         "L1/Localization/3D Grounding": ("point_to_object",),
         "L2/Memory/Memory Retrieval": ("how_many", "first_seen", "last_seen"),
+        "L2/Understanding/Affordance": ("use_of",),
         "L4/Open-world Exploration/Knowledge Acquisition": ("enough_seen",),
     }
     assert "L1/Orientation/Object Orientation" in unlocked_by({"object_orientation"})

@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from experts.signals import Signal
 from templates.agent.first_move import MOVE, TURN, FirstMove, OneLeg
+from templates.agent.legs import joint
 from templates.asked import Draft
 from templates.generate import answers_to
 from tests.templates import worlds
@@ -69,3 +70,7 @@ def test_a_turn_that_shifts_the_picture_like_a_move_is_a_trap() -> None:
     rows = [{"frame_from": 0, "frame_to": 46, "kind": kind} for kind in (MOVE, TURN)]
     found = TEMPLATE.measure(OneLeg.from_json(rows), worlds.scene(worlds.signals()))
     assert found.traps["takes moving for turning"].tolist() == ["Truck Right", ""]  # it moves forwards, turns right
+
+
+def test_a_margin_far_in_the_tail_is_finite() -> None:
+    assert np.isfinite(joint(np.array([[60.0, 50.0]]))).all() and np.isnan(joint(np.array([[60.0, -1.0]]))).all()
