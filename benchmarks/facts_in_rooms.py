@@ -3,11 +3,12 @@ and by imitated experts.
 
     python -m benchmarks.facts_in_rooms OUT [ROOMS]
 
-Each room is eleven clips: two furnished rooms, for all templates; the same with small objects that lean, for their
+Each room is fourteen clips: two furnished rooms, for all templates; the same with small objects that lean, for their
 tilt; a camera that stands, goes and turns, for its motion; one that tilts and rolls, for gravity; two that move in
-several ways, for stories and manners; one that turns all round, for the area of a room; crates that slide about, for
-the motion of objects; crates that move one after the other, for what happens; a camera that goes straight on, and
-crates that do so before a camera on a tripod, for what comes next.
+several ways, for stories and manners; one that goes along with a crate, one that comes out from behind a board, and
+one that wanders about, for the other manners; one that turns all round, for the area of a room; crates that slide
+about, for the motion of objects; crates that move one after the other, for what happens; a camera that goes straight
+on, and crates that do so before a camera on a tripod, for what comes next.
 
 Answers to exact signals are compared with the independent evaluators of `tests/templates`. Those to imitated experts
 (1 px borders, 10 % missed, 3 % confused names, depth 3 %, scale 2 %, fronts 10° and 5 % flipped) are compared with the
@@ -92,6 +93,7 @@ def racing(seed: int) -> RenderedScene:
     return staged_rooms.crossing_room(seed, 2 * FRAMES, WIDTH_PX, racing=True)
 
 
+_MANNER = ("L2/Understanding/Motion Understanding/camera_manner",)
 CLIPS: Mapping[str, tuple[Callable[[int], RenderedScene], tuple[str, ...]]] = {
     "furnished": (furnished, ("L1", "L2", "L3")),
     "leaning": (leaning, tuple(f"L1/Orientation/Object Orientation/object_{name}" for name in ("tilt", "angles"))),
@@ -101,7 +103,10 @@ CLIPS: Mapping[str, tuple[Callable[[int], RenderedScene], tuple[str, ...]]] = {
         test_motion_stories_in_rooms.room_of,
         ("L2/Understanding/Motion Understanding/camera_", "L3/Sequential Planning/Route"),
     ),
-    "filmed": (test_motion_stories_in_rooms.filmed, ("L2/Understanding/Motion Understanding/camera_manner",)),
+    "filmed": (test_motion_stories_in_rooms.filmed, _MANNER),
+    "following": (lambda seed: staged_rooms.following_room(seed, 2 * FRAMES, WIDTH_PX), _MANNER),
+    "revealing": (lambda seed: staged_rooms.revealing_room(seed, 2 * FRAMES, WIDTH_PX), _MANNER),
+    "wandering": (test_motion_stories_in_rooms.wandering, _MANNER),
     "staged": (staged_rooms.staged, ("L2/Understanding/Motion Understanding/what_happens",)),
     "turning": (along(camera_paths.around), ("L2/Memory/Cognitive Map/room_area",)),
     "busy": (busy, ("L1/Motion/Allo",)),

@@ -1,4 +1,5 @@
-"""Rooms in which something special is arranged: small objects that lean, and crates that slide about."""
+"""Rooms in which something special is arranged: small objects that lean, crates that slide about, a camera that follows
+a crate, or one that comes out from behind a board."""
 
 from dataclasses import replace
 
@@ -7,6 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from spatial_engine.rendering import camera_paths
 from spatial_engine.rendering.boxes import Box, sliding, standing
+from spatial_engine.rendering.camera_paths import Poses, Stance
 from spatial_engine.rendering.furniture import crate
 from spatial_engine.rendering.random_materials import random_colour
 from spatial_engine.rendering.rooms import random_room
@@ -85,3 +87,46 @@ def staged(seed: int, width_px: int = 160) -> RenderedScene:
         at = np.round(np.clip((np.arange(n) - start) / length, 0, 1) * (n - 1)).astype(int)
         boxes.append(replace(box, world_from_box=box.world_from_box[at]))
     return replace(scene, moving_boxes=tuple(boxes))
+
+
+def following_room(seed: int, frames: int = 48, width_px: int = 160) -> RenderedScene:
+    """A room in which the camera goes along with a crate, at its side, behind it or before it."""
+    rng = np.random.default_rng(seed)
+    aside, ahead = rng.uniform(0.7, 1.1) * np.array([(1, 0), (-1, 0), (0, 1), (0.7, 0.7)][seed % 4])
+    away = rng.uniform(1.5, 2.0)
+    scene = _travelled(rng, {"truck": aside, "dolly": ahead}, frames, width_px, away)
+    cameras = scene.world_from_cam
+    heading = cameras[:, :2, 2] / np.linalg.norm(cameras[:, :2, 2], axis=1, keepdims=True)
+    sway = 0.05 * np.sin(np.linspace(0, 2 * np.pi, frames))
+    feet = cameras[:, :2, 3] + (away + sway)[:, None] * heading
+    box = replace(_crate("robot", rng), size_m=(0.35, 0.35, rng.uniform(0.8, 1.2)))
+    robot = sliding(box, np.c_[feet, np.full(frames, 0.01)], np.full(frames, rng.uniform(0, 90)))
+    return replace(scene, moving_boxes=(robot,))
+
+
+def revealing_room(seed: int, frames: int = 48, width_px: int = 160) -> RenderedScene:
+    """A room in which a board stands before the camera, which goes sideways past it."""
+    rng = np.random.default_rng(seed)
+    scene = _travelled(rng, {"truck": rng.choice([-1, 1]) * rng.uniform(1.1, 1.3)}, frames, width_px)
+    camera = scene.world_from_cam[0]
+    ahead, yaw = camera[:2, 2] / np.linalg.norm(camera[:2, 2]), np.degrees(np.arctan2(-camera[0, 2], camera[1, 2]))
+    feet = np.append(camera[:2, 3] + rng.uniform(0.7, 0.8) * ahead, 0.0)
+    side = crate(int(rng.integers(1 << 31)), random_colour(rng), random_colour(rng))
+    board = standing("board", (1.2, 0.06, 2.1), feet.tolist(), side=side, yaw_deg=float(yaw))
+    return replace(scene, boxes=(*scene.boxes, board), moving_boxes=())
+
+
+def _travelled(
+    rng: np.random.Generator, amounts: dict[str, float], frames: int, width_px: int, away_m: float | None = None
+) -> RenderedScene:
+    """A room with a free middle, through which the camera goes straight; level, or looking at half a metre above the
+    floor at a distance."""
+
+    def path(n: int, start: Stance) -> Poses:
+        pitch_rad = -float(np.arctan2(start.at_m[2] - 0.5, away_m)) if away_m else 0.0
+        return camera_paths.performed([(n, amounts)], replace(start, pitch_rad=pitch_rad))
+
+    height_px = 3 * width_px // 4
+    return random_room(
+        rng, frames=frames, width_px=width_px, height_px=height_px, moving_object=True, vfov_deg=50, path=path
+    )

@@ -14,10 +14,21 @@ from templates.mapping.filmed_path import AboutPath, timed_videos, video_of
 from templates.measured import Measured
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.camera_manner import IN, MANNERS, ORBITS, OUT, PAST, TURNS, camera_manner
+from templates.scene.camera_manner import (
+    FOLLOWS,
+    IN,
+    MANNERS,
+    ORBITS,
+    OUT,
+    PAST,
+    REVEALS,
+    TURNS,
+    WANDERS,
+    camera_manner,
+)
 from templates.scene.scene import Scene
 
-_LIKE = {ORBITS: TURNS, TURNS: ORBITS, IN: OUT, OUT: IN, PAST: TURNS}
+_LIKE = {ORBITS: TURNS, TURNS: ORBITS, IN: OUT, OUT: IN, PAST: TURNS, FOLLOWS: PAST, REVEALS: PAST, WANDERS: TURNS}
 """What each manner is taken for by somebody who sees the picture move, but not how."""
 
 
@@ -31,14 +42,15 @@ class Filmed(Facts):
 @dataclass(frozen=True, kw_only=True)
 class CameraManner(AboutPath):
     """Whether the camera orbits what is in the middle of its picture, pushes in on it, pulls back from it, tracks past
-    it, or turns in place. Measures by how many degrees it goes round that or turns, and how many times as large that
-    becomes."""
+    it, or turns in place; follows something that moves, reveals what was hidden, or wanders about. Measures by how many
+    degrees it goes round that or turns, and how many times as large that becomes."""
 
     name: str = "camera_manner"
+    version: str = "2"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = Filmed
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": MANNERS}
-    reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "depth_patches", "tracks"})
+    reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "objects"})
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Filmed:
         """Videos that are filmed in one manner; the n-th video of each manner comes n-th."""

@@ -1,11 +1,10 @@
 """In which manner a camera films what is in the middle of its picture: around it, towards it, away from it, past it,
-or turning where it stands.
+or turning where it stands; along with it, from behind something that hides it, or wandering about.
 
 Each manner has bounds on the same numbers, and between the bounds of any two manners lies a gap: where one holds, all
-others fail.
+others fail. What follows or reveals something may have the path of another manner: then that is not meant.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,10 +12,20 @@ from jaxtyping import Float64, Int64
 
 from templates.measured import margin_of_all
 from templates.scene.camera_motion import ends_of
-from templates.scene.marks import known_pixels
+from templates.scene.followed import followed
+from templates.scene.picture_middle import Middle, picture_middle, spread
 from templates.scene.scene import Scene, angle_between_rad
 
-ORBITS, IN, OUT, PAST, TURNS = MANNERS = ("orbits", "pushes_in", "pulls_back", "tracks_past", "turns_in_place")
+ORBITS, IN, OUT, PAST, TURNS, FOLLOWS, REVEALS, WANDERS = MANNERS = (
+    "orbits",
+    "pushes_in",
+    "pulls_back",
+    "tracks_past",
+    "turns_in_place",
+    "follows",
+    "reveals",
+    "wanders",
+)
 _KEPT_RAD, _NOT_KEPT_RAD = np.radians([5.0, 8.0])
 """Largest angle between the view axis and what it stays on, and the border beyond which it does not."""
 _AROUND_RAD, _BORDER_RAD, _STRAIGHT_RAD = np.radians([30.0, 20.0, 10.0])
@@ -37,12 +46,20 @@ at least this share of the middle of the picture."""
 _BENT_BY_FOCAL = 0.3
 """An error of the focal length scales all turns: that moves the point on which the view axes meet, and parts them by
 this share of the error."""
+_ALL_HIDDEN, _LITTLE_HIDDEN = 0.85, 0.3
+"""Least share of what the middle shows at the end that is hidden at first, where it is revealed; largest share of it in
+any other manner."""
+_FAR_NEARER, _NEARER_AT_ALL = np.log(1.5), np.log(1.15)
+"""What hides it is nearer by this logarithm of the range; the second is the border."""
+_VACATED = 0.5
+"""Where so large a share of the very middle is not there in another frame, though it could be seen, it moves."""
+_HALF_WAY, _BEND_RAD, _BEND_BORDER_RAD = 0.1, *np.radians([60.0, 40.0])
+"""The way of a camera that wanders bends by this angle between two parts of this length each, as shares of the
+distance; the border of the angle."""
+_TO_AND_FRO_RAD, _ONE_WAY_RAD, _ALL_ROUND_RAD = np.radians([30.0, 15.0, 170.0])
+"""It turns to and fro by this angle, and not all round; the second is the border."""
 _LOOKS = 9
 """Poses of a video that are compared."""
-_MIDDLE, _INNER = 0.25, 5
-"""Half the middle of the picture, in shares of its sides; and the number of points in the very middle of which the
-range is the median."""
-_MOST_POINTS = 80
 _NO_MANNER = "the camera does not film in a simple manner"
 
 
@@ -77,81 +94,48 @@ def _manner(scene: Scene, first: int, last: int) -> Manner:
     turn_rad = angle_between_rad(poses[:1, :3, :3], poses[:, :3, :3])
     turn_sigma = float(np.hypot(scene.rotation_sigma_rad(frames).max(), scene.focal_relative_sigma * turn_rad.max()))
     turns = float(turn_rad.max())
+    looks = float(np.arccos(np.clip(poses[:, :3, 2] @ poses[0, :3, 2], -1, 1)).max())
     if path.motion == "rotation_only":
-        return _decided([(turns - _BORDER_RAD, turn_sigma)], bool(turns >= _AROUND_RAD), TURNS, turns)
-    middle = _middle(scene, path.frames[every])
+        return _decided([(looks - _BORDER_RAD, turn_sigma)], bool(looks >= _AROUND_RAD), TURNS, looks)
+    middle = picture_middle(scene, path.frames[every])
     if middle is None:
         return Manner(why="how far away the middle of the picture is is not known")
     way = poses[:, :3, 3] - poses[0, :3, 3]
     length, sigma = np.linalg.norm(way, axis=1), float(np.linalg.norm(scene.position_sigma(frames[[0, -1]])))
     share = float(length.max() / np.median(middle.range))
-    if share <= _LITTLE and turns >= _AROUND_RAD:
+    if share <= _LITTLE and looks >= _AROUND_RAD:
         share_sigma = float(np.hypot(sigma / np.median(middle.range), middle.sigma * share))
-        return _decided([(_IN_PLACE - share, share_sigma), (turns - _BORDER_RAD, turn_sigma)], True, TURNS, turns)
-    if turns <= _STRAIGHT_RAD and length[-1] > 0:
+        return _decided([(_IN_PLACE - share, share_sigma), (looks - _BORDER_RAD, turn_sigma)], True, TURNS, looks)
+    along = followed(scene, first, last)
+    if along.surely:
+        return _decided([*along.gaps], True, FOLLOWS, turns)
+    if along.maybe or middle.vacated(scene) > _VACATED:
+        return Manner(why="what is in the middle of the picture may move")
+    straight, rotation_sigma = turns <= _STRAIGHT_RAD and length[-1] > 0, scene.rotation_sigma_rad(frames).max()
+    axis_sigma = float(np.hypot(rotation_sigma, _BENT_BY_FOCAL * scene.focal_relative_sigma * turns))
+    orbit = Manner(why=_NO_MANNER) if straight else _orbit(poses, middle, axis_sigma, turn_sigma, sigma)
+    least_hidden, most_hidden, nearer = middle.hidden(scene)
+    if not orbit.why:
+        return orbit
+    if least_hidden >= _ALL_HIDDEN:
+        gaps = [
+            (nearer - _NEARER_AT_ALL, float(np.sqrt(2) * middle.sigma)),
+            (share - _LITTLE, sigma / float(np.median(middle.range))),
+        ]
+        holds = nearer >= _FAR_NEARER and (straight or _off_axis(poses) > _BORDER_RAD)
+        return _decided(gaps, bool(holds), REVEALS, turns)
+    if most_hidden > _LITTLE_HIDDEN:
+        return Manner(why="what the video shows is partly hidden at first")
+    if straight:
         return _straight(scene, way, poses[:, :3, 2], middle, turns, sigma)
-    axis_sigma = float(
-        np.hypot(scene.rotation_sigma_rad(frames).max(), _BENT_BY_FOCAL * scene.focal_relative_sigma * turns)
-    )
-    return _orbit(poses, middle, axis_sigma, turn_sigma, sigma)
-
-
-def spread(rows: Int64[np.ndarray, "n"], count: int) -> Int64[np.ndarray, "k"]:
-    """At most `count` of the rows, evenly spaced, the first and the last among them."""
-    if not len(rows):
-        return rows
-    return rows[np.unique(np.linspace(0, len(rows) - 1, count).round().astype(np.int64))]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Middle:
-    """What the middle of the picture shows in some frames."""
-
-    world_from_cam: Float64[np.ndarray, "n 4 4"]
-    range: Float64[np.ndarray, "n"]
-    """Of the very middle."""
-    sigma: float
-    """Relative σ of the ranges."""
-    xyz_world: Sequence[Float64[np.ndarray, "_ 3"]]
-    """Surface points in the middle of each."""
-
-
-def _middle(scene: Scene, frames: Int64[np.ndarray, "n"]) -> _Middle | None:
-    """What is seen in some of the frames; None where too little is known."""
-    if scene.depth is not None and len(with_depth := np.intersect1d(frames, scene.depth.frames)):
-        frames = with_depth
-    found = [_seen(scene, frame) for frame in spread(frames, _LOOKS // 2).tolist()]
-    known = [one for one in found if one is not None]
-    if len(known) < 2:
-        return None
-    poses, points, ranges, sigmas = zip(*known, strict=True)
-    return _Middle(world_from_cam=np.stack(poses), range=np.array(ranges), sigma=float(max(sigmas)), xyz_world=points)
-
-
-def _seen(
-    scene: Scene, frame: int
-) -> tuple[Float64[np.ndarray, "4 4"], Float64[np.ndarray, "p 3"], float, float] | None:
-    """Pose of a frame, surface points in the middle of its picture, and the range of the very middle with its σ; None
-    where too few points are known."""
-    away = known_pixels(scene, frame) / [scene.clip.width_px, scene.clip.height_px] - 0.5
-    middle = known_pixels(scene, frame)[np.abs(away).max(axis=1, initial=0) <= _MIDDLE]
-    middle = middle[:: 1 + len(middle) // _MOST_POINTS]
-    seen = scene.surface(frame, middle)
-    seen, middle = seen.take(np.isfinite(seen.range)), middle[np.isfinite(seen.range)]
-    if len(middle) < _INNER:
-        return None
-    away = np.linalg.norm(middle / [scene.clip.width_px, scene.clip.height_px] - 0.5, axis=1)
-    inner, pose = np.argsort(away, kind="stable")[:_INNER], scene.world_from_cam(frame)
-    xyz_world = seen.xyz_cam @ pose[:3, :3].T + pose[:3, 3]
-    sigma = float(np.median(seen.range_relative_sigma[inner]))
-    return pose, xyz_world, float(np.median(seen.range[inner])), sigma
+    return _wanders(poses, middle, axis_sigma, turn_sigma, sigma)
 
 
 def _straight(
     scene: Scene,
     way: Float64[np.ndarray, "n 3"],
     axes: Float64[np.ndarray, "n 3"],
-    middle: _Middle,
+    middle: Middle,
     turns: float,
     sigma: float,
 ) -> Manner:
@@ -183,17 +167,15 @@ def _straight(
 
 
 def _orbit(
-    poses: Float64[np.ndarray, "n 4 4"], middle: _Middle, axis_sigma: float, turn_sigma: float, sigma: float
+    poses: Float64[np.ndarray, "n 4 4"], middle: Middle, axis_sigma: float, turn_sigma: float, sigma: float
 ) -> Manner:
     """Around the point nearest to all view axes."""
-    places, axes = poses[:, :3, 3], poses[:, :3, 2]
-    across = np.eye(3) - axes[:, :, None] * axes[:, None]
-    centre = np.linalg.lstsq(across.sum(axis=0), np.einsum("nij,nj->i", across, places), rcond=None)[0]
-    offset = centre - places
+    centre = _meeting_point(poses)
+    offset = centre - poses[:, :3, 3]
     distance = np.linalg.norm(offset, axis=1)
     if not distance.min() > 0:
         return Manner(why=_NO_MANNER)
-    off_axis = float(np.arccos(np.clip((offset * axes).sum(axis=1) / distance, -1, 1)).max())
+    off_axis = _off_axis(poses)
     around = float(np.arccos(np.clip((offset @ offset[0]) / distance / distance[0], -1, 1)).max())
     nearer = float(np.ptp(np.log(distance)))
     there = np.linalg.norm(centre - middle.world_from_cam[:, :3, 3], axis=1)
@@ -208,6 +190,48 @@ def _orbit(
     ]
     holds = off_axis <= _KEPT_RAD and around >= _AROUND_RAD and nearer <= _AS_NEAR and min(near) >= _LEAST_SHARE
     return _decided(gaps, bool(holds), ORBITS, around, nearer)
+
+
+def _wanders(
+    poses: Float64[np.ndarray, "n 4 4"], middle: Middle, axis_sigma: float, turn_sigma: float, sigma: float
+) -> Manner:
+    """First this way, then that, looking to and fro, and at nothing all the time."""
+    places, axes, range = poses[:, :3, 3], poses[:, :3, 2], float(np.median(middle.range))
+    before, after = places - places[0], places[-1] - places
+    lengths = np.stack([np.linalg.norm(before, axis=1), np.linalg.norm(after, axis=1)])
+    bend = int(lengths.sum(axis=0).argmax())
+    halves = lengths[:, bend]
+    if not halves.min() > 0:
+        return Manner(why=_NO_MANNER)
+    bends = float(np.arccos(np.clip(before[bend] @ after[bend] / halves.prod(), -1, 1)))
+    from_start, to_end = (np.arccos(np.clip(axes @ axes[k], -1, 1)) for k in (0, -1))
+    to_and_fro = float((from_start + to_end).max() - from_start[-1])
+    all_round = float(np.arccos(np.clip((axes[1:] * axes[:-1]).sum(axis=1), -1, 1)).sum())
+    off_axis = _off_axis(poses)
+    gaps = [
+        (bends - _BEND_BORDER_RAD, sigma / float(halves.min())),
+        (to_and_fro - _ONE_WAY_RAD, np.sqrt(2) * turn_sigma),
+        (off_axis - _NOT_KEPT_RAD, float(np.hypot(axis_sigma, sigma / range))),
+        (float(halves.min()) / range - _HALF_WAY / 2, float(np.hypot(sigma / range, middle.sigma * _HALF_WAY))),
+    ]
+    holds = bends >= _BEND_RAD and to_and_fro >= _TO_AND_FRO_RAD and all_round <= _ALL_ROUND_RAD
+    holds = holds and off_axis >= 2 * _NOT_KEPT_RAD and halves.min() >= _HALF_WAY * range
+    return _decided(gaps, bool(holds), WANDERS, all_round)
+
+
+def _meeting_point(poses: Float64[np.ndarray, "n 4 4"]) -> Float64[np.ndarray, "3"]:
+    """The point nearest to all view axes."""
+    places, axes = poses[:, :3, 3], poses[:, :3, 2]
+    across = np.eye(3) - axes[:, :, None] * axes[:, None]
+    return np.linalg.lstsq(across.sum(axis=0), np.einsum("nij,nj->i", across, places), rcond=None)[0]
+
+
+def _off_axis(poses: Float64[np.ndarray, "n 4 4"]) -> float:
+    """Largest angle between the view axes and that point."""
+    offset = _meeting_point(poses) - poses[:, :3, 3]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cosine = (offset * poses[:, :3, 2]).sum(axis=1) / np.linalg.norm(offset, axis=1)
+    return float(np.arccos(np.clip(np.nan_to_num(cosine), -1, 1)).max())
 
 
 def _decided(

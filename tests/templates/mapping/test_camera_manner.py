@@ -1,10 +1,12 @@
-"""In which manner a camera films: orbit, push in, pull back, track past, turn in place."""
+"""In which manner a camera films: orbit, push in, pull back, track past, turn in place, follow, reveal, wander."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from experts.signals import CameraPath, Signal
+from experts.signals import CameraPath, Objects, Signal
 from templates.mapping.camera_manner import CameraManner
 from tests.templates import worlds
 
@@ -73,3 +75,52 @@ def test_uncertain_paths_and_missing_points_give_no_manner() -> None:
     assert labels({name: around[name] for name in ("camera_path", "gravity")}) == set()
     turning = worlds.signals(poses=filmed((0, 0, 0), 60), motion="rotation_only")
     assert labels(turning) == {"turns_in_place"}
+
+
+def along_with(robot_per_camera: float) -> dict[str, Signal]:
+    """The camera goes 2 units to the right, and a robot 4 units ahead a multiple of that."""
+    made = worlds.with_movers(worlds.signals(poses=filmed((2.0, 0, 0))))
+    objects, poses = made["objects"], np.tile(np.eye(4), (len(worlds.FRAMES), 1, 1, 1))
+    assert isinstance(objects, Objects)
+    poses[:, 0, 0, 3] = robot_per_camera * np.linspace(0, 2, len(worlds.FRAMES))
+    poses[:, 0, 1, 3] = 4.0
+    robot = replace(
+        objects, labels=("robot",), world_from_object=poses, size=np.full((1, 3), 0.5), box_px=None,
+        ids=worlds._no_masks(), centre_sigma=np.array([0.01]), size_sigma=None, outlier_probability=None,
+    )  # fmt: skip
+    return worlds.detected({**made, "objects": robot})
+
+
+def test_a_camera_follows_what_goes_along_with_it_and_nothing_else() -> None:
+    assert labels(along_with(1.0)) == {"follows"}
+    assert labels(along_with(0.0)) == labels(along_with(-0.6)) == {"tracks_past"}
+    assert labels(along_with(0.5)) == set(), "it falls behind: one may say so or not"
+    known = along_with(1.0)
+    objects = known["objects"]
+    assert isinstance(objects, Objects)
+    assert labels({**known, "objects": replace(objects, centre_sigma=np.array([0.3]))}) == set()
+    assert labels({**known, "objects": replace(objects, outlier_probability=np.array([0.01]))}) == set()
+
+
+@pytest.mark.parametrize(("half_width", "label"), [(0.9, {"reveals"}), (0.3, {"tracks_past"})])
+def test_what_a_board_hides_at_first_is_revealed(half_width: float, label: set[str]) -> None:
+    """A camera that goes 1.6 to the right. Before it stands a board, 1 ahead, and a wall, 5 ahead."""
+    rays = worlds.CAMERA.scaled(64, 48).rays(np.stack(np.meshgrid(np.arange(64.0), np.arange(48.0)), axis=-1))
+    x = rays[..., 0] / rays[..., 2] + np.linspace(0, 1.6, len(worlds.FRAMES))[:, None, None]
+    z = np.where(np.abs(x) < half_width, 1.0, 5.0).astype(np.float32)
+    depth = replace(worlds.slope(), z=z, relative_sigma=np.full(z.shape, 0.002, dtype=np.float32))
+    path = worlds.signals(poses=filmed((1.6, 0, 0)))
+    found = labels({"camera_path": path["camera_path"], "gravity": path["gravity"], "depth": depth})
+    assert found == label
+
+
+def test_wandering_goes_and_looks_first_one_way_and_then_another() -> None:
+    t = np.linspace(0, 2, len(worlds.FRAMES))
+    poses = filmed()
+    level = Rotation.from_euler("x", -90, degrees=True)
+    to_and_fro = 35 * np.minimum(t, 2 - t)[:, None]
+    poses[:, :3, :3] = (Rotation.from_euler("z", to_and_fro, degrees=True) * level).as_matrix()
+    poses[:, 0, 3], poses[:, 1, 3] = 1.5 * np.clip(t - 1, 0, 1), 1.5 * np.clip(t, 0, 1)
+    assert labels(worlds.signals(poses=poses)) == {"wanders"}
+    poses[:, 0, 3] = 0
+    assert labels(worlds.signals(poses=poses)) == set(), "its way does not bend"
