@@ -1,7 +1,7 @@
 """What holds for every template on columns: any rows, one row, no rows, rows that cannot be measured."""
 
 from collections import Counter
-from functools import cache
+from functools import cache, lru_cache
 from itertools import cycle, islice
 
 import numpy as np
@@ -31,9 +31,12 @@ from tests.templates import worlds
 TEMPLATES = {n: t for n, t in create_templates(unanswerable=True).items() if t.world is not Procedural}
 TEMPLATES["progress_pair"] = ProgressPair(thinned=4)
 """The made-up clip is too short for its windows of every tenth frame."""
-NAMES = pytest.mark.parametrize("name", TEMPLATES)
+NAMES = pytest.mark.parametrize(
+    "name", TEMPLATES, scope="module"
+)  # all tests of a template, then the next: scenes are kept
 
 
+@lru_cache(maxsize=4)
 def scene(name: str) -> Scene:
     """What a template is asked about; only those that need depth have any."""
     if name in ("can_see", "which_can_see", "seat_height", "walk_between", "beyond_frame", "behind_it"):
@@ -105,6 +108,11 @@ def scene_of_room() -> Scene:
 
 
 @cache
+def scene_with_slope() -> Scene:
+    return worlds.scene({**worlds.signals(), "depth": worlds.slope()})
+
+
+@cache
 def scene_of_balls() -> Scene:
     """Of one photo alone, boards might be boxes."""
     return worlds.scene(worlds.balls(worlds.signals()))
@@ -160,7 +168,7 @@ def test_a_measurement_does_not_depend_on_the_other_rows(name: str, data: st.Dat
 @given(data=st.data())
 def test_answers_and_offers_do_not_depend_on_the_other_rows(name: str, data: st.DataObject) -> None:
     template, rows = TEMPLATES[name], data.draw(some_rows(name))
-    every, some = stages(template, proposed(name)), stages(template, proposed(name).take(rows))
+    every, some = all_stages(name), stages(template, proposed(name).take(rows))
     for format in template.formats:
         (answers, offer), (few, offered) = every[format], some[format]
         assert few.why.tolist() == answers.why[rows].tolist()
@@ -172,6 +180,11 @@ def test_answers_and_offers_do_not_depend_on_the_other_rows(name: str, data: st.
             asked = few.why == ""
             np.testing.assert_array_equal(offered.right[asked], offer.right[rows][asked])  # type: ignore[index]
             np.testing.assert_array_equal(offered.options[asked], offer.options[rows][asked])
+
+
+@lru_cache(maxsize=4)
+def all_stages(name: str) -> dict[str, tuple[Answers, Offer | None]]:
+    return stages(TEMPLATES[name], proposed(name))
 
 
 def stages(template: Template, facts: Facts) -> dict[str, tuple[Answers, Offer | None]]:
@@ -200,7 +213,7 @@ def assert_close(one: Json, other: Json) -> None:
 def test_no_facts_pass_through_every_stage(name: str) -> None:
     template = TEMPLATES[name]
     for none in (template.facts.none(), proposed(name).take(np.empty(0, dtype=int)), template.facts.from_json([])):
-        for known in (scene(name), worlds.scene({}), worlds.scene({**worlds.signals(), "depth": worlds.slope()})):
+        for known in (scene(name), worlds.scene({}), scene_with_slope()):
             assert len(measured_by(template, none, known)) == 0
         for answers, offer in stages(template, none).values():
             assert len(answers) == len(answers.p_right) == len(answers.labels()) == 0
