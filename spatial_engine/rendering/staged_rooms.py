@@ -1,5 +1,5 @@
 """Rooms in which something special is arranged: small objects that lean, crates that slide about, a camera that follows
-a crate, or one that comes out from behind a board."""
+a crate, or one that comes out from behind a board, and crates that meet or pass between others."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from spatial_engine.rendering import camera_paths
-from spatial_engine.rendering.boxes import Box, sliding, standing
+from spatial_engine.rendering.boxes import Box, MovingBox, sliding, standing
 from spatial_engine.rendering.camera_paths import Poses, Stance
 from spatial_engine.rendering.furniture import crate
 from spatial_engine.rendering.random_materials import random_colour
@@ -130,3 +130,36 @@ def _travelled(
     return random_room(
         rng, frames=frames, width_px=width_px, height_px=height_px, moving_object=True, vfov_deg=50, path=path
     )
+
+
+def meeting_room(seed: int, frames: int = 48, width_px: int = 160) -> RenderedScene:
+    """A room before a camera on a tripod in which two crates meet, come nearer, part or go farther apart; or in which
+    one passes two others: between them, past either, or before both."""
+    rng, kind = np.random.default_rng(seed), seed // 2 % 4
+    scene = _travelled(rng, {}, frames, width_px, 2.4)
+    camera, t = scene.world_from_cam[0], np.clip(np.linspace(-0.15, 1.15, frames), 0, 1)[:, None]
+    ahead, right = (camera[:2, axis] / np.linalg.norm(camera[:2, axis]) for axis in (2, 0))
+
+    def crate_along(name: str, start: tuple[float, float], end: tuple[float, float]) -> MovingBox:
+        size = rng.uniform([0.24, 0.24, 0.3], [0.28, 0.28, 0.5]).tolist()
+        way = (1 - t) * start + t * end
+        feet = camera[:2, 3] + way[:, :1] * right + way[:, 1:] * ahead
+        box, yaw_deg = replace(_crate(name, rng), size_m=tuple(size)), np.degrees(np.arctan2(right[1], right[0]))
+        return sliding(box, np.c_[feet, np.full(frames, 0.01)], np.full(frames, yaw_deg))
+
+    depth = rng.uniform(2.3, 2.6)
+    if seed % 2:
+        far, near = rng.uniform(1.0, 1.15), (0.18, 0.6)[kind % 2]
+        ends = ((far, near), (near, far))[kind // 2]
+        moving = [
+            crate_along(name, (x * ends[0], depth), (x * ends[1], depth)) for name, x in (("cart", -1), ("car", 1))
+        ]
+    else:
+        x, left = ((0.55, -0.55), (-0.5, -0.3), (1.6, -0.8), (0.0, -0.55))[kind]
+        shift = rng.uniform(-0.04, 0.04) + left + x
+        ways = ((shift, depth - 0.75), (shift, depth + 0.75)) if kind < 3 else ((-0.5, depth - 0.7), (0.5, depth - 0.7))
+        moving = [crate_along("robot", *ways[:: rng.choice([-1, 1])])]
+        moving += [
+            crate_along(name, (at, depth), (at, depth)) for name, at in (("stool", left), ("speaker", left + 1.1))
+        ]
+    return replace(scene, moving_boxes=tuple(moving))

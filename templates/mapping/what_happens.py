@@ -17,9 +17,21 @@ from templates.measured import Measured
 from templates.media import Video
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.encounters import AWAY, NEARER, Encounter, encounter
+from templates.scene.encounters import (
+    AWAY,
+    AWAY_APART,
+    MEET,
+    MEETINGS,
+    NEARER,
+    NEARER_APART,
+    PART,
+    Encounter,
+    encounter,
+    meeting,
+)
 from templates.scene.moving_objects import moving
 from templates.scene.named_in_videos import singled_out
+from templates.scene.passing import BETWEEN, ONE_SIDE, PASSAGES, PAST_FIRST, PAST_SECOND, passing
 from templates.scene.scene import Scene
 from templates.scene.sightings import object_names, one_identity, sightings, videos_of_objects
 from templates.template import Template
@@ -28,7 +40,19 @@ _VIDEOS = 80
 """Videos in which objects are looked for."""
 _VISIBLE = 0.75
 """Least share of the frames in which both objects are seen clearly, the first and the last one among them."""
-_PATIENTS, _AGENT = "patients", "agent"
+_PATIENTS, _AGENT, _BOTH, _PASSES = "patients", "agent", "both", "passes"
+_FIXED = {_BOTH: MEETINGS, _PASSES: PASSAGES}
+_SENTENCES = {
+    MEET: "The {a} and the {b} come together and meet.",
+    NEARER_APART: "The {a} and the {b} come nearer to each other, but do not meet.",
+    PART: "The {a} and the {b} are together at first, and then part.",
+    AWAY_APART: "The {a} and the {b} are apart from the beginning, and move farther away from each other.",
+    BETWEEN: "The {a} passes between the {b} and the {c}.",
+    PAST_FIRST: "The {a} passes the {b} on the side away from the {c}.",
+    PAST_SECOND: "The {a} passes the {c} on the side away from the {b}.",
+    ONE_SIDE: "The {a} stays on one side of the line from the {b} to the {c}.",
+}
+_OTHERWISE = {_BOTH: "another meeting", _PASSES: "another side"}
 _OTHER = {NEARER: AWAY, AWAY: NEARER}
 _VERBS = {NEARER: "approaches", AWAY: "moves away from"}
 
@@ -36,28 +60,30 @@ _VERBS = {NEARER: "approaches", AWAY: "moves away from"}
 @dataclass(frozen=True, kw_only=True)
 class ObjectsInVideo(Facts):
     """Objects of different names in the frames of a video, and what the sentences differ in: "agent", which of two
-    objects moves, if both move in the clip; or "patients", what the first does with respect to two that never move."""
+    objects moves, if both move in the clip; "patients", what the first does with respect to two that never move;
+    "both", whether two that move meet or part; "passes", where the first passes two that stand still."""
 
     frames: Int64[np.ndarray, "n v"]
     a: Texts
     b: Texts
     c: Texts
-    """"" for "agent"."""
+    """"" for "agent" and "both"."""
     asks: Texts
 
 
 @dataclass(frozen=True, kw_only=True)
 class WhatHappens(Template):
-    """Which object approaches or leaves which, and in which order. Measures the smallest change of the distance of two
-    boxes that is told, in path units."""
+    """Which object approaches or leaves which, and in which order; whether two meet, or one passes between others.
+    Measures the smallest change of the distance of two boxes that is told, or the room to the side of what passes, in
+    path units."""
 
     name: str = "what_happens"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L2/Understanding/Motion Understanding"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = ObjectsInVideo
     needs: frozenset[str] = frozenset({"camera_path", "objects"})
-    reads: frozenset[str] = frozenset({"camera_path", "objects"})
+    reads: frozenset[str] = frozenset({"camera_path", "objects", "gravity"})
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> ObjectsInVideo:
         """Objects of which one moves; those with different events come first."""
@@ -68,10 +94,10 @@ class WhatHappens(Template):
         return ObjectsInVideo.from_json([rows[k][0] for k in order[:count]])
 
     def measure(self, facts: ObjectsInVideo, scene: Scene) -> Measured:
-        """The label names the object that moves (1 or 2), and what it does."""
+        """The label names the object that moves (1 or 2), and what it does; or what both do, or where one passes."""
         names = object_names(scene)
         found = [_measured(scene, names, fact) for fact in facts.to_json()]
-        labels = ["" if one.why else f"{one.mover + 1} {' '.join(one.phases)}" for one in found]
+        labels = ["" if one.why else one.code for one in found]
         change: Float64[np.ndarray, "n 1"] = np.array([one.change for one in found], dtype=np.float64).reshape(-1, 1)
         return Measured(
             why=np.array([one.why for one in found], dtype=np.str_),
@@ -111,6 +137,8 @@ class WhatHappens(Template):
 def in_words(code: str, a: str, b: str, c: str) -> str:
     """ "First the robot approaches the cart, then it moves away from it."; of three objects "The robot approaches the
     table and moves away from the sofa."."""
+    if code in _SENTENCES:
+        return _SENTENCES[code].format(a=a, b=b, c=c)
     mover, first, *then = code.split()
     agent, patient = (a, b) if mover == "1" else (b, a)
     if not then:
@@ -124,6 +152,8 @@ def in_words(code: str, a: str, b: str, c: str) -> str:
 
 def _options(label: str, asks: str) -> list[str]:
     """Codes of four sentences; the same ones for all answers that they offer."""
+    if asks in _FIXED:
+        return [*_FIXED[asks]]
     if asks == _PATIENTS:
         return [f"1 {one} {other}" for one in _OTHER for other in _OTHER]
     phases = label.split()[1:] or [NEARER]
@@ -132,6 +162,8 @@ def _options(label: str, asks: str) -> list[str]:
 
 
 def _mistake(option: str, right: str, asks: str) -> str:
+    if asks in _FIXED:
+        return "" if option == right else _OTHERWISE[asks]
     (who, *what), (mover, *phases) = option.split(), right.split()
     changed = "" if what == phases else "order exchanged" if asks == _AGENT and len(what) == 2 else "the other way"
     return ", ".join(["agent and patient exchanged"] * (who != mover) + [changed] * bool(changed))
@@ -147,6 +179,7 @@ def _groups(scene: Scene, rng: np.random.Generator) -> Iterator[tuple[dict[str, 
         alone, clear, frames = singled_out(names, shown), _seen_throughout(shown.clear), frames[frames >= 0]
         objects = [k for k in sorted(alone.values()) if clear[k]]
         told: dict[int, list[tuple[int, Encounter]]] = {}
+        yield from _both_or_between(scene, rng, frames, objects, movers)
         for pair in combinations(objects, 2):
             found = encounter(scene, frames, *pair) if movers & {*pair} else Encounter(why="nothing moves")
             if found.why:
@@ -161,6 +194,22 @@ def _groups(scene: Scene, rng: np.random.Generator) -> Iterator[tuple[dict[str, 
             for one, other in combinations([patients[k] for k in rng.permutation(len(patients))], 2):
                 a, b, c = (names[k].item() for k in (agent, one[0], other[0]))
                 yield _fact(frames, a, b, c, _PATIENTS), f"{_PATIENTS} {one[1].phases} {other[1].phases}"
+
+
+def _both_or_between(
+    scene: Scene, rng: np.random.Generator, frames: Int64[np.ndarray, "v"], objects: list[int], movers: set[int]
+) -> Iterator[tuple[dict[str, Json], str]]:
+    """Facts about two that move, and about one that passes two others."""
+    names = object_names(scene)
+    for pair in combinations([k for k in objects if k in movers], 2):
+        if not (met := meeting(scene, frames, *pair)).why:
+            a, b = (names[pair[k]].item() for k in rng.permutation(2))
+            yield _fact(frames, a, b, "", _BOTH), f"{_BOTH} {met.code}"
+    for mover in (k for k in objects if k in movers):
+        for others in combinations([k for k in rng.permutation(objects).tolist() if k != mover], 2):
+            if not (passed := passing(scene, frames, mover, *others)).why:
+                a, b, c = (names[k].item() for k in (mover, *others))
+                yield _fact(frames, a, b, c, _PASSES), f"{_PASSES} {passed.code}"
 
 
 def _fact(frames: Int64[np.ndarray, "v"], a: str, b: str, c: str, asks: str) -> dict[str, Json]:
@@ -182,6 +231,10 @@ def _measured(scene: Scene, names: Texts, fact: Mapping[str, Json]) -> Encounter
     rows = [alone[name] for name in called]
     if not _seen_throughout(shown.clear)[rows].all():
         return Encounter(why="an object is out of sight for too long")
+    if fact["asks"] == _BOTH:
+        return meeting(scene, frames, *rows)
+    if fact["asks"] == _PASSES:
+        return passing(scene, frames, *rows)
     found = [encounter(scene, frames, rows[0], row) for row in rows[1:]]
     if undecided := [one for one in found if one.why]:
         return undecided[0]

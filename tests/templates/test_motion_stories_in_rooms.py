@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from scipy.spatial import Delaunay
 from scipy.spatial.distance import cdist
 
 from experts.objects.object_names import folded
@@ -14,12 +15,14 @@ from spatial_engine.rendering.camera_paths import PRIMITIVES, Poses, Stance, per
 from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.furnished_paths import PathKind
 from spatial_engine.rendering.rooms import random_room
-from spatial_engine.rendering.staged_rooms import following_room, revealing_room, staged
+from spatial_engine.rendering.staged_rooms import following_room, meeting_room, revealing_room, staged
 from templates.asked import Draft
 from templates.columns import Json
 from templates.generate import ask_clip
 from templates.registry import TEMPLATES
 from templates.scene.camera_manner import MANNERS
+from templates.scene.encounters import MEETINGS
+from templates.scene.passing import PASSAGES
 from templates.settings import AskSettings
 from tests.templates import worlds
 from tests.templates.in_rooms import seeds, surface
@@ -339,7 +342,9 @@ def test_all_manners_are_found() -> None:
 
 def happens(scene: RenderedScene, frames: Sequence[int], sentence: str) -> bool:
     """By a tape between points on the surfaces, and by whose points move."""
-    rows = {folded(each.name): row for row, each in enumerate(scene.objects)}
+    if not re.search("approaches|moves away from", sentence):
+        return encountered(scene, frames, sentence)
+    rows = shown_rows(scene, frames)
 
     def points(name: str, frame: int) -> np.ndarray:
         return surface(scene, rows[name], frame)[::3]
@@ -361,6 +366,38 @@ def happens(scene: RenderedScene, frames: Sequence[int], sentence: str) -> bool:
     return still and all(sign * change > 0.1 for sign, change in zip(signs, changes, strict=True))
 
 
+def shown_rows(scene: RenderedScene, frames: Sequence[int]) -> dict[str, int]:
+    """Objects by name, of those that the first and the last picture show."""
+    ids = np.intersect1d(scene.object_ids(frames[0]), scene.object_ids(frames[-1]))
+    return {folded(scene.objects[row].name): row for row in ids[ids >= 0].tolist()}
+
+
+def encountered(scene: RenderedScene, frames: Sequence[int], sentence: str) -> bool:
+    """Whether two meet or part, by the same tape; or where one passes, by the outline of the other two from above."""
+    rows = shown_rows(scene, frames)
+    mine, *others = [name for name in re.findall(r"[Tt]he (\w+)", sentence) if name in rows]
+    at = [{name: surface(scene, rows[name], f) for name in (mine, *others)} for f in frames]
+    if len(others) == 1:
+        tape = [cdist(each[mine][::3], each[others[0]][::3]).min() for each in (at[0], at[-1])]
+        both = all(np.linalg.norm(at[-1][name] - at[0][name], axis=1).max() > 0.1 for name in at[0])
+        nearer, near = tape[1] < tape[0] - 0.1, min(tape) < 0.25
+        comes = "come" in sentence
+        return both and comes == nearer and near == bool(re.search("and meet|together at first", sentence))
+    path = np.array([each[mine].mean(axis=0)[:2] for each in at])
+    first, second = (at[0][name][:, :2] for name in others)
+    ways = Delaunay(np.concatenate([first, second])).find_simplex(path) >= 0
+    line = second.mean(axis=0) - first.mean(axis=0)
+    side = np.cross(line, np.concatenate([each[mine][:, :2] for each in (at[0], at[-1])]) - first.mean(axis=0))
+    start, end = np.sign(side.reshape(2, -1)).mean(axis=1)
+    if "one side" in sentence:
+        return bool(start * end == 1 and not ways.any())
+    across = start * end == -1
+    if "between" in sentence:
+        return bool(across and ways.any())
+    apart = [cdist(path, each).min() for each in (first, second)]
+    return bool(across and not ways.any() and apart[0] < apart[1])
+
+
 def happened(scene: RenderedScene, draft: Draft) -> bool:
     """Whether the right sentence is the only true one."""
     true = [happens(scene, draft.fact["frames"], str(option.shown)) for option in draft.options]
@@ -369,8 +406,15 @@ def happened(scene: RenderedScene, draft: Draft) -> bool:
 
 @seeds(3, 12)
 def test_what_happens_is_what_a_tape_between_surfaces_says(seed: int) -> None:
-    for draft in drafts_of(scene := staged(seed), "what_happens", stride=2):
-        assert happened(scene, draft), (draft.fact, draft.options)
+    for scene in (staged(seed), meeting_room(2 * seed, 48, 120), meeting_room(2 * seed + 1, 48, 120)):
+        for draft in drafts_of(scene, "what_happens", stride=2):
+            assert happened(scene, draft), (draft.fact, draft.options)
+
+
+def test_all_meetings_and_passages_are_found() -> None:
+    found = [d for seed in range(8) for d in drafts_of(meeting_room(seed, 48, 120), "what_happens", stride=4)]
+    answers = {draft.answer.to_json().answer for draft in found}
+    assert answers >= {*MEETINGS, *PASSAGES}
 
 
 STORIES = ("camera_story", "camera_statement", "camera_caption")

@@ -7,7 +7,8 @@ import pytest
 
 from experts.signals import Objects, Signal
 from templates.mapping.what_happens import WhatHappens, in_words
-from templates.scene.encounters import encounter
+from templates.scene.encounters import encounter, meeting
+from templates.scene.passing import passing
 from tests.templates import worlds
 
 HAPPENS = WhatHappens()
@@ -100,3 +101,47 @@ def test_words() -> None:
         "First the cart approaches the robot, then it moves away from it."
     )
     assert in_words("1 leaves leaves", "robot", "lamp", "sofa") == "The robot moves away from the lamp and the sofa."
+
+
+@pytest.mark.parametrize(
+    ("robot_y", "cart_y", "code"),
+    [
+        (3.0 + 2.0 * T, 7.0 - 1.5 * T, "meet"),
+        (5.0 - 2.0 * T, 5.5 + 1.5 * T, "part"),
+        (2.5 + 1.0 * T, 8.0 - 1.5 * T, "come_nearer"),
+        (3.5 - 1.0 * T, 6.5 + 1.5 * T, "go_farther"),
+        (3.0 + 1.75 * T, 7.0 - 1.4 * T, ""),
+        (3.0 + 2.5 * T, 5.9 + 0.0 * T, ""),
+    ],
+)
+def test_two_that_move_meet_or_part_or_neither(robot_y: np.ndarray, cart_y: np.ndarray, code: str) -> None:
+    """Cubes of 0.4 in one line: together with a gap of less than 0.2, apart with one of more than 0.6."""
+    signals = stage(robot_y, cart_y)
+    objects = signals["objects"]
+    assert isinstance(objects, Objects)
+    poses = objects.world_from_object.copy()
+    poses[:, 3, 0, 3] = -0.1
+    in_line = replace(objects, world_from_object=poses)
+    found = meeting(worlds.scene({**signals, "objects": in_line}), worlds.FRAMES, 2, 3)
+    assert found.code == code, found.why
+    unsure = replace(in_line, centre_sigma=np.full(4, 0.5))
+    assert meeting(worlds.scene({**signals, "objects": unsure}), worlds.FRAMES, 2, 3).why
+
+
+@pytest.mark.parametrize(
+    ("x", "code"), [(0.5, "between"), (-1.4, "past_first"), (2.6, "past_second"), (-0.4, ""), (9.0, "")]
+)
+def test_one_passes_between_two_or_past_either(x: float, code: str) -> None:
+    """The lamp stands at x = -0.5, the sofa at 1.5, both at y = 5; the robot goes from y = 3.5 to 6.5, or to 4."""
+    for far, told in ((6.5, code), (4.2, "one_side")):
+        signals = stage(3.5 + (far - 3.5) * T)
+        objects = signals["objects"]
+        assert isinstance(objects, Objects)
+        poses = objects.world_from_object.copy()
+        poses[:, :2, 0, 3], poses[:, :2, 1, 3], poses[:, 2, 0, 3] = (-0.5, 1.5), 5.0, x
+        scene = worlds.scene({**signals, "objects": replace(objects, world_from_object=poses)})
+        assert passing(scene, worlds.FRAMES, 2, 0, 1).code == told
+        mirror = {"past_first": "past_second", "past_second": "past_first"}
+        assert passing(scene, worlds.FRAMES, 2, 1, 0).code == mirror.get(told, told)
+        unsure = replace(objects, world_from_object=poses, centre_sigma=np.full(4, 0.4))
+        assert passing(worlds.scene({**signals, "objects": unsure}), worlds.FRAMES, 2, 0, 1).why
