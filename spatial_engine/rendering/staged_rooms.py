@@ -155,7 +155,7 @@ def meeting_room(seed: int, frames: int = 48, width_px: int = 160) -> RenderedSc
             crate_along(name, (x * ends[0], depth), (x * ends[1], depth)) for name, x in (("cart", -1), ("car", 1))
         ]
     else:
-        x, left = ((0.55, -0.55), (-0.5, -0.3), (1.6, -0.8), (0.0, -0.55))[kind]
+        x, left = ((0.55, -0.55), (-0.6, -0.25), (1.7, -0.85), (0.0, -0.55))[kind]
         shift = rng.uniform(-0.04, 0.04) + left + x
         ways = ((shift, depth - 0.75), (shift, depth + 0.75)) if kind < 3 else ((-0.5, depth - 0.7), (0.5, depth - 0.7))
         moving = [crate_along("robot", *ways[:: rng.choice([-1, 1])])]

@@ -41,7 +41,7 @@ def passing(scene: Scene, frames: Int64[np.ndarray, "v"], mover: int, first: int
     line = level[2] - level[1]
     length = float(np.linalg.norm(line))
     apart = np.abs((places[0, 1:] - places[0, 0]) @ up) > half_height[0] + half_height[1:]
-    if length < 2 * radius.sum() or apart.any():
+    if length < 1.5 * radius.sum() or apart.any():
         return Encounter(why="the two that stand still are too near each other, or at another height")
     along = line / length
     s, t = (places[:, 0] - places[0, 1]) @ along, (places[:, 0] - places[0, 1]) @ np.cross(up, along)

@@ -376,18 +376,20 @@ def encountered(scene: RenderedScene, frames: Sequence[int], sentence: str) -> b
     """Whether two meet or part, by the same tape; or where one passes, by the outline of the other two from above."""
     rows = shown_rows(scene, frames)
     mine, *others = [name for name in re.findall(r"[Tt]he (\w+)", sentence) if name in rows]
-    at = [{name: surface(scene, rows[name], f) for name in (mine, *others)} for f in frames]
+    at = [{name: surface(scene, rows[name], f) for name in (mine, *others)} for f in (frames[0], frames[-1])]
     if len(others) == 1:
         tape = [cdist(each[mine][::3], each[others[0]][::3]).min() for each in (at[0], at[-1])]
         both = all(np.linalg.norm(at[-1][name] - at[0][name], axis=1).max() > 0.1 for name in at[0])
         nearer, near = tape[1] < tape[0] - 0.1, min(tape) < 0.25
         comes = "come" in sentence
         return both and comes == nearer and near == bool(re.search("and meet|together at first", sentence))
-    path = np.array([each[mine].mean(axis=0)[:2] for each in at])
+    every = range(frames[0], frames[-1] + 1)
+    path = np.array([surface(scene, rows[mine], f).mean(axis=0)[:2] for f in every])
     first, second = (at[0][name][:, :2] for name in others)
     ways = Delaunay(np.concatenate([first, second])).find_simplex(path) >= 0
     line = second.mean(axis=0) - first.mean(axis=0)
-    side = np.cross(line, np.concatenate([each[mine][:, :2] for each in (at[0], at[-1])]) - first.mean(axis=0))
+    off = np.concatenate([each[mine][:, :2] for each in at]) - first.mean(axis=0)
+    side = off @ [-line[1], line[0]]
     start, end = np.sign(side.reshape(2, -1)).mean(axis=1)
     if "one side" in sentence:
         return bool(start * end == 1 and not ways.any())
