@@ -24,38 +24,52 @@ from templates.scene.misleading import taking_turns
 from templates.scene.object_boxes import Row, outliers, range_to_boxes
 from templates.scene.objects import SeenObjects, found_again, overlap, seen_objects
 from templates.scene.scene import Scene
-from templates.scene.stands import CARRIED, CARRIES, SEPARATE, TOGETHER, held
+from templates.scene.stands import (
+    ABOVE,
+    ASIDE,
+    BELOW,
+    CARRIED,
+    CARRIES,
+    SEPARATE,
+    STACKED,
+    TOGETHER,
+    held,
+    straight_below,
+)
 from templates.template import Template
 
-_HELD, _SEEN = "held", "seen"
+_HELD, _SEEN, _UNDER = "held", "seen", "under"
 _LABELS: Mapping[str, tuple[str, ...]] = {
     _HELD: (CARRIED, CARRIES, TOGETHER, SEPARATE),
     _SEEN: (HIDES, HIDDEN, EACH, NEITHER),
+    _UNDER: (BELOW, ABOVE, STACKED, ASIDE),
 }
 _IN_WORDS = {
     CARRIED: "carried by",
     TOGETHER: "carried by the same piece of furniture as",
     HIDES: "hiding a part of",
     HIDDEN: "partly hidden by",
+    BELOW: "straight below",
+    ABOVE: "straight above",
 }
 """Relations that are asked about with yes or no."""
-_REVERSED = {CARRIED: CARRIES, CARRIES: CARRIED, HIDES: HIDDEN, HIDDEN: HIDES}
+_REVERSED = {CARRIED: CARRIES, CARRIES: CARRIED, HIDES: HIDDEN, HIDDEN: HIDES, BELOW: ABOVE, ABOVE: BELOW}
 _FRAMES = 16
 """Photos in which objects are looked for."""
 _MOST_OVERLAP = 0.7
 """Largest overlap of two drawn boxes: more look like one."""
 _SURE = 2.33
 """Least margin of a relation that is proposed, in σ."""
-_MORE_USUAL = 4
-"""So many more facts may be about objects that are not related than about others."""
+_MORE_USUAL = 1
+"""So many more facts of a kind may be about objects that are not related than have the most frequent relation."""
 _OPTIONS = 4
 _OTHER_FORMAT = "asked in the other format"
 
 
 @dataclass(frozen=True, kw_only=True)
 class RelatedTwo(Facts):
-    """Two objects of one photo, what is asked about them (what holds them, or how they are seen), and the relation that
-    is asked about with yes or no; "" where it is the answer."""
+    """Two objects of one photo, what is asked about them (what holds them, how they are seen, or which is below), and
+    the relation that is asked about with yes or no; "" where it is the answer."""
 
     first: ObjectRefs
     second: ObjectRefs
@@ -65,11 +79,12 @@ class RelatedTwo(Facts):
 
 @dataclass(frozen=True, kw_only=True)
 class RelationOf(Template):
-    """Whether one of two objects carries the other or a third one carries both; or which of them hides a part of the
-    other one for the camera. Measures nothing but the relation."""
+    """Whether one of two objects carries the other or a third one carries both; which of them hides a part of the other
+    one for the camera; or whether one lies straight below the other without touching it. Measures nothing but the
+    relation."""
 
     name: str = "relation_of"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L2/Understanding/Relation Understanding"
     formats: tuple[FormatName, ...] = ("choice", "yes_no")
     facts: ClassVar[type[Facts]] = RelatedTwo
@@ -92,7 +107,8 @@ class RelationOf(Template):
             known = np.flatnonzero((measured.why == "") & (measured.margin >= _SURE) & (about == kind))
             known = known[np.argsort(~misled[known], kind="stable")]
             usual = label[known] == words[-1]
-            known = known[~usual | (np.cumsum(usual) <= _MORE_USUAL + (~usual).sum())]
+            others = Counter(label[known][~usual].tolist()).values()
+            known = known[~usual | (np.cumsum(usual) <= _MORE_USUAL + max(others, default=0))]
             rows = known[taking_turns(label[known])][:count]
             chosen, asked = [*chosen, *rows.tolist()], [*asked, *_asked(label[rows], rng)]
             turn += range(len(rows))
@@ -128,26 +144,32 @@ class RelationOf(Template):
 
 def _measured(scene: Scene, facts: RelatedTwo, a: Row, b: Row) -> Measured:
     """The measurements of facts about the objects a and b."""
-    frame, about_held = facts.first.frame, facts.about == _HELD
+    frame, about_held, seen = facts.first.frame, facts.about == _HELD, facts.about == _SEEN
     relation, margin = np.full(len(facts), "", dtype="<U8"), np.full(len(facts), np.nan)
-    for which, found in ((about_held, held), (~about_held, hiding)):
+    for which, found in ((about_held, held), (seen, hiding), (facts.about == _UNDER, straight_below)):
         relation[which], margin[which] = found(scene, frame[which], a[which], b[which])
     overlaps = _shared(facts.first.box_px, facts.second.box_px) > 0
     lower = facts.first.box_px[:, 1, 1] > facts.second.box_px[:, 1, 1]
+    columns = (facts.first.box_px[..., 0], facts.second.box_px[..., 0])
+    stacked = np.minimum(*(each[:, 1] for each in columns)) > np.maximum(*(each[:, 0] for each in columns))
     nearer = range_to_boxes(scene, frame, a)[0] < range_to_boxes(scene, frame, b)[0]
     mistakes = {
-        "as the boxes lie in the photo": np.where(
-            about_held,
-            np.where(overlaps, np.where(lower, CARRIES, CARRIED), SEPARATE),
-            np.where(overlaps, np.where(lower, HIDES, HIDDEN), NEITHER),
+        "as the boxes lie in the photo": np.select(
+            [about_held, seen],
+            [
+                np.where(overlaps, np.where(lower, CARRIES, CARRIED), SEPARATE),
+                np.where(overlaps, np.where(lower, HIDES, HIDDEN), NEITHER),
+            ],
+            np.where(stacked, np.where(lower, BELOW, ABOVE), ASIDE),
         ),
-        "the nearer one hides": np.where(about_held, "", np.where(nearer, HIDES, HIDDEN)),
+        "the nearer one hides": np.where(seen, np.where(nearer, HIDES, HIDDEN), ""),
         "objects exchanged": np.array([_REVERSED.get(word, "") for word in relation.tolist()], dtype=np.str_),
     }
     cases = {
         "an object is not found again": (a < 0) | (b < 0),
         "what carries the objects is not known": about_held & (relation == ""),
-        "whether one hides a part of the other is not clear": relation == "",
+        "whether one hides a part of the other is not clear": seen & (relation == ""),
+        "whether one lies straight below the other is not clear": relation == "",
     }
     said = _said(relation, facts.asked)
     return Measured(
@@ -175,7 +197,7 @@ def _asked(relation: Texts, rng: np.random.Generator) -> list[str]:
     for row, each in enumerate(relation.tolist()):
         words = [word for word in next(some for some in _LABELS.values() if each in some) if word in _IN_WORDS]
         true = [word for word in words if (word == each or each == EACH) and more_yes[word] <= 0]
-        false = [word for word in words if word != each and each != EACH and more_yes[word] >= 0]
+        false = [word for word in words if word != each and each != EACH and more_yes[word] > 0]
         kinds = [] if (row + row // _OPTIONS) % 2 else true or false
         asked.append(str(rng.choice(kinds)) if kinds else "")
         more_yes[asked[-1]] += 1 if kinds is true else -1

@@ -22,7 +22,7 @@ from templates.scene.misleading import taking_turns
 from templates.scene.object_boxes import outliers
 from templates.scene.objects import SeenObjects, found_again, overlap, seen_objects
 from templates.scene.scene import Scene
-from templates.scene.statements import STATEMENTS, truth
+from templates.scene.statements import PARTS, STATEMENTS, truth
 from templates.template import Template
 
 _MARKS = ("1", "2", "3", "4")
@@ -63,11 +63,12 @@ class Statements(Facts):
 
 @dataclass(frozen=True, kw_only=True)
 class TrueStatement(Template):
-    """Which of four statements about numbered objects is true, or whether one is: what is nearer, higher,
-    between others, what carries or hides what. Measures by how many σ each is true."""
+    """Which of four statements about numbered objects is true, or whether one is: what is nearer, higher, below or
+    between others, what carries or hides what, what hangs on a wall or stands against one. Measures by how many σ each
+    is true."""
 
     name: str = "true_statement"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L2/Understanding/Relation Understanding"
     formats: tuple[FormatName, ...] = ("choice", "yes_no")
     facts: ClassVar[type[Facts]] = Statements
@@ -154,7 +155,7 @@ def _distinct(boxes_px: Float64[np.ndarray, "4 2 2"]) -> bool:
 _EVERY: list[tuple[str, tuple[int, ...]]] = [
     (kind, places)
     for kind in STATEMENTS
-    for places in permutations(range(len(_OBJECTS)), 3 if kind == "between" else 2)
+    for places in permutations(range(len(_OBJECTS)), PARTS[kind])
     if kind != "together" or places[0] < places[1]
     if kind != "between" or places[1] < places[2]
 ]
@@ -207,7 +208,7 @@ def _margins(
     row, column = np.nonzero(said != "")
     parts = [text.split() for text in said[row, column].tolist()]
     places = np.array(
-        [[_OBJECTS.index(letter) for letter in (*part[1:], part[1])[:3]] for part in parts], dtype=np.int64
+        [[_OBJECTS.index(letter) for letter in (*part[1:], part[1], part[1])[:3]] for part in parts], dtype=np.int64
     )
     three = np.take_along_axis(objects[row], places.reshape(-1, 3), axis=1)
     kind = np.array([part[0] for part in parts], dtype=np.str_)
@@ -216,11 +217,13 @@ def _margins(
 
 
 def _in_picture(boxes_px: Float64[np.ndarray, "n 4 2 2"], said: np.ndarray) -> np.ndarray:
-    """Which statements seem true if lower in the photo is nearer, and boxes that meet stand on or before each other."""
-    found = np.zeros(said.shape, dtype=bool)
+    """Which statements seem true if lower in the photo is nearer, boxes that meet stand on, below or before each
+    other, and what is in the upper half of the four hangs."""
+    found, middles = np.zeros(said.shape, dtype=bool), boxes_px[..., 1].mean(axis=(1, 2))
     for row, column in zip(*np.nonzero(said != ""), strict=True):
-        kind, *letters = said[row, column].split()
-        a, b, *rest = (boxes_px[row, _OBJECTS.index(letter)] for letter in letters)
+        (kind, *letters), middle = said[row, column].split(), middles[row]
+        a, *rest = (boxes_px[row, _OBJECTS.index(letter)] for letter in letters)
+        b = (rest or [a])[0]
         meet = bool((np.minimum(a[1], b[1]) > np.maximum(a[0], b[0])).all())
         found[row, column] = {
             "nearer": a[1, 1] > b[1, 1],
@@ -228,7 +231,10 @@ def _in_picture(boxes_px: Float64[np.ndarray, "n 4 2 2"], said: np.ndarray) -> n
             "carries": meet and a[1, 1] > b[1, 1],
             "hides": meet and a[1, 1] > b[1, 1],
             "together": abs(a[1, 1] - b[1, 1]) < np.ptp(a[:, 1]),
-            "between": bool(rest)
+            "below": meet and a[0, 1] > b[0, 1],
+            "hangs": a[1, 1] < middle,
+            "against": a[1, 1] >= middle,
+            "between": len(rest) > 1
             and (a.mean(axis=0)[0] - b.mean(axis=0)[0]) * (rest[-1].mean(axis=0)[0] - a.mean(axis=0)[0]) > 0,
         }[kind]
     return found

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from templates.columns import Texts
+from templates.scene.at_wall import AGAINST, HANGS, at_wall
 from templates.scene.hiding import EACH, HIDES, hiding
 from templates.scene.object_boxes import Number, Row, corners_cam, range_to_boxes
 from templates.scene.scene import Scene
-from templates.scene.stands import CARRIES, TOGETHER, held
+from templates.scene.stands import BELOW, CARRIES, TOGETHER, held, straight_below
 
 STATEMENTS: Mapping[str, str] = {
     "nearer": "Object {a} is nearer to the camera than object {b}.",
@@ -16,9 +17,14 @@ STATEMENTS: Mapping[str, str] = {
     "carries": "Object {a} carries object {b}.",
     "together": "The same piece of furniture carries objects {a} and {b}.",
     "hides": "Object {a} hides a part of object {b}.",
+    "below": "Object {a} is straight below object {b}, with space between the two.",
+    "hangs": "A wall alone holds up object {a}.",
+    "against": "Object {a} stands on the floor, against a wall.",
     "between": "Object {a} is between objects {b} and {c}.",
 }
-"""By kind. The third object has a part in the last one alone."""
+"""By kind."""
+PARTS: Mapping[str, int] = {kind: sum(f"{{{letter}}}" in text for letter in "abc") for kind, text in STATEMENTS.items()}
+"""How many objects each kind is about."""
 _NEARER, _HIGHER = 0.15, 0.05
 """Least difference of two distances from the camera, as a share of them; of two heights, as a share of the distance."""
 _ON_LINE, _OFF_LINE = 0.2, 0.4
@@ -36,10 +42,15 @@ def truth(scene: Scene, frame: Row, kind: Texts, a: Row, b: Row, c: Row) -> Numb
         found[rows] = measure(scene, frame[rows], a[rows], b[rows])
     for each, relation, true in (
         ("carries", held, (CARRIES,)), ("together", held, (TOGETHER,)), ("hides", hiding, (HIDES, EACH)),
+        ("below", straight_below, (BELOW,)),
     ):  # fmt: skip
         rows = kind == each
         word, margin = relation(scene, frame[rows], a[rows], b[rows])
         found[rows] = np.where(word == "", np.nan, np.where(np.isin(word, true), margin, -margin))
+    for each, at in (("hangs", HANGS), ("against", AGAINST)):
+        rows = kind == each
+        word, margin = at_wall(scene, frame[rows], a[rows])
+        found[rows] = np.where(word == "", np.nan, np.where(word == at, margin, -margin))
     rows = kind == "between"
     found[rows] = _between(scene, frame[rows], a[rows], b[rows], c[rows])
     return found

@@ -46,6 +46,29 @@ def supports(scene: Scene, frame: int) -> Int64[np.ndarray, "k"]:
     return np.where(alone & on_floor, FLOOR, found)
 
 
+def over_one_another(
+    scene: Scene, frame: Int64[np.ndarray, "n"], a: Int64[np.ndarray, "n"], b: Int64[np.ndarray, "n"]
+) -> tuple[Float64[np.ndarray, "n"], Float64[np.ndarray, "n"]]:
+    """The larger share of the footprint of one of two objects that lies over or below that of the other one, and the
+    shorter side of that footprint in path units; 0 where they are not known."""
+    share, side = np.zeros(len(frame)), np.zeros(len(frame))
+    objects, up = scene.objects, scene.up_world
+    if objects is None or objects.size is None or up is None:
+        return share, side
+    for each in np.unique(frame).tolist():
+        rows = np.flatnonzero((frame == each) & (a >= 0) & (b >= 0))
+        pose = objects.world_from_object[find_rows(objects.frames, np.array([each]))[0]]
+        over = scene.once(
+            ("shares of footprints", each),
+            lambda pose=pose: _over(pose, objects.size, up, np.ones((len(pose),) * 2, dtype=bool)),  # type: ignore[misc]
+        )
+        shares = np.column_stack([over[a[rows], b[rows]], over[b[rows], a[rows]]])
+        share[rows] = shares.max(axis=1)
+        smaller = np.where(shares.argmax(axis=1) == 0, a[rows], b[rows])
+        side[rows] = objects.size[smaller].min(axis=1)
+    return share, side
+
+
 def _allowed(scene: Scene, objects: Objects, half: Float64[np.ndarray, "k"]) -> Float64[np.ndarray, "k"]:
     """Largest distance of the bottom or the top of each object from a face that it touches."""
     metric = scene.path is not None and scene.path.scale.kind == "metric"

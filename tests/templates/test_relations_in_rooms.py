@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 
+import cv2
 import numpy as np
 
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.furnished import furnished_room
 from templates.columns import Json
 from tests.templates.in_rooms import check, meant, seeds, surface
-from tests.templates.test_facing_in_rooms import in_hollow, stands
+from tests.templates.test_facing_in_rooms import filled, in_hollow, stands
 
 _FEW = 3
 """Pixels at a corner or along an edge that decide nothing."""
@@ -57,13 +58,43 @@ def hidden_pixels(scene: RenderedScene, frame: int, row: int, by: int) -> int:
     return int(behind.sum())
 
 
+def below(scene: RenderedScene, frame: int, a: int, b: int) -> bool:
+    """Whether one object ends below the other one, clear of it, and their outlines from above overlap."""
+    lower, upper = surface(scene, a, frame), surface(scene, b, frame)
+    plans = [cv2.convexHull(each[:, :2].astype(np.float32)) for each in (lower, upper)]
+    shared = cv2.intersectConvexConvex(*plans)[0] / min(map(cv2.contourArea, plans))
+    return bool(lower[:, 2].max() + 0.01 < upper[:, 2].min() and shared > 0.4)
+
+
+def by_wall(scene: RenderedScene, points: np.ndarray) -> bool:
+    """Whether a point is within 25 mm of an outer or an inner wall."""
+    local = (points - scene.room.world_from_box[:3, 3]) @ scene.room.world_from_box[:3, :3]
+    near = bool((scene.room.half_m[:2] - np.abs(local[:, :2])).min() < 0.025)
+    for wall in scene.partitions:
+        local = (points - wall.world_from_box[:3, 3]) @ wall.world_from_box[:3, :3]
+        near |= bool((np.abs(local) < wall.half_m + 0.025).all(axis=1).any())
+    return near
+
+
+def hangs(scene: RenderedScene, frame: int, row: int) -> bool:
+    """Whether an object that a wall touches has neither the floor nor an object beneath it."""
+    points = surface(scene, row, frame)
+    below = points[points[:, 2] < points[:, 2].min() + 0.005] - [0, 0, 0.03]
+    others = (k for k in range(len(scene.objects)) if k != row)
+    return by_wall(scene, points) and below[0, 2] > 0 and not any(filled(scene, k, frame, below).any() for k in others)
+
+
 def related(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
     """By what is beneath both, or by whose rays meet the other one."""
     frame, (a, b) = fact["first"]["frame"], (meant(scene, fact[name]) for name in ("first", "second"))
     if fact["about"] == "held":
-        below, other_below = carrying(scene, frame, a), carrying(scene, frame, b)
-        true = [b in below, a in other_below, not {a, b} & (below | other_below) and bool(below & other_below)]
+        under, other_under = carrying(scene, frame, a), carrying(scene, frame, b)
+        true = [b in under, a in other_under, not {a, b} & (under | other_under) and bool(under & other_under)]
         words = {"carried": true[0], "carries": true[1], "together": true[2], "separate": not any(true)}
+    elif fact["about"] == "under":
+        words = {"below": below(scene, frame, a, b), "above": below(scene, frame, b, a)}
+        words["stacked"] = stands(scene, frame, a, b) or stands(scene, frame, b, a)
+        words["aside"] = not any(words.values())
     else:
         ours, theirs = hidden_pixels(scene, frame, b, a) > _FEW, hidden_pixels(scene, frame, a, b) > _FEW
         words = {"hides": ours and not theirs, "hidden": theirs and not ours, "each": ours and theirs}
@@ -76,9 +107,12 @@ def related(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> boo
 
 def holds(scene: RenderedScene, frame: int, kind: str, rows: list[int]) -> bool:
     """Whether a statement about objects is true."""
-    a, b = rows[:2]
     points = [surface(scene, row, frame) for row in rows]
-    below = [carrying(scene, frame, row) for row in (a, b)]
+    if kind in ("hangs", "against"):
+        lowest = points[0][:, 2].min()
+        return hangs(scene, frame, rows[0]) if kind == "hangs" else lowest < 0.02 and by_wall(scene, points[0])
+    a, b = rows[:2]
+    under = [carrying(scene, frame, row) for row in (a, b)]
     if kind == "between":
         one, start, end = ((each.min(axis=0) + each.max(axis=0)) / 2 for each in points)
         way = [np.linalg.norm(start + t * (end - start) - one) for t in np.linspace(0.1, 0.9, 81)]
@@ -88,8 +122,9 @@ def holds(scene: RenderedScene, frame: int, kind: str, rows: list[int]) -> bool:
     return {
         "nearer": bool(near[0] < near[1]),
         "higher": bool(points[0][:, 2].max() > points[1][:, 2].max()),
-        "carries": a in below[1],
-        "together": a not in below[1] and b not in below[0] and bool(below[0] & below[1]),
+        "below": below(scene, frame, a, b),
+        "carries": a in under[1],
+        "together": a not in under[1] and b not in under[0] and bool(under[0] & under[1]),
         "hides": hidden_pixels(scene, frame, b, a) > _FEW,
     }[kind]
 

@@ -180,6 +180,8 @@ NAMED = {
         r"\{b\} in box 2",
         r"\b(photo|camera|view|sight|block|outlines|removed)\b",
     ),
+    "relation_of choice.under": (r"\{a\} in box 1", r"\{b\} in box 2"),
+    "relation_of yes_no.under": (r"\{a\} in box 1", r"\{b\} in box 2", r"\{relation\}"),
     "relation_of yes_no.held": (r"\{a\} in box 1", r"\{b\} in box 2", r"\{relation\}"),
     "relation_of yes_no.seen": (
         r"\{a\} in box 1",
@@ -487,6 +489,8 @@ def test_placeholders_are_those_that_templates_fill_in() -> None:
         "true_statement yes_no": {"statement"},
         "relation_of choice.held": {"a", "b"},
         "relation_of choice.seen": {"a", "b"},
+        "relation_of choice.under": {"a", "b"},
+        "relation_of yes_no.under": {"a", "b", "relation"},
         "relation_of yes_no.held": {"a", "b", "relation"},
         "relation_of yes_no.seen": {"a", "b", "relation"},
         "afford_point point.named": {"name", "deed", "width", "height"},
