@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 from jaxtyping import Bool, Float64
-from scipy import ndimage
 
 from templates.columns import Columns
 from templates.scene.object_boxes import Row, boxes_of
@@ -39,7 +39,7 @@ def behind(scene: Scene, frame: Row, occluder: Row, object: Row, shown_in: Row) 
     """How much of each object its occluder hides in the photos `frame`; the photos `shown_in` show it."""
     shift, turn = between_photos(scene, frame, shown_in)
     rows = zip(frame.tolist(), occluder.tolist(), object.tolist(), shown_in.tolist(), shift, turn, strict=True)
-    found = [_behind(scene, *row) for row in rows]
+    found = [scene.once(("behind", *row), lambda row=row: _behind(scene, *row)) for row in rows]  # type: ignore[misc]
     least, most, within = (np.array(column) for column in zip(*found, strict=True)) if found else ([], [], [])
     return Behind(
         least=np.array(least, dtype=float), most=np.array(most, dtype=float), is_within=np.array(within, dtype=bool)
@@ -69,9 +69,8 @@ def _behind(
     if reach > _MOST_REACH * ids.shape[1]:
         return unknown
     mask = ids == occluder
-    window = np.ones((2 * reach + 1, 2 * reach + 1), dtype=bool)
     is_cut = bool(np.concatenate([mask[[0, -1]].ravel(), mask[:, [0, -1]].ravel()]).any())  # it may go on outside
-    inner, outer = ndimage.binary_erosion(mask, window), ndimage.binary_dilation(mask, window)
+    inner, outer = scene.once(("changed mask", frame, occluder, reach), lambda: _smaller_and_larger(mask, reach))
     z, z_sigma = (
         each[depth_row][np.ix_(*(_nearest(n, m) for n, m in zip(ids.shape, each.shape[1:], strict=True)))]
         for each in (depth.z, depth.relative_sigma)
@@ -88,6 +87,16 @@ def _behind(
             maybe = np.where(shown, outer[y, x] & ~(z[y, x] > (1 + farther) * cam[:, 2]), is_cut)
         shares.append((hidden.mean() if len(world) else np.nan, maybe.mean() if len(world) else np.nan))
     return float(min(share for share, _ in shares)), float(shares[0][1]), bool(in_other.all(axis=1).any())
+
+
+def _smaller_and_larger(
+    mask: Bool[np.ndarray, "h w"], reach: int
+) -> tuple[Bool[np.ndarray, "h w"], Bool[np.ndarray, "h w"]]:
+    """The mask without and with all that is so many pixels from its border; outside the photo nothing is."""
+    window, outside = np.ones((2 * reach + 1, 2 * reach + 1), dtype=np.uint8), cv2.BORDER_CONSTANT
+    pixels = mask.astype(np.uint8)
+    inner = cv2.erode(pixels, window, borderType=outside, borderValue=0)
+    return inner > 0, cv2.dilate(pixels, window, borderType=outside, borderValue=0) > 0
 
 
 def _nearest(count: int, of: int) -> np.ndarray:

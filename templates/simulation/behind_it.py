@@ -16,7 +16,7 @@ from templates.offer import Offer
 from templates.perception.object_gap import Neighbours
 from templates.perception.topology import shown_objects
 from templates.question import FormatName, Phrasing
-from templates.scene.behind import behind
+from templates.scene.behind import Behind, behind
 from templates.scene.elsewhere import any_moves
 from templates.scene.marks import spread_frames
 from templates.scene.misleading import taking_turns
@@ -36,8 +36,8 @@ _CLEARLY = 5.0
 """Margin in σ of objects that pass these limits, which leave room for 3 σ."""
 _LITTLE = 0.3
 """Largest overlap of two boxes in a photo, as a share of the smaller one."""
-_PHOTOS = 6
-"""Photos tried for each object that is hidden in one."""
+_PHOTOS = 8
+"""Most photos 2 for each object that hides others in a photo 1."""
 _TRIED = 4
 """Facts that are measured for each one that is asked for."""
 
@@ -149,13 +149,20 @@ def _groups(scene: Scene, seen: SeenObjects, rng: np.random.Generator, count: in
         for occluder in here.tolist():
             behind_it = (at == seen.object[occluder]) & (every != seen.object[occluder])
             behind_it &= ~_shows(scene, np.full(len(every), frame), every)
-            rows = np.flatnonzero(behind_it[seen.object] & np.isin(seen.frame, frames[mutual[row]]))
-            for hidden in rng.permutation(rows)[:_PHOTOS].tolist():
+            rows = rng.permutation(np.flatnonzero(behind_it[seen.object] & np.isin(seen.frame, frames[mutual[row]])))
+            hides = _behind(scene, seen, occluder, rows)
+            for hidden in rows[(hides.least >= _HIDDEN) & ~hides.is_within][:_PHOTOS].tolist():
                 others = np.flatnonzero((seen.frame == seen.frame[hidden]) & (at[seen.object] != seen.object[occluder]))
                 others = rng.permutation(others[seen.object[others] != seen.object[occluder]])
-                chosen = _two_apart(seen.box_px, hidden, others)
+                chosen = _two_apart(seen.box_px, hidden, others[_behind(scene, seen, occluder, others).most <= _BESIDE])
                 found += [[occluder, hidden, *chosen]] if len(chosen) == 2 else []
     return np.array(found, dtype=np.int64).reshape(-1, 4)[rng.permutation(len(found))[:count]]
+
+
+def _behind(scene: Scene, seen: SeenObjects, occluder: int, rows: Int64[np.ndarray, "m"]) -> Behind:
+    """How much of each object one of a photo hides there."""
+    photo, by = np.full(len(rows), seen.frame[occluder]), np.full(len(rows), seen.object[occluder])
+    return behind(scene, photo, by, seen.object[rows], seen.frame[rows])
 
 
 def _two_apart(box_px: Float64[np.ndarray, "m 2 2"], row: int, others: Int64[np.ndarray, "k"]) -> list[int]:
