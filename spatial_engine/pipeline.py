@@ -1,6 +1,6 @@
 """The whole path: footage into signals, signals into a data set, a data set into pictures and other formats."""
 
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from spatial_engine.annotation.users_detections import find_detections, with_exp
 from spatial_engine.atomic_file import one_writer
 from spatial_engine.dataset.asking import AskClip, ask_all
 from spatial_engine.dataset.dataset import Dataset, check_target
+from spatial_engine.dataset.hints import HintsBeside, HintsFromSignals
 from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.errors import interruptible
 from spatial_engine.options import AnnotateOptions, GenerateOptions, RunOptions, StrPath, chosen
@@ -100,11 +101,20 @@ def generate(
             partial(_clip, source),
             seed=options.seed,
             settings=task.to_json()
-            | {name: getattr(options, name) for name in ("unanswerable", "puzzles", "state_tolerance")},
+            | {name: getattr(options, name) for name in ("unanswerable", "puzzles", "state_tolerance")}
+            | ({"hints": list(options.hints)} if options.hints else {}),
             state_tolerance=options.state_tolerance,
             scenes={} if source is None else source.scenes(),
             allow_empty=options.allow_empty,
+            hints=_hints(task, options),
         )
+
+
+def _hints(task: AskClip, options: GenerateOptions) -> HintsBeside | None:
+    if not options.hints:
+        return None
+    scenes = lru_cache(maxsize=1)(task.scenes)  # questions about one clip follow each other
+    return HintsFromSignals(scenes=scenes, kinds=options.hints, min_confidence=options.min_confidence)
 
 
 def _clip(source: Store | None, clip_id: str) -> Clip:

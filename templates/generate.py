@@ -135,7 +135,7 @@ def ask_about(
     """Given facts that pass the gate, by format: of the first `facts_per_template` that are asked in any format. They
     are measured in portions until there are enough."""
     provenance = provenance_of(template, worlds)
-    origin = Origin(provenance=provenance, licence=_licence(worlds[0], provenance))
+    origin = Origin(provenance=provenance, licence=licence_of_answers(worlds[0], provenance))
     asked: list[Asked] = []
     left, portion = settings.facts_per_template, max(settings.facts_per_template, _PORTION)
     for start in range(0, len(facts), portion):
@@ -260,7 +260,8 @@ def provenance_of(template: Template, worlds: Sequence[World]) -> tuple[Mapping[
     return tuple(asdict(makers[name]) | {"signal": name} for name in sorted(makers))
 
 
-def _licence(world: World, provenance: Sequence[Mapping[str, Json]]) -> Mapping[str, Json]:
+def licence_of_answers(world: World, provenance: Sequence[Mapping[str, Json]]) -> Mapping[str, Json]:
+    """That of what is measured in a world: of the footage, and of the experts that provenance names."""
     names = {p["code_licence"] for p in provenance} | {p["weights_licence"] for p in provenance} - {None}
     return {
         "footage": world.footage_licence,

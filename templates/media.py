@@ -216,7 +216,43 @@ class Sheet:
     """Longer side of the picture."""
 
 
-Medium = Photo | Video | Drawing | Sheet
+@dataclass(frozen=True, kw_only=True)
+class MatchedPhotos:
+    """Two frames of the clip side by side. Lines join pixels that show the same point."""
+
+    frames: tuple[int, int]
+    lines_px: tuple[tuple[XY, XY], ...]
+    """A pixel of the first full-size frame, and one of the second."""
+
+    def __post_init__(self) -> None:
+        """Raises `ValueError` for pixels that are not finite."""
+        for line in self.lines_px:
+            _check(line, "MatchedPhotos.lines_px", least=2, most=2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DepthMap:
+    """A frame of the clip with the distance from the camera as colour, beside a bar with the scale."""
+
+    frame: int
+    levels: bytes
+    """Distance in equal cells of the frame, row by row: 0 where unknown, else from 1 (`near`) to 255 (`far`) in equal
+    steps of its logarithm."""
+    columns: int
+    near: float
+    far: float
+    unit: str
+    """"m"; "" for multiples of a distance."""
+
+    def __post_init__(self) -> None:
+        """Raises `ValueError` for incomplete rows, and for a scale without extent."""
+        if not self.levels or len(self.levels) % self.columns:
+            raise ValueError(f"DepthMap.levels has {len(self.levels)} cells; allowed: whole rows of {self.columns}")
+        if not 0 < self.near < self.far < inf:
+            raise ValueError(f"DepthMap from {self.near} to {self.far}; allowed: 0 < near < far")
+
+
+Medium = Photo | Video | Drawing | Sheet | MatchedPhotos | DepthMap
 MEDIA: tuple[type, ...] = get_args(Medium)
 
 

@@ -105,6 +105,9 @@ class Question:
     """Of every signal that the answer depends on."""
     licence: Mapping[str, Json]
     """{"footage": ..., "signals": [...], "commercial_ok": bool}"""
+    hints: Sequence[Mapping[str, Json]] = ()
+    """What may stand beside it on request, as `docs/hints.md` describes it: {"kind", "text": [], "pictures": [],
+    "licence"}. A line without hints has no such key."""
     extra: Mapping[str, Json] = field(default_factory=dict)
     """Keys of the line that this version does not know; reading and writing preserve them."""
 
@@ -141,7 +144,15 @@ class Question:
 
     def to_json(self) -> dict[str, Json]:
         """The object of one line: fields in this order, unknown keys last."""
-        return {name: getattr(self, name) for name in _FIELDS} | dict(self.extra)
+        hints = {"hints": self.hints} if self.hints else {}
+        return {name: getattr(self, name) for name in FIELDS} | hints | dict(self.extra)
+
+    @property
+    def files(self) -> list[str]:
+        """Paths of all pictures and videos, those of hints included."""
+        shown = [*self.media, *(picture for hint in self.hints for picture in hint["pictures"])]
+        return [str(medium["path"]) for medium in shown if medium.get("path")]
 
 
-_FIELDS = tuple(field.name for field in fields(Question) if field.name != "extra")
+FIELDS = tuple(field.name for field in fields(Question) if field.name not in ("hints", "extra"))
+"""Keys that every line of a data set has."""

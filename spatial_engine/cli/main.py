@@ -119,12 +119,24 @@ def export(
     system_prompt: Annotated[
         bool, typer.Option("--system-prompt", help="Put a question's instructions into a system message.")
     ] = False,
+    hints: o.Hints = "",
+    hint_pictures: o.HintPictures = "",
 ) -> None:
     """Write a data set in another program's format."""
     from spatial_engine import export
     from spatial_engine.cli import summary
 
-    summary.show_export(export(dataset, out, to=to, commercial_ok=commercial_ok, system_prompt=system_prompt))
+    said, shown = (words.split(",") if words else [] for words in (hints, hint_pictures))
+    written = export(
+        dataset,
+        out,
+        to=to,
+        commercial_ok=commercial_ok,
+        system_prompt=system_prompt,
+        hints=said,
+        hint_pictures=shown,
+    )
+    summary.show_export(written)
 
 
 @app.command()

@@ -49,6 +49,12 @@ MinDuration = Annotated[
 ]
 MaxSteps = Annotated[int, typer.Option(min=2, max=1_000_000, help="Most steps of one action.")]
 UnitSeed = Annotated[int, typer.Option("--seed", min=0, help="Draws the size of a step.")]
+Hints = Annotated[
+    str, typer.Option("--hints", metavar="NAME,...", help="Hints in the prompt: correspondence, depth, size.")
+]
+HintPictures = Annotated[
+    str, typer.Option("--hint-pictures", metavar="NAME,...", help="Hints as pictures, if `generate --hints` made them.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Plot = Annotated[Path | None, typer.Option(metavar="OUT.png|OUT.svg|OUT.html", help="Draw the path and its actions.")]
 Replay = Annotated[
@@ -68,6 +74,7 @@ _SHOWN = {
     "annotator": "NAME",
     "api_key_env": "VARIABLE",
     "base_url": "URL",
+    "hint_pictures": "NAME,...",
     "hints": "NAME,...",
     "judge_api_key_env": "VARIABLE",
     "judge_base_url": "URL",

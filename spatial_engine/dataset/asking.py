@@ -5,7 +5,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from experts.clip import Clip
 from experts.sigma_calibration import SigmaCalibration, packaged_calibration, read_calibration, with_sigma_calibration
+from experts.signals import Signals
 from spatial_engine.annotation.executor import Crashed, run
 from spatial_engine.annotation.plugin_errors import is_template_error, template_error
 from spatial_engine.errors import UsageError
@@ -16,6 +18,8 @@ from spatial_engine.store.store import Store
 from templates.asked import ClipQuestions, Refusal
 from templates.generate import ask_clip, ask_puzzles
 from templates.registry import UnknownAbilityError, create_templates
+from templates.scene.scene import Scene
+from templates.scene.scenes import scenes_of
 from templates.settings import AskSettings
 from templates.template import Template
 from templates.world import Procedural
@@ -73,11 +77,17 @@ class AskClip:
 
     def __call__(self, clip_id: str) -> ClipQuestions:
         """The drafts of a clip's questions, and the refusals."""
+        return ask_clip(*self._measured(clip_id), self.templates, self.settings, self.seed, template_error)
+
+    def scenes(self, clip_id: str) -> tuple[Scene, ...]:
+        """What is asked about: the scenes of a clip."""
+        return scenes_of(*self._measured(clip_id))
+
+    def _measured(self, clip_id: str) -> tuple[Clip, Signals]:
         assert self.store_path is not None
         store = Store(self.store_path)
-        clip = clip_from_json(store.record(clip_id).clip)
         signals = with_sigma_calibration(store.signals(clip_id), self.calibration)
-        return ask_clip(clip, signals, self.templates, self.settings, self.seed, template_error)
+        return clip_from_json(store.record(clip_id).clip), signals
 
     def puzzles(self, count: int, progress: Progress) -> ClipQuestions:
         """`count` puzzles of each template that needs no footage. Says where there are fewer, and why."""

@@ -11,14 +11,16 @@ from PIL import Image
 
 from experts.clip import Clip, Picture
 from experts.footage.encoding import write_mp4
-from spatial_engine.dataset import drawing, photo_marks
+from spatial_engine.dataset import drawing, hint_pictures, photo_marks
 from templates.columns import Json
-from templates.media import Drawing, Mark, Medium, Photo, PhotoMark, Sheet, Video
+from templates.media import DepthMap, Drawing, Mark, MatchedPhotos, Medium, Photo, PhotoMark, Sheet, Video
 
 JPEG_QUALITY = 92
 VIDEO_SIDE_PX = 640
 """Longest side of a video."""
-SUFFIXES = {Photo: ".jpg", Video: ".mp4", Drawing: ".png", Sheet: ".png"}
+SUFFIXES = {
+    Photo: ".jpg", Video: ".mp4", Drawing: ".png", Sheet: ".png", MatchedPhotos: ".jpg", DepthMap: ".png"
+}  # fmt: skip
 _FPS = 2.0  # of a video of footage without time stamps
 
 
@@ -38,6 +40,11 @@ def medium_id(clip_id: str, medium: Medium) -> str:
             content += [added] if (added := _added(medium)) else []
         case Sheet():
             content = ["sheet", _plain(asdict(medium))]
+        case MatchedPhotos():
+            content = ["matches", clip_id, list(medium.frames), medium.lines_px]
+        case DepthMap():
+            levels = sha256(medium.levels).hexdigest()
+            content = ["depth", clip_id, medium.frame, levels, medium.columns, medium.near, medium.far, medium.unit]
     return sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()[:16]
 
 
@@ -62,6 +69,21 @@ def record(clip: Clip | None, medium: Medium) -> dict[str, Json]:
         shapes = _plain(asdict(medium))
         return {"id": id, "kind": "sheet", **file, **shapes, "size_px": list(drawing.sheet_size(medium))}
     clip = _shown(clip)
+    frame_size = (clip.width_px, clip.height_px)
+    if isinstance(medium, MatchedPhotos):
+        frames, size = list(medium.frames), hint_pictures.matches_size(frame_size)
+        return {"id": id, "kind": "matches", **file, "frames": frames, "size_px": list(size)}
+    if isinstance(medium, DepthMap):
+        size, scale = hint_pictures.depth_size(frame_size), {"near": medium.near, "far": medium.far}
+        return {
+            "id": id,
+            "kind": "depth",
+            **file,
+            "frames": [medium.frame],
+            **scale,
+            "unit": medium.unit,
+            "size_px": list(size),
+        }
     if isinstance(medium, Video):
         return {
             "id": id,
@@ -154,7 +176,7 @@ def render(clip: Clip | None, media: Iterable[Medium], folder: Path) -> None:
     """Writes the missing files of one clip's media, or of puzzles, to `folder`. Each frame is read once, in ascending
     order."""
     photos: dict[int, dict[Path, Photo]] = {}
-    videos: dict[int, dict[Path, Video]] = {}
+    several: dict[int, dict[Path, Video | MatchedPhotos]] = {}
     for medium in media:
         file = folder / f"{medium_id('' if clip is None else clip.id, medium)}{SUFFIXES[type(medium)]}"
         if file.exists():
@@ -162,29 +184,54 @@ def render(clip: Clip | None, media: Iterable[Medium], folder: Path) -> None:
         match medium:
             case Photo():
                 photos.setdefault(medium.frame, {})[file] = medium
-            case Video():
-                videos.setdefault(medium.frames[-1], {})[file] = medium
+            case Video() | MatchedPhotos():
+                several.setdefault(max(medium.frames), {})[file] = medium
+            case DepthMap():
+                size = _shown(clip).width_px, _shown(clip).height_px
+                Image.fromarray(hint_pictures.drawn_depth(medium, size)).save(file, compress_level=1)
             case Drawing():
                 drawing.with_palette(drawing.drawn_map(medium)).save(file, compress_level=1)
             case Sheet():
                 drawing.with_palette(drawing.drawn_sheet(medium)).save(file, compress_level=1)
-    if photos or videos:
-        _read_and_write(_shown(clip), photos, videos)
+    if photos or several:
+        _read_and_write(_shown(clip), photos, several)
 
 
 def _read_and_write(
-    clip: Clip, photos: Mapping[int, Mapping[Path, Photo]], videos: Mapping[int, Mapping[Path, Video]]
+    clip: Clip, photos: Mapping[int, Mapping[Path, Photo]], several: Mapping[int, Mapping[Path, Video | MatchedPhotos]]
 ) -> None:
-    """Photos by their frame, videos by their last."""
-    last_use = {f: last for last in sorted(videos) for video in videos[last].values() for f in video.frames}
-    kept: dict[int, Picture] = {}
-    for frame, picture in clip.read(sorted({*photos, *last_use})):
+    """Photos by their frame; what shows several frames by the last of them."""
+    last_use = {
+        (f, _frame_size(clip, medium)): last
+        for last in sorted(several)
+        for medium in several[last].values()
+        for f in medium.frames
+    }
+    sizes: dict[int, list[tuple[int, int]]] = {}
+    for frame, size in last_use:
+        sizes.setdefault(frame, []).append(size)
+    kept: dict[tuple[int, tuple[int, int]], Picture] = {}
+    for frame, picture in clip.read(sorted({*photos, *sizes})):
         _write_photos(clip, picture, photos.get(frame, {}))
-        if frame in last_use:
-            kept[frame] = photo_marks.scaled(picture, _video_size(clip))
-        for file, video in videos.get(frame, {}).items():
-            _write_video(clip, [kept[f] for f in video.frames], video, file)
-        kept = {f: small for f, small in kept.items() if last_use[f] > frame}
+        for size in sizes.get(frame, ()):
+            kept[frame, size] = photo_marks.scaled(picture, size)
+        for file, medium in several.get(frame, {}).items():
+            size = _frame_size(clip, medium)
+            pictures = [kept[f, size] for f in medium.frames]
+            if isinstance(medium, Video):
+                _write_video(clip, pictures, medium, file)
+            else:
+                scale = size[0] / clip.width_px, size[1] / clip.height_px
+                drawn = hint_pictures.drawn_matches(pictures, medium.lines_px, scale)
+                Image.fromarray(drawn).save(file, quality=JPEG_QUALITY)
+        kept = {key: small for key, small in kept.items() if last_use[key] > frame}
+
+
+def _frame_size(clip: Clip, medium: Video | MatchedPhotos) -> tuple[int, int]:
+    """(width, height) of each frame of a medium that shows several."""
+    if isinstance(medium, Video):
+        return _video_size(clip)
+    return photo_marks.stored_size(clip.width_px, clip.height_px, hint_pictures.SIDE_PX)
 
 
 def _write_photos(clip: Clip, picture: Picture, photos: Mapping[Path, Photo]) -> None:

@@ -2,8 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -34,11 +35,12 @@ def obstacle(question: Question) -> str | None:
 
 
 def commercial(questions: Iterable[Question]) -> tuple[list[Question], dict[str, int]]:
-    """The questions that may be used commercially, and the number of the others by reason."""
+    """The questions that may be used commercially, with such hints only, and the number of the others by reason."""
     kept, reasons = [], Counter[str]()
     for question in questions:
         if (reason := obstacle(question)) is None:
-            kept.append(question)
+            hints = [hint for hint in question.hints if hint["licence"]["commercial_ok"]]
+            kept.append(replace(question, hints=hints))
         else:
             reasons[reason] += 1
     return kept, dict(sorted(reasons.items()))
@@ -61,8 +63,8 @@ def write_part(
     scenes = {clip: scene for clip, scene in scenes_of(record, questions).items() if clip in clips}
     with dataset_folder(path) as folder:
         (folder / "media").mkdir()
-        for medium in sorted({str(m["path"]) for q in questions for m in q.media if m.get("path")}):
-            place_file(whole.path / medium, folder / medium)
+        for file in sorted({file for question in questions for file in question.files}):
+            place_file(whole.path / file, folder / file)
         write_questions(folder, questions)
         own = audit(
             questions,
@@ -96,4 +98,26 @@ def commercial_part(whole: Dataset, inside: Path, wanted: bool) -> Iterator[tupl
     record = whole.audit
     with TemporaryDirectory(dir=inside) as place:
         splits = record.get("splits") or {}
-        yield write_part(whole, Path(place) / whole.path.resolve().name, kept, splits, {"left_out": left_out}), left_out
+        yield write_part(whole, _same_name(whole, place), kept, splits, {"left_out": left_out}), left_out
+
+
+@contextmanager
+def rewritten(
+    whole: Dataset, inside: Path, rewrite: Callable[[Iterable[Question]], Iterable[Question]] | None
+) -> Iterator[Dataset]:
+    """The data set with rewritten questions, in a folder below `inside` that is deleted when the block ends; the whole
+    where `rewrite` is None."""
+    if rewrite is None:
+        yield whole
+        return
+    with TemporaryDirectory(dir=inside) as place:
+        splits = whole.audit.get("splits") or {}
+        yield write_part(whole, _same_name(whole, place), list(rewrite(whole.questions)), splits, {})
+
+
+def _same_name(whole: Dataset, place: str) -> Path:
+    """A folder that is called as that of the whole, in one that is called as the whole's: exports are named after
+    them."""
+    path = whole.path.resolve()
+    (Path(place) / path.parent.name).mkdir(exist_ok=True)
+    return Path(place) / path.parent.name / path.name

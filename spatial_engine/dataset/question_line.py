@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from hashlib import sha256
 
 import numpy as np
@@ -13,9 +12,7 @@ from spatial_engine.dataset import media
 from templates.asked import Draft
 from templates.columns import Json
 from templates.media import Medium
-from templates.question import LETTERS, Question
-
-_KNOWN = {field.name for field in fields(Question)} - {"extra"}
+from templates.question import FIELDS, LETTERS, Question
 
 
 def question_of(
@@ -85,10 +82,10 @@ def from_line(line: str) -> Question:
 
 def from_record(record: dict[str, Json]) -> Question:
     """The question in the object of a line. Raises `KeyError` naming what is missing."""
-    if missing := sorted(_KNOWN - record.keys()):
+    if missing := sorted({*FIELDS} - record.keys()):
         raise KeyError(f"a question lacks {', '.join(missing)}")
-    known = {name: record.pop(name) for name in _KNOWN}
-    return Question(**known, extra=record)
+    known = {name: record.pop(name) for name in FIELDS}
+    return Question(**known, hints=record.pop("hints", ()), extra=record)
 
 
 def plain(value: Json) -> Json:

@@ -18,6 +18,7 @@ from spatial_engine.dataset.audit import audit
 from spatial_engine.dataset.balance import DEFAULTS, Arranged, BalanceSettings, balance, even_choice
 from spatial_engine.dataset.card import card
 from spatial_engine.dataset.dataset import Dataset, dataset_folder
+from spatial_engine.dataset.hints import HintsBeside, with_hints
 from spatial_engine.dataset.lines import write_questions
 from spatial_engine.dataset.question_line import question_of
 from spatial_engine.errors import SpatialEngineError
@@ -49,19 +50,20 @@ def write_dataset(
     balancing: BalanceSettings = DEFAULTS,
     state_tolerance: bool = False,
     allow_empty: bool = False,
+    hints: HintsBeside | None = None,
 ) -> Dataset:
     """Balances, renders and writes. Replaces an earlier data set at `path`, and nothing else.
 
     Equal clips, seed and settings give byte-identical `questions.jsonl`, in any order of the clips. Questions whose
     frames cannot be read are omitted and counted as `UNREADABLE`, those whose template fails by its error. `scenes`: by
     clip id the footage that a clip was cut from (by default the clip itself); no split separates clips of one scene.
-    `state_tolerance`: prompts say which error still counts as right. Raises as `dataset_folder`: an empty data set
-    replaces questions only with `allow_empty`.
+    `state_tolerance`: prompts say which error still counts as right. `hints`: gives those of a question. Raises as
+    `dataset_folder`: an empty data set replaces questions only with `allow_empty`.
     """
     path, clips = Path(path), sorted(clips, key=lambda clip: clip.clip_id)
     with dataset_folder(path, allow_empty=allow_empty) as folder:
         (folder / "media").mkdir()
-        questions, dropped = _finish(clips, open_clip, seed, balancing, folder / "media", state_tolerance)
+        questions, dropped = _finish(clips, open_clip, seed, balancing, folder / "media", state_tolerance, hints)
         with collector_paused():
             write_questions(folder, questions)
             clip_ids = [*(clip.clip_id for clip in clips if clip.clip_id), *(q.clip for q in questions if q.is_puzzle)]
@@ -97,6 +99,7 @@ def _finish(
     balancing: BalanceSettings,
     folder: Path,
     state_tolerance: bool,
+    hints: HintsBeside | None,
 ) -> tuple[list[Question], list[Refusal]]:
     """Questions with their media drawn into `folder`; what was dropped on the way.
 
@@ -112,7 +115,8 @@ def _finish(
         balanced = balance(readable, diagonals_px, seed, balancing)
         with collector_paused():
             questions, drafts, faulty = in_words(balanced.arranged, opened, seed, state_tolerance)
-        unreadable = _draw(drafts, opened, folder)
+        questions, pictures = with_hints(questions, hints, opened)
+        unreadable = _draw(drafts, pictures, opened, folder)
         if not faulty and not unreadable:
             break
         opened = {id: clip for id, clip in opened.items() if id not in unreadable}
@@ -165,9 +169,11 @@ def _opened(clip_ids: Iterable[str], open_clip: OpenClip) -> dict[str, Clip]:
     return opened
 
 
-def _draw(drafts: Iterable[Draft], opened: Mapping[str, Clip], folder: Path) -> set[str]:
-    """Renders what is shown, clip by clip; returns the clips whose frames cannot be read."""
-    shown: dict[str, list[Medium]] = defaultdict(list)
+def _draw(
+    drafts: Iterable[Draft], pictures: Mapping[str, Sequence[Medium]], opened: Mapping[str, Clip], folder: Path
+) -> set[str]:
+    """Renders what is shown, clip by clip, and the pictures of hints; returns the clips whose frames cannot be read."""
+    shown: dict[str, list[Medium]] = defaultdict(list, {id: list(media) for id, media in pictures.items()})
     for draft in drafts:
         drawn = [option.shown for option in draft.options if not isinstance(option.shown, str)]
         shown[draft.clip_id] += [*draft.media, *drawn]
@@ -183,7 +189,7 @@ def _draw(drafts: Iterable[Draft], opened: Mapping[str, Clip], folder: Path) -> 
 
 
 def _remove_unused(questions: Iterable[Question], folder: Path) -> None:
-    used = {Path(entry["path"]).name for question in questions for entry in question.media}
+    used = {Path(file).name for question in questions for file in question.files}
     for file in folder.iterdir():
         if file.name not in used:
             file.unlink()

@@ -1,7 +1,7 @@
 """Asks a model the questions of a data set, and scores its answers. Resumable, with a cache of replies."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -47,6 +47,7 @@ class Work:
             presentation.question,
             rotation=presentation.rotation,
             hints=self.options.hints,
+            hint_pictures=self.options.hint_pictures,
             blind=self.options.blind,
             system_prompt=self.options.system_prompt,
             others=self._of_clip.get(presentation.question.clip, ()),
@@ -68,11 +69,10 @@ class Work:
             found.setdefault(question.clip, []).append(question)
         return found
 
-    def _hints_given(self) -> dict[str, int]:
+    def _given(self, wanted: Sequence[str], kinds: Callable[[protocol.Prompt], Sequence[str]]) -> dict[str, int]:
         """Number of presentations with each kind of hint; the others would state the answer, or nothing is known."""
-        kinds = dict.fromkeys(self.options.hints, 0)
-        given = (kind for shown in self.presentations() for kind in self.prompt(shown).hints_given)
-        return kinds | Counter(given if kinds else ())
+        given = (kind for shown in self.presentations() for kind in kinds(self.prompt(shown))) if wanted else ()
+        return dict.fromkeys(wanted, 0) | Counter(given)
 
     def record(self, name: str) -> dict[str, Json]:
         """`run.json`."""
@@ -87,7 +87,9 @@ class Work:
             "blind": options.blind,
             "system_prompt": options.system_prompt,
             "hints": list(options.hints),
-            "hints_given": self._hints_given(),
+            "hints_given": self._given(options.hints, lambda shown: shown.hints_given),
+            "hint_pictures": list(options.hint_pictures),
+            "hint_pictures_given": self._given(options.hint_pictures, lambda shown: shown.hint_pictures_given),
             "limit": options.limit,
             "seed": options.seed,
             "settings": options.parameters,
@@ -172,7 +174,8 @@ def default_name(options: RequestOptions) -> str:
     chosen = {
         "circular": options.circular, "blind": options.blind, "system-prompt": options.system_prompt
     }  # fmt: skip
-    return run_name(options.model, [*(word for word, on in chosen.items() if on), *options.hints])
+    pictures = [f"{kind}-pictures" for kind in options.hint_pictures]
+    return run_name(options.model, [*(word for word, on in chosen.items() if on), *options.hints, *pictures])
 
 
 def _ask(work: Work, run: RunFolder, server: Server, cache: Cache | None, replay: bool, progress: Progress) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.question_line import plain
 from spatial_engine.errors import UsageError
+from templates.columns import Json
 from templates.question import Question
 
 _MARKS = 3  # changed questions that an error names
@@ -19,15 +20,20 @@ _MARKS = 3  # changed questions that an error names
 
 def item_hash(question: Question, dataset: str | Path) -> str:
     """32 hex digits of instructions, prompt, options, answer, tolerance (with unit, format and the scorer's parameters)
-    and media.
+    and media; and of hints, if it has any.
 
     `dataset`: the folder of the data set. Raises `UsageError` for a missing file.
     """
     shown = [[entry["id"], bool(entry.get("option")), media_hash(_file(dataset, entry))] for entry in question.media]
     asked = [question.id, question.format, question.text, list(question.options), shown]
+    asked += [[hint["kind"], hint["text"], *_pictures(hint, dataset)] for hint in question.hints]
     right = [question.answer, question.tolerance, question.unit, question.scorer_params]
     text = json.dumps(plain([asked, right]), sort_keys=True, separators=(",", ":"))
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _pictures(hint: Mapping[str, Json], dataset: str | Path) -> list[Json]:
+    return [[picture["text"], media_hash(_file(dataset, picture))] for picture in hint["pictures"]]
 
 
 def item_hashes(dataset: Dataset) -> dict[str, str]:

@@ -5,15 +5,14 @@ Instruction, pictures by name, question, lettered options, form of the answer: r
 """
 
 import random
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from spatial_engine.errors import UsageError
-from spatial_engine.evaluation.hints import cues
+from spatial_engine.evaluation.hints import cues, kinds_of_pictures, known, with_pictures
+from spatial_engine.evaluation.named_media import named_media
 from templates.answers.registry import format_of
 from templates.columns import Json
-from templates.cue import Cue
 from templates.question import LETTERS, Question
 
 
@@ -61,8 +60,6 @@ INSTRUCTION = (
 _BLIND = "The pictures that this question speaks of are not shown. Answer all the same, as well as the text allows."
 _FORM = "Think step by step first. Then give the final answer, and nothing else, between <answer> and </answer>: {}."
 
-_NAMES = {"frames": "photo", "video": "video", "drawing": "map", "sheet": "drawing"}
-
 Part = str | Mapping[str, Json]
 """A text, or an entry of `Question.media` (with "path" and "id") where the picture is shown."""
 
@@ -79,6 +76,8 @@ class Prompt:
     """Kinds of hints in the text."""
     hints_withheld: Mapping[str, str] = field(default_factory=dict)
     """Requested kinds that are not in the text: "would state the answer" or "nothing known"."""
+    hint_pictures_given: tuple[str, ...] = ()
+    """Kinds of hints among the pictures."""
 
 
 def prompt(
@@ -86,6 +85,7 @@ def prompt(
     *,
     rotation: int = 0,
     hints: Sequence[str] = (),
+    hint_pictures: Sequence[str] = (),
     blind: bool = False,
     system_prompt: bool = False,
     others: Sequence[Question] = (),
@@ -93,20 +93,23 @@ def prompt(
     """Text and pictures in order.
 
     `rotation` is a presentation of circular evaluation: position p shows option (p + rotation) mod k. `blind` omits
-    the pictures. `system_prompt` makes the question's instructions a system message. `hints` are kinds of low-level
-    cues (`hints.kinds`), taken from `others`, questions about the same clip. Raises `UsageError` for a rotation that
-    the question does not have, and for an unknown kind of hint.
+    the pictures. `system_prompt` makes the question's instructions a system message. `hints` and `hint_pictures` are
+    kinds of low-level cues (`hints.kinds`) in words and as pictures: those of the question, else in words from
+    `others`, questions about the same clip. Raises `UsageError` for a rotation that the question does not have, and for
+    an unknown kind of hint.
     """
     shown = rotated(question, rotation)
     given, withheld = cues(shown, hints, others)
+    shown = shown if blind else with_pictures(shown, hint_pictures)
     pictures = [_BLIND] if blind else _pictures(shown)
     words = shown.prompt if system_prompt else shown.text
-    parts = [INSTRUCTION, *pictures, *_hints(given, shown), words, *_options(shown, blind)]
+    parts = [INSTRUCTION, *pictures, *filter(None, [known(shown, given)]), words, *_options(shown, blind)]
     return Prompt(
         system=shown.instructions if system_prompt else "",
         parts=(*parts, _FORM.format(form(shown))),
         hints_given=tuple(given),
         hints_withheld=withheld,
+        hint_pictures_given=() if blind else kinds_of_pictures(question, hint_pictures),
     )
 
 
@@ -150,32 +153,6 @@ def _pictures(question: Question) -> list[Part]:
     for name, medium in named_media(question):
         parts += [f"{name.capitalize()}:", medium]
     return parts
-
-
-def named_media(question: Question) -> list[tuple[str, Mapping[str, Json]]]:
-    """("photo 1", entry), ..., ("map", entry): the names that a question's text uses; options are not among them.
-
-    Photos are always numbered, videos, maps and drawings only where there are several.
-    """
-    shown = [
-        (_NAMES.get(str(medium.get("kind")), "map"), medium) for medium in question.media if not medium.get("option")
-    ]
-    total, seen = Counter(name for name, _ in shown), Counter[str]()
-    named = []
-    for name, medium in shown:
-        seen[name] += 1
-        named.append((f"{name} {seen[name]}" if name == "photo" or total[name] > 1 else name, medium))
-    return named
-
-
-def _hints(given: Mapping[str, Sequence[Cue]], question: Question) -> list[Part]:
-    """The hints above the question. Pixels refer to the full-size frame, whose size is stated."""
-    if not given:
-        return []
-    sizes = {tuple(medium["frame_size_px"]) for medium in question.media if "frame_size_px" in medium}
-    size = " of {} x {}".format(*sizes.pop()) if len(sizes) == 1 else ""
-    lines = [f"- {cue.text[:1].upper()}{cue.text[1:]}" for kind in given.values() for cue in kind]
-    return [f"Known from measurement (pixels [x, y]{size}, x to the right, y down):\n" + "\n".join(lines)]
 
 
 def _options(question: Question, blind: bool) -> list[Part]:

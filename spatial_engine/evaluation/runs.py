@@ -19,7 +19,7 @@ RUN = "run.json"
 SCORES = "scores.jsonl"
 CLAIMS = "claims.jsonl"
 RESULT = "result.json"
-BINDING = ("source", "baseline", "model", "blind", "system_prompt", "hints", "settings")
+BINDING = ("source", "baseline", "model", "blind", "system_prompt", "hints", "hint_pictures", "settings")
 """Settings that may not change within a run."""
 RESERVED = ("oracle", "no-op", "empty", "random", "most-frequent")
 """Names of the baselines that are written beside every run."""

@@ -4,15 +4,18 @@ import inspect
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 
 from experts.registry import Registry, UnknownNameError
 from spatial_engine.atomic_file import one_writer, write_json
 from spatial_engine.dataset.dataset import Dataset
-from spatial_engine.dataset.part import commercial_part
+from spatial_engine.dataset.part import commercial_part, rewritten
 from spatial_engine.errors import UsageError
+from spatial_engine.evaluation.hints import hinted
+from spatial_engine.options.hints import check_kinds
 from spatial_engine.output_folder import atomic_folder
 from templates.columns import Json
 from templates.question import Question
@@ -90,14 +93,18 @@ def export(
     to: str,
     commercial_ok: bool = False,
     system_prompt: bool = False,
+    hints: Sequence[str] = (),
+    hint_pictures: Sequence[str] = (),
 ) -> Path:
     """Writes a data set in another form into the folder `out`; replaces an earlier export there. `commercial_ok`:
     leaves out, and counts, what may not be used commercially or whose footage has no known licence. `system_prompt`:
-    a question's instructions are a system message, not the first words of its prompt.
+    a question's instructions are a system message, not the first words of its prompt. `hints`, `hint_pictures`: kinds
+    of hints (docs/hints.md) that prompts say, or that are further pictures, which prompts explain.
 
-    Raises `UsageError` for an unknown form, a form without system messages, a folder that is no data set, or an `out`
-    that holds something else.
+    Raises `UsageError` for an unknown form, a form without system messages, an unknown kind of hint, a folder that is
+    no data set, or an `out` that holds something else.
     """
+    check_kinds((*hints, *hint_pictures))
     dataset = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)
     try:
         exporter: Exporter = EXPORTERS.load(to)
@@ -111,11 +118,14 @@ def export(
         one_writer(out),
         atomic_folder(out, _written_before(out), _check) as folder,
         commercial_part(dataset, folder, commercial_ok) as (allowed, barred),
+        rewritten(allowed, folder, _with_hints(hints, hint_pictures)) as shown,
     ):
-        done = exporter(allowed, folder, **({"system_prompt": True} if system_prompt else {}))
+        done = exporter(shown, folder, **({"system_prompt": True} if system_prompt else {}))
         record = {
             "to": to,
             "system_prompt": system_prompt,
+            "hints": list(hints),
+            "hint_pictures": list(hint_pictures),
             "rows": done.rows,
             "left_out": {**done.left_out, **barred},
             **done.detail,
@@ -123,6 +133,21 @@ def export(
         record["files"] = [*done.files, REPORT]
         write_json(folder / REPORT, record)
     return out
+
+
+def _with_hints(
+    hints: Sequence[str], hint_pictures: Sequence[str]
+) -> Callable[[Iterable[Question]], Iterable[Question]] | None:
+    """Puts hints into questions; None where none are wanted."""
+    if not hints and not hint_pictures:
+        return None
+
+    def rewrite(questions: Iterable[Question]) -> Iterator[Question]:
+        for _, of_clip in groupby(questions, key=lambda question: question.clip):
+            others = list(of_clip)
+            yield from (hinted(question, hints, hint_pictures, others) for question in others)
+
+    return rewrite
 
 
 def _has_system_messages(exporter: Exporter) -> bool:

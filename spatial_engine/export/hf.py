@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,8 @@ def export_hf(dataset: Dataset, folder: Path) -> Exported:
 
 
 def row(question: Question, folder: Path) -> dict[str, Any]:
-    """One row; `folder` is the data set's."""
+    """One row; `folder` is the data set's. Hints that no prompt shows stay in the data set."""
+    question = replace(question, hints=())
     fields = {**plain(question.to_json()), "extra": plain(question.extra)}
     cells = {
         name: json.dumps(value, ensure_ascii=False) if name in AS_JSON else value for name, value in fields.items()

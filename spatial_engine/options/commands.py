@@ -9,10 +9,12 @@ from annotated_doc import Doc
 from spatial_engine.errors import UsageError
 from spatial_engine.options.checked import StrPath, WorkerOptions, words
 from spatial_engine.options.detections import DetectionOptions
+from spatial_engine.options.hints import check_kinds
 from spatial_engine.options.models import ExpertOptions
 from spatial_engine.options.opening import OpenOptions
 from spatial_engine.options.truth import TruthOptions
 from templates.condition import MEASURES, Condition
+from templates.hints.kinds import LEAVES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +44,10 @@ class GenerateOptions(WorkerOptions):
     unanswerable: Annotated[bool, Doc("Also ask what the photos shown cannot tell (docs/unanswerable.md).")] = False
     puzzles: Annotated[int, Doc("Puzzles of each template that needs no footage.")] = 0
     state_tolerance: Annotated[bool, Doc("Say in each prompt which error still counts as right.")] = False
+    hints: Annotated[
+        tuple[str, ...],
+        Doc("Store low-level cues beside questions of L2 to L4, in words and as pictures: " + ", ".join(LEAVES) + "."),
+    ] = ()
     sigma_calibration: Annotated[
         StrPath | None,
         Doc("File that `spatial-engine calibrate` wrote, with a factor for each sigma; by default the packaged one."),
@@ -57,6 +63,7 @@ class GenerateOptions(WorkerOptions):
             self.conditions  # noqa: B018
         except ValueError as error:
             raise UsageError(f"--difficulty: {error}", "write limits as in turn_deg>=20,like_named>=1") from error
+        check_kinds(self.hints)
         if self.puzzles < 0:
             raise UsageError(f"--puzzles {self.puzzles}", "give a number of at least 0")
 

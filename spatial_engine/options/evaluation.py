@@ -8,6 +8,7 @@ from annotated_doc import Doc
 
 from spatial_engine.errors import UsageError
 from spatial_engine.options.checked import Checked
+from spatial_engine.options.hints import check_kinds
 
 _SUCH = "a URL such as http://127.0.0.1:8000/v1"
 
@@ -52,11 +53,16 @@ class RequestOptions(CompletionOptions):
     hints: Annotated[
         tuple[str, ...], Doc("Low-level cues to add to the question, by name, such as correspondence,depth,size.")
     ] = ()
+    hint_pictures: Annotated[
+        tuple[str, ...],
+        Doc("Hints to show as pictures, by the same names, if `generate --hints` made them."),
+    ] = ()
     limit: Annotated[int | None, Doc("Ask only this many questions, drawn at random.")] = None
     seed: Annotated[int, Doc("Seed of the draw of --limit.")] = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_kinds((*self.hints, *self.hint_pictures))
         at_least_one("limit", self.limit)
 
 

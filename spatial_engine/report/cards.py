@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -91,6 +91,22 @@ def answer_card(item: ScoredItem, question: Question | None, others: Mapping[str
     }
 
 
+def with_hints_of(question: Question | None, hints: Sequence[str], hint_pictures: Sequence[str]) -> Question | None:
+    """The question with those hints alone that a run gave in words or as pictures."""
+    if question is None:
+        return None
+    given = [
+        {
+            **hint,
+            "text": hint["text"] if hint["kind"] in hints else [],
+            "pictures": hint["pictures"] if hint["kind"] in hint_pictures else [],
+        }
+        for hint in question.hints
+        if hint["kind"] in (*hints, *hint_pictures)
+    ]
+    return replace(question, hints=given)
+
+
 def _well_formed(text: str) -> str:
     """The text with U+FFFD for each lone surrogate, at which Chromium crashes when it saves a page."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -110,7 +126,10 @@ def _as_shown(question: Question, rotation: int) -> dict[str, Any]:
     record = {key: getattr(question, key) for key in (*keys, "format", "fact_id")}
     shown = ("id", "kind", "path", "frames", "times_s", "option", "size_px", "marks")
     media = [{key: medium[key] for key in shown if key in medium} for medium in question.media]
-    return {**plain(record), "text": question.text, "within": tolerance_in_words(question), "media": media}
+    hints = plain(list(question.hints))
+    return {
+        **plain(record), "text": question.text, "within": tolerance_in_words(question), "media": media, "hints": hints
+    }  # fmt: skip
 
 
 def filters(*keys: str) -> list[tuple[str, str]]:

@@ -45,7 +45,7 @@ def report(dataset: Dataset | str | Path, out: str | Path | None = None, *, stor
         for name in ("media", "clips", "pictures"):
             (folder / name).mkdir()
         shown = _even_selection(questions)
-        for path in sorted({medium["path"] for question in shown for medium in question.media}):
+        for path in sorted({path for question in shown for path in question.files}):
             place_file(dataset.path / path, folder / path)
         maps = SigmaCalibration.from_json(dataset.audit["settings"].get("sigma_calibration", {}))
         clips = _clip_pages(folder, questions, store, maps)

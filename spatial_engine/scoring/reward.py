@@ -11,14 +11,13 @@ at L2 they change nothing.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from functools import lru_cache
 
 from spatial_engine.scoring import own
 from spatial_engine.scoring.reward_form import Formed, formed
 from templates.answers.score import Unscored
 from templates.columns import Json
-from templates.question import Question
+from templates.question import FIELDS, Question
 
 Completion = str | Sequence[Mapping[str, Json]]
 """Text, or the messages of a conversation, of which the assistant's last one counts."""
@@ -123,8 +122,7 @@ def _from_line(line: str) -> Question:
 
 
 def _from_record(record: Json) -> Question:
-    names = {field.name for field in fields(Question)} - {"extra"}
-    if not isinstance(record, Mapping) or (missing := sorted(names - record.keys())):
+    if not isinstance(record, Mapping) or (missing := sorted({*FIELDS} - record.keys())):
         lacking = ", ".join(missing) if isinstance(record, Mapping) else "everything"
         raise ValueError(f"`question` holds no question of questions.jsonl: it lacks {lacking}")
-    return Question(**{name: record[name] for name in names})
+    return Question(**{name: record[name] for name in FIELDS})

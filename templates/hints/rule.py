@@ -7,13 +7,6 @@ from templates.columns import Json
 from templates.cue import Cue, Pixel, photos
 from templates.question import Question
 
-LEAVES = {
-    "correspondence": "L1/Relation/Correspondence",
-    "depth": "L1/Geometry/Distance",
-    "size": "L1/Geometry/Size",
-}
-"""Kinds of hints, with the leaf whose facts they state."""
-
 _SHOWN = {"correspondence": ("matches",), "depth": ("distances",), "size": ("sizes", "places")}
 """The quantities that a kind of hint shows: boxes with sizes also show where objects are, and how many."""
 

@@ -14,7 +14,7 @@ from spatial_engine.evaluation.item import dataset_digest, item_hashes
 from spatial_engine.evaluation.result import CAPABILITIES
 from spatial_engine.evaluation.runs import FinishedRun, finished_runs
 from spatial_engine.output_folder import atomic_folder, check_free, place_file
-from spatial_engine.report.cards import answer_card, filters
+from spatial_engine.report.cards import answer_card, filters, with_hints_of
 from spatial_engine.report.evaluation import charts, tables
 from spatial_engine.report.evaluation.run_summary import RunSummary, ranked, run_summary
 from spatial_engine.report.page import write_page
@@ -129,7 +129,7 @@ def _answers(
     entries = [
         answer_card(
             item,
-            questions.get(item.id),
+            with_hints_of(questions.get(item.id), run.hints, run.hint_pictures),
             {other.name: other.questions[item.id] for other in others if item.id in other.questions},
         )
         for item in run.shown
@@ -187,7 +187,7 @@ def _place_media(
     """Puts the pictures of the pages into `media/`; returns the missing ones."""
     shown = {item.id for run in scored for item in run.shown}
     missing = set()
-    for path in sorted({medium["path"] for id in shown if id in questions for medium in questions[id].media}):
+    for path in sorted({path for id in shown if id in questions for path in questions[id].files}):
         try:
             place_file(dataset.path / path if dataset else Path(), folder / path)
         except OSError:

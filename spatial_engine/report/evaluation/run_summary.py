@@ -27,6 +27,10 @@ class RunSummary:
     slug: str
     """Stem of the file of its page: valid in every file system and URL."""
     baseline: bool
+    hints: Sequence[str]
+    """Kinds of hints in the prompts."""
+    hint_pictures: Sequence[str]
+    """Kinds of hints shown as pictures."""
     result: Mapping[str, Any]
     items: Sequence[ScoredItem]
     """Items without responses; only those in `answers` are shown."""
@@ -71,6 +75,8 @@ def run_summary(run: FinishedRun, answers: Mapping[str, Json]) -> RunSummary | N
         model=str(run.record.get("model") or run.name),
         slug=slug(run.name),
         baseline=run.baseline,
+        hints=run.record.get("hints") or (),
+        hint_pictures=run.record.get("hint_pictures") or (),
         result=run.kept_result() or result(items, run=run.record, answers=answers, judged=judged),
         answers=sample(items),
         judged=sample(judged),

@@ -123,6 +123,16 @@ function target(question) {
   return make("div", "answer", make("b", "", words(question.answer) + unitOf(question)), make("div", "soft", parts.filter(Boolean).join(" · ")));
 }
 
+/* What was measured beside the question: shown to a model on request only. */
+function hints(question) {
+  if (!question.hints || !question.hints.length) return null;
+  const words = make("ul", "soft", ...question.hints.flatMap((hint) => hint.text.map((text) => make("li", "", text))));
+  const drawn = question.hints.flatMap((hint) => hint.pictures);
+  const figures = drawn.map((entry) => make("figure", "", picture(entry, entry.text), make("figcaption", "", entry.text)));
+  const kinds = question.hints.map((hint) => hint.kind).join(", ");
+  return make("details", "", make("summary", "", `Hints: ${kinds}`), make("div", "hints", ...figures, words));
+}
+
 function evidence(card) {
   const [list, add] = definitions("facts");
   const { question, answer } = card;
@@ -195,7 +205,8 @@ function draw(card) {
   const body = make("article", `card q ${answer ? `open ${card.outcome}` : ""}`, question && photos(question), tags);
   body.append(make("p", "prompt", question ? question.text : `Question ${card.id}`));
   const asked = question && options(question, answer);
-  const parts = answer ? [asked, verdict(card), response(answer), evidence(card), others(answer)] : [asked, target(question), revealer(body), evidence(card)];
+  const known = question && hints(question);
+  const parts = answer ? [asked, known, verdict(card), response(answer), evidence(card), others(answer)] : [asked, known, target(question), revealer(body), evidence(card)];
   body.append(...parts.filter(Boolean));
   return body;
 }

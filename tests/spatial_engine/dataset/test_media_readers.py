@@ -10,6 +10,7 @@ from spatial_engine.adjudication import showing
 from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.evaluation import cost, protocol
 from spatial_engine.evaluation.fake_model import Recogniser, asked
+from spatial_engine.evaluation.named_media import named_media
 from spatial_engine.evaluation.request import Request
 from spatial_engine.evaluation.score_responses import time_span_shown
 from spatial_engine.export import export
@@ -32,10 +33,10 @@ def questions(dataset):
 
 
 def test_each_medium_has_the_name_of_its_kind(questions):
-    names = [[name for name, _ in protocol.named_media(question)] for question in questions]
+    names = [[name for name, _ in named_media(question)] for question in questions]
     assert names == [["video"], ["photo 1", "map", "drawing"]]
     film_twice = replace(questions[0], media=[*questions[0].media, *questions[0].media])
-    assert [name for name, _ in protocol.named_media(film_twice)] == ["video 1", "video 2"]
+    assert [name for name, _ in named_media(film_twice)] == ["video 1", "video 2"]
 
 
 def test_requests_hold_videos_and_the_fake_model_knows_them(dataset, questions):

@@ -6,7 +6,7 @@ import pytest
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.hints import MOST, NOTHING, STATES, cues, kinds
 from spatial_engine.evaluation.protocol import prompt
-from templates.hints.rule import LEAVES as KINDS
+from templates.hints.kinds import LEAVES as KINDS
 from templates.question import Question
 from tests.spatial_engine import drafts
 from tests.spatial_engine.evaluation.drafted import question, questions

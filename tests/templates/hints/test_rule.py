@@ -4,8 +4,8 @@ import pytest
 
 from templates.ability import LEAVES
 from templates.cue import Cue
+from templates.hints.kinds import LEAVES as KINDS
 from templates.hints.rule import _ASKED, asks_for, states_answer
-from templates.hints.rule import LEAVES as KINDS
 from templates.registry import create_templates
 from tests.spatial_engine.evaluation.drafted import questions
 
