@@ -15,11 +15,11 @@ from spatial_engine.atomic_file import atomic_file, write_json
 from spatial_engine.closed_loop.episodes import Episode, episodes
 from spatial_engine.closed_loop.room import MOVES, Room
 from spatial_engine.closed_loop.trial import Outcome, Trial, walked
-from spatial_engine.evaluation.asking import Cache, ask_all, opened_cache, replay_all
-from spatial_engine.evaluation.request import Outcome as Answer
-from spatial_engine.evaluation.request import Reply, Request, TimedOut
 from spatial_engine.evaluation.responses import Appender, Response
 from spatial_engine.evaluation.runs import RESULT, RunFolder, check_place, open_run, run_name
+from spatial_engine.language.chat.asking import Cache, ask_all, opened_cache, replay_all
+from spatial_engine.language.chat.request import Outcome as Answer
+from spatial_engine.language.chat.request import Reply, Request, TimedOut
 from spatial_engine.options import NavigationOptions, Server
 from spatial_engine.progress import Progress, Silent, counted
 

@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from spatial_engine.evaluation.asking import Cache, ask_all, replay_all
 from spatial_engine.evaluation.judge import Judge
 from spatial_engine.evaluation.protocol import Presentation
-from spatial_engine.evaluation.request import Outcome, Reply, Request
 from spatial_engine.evaluation.responses import Key, Response, ResponseFile
+from spatial_engine.language.chat.asking import Cache, ask_all, replay_all
+from spatial_engine.language.chat.request import Outcome, Reply, Request
 from spatial_engine.progress import Progress
 from spatial_engine.scoring import own
 from spatial_engine.scoring.reading import Reading

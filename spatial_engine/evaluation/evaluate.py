@@ -8,15 +8,15 @@ from pathlib import Path
 
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.evaluation import protocol
-from spatial_engine.evaluation.asking import Cache, ask_all, opened_cache, replay_all
-from spatial_engine.evaluation.cost import Estimate, estimate
 from spatial_engine.evaluation.item import check_unchanged, dataset_digest, item_hashes
 from spatial_engine.evaluation.judge import Judge
 from spatial_engine.evaluation.protocol import Presentation, presentations, sample
-from spatial_engine.evaluation.request import Outcome, Reply, Request, TimedOut
 from spatial_engine.evaluation.responses import Key, Response
 from spatial_engine.evaluation.run_scores import finish, write_baselines
 from spatial_engine.evaluation.runs import RunFolder, check_place, open_run, run_name
+from spatial_engine.language.chat.asking import Cache, ask_all, opened_cache, replay_all
+from spatial_engine.language.chat.estimate import Estimate, estimate
+from spatial_engine.language.chat.request import Outcome, Reply, Request, TimedOut
 from spatial_engine.options import Prices, RequestOptions, Server
 from spatial_engine.progress import Progress, Silent
 from templates.columns import Json

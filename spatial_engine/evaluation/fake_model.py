@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.evaluation import baselines
-from spatial_engine.evaluation.item import media_hash
+from spatial_engine.language.chat.media_hash import media_hash
 from spatial_engine.scoring.own.quotes import plain_words
 from templates.question import LETTERS, Question
 

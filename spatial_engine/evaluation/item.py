@@ -5,13 +5,13 @@ Every answer stores the hash of its item. If the data set has changed since, its
 
 import json
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.question_line import plain
 from spatial_engine.errors import UsageError
+from spatial_engine.language.chat.media_hash import media_hash
 from templates.columns import Json
 from templates.question import Question
 
@@ -46,16 +46,6 @@ def dataset_digest(hashes: Mapping[str, str]) -> str:
     return sha256(json.dumps(sorted(hashes.items())).encode()).hexdigest()[:32]
 
 
-def media_hash(file: Path) -> str:
-    """sha256 of a file, in hex; cached by size and modification time. Raises `UsageError`."""
-    try:
-        state = file.stat()
-        return _hash(file, state.st_size, state.st_mtime_ns)
-    except OSError as error:
-        cause = f"{file} cannot be read: {error.strerror}"
-        raise UsageError(cause, "a data set needs its media folder: copy it whole, or generate it again") from error
-
-
 def check_unchanged(asked: Iterable[tuple[str, str]], hashes: Mapping[str, str], source: str) -> None:
     """Raises `UsageError` if answers belong to other items than those of the data set.
 
@@ -72,12 +62,3 @@ def check_unchanged(asked: Iterable[tuple[str, str]], hashes: Mapping[str, str],
 
 def _file(dataset: str | Path, entry: Mapping[str, object]) -> Path:
     return Path(dataset) / str(entry["path"])
-
-
-@lru_cache(maxsize=1 << 20)
-def _hash(file: Path, size_bytes: int, changed_ns: int) -> str:
-    with file.open("rb") as opened:
-        digest = sha256()
-        while part := opened.read(1 << 20):
-            digest.update(part)
-    return digest.hexdigest()

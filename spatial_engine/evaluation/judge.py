@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from spatial_engine.errors import UsageError
-from spatial_engine.evaluation.asking import Cache, ask_all, replay_all
 from spatial_engine.evaluation.protocol import Presentation
-from spatial_engine.evaluation.request import Outcome, Reply, Request, TimedOut
 from spatial_engine.evaluation.responses import Response, ResponseFile
+from spatial_engine.language.chat.asking import Cache, ask_all, replay_all
+from spatial_engine.language.chat.request import Outcome, Reply, Request, TimedOut
 from spatial_engine.options import JudgeOptions, Server
 from spatial_engine.progress import Progress
 from spatial_engine.scoring import own

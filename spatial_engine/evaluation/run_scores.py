@@ -9,7 +9,6 @@ from pathlib import Path
 from spatial_engine.atomic_file import atomic_file, write_json
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.question_line import plain
-from spatial_engine.evaluation.asking import Cache
 from spatial_engine.evaluation.baselines import baseline
 from spatial_engine.evaluation.claims import claims_of, judge_claims
 from spatial_engine.evaluation.item import dataset_digest
@@ -20,6 +19,7 @@ from spatial_engine.evaluation.result import result
 from spatial_engine.evaluation.runs import CLAIMS, RESERVED, RESULT, SCORES, RunFolder, open_run
 from spatial_engine.evaluation.score_responses import score_item
 from spatial_engine.evaluation.scored import ScoredItem
+from spatial_engine.language.chat.asking import Cache
 from spatial_engine.progress import Progress, counted
 from templates.answers.text import NEEDS_JUDGE
 from templates.columns import Json

@@ -8,7 +8,6 @@ from pathlib import Path
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.answers import check_file, read_answers
-from spatial_engine.evaluation.asking import opened_cache
 from spatial_engine.evaluation.item import check_unchanged, dataset_digest, item_hashes
 from spatial_engine.evaluation.judge import Judge
 from spatial_engine.evaluation.protocol import Presentation, presentations
@@ -16,6 +15,7 @@ from spatial_engine.evaluation.published import score_published
 from spatial_engine.evaluation.responses import Key, Response, ResponseFile
 from spatial_engine.evaluation.run_scores import finish, write_baselines
 from spatial_engine.evaluation.runs import check_place, open_run
+from spatial_engine.language.chat.asking import opened_cache
 from spatial_engine.progress import Progress, Silent, counted
 
 _SILENT = Silent()

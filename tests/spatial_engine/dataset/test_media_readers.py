@@ -8,12 +8,13 @@ import pytest
 import spatial_engine as se
 from spatial_engine.adjudication import showing
 from spatial_engine.dataset.writing import write_dataset
-from spatial_engine.evaluation import cost, protocol
+from spatial_engine.evaluation import protocol
 from spatial_engine.evaluation.fake_model import Recogniser, asked
 from spatial_engine.evaluation.named_media import named_media
-from spatial_engine.evaluation.request import Request
 from spatial_engine.evaluation.score_responses import time_span_shown
 from spatial_engine.export import export
+from spatial_engine.language.chat import estimate
+from spatial_engine.language.chat.request import Request
 from spatial_engine.leaks.near_duplicates import near_duplicates
 from spatial_engine.report import report
 from spatial_engine.scoring.official.row import row
@@ -50,7 +51,7 @@ def test_requests_hold_videos_and_the_fake_model_knows_them(dataset, questions):
         assert found.id == question.id and found.answer == question.answer
         frames = 8 if question.template == "film" else 1
         size = question.media[0]["size_px"]
-        assert cost.picture_tokens(request)[0] == frames * size[0] * size[1] / cost.PIXELS_PER_TOKEN
+        assert estimate.picture_tokens(request)[0] == frames * size[0] * size[1] / estimate.PIXELS_PER_TOKEN
 
 
 def test_a_video_spans_its_time(questions):

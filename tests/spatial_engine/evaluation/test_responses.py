@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from spatial_engine.errors import UsageError
-from spatial_engine.evaluation.asking import Cache, opened_cache
-from spatial_engine.evaluation.request import Request
 from spatial_engine.evaluation.responses import Response, ResponseFile
+from spatial_engine.language.chat.asking import Cache, opened_cache
+from spatial_engine.language.chat.request import Request
 
 ANSWER = Response(id="a", text="A\n\x00\ud800 файл", seconds=1.25)
 FAILED = Response(id="a", text=None, outcome="failed", error="500")

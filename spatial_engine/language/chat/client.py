@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import httpx2
 import openai
 
-from spatial_engine.evaluation.request import Failed, Reach, Reply, Request, TimedOut
+from spatial_engine.language.chat.request import Failed, Reach, Reply, Request, TimedOut
 from spatial_engine.options import Server
 
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spatial_engine.errors import Interrupted, SetupError, UsageError
-from spatial_engine.evaluation.request import Failed, Outcome, Reply, Request, TimedOut
+from spatial_engine.language.chat.request import Failed, Outcome, Reply, Request, TimedOut
 from spatial_engine.options import Server
 from spatial_engine.progress import counted
 
@@ -67,7 +67,7 @@ def opened_cache(folder: str | Path | None, replay: bool) -> Iterator[Cache | No
 
 
 if TYPE_CHECKING:
-    from spatial_engine.evaluation.client import Client
+    from spatial_engine.language.chat.client import Client
 
 T = TypeVar("T")
 _HOPELESS_AFTER = 5
@@ -118,7 +118,7 @@ def replay_all(jobs: Jobs[T], done: Done[T], cache: Cache) -> None:
 
 
 async def _ask_all(jobs: Jobs[T], server: Server, done: Done[T], cache: Cache | None) -> None:
-    from spatial_engine.evaluation.client import Client
+    from spatial_engine.language.chat.client import Client
 
     waiting, watch = iter(jobs), _Watch()
     async with Client(server) as client:

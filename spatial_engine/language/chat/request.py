@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from spatial_engine.evaluation.item import media_hash
+from spatial_engine.language.chat.media_hash import media_hash
 from templates.columns import Json
 
 Reach = Literal["item", "all", "passing"]

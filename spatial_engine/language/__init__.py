@@ -1,0 +1,1 @@
+"""Language models: asking them, and the words of questions that they write."""
