@@ -10,10 +10,17 @@
 Only the command line turns them into exit codes. Trouble with one clip is recorded, never raised.
 """
 
+import errno
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import ClassVar
+
+_DISK_PROBLEMS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EROFS: "the disk is read-only",
+}
 
 
 class SpatialEngineError(Exception):
@@ -69,6 +76,16 @@ def interruptible() -> Iterator[None]:
         raise Interrupted("stopped", "run the same command again: it goes on where it stopped") from error
 
 
+def disk_error(error: BaseException) -> SetupError | None:
+    """A full or read-only disk in words for users: it concerns the whole run, not the input at hand. None for any other
+    error."""
+    problem = _DISK_PROBLEMS.get(error.errno or 0) if isinstance(error, OSError) else None
+    if problem is None or not isinstance(error, OSError):
+        return None
+    place = f": {error.filename}" if error.filename else ""
+    return SetupError(problem + place, "free some space, or name another disk, and run the same command again")
+
+
 def explained(error: Exception) -> SpatialEngineError | None:
     """An error in words for users; None for a fault of this program. Errors of footage are recorded before, so
     an `OSError` here concerns the folders that this program reads and writes."""
@@ -81,6 +98,8 @@ def explained(error: Exception) -> SpatialEngineError | None:
             return SetupError(error.cause, error.remedy)
         case ModuleNotFoundError():
             return SetupError(f"{error.name} is not installed", "spatial-engine doctor names the command that adds it")
+        case OSError() if full := disk_error(error):
+            return full
         case OSError():
             place = f": {error.filename}" if error.filename else ""
             remedy = "check free disk space and the permissions of that path"

@@ -22,7 +22,7 @@ from spatial_engine.annotation.executor import leave_worker
 from spatial_engine.annotation.plugin_errors import expert_error
 from spatial_engine.annotation.stages import Stages
 from spatial_engine.annotation.workbench import Workbench
-from spatial_engine.errors import BusyError
+from spatial_engine.errors import BusyError, disk_error
 from spatial_engine.options import ModelOptions
 from spatial_engine.sources import clip_to_json
 from spatial_engine.store.ledger import Entry, entries_on_file
@@ -226,9 +226,11 @@ class AnnotateClips:
 
     def _settle(self, files: WriteBehind, work: Sequence[ClipWork]) -> bool:
         """Waits until all signals are written. A signal that cannot be written is a failure of its expert; returns
-        whether there was one."""
+        whether there was one. Raises `SetupError` where the disk is at fault."""
         unwritten = files.settle()
         for lost in unwritten:
+            if full := disk_error(lost.error):
+                raise full from lost.error
             one = next(one for one in work if one.clip.id == lost.clip_id)
             expert = next(e for e in self.experts if any(one.keys.get(name) == lost.key for name in e.provides))
             _record(files.store, one, lost.key, _failure(expert, lost.error))
@@ -270,6 +272,8 @@ def _failure(expert: Expert, error: BaseException | str) -> Failure:
     signals = tuple(sorted(expert.provides))
     if isinstance(error, str):
         return Failure(expert=expert.name, signals=signals, error=error)
+    if full := disk_error(error):  # of an expert's temporary files
+        return Failure(expert=expert.name, signals=signals, error=full.cause, remedy=full.remedy, setup=True)
     if isinstance(error, SetupProblem):
         return Failure(expert=expert.name, signals=signals, error=error.cause, remedy=error.remedy, setup=True)
     return Failure(

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from spatial_engine.errors import SetupError, SpatialEngineError, UsageError
+from spatial_engine.errors import SetupError, SpatialEngineError, UsageError, disk_error
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -54,8 +54,8 @@ def run(
     A process unpickles `task` once: what it keeps lasts for the items that follow. `watch` is called every half second
     in this process while it waits for workers.
     When a process dies, the items then in work are tried again, one at a time: only one that kills its process
-    twice is lost. `UsageError` and `SetupError` of the task pass through: they concern every item. Raises `UsageError`
-    if no process can start.
+    twice is lost. `UsageError` and `SetupError` of the task, and a full disk (`SetupError`), pass through: they concern
+    every item. Raises `UsageError` if no process can start.
     """
     if workers == 0:
         yield from ((item, _single_threaded(task, item)) for item in items)
@@ -88,6 +88,8 @@ def attempt(task: Callable[[Item], Result], item: Item) -> Result | Crashed:
     except SpatialEngineError as error:
         return Crashed(error=error.cause, remedy=error.remedy, traceback=traceback.format_exc())
     except Exception as error:  # whatever footage provokes; recorded with its traceback
+        if full := disk_error(error):
+            raise full from error
         return Crashed(error=one_line(error), traceback=traceback.format_exc())
 
 

@@ -21,7 +21,7 @@ from spatial_engine.dataset.dataset import Dataset, dataset_folder
 from spatial_engine.dataset.hints import HintsBeside, with_hints
 from spatial_engine.dataset.lines import write_questions
 from spatial_engine.dataset.question_line import question_of
-from spatial_engine.errors import SpatialEngineError
+from spatial_engine.errors import SpatialEngineError, disk_error
 from templates.asked import Asked, ClipQuestions, Draft, Refusal
 from templates.columns import Json
 from templates.media import Medium
@@ -181,8 +181,8 @@ def _draw(
     for id, wanted in shown.items():
         try:
             media.render(opened.get(id), wanted, folder)
-        except _CLIP_TROUBLE:
-            if id not in opened:
+        except _CLIP_TROUBLE as error:
+            if id not in opened or disk_error(error):
                 raise
             unreadable.add(id)
     return unreadable

@@ -335,12 +335,12 @@ def test_what_cannot_be_written_is_its_experts_failure(
 
     def write(store: Store, clip_id: str, name: str, key: str, value: Signal | NoEstimate) -> None:
         if (clip_id, name) == (broken, "gravity"):
-            raise OSError(28, "No space left on device")
+            raise OSError(5, "Input/output error")
         real(store, clip_id, name, key, value)
 
     monkeypatch.setattr(Store, "write", write)
     store = annotate(videos, tmp_path / "store", experts=chain(log))
-    assert failed(store) == {"clip 2": [("looks", "OSError: [Errno 28] No space left on device")]}
+    assert failed(store) == {"clip 2": [("looks", "OSError: [Errno 5] Input/output error")]}
     refused = NoEstimate(reason="needs gravity, which failed", remedy="--retry-failed")
     assert by_name(store, "image_tracks")["clip 2"] == refused
     monkeypatch.setattr(Store, "write", real)
