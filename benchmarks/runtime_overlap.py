@@ -25,7 +25,7 @@ from experts.runtime.per_image import call_one
 from experts.signals import Gravity, NoEstimate, Signal, Signals
 from spatial_engine.annotation.annotation import AnnotateClips
 from spatial_engine.annotation.opening import find, open_all
-from spatial_engine.options import AnnotateOptions
+from spatial_engine.options import AnnotateOptions, Shard
 from spatial_engine.progress import Silent
 from spatial_engine.store.store import Store, create_store
 
@@ -110,7 +110,7 @@ def wall_s(expert: OneCall, at_once: int, clips: int, pictures: int) -> float:
                 Image.fromarray(noise).save(videos / f"{clip}" / f"{picture:03}.png")
         store = create_store(Path(folder) / "store")
         options = AnnotateOptions()
-        opened = open_all(find(videos, options, Silent()), videos, store, options, Silent())
+        opened = open_all(find(videos, options, Silent()), videos, store, options, Shard(), Silent())
         task = AnnotateClips(store_path=store.path, experts=[expert])
         started = time.perf_counter()
         for first in range(0, clips, at_once):

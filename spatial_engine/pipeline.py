@@ -6,7 +6,7 @@ from typing import Any
 
 from experts.clip import Clip
 from spatial_engine.annotation.annotate_all import annotate_all, prepared
-from spatial_engine.annotation.opening import find, keep_sequences, open_all
+from spatial_engine.annotation.opening import find, keep_sequences, open_all, scene_name
 from spatial_engine.annotation.overview import Plan, overview
 from spatial_engine.annotation.users_detections import find_detections, with_expert
 from spatial_engine.atomic_file import one_writer
@@ -15,7 +15,7 @@ from spatial_engine.dataset.dataset import Dataset, check_target
 from spatial_engine.dataset.hints import HintsBeside, HintsFromSignals
 from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.errors import interruptible
-from spatial_engine.options import AnnotateOptions, GenerateOptions, RunOptions, StrPath, chosen
+from spatial_engine.options import AnnotateOptions, GenerateOptions, RunOptions, Shard, StrPath, chosen
 from spatial_engine.progress import Progress, Silent
 from spatial_engine.sequences import Sequence, truth_at
 from spatial_engine.sources import clip_from_json
@@ -27,6 +27,7 @@ def annotate(
     store: StrPath,
     options: AnnotateOptions | None = None,
     *,
+    shard: str | None = None,
     progress: Progress | None = None,
     **fields: Any,
 ) -> Store:
@@ -36,6 +37,7 @@ def annotate(
         footage: a video, a folder of images, or a folder of such, searched to the bottom.
         store: the folder to write, made if there is none.
         options: how clips are opened, which experts run, and where; None: the defaults.
+        shard: the share of one of several machines, such as "2/8"; None: all footage (docs/cluster.md).
         progress: who is told; None: nobody.
         fields: single fields of `AnnotateOptions`, as in `annotate("videos/", "store/", upright=True)`. A script that
             gives `workers` needs `if __name__ == "__main__":`, as processes start.
@@ -47,6 +49,7 @@ def annotate(
         Interrupted: Ctrl-C; what was done is kept.
     """
     progress, options, place = progress or Silent(), chosen(AnnotateOptions, options, fields), Path(footage)
+    share = Shard.of(shard)
     sequences: tuple[Sequence, ...] = ()
     if options.truth:
         sequences, options = truth_at(place, options)
@@ -57,9 +60,9 @@ def annotate(
     target = create_store(store)
     with interruptible():
         if found is None:
-            clips = keep_sequences(sequences, place, target)
+            clips = keep_sequences([one for one in sequences if share.holds(scene_name(one))], place, target)
         else:
-            clips = open_all(found, place, target, options, progress)
+            clips = open_all(found, place, target, options, share, progress)
         annotate_all(detections.attached(clips, progress), task, target, options, progress)
     return target
 
@@ -150,12 +153,13 @@ def plan(
     store: StrPath,
     options: AnnotateOptions | None = None,
     *,
+    shard: str | None = None,
     progress: Progress | None = None,
     **fields: Any,
 ) -> Plan:
     """What `annotate` (or, with `RunOptions`, `run`) would do: footage, experts, time, disk, and what is missing. Runs
-    and writes nothing. Raises `UsageError` for what the run would refuse. `fields` as in `annotate`."""
+    and writes nothing. Raises `UsageError` for what the run would refuse. `shard` and `fields` as in `annotate`."""
     options = chosen(type(options or AnnotateOptions()), options, fields)
     if isinstance(options, RunOptions):
         AskClip.of(Store(store), options)
-    return overview(Path(footage), Path(store), options, progress or Silent())
+    return overview(Path(footage), Path(store), options, Shard.of(shard), progress or Silent())

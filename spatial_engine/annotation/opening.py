@@ -7,7 +7,7 @@ from pathlib import Path
 from experts.clip import Clip
 from spatial_engine.annotation.executor import Crashed, run
 from spatial_engine.errors import SpatialEngineError, UsageError
-from spatial_engine.options import AnnotateOptions, OpenOptions, chosen
+from spatial_engine.options import AnnotateOptions, OpenOptions, Shard, chosen
 from spatial_engine.progress import Progress, counted
 from spatial_engine.sequences import Sequence as TrueSequence
 from spatial_engine.sources import (
@@ -96,20 +96,23 @@ def _is_broken_video(skipped: Skipped) -> bool:
     return skipped.path.suffix.lower() in VIDEO_ENDINGS and not skipped.path.name.startswith(".")
 
 
-def open_all(found: Found, root: Path, store: Store, options: AnnotateOptions, progress: Progress) -> list[Clip]:
-    """The clips of all footage, each once, by id. What cannot be opened is recorded."""
+def open_all(
+    found: Found, root: Path, store: Store, options: AnnotateOptions, shard: Shard, progress: Progress
+) -> list[Clip]:
+    """The clips of a shard's footage, each once, by id. What cannot be opened is recorded."""
+    taken = [footage for footage in found.taken if shard.holds(footage.name)]
     opening = chosen(OpenOptions, options)
     task = OpenFootage(store_path=store.path, options=opening, clip_options=clip_options(root, opening))
-    progress.begin("opening", len(found.taken))
+    progress.begin("opening", len(taken))
     results: dict[str, Opened | ClipError | Crashed] = {}
-    for footage, result in run(task, found.taken, options.workers):
+    for footage, result in run(task, taken, options.workers):
         results[footage.place] = result
         progress.step(footage.name, _opening_outcome(result))
     broken = {str(skipped.path.absolute()): skipped for skipped in found.skipped if _is_broken_video(skipped)}
     for place, skipped in broken.items():
         store.write_footage(FootageRecord(path=place, name=skipped.path.name, error=skipped.reason, remedy=_NEW_COPY))
     clips: dict[str, Clip] = {}
-    for footage in found.taken:
+    for footage in taken:
         opened = results[footage.place]
         if not isinstance(opened, Opened):
             error = opened.cause if isinstance(opened, ClipError) else opened.error
@@ -124,8 +127,9 @@ def open_all(found: Found, root: Path, store: Store, options: AnnotateOptions, p
         clips = {clip.id: clip for clip in opened.clips} | clips
         ids = tuple(clip.id for clip in opened.clips)
         store.write_footage(FootageRecord(path=footage.place, name=footage.name, clips=ids))
+    present = {footage.place for footage in found.taken} | broken.keys()
     for record in store.footage():
-        if record.path not in results | broken and Path(record.path).is_relative_to(root.absolute()):
+        if record.path not in present and Path(record.path).is_relative_to(root.absolute()):
             store.forget_footage(record.path)
     return [clips[clip_id] for clip_id in sorted(clips)]
 
@@ -134,11 +138,15 @@ def keep_sequences(sequences: Sequence[TrueSequence], root: Path, store: Store) 
     """The clips of a data set's sequences, by id; records which belong to one scene."""
     of_scene: dict[str, list[str]] = {}
     for one in sequences:
-        name = one.clip.name if one.manifest.stills else one.manifest.name
-        of_scene.setdefault(name, []).append(one.clip.id)
+        of_scene.setdefault(scene_name(one), []).append(one.clip.id)
     for name, ids in of_scene.items():
         store.write_footage(FootageRecord(path=str(root.absolute() / name), name=name, clips=tuple(ids)))
     return sorted((one.clip for one in sequences), key=lambda clip: clip.id)
+
+
+def scene_name(sequence: TrueSequence) -> str:
+    """What the sequences of one scene have in common."""
+    return sequence.clip.name if sequence.manifest.stills else sequence.manifest.name
 
 
 def _opening_outcome(result: Opened | ClipError | Crashed) -> str:

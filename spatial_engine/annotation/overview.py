@@ -11,10 +11,10 @@ import numpy as np
 from experts.clip import Clip
 from spatial_engine.annotation.annotate_all import measured_calls
 from spatial_engine.annotation.forecast import GUESSED_FRAMES, Forecast
-from spatial_engine.annotation.opening import find
+from spatial_engine.annotation.opening import find, scene_name
 from spatial_engine.annotation.plan import Step, choose_experts, left_out, steps
 from spatial_engine.annotation.users_detections import find_detections, with_expert
-from spatial_engine.options import AnnotateOptions, OpenOptions, chosen
+from spatial_engine.options import AnnotateOptions, OpenOptions, Shard, chosen
 from spatial_engine.progress import Progress
 from spatial_engine.sequences import truth_at
 from spatial_engine.sources import Footage
@@ -73,15 +73,16 @@ class Plan:
         return unlocked({signal for step in self.steps if not step.obstacles for signal in step.expert.provides})
 
 
-def overview(footage: Path, store: Path, options: AnnotateOptions, progress: Progress) -> Plan:
-    """The plan of a run. Decodes no frames and writes nothing. Raises `UsageError` as the run would."""
+def overview(footage: Path, store: Path, options: AnnotateOptions, shard: Shard, progress: Progress) -> Plan:
+    """The plan of a run on a shard of the footage. Decodes no frames and writes nothing. Raises `UsageError` as the run
+    would."""
     if options.truth:
         sequences, options = truth_at(footage, options)
-        planned, clip_file = [_planned(one.clip) for one in sequences], None
+        planned, clip_file = [_planned(one.clip) for one in sequences if shard.holds(scene_name(one))], None
         detections = find_detections([one.clip for one in sequences], options)
     else:
         taken = find(footage, options, progress).taken
-        planned, clip_file = _found(footage, taken, options)
+        planned, clip_file = _found(footage, [each for each in taken if shard.holds(each.name)], options)
         detections = find_detections(taken, options)
     options = with_expert(detections, options, progress)
     known = open_store(store) if (store / "store.json").is_file() else None

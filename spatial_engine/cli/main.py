@@ -71,17 +71,19 @@ def run(videos: o.Videos, out: o.Out, options: RunOptions, plan: o.PlanOnly = Fa
 
 @app.command()
 @fed
-def annotate(videos: o.Videos, store: o.StoreOut, options: AnnotateOptions, plan: o.PlanOnly = False) -> None:
+def annotate(
+    videos: o.Videos, store: o.StoreOut, options: AnnotateOptions, plan: o.PlanOnly = False, shard: o.Shard = None
+) -> None:
     """Measure the signals of every clip, into a store. Stopped? Run it again: it goes on."""
     if plan:
-        _show_plan(videos, store, options)
+        _show_plan(videos, store, options, shard)
         return
     from spatial_engine import pipeline
     from spatial_engine.cli import summary
     from spatial_engine.progress import console, for_terminal
 
     with for_terminal() as progress:
-        done = pipeline.annotate(videos, store, options, progress=progress)
+        done = pipeline.annotate(videos, store, options, shard=shard, progress=progress)
     raise typer.Exit(0 if summary.show_store(done, console()) else 1)
 
 
@@ -216,9 +218,9 @@ def _fail(error: Exception) -> None:
     sys.exit(known.exit_code)
 
 
-def _show_plan(videos: Path, store: Path, options: AnnotateOptions) -> None:
+def _show_plan(videos: Path, store: Path, options: AnnotateOptions, shard: str | None = None) -> None:
     from spatial_engine import pipeline
     from spatial_engine.cli import summary
     from spatial_engine.progress import Lines, console
 
-    summary.show_plan(pipeline.plan(videos, store, options, progress=Lines()), console())
+    summary.show_plan(pipeline.plan(videos, store, options, shard=shard, progress=Lines()), console())

@@ -26,6 +26,13 @@ PlanOnly = Annotated[
     bool, typer.Option("--plan", help="Print clips, experts, time, disk and what is missing; run nothing.")
 ]
 
+Shard = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NUMBER/COUNT", help="Do the share of one of several machines, such as 2/8 (docs/cluster.md)."
+    ),
+]
+
 PosePath = Annotated[Path | None, typer.Argument(metavar="PATH", help="A file of camera poses, or its folder.")]
 Format = Annotated[str, typer.Option("--format", help="auto, tum, kitti, euroc, colmap (images.txt), nerfstudio.")]
 Direction = Annotated[Literal["c2w", "w2c"] | None, typer.Option(help="Camera to world, or world to camera.")]
