@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from spatial_engine.pipeline import annotate, generate, plan, run
     from spatial_engine.report import report
     from spatial_engine.sequences import open_sequence
+    from spatial_engine.store.merging import merge_stores
     from spatial_engine.store.store import Store, open_store
     from spatial_engine.trust.audit_dataset import audit_labels
     from spatial_engine.trust.audit_leaks import audit_leaks
@@ -70,6 +71,7 @@ _HOMES = {
     "evaluate": "evaluation.evaluate",
     "export": "export",
     "generate": "pipeline",
+    "merge_stores": "store.merging",
     "navigate": "closed_loop.navigate",
     "open_sequence": "sequences",
     "open_store": "store.store",
@@ -107,6 +109,7 @@ __all__ = [
     "evaluate",
     "export",
     "generate",
+    "merge_stores",
     "navigate",
     "open_sequence",
     "open_store",

@@ -19,6 +19,7 @@ from spatial_engine.cli import options as o
 from spatial_engine.cli import trust as cli_trust
 from spatial_engine.cli import view as cli_view
 from spatial_engine.cli.options import fed
+from spatial_engine.cli.store import store_app
 from spatial_engine.cli.weights import weights_app
 from spatial_engine.options import AnnotateOptions, GenerateOptions, RunOptions
 
@@ -31,6 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(weights_app, name="weights")
+app.add_typer(store_app, name="store")
 
 
 def _print_version(asked: bool) -> bool:

@@ -22,6 +22,7 @@ Out = Annotated[Path, typer.Option("-o", "--out", metavar="FOLDER", help="Folder
 StoreOut = Annotated[
     Path, typer.Option("-o", "--out", metavar="STORE", help="Store to write; a second run does only what is missing.")
 ]
+MergedStore = Annotated[Path, typer.Option("-o", "--out", metavar="STORE", help="Store to write, or to add to.")]
 PlanOnly = Annotated[
     bool, typer.Option("--plan", help="Print clips, experts, time, disk and what is missing; run nothing.")
 ]

@@ -8,6 +8,7 @@ CRC of every chunk.
 """
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import file_digest
 from pathlib import Path
@@ -21,26 +22,32 @@ FILE = "checksums.json"
 def write_checksum(file: Path) -> None:
     """Notes what a file is now. One process at a time may do so in one folder."""
     state = file.stat()
-    entry = {"bytes": state.st_size, "mtime_ns": state.st_mtime_ns, "sha256": _sha256(file)}
-    write_json(file.with_name(FILE), dict(sorted({**_entries(file.parent), file.name: entry}.items())))
+    entry = {"bytes": state.st_size, "mtime_ns": state.st_mtime_ns, "sha256": sha256(file)}
+    add_checksums(file.parent, {file.name: entry})
+
+
+def add_checksums(folder: Path, entries: Mapping[str, Any]) -> None:
+    """Notes what files of a folder are. One process at a time may do so in one folder."""
+    write_json(folder / FILE, dict(sorted({**checksums(folder), **entries}.items())))
 
 
 def is_undamaged(file: Path) -> bool:
     """Whether a file is what its checksum says; False without a checksum: its writer was killed."""
-    entry, state = _entries(file.parent).get(file.name), file.stat()
+    entry, state = checksums(file.parent).get(file.name), file.stat()
     if not isinstance(entry, dict) or entry.get("bytes") != state.st_size:
         return False
     if entry.get("mtime_ns") == state.st_mtime_ns:
         return True
-    if entry.get("sha256") != _sha256(file):
+    if entry.get("sha256") != sha256(file):
         return False
     with suppress(OSError):  # a store that may only be read, or a disk that rounds times
         os.utime(file, ns=(state.st_atime_ns, entry["mtime_ns"]))
     return True
 
 
-def _entries(folder: Path) -> dict[str, Any]:
-    """The file's checksums; none if it is missing or damaged: then all signals of the clip are computed anew."""
+def checksums(folder: Path) -> dict[str, Any]:
+    """The checksums of a folder's files, by name; none if they are missing or damaged: then all signals of the clip are
+    computed anew."""
     try:
         found = read_json(folder / FILE)
     except (OSError, ValueError):
@@ -48,6 +55,7 @@ def _entries(folder: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _sha256(file: Path) -> str:
+def sha256(file: Path) -> str:
+    """Of a file's bytes, in hex."""
     with file.open("rb") as content:
         return file_digest(content, "sha256").hexdigest()

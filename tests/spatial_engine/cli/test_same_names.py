@@ -37,6 +37,7 @@ PYTHON: dict[str, list[Callable[..., Any]]] = {
     "leaks": [se.audit_leaks],
     "split": [se.split],
     "view": [se.view, se.ViewOptions],
+    "store merge": [se.merge_stores],
     "weights list": [WeightsFolder],
     "weights fetch": [weights.fetch, FetchOptions],
     "weights verify": [weights.verify, WeightsFolder],

@@ -77,8 +77,8 @@ def test_another_kind_of_answer_replaces_the_former(store: Store) -> None:
 
 def test_only_files_of_another_time_are_read(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    sha256 = checksums._sha256
-    monkeypatch.setattr(checksums, "_sha256", lambda file: read.append(file.name) or sha256(file))
+    sha256 = checksums.sha256
+    monkeypatch.setattr(checksums, "sha256", lambda file: read.append(file.name) or sha256(file))
     assert store.has(CLIP, "tracks", KEY)
     assert read == []
     os.utime(signal_file(store))  # what a copy without times looks like
