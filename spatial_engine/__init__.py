@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from spatial_engine.errors import SpatialEngineError
     from spatial_engine.evaluation.evaluate import evaluate
     from spatial_engine.evaluation.judge import Judge
+    from spatial_engine.evaluation.merging import merge_runs
     from spatial_engine.evaluation.score import score
     from spatial_engine.export import export
     from spatial_engine.options import (
@@ -71,6 +72,7 @@ _HOMES = {
     "evaluate": "evaluation.evaluate",
     "export": "export",
     "generate": "pipeline",
+    "merge_runs": "evaluation.merging",
     "merge_stores": "store.merging",
     "navigate": "closed_loop.navigate",
     "open_sequence": "sequences",
@@ -109,6 +111,7 @@ __all__ = [
     "evaluate",
     "export",
     "generate",
+    "merge_runs",
     "merge_stores",
     "navigate",
     "open_sequence",

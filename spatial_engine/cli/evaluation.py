@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from spatial_engine.cli import options as o
 from spatial_engine.cli.options import Data, fed
-from spatial_engine.options import JudgeOptions, NavigationOptions, Prices, RequestOptions, Server
+from spatial_engine.options import JudgeOptions, NavigationOptions, Prices, RequestOptions, Server, Shard
 
 RunsOut = Annotated[Path, typer.Option("-o", "--out", help="Folder of runs on this data set; report draws it.")]
 Name = Annotated[str | None, typer.Option(metavar="RUN", help="Name of the run; by default the model's.")]
@@ -41,22 +42,39 @@ def evaluate(
     cache: CacheDir = None,
     replay: Replay = False,
     dry_run: DryRun = False,
+    shard: o.Shard = None,
 ) -> None:
     """Ask a model every question of a data set, and score it. Stopped? Run it again: no answer is paid for twice."""
     from spatial_engine.evaluation import evaluate as asking_models
     from spatial_engine.evaluation.judge import Judge
-    from spatial_engine.evaluation.summary import show_plan, show_run
+    from spatial_engine.evaluation.summary import show_plan, show_run, show_share
     from spatial_engine.progress import for_thousands
 
     if dry_run:
-        show_plan(asking_models.plan(dataset, out, options, server, name=name, cache=cache), prices)
+        show_plan(asking_models.plan(dataset, out, options, server, name=name, cache=cache, shard=shard), prices)
         return
     with for_thousands() as progress:
         run = asking_models.evaluate(
             dataset, out, options, server, name=name, judge=Judge.of(judging, server), cache=cache, replay=replay,
-            prices=prices, progress=progress,
+            prices=prices, shard=shard, progress=progress,
         )  # fmt: skip
-    raise typer.Exit(0 if show_run(run) else 1)
+    raise typer.Exit(0 if (show_run(run) if shard is None else show_share(run, Shard.of(shard))) else 1)
+
+
+def merge_runs(
+    dataset: Data,
+    runs: Annotated[list[Path], typer.Argument(metavar="OUT...", help="Folders that evaluate --shard wrote.")],
+    out: RunsOut,
+) -> None:
+    """Merge the runs of several machines, and score them. No server is needed."""
+    from spatial_engine.evaluation import merging
+    from spatial_engine.evaluation.summary import show_run
+    from spatial_engine.progress import for_thousands
+
+    with for_thousands() as progress:
+        merged = merging.merge_runs(dataset, runs, out, progress=progress)
+    well = [show_run(run) for run in merged]
+    raise typer.Exit(0 if all(well) else 1)
 
 
 @fed
@@ -124,6 +142,7 @@ def serve_fake_model(
 def register(app: typer.Typer) -> None:
     """Adds the commands to the app."""
     app.command()(evaluate)
+    app.command("merge-runs")(merge_runs)
     app.command()(score)
     app.command()(navigate)
     app.command("serve-fake-model")(serve_fake_model)

@@ -8,16 +8,17 @@ from pathlib import Path
 
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.evaluation import protocol
+from spatial_engine.evaluation.arranging import arrange
 from spatial_engine.evaluation.item import check_unchanged, dataset_digest, item_hashes
 from spatial_engine.evaluation.judge import Judge
-from spatial_engine.evaluation.protocol import Presentation, presentations, sample
+from spatial_engine.evaluation.protocol import Presentation, asked
 from spatial_engine.evaluation.responses import Key, Response
-from spatial_engine.evaluation.run_scores import finish, write_baselines
+from spatial_engine.evaluation.run_scores import finish, judge_answers, write_baselines
 from spatial_engine.evaluation.runs import RunFolder, check_place, open_run, run_name
 from spatial_engine.language.chat.asking import Cache, ask_all, opened_cache, replay_all
 from spatial_engine.language.chat.estimate import Estimate, estimate
 from spatial_engine.language.chat.request import Outcome, Reply, Request, TimedOut
-from spatial_engine.options import Prices, RequestOptions, Server
+from spatial_engine.options import Prices, RequestOptions, Server, Shard
 from spatial_engine.progress import Progress, Silent
 from templates.columns import Json
 from templates.question import Question
@@ -29,6 +30,7 @@ class Work:
 
     dataset: Dataset
     options: RequestOptions
+    shard: Shard
 
     @cached_property
     def hashes(self) -> dict[str, str]:
@@ -37,9 +39,13 @@ class Work:
 
     def presentations(self) -> Iterator[Presentation]:
         """All presentations of the run, in the order of the data set."""
-        chosen = sample(list(self.hashes), self.options.limit, self.options.seed)
-        asked = (question for question in self.dataset.questions if question.id in chosen)
-        return presentations(asked, circular=self.options.circular)
+        chosen = self.options
+        ids = list(self.hashes)
+        return asked(self.dataset.questions, ids, circular=chosen.circular, limit=chosen.limit, seed=chosen.seed)
+
+    def of_shard(self) -> Iterator[Presentation]:
+        """Those of the shard."""
+        return (shown for shown in self.presentations() if self.shard.holds(shown.question.id))
 
     def prompt(self, presentation: Presentation) -> protocol.Prompt:
         """Text and pictures, in order. Raises `UsageError` for unknown hints."""
@@ -123,6 +129,7 @@ def evaluate(
     cache: str | Path | None = None,
     replay: bool = False,
     prices: Prices | None = None,
+    shard: str | None = None,
     progress: Progress = _SILENT,
 ) -> Path:
     """Asks a model every question of a data set that it has not answered yet, and scores the answers.
@@ -130,17 +137,27 @@ def evaluate(
     Writes OUT/<run>/{run.json, responses.jsonl, scores.jsonl, result.json}, and the baselines beside it; returns the
     run's folder. Every answer is written at once, so a stopped run can be resumed. Failed requests are repeated by the
     next run; time-outs are final, unless the time-out is longer now. `cache`: a folder of replies; with `replay` all
-    replies come from it, and no server is needed. Raises `UsageError`; `SetupError` if the server accepts no request.
+    replies come from it, and no server is needed. `shard`: the share of one of several machines, such as "2/8", whose
+    answers get a file of their own and are not scored: the call without `shard`, or `merge_runs`, scores them all.
+    Raises `UsageError`; `SetupError` if the server accepts no request.
     """
     if not replay:
         server.check_address()
     name = name or default_name(options)
     check_place(out, name)
-    work = Work(_opened(dataset), options)
-    before = RunFolder(Path(out) / name).responses
-    check_unchanged(((one.id, one.item) for one in before.read().values()), work.hashes, str(before.path))
+    work = Work(_opened(dataset), options, Shard.of(shard))
+    before = RunFolder(Path(out) / name)
+    check_unchanged(((one.id, one.item) for one in before.answers().values()), work.hashes, str(before.path))
     run = open_run(out, {**work.record(name), **_context(server, judge, prices)})
     with opened_cache(cache, replay) as replies:
+        if work.shard.count > 1:
+            _ask(work, run, server, replies, replay, progress)
+            judge_answers(
+                run.of_shard(work.shard), work.of_shard, judge, cache=replies, replay=replay, progress=progress
+            )
+            return run.path
+        if run.of_shards:
+            arrange(run, work.presentations())  # fails while a shard still asks: nothing is asked twice
         _ask(work, run, server, replies, replay, progress)
         finish(run, work.presentations, judge=judge, cache=replies, replay=replay, progress=progress)
     write_baselines(out, work.dataset, work.hashes, circular=options.circular)
@@ -155,13 +172,14 @@ def plan(
     *,
     name: str | None = None,
     cache: str | Path | None = None,
+    shard: str | None = None,
 ) -> Plan:
     """What `evaluate` would ask, with an estimate of its cost. Writes nothing."""
     name = name or default_name(options)
     check_place(out, name)
-    work = Work(_opened(dataset), options)
-    found = RunFolder(Path(out) / name).responses.read()
-    total = sum(1 for _ in work.presentations())
+    work = Work(_opened(dataset), options, Shard.of(shard))
+    found = RunFolder(Path(out) / name).answers()
+    total = sum(1 for _ in work.of_shard())
     remaining = sum(1 for _ in _remaining(work, found, server))
     with opened_cache(cache if cache and Path(cache).is_dir() else None, False) as replies:
         requests = (work.request(presentation) for presentation in _remaining(work, found, server))
@@ -179,10 +197,10 @@ def default_name(options: RequestOptions) -> str:
 
 
 def _ask(work: Work, run: RunFolder, server: Server, cache: Cache | None, replay: bool, progress: Progress) -> None:
-    """Asks for every presentation without an answer, and appends the answers."""
-    with run.responses.appending() as lines:
-        found = run.responses.read()
-        total, count = (sum(1 for _ in shown) for shown in (work.presentations(), _remaining(work, found, server)))
+    """Asks for every presentation of the shard without an answer, and appends the answers."""
+    with run.of_shard(work.shard).appending() as lines:
+        found = run.answers()
+        total, count = (sum(1 for _ in shown) for shown in (work.of_shard(), _remaining(work, found, server)))
         if count < total:
             progress.say(f"{total - count} of {total} are answered already")
         progress.begin("asking", count)
@@ -221,7 +239,7 @@ def response_of(presentation: Presentation, outcome: Outcome, item: str, timeout
 
 
 def _remaining(work: Work, found: Mapping[Key, Response], server: Server) -> Iterator[Presentation]:
-    return (shown for shown in work.presentations() if not _settled(found.get(shown.key), server))
+    return (shown for shown in work.of_shard() if not _settled(found.get(shown.key), server))
 
 
 def _settled(response: Response | None, server: Server) -> bool:

@@ -52,6 +52,14 @@ def sample(ids: Sequence[str], limit: int | None, seed: int) -> set[str]:
     return set(order[:limit])
 
 
+def asked(
+    questions: Iterable[Question], ids: Sequence[str], *, circular: bool, limit: int | None, seed: int
+) -> Iterator[Presentation]:
+    """The presentations of a run, in the order of the data set. `ids`: those of all its questions."""
+    chosen = sample(ids, limit, seed)
+    return presentations((question for question in questions if question.id in chosen), circular=circular)
+
+
 INSTRUCTION = (
     "You are asked about space: places, distances, directions, motion. Rest your answer on what the pictures show and "
     "do not assume what they do not. If you are not certain, give the answer that is most likely: every question has "

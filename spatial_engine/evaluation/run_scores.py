@@ -9,12 +9,13 @@ from pathlib import Path
 from spatial_engine.atomic_file import atomic_file, write_json
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.question_line import plain
+from spatial_engine.evaluation.arranging import arrange
 from spatial_engine.evaluation.baselines import baseline
 from spatial_engine.evaluation.claims import claims_of, judge_claims
 from spatial_engine.evaluation.item import dataset_digest
 from spatial_engine.evaluation.judge import Judge, judge_unreadable
 from spatial_engine.evaluation.protocol import Presentation, presentations
-from spatial_engine.evaluation.responses import Response
+from spatial_engine.evaluation.responses import Response, ResponseFile
 from spatial_engine.evaluation.result import result
 from spatial_engine.evaluation.runs import CLAIMS, RESERVED, RESULT, SCORES, RunFolder, open_run
 from spatial_engine.evaluation.score_responses import score_item
@@ -37,18 +38,33 @@ def finish(
     replay: bool = False,
     progress: Progress,
 ) -> None:
-    """Asks the judge, if there is one, and scores the answers."""
+    """Asks the judge, if there is one, puts the answers in order, and scores them."""
     try:
-        if judge is not None:
-            lost = sum(
-                step(run.responses, asked(), judge, cache=cache, replay=replay, progress=progress)
-                for step in (judge_unreadable, judge_claims)
-            )
-            if lost:
-                progress.say(f"{counted(lost, 'answer')} without a usable reply of the judge")
+        judge_answers(run.responses, asked, judge, cache=cache, replay=replay, progress=progress)
     finally:  # scores are written even if the judge fails
+        arrange(run, asked())
         for reason, count in score_run(run, asked()).items():
             progress.say(f"{counted(count, 'question')} not scored: {reason}")
+
+
+def judge_answers(
+    file: ResponseFile,
+    asked: Asked,
+    judge: Judge | None,
+    *,
+    cache: Cache | None,
+    replay: bool,
+    progress: Progress,
+) -> None:
+    """Asks the judge, if there is one, what rules cannot read in the answers of a file."""
+    if judge is None:
+        return
+    lost = sum(
+        step(file, asked(), judge, cache=cache, replay=replay, progress=progress)
+        for step in (judge_unreadable, judge_claims)
+    )
+    if lost:
+        progress.say(f"{counted(lost, 'answer')} without a usable reply of the judge")
 
 
 def score_run(run: RunFolder, asked: Iterable[Presentation]) -> Counter[str]:

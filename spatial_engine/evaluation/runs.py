@@ -10,9 +10,10 @@ from typing import Any, get_args
 
 from spatial_engine.atomic_file import read_json, write_json
 from spatial_engine.errors import UsageError
-from spatial_engine.evaluation.responses import NAME, ResponseFile
+from spatial_engine.evaluation.responses import NAME, Key, Response, ResponseFile, latest
 from spatial_engine.evaluation.result import METHOD
 from spatial_engine.evaluation.scored import ScoredItem, Status
+from spatial_engine.options import Shard
 from templates.columns import Json
 
 RUN = "run.json"
@@ -51,6 +52,20 @@ class RunFolder:
     def responses(self) -> ResponseFile:
         """The file of its answers."""
         return ResponseFile(self.path / NAME)
+
+    def of_shard(self, shard: Shard) -> ResponseFile:
+        """The file to which a shard adds its answers; for the whole, that of the run."""
+        return self.responses if shard.count == 1 else ResponseFile(self.path / f"responses.{shard.file_name}.jsonl")
+
+    @property
+    def of_shards(self) -> list[ResponseFile]:
+        """The files of all shards whose answers are not in `responses` yet."""
+        return [ResponseFile(path) for path in sorted(self.path.glob("responses.*-of-*.jsonl"))]
+
+    def answers(self) -> dict[Key, Response]:
+        """All answers, those of shards included."""
+        files = (self.responses, *self.of_shards)
+        return latest(response for file in files for response in file.read().values())
 
 
 def open_run(out: str | Path, record: Mapping[str, Json]) -> RunFolder:

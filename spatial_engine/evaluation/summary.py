@@ -10,7 +10,7 @@ from spatial_engine.evaluation.evaluate import Plan
 from spatial_engine.evaluation.responses import ResponseFile
 from spatial_engine.evaluation.result import result
 from spatial_engine.evaluation.runs import RESULT, FinishedRun, RunFolder, finished_runs
-from spatial_engine.options import Prices
+from spatial_engine.options import Prices, Shard
 from spatial_engine.progress import counted, printable
 
 _SHOWN = 3  # reasons of failures
@@ -45,6 +45,17 @@ def show_run(path: Path) -> bool:
     print(f"  written: {printable(str(path))}")
     well = _show_failures(run.responses)
     show_leaderboard(path.parent, path.name)
+    return well
+
+
+def show_share(path: Path, shard: Shard) -> bool:
+    """Prints what a shard has answered. Returns whether no request failed."""
+    file = RunFolder(path).of_shard(shard)
+    answers = file.read()
+    print(f"{printable(path.name)}: {counted(len(answers), 'answer')} of shard {shard}")
+    print(f"  written: {printable(str(file.path))}")
+    well = _show_failures(file)
+    print("  scores, after the last shard: spatial-engine merge-runs DATASET OUT... -o OUT")
     return well
 
 

@@ -36,3 +36,8 @@ class Shard:
 
     def __str__(self) -> str:
         return f"{self.number}/{self.count}"
+
+    @property
+    def file_name(self) -> str:
+        """As a part of the name of a file."""
+        return f"{self.number}-of-{self.count}"

@@ -27,6 +27,7 @@ PYTHON: dict[str, list[Callable[..., Any]]] = {
     "actions": [read_trajectory, actions.show_actions, actions.show_replay],
     "doctor": [doctor.examine],
     "evaluate": [se.evaluate, se.RequestOptions, se.Server, JudgeOptions, se.Prices],
+    "merge-runs": [se.merge_runs],
     "score": [se.score, JudgeOptions],
     "navigate": [se.navigate, se.NavigationOptions, se.Server],
     "serve-fake-model": [serve],
