@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from spatial_engine.annotation.write_detections import write_detections
     from spatial_engine.closed_loop.navigate import navigate
     from spatial_engine.dataset.dataset import Dataset
+    from spatial_engine.dataset.rephrase import rephrase
     from spatial_engine.dataset.split import split
     from spatial_engine.errors import SpatialEngineError
     from spatial_engine.evaluation.evaluate import evaluate
@@ -30,9 +31,11 @@ if TYPE_CHECKING:
         NavigationOptions,
         OpenOptions,
         Prices,
+        RephraseOptions,
         RequestOptions,
         RunOptions,
         Server,
+        Spending,
         ViewOptions,
     )
     from spatial_engine.pipeline import annotate, generate, plan, run
@@ -58,9 +61,11 @@ _HOMES = {
     "NavigationOptions": "options",
     "OpenOptions": "options",
     "Prices": "options",
+    "RephraseOptions": "options",
     "RequestOptions": "options",
     "RunOptions": "options",
     "Server": "options",
+    "Spending": "options",
     "SpatialEngineError": "errors",
     "Store": "store.store",
     "ViewOptions": "options",
@@ -78,6 +83,7 @@ _HOMES = {
     "open_sequence": "sequences",
     "open_store": "store.store",
     "plan": "pipeline",
+    "rephrase": "dataset.rephrase",
     "report": "report",
     "run": "pipeline",
     "score": "evaluation.score",
@@ -97,10 +103,12 @@ __all__ = [
     "NavigationOptions",
     "OpenOptions",
     "Prices",
+    "RephraseOptions",
     "RequestOptions",
     "RunOptions",
     "Server",
     "SpatialEngineError",
+    "Spending",
     "Store",
     "ViewOptions",
     "adjudicate",
@@ -117,6 +125,7 @@ __all__ = [
     "open_sequence",
     "open_store",
     "plan",
+    "rephrase",
     "report",
     "run",
     "score",

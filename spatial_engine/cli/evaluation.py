@@ -27,7 +27,9 @@ ScorerName = Annotated[
 Items = Annotated[
     Path, typer.Argument(metavar="DATASET|ITEMS", help="A data set that generate wrote; with --as, a file of items.")
 ]
-Behaviour = Literal["oracle", "wrong", "random", "first-option", "no-op", "flaky", "slow"]
+Behaviour = Literal[
+    "oracle", "wrong", "random", "first-option", "no-op", "flaky", "slow", "rephraser", "liar", "babbler"
+]
 
 
 @fed

@@ -16,6 +16,7 @@ from spatial_engine.cli import calibrate as cli_calibrate
 from spatial_engine.cli import evaluation as cli_evaluation
 from spatial_engine.cli import leaks as cli_leaks
 from spatial_engine.cli import options as o
+from spatial_engine.cli import rephrase as cli_rephrase
 from spatial_engine.cli import trust as cli_trust
 from spatial_engine.cli import view as cli_view
 from spatial_engine.cli.options import fed
@@ -189,6 +190,7 @@ cli_trust.register(app)
 cli_calibrate.register(app)
 cli_adjudicate.register(app)
 cli_leaks.register(app)
+cli_rephrase.register(app)
 cli_view.register(app)
 
 

@@ -18,6 +18,7 @@ def card(audit: Mapping[str, Json], name: str) -> str:
         _front_matter(audit, name),
         f"# {_literal(name)}\n\n{_summary(audit)}",
         f"## What is asked\n\n{_abilities(audit)}",
+        *_wording(audit),
         f"## What was not asked, and why\n\n{_reasons(audit)}",
         f"## How accurate the labels are\n\n{_trust(audit)}",
         f"## How to read and score it\n\n{_SCORING}",
@@ -72,7 +73,7 @@ def _front_matter(audit: Mapping[str, Json], name: str) -> str:
         "---",
         f"pretty_name: {json.dumps(name, ensure_ascii=False)}",
         f"license: {_one_licence(audit)}",
-        "language: [en]",
+        f"language: [{', '.join(_languages(audit))}]",
         "task_categories: [visual-question-answering]",
         "tags: [spatial-reasoning, 3d]",
         f'size_categories: ["{size}"]',
@@ -82,6 +83,36 @@ def _front_matter(audit: Mapping[str, Json], name: str) -> str:
         "---",
     )
     return "\n".join(lines)
+
+
+def _languages(audit: Mapping[str, Json]) -> list[str]:
+    """Languages of the prompts; instructions and options are English."""
+    return ["en", *sorted({*audit.get("rephrased", {}).get("languages", {})} - {"en"})]
+
+
+def _wording(audit: Mapping[str, Json]) -> list[str]:
+    """The section on reworded prompts; none where they are the templates' own."""
+    found = audit.get("rephrased")
+    if not found:
+        return []
+    if found["model"] is None:
+        who = "Prompts take other wordings of their templates"
+    else:
+        who = (
+            f"Prompts are reworded by {_literal(found['model'])}. A rewording is used only if rules find its numbers, "
+            f"units, names, marks, negations and frames of reference unchanged, and if {_literal(found['reader'])} "
+            "finds the original among questions that differ from it in one thing"
+        )
+    share = f" ({100 * found['kept'] / found['chosen']:.1f} %)" if found["chosen"] else ""
+    said = ", ".join(f"{name} {count}" for name, count in found["languages"].items())
+    lines = [
+        f"{who}. {found['kept']} of {found['chosen']} prompts are reworded{share}; `rephrased` in a line holds the "
+        f"original. Languages of the prompts: {said}. Instructions and options are English."
+    ]
+    rows = [(_literal(reason), str(count)) for reason, count in found["unused"].items()]
+    return [
+        "## Wording\n\n" + "\n\n".join([*lines, *([_table(("Why a prompt stays", "Count"), rows)] if rows else [])])
+    ]
 
 
 def _one_licence(audit: Mapping[str, Json]) -> str:

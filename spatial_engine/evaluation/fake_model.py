@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.evaluation import baselines
+from spatial_engine.evaluation.fake_rewording import Rewriter, fake_rewording
 from spatial_engine.language.chat.media_hash import media_hash
 from spatial_engine.scoring.own.quotes import plain_words
 from templates.question import LETTERS, Question
@@ -152,10 +153,12 @@ def _decoded(part: Mapping[str, Any]) -> bytes | None:
         return None
 
 
-Behaviour = Literal["oracle", "wrong", "random", "first-option", "no-op", "flaky", "slow"]
+Answerer = Literal["oracle", "wrong", "random", "first-option", "no-op", "flaky", "slow"]
+Behaviour = Answerer | Rewriter
 Fault = Literal["busy", "broken", "cut", "garbled"]
 """429 with Retry-After; 500; a connection that ends; a reply that is no JSON."""
 
+_NAMED = ("oracle", "wrong", "random", "first-option", "no-op")
 _BLIND = ("random", "first-option", "no-op")  # what they say does not depend on the pictures
 UNKNOWN = "I do not know this question."
 _REPLY = re.compile(r"<reply>\n(.*)\n</reply>", re.DOTALL)  # of a judge's prompt
@@ -209,6 +212,8 @@ class FakeModel:
         content = asked(messages)
         if reply := _REPLY.search(content.text):
             return _completion(str(request.get("model", "")), _judged(content.text, reply[1]), content), True
+        if (words := fake_rewording(self.behaviour, content.text)) is not None:
+            return _completion(str(request.get("model", "")), words, content), True
         found = self._known.find(content)
         known = len(found) == 1 or (bool(found) and self.behaviour in _BLIND)
         text = self.answer(found[0]) if known else UNKNOWN
@@ -216,7 +221,7 @@ class FakeModel:
 
     def answer(self, question: Question) -> str:
         """The reply of the model to a question as shown."""
-        name = self.behaviour if self.behaviour not in ("flaky", "slow") else "oracle"
+        name = self.behaviour if self.behaviour in _NAMED else "oracle"
         return baselines.reply(name, question, self.seed)
 
 

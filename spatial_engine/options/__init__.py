@@ -14,7 +14,7 @@
         └── WorkerOptions
 
 `evaluate` and `score` take RequestOptions, Server, JudgeOptions and Prices; `navigate` takes NavigationOptions and
-Server; `adjudicate` takes AdjudicateOptions;
+Server; `adjudicate` takes AdjudicateOptions; `rephrase` takes RephraseOptions, Server and Spending;
 `view` takes ViewOptions. `Shard` is the share of one of several machines.
 
 Imports nothing heavy: the help of the command line is made from it.
@@ -27,6 +27,7 @@ from spatial_engine.options.detections import DetectionOptions
 from spatial_engine.options.evaluation import JudgeOptions, NavigationOptions, Prices, RequestOptions, Server
 from spatial_engine.options.models import ExpertOptions, FetchOptions, ModelOptions, WeightsFolder
 from spatial_engine.options.opening import MIN_SIDE_PX, OpenOptions
+from spatial_engine.options.rephrasing import RephraseOptions, Spending
 from spatial_engine.options.shard import Shard
 from spatial_engine.options.truth import TruthOptions
 from spatial_engine.options.viewing import ViewOptions
@@ -44,10 +45,12 @@ __all__ = [
     "NavigationOptions",
     "OpenOptions",
     "Prices",
+    "RephraseOptions",
     "RequestOptions",
     "RunOptions",
     "Server",
     "Shard",
+    "Spending",
     "StrPath",
     "TruthOptions",
     "ViewOptions",

@@ -14,10 +14,9 @@ _SUCH = "a URL such as http://127.0.0.1:8000/v1"
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompletionOptions(Checked):
-    """Which model replies, and how. Raises `UsageError`."""
+class SamplingOptions(Checked):
+    """How a model replies. Raises `UsageError`."""
 
-    model: Annotated[str, Doc("Name of the model, as the server knows it.")]
     temperature: Annotated[
         float | Literal["default"], Doc("Sampling temperature; `default` leaves it to the server.")
     ] = 0.0
@@ -35,6 +34,13 @@ class CompletionOptions(Checked):
         temperature = None if self.temperature == "default" else self.temperature
         chosen = {"temperature": temperature, "max_tokens": self.max_tokens}
         return {name: value for name, value in chosen.items() if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompletionOptions(SamplingOptions):
+    """Which model replies, and how. Raises `UsageError`."""
+
+    model: Annotated[str, Doc("Name of the model, as the server knows it.")]
 
 
 def at_least_one(name: str, number: int | None) -> None:
