@@ -18,7 +18,7 @@ def card(audit: Mapping[str, Json], name: str) -> str:
         _front_matter(audit, name),
         f"# {_literal(name)}\n\n{_summary(audit)}",
         f"## What is asked\n\n{_abilities(audit)}",
-        *_wording(audit),
+        *([f"## Wording\n\n{_wording(audit)}"] if audit.get("rephrased") else []),
         f"## What was not asked, and why\n\n{_reasons(audit)}",
         f"## How accurate the labels are\n\n{_trust(audit)}",
         f"## How to read and score it\n\n{_SCORING}",
@@ -90,11 +90,9 @@ def _languages(audit: Mapping[str, Json]) -> list[str]:
     return ["en", *sorted({*audit.get("rephrased", {}).get("languages", {})} - {"en"})]
 
 
-def _wording(audit: Mapping[str, Json]) -> list[str]:
-    """The section on reworded prompts; none where they are the templates' own."""
-    found = audit.get("rephrased")
-    if not found:
-        return []
+def _wording(audit: Mapping[str, Json]) -> str:
+    """Who reworded the prompts, how many, and why not the others."""
+    found = audit["rephrased"]
     if found["model"] is None:
         who = "Prompts take other wordings of their templates"
     else:
@@ -110,9 +108,8 @@ def _wording(audit: Mapping[str, Json]) -> list[str]:
         f"original. Languages of the prompts: {said}. Instructions and options are English."
     ]
     rows = [(_literal(reason), str(count)) for reason, count in found["unused"].items()]
-    return [
-        "## Wording\n\n" + "\n\n".join([*lines, *([_table(("Why a prompt stays", "Count"), rows)] if rows else [])])
-    ]
+    lines += [_table(("Why a prompt stays", "Count"), rows)] if rows else []
+    return "\n\n".join(lines)
 
 
 def _one_licence(audit: Mapping[str, Json]) -> str:
