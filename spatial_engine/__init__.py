@@ -41,7 +41,10 @@ if TYPE_CHECKING:
     from spatial_engine.pipeline import annotate, generate, plan, run
     from spatial_engine.report import report
     from spatial_engine.sequences import open_sequence
+    from spatial_engine.store.damage import check_store, repair_store
+    from spatial_engine.store.garbage import gc_store
     from spatial_engine.store.merging import merge_stores
+    from spatial_engine.store.statistics import store_stats
     from spatial_engine.store.store import Store, open_store
     from spatial_engine.trust.audit_dataset import audit_labels
     from spatial_engine.trust.audit_leaks import audit_leaks
@@ -74,8 +77,10 @@ _HOMES = {
     "audit_labels": "trust.audit_dataset",
     "audit_leaks": "trust.audit_leaks",
     "calibrate": "trust.calibrating",
+    "check_store": "store.damage",
     "evaluate": "evaluation.evaluate",
     "export": "export",
+    "gc_store": "store.garbage",
     "generate": "pipeline",
     "merge_runs": "evaluation.merging",
     "merge_stores": "store.merging",
@@ -84,10 +89,12 @@ _HOMES = {
     "open_store": "store.store",
     "plan": "pipeline",
     "rephrase": "dataset.rephrase",
+    "repair_store": "store.damage",
     "report": "report",
     "run": "pipeline",
     "score": "evaluation.score",
     "split": "dataset.split",
+    "store_stats": "store.statistics",
     "view": "view",
     "write_detections": "annotation.write_detections",
 }
@@ -116,8 +123,10 @@ __all__ = [
     "audit_labels",
     "audit_leaks",
     "calibrate",
+    "check_store",
     "evaluate",
     "export",
+    "gc_store",
     "generate",
     "merge_runs",
     "merge_stores",
@@ -126,10 +135,12 @@ __all__ = [
     "open_store",
     "plan",
     "rephrase",
+    "repair_store",
     "report",
     "run",
     "score",
     "split",
+    "store_stats",
     "view",
     "write_detections",
 ]

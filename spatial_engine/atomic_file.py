@@ -49,15 +49,20 @@ def read_json(path: Path) -> Any:
 
 
 def sweep(folder: Path) -> int:
-    """Deletes the temporary files below `folder` that killed processes left; returns how many.
+    """Deletes the temporary files below `folder` that killed processes left; returns how many."""
+    left = abandoned(folder)
+    for path in left:
+        path.unlink(missing_ok=True)
+    return len(left)
+
+
+def abandoned(folder: Path) -> list[Path]:
+    """The temporary files below `folder` that killed processes left.
 
     A process locks the temporary file that it writes, so an unlocked one is abandoned. Process numbers prove nothing:
     the writer may run on another host or in another container.
     """
-    left = [path for path in folder.rglob("*.tmp-*") if _TEMPORARY.fullmatch(path.name) and _is_abandoned(path)]
-    for path in left:
-        path.unlink(missing_ok=True)
-    return len(left)
+    return [path for path in folder.rglob("*.tmp-*") if _TEMPORARY.fullmatch(path.name) and _is_abandoned(path)]
 
 
 @contextmanager

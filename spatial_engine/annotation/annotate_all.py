@@ -107,7 +107,7 @@ def _annotate(clips: Sequence[Clip], task: AnnotateClips, store: Store, workers:
 
 def measured_calls(store: Store, ledger: Ledger) -> list[tuple[str, float, int]]:
     """Expert, seconds and frames of every timed call in this store."""
-    frames = {clip: len(store.record(clip).clip["frames"]) for clip in store.clip_ids()}
+    frames = {clip: len(record.clip.get("frames", ())) for clip, record in store.readable_records().items()}
     calls = {(entry.clip, entry.expert): entry.seconds for entry in ledger.entries() if entry.state == "done"}
     return [(expert, s, frames[clip]) for (clip, expert), s in calls.items() if s is not None and clip in frames]
 

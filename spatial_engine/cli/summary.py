@@ -1,7 +1,7 @@
 """Prints the results of commands: clips and signals, questions by leaf, plans, exports and weights."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -16,10 +16,11 @@ from spatial_engine.annotation.plugin_errors import is_template_error
 from spatial_engine.atomic_file import read_json
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.writing import MOVED, UNREADABLE
+from spatial_engine.errors import StoreError
 from spatial_engine.export.exporter import REPORT
 from spatial_engine.progress import counted, duration, printable
 from spatial_engine.store.ledger import Ledger
-from spatial_engine.store.store import Store
+from spatial_engine.store.store import ClipRecord, Store
 from templates.generate import SURPLUS
 from templates.unlocked import Unlocked
 
@@ -29,10 +30,11 @@ _TENSORS = (".safetensors", ".pt", ".pth", ".tar")
 def show_store(store: Store, to: Console) -> bool:
     """Signals over all clips, then what could not be read or failed. Returns whether all went well. Signals of
     experts, versions and settings of earlier runs do not count."""
-    clip_ids = set(store.clip_ids())
-    present = {(clip, *item) for clip in clip_ids for item in store.record(clip).signals.items()}
+    records = store.records()
+    readable = {clip: record for clip, record in records.items() if isinstance(record, ClipRecord)}
+    present = {(clip, *item) for clip, record in readable.items() for item in record.signals.items()}
     entries = [entry for entry in Ledger.open(store).entries() if (entry.clip, entry.signal, entry.key) in present]
-    table = Table("signal", "done", "no_estimate", "failed", "most often because", title=f"clips: {len(clip_ids)}")
+    table = Table("signal", "done", "no_estimate", "failed", "most often because", title=f"clips: {len(records)}")
     for signal in dict.fromkeys(entry.signal for entry in entries):
         of_signal = [entry for entry in entries if entry.signal == signal]
         states = Counter(entry.state for entry in of_signal)
@@ -40,7 +42,8 @@ def show_store(store: Store, to: Console) -> bool:
         table.add_row(signal, *counts, _safe(_most_frequent(entry.reason for entry in of_signal if entry.reason)))
     if entries:
         to.print(table)
-    trouble = _trouble(store, sorted(clip_ids))
+    trouble = [(error.cause, error.remedy) for error in records.values() if isinstance(error, StoreError)]
+    trouble += _trouble(store, readable)
     for line, remedy in trouble:
         to.print(f"[red]failed[/] {_safe(line)}", soft_wrap=True)
         if remedy:
@@ -48,12 +51,12 @@ def show_store(store: Store, to: Console) -> bool:
     return not trouble
 
 
-def _trouble(store: Store, clip_ids: Sequence[str]) -> list[tuple[str, str]]:
+def _trouble(store: Store, records: Mapping[str, ClipRecord]) -> list[tuple[str, str]]:
     """Prints failures with their remedies; what is missing on this machine only once for all clips."""
     trouble = [(f"{record.name}: {record.error}", record.remedy) for record in store.footage() if record.error]
     missing: Counter[tuple[str, str, str]] = Counter()
-    for clip_id in clip_ids:
-        name = store.record(clip_id).clip["name"]
+    for clip_id, of_clip in sorted(records.items()):
+        name = of_clip.clip["name"]
         for failed in store.present_failures(clip_id):
             if failed.setup:
                 missing[failed.expert, failed.error, failed.remedy] += 1

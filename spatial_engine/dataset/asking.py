@@ -106,8 +106,9 @@ def ask_all(task: AskClip, store: Store, workers: int, progress: Progress) -> li
     asked = []
     clip_ids = store.clip_ids()
     progress.begin("asking", len(clip_ids))
+    names = {clip_id: str(record.clip["name"]) for clip_id, record in store.readable_records().items()}
     for clip_id, result in run(task, clip_ids, workers):
-        name = store.record(clip_id).clip["name"]
+        name = names.get(clip_id, clip_id)
         if isinstance(result, Crashed):
             asked.append(_none_because(clip_id, result))
             progress.step(name, f"failed: {result.error}")

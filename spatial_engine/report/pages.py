@@ -132,7 +132,7 @@ def _clip_pages(
 ) -> list[dict[str, Any]]:
     """One entry per clip for the lists; writes the pages of those that the store knows."""
     counts = Counter(question.clip for question in questions if not question.is_puzzle)
-    in_store = set(store.clip_ids()) if store is not None else set()
+    in_store = set(store.readable_records()) if store is not None else set()
     entries = []
     for id in sorted(set(counts) | in_store):
         entry: dict[str, Any] = {"id": id, "name": id, "page": "", "questions": counts[id]}

@@ -8,6 +8,7 @@ CRC of every chunk.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import file_digest
@@ -17,6 +18,8 @@ from typing import Any
 from spatial_engine.atomic_file import read_json, write_json
 
 FILE = "checksums.json"
+_FILE_NAME = re.compile(r"\w[\w.]*")  # never a path
+NO_CHECKSUM = "it has no checksum"
 
 
 def write_checksum(file: Path) -> None:
@@ -45,14 +48,33 @@ def is_undamaged(file: Path) -> bool:
     return True
 
 
+def fault(file: Path) -> str:
+    """What is wrong with a file, whose every byte is read; empty if it is what its checksum says."""
+    entry = checksums(file.parent).get(file.name)
+    if not isinstance(entry, dict):
+        return NO_CHECKSUM
+    if entry.get("bytes") != (size := file.stat().st_size):
+        return f"it has {size} bytes and had {entry.get('bytes')}"
+    return "" if entry.get("sha256") == sha256(file) else "its bytes have changed since it was written"
+
+
+def forget_missing(folder: Path) -> None:
+    """Drops the checksums of files that are no longer there. One process at a time may do so in one folder."""
+    entries = checksums(folder)
+    kept = {name: entry for name, entry in entries.items() if (folder / name).is_file()}
+    if kept != entries:
+        write_json(folder / FILE, kept)
+
+
 def checksums(folder: Path) -> dict[str, Any]:
     """The checksums of a folder's files, by name; none if they are missing or damaged: then all signals of the clip are
-    computed anew."""
+    computed anew. What is no plain file name is left out."""
     try:
         found = read_json(folder / FILE)
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    entries = found if isinstance(found, dict) else {}
+    return {name: entry for name, entry in entries.items() if _FILE_NAME.fullmatch(name)}
 
 
 def sha256(file: Path) -> str:

@@ -63,8 +63,16 @@ class Ledger:
     def rebuild(cls, store: Store) -> "Ledger":
         """Makes the ledger again from the files. Seconds are lost: files hold none."""
         ledger = cls(store.path / "ledger.sqlite")
-        ledger.write(entry for clip_id in store.clip_ids() for entry in entries_on_file(store, clip_id))
+        ledger.catch_up(store)
         return ledger
+
+    def catch_up(self, store: Store) -> int:
+        """Writes what the files say and the table does not; returns the number of these entries."""
+        known = {(entry.clip, entry.signal): (entry.key, entry.state) for entry in self.entries()}
+        on_file = [entry for clip_id in store.readable_records() for entry in entries_on_file(store, clip_id)]
+        new = [entry for entry in on_file if known.get((entry.clip, entry.signal)) != (entry.key, entry.state)]
+        self.write(new)
+        return len(new)
 
     def write(self, entries: Iterable[Entry]) -> None:
         """Adds entries or replaces them; a measured time stays if the new entry has none."""
@@ -91,6 +99,13 @@ class Ledger:
         sql = f"SELECT expert, AVG(seconds) FROM ({calls}) GROUP BY expert"
         with closing(self._connect()) as db:
             return dict(db.execute(sql).fetchall())
+
+    def calls(self) -> dict[str, tuple[int, float]]:
+        """Measured calls of each expert and their seconds in all, whatever came of them."""
+        calls = "SELECT clip, expert, MAX(seconds) AS seconds FROM runs WHERE seconds IS NOT NULL GROUP BY clip, expert"
+        with closing(self._connect()) as db:
+            rows = db.execute(f"SELECT expert, COUNT(*), SUM(seconds) FROM ({calls}) GROUP BY expert ORDER BY expert")
+            return {expert: (count, seconds) for expert, count, seconds in rows}
 
     def _connect(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, timeout=_PATIENCE_S)

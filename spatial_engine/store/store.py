@@ -15,6 +15,7 @@ Files appear whole or not at all. Several processes may read and write at once; 
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ from spatial_engine.store.checksums import is_undamaged, write_checksum
 from spatial_engine.store.signal_file import file_name, read_signal, write_signal
 
 FORMAT_VERSION = 2
+_NAME = re.compile(r"\w+")  # of signals, keys and clips: they are parts of file names
 _ANEW = "annotate the footage again into a new folder: spatial-engine annotate VIDEOS -o NEW_STORE"
 
 
@@ -91,7 +93,24 @@ class Store:
         file = self._clip_file(clip_id)
         if not file.is_file():
             raise StoreError(f"no clip {clip_id} in {self.path}", f"it holds: {', '.join(self.clip_ids()) or 'none'}")
-        return ClipRecord(**_whole(file))
+        found = self._whole(file)
+        if not _is_clip_record(found):
+            raise self._damaged(file)
+        return ClipRecord(**found)
+
+    def records(self) -> dict[str, ClipRecord | StoreError]:
+        """The content of every `clip.json`, or what is wrong with it, by clip id: a damaged one costs one clip."""
+        found: dict[str, ClipRecord | StoreError] = {}
+        for clip_id in self.clip_ids():
+            try:
+                found[clip_id] = self.record(clip_id)
+            except StoreError as error:
+                found[clip_id] = error
+        return found
+
+    def readable_records(self) -> dict[str, ClipRecord]:
+        """Those of `records` that are not damaged."""
+        return {clip_id: record for clip_id, record in self.records().items() if isinstance(record, ClipRecord)}
 
     def write_record(self, clip_id: str, record: ClipRecord) -> None:
         """Makes these keys the clip's present signals."""
@@ -137,15 +156,17 @@ class Store:
         """Present signals that have no estimate, with the reason. Reads no arrays."""
         keys = self.record(clip_id).signals
         files = {name: self._signal_file(clip_id, name, key) for name, key in keys.items()}
-        return {name: NoEstimate(**read_json(file)) for name, file in files.items() if file and file.suffix == ".json"}
+        return {name: _no_estimate(file) for name, file in files.items() if file and file.suffix == ".json"}
 
     # failures
 
     def failures(self, clip_id: str) -> dict[str, Failure]:
-        """Failed expert runs by key, former settings included."""
-        file = self._folder(clip_id) / "failed.json"
-        entries = _whole(file) if file.is_file() else {}
-        return {key: Failure(**entry | {"signals": tuple(entry["signals"])}) for key, entry in entries.items()}
+        """Failed expert runs by key, former settings included. None where the file is damaged: they are tried again."""
+        try:
+            entries = read_json(self._folder(clip_id) / "failed.json")
+            return {key: Failure(**entry | {"signals": tuple(entry["signals"])}) for key, entry in entries.items()}
+        except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError):
+            return {}
 
     def present_failures(self, clip_id: str) -> list[Failure]:
         """Failures under the present settings."""
@@ -165,9 +186,19 @@ class Store:
 
     def footage(self) -> list[FootageRecord]:
         """Every file or folder of footage that was opened into this store, by path."""
-        entries = [_whole(file) for file in sorted((self.path / "footage").glob("*.json"))]
-        records = [FootageRecord(**entry | {"clips": tuple(entry["clips"])}) for entry in entries]
+        records = [self.footage_of(file) for file in sorted((self.path / "footage").glob("*.json"))]
         return sorted(records, key=lambda record: record.path)
+
+    def footage_of(self, file: Path) -> FootageRecord:
+        """The content of one file in `footage`. Raises `StoreError` on damage."""
+        found = self._whole(file)
+        try:
+            record = FootageRecord(**found | {"clips": tuple(found["clips"])})
+        except (TypeError, KeyError) as error:
+            raise self._damaged(file) from error
+        if not all(isinstance(clip_id, str) and _NAME.fullmatch(clip_id) for clip_id in record.clips):
+            raise self._damaged(file)
+        return record
 
     def scenes(self) -> dict[str, str]:
         """Footage of each clip, by clip id: clips of one scene have equal words. Says nothing of paths."""
@@ -204,6 +235,17 @@ class Store:
 
     def _footage_file(self, path: str) -> Path:
         return self.path / "footage" / f"{_digest(path)}.json"
+
+    def _whole(self, file: Path) -> Any:
+        """The content of a JSON file of the store. Raises `StoreError` on damage."""
+        try:
+            return read_json(file)
+        except ValueError as error:
+            raise self._damaged(file) from error
+
+    def _damaged(self, file: Path) -> StoreError:
+        place = file.relative_to(self.path)
+        return StoreError(f"{place} is damaged", f"spatial-engine store repair {self.path}; then run annotate again")
 
     def _signal_file(self, clip_id: str, name: str, key: str) -> Path | None:
         candidates = (self._folder(clip_id) / f"{name}.{key}.{ending}" for ending in ("zarr.zip", "json"))
@@ -272,12 +314,21 @@ def create_store(path: str | Path) -> Store:
     return open_store(folder)
 
 
-def _whole(file: Path) -> Any:
-    """The content of a JSON file of the store. Raises `StoreError` on damage."""
+def _is_clip_record(found: Any) -> bool:
+    """Whether it has the shape of `ClipRecord`, with names and keys that may be parts of file names."""
+    if not (isinstance(found, dict) and found.keys() == {"clip", "signals"}):
+        return False
+    clip, signals = found["clip"], found["signals"]
+    named = isinstance(clip, dict) and isinstance(clip.get("name"), str) and isinstance(clip.get("frames", []), list)
+    parts = [*signals, *signals.values()] if isinstance(signals, dict) else [None]
+    return named and all(isinstance(part, str) and _NAME.fullmatch(part) for part in parts)
+
+
+def _no_estimate(file: Path) -> NoEstimate:
     try:
-        return read_json(file)
-    except ValueError as error:
-        raise StoreError(f"{file.name} is damaged", f"delete {file} and run annotate again") from error
+        return NoEstimate(**read_json(file))
+    except (ValueError, TypeError):
+        return NoEstimate(reason=f"{file.name} is damaged", remedy="spatial-engine store repair")
 
 
 def _digest(text: str) -> str:

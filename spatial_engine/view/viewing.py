@@ -70,7 +70,7 @@ def _open(file: Path) -> None:
 
 def _chosen_clip(store: Store, wanted: str | None) -> str:
     """The id of the clip that is meant: by its id, the start of its id, or its name."""
-    names = {clip_id: str(store.record(clip_id).clip["name"]) for clip_id in store.clip_ids()}
+    names = {clip_id: str(record.clip["name"]) for clip_id, record in store.readable_records().items()}
     if not names:
         raise StoreError(
             f"{store.path} holds no clip", f"annotate footage first: spatial-engine annotate VIDEOS -o {store.path}"

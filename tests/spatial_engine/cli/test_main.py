@@ -105,7 +105,7 @@ def test_what_cannot_be_written_is_3(command: Run, videos: Path, monkeypatch: py
     monkeypatch.setattr("spatial_engine.store.store.write_json", full)
     code, _, err = command("annotate", videos, "-o", videos.parent / "store", "--experts", "valid_area", *HERE)
     assert code == 3
-    assert err.splitlines()[0].startswith("error: No space left on device: ")
+    assert err.splitlines()[0].startswith("error: the disk is full: ")
     assert err.splitlines()[1].startswith("  try: ")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from experts.signals import NoEstimate
+from spatial_engine.atomic_file import write_json
 from spatial_engine.store import checksums
 from spatial_engine.store.store import Store
 from tests.spatial_engine.measured_store import measured_store
@@ -85,3 +86,9 @@ def test_only_files_of_another_time_are_read(store: Store, monkeypatch: pytest.M
     assert store.has(CLIP, "tracks", KEY)
     assert store.has(CLIP, "tracks", KEY)
     assert read == [signal_file(store).name]
+
+
+def test_names_never_leave_the_folder(tmp_path: Path) -> None:
+    names = ["../../secret", "/etc/passwd", "..", "", "a/b", "gravity.k.json"]
+    write_json(tmp_path / checksums.FILE, {name: {"bytes": 1} for name in names})
+    assert set(checksums.checksums(tmp_path)) == {"gravity.k.json"}

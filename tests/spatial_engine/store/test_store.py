@@ -124,14 +124,39 @@ def test_a_cache_that_cannot_be_written_costs_nothing_else(store: Store) -> None
     assert store.get("key") is None
 
 
-@pytest.mark.parametrize("name", ["clip.json", "failed.json"])
-def test_damaged_records_are_named(store: Store, name: str) -> None:
-    add_clip(store, "c")
-    (store.path / "clips" / "c" / name).write_text("{")
-    with pytest.raises(StoreError, match=f"{name} is damaged") as caught:
+@pytest.mark.parametrize(
+    "content",
+    ["{", "[]", '{"clip": {}, "signals": {}}', '{"clip": {"name": "c"}, "signals": {"../../secret": "k"}}'],
+)
+def test_a_damaged_record_is_named_and_costs_its_clip(store: Store, content: str) -> None:
+    add_clip(store, "c", "gravity")
+    add_clip(store, "d", "gravity")
+    (store.path / "clips" / "c" / "clip.json").write_text(content)
+    with pytest.raises(StoreError, match=r"clip\.json is damaged") as caught:
         store.record("c")
-        store.failures("c")
-    assert "run annotate again" in caught.value.remedy
+    assert "store repair" in caught.value.remedy and "annotate" in caught.value.remedy
+    assert isinstance(store.records()["c"], StoreError)
+    assert set(store.readable_records()) == {"d"}
+
+
+def test_damaged_failures_are_tried_again(store: Store) -> None:
+    add_clip(store, "c")
+    (store.path / "clips" / "c" / "failed.json").write_text("{")
+    assert store.failures("c") == {}
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"path": "/a", "name": "a", "clips": ["../../secret"]}'])
+def test_a_damaged_record_of_footage_is_named(store: Store, content: str) -> None:
+    add_clip(store, "c")
+    (store.path / "footage" / "0.json").write_text(content)
+    with pytest.raises(StoreError, match=r"footage/0\.json is damaged"):
+        store.footage()
+
+
+def test_a_damaged_reason_is_named(store: Store) -> None:
+    add_clip(store, "c", "gravity")
+    (store.path / "clips" / "c" / "gravity.k.json").write_text("{")
+    assert "gravity.k.json is damaged" in store.no_estimates("c")["gravity"].reason
 
 
 def test_a_version_that_is_no_number_is_damage(store: Store) -> None:
