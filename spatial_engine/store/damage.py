@@ -60,7 +60,8 @@ def check_store(store: StrPath | Store, *, progress: Progress | None = None) -> 
     """Compares every signal with its checksum and reads every other file of a store. Changes nothing. Raises
     `StoreError` if `store` is none."""
     store, progress = _opened(store), progress or Silent()
-    damage, busy, folders = _damage_beside_clips(store), [], clip_folders(store)
+    damage, folders = _damage_beside_clips(store), clip_folders(store)
+    busy: list[str] = []
     progress.begin("checking", len(folders))
     for folder in folders:
         found = list(_damage_of_clip(store, folder))
@@ -69,7 +70,8 @@ def check_store(store: StrPath | Store, *, progress: Progress | None = None) -> 
                 with store.one_writer(folder.name):
                     found = list(_damage_of_clip(store, folder))
             except BusyError:
-                found, busy = [], [*busy, folder.name]
+                found = []
+                busy.append(folder.name)
             except OSError:
                 pass  # a store that may only be read has no writer
         damage += found
@@ -84,7 +86,9 @@ def repair_store(store: StrPath | Store, *, progress: Progress | None = None) ->
     A signal that has lost its checksum is kept if all its parts are whole. Raises `StoreError` if `store` is none.
     """
     store, progress = _opened(store), progress or Silent()
-    removed, restored, busy, folders = _damage_beside_clips(store), [], [], clip_folders(store)
+    removed, folders = _damage_beside_clips(store), clip_folders(store)
+    restored: list[Path] = []
+    busy: list[str] = []
     for one in removed:
         one.file.unlink(missing_ok=True)
     progress.begin("repairing", len(folders))

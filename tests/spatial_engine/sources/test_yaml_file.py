@@ -7,7 +7,7 @@ import pytest
 
 from spatial_engine.errors import UsageError
 from spatial_engine.sequences import open_sequence
-from spatial_engine.sources.yaml_file import DEEPEST, MOST_BYTES, read_yaml
+from spatial_engine.sources.yaml_file import DEEPEST, MOST_BYTES, MOST_VALUES, read_yaml
 
 
 def bomb() -> str:
@@ -60,3 +60,22 @@ def test_plain_values_and_the_head_that_opencv_writes(tmp_path: Path) -> None:
     text = "%YAML:1.0\n# of a camera\nT_BS:\n  data: [1.0, 0]\nname: x\n"
     assert read_yaml(written(tmp_path, text), "") == {"T_BS": {"data": [1.0, 0]}, "name": "x"}
     assert read_yaml(written(tmp_path, ""), "") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("a: 1" + ":1" * 400_000, "a number of 800001 characters"),
+        ("a: " + "9" * 900_000, "a number of 900000 characters"),
+        ("a: 1" + ":1" * 400_000 + ".5", "a number of 800003 characters"),
+        ("[" + "a," * (MOST_VALUES + 1) + "]", f"more than {MOST_VALUES} values"),
+    ],
+)
+def test_work_is_bounded(tmp_path: Path, text: str, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        read_yaml(written(tmp_path, text), "")
+
+
+def test_short_numbers_are_read(tmp_path: Path) -> None:
+    text = "[0x1F, 1_000, 190:20:30, -1.5e-300, .inf, 3.141592653589793]"
+    assert read_yaml(written(tmp_path, text), "") == [31, 1000, 685230, -1.5e-300, float("inf"), 3.141592653589793]
