@@ -66,7 +66,7 @@ def test_plain_values_and_the_head_that_opencv_writes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("tail", ["", ".5"])
 def test_endless_numbers_are_refused(tmp_path: Path, tail: str) -> None:
     """To base 60, they would take minutes."""
-    with pytest.raises(UsageError, match="a number of 80000[13] characters"):
+    with pytest.raises(UsageError, match=r"a number of 80000[13] characters"):
         read_yaml(written(tmp_path, "a: 1" + ":1" * 400_000 + tail), "")
 
 
