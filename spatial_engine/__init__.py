@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from spatial_engine.export import export
     from spatial_engine.options import (
         AnnotateOptions,
+        BenchmarkOptions,
         ExpertOptions,
         GenerateOptions,
         JudgeOptions,
@@ -55,6 +56,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "AnnotateOptions": "options",
+    "BenchmarkOptions": "options",
     "Dataset": "dataset.dataset",
     "ExpertOptions": "options",
     "GenerateOptions": "options",
@@ -101,6 +103,7 @@ _HOMES = {
 
 __all__ = [
     "AnnotateOptions",
+    "BenchmarkOptions",
     "Dataset",
     "ExpertOptions",
     "GenerateOptions",

@@ -7,7 +7,15 @@ import typer
 
 from spatial_engine.cli import options as o
 from spatial_engine.cli.options import Data, fed
-from spatial_engine.options import JudgeOptions, NavigationOptions, Prices, RequestOptions, Server, Shard
+from spatial_engine.options import (
+    BenchmarkOptions,
+    JudgeOptions,
+    NavigationOptions,
+    Prices,
+    RequestOptions,
+    Server,
+    Shard,
+)
 
 RunsOut = Annotated[Path, typer.Option("-o", "--out", help="Folder of runs on this data set; report draws it.")]
 Name = Annotated[str | None, typer.Option(metavar="RUN", help="Name of the run; by default the model's.")]
@@ -27,6 +35,10 @@ ScorerName = Annotated[
 Items = Annotated[
     Path, typer.Argument(metavar="DATASET|ITEMS", help="A data set that generate wrote; with --as, a file of items.")
 ]
+Asked = Annotated[
+    Path,
+    typer.Argument(metavar="DATASET", help="A data set that generate wrote; with --benchmark, a local copy of it."),
+]
 Behaviour = Literal[
     "oracle", "wrong", "random", "first-option", "no-op", "flaky", "slow", "rephraser", "liar", "babbler"
 ]
@@ -34,12 +46,13 @@ Behaviour = Literal[
 
 @fed
 def evaluate(
-    dataset: Data,
+    dataset: Asked,
     out: RunsOut,
     options: RequestOptions,
     server: Server,
     judging: JudgeOptions,
     prices: Prices,
+    published: BenchmarkOptions,
     name: Name = None,
     cache: CacheDir = None,
     replay: Replay = False,
@@ -52,15 +65,32 @@ def evaluate(
     from spatial_engine.evaluation.summary import show_plan, show_run, show_share
     from spatial_engine.progress import for_thousands
 
-    if dry_run:
-        show_plan(asking_models.plan(dataset, out, options, server, name=name, cache=cache, shard=shard), prices)
-        return
+    benchmark = published if published.benchmark else None
     with for_thousands() as progress:
+        if dry_run:
+            show_plan(
+                asking_models.plan(
+                    dataset,
+                    out,
+                    options,
+                    server,
+                    name=name,
+                    cache=cache,
+                    shard=shard,
+                    benchmark=benchmark,
+                    progress=progress,
+                ),
+                prices,
+            )
+            return
         run = asking_models.evaluate(
             dataset, out, options, server, name=name, judge=Judge.of(judging, server), cache=cache, replay=replay,
-            prices=prices, shard=shard, progress=progress,
+            prices=prices, shard=shard, benchmark=benchmark, progress=progress,
         )  # fmt: skip
-    raise typer.Exit(0 if (show_run(run) if shard is None else show_share(run, Shard.of(shard))) else 1)
+    well = show_run(run) if shard is None else show_share(run, Shard.of(shard))
+    if benchmark is not None and shard is None:
+        print(f"\n{(out / 'benchmarks.md').read_text(encoding='utf-8')}")
+    raise typer.Exit(0 if well else 1)
 
 
 def merge_runs(

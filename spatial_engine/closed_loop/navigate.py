@@ -98,7 +98,7 @@ def _round(
     taken = []
 
     def done(trial: Trial, answer: Answer) -> None:
-        response = _response(_id(trial), answer, server.timeout)
+        response = _response(_id(trial), answer, server.timeout_s)
         lines.append(response)
         if response.outcome != "failed":
             trial.take(response.text)
@@ -162,7 +162,7 @@ def _record(name: str, options: NavigationOptions, server: Server) -> dict[str, 
         **tasks,
         "settings": options.parameters,
         "base_url": server.base_url,
-        "timeout_s": server.timeout,
+        "timeout_s": server.timeout_s,
     }
 
 

@@ -2,13 +2,16 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.errors import UsageError
 from spatial_engine.evaluation import protocol
 from spatial_engine.evaluation.arranging import arrange
+from spatial_engine.evaluation.benchmarks.prepare import ITEMS, prepare
+from spatial_engine.evaluation.benchmarks.table import write_table
 from spatial_engine.evaluation.item import check_unchanged, dataset_digest, item_hashes
 from spatial_engine.evaluation.judge import Judge
 from spatial_engine.evaluation.protocol import Presentation, asked
@@ -18,7 +21,7 @@ from spatial_engine.evaluation.runs import RunFolder, check_place, open_run, run
 from spatial_engine.language.chat.asking import Cache, ask_all, opened_cache, replay_all
 from spatial_engine.language.chat.estimate import Estimate, estimate
 from spatial_engine.language.chat.request import Outcome, Reply, Request, TimedOut
-from spatial_engine.options import Prices, RequestOptions, Server, Shard
+from spatial_engine.options import BenchmarkOptions, Prices, RequestOptions, Server, Shard
 from spatial_engine.progress import Progress, Silent
 from templates.columns import Json
 from templates.question import Question
@@ -56,6 +59,7 @@ class Work:
             hint_pictures=self.options.hint_pictures,
             blind=self.options.blind,
             system_prompt=self.options.system_prompt,
+            system_text=self.system_text,
             others=self._of_clip.get(presentation.question.clip, ()),
         )
 
@@ -66,6 +70,20 @@ class Work:
         return Request(
             model=self.options.model, system=shown.system, parts=tuple(parts), parameters=self.options.parameters
         )
+
+    @cached_property
+    def system_text(self) -> str:
+        """The words of the user's system message; "" for none. Raises `UsageError`."""
+        file = self.options.system_prompt_file
+        if file is None:
+            return ""
+        try:
+            found = Path(file).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"--system-prompt-file {file}: {error}", "give a text file in UTF-8") from error
+        if not found:
+            raise UsageError(f"--system-prompt-file {file} is empty", "give a file with the words of the message")
+        return found
 
     @cached_property
     def _of_clip(self) -> dict[str, list[Question]]:
@@ -92,6 +110,7 @@ class Work:
             "circular": options.circular,
             "blind": options.blind,
             "system_prompt": options.system_prompt,
+            "system_text": self.system_text,
             "hints": list(options.hints),
             "hints_given": self._given(options.hints, lambda shown: shown.hints_given),
             "hint_pictures": list(options.hint_pictures),
@@ -104,6 +123,8 @@ class Work:
 
 _SILENT = Silent()
 _NOWHERE = Server()
+BENCHMARK_TIMEOUT_S = 900.0
+"""The time-out of EASI's protocol, in seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +151,7 @@ def evaluate(
     replay: bool = False,
     prices: Prices | None = None,
     shard: str | None = None,
+    benchmark: BenchmarkOptions | None = None,
     progress: Progress = _SILENT,
 ) -> Path:
     """Asks a model every question of a data set that it has not answered yet, and scores the answers.
@@ -139,12 +161,16 @@ def evaluate(
     next run; time-outs are final, unless the time-out is longer now. `cache`: a folder of replies; with `replay` all
     replies come from it, and no server is needed. `shard`: the share of one of several machines, such as "2/8", whose
     answers get a file of their own and are not scored: the call without `shard`, or `merge_runs`, scores them all.
-    Raises `UsageError`; `SetupError` if the server accepts no request.
+    `benchmark`: `dataset` is the local copy of a published benchmark; OUT/<benchmark>/ holds its runs,
+    OUT/<benchmark>/items its items, and OUT/benchmarks.md the table of all. Raises `UsageError`; `SetupError` if the
+    server accepts no request.
     """
     if not replay:
         server.check_address()
     name = name or default_name(options)
     check_place(out, name)
+    if benchmark is not None:
+        dataset, out, server = _of_benchmark(dataset, out, server, benchmark, progress)
     work = Work(_opened(dataset), options, Shard.of(shard))
     before = RunFolder(Path(out) / name)
     check_unchanged(((one.id, one.item) for one in before.answers().values()), work.hashes, str(before.path))
@@ -161,6 +187,8 @@ def evaluate(
         _ask(work, run, server, replies, replay, progress)
         finish(run, work.presentations, judge=judge, cache=replies, replay=replay, progress=progress)
     write_baselines(out, work.dataset, work.hashes, circular=options.circular)
+    if benchmark is not None:
+        write_table(Path(out).parent)
     return run.path
 
 
@@ -173,10 +201,14 @@ def plan(
     name: str | None = None,
     cache: str | Path | None = None,
     shard: str | None = None,
+    benchmark: BenchmarkOptions | None = None,
+    progress: Progress = _SILENT,
 ) -> Plan:
-    """What `evaluate` would ask, with an estimate of its cost. Writes nothing."""
+    """What `evaluate` would ask, with an estimate of its cost. Writes nothing but the items of a benchmark."""
     name = name or default_name(options)
     check_place(out, name)
+    if benchmark is not None:
+        dataset, out, server = _of_benchmark(dataset, out, server, benchmark, progress)
     work = Work(_opened(dataset), options, Shard.of(shard))
     found = RunFolder(Path(out) / name).answers()
     total = sum(1 for _ in work.of_shard())
@@ -187,13 +219,25 @@ def plan(
     return Plan(answered=total - remaining, cached=remaining - costs.requests, remaining=costs)
 
 
+def _of_benchmark(
+    path: Dataset | str | Path, out: str | Path, server: Server, benchmark: BenchmarkOptions, progress: Progress
+) -> tuple[Dataset, Path, Server]:
+    """The items of a benchmark, the folder of its runs, and a server that is waited for as long as EASI does."""
+    place = path.path if isinstance(path, Dataset) else Path(path)
+    folder = Path(out) / benchmark.benchmark
+    items = prepare(place, folder / ITEMS, benchmark, progress)
+    return items, folder, server if server.timeout is not None else replace(server, timeout=BENCHMARK_TIMEOUT_S)
+
+
 def default_name(options: RequestOptions) -> str:
     """The default name of a run."""
     chosen = {
         "circular": options.circular, "blind": options.blind, "system-prompt": options.system_prompt
     }  # fmt: skip
-    pictures = [f"{kind}-pictures" for kind in options.hint_pictures]
-    return run_name(options.model, [*(word for word, on in chosen.items() if on), *options.hints, *pictures])
+    more = [f"{kind}-pictures" for kind in options.hint_pictures]
+    more += [options.reasoning_effort] if options.reasoning_effort else []
+    more += [Path(options.system_prompt_file).stem] if options.system_prompt_file else []
+    return run_name(options.model, [*(word for word, on in chosen.items() if on), *options.hints, *more])
 
 
 def _ask(work: Work, run: RunFolder, server: Server, cache: Cache | None, replay: bool, progress: Progress) -> None:
@@ -207,7 +251,7 @@ def _ask(work: Work, run: RunFolder, server: Server, cache: Cache | None, replay
         jobs = ((presentation, work.request(presentation)) for presentation in _remaining(work, found, server))
 
         def done(presentation: Presentation, outcome: Outcome) -> None:
-            response = response_of(presentation, outcome, work.hashes[presentation.question.id], server.timeout)
+            response = response_of(presentation, outcome, work.hashes[presentation.question.id], server.timeout_s)
             lines.append(response)
             progress.step(response.id, _word(response))
 
@@ -245,7 +289,7 @@ def _remaining(work: Work, found: Mapping[Key, Response], server: Server) -> Ite
 def _settled(response: Response | None, server: Server) -> bool:
     if response is None or response.outcome == "failed":
         return False
-    return response.outcome == "answered" or (response.seconds or 0.0) >= server.timeout
+    return response.outcome == "answered" or (response.seconds or 0.0) >= server.timeout_s
 
 
 def _word(response: Response) -> str:
@@ -257,7 +301,7 @@ def _context(server: Server, judge: Judge | None, prices: Prices | None) -> dict
     return {
         "source": "evaluate",
         "base_url": server.base_url,
-        "timeout_s": server.timeout,
+        "timeout_s": server.timeout_s,
         "judge": judge.record if judge else None,
         "prices": {"input": prices.price_in, "output": prices.price_out}
         if prices and prices.price_in is not None

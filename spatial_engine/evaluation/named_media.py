@@ -8,7 +8,15 @@ from templates.question import Question
 
 HINT = "hint"
 """Kind of a picture that belongs to a hint."""
-NAMES = {"frames": "photo", "video": "video", "drawing": "map", "sheet": "drawing", HINT: "hint picture"}
+NAMES = {
+    "frames": "photo",
+    "video": "video",
+    "drawing": "map",
+    "sheet": "drawing",
+    HINT: "hint picture",
+    "image": "image",
+    "video_frame": "image",
+}
 """By kind of medium."""
 
 

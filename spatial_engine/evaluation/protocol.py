@@ -67,6 +67,7 @@ INSTRUCTION = (
 )
 _BLIND = "The pictures that this question speaks of are not shown. Answer all the same, as well as the text allows."
 _FORM = "Think step by step first. Then give the final answer, and nothing else, between <answer> and </answer>: {}."
+_ANSWER = "Form of the answer: {}."
 
 Part = str | Mapping[str, Json]
 """A text, or an entry of `Question.media` (with "path" and "id") where the picture is shown."""
@@ -96,12 +97,14 @@ def prompt(
     hint_pictures: Sequence[str] = (),
     blind: bool = False,
     system_prompt: bool = False,
+    system_text: str = "",
     others: Sequence[Question] = (),
 ) -> Prompt:
     """Text and pictures in order.
 
     `rotation` is a presentation of circular evaluation: position p shows option (p + rotation) mod k. `blind` omits
-    the pictures. `system_prompt` makes the question's instructions a system message. `hints` and `hint_pictures` are
+    the pictures. `system_prompt` makes the question's instructions a system message. `system_text` is one, and replaces
+    our instruction and call to think; "{form}" in it stands for the form of the answer. `hints` and `hint_pictures` are
     kinds of low-level cues (`hints.kinds`) in words and as pictures: those of the question, else in words from
     `others`, questions about the same clip. Raises `UsageError` for a rotation that the question does not have, and for
     an unknown kind of hint.
@@ -111,10 +114,11 @@ def prompt(
     shown = shown if blind else with_pictures(shown, hint_pictures)
     pictures = [_BLIND] if blind else _pictures(shown)
     words = shown.prompt if system_prompt else shown.text
-    parts = [INSTRUCTION, *pictures, *filter(None, [known(shown, given)]), words, *_options(shown, blind)]
+    parts = [*pictures, *filter(None, [known(shown, given)]), words, *_options(shown, blind)]
+    own = system_text.replace("{form}", form(shown))
     return Prompt(
-        system=shown.instructions if system_prompt else "",
-        parts=(*parts, _FORM.format(form(shown))),
+        system=own or (shown.instructions if system_prompt else ""),
+        parts=(*parts, _ANSWER.format(form(shown))) if own else (INSTRUCTION, *parts, _FORM.format(form(shown))),
         hints_given=tuple(given),
         hints_withheld=withheld,
         hint_pictures_given=() if blind else kinds_of_pictures(question, hint_pictures),
@@ -146,8 +150,9 @@ def rotated(question: Question, rotation: int) -> Question:
 
 
 def rotations(question: Question) -> int:
-    """Number of presentations in circular evaluation: the number of options of a choice, else 1."""
-    return max(1, len(question.options))
+    """Number of presentations in circular evaluation: the number of options of a choice, else 1; 1 as well where
+    options cannot change their places ("none of the above")."""
+    return 1 if question.scorer_params.get("fixed_options") else max(1, len(question.options))
 
 
 def form(question: Question) -> str:

@@ -73,9 +73,10 @@ LEAF_CAPABILITIES: Mapping[str, Tagged] = {
 
 
 def capabilities(ability: str) -> tuple[Capability, ...]:
-    """Tags of a leaf; none for an unknown leaf."""
+    """Tags of a leaf, or of an item of a published benchmark ("MM/VSI-Bench/..."); none for an unknown leaf."""
     tagged = LEAF_CAPABILITIES.get(ability)
-    return tagged.tags if tagged else ()
+    level = ability.partition("/")[0]
+    return tagged.tags if tagged else tuple(tag for tag in CAPABILITIES if tag == level)
 
 
 METHOD = (
@@ -85,7 +86,8 @@ METHOD = (
     "question (rotation 0). tree, strict, official: the published tree with the published weights, of our own scores, "
     "of the strict scorer and of the official one; official counts leaves without items as 0, the others none. "
     "graded: of the answers that could be read. mistakes: wrong answers that follow from a typical mistake. "
-    "judged: free text, the share of claims that a judge model finds; in no other number."
+    "judged: free text, the share of claims that a judge model finds; in no other number. "
+    "published: the own metric of a published benchmark, read from the replies by its own rules."
 )
 
 
@@ -96,6 +98,7 @@ def result(
     answers: Mapping[str, Json] | None = None,
     judged: Sequence[ScoredItem] = (),
     unjudged: int = 0,
+    published: Mapping[str, Json] | None = None,
     seed: int = 0,
 ) -> dict[str, Json]:
     """The content of `result.json`.
@@ -103,6 +106,7 @@ def result(
     `items`: all presentations, in any order. `run`: `run.json`, for the name, the model and prices. `answers`: the
     right answer by question id; without them the F1 of yes/no questions is null, for a wrong reply alone does not
     tell what was right. `judged`: presentations of free text that a judge scored; `unjudged`: number of the others.
+    `published`: a benchmark's own metric (`benchmarks.own_metric`).
     """
     items = sorted(items, key=lambda item: (item.clip, item.fact_id, item.id, item.rotation))
     first = [item for item in items if item.rotation == 0]
@@ -124,6 +128,7 @@ def result(
         "tree": _tree(items),
         "strict": _strict(first),
         "official": _official(first),
+        "published": published,
         "statuses": _counts((item.status for item in items), get_args(Status)),
         "extraction": _counts((item.how for item in items if item.how), ("tags", "rules", "judge")),
         "usage": usage(items, run),

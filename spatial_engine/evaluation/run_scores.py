@@ -11,6 +11,7 @@ from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.question_line import plain
 from spatial_engine.evaluation.arranging import arrange
 from spatial_engine.evaluation.baselines import baseline
+from spatial_engine.evaluation.benchmarks.own_metric import Answered, own_metric
 from spatial_engine.evaluation.claims import claims_of, judge_claims
 from spatial_engine.evaluation.item import dataset_digest
 from spatial_engine.evaluation.judge import Judge, judge_unreadable
@@ -78,9 +79,14 @@ def score_run(run: RunFolder, asked: Iterable[Presentation]) -> Counter[str]:
     items: list[ScoredItem] = []
     judged: list[ScoredItem] = []
     left_out = Counter[str]()
+    first: list[Answered] = []
     for presentation in asked:
         answers[presentation.question.id] = presentation.question.answer
-        item = score_item(presentation, responses.get(presentation.key))
+        response = responses.get(presentation.key)
+        item = score_item(presentation, response)
+        if presentation.rotation == 0:
+            found = item.extracted if isinstance(item, ScoredItem) else None
+            first.append(Answered(question=presentation.question, response=response, extracted=found))
         if isinstance(item, ScoredItem):
             (judged if claims_of(presentation.question) else items).append(item)
         else:
@@ -88,7 +94,10 @@ def score_run(run: RunFolder, asked: Iterable[Presentation]) -> Counter[str]:
     _write_scores(run.path / SCORES, items)
     if judged or left_out[NEEDS_JUDGE]:
         _write_scores(run.path / CLAIMS, judged)
-    record = result(items, run=run.record, answers=answers, judged=judged, unjudged=left_out[NEEDS_JUDGE])
+    record = result(
+        items, run=run.record, answers=answers, judged=judged, unjudged=left_out[NEEDS_JUDGE],
+        published=own_metric(first),
+    )  # fmt: skip
     write_json(run.path / RESULT, plain(record))
     return left_out
 

@@ -20,11 +20,11 @@ RUN = "run.json"
 SCORES = "scores.jsonl"
 CLAIMS = "claims.jsonl"
 RESULT = "result.json"
-BINDING = ("source", "baseline", "model", "blind", "system_prompt", "hints", "hint_pictures", "settings")
+BINDING = ("source", "baseline", "model", "blind", "system_prompt", "system_text", "hints", "hint_pictures", "settings")
 """Settings that may not change within a run."""
 RESERVED = ("oracle", "no-op", "empty", "random", "most-frequent")
 """Names of the baselines that are written beside every run."""
-_TAKEN = ("report", "comparison.json", RUN, SCORES, CLAIMS, RESULT, NAME, "store", "dataset")
+_TAKEN = ("report", "comparison.json", RUN, SCORES, CLAIMS, RESULT, NAME, "store", "dataset", "items")
 """Names that `report` writes beside the runs, and names in folders of other kinds."""
 _OTHERS = {
     "audit.json": "a data set",

@@ -5,6 +5,7 @@ import math
 from dataclasses import replace
 from typing import Literal
 
+from spatial_engine.evaluation.benchmarks.own_metric import score_reply
 from spatial_engine.evaluation.claims import claim_verdicts
 from spatial_engine.evaluation.mistakes import mistakes_made
 from spatial_engine.evaluation.protocol import Presentation
@@ -28,7 +29,8 @@ def score_item(presentation: Presentation, response: Response | None) -> ScoredI
     question = presentation.shown
     text = response.text if response and response.outcome == "answered" else None
     reading, how = _read(question, response if text is not None else None)
-    score = own.score_read(question, reading.value if isinstance(reading, Reading) else None)
+    value = reading.value if isinstance(reading, Reading) else None
+    score = score_reply(question, value) if question.format == "reply" else own.score_read(question, value)
     if isinstance(score, Unscored):
         return score
     window_s, window_frames = time_span_shown(question)

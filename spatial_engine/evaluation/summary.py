@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spatial_engine.atomic_file import read_json
+from spatial_engine.evaluation.benchmarks.own_metric import shown_metric
 from spatial_engine.evaluation.evaluate import Plan
 from spatial_engine.evaluation.responses import ResponseFile
 from spatial_engine.evaluation.result import result
@@ -41,6 +42,8 @@ def show_run(path: Path) -> bool:
     if judged := result["judged"]:
         score = "not scored" if judged["score"] is None else f"{judged['score']:.3f}"
         print(f"  free text, judged apart: {score} ({judged['items']} judged, {judged['unjudged']} without a verdict)")
+    if published := result.get("published"):
+        print(f"  its own metric: {shown_metric(published)}")
     _show_usage(usage)
     print(f"  written: {printable(str(path))}")
     well = _show_failures(run.responses)

@@ -13,14 +13,15 @@
     └── GenerateOptions           what is asked
         └── WorkerOptions
 
-`evaluate` and `score` take RequestOptions, Server, JudgeOptions and Prices; `navigate` takes NavigationOptions and
-Server; `adjudicate` takes AdjudicateOptions; `rephrase` takes RephraseOptions, Server and Spending;
-`view` takes ViewOptions. `Shard` is the share of one of several machines.
+`evaluate` takes RequestOptions, Server, JudgeOptions, Prices and BenchmarkOptions; `score` takes JudgeOptions;
+`navigate` takes NavigationOptions and Server; `adjudicate` takes AdjudicateOptions; `rephrase` takes RephraseOptions,
+Server and Spending; `view` takes ViewOptions. `Shard` is the share of one of several machines.
 
 Imports nothing heavy: the help of the command line is made from it.
 """
 
 from spatial_engine.options.adjudication import AdjudicateOptions
+from spatial_engine.options.benchmarks import BenchmarkOptions
 from spatial_engine.options.checked import StrPath, WorkerOptions, chosen, words
 from spatial_engine.options.commands import AnnotateOptions, GenerateOptions, RunOptions
 from spatial_engine.options.detections import DetectionOptions
@@ -36,6 +37,7 @@ __all__ = [
     "MIN_SIDE_PX",
     "AdjudicateOptions",
     "AnnotateOptions",
+    "BenchmarkOptions",
     "DetectionOptions",
     "ExpertOptions",
     "FetchOptions",

@@ -7,9 +7,10 @@ from urllib.parse import urlsplit
 from annotated_doc import Doc
 
 from spatial_engine.errors import UsageError
-from spatial_engine.options.checked import Checked
+from spatial_engine.options.checked import Checked, StrPath
 from spatial_engine.options.hints import check_kinds
 
+_TIMEOUT_S = 120.0
 _SUCH = "a URL such as http://127.0.0.1:8000/v1"
 
 
@@ -21,6 +22,9 @@ class SamplingOptions(Checked):
         float | Literal["default"], Doc("Sampling temperature; `default` leaves it to the server.")
     ] = 0.0
     max_tokens: Annotated[int | None, Doc("Longest reply, in tokens; by default the server's limit.")] = None
+    reasoning_effort: Annotated[
+        str | None, Doc("How long the model thinks, as the server names it: minimal, low, medium, high.")
+    ] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -32,7 +36,11 @@ class SamplingOptions(Checked):
     def parameters(self) -> dict[str, Any]:
         """As the server takes them."""
         temperature = None if self.temperature == "default" else self.temperature
-        chosen = {"temperature": temperature, "max_tokens": self.max_tokens}
+        chosen = {
+            "temperature": temperature,
+            "max_tokens": self.max_tokens,
+            "reasoning_effort": self.reasoning_effort,
+        }
         return {name: value for name, value in chosen.items() if value is not None}
 
 
@@ -56,6 +64,9 @@ class RequestOptions(CompletionOptions):
     circular: Annotated[bool, Doc("Ask every choice once for each rotation of its options.")] = False
     blind: Annotated[bool, Doc("Show no pictures: the blind baseline, which has the words alone.")] = False
     system_prompt: Annotated[bool, Doc("Put a question's instructions into a system message.")] = False
+    system_prompt_file: Annotated[
+        StrPath | None, Doc("Text file whose words are the system message, and replace those of this program.")
+    ] = None
     hints: Annotated[
         tuple[str, ...], Doc("Low-level cues to add to the question, by name, such as correspondence,depth,size.")
     ] = ()
@@ -70,6 +81,8 @@ class RequestOptions(CompletionOptions):
         super().__post_init__()
         check_kinds((*self.hints, *self.hint_pictures))
         at_least_one("limit", self.limit)
+        if self.system_prompt and self.system_prompt_file is not None:
+            raise UsageError("--system-prompt with --system-prompt-file", "give one: both are the system message")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,9 +111,12 @@ class Server(Checked):
     concurrency: Annotated[int, Doc("Requests under way at once.")] = 8
     requests_per_minute: Annotated[float | None, Doc("At most so many requests, retries included.")] = None
     timeout: Annotated[
-        float,
-        Doc("Seconds for one reply, to its last byte. A slower answer counts as wrong, and is reported separately."),
-    ] = 120.0
+        float | None,
+        Doc(
+            "Seconds for one reply, to its last byte; by default 120, of --benchmark 900. A slower answer counts as "
+            "wrong, and is reported separately."
+        ),
+    ] = None
     max_retries: Annotated[
         int, Doc("Retries after 429, 5xx and cut connections, with growing pauses, or as the server asks.")
     ] = 6
@@ -115,8 +131,13 @@ class Server(Checked):
                 f"concurrency {self.concurrency}, retries {self.max_retries}",
                 "allow one request, and no retry, at least",
             )
-        if self.timeout <= 0 or (self.requests_per_minute is not None and self.requests_per_minute <= 0):
+        if self.timeout_s <= 0 or (self.requests_per_minute is not None and self.requests_per_minute <= 0):
             raise UsageError("time-outs and rates are positive", "leave the option out for the default")
+
+    @property
+    def timeout_s(self) -> float:
+        """The time-out, in seconds."""
+        return _TIMEOUT_S if self.timeout is None else self.timeout
 
     def check_address(self) -> None:
         """Raises `UsageError` if there is none to ask at."""

@@ -31,6 +31,7 @@ SCORERS = Registry(
         "vsi_bench_strict": f"{_PUBLISHED}.vsi_bench:VsiBenchStrict",
         "site": f"{_PUBLISHED}.lmms_eval:Site",
         "site_vlmevalkit": f"{_PUBLISHED}.vlmevalkit:Site",
+        "choices_vlmevalkit": f"{_PUBLISHED}.vlmevalkit:Choices",
         "mindcube": f"{_PUBLISHED}.lmms_eval:MindCube",
         "omnispatial": f"{_PUBLISHED}.lmms_eval:OmniSpatial",
         "omnispatial_json": f"{_PUBLISHED}.lmms_eval:OmniSpatialJson",

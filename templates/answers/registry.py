@@ -16,6 +16,7 @@ ANSWERS = Registry(
     {
         "label": "templates.answers.label:Label",
         "numbers": "templates.answers.numbers:Numbers",
+        "relative_number": "templates.answers.relative_number:RelativeNumber",
         "point": "templates.answers.point:Point",
         "shape": "templates.answers.shape:Shape",
         "plan": "templates.answers.plan:Plan",
@@ -44,6 +45,7 @@ FORMATS = Registry(
         "map": "templates.answers.floor_map:MapOfObjects",
         "set": "templates.answers.words:Words",
         "text": "templates.answers.text:FreeText",
+        "reply": "templates.answers.reply:Reply",
     },
 )
 """Formats, by `Question.format`."""

@@ -72,7 +72,7 @@ class _Attempts(httpx2.AsyncClient):
     def __init__(self, server: Server, *, trust_env: bool) -> None:
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
         super().__init__(timeout=None, limits=limits, trust_env=trust_env, follow_redirects=True)
-        self._timeout_s = server.timeout
+        self._timeout_s = server.timeout_s
         self._pause_s = 60.0 / server.requests_per_minute if server.requests_per_minute else 0.0
         self._next_s = 0.0
 

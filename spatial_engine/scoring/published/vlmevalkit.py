@@ -62,6 +62,17 @@ class _Choice(Scorer):
         return Score(value=float(option_hit(response, item["answer"])), detail={"prediction": letter})
 
 
+class Choices(_Choice):
+    """Benchmarks of choices in EASI: MMSI-Bench, MindCube, OmniSpatial, SpatialViz-Bench."""
+
+    source: ClassVar[str] = "accuracy of choices, read by rule as in VLMEvalKit (EASI)"
+    fields: ClassVar[Mapping[str, str]] = {"answer": "the right letter"}
+
+    def category(self, item: Item) -> str:
+        """The field `category`."""
+        return str(item.get("category", ""))
+
+
 class Site(_Choice):
     """SITE-Bench in EASI."""
 

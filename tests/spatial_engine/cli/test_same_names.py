@@ -26,7 +26,7 @@ PYTHON: dict[str, list[Callable[..., Any]]] = {
     "report": [se.report],
     "actions": [read_trajectory, actions.show_actions, actions.show_replay],
     "doctor": [doctor.examine],
-    "evaluate": [se.evaluate, se.RequestOptions, se.Server, JudgeOptions, se.Prices],
+    "evaluate": [se.evaluate, se.RequestOptions, se.Server, JudgeOptions, se.Prices, se.BenchmarkOptions],
     "merge-runs": [se.merge_runs],
     "score": [se.score, JudgeOptions],
     "navigate": [se.navigate, se.NavigationOptions, se.Server],
@@ -106,7 +106,9 @@ def test_options_have_the_names_of_python(command: str) -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("kind", [se.RunOptions, se.RequestOptions, se.Server, se.Prices, JudgeOptions])
+@pytest.mark.parametrize(
+    "kind", [se.RunOptions, se.RequestOptions, se.Server, se.Prices, JudgeOptions, se.BenchmarkOptions]
+)
 def test_every_option_of_python_is_one_of_the_command_line(kind: Any) -> None:
     command = "run" if kind is se.RunOptions else "evaluate"
     flags = {flag for option in commands()[command].params for flag in option.opts}
