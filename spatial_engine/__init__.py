@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from spatial_engine.evaluation.merging import merge_runs
     from spatial_engine.evaluation.score import score
     from spatial_engine.export import export
+    from spatial_engine.export.push import push
     from spatial_engine.options import (
         AnnotateOptions,
         BenchmarkOptions,
@@ -90,6 +91,7 @@ _HOMES = {
     "open_sequence": "sequences",
     "open_store": "store.store",
     "plan": "pipeline",
+    "push": "export.push",
     "rephrase": "dataset.rephrase",
     "repair_store": "store.damage",
     "report": "report",
@@ -137,6 +139,7 @@ __all__ = [
     "open_sequence",
     "open_store",
     "plan",
+    "push",
     "repair_store",
     "rephrase",
     "report",

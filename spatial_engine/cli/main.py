@@ -14,6 +14,7 @@ import spatial_engine
 from spatial_engine.cli import adjudicate as cli_adjudicate
 from spatial_engine.cli import calibrate as cli_calibrate
 from spatial_engine.cli import evaluation as cli_evaluation
+from spatial_engine.cli import export as cli_export
 from spatial_engine.cli import leaks as cli_leaks
 from spatial_engine.cli import options as o
 from spatial_engine.cli import rephrase as cli_rephrase
@@ -116,35 +117,6 @@ def generate(
 
 
 @app.command()
-def export(
-    dataset: Annotated[Path, typer.Argument(help="A data set that generate wrote.")],
-    out: o.Out,
-    to: Annotated[str, typer.Option(help="Whose format: spatialtree, lmms-eval, vlmevalkit, hf, llava, sharegpt.")],
-    commercial_ok: cli_leaks.CommercialOk = False,
-    system_prompt: Annotated[
-        bool, typer.Option("--system-prompt", help="Put a question's instructions into a system message.")
-    ] = False,
-    hints: o.Hints = "",
-    hint_pictures: o.HintPictures = "",
-) -> None:
-    """Write a data set in another program's format."""
-    from spatial_engine import export
-    from spatial_engine.cli import summary
-
-    said, shown = (words.split(",") if words else [] for words in (hints, hint_pictures))
-    written = export(
-        dataset,
-        out,
-        to=to,
-        commercial_ok=commercial_ok,
-        system_prompt=system_prompt,
-        hints=said,
-        hint_pictures=shown,
-    )
-    summary.show_export(written)
-
-
-@app.command()
 def report(
     path: Annotated[Path, typer.Argument(help="A data set, or the OUT of run or evaluate.")],
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder to write; by default PATH/report.")] = None,
@@ -185,6 +157,7 @@ def doctor() -> None:
     raise typer.Exit(0 if examination.show(examination.examine(Path.cwd())) else 3)
 
 
+cli_export.register(app)
 cli_evaluation.register(app)
 cli_trust.register(app)
 cli_calibrate.register(app)

@@ -18,7 +18,9 @@ FORMAT_VERSION = 3
 """Version of `questions.jsonl`, `provenance.jsonl` and `audit.json`."""
 
 
-_OURS = frozenset({"questions.jsonl", "provenance.jsonl", "media", "audit.json", "README.md", "report"})
+DATASET_FILES = frozenset({"questions.jsonl", "provenance.jsonl", "media", "audit.json", "README.md"})
+"""What a data set consists of."""
+_OURS = DATASET_FILES | {"report"}
 
 
 @dataclass(frozen=True)

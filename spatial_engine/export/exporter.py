@@ -58,12 +58,14 @@ EXPORTERS = Registry(
         "lmms-eval": "spatial_engine.export.lmms_eval:export_lmms_eval",
         "vlmevalkit": "spatial_engine.export.vlmevalkit:export_vlmevalkit",
         "hf": "spatial_engine.export.hf:export_hf",
+        "webdataset": "spatial_engine.export.webdataset:export_webdataset",
         "llava": "spatial_engine.export.conversations:export_llava",
         "sharegpt": "spatial_engine.export.conversations:export_sharegpt",
     },
 )
 """All exporters: `(dataset, folder) -> Exported`. One whose form has system messages also takes the keyword
-`system_prompt`. Third parties add theirs as entry points of that group."""
+`system_prompt`, one that writes files of a limited size `shard_mb`. Third parties add theirs as entry points of that
+group."""
 
 REPORT = "export_report.json"
 NO_VIDEOS = "this form holds no videos"
@@ -95,14 +97,16 @@ def export(
     system_prompt: bool = False,
     hints: Sequence[str] = (),
     hint_pictures: Sequence[str] = (),
+    shard_mb: int | None = None,
 ) -> Path:
     """Writes a data set in another form into the folder `out`; replaces an earlier export there. `commercial_ok`:
     leaves out, and counts, what may not be used commercially or whose footage has no known licence. `system_prompt`:
     a question's instructions are a system message, not the first words of its prompt. `hints`, `hint_pictures`: kinds
-    of hints (docs/hints.md) that prompts say, or that are further pictures, which prompts explain.
+    of hints (docs/hints.md) that prompts say, or that are further pictures, which prompts explain. `shard_mb`: largest
+    size of a file, of forms that have several; by default 500.
 
-    Raises `UsageError` for an unknown form, a form without system messages, an unknown kind of hint, a folder that is
-    no data set, or an `out` that holds something else.
+    Raises `UsageError` for an unknown form, an option that the form does not have, an unknown kind of hint, a folder
+    that is no data set, or an `out` that holds something else.
     """
     check_kinds((*hints, *hint_pictures))
     dataset = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)
@@ -110,9 +114,11 @@ def export(
         exporter: Exporter = EXPORTERS.load(to)
     except UnknownNameError as error:
         raise UsageError(f"no export to {to!r}", f"there is: {', '.join(EXPORTERS.targets())}") from error
-    if system_prompt and not _has_system_messages(exporter):
-        those = ", ".join(name for name, one in EXPORTERS.load_all().items() if _has_system_messages(one))
-        raise UsageError(f"{to} has no system messages", f"leave out --system-prompt, or export to one of: {those}")
+    if shard_mb is not None and shard_mb < 1:
+        raise UsageError(f"--shard-mb {shard_mb}", "give at least 1")
+    wanted = ({"system_prompt": True} if system_prompt else {}) | ({} if shard_mb is None else {"shard_mb": shard_mb})
+    for option in wanted:
+        _check_takes(exporter, to, option)
     out = Path(out)
     with (
         one_writer(out),
@@ -120,13 +126,14 @@ def export(
         commercial_part(dataset, folder, commercial_ok) as (allowed, barred),
         rewritten(allowed, folder, _with_hints(hints, hint_pictures)) as shown,
     ):
-        done = exporter(shown, folder, **({"system_prompt": True} if system_prompt else {}))
+        done = exporter(shown, folder, **wanted)
         record = {
             "to": to,
             "system_prompt": system_prompt,
             "hints": list(hints),
             "hint_pictures": list(hint_pictures),
             "rows": done.rows,
+            "licences": shown.audit["licences"]["footage"],
             "left_out": {**done.left_out, **barred},
             **done.detail,
         }
@@ -150,8 +157,13 @@ def _with_hints(
     return rewrite
 
 
-def _has_system_messages(exporter: Exporter) -> bool:
-    return "system_prompt" in inspect.signature(exporter).parameters
+def _check_takes(exporter: Exporter, to: str, option: str) -> None:
+    """Raises `UsageError` if a form does not have an option."""
+    if option not in inspect.signature(exporter).parameters:
+        forms = EXPORTERS.load_all().items()
+        those = ", ".join(name for name, one in forms if option in inspect.signature(one).parameters)
+        cause = f"{to} has no {'system messages' if option == 'system_prompt' else 'shards'}"
+        raise UsageError(cause, f"leave out --{option.replace('_', '-')}, or export to one of: {those}")
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Json]]) -> None:

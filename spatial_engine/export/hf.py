@@ -1,7 +1,7 @@
-"""Parquet for the `datasets` library: all fields of a question, its pictures embedded, a file per split."""
+"""Parquet for the `datasets` library: all fields of a question, its pictures embedded, some files per split."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from spatial_engine.dataset.question_line import plain, to_line
 from spatial_engine.evaluation.baselines import bare
 from spatial_engine.export.exporter import Exported, questions_by_split
 from spatial_engine.export.parquet import Kind, pictures, write_parquet
+from spatial_engine.export.shards import SHARD_MB, write_shards
 from spatial_engine.output_folder import place_file
 from templates.columns import Json
 from templates.question import Question
@@ -71,20 +72,27 @@ hold JSON for `json.loads`: {columns}. Without pyarrow or `datasets`, read the o
 """
 
 
-def export_hf(dataset: Dataset, folder: Path) -> Exported:
-    """Writes `data/SPLIT-00000-of-00001.parquet` and a card into `folder`. Holds every question."""
+def export_hf(dataset: Dataset, folder: Path, *, shard_mb: int = SHARD_MB) -> Exported:
+    """Writes `data/SPLIT-00000-of-00001.parquet` (more of them above `shard_mb`) and a card into `folder`. Holds every
+    question."""
     (folder / "data").mkdir()
     counts = {
-        split: write_parquet(
-            folder / "data" / f"{split}-00000-of-00001.parquet",
-            COLUMNS,
+        split: write_shards(
+            folder / "data",
+            split,
+            "parquet",
             (row(question, dataset.path) for question in questions),
+            size=_bytes,
+            shard_mb=shard_mb,
+            write=lambda path, rows: write_parquet(path, COLUMNS, rows),
         )
         for split, questions in questions_by_split(dataset).items()
     }
     files = _place_videos(dataset, folder)
     text = (dataset.path / "README.md").read_text(encoding="utf-8")
-    (folder / "README.md").write_text(_card(text, list(counts)), encoding="utf-8")
+    names = ", ".join(f"`{name}`" for name in COLUMNS if name in AS_JSON)
+    written = with_files(text, list(counts), "parquet", _READING.format(columns=names))
+    (folder / "README.md").write_text(written, encoding="utf-8")
     return Exported(rows=sum(counts.values()), left_out={}, files=("data", *files, "README.md"))
 
 
@@ -98,6 +106,12 @@ def row(question: Question, folder: Path) -> dict[str, Any]:
     cells |= {"answer": bare(fields["answer"]), "question": to_line(question)}
     shown = {"images": pictures(folder, question.media), "videos": [_video(medium) for medium in _videos(question)]}
     return {**{name: cells.get(name) for name in COLUMNS}, **shown}
+
+
+def _bytes(row: Mapping[str, Any]) -> int:
+    """About what a row takes in a file: pictures do not shrink, and words are few."""
+    texts = sum(len(value) for value in row.values() if isinstance(value, str))
+    return texts + sum(len(picture["bytes"]) for picture in row["images"])
 
 
 def _videos(question: Question) -> list[Mapping[str, Json]]:
@@ -118,11 +132,10 @@ def _place_videos(dataset: Dataset, folder: Path) -> list[str]:
     return [VIDEOS] if shown else []
 
 
-def _card(original: str, splits: list[str]) -> str:
-    """The data set's own card, whose front matter now names the parquet files."""
+def with_files(original: str, splits: Sequence[str], ending: str, reading: str) -> str:
+    """The data set's own card, whose front matter now names the files of each split, and how to read them."""
     head, _, rest = original.removeprefix("---\n").partition("\n---\n")
     kept = head.partition("configs:")[0]
-    files = "".join(f'\n      - split: {split}\n        path: "data/{split}-*.parquet"' for split in splits)
+    files = "".join(f'\n      - split: {split}\n        path: "data/{split}-*.{ending}"' for split in splits)
     configs = f"configs:\n  - config_name: default\n    data_files:{files or ' []'}"
-    names = ", ".join(f"`{name}`" for name in COLUMNS if name in AS_JSON)
-    return f"---\n{kept}{configs}\n---\n{rest.rstrip()}\n\n{_READING.format(columns=names)}"
+    return f"---\n{kept}{configs}\n---\n{rest.rstrip()}\n\n{reading}"

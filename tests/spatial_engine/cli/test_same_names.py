@@ -23,6 +23,7 @@ PYTHON: dict[str, list[Callable[..., Any]]] = {
     "annotate": [se.annotate, se.AnnotateOptions],
     "generate": [se.generate, se.GenerateOptions],
     "export": [se.export],
+    "push": [se.push],
     "report": [se.report],
     "actions": [read_trajectory, actions.show_actions, actions.show_replay],
     "doctor": [doctor.examine],

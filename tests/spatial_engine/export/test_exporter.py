@@ -35,7 +35,7 @@ def test_every_registered_form_loads():
 
 
 def test_the_command_line_and_the_page_name_every_form():
-    command = (ROOT / "spatial_engine" / "cli" / "main.py").read_text(encoding="utf-8")
+    command = (ROOT / "spatial_engine" / "cli" / "export.py").read_text(encoding="utf-8")
     assert f"Whose format: {', '.join(EXPORTERS.builtin)}." in command
     page = (ROOT / "docs" / "exports.md").read_text(encoding="utf-8")
     assert all(f"`{form}`" in page for form in EXPORTERS.builtin)

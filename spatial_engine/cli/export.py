@@ -1,0 +1,75 @@
+"""`spatial-engine export`, `push`: data sets in the forms of others, and on the Hugging Face Hub."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spatial_engine.cli import leaks as cli_leaks
+from spatial_engine.cli import options as o
+
+SystemPrompt = Annotated[
+    bool, typer.Option("--system-prompt", help="Put a question's instructions into a system message.")
+]
+ShardMb = Annotated[
+    int | None, typer.Option("--shard-mb", metavar="MB", help="Largest size of a file of hf or webdataset; 500.")
+]
+ToHub = Annotated[str, typer.Option("--to-hub", metavar="OWNER/NAME", help="The data set on the Hub; made if needed.")]
+Public = Annotated[bool, typer.Option("--public", help="Make it public; by default a new one is private.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print files, sizes, card and licences; upload nothing.")]
+AllowLicence = Annotated[
+    list[str] | None,
+    typer.Option("--allow-licence", metavar="TEXT", help="You may publish footage of this licence. Can be repeated."),
+]
+
+
+def export(
+    dataset: Annotated[Path, typer.Argument(help="A data set that generate wrote.")],
+    out: o.Out,
+    to: Annotated[
+        str,
+        typer.Option(help="Whose format: spatialtree, lmms-eval, vlmevalkit, hf, webdataset, llava, sharegpt."),
+    ],
+    commercial_ok: cli_leaks.CommercialOk = False,
+    system_prompt: SystemPrompt = False,
+    hints: o.Hints = "",
+    hint_pictures: o.HintPictures = "",
+    shard_mb: ShardMb = None,
+) -> None:
+    """Write a data set in another program's format."""
+    from spatial_engine import export
+    from spatial_engine.cli import summary
+
+    said, shown = (words.split(",") if words else [] for words in (hints, hint_pictures))
+    written = export(
+        dataset,
+        out,
+        to=to,
+        commercial_ok=commercial_ok,
+        system_prompt=system_prompt,
+        hints=said,
+        hint_pictures=shown,
+        shard_mb=shard_mb,
+    )
+    summary.show_export(written)
+
+
+def push(
+    path: Annotated[Path, typer.Argument(metavar="DATASET|EXPORT", help="What generate or export wrote.")],
+    to_hub: ToHub,
+    public: Public = False,
+    allow_licence: AllowLicence = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Upload a data set or an export to the Hugging Face Hub, if the licences of its records allow it."""
+    from spatial_engine.export.push import push
+
+    upload = push(path, to_hub, public=public, allow_licence=allow_licence or (), dry_run=dry_run)
+    print("\n".join(upload.in_words()))
+    raise typer.Exit(2 if upload.barred else 0)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands to the app."""
+    app.command()(export)
+    app.command()(push)
