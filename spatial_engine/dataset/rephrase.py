@@ -104,7 +104,7 @@ def rephrase(
         return _write(whole, out, questions, {id: _own_wording(one, options) for id, one in chosen.items()}, options)
     if not replay:
         server.check_address()
-    wishes = {id: _wish(one, options) for id, one in chosen.items()}
+    wishes = {id: wish_of(one, options) for id, one in chosen.items()}
     with opened_cache(cache or default_cache(out), replay) as replies:
         assert replies is not None  # a folder is named
         settling = Settling(options, server, replies, spending, replay=replay)
@@ -133,7 +133,7 @@ def plan(
     check_outside(whole, Path(out))
     check_target(out)
     chosen = _chosen(list(whole.questions), options)
-    wishes = list(dict.fromkeys(_wish(one, options) for one in chosen.values())) if options.model else []
+    wishes = list(dict.fromkeys(wish_of(one, options) for one in chosen.values())) if options.model else []
     with _perhaps_empty(Path(cache or default_cache(out))) as replies:
         remaining = estimate(Settling(options, _NOWHERE, replies, _FREE).remaining(wishes))
     return RephrasePlan(questions=len(chosen), rewordings=len(wishes), remaining=remaining)
@@ -169,7 +169,8 @@ def _original(question: Question) -> str:
     return str(question.extra.get(EXTRA, {}).get("from", question.prompt))
 
 
-def _wish(question: Question, options: RephraseOptions) -> Wish:
+def wish_of(question: Question, options: RephraseOptions) -> Wish:
+    """The rewording that a question is to get."""
     prompt = _original(question)
     known = filled(question, prompt)
     languages: Sequence[Language] = options.language  # type: ignore[assignment]

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from spatial_engine.language import preserved
 from spatial_engine.language.lexicon import ENGLISH, Language, Lexicon
 from spatial_engine.language.marks import marks, units
+from spatial_engine.language.mentions import PHOTO
 from spatial_engine.language.other_lexicons import CHINESE, GERMAN
 from spatial_engine.language.rewording import Wish, read_rewording
 
 LEXICONS: Mapping[Language, Lexicon] = {"de": GERMAN, "en": ENGLISH, "zh": CHINESE}
 _PHOTO: Mapping[Language, str] = {
     "de": r"photos?|fotos?|bild(?:er|ern|es|s)?|aufnahmen?",
-    "en": preserved.PHOTO,
+    "en": PHOTO,
     "zh": r"照片|图片|相片|图像|图|photos?",
 }
 _MARKUP = re.compile(r"[<>`*#|\n\r\t{}\\]|\]\(|https?:|__|\$")

@@ -89,7 +89,8 @@ _NEGATIONS = {
     "not": r"not|\w+n['’]t|cannot|no|none|never|neither|nor|nobody|no one|nothing|nowhere|without|unable|fails?|lacks?"
     r"|lacking|except|excluding|false|untrue|incorrect|wrong|impossible|absent|missing|leaves? out|unseen|invisible"
     r"|instead of|rather than|unlike|ignor\w+|disregard\w*|leaving aside|regardless|apart from|other than|unfinished"
-    r"|incomplete|un(?:completed|changed|folded|done|necessary|stable|moving)|stationary|motionless|standing still",
+    r"|incomplete|un(?:completed|changed|done|necessary|stable|moving)",
+    "at_rest": r"stand(?:s|ing)? still|stood still|at rest|stationary|motionless",
     "only": r"only|solely|exclusively|alone",
 }
 
@@ -116,7 +117,6 @@ _DIRECTIONS = {
     "away_from": r"away from|recede\w*|receding",
     "inside": r"inside|within",
     "outside": r"outside|out of|beyond",
-    "between": r"between",
     "opposite": r"opposite",
     "parallel": r"parallel",
     "straight": r"straight",
@@ -128,7 +128,7 @@ _ORDER = {
     "last": r"last|latest|final",
     "before": r"before|prior to|earlier",
     "after": r"after(?:wards)?|later",
-    "next": r"next|follows?|following|subsequent",
+    "next": r"next|follows|following|subsequent",
     "second": r"second",
     "third": r"third",
     "fourth": r"fourth",
@@ -140,7 +140,7 @@ _COMPARISONS = {
     "nearest": r"nearest|closest",
     "farthest": r"farthest|furthest|most distant",
     "near": r"near(?:er)?|close(?:r)?",
-    "far": r"far(?:ther)?|further|distant|distances?|away|remote",
+    "far": r"far(?:ther)?|further|distant|away|remote",
     "highest": r"highest|tallest",
     "lowest": r"lowest",
     "high": r"high(?:er)?|heights?|tall(?:er)?|elevation",
@@ -158,7 +158,7 @@ _COMPARISONS = {
     "smallest": r"smallest",
     "large": r"large(?:r)?|big(?:ger)?|great(?:er)?",
     "small": r"small(?:er)?|little|tiny",
-    "at_most": r"at most|no more than|up to|maximum",
+    "at_most": r"at most|no more than|maximum",
     "at_least": r"at least|no less than|minimum",
     "fewest": r"fewest|least|minimal",
     "most": r"most|mostly",
@@ -178,9 +178,9 @@ _COMPARISONS = {
 }
 
 _FRAMES = {
-    "camera": r"cameras?(?:['’]s?)?|lens",
     "viewpoint": r"points? of view|viewpoints?|perspectives?|vantage points?|seen from|viewed from|as seen|from where"
-    r"|from the (?:spot|place|position)",
+    r"|from the (?:spot|place|position)|for(?= the camera)",
+    "camera": r"cameras?(?:['’]s?)?|lens",
     "facing": r"fac(?:e|es|ed|ing)|head(?:s|ed|ing)",
     "world": r"world|gravity",
     "vertical": r"vertical(?:ly)?|plumb",
@@ -209,16 +209,16 @@ _SUBJECTS = {
     "open": r"open(?:s|ed|ing)?",
     "closed": r"closed|closes|closing",
     "angle": r"angles?",
-    "direction": r"directions?",
     "boxed": r"box(?:es|ed)?",
     "option": r"options?",
 }
 
 _IDIOMS = (
-    r"right (?:now|next|answer|one|option|order|statement|choice|away)|(?:is|are|be|order is) right(?=[.?,])"
+    r"right (?:for|now|next|answer|one|option|order|statement|choice|away)|(?:is|are|be|order is) right(?=[.?,])"
     r"|(?:write|put|note|lay|set|jot|laid|track|narrow)s? (?:it |them )?down|upside down"
     r"|(?:hold|held|end|ended|made|make|add|added|line|lined|set|show|pick|come|sum|give|look|stand|match|paired?)s? up"
     r"|made up|over time|all over|over again|above all|after all|first of all|look over|go over|carried over"
+    r"|how (?:far|large|big|much)|distances?|up to (?:the|a|it)"
     r"|no matter|such as|which way|let(?:['’]s| us)|look (?:closely|carefully)|in the end|at the end of the day"
     r"|take a close look|close look|closer look|looking closely|more precisely|how much (?:more|longer)"
     r"|no longer|point out|figure out|work out|find out|make out|turn out|lay out|as follows|the following"
@@ -229,7 +229,7 @@ _IDIOMS = (
 )
 
 _NUMBERS: Mapping[str, float] = {
-    "one": 1, "two": 2, "both": 2, "twice": 2, "double": 2, "three": 3, "triple": 3, "thrice": 3, "four": 4, "five": 5,
+    "one": 1, "two": 2, "twice": 2, "double": 2, "three": 3, "triple": 3, "thrice": 3, "four": 4, "five": 5,
     "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "half": 0.5,
 }  # fmt: skip
 
@@ -240,11 +240,12 @@ ENGLISH = Lexicon(
         **_entries("comparison", {name: _COMPARISONS.pop(name) for name in ("at_most", "at_least")}),
         **_entries("direction", _DIRECTIONS),
         **_entries("negation", _NEGATIONS),
-        **_entries("order", _ORDER),
+        **_entries("order", _ORDER, may_be_added=True),
         **_entries("comparison", _COMPARISONS),
+        "viewpoint": Entry(kind="frame", words=_FRAMES.pop("viewpoint"), may_be_added=True),
         **_entries("frame", _FRAMES),
         **_entries("frame", _ADDABLE_FRAMES, may_be_added=True),
-        **_entries("subject", _SUBJECTS),
+        **_entries("subject", _SUBJECTS, may_be_added=True),
     },
     opposites=(
         ("left", "right"),
@@ -271,5 +272,6 @@ ENGLISH = Lexicon(
     ),
     idioms=_IDIOMS,
     numbers=_NUMBERS,
-    said=r"\b(?:the|of|is|are|which|what|how|where|in|to|does|do|and|you|from|at|this|it)\b",
+    said=r"\b(?:the|of|is|are|which|what|how|where|in|to|does|do|and|you|from|at|this|it|an?|be|as"
+    r"|can|would|if|than|by|with|on|for|has|have|was|were)\b",
 )

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from spatial_engine.language.lexicon import ENGLISH, Kind, Lexicon
 from spatial_engine.language.marks import Marks, marks, same_sequence, units
+from spatial_engine.language.mentions import PHOTO, differing_mentions
 
-PHOTO = r"photos?|photographs?"
 REASONS: Mapping[Kind, str] = {
     "unit": "a unit differs",
     "negation": "a negation differs",
@@ -17,18 +17,12 @@ REASONS: Mapping[Kind, str] = {
     "quantity": "a number differs",
     "subject": "what is asked for differs",
 }
-_ROLES = {
-    "source": r"from|leaving|starting (?:at|from|with)",
-    "target": r"to|into|towards|reach(?:es|ed|ing)?|until",
-    "reference": r"as|than|by|(?:relative|compared|respect) (?:to|with)",
-    "earlier": r"after|since",
-    "later": r"before|until",
-}
+
+
 _MARKED = re.compile(
     rf"\b(?:{PHOTO}|points?|boxe?s?|objects?|arrows?|lines?) (?:[A-Z]|\d+)\b"
     r"|(?<!\w)-?\d[\d.,]*(?: ?°| (?:m|cm|mm|s)\b)?"
 )
-_CONTRARY = (("source", "target"), ("earlier", "later"))
 
 
 def changed(before: str, after: str, values: Sequence[str]) -> str | None:
@@ -58,23 +52,15 @@ def to_keep(prompt: str, values: Sequence[str]) -> list[str]:
 
 
 def _differences(before: str, after: str, values: Sequence[str]) -> Iterator[str]:
+    if reason := differing_mentions(before, after, values):
+        yield reason
     asked, said = marks(before, ENGLISH, PHOTO), marks(after, ENGLISH, PHOTO)
-    yield from _marks(asked, said)
+    if any(said.units.get(number, found).isdisjoint(found) for number, found in asked.units.items()):
+        yield REASONS["unit"]
     if units(before, ENGLISH) != units(after, ENGLISH):
         yield REASONS["unit"]
     yield from _number_words(before, after, said, asked)
-    yield from _values(before, after, values)
     yield from _meanings(before, after, ENGLISH)
-    yield from _roles(before, after, values)
-
-
-def _marks(before: Marks, after: Marks) -> Iterator[str]:
-    if not same_sequence(before.photos, after.photos) or not same_sequence(before.letters, after.letters):
-        yield "the marks differ, or their order"
-    if not same_sequence(before.numbers, after.numbers):
-        yield "the numbers differ, or their order"
-    if any(after.units.get(number, found).isdisjoint(found) for number, found in before.units.items()):
-        yield REASONS["unit"]
 
 
 def _number_words(before: str, after: str, said: Marks, asked: Marks) -> Iterator[str]:
@@ -85,15 +71,6 @@ def _number_words(before: str, after: str, said: Marks, asked: Marks) -> Iterato
     )
     if (new - old - {*asked.numbers}) or (old - new - {*said.numbers} - {2}):
         yield REASONS["quantity"]
-
-
-def _values(before: str, after: str, values: Sequence[str]) -> Iterator[str]:
-    words = sorted({_plain(value) for value in values if re.search(r"[^\W\d]", value)}, key=len, reverse=True)
-    if not words:
-        return
-    pattern = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, words))})(?:e?s)?(?!\w)")
-    if not same_sequence(pattern.findall(_plain(before)), pattern.findall(_plain(after))):
-        yield "a name differs, or the order of names"
 
 
 def _meanings(before: str, after: str, lexicon: Lexicon) -> Iterator[str]:
@@ -111,27 +88,6 @@ def _meanings(before: str, after: str, lexicon: Lexicon) -> Iterator[str]:
         a, b = ([meaning for meaning in found if meaning in pair] for found in (old, new))
         if len({*a}) == 2 and not same_sequence(a, b):
             yield "opposites are exchanged"
-
-
-def _roles(before: str, after: str, values: Sequence[str]) -> Iterator[str]:
-    """Whether "from A to B" became "to A from B", or "as wide as A is B" became "is A as wide as B"."""
-    old, new = (_roles_of(text, values) for text in (before, after))
-    for one, other in _CONTRARY:
-        for a, b in ((one, other), (other, one)):
-            if any(named in new[b] and named not in new[a] for named in old[a] - old[b]):
-                yield "source and target are exchanged"
-    if old["reference"] and new["reference"] and old["reference"].isdisjoint(new["reference"]):
-        yield "the reference of a comparison differs"
-
-
-def _roles_of(text: str, values: Sequence[str]) -> dict[str, set[str]]:
-    named = "|".join(sorted((re.escape(_plain(value)) for value in values if value), key=len, reverse=True)) or "(?!)"
-    kinds = r"(?:(?:the|a|an|that|of|is|was|were|camera|view|spot|goal|start|in|marked) )*"
-    found = {}
-    for role, words in _ROLES.items():
-        pattern = rf"\b(?:{words}) {kinds}((?:{PHOTO}|point|box|object) (?:\d+|[a-z])\b|{named})"
-        found[role] = {*re.findall(pattern, _plain(text))}
-    return found
 
 
 def _names(option: str, text: str) -> bool:

@@ -1,5 +1,6 @@
 """What a language model is asked about one prompt: to reword it, and then, knowing nothing of that, what it asks."""
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from spatial_engine.language.near_misses import near_misses
 from spatial_engine.language.preserved import to_keep
 from spatial_engine.options import RephraseOptions
 from spatial_engine.scoring.reading.json_object import objects
+from templates.columns import Json
 from templates.question import LETTERS
 
 NAMES: dict[str, str] = {"de": "German", "en": "English", "zh": "Chinese"}
@@ -83,8 +85,17 @@ def rewording_request(wish: Wish, options: RephraseOptions) -> Request:
 
 def read_rewording(reply: str) -> str | None:
     """The prompt in a reply; None if there is none."""
-    found = next((one["prompt"] for one in objects(reply) if isinstance(one.get("prompt"), str)), None)
-    return found.strip() or None if found is not None else None
+    found = (one.get("prompt") for one in (*_whole(reply), *objects(reply)))
+    return next((text.strip() for text in found if isinstance(text, str) and text.strip()), None)
+
+
+def _whole(reply: str) -> list[dict[str, Json]]:
+    """The object between the first brace and the last one: a prompt may hold braces itself."""
+    try:
+        found = json.loads(reply[reply.index("{") : reply.rindex("}") + 1])
+    except (ValueError, RecursionError):
+        return []
+    return [found] if isinstance(found, dict) else []
 
 
 def reading_request(wish: Wish, reworded: str, options: RephraseOptions) -> Request:

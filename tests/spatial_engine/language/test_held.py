@@ -81,3 +81,9 @@ GERMAN, CHINESE = replace(WISH, language="de"), replace(WISH, language="zh")
 )
 def test_what_rules_hold_of_a_translation(wish: Wish, text: str, reason: str | None) -> None:
     assert fault(text, wish) == reason
+
+
+def test_a_prompt_with_braces_of_its_own() -> None:
+    plan = 'After {"actions": ["D", "↑"], "step_nums": [2, 1]}, what comes next?'
+    wish = replace(WISH, prompt=plan)
+    assert reworded(wish, json.dumps({"prompt": f"Tell me. {plan}"})) == (f"Tell me. {plan}", None)

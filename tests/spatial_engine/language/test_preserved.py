@@ -16,14 +16,14 @@ PLANTED = [
     (CLOSER, "Which of the two marked points isn't closer to the camera?", "a negation differs"),
     (CLOSER, "Which of the three marked points is closer to the camera?", "a number differs"),
     (CLOSER, "Which of the two marked points is closer?", "the frame of reference differs"),
-    (WIDTHS, "How many times as wide as the table in box 1 is the chair in box 2?", "a name differs"),
+    (WIDTHS, "How many times as wide as the table in box 1 is the chair in box 2?", "what plays which part"),
     (WIDTHS, "How many times as wide as the chair in box 2 is the table in box 1?", "the numbers differ"),
     (WIDTHS, "How many times as high as the chair in box 1 is the table in box 2?", "a comparison differs"),
-    (WIDTHS, "How many times as wide is the chair in box 1 as the table in box 2?", "the reference"),
-    (ROUTE, ROUTE.replace("15°", "30°"), "the numbers differ"),
+    (WIDTHS, "How many times as wide is the chair in box 1 as the table in box 2?", "what plays which part"),
+    (ROUTE, ROUTE.replace("15°", "30°"), "the measures differ"),
     (ROUTE, ROUTE.replace("0.25 m", "0.25 cm"), "a unit differs"),
-    (ROUTE, ROUTE.replace("photo 1 to photo 2", "photo 2 to photo 1"), "the marks differ"),
-    (ROUTE, ROUTE.replace("from photo 1 to photo 2", "to photo 1 from photo 2"), "source and target"),
+    (ROUTE, ROUTE.replace("photo 1 to photo 2", "photo 2 to photo 1"), "what plays which part"),
+    (ROUTE, ROUTE.replace("from photo 1 to photo 2", "to photo 1 from photo 2"), "what plays which part"),
     (FACING, FACING.replace("degrees", "radians"), "a unit differs"),
     (FACING, FACING.replace("facing", "ignoring"), "a negation differs"),
     ("Is the point P left of the edge?", "Is the point P right of the edge?", "a direction differs"),
@@ -61,7 +61,7 @@ def test_other_words_for_the_same_pass(before: str, after: str) -> None:
 def test_what_was_filled_in_stays_word_for_word() -> None:
     before = "The task is: put the red cube on the shelf. Which step comes next in the photo?"
     after = "The task is: put the red block on the shelf. Which step comes next in the photo?"
-    assert changed(before, after, ("put the red cube on the shelf",)) == "a name differs, or the order of names"
+    assert changed(before, after, ("put the red cube on the shelf",)) == "the names differ"
 
 
 def test_an_option_must_not_be_given_away() -> None:
