@@ -50,6 +50,40 @@ class LoopbackServer:
         self.close()
 
 
+class LoopbackHandler(BaseHTTPRequestHandler):
+    """Answers requests of this machine's own programs and pages only, with a short body."""
+
+    protocol_version = "HTTP/1.1"
+    server_version, sys_version = "spatial-engine", ""
+    timeout = 60  # of a silent connection
+    server: Any  # whose `owner` is the `LoopbackServer`
+
+    def foreign(self) -> str:
+        """Why the request must be refused; empty if it comes from this machine.
+
+        A page elsewhere whose name was made to mean this machine (DNS rebinding) shows in Host, a request that another
+        page sends shows in Origin.
+        """
+        ours = {f"{name}:{self.server.owner.port}" for name in (HOST, "localhost")}
+        if self.headers.get("Host", "").lower() not in ours:
+            return "only for this machine"
+        origin = self.headers.get("Origin")
+        if origin is not None and origin.lower() not in {f"http://{name}" for name in ours}:
+            return "not from elsewhere"
+        return ""
+
+    def body(self, most_bytes: int) -> bytes | None:
+        """The body of the request; None if its length is not stated or too large: then the connection is to end."""
+        length = self.headers.get("Content-Length", "")
+        if not (length.isascii() and length.isdecimal() and len(length) < 12 and int(length) <= most_bytes):
+            self.close_connection = True
+            return None
+        return self.rfile.read(int(length))
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Says nothing of every request."""
+
+
 class _Http(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128

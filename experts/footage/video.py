@@ -16,6 +16,7 @@ from jaxtyping import Float64, Int64
 
 from experts.clip import Picture
 from experts.footage.decoding import DecodingError, check_unchanged
+from experts.footage.limits import DEFAULT, Limits
 
 MAX_SHARE_OUT_OF_ORDER = 0.01
 """Largest share of frames whose time stamps run backwards. A single one is common after edits; more make the stamps
@@ -76,15 +77,19 @@ class VideoIndex:
         )
 
 
-def index_video(path: Path, see: Callable[[Picture], None], thumbnail_px: int = 64) -> VideoIndex:
+def index_video(
+    path: Path, see: Callable[[Picture], None], thumbnail_px: int = 64, limits: Limits = DEFAULT
+) -> VideoIndex:
     """Decodes a video once from start to end, in constant memory.
 
     `see` receives a thumbnail of every frame in order (longer side `thumbnail_px`, as stored, not rotated). Raises
-    `DecodingError` for a file without any frame.
+    `DecodingError` for a file without any frame, and for one beyond the limits, as soon as it is.
     """
     stamps: list[int] = []
     backwards, first = 0, None
     with _opened(path) as (container, stream):
+        limits.check(path, pixels=stream.codec_context.width * stream.codec_context.height)
+        stream.codec_context.options = {"max_pixels": str(limits.pixels)}  # sizes may change from frame to frame
         packets = _Packets(container, stream)
         for frame in packets.frames():
             if first is None:
@@ -94,6 +99,8 @@ def index_video(path: Path, see: Callable[[Picture], None], thumbnail_px: int = 
                 backwards += 1
                 continue
             stamps.append(stamp)
+            past_s = 0.0 if frame.pts is None else float((stamp - stamps[0]) * (frame.time_base or 0))
+            limits.check(path, frames=len(stamps), seconds=past_s)
             see(_rgb(frame, *small))
         aspect, base = float(stream.sample_aspect_ratio or 1), stream.time_base  # both end with the container
         announced = max(int(stream.frames) - packets.hidden, packets.shown)

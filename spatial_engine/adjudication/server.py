@@ -8,7 +8,6 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from hmac import compare_digest
-from http.server import BaseHTTPRequestHandler
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from spatial_engine.adjudication.steps import holding
 from spatial_engine.adjudication.verdicts import Verdicts
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import UsageError
-from spatial_engine.loopback import HOST, LoopbackServer
+from spatial_engine.loopback import HOST, LoopbackHandler, LoopbackServer
 from spatial_engine.options import AdjudicateOptions, chosen, words
 from spatial_engine.progress import counted, printable
 from templates.columns import Json
@@ -48,13 +47,10 @@ class AdjudicationServer(LoopbackServer):
         self.url = f"http://{HOST}:{self.port}/{token}/"
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server_version, sys_version = "spatial-engine", ""
-    timeout = 60  # of a silent connection
+class _Handler(LoopbackHandler):
     server: Any  # whose `owner` is an AdjudicationServer
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802 - http.server calls it so
         place = self._place()
         if place is None:
             return
@@ -67,8 +63,8 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._refuse(404, "no such place")
 
-    def do_POST(self) -> None:
-        body = self._body()
+    def do_POST(self) -> None:  # noqa: N802 - http.server calls it so
+        body = self._json_body()
         place = self._place()
         if place is None or body is None:
             return
@@ -97,34 +93,23 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(500, f"not saved: {error.strerror or error}")
 
     def _place(self) -> str | None:
-        """The requested path, after all checks; None if the request is refused.
-
-        The Host check stops DNS rebinding, the Origin check stops other pages, and the token stops other users of this
-        machine.
-        """
-        served = self.server.owner
-        ours = {f"{name}:{served.port}" for name in (HOST, "localhost")}
-        origin = self.headers.get("Origin")
-        if self.headers.get("Host", "").lower() not in ours:
-            self._refuse(403, "only for this machine")
-        elif origin is not None and origin.lower() not in {f"http://{name}" for name in ours}:
-            self._refuse(403, "not from elsewhere")
-        else:
-            token, slash, place = self.path.removeprefix("/").partition("/")
-            if slash and compare_digest(token.encode(), served.token.encode()):
-                return place
-            self._refuse(404, "open the whole address that the command printed")
+        """The requested path, after all checks; None if the request is refused. The token stops other users of this
+        machine."""
+        if refusal := self.foreign():
+            self._refuse(403, refusal)
+            return None
+        token, slash, place = self.path.removeprefix("/").partition("/")
+        if slash and compare_digest(token.encode(), self.server.owner.token.encode()):
+            return place
+        self._refuse(404, "open the whole address that the command printed")
         return None
 
-    def _body(self) -> bytes | None:
+    def _json_body(self) -> bytes | None:
         """The body of the request; None if it is refused."""
-        length = self.headers.get("Content-Length", "")
-        if not (length.isascii() and length.isdecimal() and len(length) < 7 and int(length) <= _MAX_BODY_BYTES):
-            self.close_connection = True
+        body = self.body(_MAX_BODY_BYTES)
+        if body is None:
             self._refuse(413, "a short body of known length is needed")
-            return None
-        body = self.rfile.read(int(length))
-        if self.headers.get_content_type() != "application/json":
+        elif self.headers.get_content_type() != "application/json":
             self._refuse(415, "JSON is needed")
             return None
         return body
@@ -158,9 +143,6 @@ class _Handler(BaseHTTPRequestHandler):
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(content)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Says nothing of every request."""
 
 
 def _words(said: Mapping[str, Json], name: str, *, or_none: bool = False) -> Any:

@@ -107,6 +107,7 @@ _SHOWN = {
     "intrinsics": "FX,FY,CX,CY",
     "leaf": "L1/...",
     "licence": "TEXT",
+    "max_duration": "SECONDS",
     "max_side": "PIXELS",
     "media": "FOLDER",
     "reasoning_effort": "WORD",

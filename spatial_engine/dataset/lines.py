@@ -10,6 +10,7 @@ from spatial_engine.errors import UsageError
 from templates.columns import Json
 from templates.question import Question
 
+_AGAIN = "generate the data set again"
 SHARED = ("instructions", "provenance", "licence")
 """Fields that stand in `provenance.jsonl`, once for all questions in which they are equal. A line names them by its
 `origin`."""
@@ -39,25 +40,24 @@ def read_questions(folder: Path) -> Iterator[Question]:
     shared = {record.pop("origin", None): record for record in _records(folder / "provenance.jsonl")}
     for number, record in enumerate(_records(folder / "questions.jsonl"), start=1):
         origin = record.pop("origin", None)
+        where = f"line {number} of {folder / 'questions.jsonl'} is not a question"
+        if not isinstance(origin, str) or origin not in shared:
+            raise UsageError(f"{where}: provenance.jsonl has no origin {origin!r}", _AGAIN)
         try:
             yield from_record(record | shared[origin])
-        except KeyError as error:
-            why = error.args[0] if origin in shared else f"provenance.jsonl has no origin {origin!r}"
-            where = f"line {number} of {folder / 'questions.jsonl'}"
-            raise UsageError(f"{where} is not a question: {why}", "generate the data set again") from error
+        except ValueError as error:
+            raise UsageError(f"{where}: {error}", _AGAIN) from error
 
 
 def _records(file: Path) -> Iterator[dict[str, Json]]:
     if not file.is_file():
-        raise UsageError(f"{file} is missing", "generate the data set again")
-    with file.open(encoding="utf-8") as lines:
+        raise UsageError(f"{file} is missing", _AGAIN)
+    with file.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             try:
                 record = json.loads(line)
-            except json.JSONDecodeError as error:
-                raise UsageError(
-                    f"line {number} of {file} is not JSON: {error}", "generate the data set again"
-                ) from error
+            except (ValueError, RecursionError) as error:
+                raise UsageError(f"line {number} of {file} is not JSON: {error}", _AGAIN) from error
             if not isinstance(record, dict):
-                raise UsageError(f"line {number} of {file} is not an object", "generate the data set again")
+                raise UsageError(f"line {number} of {file} is not an object", _AGAIN)
             yield record

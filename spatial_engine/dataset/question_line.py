@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
@@ -80,12 +81,42 @@ def from_line(line: str) -> Question:
     return from_record(json.loads(line))
 
 
+_HOLDS: Mapping[type, tuple[str, ...]] = {
+    str: ("id", "ability", "template", "format", "instructions", "prompt", "unit", "scorer", "fact_id", "clip"),
+    list: ("options", "media", "provenance"),
+    dict: ("scorer_params", "fact", "evidence", "licence"),
+    int: ("seed",),
+}
+_FILE = re.compile(r"media/\w[\w.-]*")
+"""Where pictures lie: never outside the data set."""
+
+
 def from_record(record: dict[str, Json]) -> Question:
-    """The question in the object of a line. Raises `KeyError` naming what is missing."""
+    """The question in the object of a line. Raises `ValueError` naming what is missing or cannot be; among that is a
+    picture that does not lie in the data set."""
     if missing := sorted({*FIELDS} - record.keys()):
-        raise KeyError(f"a question lacks {', '.join(missing)}")
-    known = {name: record.pop(name) for name in FIELDS}
-    return Question(**known, hints=record.pop("hints", ()), extra=record)
+        raise ValueError(f"a question lacks {', '.join(missing)}")
+    known, hints = {name: record.pop(name) for name in FIELDS}, record.pop("hints", ())
+    for kind, names in _HOLDS.items():
+        for name in names:
+            if not isinstance(known[name], kind):
+                raise ValueError(f"{name} cannot be {str(known[name])[:40]!r}")
+    pictures = _listed(hints, "hints", "pictures")
+    for medium in [*_listed(known["media"], "media", "path"), *(one for shown in pictures for one in _media(shown))]:
+        if not (isinstance(medium, str) and _FILE.fullmatch(medium)):
+            raise ValueError(f"a picture cannot lie at {str(medium)[:40]!r}")
+    return Question(**known, hints=hints, extra=record)
+
+
+def _media(shown: Json) -> list[Json]:
+    return _listed(shown, "pictures", "path")
+
+
+def _listed(values: Json, name: str, key: str) -> list[Json]:
+    """What each object of a list holds under a key, if it holds that key. Raises `ValueError` for anything else."""
+    if not (isinstance(values, list | tuple) and all(isinstance(value, dict) for value in values)):
+        raise ValueError(f"{name} cannot be {str(values)[:40]!r}")
+    return [value[key] for value in values if value.get(key) is not None]
 
 
 def plain(value: Json) -> Json:

@@ -6,13 +6,12 @@ import sys
 import time
 from collections import Counter
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.evaluation.fake_model import Behaviour, FakeModel
-from spatial_engine.loopback import HOST, LoopbackServer
+from spatial_engine.loopback import HOST, LoopbackHandler, LoopbackServer
 from spatial_engine.progress import printable
 
 _RETRY = {"Retry-After": "1", "retry-after-ms": "50"}
@@ -33,26 +32,27 @@ class FakeServer(LoopbackServer):
         self.base_url = f"http://{HOST}:{self.port}/v1"
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class _Handler(LoopbackHandler):
     server: Any  # whose `owner` is a FakeServer
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802 - http.server calls it so
+        if refusal := self.foreign():
+            self._refuse(403, refusal)
+            return
         if not self.path.rstrip("/").endswith("/models"):
             self._refuse(404, f"no such place: {self.path}")
             return
         name = f"fake-{self.server.owner.model.behaviour}"
         self._send(200, {"object": "list", "data": [{"id": name, "object": "model", "owned_by": "spatial-engine"}]})
 
-    def do_POST(self) -> None:
+    def do_POST(self) -> None:  # noqa: N802 - http.server calls it so
         fake = self.server.owner
-        length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > _MAX_BODY_BYTES:
-            self.close_connection = True
-            self._refuse(411, "a body of known, bearable length is needed")
-            return
-        body = self.rfile.read(int(length))
-        if not self.path.rstrip("/").endswith("/chat/completions"):
+        body = self.body(_MAX_BODY_BYTES)
+        if body is None:
+            self._refuse(413, "a body of known, bearable length is needed")
+        elif refusal := self.foreign():
+            self._refuse(403, refusal)
+        elif not self.path.rstrip("/").endswith("/chat/completions"):
             self._refuse(404, f"no such place: {self.path}")
         elif fault := fake.model.fault(body):
             fake.counts[fault] += 1
@@ -100,9 +100,6 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Says nothing of every request."""
 
 
 def serve(dataset: str | Path, behaviour: Behaviour, *, port: int = 8765, seed: int = 0, delay_s: float = 2.0) -> None:

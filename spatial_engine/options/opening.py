@@ -6,6 +6,7 @@ from typing import Annotated
 
 from annotated_doc import Doc
 
+from experts.footage.limits import DEFAULT
 from spatial_engine.errors import UsageError
 from spatial_engine.options.checked import Checked, StrPath
 
@@ -53,6 +54,9 @@ class OpenOptions(Checked):
     licence: Annotated[str, Doc("Licence of the footage; every question states it.")] = "unknown"
     max_side: Annotated[int, Doc("Experts work on frames whose longer side has at most this many pixels.")] = 960
     max_keyframes: Annotated[int, Doc("Largest number of frames in the joint estimate of camera and scene.")] = 60
+    max_pixels: Annotated[int, Doc("Footage with more pixels per frame is not opened.")] = DEFAULT.pixels
+    max_frames: Annotated[int, Doc("Files and folders with more frames are not opened.")] = DEFAULT.frames
+    max_duration: Annotated[float, Doc("Files and folders that last more seconds are not opened.")] = DEFAULT.seconds
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -76,5 +80,8 @@ class OpenOptions(Checked):
             raise UsageError(f"--intrinsics {given}", "give four numbers of pixels above 0: FX,FY,CX,CY")
         if self.max_side < MIN_SIDE_PX:
             raise UsageError(f"--max-side {self.max_side}", f"give at least {MIN_SIDE_PX} pixels")
+        for name in ("max_pixels", "max_frames", "max_duration"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise UsageError(f"--{name.replace('_', '-')} {getattr(self, name)}", "give a number above 0")
         if self.max_keyframes < 2:
             raise UsageError(f"--max-keyframes {self.max_keyframes}", "give at least 2")

@@ -120,7 +120,7 @@ def _cameras_in(path: Path, form: str) -> Iterator[Camera]:
             yield nerfstudio_camera(json.loads(path.read_text(encoding="utf-8")), path)
         else:
             yield _numbers(read_numbers(path).ravel(), form)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(f"{path} is no camera as {form}: {error}", "matrix, pincam, colmap or nerfstudio") from error
 
 

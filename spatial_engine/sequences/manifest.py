@@ -343,6 +343,6 @@ def read_json_as(kind: type[Stated], path: Path) -> Stated:
     """The content of a JSON file as a type of this file. Raises `UsageError`."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path} cannot be read as JSON: {error}", _SEE) from error
     return as_stated(kind, values, str(path))

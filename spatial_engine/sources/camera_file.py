@@ -27,7 +27,7 @@ def camera_of(
         return None
     try:
         stated = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ClipError(f"{file.name} cannot be read ({error})", f"it must hold {_SHAPE}") from error
     return _checked(stated, width_px, height_px, file.name)
 

@@ -2,11 +2,13 @@
 
 import errno
 import re
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from experts.footage.limits import DEFAULT
 from spatial_engine.sources.footage import ImageFolder, Skipped
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")  # a time stamp with decimals is one number
@@ -41,7 +43,8 @@ def read_header(path: Path) -> ImageHeader:
     from PIL import Image
 
     try:
-        opened = Image.open(path)
+        with warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning):
+            opened = Image.open(path)  # it is held against --max-pixels before it is decoded
     except Image.DecompressionBombError as error:
         raise OSError(errno.EFBIG, "more pixels than can be opened safely") from error
     with opened as image:
@@ -139,7 +142,12 @@ def _colours(path: Path) -> int:
     from PIL import Image
 
     try:
-        with Image.open(path) as image:
+        with (
+            warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning),
+            Image.open(path) as image,
+        ):
+            if image.width * image.height > DEFAULT.pixels:
+                return _PALETTE + 1  # not decoded to be looked at
             image.draft("RGB", (256, 256))  # a JPEG decodes faster at a fraction of its size
             colours = image.convert("RGB").getcolors(_PALETTE)
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):

@@ -11,6 +11,7 @@ from jaxtyping import Float64, Int64
 
 from experts.clip import Clip, FrameReader, OpeningOptions
 from experts.footage.decoding import DecodingError, ImageReader
+from experts.footage.limits import Limits
 from experts.footage.shots import Shot, windows
 from spatial_engine.options import MIN_SIDE_PX, OpenOptions
 from spatial_engine.sources.camera_file import camera_of
@@ -75,6 +76,10 @@ def open_photo(path: Path, name: str, options: OpenOptions | None = None) -> Cli
     except (OSError, SyntaxError, ValueError) as error:
         raise ClipError(f"{path.name} is not a readable image", "the file may be damaged") from error
     _check_size(header.width_px, header.height_px)
+    try:
+        _limits(options).check(path, pixels=header.width_px * header.height_px)
+    except DecodingError as error:
+        raise ClipError(error.cause, error.remedy) from error
     folder = ImageFolder(paths=(path,), name=name, width_px=header.width_px, height_px=header.height_px)
     reader = _image_reader(folder)
     source = _Source(footage=folder, sha256=survey_images(reader).sha256, times_s=None, reader=lambda _: reader)
@@ -132,7 +137,7 @@ def _clips(source: _Source, parts: Sequence[Int64[np.ndarray, "_"]], options: Op
 
 
 def _open_video(video: VideoFile, options: OpenOptions, cache: Cache | None) -> Opened:
-    survey = _surveyed(video.path, cache)
+    survey = _surveyed(video.path, cache, _limits(options))
     index, times_s = survey.index, survey.index.times_s
     _check_size(index.width_px, index.height_px)
     if times_s is None and options.fps is not None:
@@ -160,6 +165,10 @@ def _open_images(folder: ImageFolder, options: OpenOptions, cache: Cache | None)
         raise ClipError("--start/--end: images have no times", "give their rate with --fps")
     _check_size(folder.width_px, folder.height_px)
     count = len(folder.paths)
+    seconds = 0.0 if options.fps is None else count / options.fps
+    _limits(options).check(
+        folder.paths[0].parent, pixels=folder.width_px * folder.height_px, frames=count, seconds=seconds
+    )
     times_s = None if options.fps is None else np.arange(count) / options.fps
     reader = _image_reader(folder)
     survey = _surveyed_images(reader, cache)
@@ -216,6 +225,10 @@ def _between(
     return frames[(times_s >= (options.start or 0.0)) & (times_s < end)]
 
 
+def _limits(options: OpenOptions) -> Limits:
+    return Limits(pixels=options.max_pixels, frames=options.max_frames, seconds=options.max_duration)
+
+
 def _check_size(width_px: int, height_px: int) -> None:
     if min(width_px, height_px) < MIN_SIDE_PX:
         raise ClipError(
@@ -246,12 +259,16 @@ def _notes(survey: Survey, shots: list[Shot]) -> Iterable[str]:
         yield f"{short} shots of one frame are left out"
 
 
-def _surveyed(path: Path, cache: Cache | None) -> Survey:
+def _surveyed(path: Path, cache: Cache | None, limits: Limits) -> Survey:
     key = f"survey {SURVEY_VERSION} {_state([path])}"
     known = None if cache is None else cache.get(key)
     if known is not None:
-        return Survey.from_json(known)
-    survey = survey_video(path)
+        survey = Survey.from_json(known)
+        index, times_s = survey.index, survey.index.times_s
+        seconds = 0.0 if times_s is None else float(times_s[-1])
+        limits.check(path, pixels=index.width_px * index.height_px, frames=len(index.pts), seconds=seconds)
+        return survey
+    survey = survey_video(path, limits)
     if cache is not None:
         cache.put(key, survey.to_json())
     return survey

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from experts.footage.decoding import DecodingError, ImageReader
+from experts.footage.limits import DEFAULT, Limits
 from experts.footage.shots import Shot, ShotDetector
 from experts.footage.video import VideoIndex, index_video
 
@@ -43,12 +44,12 @@ class Survey:
         return cls(sha256=record["sha256"], index=VideoIndex(**index), shots=shots)
 
 
-def survey_video(path: Path) -> Survey:
+def survey_video(path: Path, limits: Limits = DEFAULT) -> Survey:
     """Decodes the video once. Raises `experts.footage.decoding.DecodingError`."""
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     detector = ShotDetector()
-    index = index_video(path, detector.see)
+    index = index_video(path, detector.see, limits=limits)
     return Survey(sha256=sha256, index=index, shots=tuple(detector.shots()))
 
 

@@ -52,7 +52,9 @@ class Ledger:
         if not path.is_file():
             return cls.rebuild(store)
         try:
-            return cls(path)
+            ledger = cls(path)
+            ledger.check()
+            return ledger
         except sqlite3.OperationalError:
             raise  # busy, or a full disk: no reason to throw it away
         except sqlite3.DatabaseError:
@@ -73,6 +75,13 @@ class Ledger:
         new = [entry for entry in on_file if known.get((entry.clip, entry.signal)) != (entry.key, entry.state)]
         self.write(new)
         return len(new)
+
+    def check(self) -> None:
+        """Raises `sqlite3.DatabaseError` if the file is damaged."""
+        with closing(self._connect()) as db:
+            found = [row[0] for row in db.execute("PRAGMA quick_check(1)")]
+        if found != ["ok"]:
+            raise sqlite3.DatabaseError(found[0])
 
     def write(self, entries: Iterable[Entry]) -> None:
         """Adds entries or replaces them; a measured time stays if the new entry has none."""

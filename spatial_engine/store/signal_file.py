@@ -40,7 +40,7 @@ def read_signal(path: Path, kind: type) -> Signal | NoEstimate:
     """Reads what `write_signal` wrote. `kind` is the signal's dataclass. Raises `StoreError` on damage."""
     try:
         if path.suffix == ".json":
-            return NoEstimate(**read_json(path))
+            return read_no_estimate(path)
         attributes, arrays = _read_zarr(path)
         return _build(kind, attributes | arrays)
     except Exception as error:  # zip, zarr, codec and type errors all mean the same here
@@ -48,6 +48,17 @@ def read_signal(path: Path, kind: type) -> Signal | NoEstimate:
             f"{path.name} cannot be read: {error}",
             f"delete {path} and run annotate again: it recomputes what is missing",
         ) from error
+
+
+def read_no_estimate(path: Path) -> NoEstimate:
+    """The reason in a file. Raises `ValueError` on damage."""
+    found = read_json(path)
+    if not (isinstance(found, dict) and all(isinstance(value, str) for value in found.values())):
+        raise ValueError("it holds no reason")
+    try:
+        return NoEstimate(**found)
+    except TypeError as error:
+        raise ValueError("it holds no reason") from error
 
 
 def as_filed(value: Signal | NoEstimate) -> Signal | NoEstimate:

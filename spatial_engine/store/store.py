@@ -26,7 +26,7 @@ from experts.signals import SIGNAL_TYPES, NoEstimate, Signal
 from spatial_engine.atomic_file import one_writer, read_json, sweep, write_json
 from spatial_engine.errors import StoreError
 from spatial_engine.store.checksums import is_undamaged, write_checksum
-from spatial_engine.store.signal_file import file_name, read_signal, write_signal
+from spatial_engine.store.signal_file import file_name, read_no_estimate, read_signal, write_signal
 
 FORMAT_VERSION = 2
 _NAME = re.compile(r"\w+")  # of signals, keys and clips: they are parts of file names
@@ -165,7 +165,7 @@ class Store:
         try:
             entries = read_json(self._folder(clip_id) / "failed.json")
             return {key: Failure(**entry | {"signals": tuple(entry["signals"])}) for key, entry in entries.items()}
-        except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError):
+        except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return {}
 
     def present_failures(self, clip_id: str) -> list[Failure]:
@@ -219,7 +219,7 @@ class Store:
         file = self.path / "cache" / f"{_digest(key)}.json"
         try:
             return dict(read_json(file))
-        except (OSError, ValueError):
+        except (OSError, ValueError, TypeError, RecursionError):
             return None
 
     def put(self, key: str, value: dict[str, Any]) -> None:
@@ -240,7 +240,7 @@ class Store:
         """The content of a JSON file of the store. Raises `StoreError` on damage."""
         try:
             return read_json(file)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise self._damaged(file) from error
 
     def _damaged(self, file: Path) -> StoreError:
@@ -326,8 +326,8 @@ def _is_clip_record(found: Any) -> bool:
 
 def _no_estimate(file: Path) -> NoEstimate:
     try:
-        return NoEstimate(**read_json(file))
-    except (ValueError, TypeError):
+        return read_no_estimate(file)
+    except (ValueError, RecursionError):
         return NoEstimate(reason=f"{file.name} is damaged", remedy="spatial-engine store repair")
 
 

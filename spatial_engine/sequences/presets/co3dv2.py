@@ -28,7 +28,7 @@ def _layouts(folder: Path) -> tuple[Layout, ...]:
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
             frames = [one for one in json.load(file) if one["sequence_name"] == folder.resolve().name]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(f"{path} cannot be read: {error!r}", "it is the gzipped JSON of the category") from error
     return (Layout(manifest=_manifest(folder, frames), overrides=lambda images: _overrides(path, frames, images)),)
 

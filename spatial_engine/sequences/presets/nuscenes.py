@@ -47,7 +47,7 @@ class _Tables:
         path = self.folder / f"{name}.json"
         try:
             return json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise UsageError(f"{path} cannot be read: {error}", "unpack the metadata of nuScenes") from error
 
     def by_token(self, name: str) -> dict[str, _Row]:

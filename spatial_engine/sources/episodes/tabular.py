@@ -61,7 +61,7 @@ def read_words(path: Path) -> Mapping[str, Any]:
         return {}
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path} cannot be read as JSON", "see docs/sequences.md") from error
     return found if isinstance(found, dict) else {}
 

@@ -43,7 +43,7 @@ def test_plain_values():
 def test_a_line_without_a_key_names_it():
     line = json.loads(to_line(QUESTIONS[2]))
     del line["sigma"], line["clip"]
-    with pytest.raises(KeyError, match="clip, sigma"):
+    with pytest.raises(ValueError, match="clip, sigma"):
         from_line(json.dumps(line))
 
 
@@ -74,3 +74,18 @@ def test_the_text_is_the_instructions_and_then_the_prompt():
     assert "{" in held.instructions, "braces stand for themselves"
     bare = QUESTIONS[0]
     assert bare.instructions == "" and bare.text == bare.prompt
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../secret.jpg", "/etc/passwd", "media/../../secret", "media/a/../../b", "media/.hidden", "media\\..\\b", 7],
+)
+def test_pictures_never_lie_outside_the_data_set(path):
+    line = json.loads(to_line(next(question for question in QUESTIONS if question.media)))
+    line["media"][0]["path"] = path
+    with pytest.raises(ValueError, match="a picture cannot lie at"):
+        from_line(json.dumps(line))
+    hint = {"kind": "depth", "text": "", "pictures": [{"path": path}]}
+    line = json.loads(to_line(QUESTIONS[0])) | {"hints": [hint]}
+    with pytest.raises(ValueError, match="a picture cannot lie at"):
+        from_line(json.dumps(line))

@@ -151,3 +151,30 @@ def test_over_http(dataset: Dataset) -> None:
         assert headers["X-Unknown-Question"] == "1" and reply["usage"]["total_tokens"] > 0
         with pytest.raises(UsageError, match="--port 0"):
             FakeServer(dataset, "oracle", port=int(server.base_url.split(":")[2].split("/")[0]))
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Host": "evil.example"}, {"Host": "evil.example:{port}"}, {"Origin": "https://evil.example"}, {"Origin": "null"}],
+)
+def test_requests_from_elsewhere_are_refused(dataset: Dataset, headers: dict[str, str]) -> None:
+    """Host: DNS rebinding; Origin: a page of another site."""
+    with FakeServer(dataset, "oracle") as server:
+        sent = {name: value.format(port=server.port) for name, value in headers.items()}
+        for method, path in (("GET", "/v1/models"), ("POST", "/v1/chat/completions")):
+            connection = HTTPConnection("127.0.0.1", server.port, timeout=10)
+            connection.request(method, path, body=b"{}" if method == "POST" else None, headers=sent)
+            assert connection.getresponse().status == 403
+            connection.close()
+        assert not server.counts
+
+
+@pytest.mark.parametrize("length", ["9" * 30, "9" * 5000, "-1", "x", "300000000"])
+def test_bodies_are_limited(dataset: Dataset, length: str) -> None:
+    with FakeServer(dataset, "oracle") as server:
+        connection = HTTPConnection("127.0.0.1", server.port, timeout=10)
+        connection.putrequest("POST", "/v1/chat/completions")
+        connection.putheader("Content-Length", length)
+        connection.endheaders()
+        assert connection.getresponse().status == 413
+        connection.close()

@@ -3,11 +3,13 @@
 import json
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from experts.clip import Clip
 from experts.intrinsics import Intrinsics
@@ -229,7 +231,7 @@ def test_a_second_opening_decodes_nothing(tmp_path: Path, monkeypatch: pytest.Mo
     folder = images(tmp_path / "b")
     first = open_clips(footage, cache=cache) + open_clips(folder, cache=cache)
 
-    def refuse(path: Path) -> None:
+    def refuse(path: Path, *_: object) -> None:
         raise AssertionError(f"{path} was surveyed again")
 
     monkeypatch.setattr(opening_module, "survey_video", refuse)
@@ -308,3 +310,50 @@ def test_real_videos_are_one_shot_each() -> None:
         assert len(clip.frames) == frames
         assert clip.times_s is not None
         assert clip.times_s[-1] == pytest.approx(end_s, abs=1e-3)
+
+
+# limits
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"max_pixels": 1000}, "pixels a frame; at most 1000 are opened"),
+        ({"max_frames": 5}, "more than 5 frames"),
+        ({"max_duration": 0.5}, r"time stamps over \d+ seconds"),
+    ],
+)
+def test_footage_beyond_the_limits_is_not_opened(tmp_path: Path, options: dict[str, Any], why: str) -> None:
+    cache = Memory()
+    write_images(tmp_path / "b", panning(0, 9))
+    film, folder = one_shot(tmp_path / "a.mp4"), images(tmp_path / "b")
+    for footage in (film, folder):
+        given = OpenOptions(**options, fps=None if footage is film else 1.0)
+        with pytest.raises(ClipError, match=why) as caught:
+            open_clips(footage, given, cache=cache)
+        assert "raise --max-" in caught.value.remedy
+    assert open_clips(film, cache=cache)
+    with pytest.raises(ClipError, match=why):  # also what the cache knows
+        open_clips(film, OpenOptions(**options), cache=cache)
+
+
+def test_a_picture_bomb_costs_nothing(tmp_path: Path) -> None:
+    """Two files of 100 kB that stand for 300 MB each."""
+    for number in (0, 1):
+        Image.new("1", (11_000, 10_000)).convert("P").save(tmp_path / f"{number}.png")
+    found = find_footage(tmp_path)
+    (folder,) = found.taken
+    with pytest.raises(ClipError, match="110000000 pixels a frame"):
+        open_clips(folder)
+
+
+def test_a_video_may_not_grow(tmp_path: Path) -> None:
+    """A header that announces less than the frames hold, as MPEG-TS can be joined."""
+    small = write_video(tmp_path / "small.ts", panning(1, 12), codec="mpeg2video")
+    large = write_video(tmp_path / "large.ts", [texture(2, 480, 640)] * 12, codec="mpeg2video")
+    joined = tmp_path / "joined.ts"
+    joined.write_bytes(small.read_bytes() + large.read_bytes())
+    opened = []
+    with suppress(ClipError):
+        opened = open_clips(VideoFile(path=joined, name="joined"), OpenOptions(max_pixels=200 * 200))
+    assert all(max(clip.width_px, clip.height_px) <= 200 for clip in opened)
