@@ -12,9 +12,11 @@ EXPERTS_PIP := $(EXPERTS)/bin/python -m pip install -q --disable-pip-version-che
 
 LMMS := .venv-lmms
 LMMS_PIP := $(LMMS)/bin/python -m pip install -q --disable-pip-version-check
+VLMEVAL := .venv-vlmevalkit
+
 LMMS_PINS := lmms-eval==0.7.3 torch==2.13.0 datasets==5.2.0
 
-.PHONY: demo test test-long check test-experts accept-upstream accept-lmms trust gates calibrate site clean
+.PHONY: demo test test-long check test-experts accept-upstream accept-lmms accept-vlmevalkit trust gates calibrate site clean
 
 demo: $(VENV)/.installed  ## annotate our own clip (or VIDEO=path FLAGS=--upright) into demo/NAME, and say where to look
 	$(if $(VIDEO),$(BIN)/spatial-engine run "$(VIDEO)" -o demo/"$$(basename "$(VIDEO)")" $(FLAGS),$(BIN)/python -m examples.demo)
@@ -43,6 +45,10 @@ accept-upstream: $(EXPERTS)/.installed  ## ... and of those that are checkouts o
 accept-lmms: $(VENV)/.installed $(LMMS)/.installed  ## the real lmms-eval on our exported task: 2.5 GB, ten minutes the first time
 	SPATIAL_ENGINE_LMMS="$(abspath $(LMMS))" $(BIN)/python -m pytest -rs -s tests/accept_lmms
 
+accept-vlmevalkit: $(VENV)/.installed $(VLMEVAL)/.installed  ## scores compared with those of a checkout: VLMEVALKIT=folder
+	@[ -d "$(VLMEVALKIT)/vlmeval" ] || sed -n 's/^    //p' tests/accept_vlmevalkit/README.md
+	SPATIAL_ENGINE_VLMEVALKIT="$(if $(VLMEVALKIT),$(abspath $(VLMEVALKIT)))" SPATIAL_ENGINE_VLMEVALKIT_PYTHON="$(abspath $(VLMEVAL))/bin/python" $(BIN)/python -m pytest -rs -s tests/accept_vlmevalkit
+
 trust: $(VENV)/.installed  ## labels held against truth, into docs/trust.md: an hour and a half on two cores, goes on where it was; QUICK=1: 5 minutes, no table
 	$(BIN)/python -m benchmarks.trust "$(or $(OUT),trust$(if $(QUICK),/quick))" $(if $(QUICK),--quick,--date "$(or $(DATE),$$(date -u +%F))")
 
@@ -56,9 +62,9 @@ site: $(VENV)/.docs  ## the pages of docs/ as a site, every link checked, in sit
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -q
 
 clean:  ## forget the environment and all results
-	rm -rf $(VENV) $(EXPERTS) $(LMMS) demo every_leaf trust site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(EXPERTS) $(LMMS) $(VLMEVAL) demo every_leaf trust site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
-$(VENV)/bin/python $(EXPERTS)/bin/python $(LMMS)/bin/python:
+$(VENV)/bin/python $(EXPERTS)/bin/python $(LMMS)/bin/python $(VLMEVAL)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "python 3.11 or newer is needed: make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -m venv $(@:/bin/python=) || { echo "the venv module is missing; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
 
@@ -77,6 +83,11 @@ $(LMMS)/.installed: | $(LMMS)/bin/python
 	$(LMMS_PIP) torch==2.13.0
 	$(LMMS_PIP) $(LMMS_PINS) jaxtyping
 	$(LMMS)/bin/python -m pip uninstall -q -y torchvision
+	@touch $@
+
+# What the scoring code of VLMEvalKit imports; its models are not needed.
+$(VLMEVAL)/.installed: | $(VLMEVAL)/bin/python
+	$(VLMEVAL)/bin/python -m pip install -q --disable-pip-version-check pandas==3.1.1 num2words==0.5.14
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.installed

@@ -71,4 +71,4 @@ def score_reply(question: Question, value: Json) -> Score:
 def shown_metric(found: Mapping[str, Json]) -> str:
     """In one line."""
     score = "none" if found["score"] is None else f"{found['score']:.3f}"
-    return f"{score}, {found['source']}"
+    return f"{score} ({found['scorer']})"

@@ -8,6 +8,7 @@ from spatial_engine.evaluation.benchmarks.choices import are_fixed
 from spatial_engine.evaluation.benchmarks.fields import Fields
 from spatial_engine.evaluation.benchmarks.own_metric import PUBLISHED
 from spatial_engine.evaluation.benchmarks.pictures import Pictures
+from spatial_engine.evaluation.benchmarks.rows import BrokenRow
 from templates.columns import Json
 from templates.question import Question
 
@@ -66,7 +67,9 @@ def _media(
     if images is not None:
         return pictures.images(images, row_id), False
     video = benchmark.video(fields)
-    return ([], False) if video is None else (pictures.frames(video, frames, benchmark.frames(fields)), True)
+    if video is None:
+        raise BrokenRow("no picture and no video")
+    return pictures.frames(video, frames, benchmark.frames(fields)), True
 
 
 def _named(asked: Asked, count: int) -> tuple[str, Sequence[str]]:

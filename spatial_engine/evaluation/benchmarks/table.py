@@ -1,6 +1,6 @@
 """OUT/benchmarks.md and benchmarks.json: all models on all benchmarks, beside chance and people."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -8,8 +8,8 @@ from statistics import fmean
 from spatial_engine.atomic_file import atomic_file, read_json, write_json
 from spatial_engine.evaluation.benchmarks.benchmark import Benchmark
 from spatial_engine.evaluation.benchmarks.registry import BENCHMARKS, benchmark_of
-from spatial_engine.evaluation.result import CAPABILITIES, Capability
-from spatial_engine.evaluation.runs import RESERVED, finished_runs
+from spatial_engine.evaluation.result import CAPABILITIES, METHOD, Capability
+from spatial_engine.evaluation.runs import RESERVED, RESULT, finished_runs
 from templates.columns import Json
 
 CHANCE, HUMAN = "chance", "human"
@@ -17,8 +17,8 @@ _GUESSES = "random"
 """The baseline whose scores are chance."""
 _NOTES = """
 Of each benchmark its own metric, in brackets the chance-adjusted accuracy of its choices (`*`: only a part of the items
-was asked). By capability: the mean over benchmarks of the mean score of the items that test it. chance: a uniform
-guess. Time-outs count as wrong.
+was asked). By capability: the mean over benchmarks of the mean score of the items that test it; circular scores of
+choices likewise. chance: a uniform guess. Time-outs count as wrong.
 """
 
 
@@ -32,6 +32,10 @@ class Cell:
     whole: bool
     """Whether all its items were asked."""
     capabilities: Mapping[Capability, float]
+    soft: float | None
+    """Circular evaluation: share of presentations answered right; None without it."""
+    hard: float | None
+    """Share of choices answered right in all their presentations."""
     timed_out: int
     input_tokens: float
     output_tokens: float
@@ -57,22 +61,29 @@ def _known(out: Path) -> list[str]:
 def _cells(folder: Path) -> dict[str, Cell]:
     """By run; the baseline of guesses is chance, others are left out."""
     total = read_json(folder / "items" / "audit.json")["questions"]
-    runs = {run.name: run.kept_result() for run in finished_runs(folder)}
-    named = {CHANCE if name == _GUESSES else name: kept for name, kept in runs.items() if name not in _HIDDEN}
-    return {name: _cell(kept, total) for name, kept in named.items() if kept is not None}
+    shown = [run for run in finished_runs(folder) if run.name not in RESERVED or run.name == _GUESSES]
+    results = {CHANCE if run.name == _GUESSES else run.name: _result(run.path / RESULT) for run in shown}
+    return {name: _cell(found, total) for name, found in results.items() if found is not None}
 
 
-_HIDDEN = set(RESERVED) - {_GUESSES}
+def _result(file: Path) -> dict[str, Json] | None:
+    """The results of a run; None where it has none yet, or those of another version."""
+    if not file.is_file():
+        return None
+    found: dict[str, Json] = read_json(file)
+    return found if found.get("method") == METHOD else None
 
 
 def _cell(result: Mapping[str, Json], total: int) -> Cell:
-    published, usage = result["published"], result["usage"]
+    published, usage, circular = result["published"], result["usage"], result["circular"] or {}
     tokens = {kind: (usage[kind] or {"sum": 0})["sum"] for kind in ("input_tokens", "output_tokens")}
     return Cell(
         metric=published["score"] if published else result["overall"]["score"],
         chance_adjusted=result["overall"]["chance_adjusted"],
         whole=result["overall"]["items"] == total,
         capabilities={tag: result["levels"][tag]["score"] for tag in CAPABILITIES if tag in result["levels"]},
+        soft=circular.get("soft"),
+        hard=circular.get("hard"),
         timed_out=result["statuses"]["timed_out"],
         cost=usage["cost"]["amount"] if usage["cost"] else None,
         **tokens,
@@ -91,8 +102,13 @@ def _mean_metric(cells: Mapping[str, Cell]) -> float:
 
 
 def _by_capability(cells: Mapping[str, Cell], tag: Capability) -> float | None:
-    scores = [cell.capabilities[tag] for cell in cells.values() if tag in cell.capabilities]
-    return fmean(scores) if scores else None
+    return _mean(cell.capabilities.get(tag) for cell in cells.values())
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    """Of those that are there."""
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
 
 
 def _record(titles: Mapping[str, Benchmark], rows: Mapping[str, Mapping[str, Cell]]) -> dict[str, Json]:
@@ -113,7 +129,7 @@ def _record(titles: Mapping[str, Benchmark], rows: Mapping[str, Mapping[str, Cel
 
 def _markdown(titles: Mapping[str, Benchmark], rows: Mapping[str, Mapping[str, Cell]]) -> str:
     head: list[str] = ["", *(benchmark.title for benchmark in titles.values()), *CAPABILITIES]
-    head += ["time-outs", "tokens in", "tokens out", "cost"]
+    head += ["circular soft", "hard", "time-outs", "tokens in", "tokens out", "cost"]
     lines: list[Sequence[str]] = [head, ["---", *["--:"] * (len(head) - 1)]]
     lines += [_line(name, cells, titles) for name, cells in rows.items()]
     if people := {name: benchmark.human for name, benchmark in titles.items() if benchmark.human}:
@@ -127,13 +143,15 @@ def _markdown(titles: Mapping[str, Benchmark], rows: Mapping[str, Mapping[str, C
 
 def _line(name: str, cells: Mapping[str, Cell], titles: Mapping[str, Benchmark]) -> Sequence[str]:
     shown = [_shown_cell(cells[key]) if key in cells else "" for key in titles]
-    by_capability = [_shown(_by_capability(cells, tag)) for tag in CAPABILITIES]
+    means = [_by_capability(cells, tag) for tag in CAPABILITIES]
+    means += [_mean(cell.soft for cell in cells.values()), _mean(cell.hard for cell in cells.values())]
+    shown += map(_shown, means)
     if name == CHANCE:
-        return [name, *shown, *by_capability, "", "", "", ""]
+        return [name, *shown, "", "", "", ""]
     costs = [cell.cost for cell in cells.values() if cell.cost is not None]
     sums = [sum(cell.timed_out for cell in cells.values())]
     sums += [round(sum(getattr(cell, kind) for cell in cells.values())) for kind in ("input_tokens", "output_tokens")]
-    return [name, *shown, *by_capability, *map(str, sums), f"{sum(costs):.2f}" if costs else ""]
+    return [name, *shown, *map(str, sums), f"{sum(costs):.2f}" if costs else ""]
 
 
 def _shown_cell(cell: Cell) -> str:

@@ -284,19 +284,23 @@ def mindcube_tsv(folder: Path) -> Path:
     return folder
 
 
-STARE = ["2D_trans", "3D_trans_vsim", "folding_nets", "tangram_puzzle", "temporal", "perspective"]
+STARE = [
+    f"{name}{twin}" for name in ("2D_trans", "3D_trans", "folding_nets", "tangram_puzzle") for twin in ("", "_vsim")
+]
+STARE += ["temporal", "perspective"]
 
 
 def stare_rows() -> list[dict[str, Any]]:
     rows = []
     for index in range(2 * len(STARE)):
-        binary = index % 6 in (2, 3)
+        category = STARE[index % len(STARE)]
+        binary = category.startswith(("folding", "tangram"))
         options = "A. yes B. no" if binary else " ".join(lettered())
-        answer = "AB"[index // 6] if binary else letter(index)
+        answer = "AB"[index // len(STARE)] if binary else letter(index)
         row = {
             "question": f"Does shape {index} fit? <image>\n{options}",
             "answer": answer,
-            "category": STARE[index % 6],
+            "category": category,
         }
         rows.append(row)
     return rows
