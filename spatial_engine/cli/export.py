@@ -14,6 +14,15 @@ SystemPrompt = Annotated[
 ShardMb = Annotated[
     int | None, typer.Option("--shard-mb", metavar="MB", help="Largest size of a file of hf or webdataset; 500.")
 ]
+Mix = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Other training rows in the form of LLaVA or ShareGPT, among those of train."),
+]
+Ratio = Annotated[float, typer.Option(metavar="NUMBER", help="Rows of --mix for each row of train.")]
+MixMedia = Annotated[
+    Path | None,
+    typer.Option("--mix-media", metavar="FOLDER", help="Where paths in --mix start; else its folder."),
+]
 ToHub = Annotated[str, typer.Option("--to-hub", metavar="OWNER/NAME", help="The data set on the Hub; made if needed.")]
 Public = Annotated[bool, typer.Option("--public", help="Make it public; by default a new one is private.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print files, sizes, card and licences; upload nothing.")]
@@ -35,6 +44,9 @@ def export(
     hints: o.Hints = "",
     hint_pictures: o.HintPictures = "",
     shard_mb: ShardMb = None,
+    mix: Mix = None,
+    ratio: Ratio = 3.0,
+    mix_media: MixMedia = None,
 ) -> None:
     """Write a data set in another program's format."""
     from spatial_engine import export
@@ -50,6 +62,9 @@ def export(
         hints=said,
         hint_pictures=shown,
         shard_mb=shard_mb,
+        mix=mix,
+        ratio=ratio,
+        mix_media=mix_media,
     )
     summary.show_export(written)
 

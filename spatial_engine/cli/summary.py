@@ -192,6 +192,10 @@ def show_export(path: Path) -> None:
     left_out = sum(record["left_out"].values())
     why = f", {left_out} questions left out ({REPORT} there says why)" if left_out else ""
     print(f"written: {printable(str(path))}: {record['rows']} rows{why}")
+    if mix := record.get("mix"):
+        print(f"  and {mix['rows']} of {mix['wanted']} rows of {printable(mix['file'])}, in train.json")
+        for reason, count in mix["broken"].items():
+            print(f"  {counted(count, 'row')} not used: {reason}")
 
 
 def show_weights(checkpoints: Iterable[tuple[Weights, Fault | None]], to: Console) -> None:

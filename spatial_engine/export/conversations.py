@@ -9,7 +9,7 @@ refuses rows whose `<image>` and `<video>` tokens do not equal their files in nu
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,12 +19,14 @@ from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.evaluation import protocol
 from spatial_engine.evaluation.baselines import oracle_text
 from spatial_engine.export.exporter import Exported, questions_by_split, slug
+from spatial_engine.export.mixture import Mixture, OtherRow, placed
 from spatial_engine.output_folder import place_file
 from templates.columns import Json
 from templates.question import Question
 
 TOKEN, VIDEO_TOKEN = "<image>", "<video>"
 IMAGES = "images"
+_TRAINING = "train"
 INFO = "dataset_info.json"
 _TOKENS = re.compile(r"<(image|video|audio)>")
 
@@ -80,25 +82,33 @@ def answer_form(question: Question) -> str:
     return f"Give the answer, and nothing else, between <answer> and </answer>: {protocol.form(question)}."
 
 
-def export_llava(dataset: Dataset, folder: Path) -> Exported:
-    """Writes `SPLIT.json`, `images/` and a README into `folder`. Leaves out questions that show a video and more."""
-    counts = _write_splits(dataset, folder, llava_row)
+def export_llava(dataset: Dataset, folder: Path, *, mix: Mixture | None = None) -> Exported:
+    """Writes `SPLIT.json`, `images/` and a README into `folder`. Leaves out questions that show a video and more.
+
+    `mix`: other rows among those of the training split."""
+    counts = _write_splits(dataset, folder, llava_row, mix, llava_form)
     missing = sum(1 for question in dataset.questions if llava_row(question) is None)
     trainer = "LLaVA-NeXT and its relatives: `--data_path SPLIT.json --image_folder` this folder"
     (folder / "README.md").write_text(_README.format(trainer=trainer), encoding="utf-8")
     left_out = {"LLaVA takes pictures or one video, not both": missing} if missing else {}
-    return Exported(rows=sum(counts.values()), left_out=left_out, files=(*counts, IMAGES, "README.md"))
+    files = (*counts, IMAGES, "README.md")
+    return Exported(rows=sum(counts.values()), left_out=left_out, files=files, detail=_mixed(mix))
 
 
-def export_sharegpt(dataset: Dataset, folder: Path, *, system_prompt: bool = False) -> Exported:
-    """Writes `SPLIT.json`, `dataset_info.json`, `images/` and a README into `folder`. Holds every question."""
-    counts = _write_splits(dataset, folder, partial(sharegpt_row, system_prompt=system_prompt))
+def export_sharegpt(
+    dataset: Dataset, folder: Path, *, system_prompt: bool = False, mix: Mixture | None = None
+) -> Exported:
+    """Writes `SPLIT.json`, `dataset_info.json`, `images/` and a README into `folder`. Holds every question.
+
+    `mix`: other rows among those of the training split."""
+    counts = _write_splits(dataset, folder, partial(sharegpt_row, system_prompt=system_prompt), mix, sharegpt_form)
     entries = {f"{slug(dataset.path)}_{Path(file).stem}": _entry(file) for file in counts}
     write_json(folder / INFO, entries)
     names = ", ".join(f"`{name}`" for name in entries) or "none"
     trainer = f"LLaMA-Factory: `dataset_dir:` this folder, `dataset:` one of {names}"
     (folder / "README.md").write_text(_README.format(trainer=trainer), encoding="utf-8")
-    return Exported(rows=sum(counts.values()), left_out={}, files=(*counts, INFO, IMAGES, "README.md"))
+    files = (*counts, INFO, IMAGES, "README.md")
+    return Exported(rows=sum(counts.values()), left_out={}, files=files, detail=_mixed(mix))
 
 
 def llava_row(question: Question) -> dict[str, Json] | None:
@@ -122,8 +132,63 @@ def sharegpt_row(question: Question, system_prompt: bool = False) -> dict[str, J
     return {"id": question.id, "messages": messages, "images": list(turn.images), "videos": list(turn.videos)}
 
 
-def _write_splits(dataset: Dataset, folder: Path, row: Callable[[Question], dict[str, Json] | None]) -> dict[str, int]:
-    """Writes the rows of each split and the files that they show; number of rows by file."""
+def llava_form(row: OtherRow, images: Sequence[str], videos: Sequence[str]) -> dict[str, Json] | None:
+    """A row of another set in LLaVA's form; a system message begins the first turn. None for what it cannot hold."""
+    if videos and (images or len(videos) > 1):
+        return None
+    files = images[0] if len(images) == 1 else list(images)
+    shown = {"video": videos[0]} if videos else {"image": files} if images else {}
+    first = f"{row.turns[0][1]}\n" if row.turns[0][0] == "system" else ""
+    turns = [(role, text.replace(VIDEO_TOKEN, TOKEN)) for role, text in row.turns if role != "system"]
+    said = [{"from": "human" if role == "user" else "gpt", "value": text} for role, text in turns]
+    said[0]["value"] = first + said[0]["value"]
+    return {"id": row.id, **shown, "conversations": said}
+
+
+def sharegpt_form(row: OtherRow, images: Sequence[str], videos: Sequence[str]) -> dict[str, Json] | None:
+    """A row of another set in ShareGPT's form."""
+    messages = [{"role": role, "content": text} for role, text in row.turns]
+    return {"id": row.id, "messages": messages, "images": list(images), "videos": list(videos)}
+
+
+_Form = Callable[[OtherRow, Sequence[str], Sequence[str]], dict[str, Json] | None]
+
+
+def _other_rows(mix: Mixture, own: int, folder: Path, form: _Form) -> list[dict[str, Json]]:
+    """The rows of a mixture in a form, with their files in `images/`."""
+    rows = []
+    for other in mix.rows(own):
+        named = [
+            [f"{IMAGES}/{placed(file, folder / IMAGES)}" for file in files] for files in (other.images, other.videos)
+        ]
+        if (row := form(other, *named)) is None:
+            mix.broken["pictures and videos, or several videos"] += 1
+            mix.taken -= 1
+        else:
+            rows.append(row)
+    return rows
+
+
+def _interleaved(own: list[dict[str, Json]], others: list[dict[str, Json]]) -> list[dict[str, Json]]:
+    """Both in their order, as evenly as can be."""
+    rows: list[dict[str, Json]] = []
+    for number, row in enumerate(own):
+        rows += [row, *others[len(others) * number // len(own) : len(others) * (number + 1) // len(own)]]
+    return rows
+
+
+def _mixed(mix: Mixture | None) -> dict[str, Json]:
+    return {} if mix is None else {"mix": mix.record()}
+
+
+def _write_splits(
+    dataset: Dataset,
+    folder: Path,
+    row: Callable[[Question], dict[str, Json] | None],
+    mix: Mixture | None,
+    form: _Form,
+) -> dict[str, int]:
+    """Writes the rows of each split and the files that they show; number of our rows by file."""
     (folder / IMAGES).mkdir()
     counts = {}
     for split, questions in questions_by_split(dataset).items():
@@ -132,8 +197,10 @@ def _write_splits(dataset: Dataset, folder: Path, row: Callable[[Question], dict
             if (made := row(question)) is not None:
                 rows.append(made)
                 _place_files(dataset, question, folder)
-        write_json(folder / f"{split}.json", rows)
         counts[f"{split}.json"] = len(rows)
+        if mix is not None and split == _TRAINING:
+            rows = _interleaved(rows, _other_rows(mix, len(rows), folder, form))
+        write_json(folder / f"{split}.json", rows)
     return counts
 
 

@@ -15,6 +15,7 @@ from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.part import commercial_part, rewritten
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.hints import hinted
+from spatial_engine.export.mixture import opened_mixture
 from spatial_engine.options.hints import check_kinds
 from spatial_engine.output_folder import atomic_folder
 from templates.columns import Json
@@ -64,9 +65,11 @@ EXPORTERS = Registry(
     },
 )
 """All exporters: `(dataset, folder) -> Exported`. One whose form has system messages also takes the keyword
-`system_prompt`, one that writes files of a limited size `shard_mb`. Third parties add theirs as entry points of that
-group."""
+`system_prompt`, one that writes files of a limited size `shard_mb`, one of conversations `mix`. Third parties add
+theirs as entry points of that group."""
 
+_OPTIONS = {"system_prompt": "system messages", "shard_mb": "shards", "mix": "rows of conversations to mix others with"}
+"""What a form lacks that does not take an option."""
 REPORT = "export_report.json"
 NO_VIDEOS = "this form holds no videos"
 """A reason for `Exported.left_out`."""
@@ -98,12 +101,17 @@ def export(
     hints: Sequence[str] = (),
     hint_pictures: Sequence[str] = (),
     shard_mb: int | None = None,
+    mix: str | Path | None = None,
+    ratio: float = 3.0,
+    mix_media: str | Path | None = None,
 ) -> Path:
     """Writes a data set in another form into the folder `out`; replaces an earlier export there. `commercial_ok`:
     leaves out, and counts, what may not be used commercially or whose footage has no known licence. `system_prompt`:
     a question's instructions are a system message, not the first words of its prompt. `hints`, `hint_pictures`: kinds
     of hints (docs/hints.md) that prompts say, or that are further pictures, which prompts explain. `shard_mb`: largest
-    size of a file, of forms that have several; by default 500.
+    size of a file, of forms that have several; by default 500. `mix`: a file of other training rows in LLaVA's or
+    ShareGPT's form, `ratio` of which come to each row of the training split; paths in it start from `mix_media`, by
+    default its folder.
 
     Raises `UsageError` for an unknown form, an option that the form does not have, an unknown kind of hint, a folder
     that is no data set, or an `out` that holds something else.
@@ -116,7 +124,9 @@ def export(
         raise UsageError(f"no export to {to!r}", f"there is: {', '.join(EXPORTERS.targets())}") from error
     if shard_mb is not None and shard_mb < 1:
         raise UsageError(f"--shard-mb {shard_mb}", "give at least 1")
-    wanted = ({"system_prompt": True} if system_prompt else {}) | ({} if shard_mb is None else {"shard_mb": shard_mb})
+    mixture = opened_mixture(mix, ratio, mix_media)
+    given = {"system_prompt": system_prompt or None, "shard_mb": shard_mb, "mix": mixture}
+    wanted = {option: value for option, value in given.items() if value is not None}
     for option in wanted:
         _check_takes(exporter, to, option)
     out = Path(out)
@@ -162,7 +172,7 @@ def _check_takes(exporter: Exporter, to: str, option: str) -> None:
     if option not in inspect.signature(exporter).parameters:
         forms = EXPORTERS.load_all().items()
         those = ", ".join(name for name, one in forms if option in inspect.signature(one).parameters)
-        cause = f"{to} has no {'system messages' if option == 'system_prompt' else 'shards'}"
+        cause = f"{to} has no {_OPTIONS[option]}"
         raise UsageError(cause, f"leave out --{option.replace('_', '-')}, or export to one of: {those}")
 
 
