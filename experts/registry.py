@@ -91,6 +91,7 @@ EXPERTS = Registry(
         "valid_area": "experts.valid_area:ValidAreaExpert",
         "klt": "experts.tracking.klt:KltExpert",
         "colmap": "experts.mapping.colmap:ColmapExpert",
+        "zoom": "experts.mapping.zooming:ZoomExpert",
         "track_geometry": "experts.tracking.track_geometry:TrackGeometryExpert",
         "plane_sweep": "experts.depth.plane_sweep:PlaneSweepExpert",
         "sift": "experts.matching.sift_matches:SiftExpert",

@@ -77,7 +77,7 @@ class CameraPath:
     keyframe: Bool[np.ndarray, "n"]
     """Frames of the joint estimate (bundle adjustment). The other frames were registered one by one."""
     intrinsics: Intrinsics
-    """One camera for the whole clip."""
+    """The camera: of the whole clip, or where the clip zooms, at magnification 1."""
     focal_relative_sigma: float
     """σ_f / f, including the systematic part."""
     motion: MotionKind
@@ -91,6 +91,11 @@ class CameraPath:
     """Systematic σ per component of a direction between two positions."""
     scale: Scale
     provenance: Provenance
+    magnification: Float64[np.ndarray, "n"] | None = None
+    """Where the clip zooms: the focal length of each frame over that of `intrinsics`; NaN where not registered. Only a
+    `zooming_path` has it."""
+    magnification_sigma: Float64[np.ndarray, "n"] | None = None
+    """σ of ln magnification between this and any other frame."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -382,6 +387,7 @@ _TYPES: dict[str, type] = {
     "valid_area": ValidArea,
     "image_tracks": ImageTracks,
     "camera_path": CameraPath,
+    "zooming_path": CameraPath,
     "calibration": Calibration,
     "sparse_points": SparsePoints,
     "tracks": PointTracks,
@@ -404,4 +410,5 @@ WORLD_BOUND = frozenset({"camera_path", "sparse_points", "depth", "depth_patches
 SIGNAL_TYPES = _TYPES | {f"{name}_check": _TYPES[name] for name in (*CHECKED, "depth_patches")}
 """The type of every signal, by name. `depth_patches` is depth in patches that several views confirm: it gives ranges,
 no edges and no extents. Its unit is that of `camera_path`; that of `depth_patches_check` is that of
-`camera_path_check`."""
+`camera_path_check`. `zooming_path` is the camera path of a clip whose focal length changes: what takes one camera for
+the whole clip cannot take it for a `camera_path`."""

@@ -117,7 +117,7 @@ def _first_draft(asked: Asked) -> Draft | Exception:
 def ask(template: Template, worlds: Worlds, settings: AskSettings, seed: int, reasons: Reasons) -> list[Asked]:
     """What one template asks about one clip, or its puzzles, by format; `reasons` counts the refusals."""
     world = worlds[0]
-    missing = sorted(template.needs - world.signals.keys())
+    missing = template.lacks(world)
     if missing or not isinstance(world, template.world):
         reasons[None, why_missing(world, missing[0]) if missing else f"the clip is no {template.world.__name__}"] += 1
         return []

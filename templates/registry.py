@@ -54,6 +54,7 @@ TEMPLATES = Registry(
         "camera_speed": "templates.perception.camera_speed:CameraSpeed",
         "faster_camera": "templates.perception.camera_speed:FasterCamera",
         "how_it_moves": "templates.perception.how_it_moves:HowItMoves",
+        "camera_zoom": "templates.perception.camera_zoom:CameraZoom",
         "heading_point": "templates.perception.heading:HeadingPoint",
         "camera_moves": "templates.perception.ego_motion:CameraMoves",
         "point_moves": "templates.perception.allo_motion:PointMoves",

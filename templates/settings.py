@@ -13,6 +13,8 @@ class MaxTolerances:
     vfov_deg: float = 6.0
     range_ratio: float = 0.15
     """Relative."""
+    magnification: float = 0.10
+    """Relative, of a zoom."""
     size_ratio: float = 0.15
     """Relative; ..."""
     size_cm: float = 3.0

@@ -56,12 +56,19 @@ class Template(ABC):
     """By format with options: the words that every question offers. Other options: `offer`."""
     needs: frozenset[str]
     """Signals without which no fact can be asked."""
+    instead: ClassVar[Mapping[str, str]] = {}
+    """Signals that do as well as one that it needs: the `zooming_path` for what reads poses alone."""
     reads: frozenset[str]
     """Signals that its answers may depend on, including `needs`; provenance names their experts."""
     spare: ClassVar[int] = 4
     """Facts proposed for each one that may be asked: the gate refuses most of them."""
     cue_formats: tuple[FormatName, ...] = ()
     """Formats whose answers `cue` turns into hints; none by default."""
+
+    def lacks(self, world: World) -> list[str]:
+        """Signals without which nothing can be asked about the world."""
+        known = world.signals.keys()
+        return sorted(name for name in self.needs if not known & {name, self.instead.get(name, name)})
 
     @abstractmethod
     def propose(self, world: AnyWorld, rng: np.random.Generator, count: int) -> Facts:

@@ -15,8 +15,8 @@ from experts.clip import Clip
 from experts.matching.reprojection import ReprojectionExpert
 from experts.signals import NoEstimate, Signal
 from spatial_engine.dataset.writing import write_dataset
-from spatial_engine.rendering import RenderedScene, as_clip, true_signals
-from spatial_engine.rendering.camera_paths import around, driving
+from spatial_engine.rendering import Effects, RenderedScene, as_clip, true_signals
+from spatial_engine.rendering.camera_paths import around, driving, static
 from spatial_engine.rendering.episodes import pick_and_place, true_episode_signals
 from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.furnished_paths import PathKind
@@ -55,12 +55,21 @@ def rooms() -> Iterator[RenderedScene]:
         yield random_room(np.random.default_rng(1), frames=36, width_px=WIDTH_PX, height_px=HEIGHT_PX, path=path)
 
 
+def zooming_room() -> RenderedScene:
+    """A camera on a tripod that zooms in."""
+    rng, size = np.random.default_rng(2), {"width_px": WIDTH_PX, "height_px": HEIGHT_PX}
+    return random_room(rng, frames=24, **size, path=static, effects=Effects(zoom=1.8))
+
+
 def footage() -> Iterator[Footage]:
     """Clips with all that is known of them."""
     for scene in rooms():
         clip = as_clip(scene)
         signals = dict(true_signals(scene, clip, stride=2))
         yield clip, signals | dict(ReprojectionExpert()(clip, signals))
+    zooming = zooming_room()
+    clip = as_clip(zooming)
+    yield clip, true_signals(zooming, clip)
     for seed, kind in enumerate(EPISODES):
         episode = kind(np.random.default_rng(seed), width_px=WIDTH_PX, height_px=HEIGHT_PX, succeeds=seed != 1)
         clip = as_clip(episode.scene)

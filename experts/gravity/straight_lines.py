@@ -83,7 +83,7 @@ class StraightLinesExpert(WeightFreeExpert):
     """Expert "straight_lines": provides "calibration"."""
 
     name: ClassVar[str] = "straight_lines"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     provides: ClassVar[frozenset[str]] = frozenset({"calibration"})
     needs: ClassVar[frozenset[str]] = frozenset({"valid_area"})
     options: ClassVar[frozenset[str]] = frozenset({"max_side_px", "intrinsics"})
@@ -111,33 +111,7 @@ class StraightLinesExpert(WeightFreeExpert):
         s = self.settings
         at = np.unique(np.linspace(0, len(clip.frames) - 1, s.frames).round().astype(int))
         segments = detect(clip, [int(f) for f in clip.frames[at]], valid, s.shortest_segment)
-        return self._focal(self._lines(clip, segments))
-
-    def _lines(self, clip: Clip, segments: LineSegments) -> list[PictureLines]:
-        """The longest segments of each frame that has enough segments."""
-        s, longer = self.settings, max(clip.width_px, clip.height_px)
-        segments = segments.longest(s.segments_per_frame)
-        end_sigma = s.end_sigma_px / max(clip.working_size)
-        centre = (np.array([clip.width_px, clip.height_px]) - 1) / 2
-        lines = []
-        for frame in np.unique(segments.frame):
-            own = np.flatnonzero(segments.frame == frame)
-            longest = own[np.argsort(-segments.length[own], kind="stable")]
-            if len(longest) < s.min_segments:
-                continue
-            ends = (segments.ends_px[longest] - centre) / longer
-            along = ends[:, 1] - ends[:, 0]
-            length = np.linalg.norm(along, axis=1)
-            lines.append(
-                PictureLines(
-                    middle=ends.mean(axis=1),
-                    direction=along / length[:, None],
-                    length=length,
-                    sigma_rad=np.hypot(s.angle_sigma_rad, 2 * end_sigma / length),
-                    outlier_share=s.outlier_share,
-                )
-            )
-        return lines
+        return self._focal(picture_lines(clip, segments, s))
 
     def _focal(self, frames: Sequence[PictureLines]) -> Peak | NoEstimate:
         """The focal length with its σ."""
@@ -202,6 +176,33 @@ class StraightLinesExpert(WeightFreeExpert):
         profiles = [profile_near(lines, close.best_axes, peak.focal) for lines in changed]
         focal = np.log([fitted_peak(found.focal, found.mean).focal for found in profiles])
         return float(np.linalg.norm(focal[::2] - focal[1::2]) / 2)
+
+
+def picture_lines(clip: Clip, segments: LineSegments, settings: StraightLinesSettings) -> list[PictureLines]:
+    """The longest segments of each frame that has enough segments."""
+    s, longer = settings, max(clip.width_px, clip.height_px)
+    segments = segments.longest(s.segments_per_frame)
+    end_sigma = s.end_sigma_px / max(clip.working_size)
+    centre = (np.array([clip.width_px, clip.height_px]) - 1) / 2
+    lines = []
+    for frame in np.unique(segments.frame):
+        own = np.flatnonzero(segments.frame == frame)
+        longest = own[np.argsort(-segments.length[own], kind="stable")]
+        if len(longest) < s.min_segments:
+            continue
+        ends = (segments.ends_px[longest] - centre) / longer
+        along = ends[:, 1] - ends[:, 0]
+        length = np.linalg.norm(along, axis=1)
+        lines.append(
+            PictureLines(
+                middle=ends.mean(axis=1),
+                direction=along / length[:, None],
+                length=length,
+                sigma_rad=np.hypot(s.angle_sigma_rad, 2 * end_sigma / length),
+                outlier_share=s.outlier_share,
+            )
+        )
+    return lines
 
 
 def contradicted_focal(clip: Clip, valid: Bool[np.ndarray, "h w"] | None, sigmas: float) -> NoEstimate | None:

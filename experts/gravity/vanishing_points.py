@@ -88,7 +88,7 @@ class VanishingPointsExpert(WeightFreeExpert):
     """Expert "vanishing_points": provides "gravity"."""
 
     name: ClassVar[str] = "vanishing_points"
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     provides: ClassVar[frozenset[str]] = frozenset({"gravity"})
     needs: ClassVar[frozenset[str]] = frozenset({"camera_path", "valid_area"})
     may_use: ClassVar[frozenset[str]] = frozenset({"sparse_points", "depth"})

@@ -1,6 +1,7 @@
 """Ground-truth signals of a rendered scene, with negligible σ."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float64
@@ -24,11 +25,11 @@ def true_signals(
     `objects`, `object_orientation` and `parts`. Objects are whole: a table is its top and its legs.
 
     All in the renderer's own world: metres, z up. `clip` may be the scene itself or a video made of it: its frame
-    indices are the scene's. A zooming scene has no single camera and raises ValueError.
+    indices are the scene's. A zooming scene has a `zooming_path` and `gravity` alone.
     """
-    if scene.effects.zoom != 1:
-        raise ValueError("a scene with zoom has no single camera: use one with Effects(zoom=1)")
     source = Provenance(expert="renderer", version=VERSION, settings={"scene": clip.id}, seed=scene.seed)
+    if scene.effects.zoom != 1:
+        return {"zooming_path": _zooming_path(scene, clip, source), "gravity": _gravity(scene, clip, source)}
     dense = np.asarray(clip.frames[::stride] if frames is None else sorted(frames), dtype=np.int64)
     box_ids, z = map(np.stack, zip(*((scene.ids(int(f)), scene.depth(int(f))) for f in dense), strict=True))
     path, objects = _camera_path(scene, clip, source), true_objects(scene, dense, box_ids, source)
@@ -68,6 +69,15 @@ def _camera_path(scene: RenderedScene, clip: Clip, source: Provenance) -> Camera
         direction_sigma_rad=EXACT,
         scale=_METRIC,
         provenance=source,
+    )
+
+
+def _zooming_path(scene: RenderedScene, clip: Clip, source: Provenance) -> CameraPath:
+    focal_px = np.array([scene.camera(int(frame)).fx_px for frame in clip.frames])
+    return replace(
+        _camera_path(scene, clip, source),
+        magnification=focal_px / scene.intrinsics.fx_px,
+        magnification_sigma=np.full(len(focal_px), EXACT),
     )
 
 

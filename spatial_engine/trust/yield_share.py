@@ -73,7 +73,7 @@ def scene_yield(
         facts = candidates(pictures, template, seed)
         if not len(facts):
             reasons[None, NOT_DRAWN] += 1
-        if missing := sorted(template.needs - scenes[0].signals.keys()):
+        if missing := template.lacks(scenes[0]):
             reasons[None, why_missing(scenes[0], missing[0])] += len(facts)
             asked = []
         else:

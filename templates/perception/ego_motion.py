@@ -27,6 +27,7 @@ from templates.scene.intervals import intervals, picture_intervals
 from templates.scene.offsets import POSITION_UNKNOWN, offsets
 from templates.scene.pictures import Pictures
 from templates.scene.scene import Scene, angle_between_rad
+from templates.scene.zooming import posed
 from templates.settings import MaxTolerances
 from templates.template import Template
 
@@ -59,21 +60,37 @@ class Intervals(Facts):
         return ends_of(self.frames)
 
 
-class _CameraMotion(Template):
-    """Common base: questions about an interval of the camera path."""
+class IntervalTemplate(Template):
+    """Common base: questions about four photos of an interval of the camera path."""
 
     version: str = "2"
     ability: str = "L1/Motion/Ego"
     facts: ClassVar[type[Facts]] = Intervals
+    needs: frozenset[str] = frozenset({"camera_path"})
+
+    def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
+        """Photos in order of time."""
+        return Phrasing(media=tuple(Photo(frame=frame) for frame in fact["frames"]))
+
+    def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:
+        """An interval."""
+        frames = pictures.interval(rng, _PHOTOS)
+        return None if frames is None else {"frames": frames}
+
+
+class _NamedMotion(IntervalTemplate):
+    """Common base: the name of a motion."""
+
     names: ClassVar[tuple[str, ...]]
     """Of the motions that a choice offers."""
     paths: ClassVar[tuple[MotionKind, ...]]
     """Kinds of paths that determine the motion."""
-    needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset({"camera_path", "gravity"})
+    instead: ClassVar[Mapping[str, str]] = {"camera_path": "zooming_path"}
+    reads: frozenset[str] = frozenset({"camera_path", "zooming_path", "gravity"})
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Intervals:
         """Random intervals of registered frames, four photos each."""
+        scene = posed(scene)
         if scene.path is None or scene.path.motion not in self.paths:
             return Intervals.none()
         return Intervals(frames=intervals(scene, rng, count, _PHOTOS))
@@ -87,18 +104,9 @@ class _CameraMotion(Template):
         options = np.array(self.names)[np.column_stack([right, right ^ 1, 2 * other, 2 * other + 1])]
         return Offer.first_right(options, mistakes=("", "opposite direction", "another axis", "another axis"))
 
-    def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
-        """Photos in order of time."""
-        return Phrasing(media=tuple(Photo(frame=frame) for frame in fact["frames"]))
-
-    def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:
-        """An interval."""
-        frames = pictures.interval(rng, _PHOTOS)
-        return None if frames is None else {"frames": frames}
-
 
 @dataclass(frozen=True, kw_only=True)
-class CameraTurn(_CameraMotion):
+class CameraTurn(_NamedMotion):
     """Rotation of the camera. Measures the angle between the first and the last photo in degrees, and its name."""
 
     name: str = "camera_turn"
@@ -109,6 +117,7 @@ class CameraTurn(_CameraMotion):
 
     def measure(self, facts: Intervals, scene: Scene) -> Measured:
         """Angle and name; σ = rotation ⊕ focal length, since its error scales angles estimated from pixels."""
+        scene = posed(scene)
         first, last = (scene.world_from_cam(frame) for frame in facts.ends.T)
         sigma_rad, focal = scene.rotation_sigma_rad(facts.ends).max(axis=1), scene.focal_relative_sigma
         named = agreed_rotation(
@@ -147,7 +156,7 @@ class CameraTurn(_CameraMotion):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CameraTravel(_CameraMotion):
+class CameraTravel(_NamedMotion):
     """Translation of the camera. Measures its unit direction in the first photo's axes, and its name."""
 
     name: str = "camera_travel"
@@ -157,6 +166,7 @@ class CameraTravel(_CameraMotion):
 
     def measure(self, facts: Intervals, scene: Scene) -> Measured:
         """Direction and name; σ = systematic ⊕ rotation ⊕ positions over the length of the translation."""
+        scene = posed(scene)
         first, last = (scene.world_from_cam(frame) for frame in facts.ends.T)
         angle = angle_between_rad(first[:, :3, :3], last[:, :3, :3])
         offset = offsets(scene, facts.ends)
@@ -184,7 +194,7 @@ class CameraTravel(_CameraMotion):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CameraMoves(_CameraMotion):
+class CameraMoves(IntervalTemplate):
     """Whether the camera rotates or translates between the first and the last photo."""
 
     name: str = "camera_moves"
@@ -206,10 +216,6 @@ class CameraMoves(_CameraMotion):
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer:
         """The label."""
         return measured.as_label()
-
-    def offer(self, format: FormatName, facts: Facts, answers: Answers, chance: Chance) -> Offer | None:
-        """None."""
-        return None
 
 
 def _up_sigma_rad(scene: Scene, frames: Int64[np.ndarray, "n k"]) -> Float64[np.ndarray, "n"]:

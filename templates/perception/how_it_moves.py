@@ -1,11 +1,11 @@
-"""L1/Motion/Ego: whether the camera stays, turns where it stands, or travels."""
+"""L1/Motion/Ego: whether the camera stays, turns or zooms where it stands, or travels."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Int64
+from jaxtyping import Float64, Int64
 
 from templates.answers import Answer
 from templates.columns import Json
@@ -18,9 +18,10 @@ from templates.scene.camera_motion import path_margins
 from templates.scene.intervals import video_intervals
 from templates.scene.scene import Scene
 from templates.scene.shared_view import scene_distance
+from templates.scene.zooming import NO_ZOOM, VISIBLE_ZOOM, ln_magnification, posed
 from templates.template import Template
 
-_STAYS, _TURNS, _TRAVELS = _WAYS = ("stays", "turns", "travels")
+_STAYS, _TURNS, _TRAVELS, _ZOOMS = _WAYS = ("stays", "turns", "travels", "zooms")
 _LEAST_SHARE = 0.15
 """Of the clip that a video shows."""
 _TRIES = 3
@@ -35,23 +36,24 @@ class Ride(Facts):
 
 @dataclass(frozen=True, kw_only=True)
 class HowItMoves(Template):
-    """What the camera does in a video: stay, turn at its place, or travel. Measures the largest angle to the first
-    frame in degrees."""
+    """What the camera does in a video: stay, turn or zoom at its place, or travel. Measures the largest angle to the
+    first frame in degrees."""
 
     name: str = "how_it_moves"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L1/Motion/Ego"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = Ride
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _WAYS}
     needs: frozenset[str] = frozenset({"camera_path"})
+    instead: ClassVar[Mapping[str, str]] = {"camera_path": "zooming_path"}
     reads: frozenset[str] = frozenset(
-        {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
+        {"camera_path", "zooming_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
     )
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Ride:
         """Random intervals; first those that are decided, with rare answers before others."""
-        drawn = Ride(frames=video_intervals(scene, rng, _TRIES * count, _LEAST_SHARE))
+        drawn = Ride(frames=video_intervals(posed(scene), rng, _TRIES * count, _LEAST_SHARE))
         found = self.measure(drawn, scene)
         assert found.label is not None
         words = np.where(found.why == "", found.label, "")
@@ -65,7 +67,7 @@ class HowItMoves(Template):
         """The label that holds for every known frame compared with the first; the margin is the least one."""
         if not len(facts):
             return Measured.none(0, "")
-        count, first = len(facts), facts.frames[:, :1]
+        scene, count, first = posed(scene), len(facts), facts.frames[:, :1]
         others = np.where(facts.frames < 0, first, facts.frames)[:, 1:]
         pairs = np.stack([np.broadcast_to(first, others.shape), others], axis=2).reshape(-1, 2)
         distance = np.repeat(scene_distance(scene, facts.frames[:, 0]), others.shape[1])
@@ -80,7 +82,11 @@ class HowItMoves(Template):
             np.where(shown, by_video[name], np.inf).min(axis=1, initial=np.inf)
             for name in ("keeps_place", "keeps_direction")
         )
-        each = np.column_stack([np.fmin(straight, in_place), np.fmin(rotates, in_place), travels])
+        zooms, steady = _zoom_margins(scene, pairs, others.shape)
+        still = np.fmin(straight, in_place)
+        each = np.column_stack(
+            [np.fmin(still, steady), np.fmin(np.fmin(rotates, in_place), steady), travels, np.fmin(still, zooms)]
+        )
         widest = np.where(np.isnan(by_video["angle_rad"]), -1, by_video["angle_rad"]).argmax(axis=1)[:, None]
         angle, sigma = (
             np.degrees(np.take_along_axis(by_video[name], widest, axis=1)) for name in ("angle_rad", "sigma_rad")
@@ -101,6 +107,8 @@ class HowItMoves(Template):
                 "a way taken for a turn": np.where(label == _TRAVELS, _TURNS, ""),
                 "motion in the picture": np.where(label == _STAYS, _TRAVELS, ""),
                 "no motion noticed": np.where(label == _STAYS, "", _STAYS),
+                "a zoom taken for a way": np.where(label == _ZOOMS, _TRAVELS, ""),
+                "a way taken for a zoom": np.where(label == _TRAVELS, _ZOOMS, ""),
             },
         )
 
@@ -111,3 +119,17 @@ class HowItMoves(Template):
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """A video."""
         return Phrasing(media=(Video(frames=tuple(fact["frames"])),))
+
+
+def _zoom_margins(
+    scene: Scene, pairs: Int64[np.ndarray, "p 2"], shape: tuple[int, int]
+) -> tuple[Float64[np.ndarray, "n"], Float64[np.ndarray, "n"]]:
+    """By how many σ the camera visibly zooms in any frame of each video, and by how many it zooms in none; negative
+    infinity where that is not so or not known. Clips that one camera explains do not zoom."""
+    ln, sigma = (each.reshape(shape) for each in ln_magnification(scene, pairs))
+    if scene.path is None or scene.path.magnification is None:
+        return np.full(shape[0], -np.inf), np.full(shape[0], np.inf)
+    border = (NO_ZOOM + VISIBLE_ZOOM) / 2
+    seen = np.where(np.abs(ln) >= VISIBLE_ZOOM, (np.abs(ln) - border) / sigma, -np.inf)
+    unseen = np.where(np.abs(ln) <= NO_ZOOM, (border - np.abs(ln)) / sigma, -np.inf)
+    return seen.max(axis=1, initial=-np.inf), unseen.min(axis=1, initial=np.inf)

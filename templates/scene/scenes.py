@@ -39,9 +39,12 @@ def scenes_of(clip: Clip, signals: Signals) -> tuple[Scene, ...]:
     """The scene of the main signals and, if the experts made a second reconstruction, its scene.
 
     Facts are proposed on the first scene and measured on both. A translating path whose second reconstruction failed
-    counts as unknown. Where experts disagree (`Agreement`), signals are refused, or their σ grows.
+    counts as unknown; so does one camera for a clip that zooms. Where experts disagree (`Agreement`), signals are
+    refused, or their σ grows.
     """
     main = {name: s for name, s in signals.items() if not name.endswith("_check")}
+    if isinstance(main.get("zooming_path"), CameraPath):
+        main["calibration"] = NoEstimate(reason="the camera zooms")
     path, check = main.get("camera_path"), signals.get("camera_path_check")
     if isinstance(check, NoEstimate) and isinstance(path, CameraPath) and path.motion == "general":
         refusal = NoEstimate(reason="there is no second reconstruction to compare the first with", detail=check.reason)

@@ -181,6 +181,7 @@ EGO = {"camera_turn", "camera_travel", "camera_moves", "heading_point"} | {
     "camera_speed",
     "faster_camera",
     "how_it_moves",
+    "camera_zoom",
 }
 ALLO = {"point_moves", "which_moves", "object_direction", "comes_or_goes", "object_turns"} | {
     "faster_object",

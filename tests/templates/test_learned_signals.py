@@ -78,12 +78,13 @@ def wrong(verdicts: Counter[tuple[str, bool | None]]) -> dict[str, int]:
 
 NEVER = {"path_map", "depths_at_once", "parallel_lines", "faster_camera", "tilt_order", "up_arrow"}
 NEVER |= {"from_place", "view_from", "camera_story", "camera_caption", "captioned_photo", "room_area", "seat_height"}
+NEVER |= {"camera_zoom"}
 NEVER |= {"camera_manner", "route_blanks", "where_it_ends", "where_next", "best_view", "meets_first"}
-"""Asked on neither path: no path bends enough for a map or for other viewpoints, none has two motions one after the
-other, none shows a room all round, a crate moves through the middle of the pictures, nothing says where the floor is,
-and the cameras keep their speed and tilt, and never stand still; the range errors of learned depth are too large for
-the lengths and angles that the others ask for, its outliers are too many for points in four photos, and it is not
-measured."""
+"""Asked on neither path: no camera zooms, or bends its path enough for a map or for other viewpoints, none has
+two motions one after the other, none shows a room all round, a crate moves through the middle of the pictures, nothing
+says where the floor is, and the cameras keep their speed and tilt, and never stand still; the range errors of learned
+depth are too large for the lengths and angles that the others ask for, its outliers are too many for points in four
+photos, and it is not measured."""
 SILENT = {
     "walk": NEVER | {"camera_statement", "camera_speed", "depth_at", "range_metres", "which_moves"},
     "truck": NEVER

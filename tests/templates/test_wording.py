@@ -84,6 +84,8 @@ NAMED = {
     "up_arrow choice": (r"\b(arrows?|one)\b", r"\b(up|rise)\b"),
     "camera_turn choice": (*FIRST_LAST, r"\bturn"),
     "camera_turn numeric": (*FIRST_LAST, DEGREES),
+    "camera_zoom choice": (*FIRST_LAST, r"\bzoom"),
+    "camera_zoom numeric": (*FIRST_LAST, r"\bzoom", r"\b(factor|times|divided by)\b"),
     "camera_travel choice": (
         *FIRST_LAST,
         r"\b(seen (in|from)|viewpoint of|camera of|camera as it took|as it was for) the first",

@@ -109,6 +109,16 @@ def with_path(signals: dict[str, Signal], **changes: object) -> dict[str, Signal
     return {**signals, "camera_path": replace(path, **changes)}  # type: ignore[arg-type]
 
 
+def zooming(signals: dict[str, Signal]) -> dict[str, Signal]:
+    """The signals of a camera that zooms in by 1.6, and out again by as much to the end."""
+    path = signals["camera_path"]
+    assert isinstance(path, CameraPath)
+    magnification = np.exp(np.log(1.6) * np.sin(np.linspace(0, np.pi, len(FRAMES))))
+    sigma = np.full(len(FRAMES), 0.005)
+    zoomed = replace(path, magnification=magnification, magnification_sigma=sigma)
+    return {**{name: s for name, s in signals.items() if name != "camera_path"}, "zooming_path": zoomed}
+
+
 def aslant(signals: dict[str, Signal]) -> dict[str, Signal]:
     """The signals with up that leans more and more towards the end, to the left and ahead, by up to 16°."""
     gravity, angles = signals["gravity"], np.linspace(0, 16, len(FRAMES))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from experts.signals import SIGNAL_TYPES
+from experts.signals import SIGNAL_TYPES, CameraPath
 from spatial_engine.rendering import Effects, RenderedScene, as_clip, camera_paths, demo_scene, true_signals
 from spatial_engine.rendering.rooms import random_room
 
@@ -57,7 +57,10 @@ def test_up_follows_pitch_and_roll() -> None:
     assert np.rad2deg(np.arctan2(-up[-1, 0], -up[-1, 1])) == pytest.approx(17)
 
 
-def test_zoom_has_no_one_camera() -> None:
+def test_a_zooming_scene_has_a_focal_length_per_frame_and_no_camera_path() -> None:
     rendered = replace(scene(), effects=Effects(zoom=1.3))
-    with pytest.raises(ValueError, match="zoom"):
-        true_signals(rendered, as_clip(rendered))
+    found = true_signals(rendered, as_clip(rendered))
+    assert set(found) == {"zooming_path", "gravity"}
+    path = found["zooming_path"]
+    assert isinstance(path, CameraPath) and path.magnification is not None
+    assert path.magnification[[0, -1]] == pytest.approx([1, 1.3])
