@@ -21,15 +21,18 @@ from experts.provenance import Provenance
 from experts.signals import Matches, PointTracks, Signal
 from spatial_engine.dataset import media
 from spatial_engine.dataset.audit import audit
-from spatial_engine.dataset.balance import balance
-from spatial_engine.dataset.lines import write_questions
-from spatial_engine.dataset.writing import collector_paused, in_words
+from spatial_engine.dataset.balance import DEFAULTS, Selection, balance
+from spatial_engine.dataset.drafts import Drafts
+from spatial_engine.dataset.finishing import collector_paused, in_words
+from spatial_engine.dataset.keys import Keys
+from spatial_engine.dataset.lines import read_questions, write_questions
 from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
 from spatial_engine.rendering.rooms import random_room
 from spatial_engine.store.store import ClipRecord, Store, create_store
 from templates.asked import ClipQuestions, Draft
 from templates.generate import ask_clip
 from templates.media import Drawing, Medium
+from templates.question import Question
 from templates.registry import create_templates
 from templates.scene.correspondence import corresponding_points
 from templates.scene.marks import grid_px
@@ -161,18 +164,28 @@ def _asked(store: Store, clips: Sequence[Clip], facts: int) -> list[ClipQuestion
 def _round(store: Store, clips: Sequence[Clip], folder: Path) -> tuple[list[ClipQuestions], list[Draft], Seconds]:
     """What is asked, what of it is written, and the CPU time of each part."""
     seconds: Seconds = {}
-    asked, seconds["loading and asking"] = _timed(lambda: _asked(store, clips, _FACTS))
-    diagonals_px = {clip.id: float(np.hypot(clip.width_px, clip.height_px)) for clip in clips}
-    tables = [one for of_clip in asked for one in of_clip.asked]
-    balanced, seconds["balance"] = _timed(lambda: balance(tables, diagonals_px, 0))
+    drafts = Drafts(folder=folder / "drafts", templates={t.name: t for t in _TEMPLATES}, near=DEFAULTS.near, seed=0)
     opened = {clip.id: clip for clip in clips}
-    refused = [refusal for of_clip in asked for refusal in of_clip.refusals]
-    rest = {"dropped": balanced.dropped, "scenes": {id: id for id in opened}, "seed": 0, "settings": {}}
-    with collector_paused():  # as `write_dataset` does
-        (questions, drafts, _), seconds["words and records"] = _timed(lambda: in_words(balanced.arranged, opened, 0))
+    diagonals_px = {clip.id: float(np.hypot(clip.width_px, clip.height_px)) for clip in clips}
+    asked, seconds["loading and asking"] = _timed(lambda: _asked(store, clips, _FACTS))
+    _, seconds["drafts and keys"] = _timed(lambda: [drafts.add(one, "", diagonals_px[one.clip_id]) for one in asked])
+    keys = (drafts.keys(id, "") for id in sorted(opened))
+    balanced, seconds["balance"] = _timed(lambda: balance(Keys.of(keys, 0), 0))
+    selections = [*balanced.selections()]
+    with collector_paused():  # as the workers do
+        words = partial(_questions, drafts, opened)
+        questions, seconds["words and records"] = _timed(lambda: [q for each in selections for q in words(each)])
         _, seconds["writing"] = _timed(lambda: write_questions(folder, questions))
-        _, seconds["audit"] = _timed(lambda: audit(questions, refused=refused, **rest))
-    return asked, drafts, seconds
+        read = read_questions(folder)
+        nothing = {"refused": {}, "dropped": {}, "settings": {}}
+        _, seconds["audit"] = _timed(lambda: audit(read, scenes={id: id for id in opened}, seed=0, **nothing))
+    tables = {each.clip_id: drafts.tables(each.clip_id, "") for each in selections}
+    kept = [tables[each.clip_id][k].draft(row) for each in selections for k, row, *_ in each.rows()]
+    return asked, kept, seconds
+
+
+def _questions(drafts: Drafts, opened: Mapping[str, Clip], selection: Selection) -> list[Question]:
+    return in_words(selection, drafts.tables(selection.clip_id, ""), opened[selection.clip_id])[0]
 
 
 def drawn(clip: Clip, drafts: Sequence[Draft], folder: Path) -> dict[str, float]:

@@ -1,10 +1,10 @@
 """The whole path: footage into signals, signals into a data set, a data set into pictures and other formats."""
 
-from functools import lru_cache, partial
+from collections.abc import Mapping
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
-from experts.clip import Clip
 from spatial_engine.annotation.annotate_all import annotate_all, prepared
 from spatial_engine.annotation.opening import find, keep_sequences, open_all, scene_name
 from spatial_engine.annotation.overview import Plan, overview
@@ -12,13 +12,14 @@ from spatial_engine.annotation.users_detections import find_detections, with_exp
 from spatial_engine.atomic_file import one_writer
 from spatial_engine.dataset.asking import AskClip, ask_all
 from spatial_engine.dataset.dataset import Dataset, check_target
-from spatial_engine.dataset.hints import HintsBeside, HintsFromSignals
-from spatial_engine.dataset.writing import write_dataset
+from spatial_engine.dataset.drafts import check_idle, drafts_folder
+from spatial_engine.dataset.finishing import FinishClip
+from spatial_engine.dataset.hints import HintsFromSignals
+from spatial_engine.dataset.writing import write_drafts
 from spatial_engine.errors import interruptible
 from spatial_engine.options import AnnotateOptions, GenerateOptions, RunOptions, Shard, StrPath, chosen
 from spatial_engine.progress import Progress, Silent
 from spatial_engine.sequences import Sequence, truth_at
-from spatial_engine.sources import clip_from_json
 from spatial_engine.store.store import Store, create_store, open_store
 
 
@@ -72,57 +73,70 @@ def generate(
     dataset: StrPath,
     options: GenerateOptions | None = None,
     *,
+    shard: str | None = None,
     progress: Progress | None = None,
     **fields: Any,
 ) -> Dataset:
-    """Asks what the signals of a store decide, and writes a data set. The same for any number of workers.
+    """Asks what the signals of a store decide, and writes a data set. The same for any number of workers and shards.
+    What was asked and drawn before it was stopped is not done again.
 
     Args:
         store: a store or its folder; None: puzzles alone, as in `generate(None, "dataset/", puzzles=100)`.
         dataset: the folder to write; a data set of ours there is replaced.
         options: what is asked; None: the defaults.
+        shard: the share of one of several machines, such as "2/8": its clips are asked about, and no data set is
+            written yet. The call without it takes up what all of them asked (docs/cluster.md).
         progress: who is told; None: nobody.
         fields: single fields of `GenerateOptions`, as in `generate(store, "dataset/", abilities="L1", seed=0)`.
 
     Raises:
         UsageError: an ability is unknown, `sigma_calibration` holds none, or `dataset` holds something else.
-        BusyError: another process writes to `dataset`.
+        BusyError: another process writes to `dataset`, or asks for it.
         StoreError: `store` is none, or of another version.
         SpatialEngineError: nothing can be asked, `dataset` holds questions, and `allow_empty` is False.
         Interrupted: Ctrl-C.
     """
     progress, options = progress or Silent(), chosen(GenerateOptions, options, fields)
+    share, target = Shard.of(shard), Path(dataset)
     source = store if store is None or isinstance(store, Store) else open_store(store)
-    task = AskClip.of(source, options)
-    check_target(dataset)
-    with one_writer(Path(dataset)), interruptible():
-        asked = [] if source is None else ask_all(task, source, options.workers, progress)
-        asked.append(task.puzzles(options.puzzles, progress))
-        return write_dataset(
-            dataset,
-            asked,
-            partial(_clip, source),
+    work = drafts_folder(target)
+    task = AskClip.of(source, options, work)
+    check_target(target)
+    if share.count > 1:
+        with one_writer(work / f"shard {share.number} of {share.count}"), interruptible():
+            ask_all(task, options.workers, progress, share)
+        return Dataset(target)
+    with one_writer(target), interruptible():
+        check_idle(work)
+        asked = ask_all(task, options.workers, progress, share)
+        made = write_drafts(
+            target,
+            _finishing(task, asked.keys, options, work),
+            asked.crashed,
             seed=options.seed,
             settings=task.to_json()
             | {name: getattr(options, name) for name in ("unanswerable", "puzzles", "state_tolerance")}
             | ({"hints": list(options.hints)} if options.hints else {}),
-            state_tolerance=options.state_tolerance,
             scenes={} if source is None else source.scenes(),
             allow_empty=options.allow_empty,
-            hints=_hints(task, options),
+            workers=options.workers,
+            progress=progress,
         )
+        rmtree(work)
+        return made
 
 
-def _hints(task: AskClip, options: GenerateOptions) -> HintsBeside | None:
-    if not options.hints:
-        return None
-    scenes = lru_cache(maxsize=1)(task.scenes)  # questions about one clip follow each other
-    return HintsFromSignals(scenes=scenes, kinds=options.hints, min_confidence=options.min_confidence)
-
-
-def _clip(source: Store | None, clip_id: str) -> Clip:
-    assert source is not None  # puzzles show no clip
-    return clip_from_json(source.record(clip_id).clip)
+def _finishing(task: AskClip, keys: Mapping[str, str], options: GenerateOptions, work: Path) -> FinishClip:
+    hints = HintsFromSignals(scenes=task.scenes, kinds=options.hints, min_confidence=options.min_confidence)
+    return FinishClip(
+        drafts=task.drafts,
+        keys=keys,
+        open_clip=task.clip,
+        folder=work,
+        state_tolerance=options.state_tolerance,
+        hints=hints if options.hints else None,
+        said=f"{options.state_tolerance} {','.join(options.hints)}",
+    )
 
 
 def run(
@@ -138,7 +152,7 @@ def run(
     from spatial_engine.report import check_report, report  # drawing needs what measuring does not
 
     options, place = chosen(RunOptions, options, fields), Path(out)
-    AskClip.of(Store(place / "store"), options)  # a wrong name is reported before the work, not after
+    AskClip.of(Store(place / "store"), options, place)  # a wrong name is reported before the work, not after
     check_target(place / "dataset")
     check_report(place / "report")
     with one_writer(place / "dataset"):
@@ -161,5 +175,5 @@ def plan(
     and writes nothing. Raises `UsageError` for what the run would refuse. `shard` and `fields` as in `annotate`."""
     options = chosen(type(options or AnnotateOptions()), options, fields)
     if isinstance(options, RunOptions):
-        AskClip.of(Store(store), options)
+        AskClip.of(Store(store), options, Path(store))
     return overview(Path(footage), Path(store), options, Shard.of(shard), progress or Silent())

@@ -18,7 +18,7 @@ from templates.offer import Offer
 from templates.question import FormatName, Option, Phrasing
 from templates.template import Template
 from templates.unanswerable import UNDETERMINED
-from templates.wording import Wording
+from templates.wording import Wording, wordings
 
 Choose = Callable[[str, int], int]
 """Chooses a prompt: from a key and a number of prompts, the index of one."""
@@ -139,6 +139,22 @@ class Asked:
         """Whether that is the answer of each question."""
         return np.asarray(self.answers.labels() == UNDETERMINED)
 
+    def choices_of_prompt(self) -> list[tuple[str, int]]:
+        """What `Choose` is asked for each question: a key, and the number of prompts; ("", 1) where a question fails to
+        be phrased. Only a template with variants of its wordings is asked to phrase each."""
+        template = self.template
+        if type(template).wording is Template.wording and wordings(type(template)).keys() == {*template.formats}:
+            wording = template.wording(self.format)
+            return [(f"{template.name}/{self.format}", len(wording.prompts))] * len(self)
+        return [self._choice_of_prompt(k) for k in range(len(self))]
+
+    def _choice_of_prompt(self, k: int) -> tuple[str, int]:
+        try:
+            _, name, wording = self._phrased(k)
+        except Exception:  # a plug-in may raise anything; it does so again, and is counted, when it puts in words
+            return "", 1
+        return f"{self.template.name}/{name}", len(wording.prompts)
+
     @cached_property
     def rows(self) -> list[dict[str, Json]]:
         """The parameters of each fact as JSON."""
@@ -151,17 +167,24 @@ class Asked:
         parts = (self.traps, rounded, self.evidence)
         return tuple({name: column.tolist() for name, column in part.items()} for part in parts)
 
+    def _offer(self, k: int) -> Offer | None:
+        return None if self.offer is None else self.offer.take(np.array([k]))
+
+    def _phrased(self, k: int) -> tuple[Phrasing, str, Wording]:
+        """What the template shows and says of one question, and the name and the words of its wording."""
+        made = self.template.phrase(self.format, self.rows[k], self.answers.row(k), self._offer(k))
+        phrasing = returned("phrase", Phrasing, made)
+        name = phrasing.wording or self.format
+        return phrasing, name, returned("wording", Wording, self.template.wording(name))
+
     def drafts(self) -> "Iterator[Draft]":
         """Each question in words."""
         return (self.draft(k) for k in range(len(self)))
 
     def draft(self, k: int, choose: "Choose | None" = None) -> "Draft":
         """One question in words. `choose` picks the wording, by default the first."""
-        fact = self.rows[k]
-        answer, offer = self.answers.row(k), None if self.offer is None else self.offer.take(np.array([k]))
-        phrasing = returned("phrase", Phrasing, self.template.phrase(self.format, fact, answer, offer))
-        name = phrasing.wording or self.format
-        wording = returned("wording", Wording, self.template.wording(name))
+        fact, answer, offer = self.rows[k], self.answers.row(k), self._offer(k)
+        phrasing, name, wording = self._phrased(k)
         if lacking := sorted({*wording.placeholders} - phrasing.values.keys()):
             raise ValueError(f"Phrasing.values lacks {lacking[0]}, a placeholder of [{name}]")
         key = f"{self.template.name}/{name}"

@@ -114,7 +114,7 @@ def test_every_block_of_the_page_is_run_here() -> None:
     assert {name for name in named if name} == {f"sh {name}" for name in (*FILES, "slurm", "ssh")}
 
 
-FILES = ("annotate.sbatch", "generate.sbatch", "evaluate.sbatch")
+FILES = ("annotate.sbatch", "ask.sbatch", "generate.sbatch", "evaluate.sbatch")
 
 
 @pytest.mark.long(sample=True)

@@ -103,14 +103,18 @@ def generate(
         Path, typer.Option("-o", "--out", metavar="DATASET", help="Data set to write; an earlier one is replaced.")
     ],
     options: GenerateOptions,
+    shard: o.Shard = None,
 ) -> None:
-    """Ask what the signals of a store decide, into a data set."""
+    """Ask what the signals of a store decide, into a data set. Stopped? Run it again: it goes on."""
     from spatial_engine import pipeline
     from spatial_engine.cli import summary
     from spatial_engine.progress import console, for_terminal
 
     with for_terminal() as progress:
-        done = pipeline.generate(store, dataset, options, progress=progress)
+        done = pipeline.generate(store, dataset, options, shard=shard, progress=progress)
+    if shard is not None:
+        print(f"asked: shard {shard}; when all are, the same command without --shard writes {dataset}")
+        return
     well = summary.show_dataset(done, console())
     print(f"written: {dataset}\nas pages: spatial-engine report {dataset}")
     raise typer.Exit(0 if well else 1)

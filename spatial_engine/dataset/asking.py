@@ -1,21 +1,29 @@
-"""Makes the questions of every clip of a store."""
+"""Asks about every clip of a store, and files the drafts of its questions."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+import spatial_engine
 from experts.clip import Clip
 from experts.sigma_calibration import SigmaCalibration, packaged_calibration, read_calibration, with_sigma_calibration
 from experts.signals import Signals
 from spatial_engine.annotation.executor import Crashed, run
 from spatial_engine.annotation.plugin_errors import is_template_error, template_error
-from spatial_engine.errors import UsageError
-from spatial_engine.options import GenerateOptions, words
+from spatial_engine.dataset.balance import DEFAULTS
+from spatial_engine.dataset.clip_keys import ClipKeys
+from spatial_engine.dataset.drafts import PUZZLES, Drafts
+from spatial_engine.errors import StoreError, UsageError
+from spatial_engine.options import GenerateOptions, Shard, words
 from spatial_engine.progress import Progress
 from spatial_engine.sources import clip_from_json
 from spatial_engine.store.store import Store
-from templates.asked import ClipQuestions, Refusal
 from templates.generate import ask_clip, ask_puzzles
 from templates.registry import UnknownAbilityError, create_templates
 from templates.scene.scene import Scene
@@ -28,39 +36,40 @@ _GOOD_CALIBRATION = (
     "give a JSON file with at least one factor, as `spatial-engine calibrate SEQUENCE... -o FILE` writes it; "
     "without the option the packaged calibration is used"
 )
-CRASHED = "the program failed on this clip"
-"""Begins the refusal reason of a clip that failed because of a fault of the program."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AskClip:
-    """The task of a worker: makes the questions of one clip."""
+    """The task of a worker: files what is asked about one clip."""
 
     store_path: Path | None
     """None: nothing is asked about clips."""
-    templates: Sequence[Template]
+    drafts: Drafts
+    puzzles: int
+    """Number of puzzles of each template that needs no footage."""
     settings: AskSettings
     seed: int
     calibration: SigmaCalibration
     """Factors for σ, applied to the signals before anything is asked."""
 
     @classmethod
-    def of(cls, store: Store | None, options: GenerateOptions) -> "AskClip":
-        """The task that the options describe; without a store, of puzzles alone. Does not read the store. Raises
-        `UsageError`."""
+    def of(cls, store: Store | None, options: GenerateOptions, folder: Path) -> "AskClip":
+        """The task that the options describe; without a store, of puzzles alone. Does not read the store. `folder`: of
+        the drafts. Raises `UsageError`."""
         if store is None and not options.puzzles:
             raise UsageError(
                 "no STORE to ask about", "name one that annotate wrote, or give --puzzles N: puzzles need no footage"
             )
-        templates = templates_for(options)
-        if options.puzzles and not any(issubclass(template.world, Procedural) for template in templates):
+        known = {template.name: template for template in templates_for(options)}
+        if options.puzzles and not any(issubclass(template.world, Procedural) for template in known.values()):
             raise UsageError(
                 f"--puzzles {options.puzzles}: no template asks without footage about these abilities",
                 "install a package with such templates, or write one (docs/extend.md)",
             )
         return cls(
             store_path=None if store is None else store.path,
-            templates=templates,
+            drafts=Drafts(folder=folder, templates=known, near=DEFAULTS.near, seed=options.seed),
+            puzzles=options.puzzles,
             settings=AskSettings(min_confidence=options.min_confidence, difficulty=options.conditions),
             seed=options.seed,
             calibration=_calibration(options),
@@ -75,50 +84,107 @@ class AskClip:
             "sigma_calibration": calibration,
         }
 
-    def __call__(self, clip_id: str) -> ClipQuestions:
-        """The drafts of a clip's questions, and the refusals."""
-        return ask_clip(*self._measured(clip_id), self.templates, self.settings, self.seed, template_error)
+    @property
+    def templates(self) -> list[Template]:
+        """Those that ask."""
+        return [*self.drafts.templates.values()]
+
+    def items(self) -> list[str]:
+        """Ids of all clips; "" for puzzles."""
+        clip_ids = [] if self.store_path is None else self._store.clip_ids()
+        return [*([""] if self.puzzles else []), *clip_ids]
+
+    def name(self, clip_id: str) -> str:
+        """What the user calls a clip; its id where it is damaged."""
+        with suppress(StoreError):
+            return str(self._store.record(clip_id).clip["name"]) if clip_id else PUZZLES
+        return clip_id
+
+    def key(self, clip_id: str) -> str:
+        """16 hex digits of all that the drafts of a clip depend on; "" stands for puzzles."""
+        what: dict[str, Any] = {
+            "software": spatial_engine.__version__,
+            "settings": self.to_json(),
+            "versions": [template.version for template in self.templates],
+            "seed": self.seed,
+            "near": self.drafts.near,
+            "about": self.puzzles,
+        }
+        if clip_id:
+            with suppress(StoreError):  # asking about a damaged clip fails, and says why
+                failures = {key: failure.error for key, failure in self._store.failures(clip_id).items()}
+                what["about"] = [vars(self._store.record(clip_id)), failures]
+        return sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
+
+    def __call__(self, item: tuple[str, str]) -> None:
+        """Files the drafts of a clip's questions under a key, with the reasons why others are not asked."""
+        clip_id, key = item
+        if clip_id:
+            clip, signals = self._measured(clip_id)
+            made = ask_clip(clip, signals, self.templates, self.settings, self.seed, template_error)
+            diagonal_px = float(np.hypot(clip.width_px, clip.height_px))
+        else:
+            made, diagonal_px = ask_puzzles(self.templates, self.puzzles, self.seed, template_error), 1.0
+        self.drafts.add(made, key, diagonal_px)
 
     def scenes(self, clip_id: str) -> tuple[Scene, ...]:
         """What is asked about: the scenes of a clip."""
         return scenes_of(*self._measured(clip_id))
 
+    def clip(self, clip_id: str) -> Clip:
+        """A clip of the store, opened."""
+        return clip_from_json(self._store.record(clip_id).clip)
+
     def _measured(self, clip_id: str) -> tuple[Clip, Signals]:
-        assert self.store_path is not None
-        store = Store(self.store_path)
-        signals = with_sigma_calibration(store.signals(clip_id), self.calibration)
-        return clip_from_json(store.record(clip_id).clip), signals
+        return self.clip(clip_id), with_sigma_calibration(self._store.signals(clip_id), self.calibration)
 
-    def puzzles(self, count: int, progress: Progress) -> ClipQuestions:
-        """`count` puzzles of each template that needs no footage. Says where there are fewer, and why."""
-        made = ask_puzzles(self.templates, count, self.seed, template_error)
-        for name in sorted({each.template for each in made.refusals} | {each.template.name for each in made.asked}):
-            facts = {fact for each in made.asked if each.template.name == name for fact in each.fact_ids.tolist()}
-            why = max([(each.count, each.reason) for each in made.refusals if each.template == name], default=None)
-            if len(facts) < count:
-                progress.say(f"{name}: {len(facts)} of {count} puzzles: {why[1] if why else 'no more were proposed'}")
-        return made
+    @property
+    def _store(self) -> Store:
+        assert self.store_path is not None  # puzzles show no clip
+        return Store(self.store_path)
 
 
-def ask_all(task: AskClip, store: Store, workers: int, progress: Progress) -> list[ClipQuestions]:
-    """The questions of each clip of a store, in the order in which clips finish. A fault of a template affects only
-    its questions about that clip."""
-    asked = []
-    clip_ids = store.clip_ids()
-    progress.begin("asking", len(clip_ids))
-    names = {clip_id: str(record.clip["name"]) for clip_id, record in store.readable_records().items()}
-    for clip_id, result in run(task, clip_ids, workers):
-        name = names.get(clip_id, clip_id)
+@dataclass(frozen=True, kw_only=True)
+class Filed:
+    """What is asked, on disk."""
+
+    keys: Mapping[str, str]
+    """Key of the drafts of each clip; "" stands for puzzles."""
+    crashed: Mapping[str, str]
+    """By clip without drafts, the error."""
+
+
+def ask_all(task: AskClip, workers: int, progress: Progress, shard: Shard) -> Filed:
+    """Files the drafts of each clip of a shard, where they are not there yet. A fault of a template affects only its
+    questions about that clip."""
+    keys = {clip_id: task.key(clip_id) for clip_id in task.items() if shard.holds(clip_id or PUZZLES)}
+    crashed = {}
+    missing = [(clip_id, key) for clip_id, key in keys.items() if not task.drafts.is_whole(clip_id, key)]
+    progress.begin("asking", len(missing))
+    for (clip_id, key), result in run(task, missing, workers):
+        name = task.name(clip_id)
         if isinstance(result, Crashed):
-            asked.append(_none_because(clip_id, result))
+            crashed[clip_id] = result.error
             progress.step(name, f"failed: {result.error}")
             if result.remedy:
                 progress.say(f"  try: {result.remedy}")
         else:
-            asked.append(result)
-            faults = [refusal.reason for refusal in result.refusals if is_template_error(refusal.reason)]
+            refusals = task.drafts.keys(clip_id, key).refusals
+            faults = [refusal.reason for refusal in refusals if is_template_error(refusal.reason)]
             progress.step(name, "; ".join(faults) or "done")
-    return asked
+    if "" in keys and "" not in crashed:
+        _say_shortage(task.drafts.keys("", keys[""]), task.puzzles, progress)
+    return Filed(keys={id: key for id, key in keys.items() if id not in crashed}, crashed=crashed)
+
+
+def _say_shortage(made: ClipKeys, wanted: int, progress: Progress) -> None:
+    """Says of which template there are fewer puzzles than wanted, and why."""
+    templates = np.array([kind.template for kind in made.kinds] or [""])[made.table] if len(made) else np.empty(0)
+    for name in sorted({refusal.template for refusal in made.refusals} | {*templates.tolist()}):
+        facts = len(np.unique(made.fact[templates == name]))
+        why = max([(each.count, each.reason) for each in made.refusals if each.template == name], default=None)
+        if facts < wanted:
+            progress.say(f"{name}: {facts} of {wanted} puzzles: {why[1] if why else 'no more were proposed'}")
 
 
 def templates_for(options: GenerateOptions) -> list[Template]:
@@ -145,9 +211,3 @@ def _calibration(options: GenerateOptions) -> SigmaCalibration:
     if not calibration.factors:
         raise UsageError(f"--sigma-calibration {path} has no factor for any sigma", _GOOD_CALIBRATION)
     return calibration
-
-
-def _none_because(clip_id: str, crash: Crashed) -> ClipQuestions:
-    reason = f"{CRASHED}: {crash.error}"
-    refusal = Refusal(clip_id=clip_id, template="", ability="", format=None, reason=reason, count=1)
-    return ClipQuestions(clip_id=clip_id, asked=(), refusals=(refusal,))

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,33 +13,38 @@ from spatial_engine.dataset.question_line import plain
 from spatial_engine.leaks.leak_audit import leak_audit
 from spatial_engine.scoring.own import chance
 from templates.ability import LEAVES
-from templates.asked import Refusal
 from templates.columns import Json
 from templates.generate import SURPLUS
 from templates.question import Question
 from templates.unanswerable import UNDETERMINED, offers_undetermined
 
+Reasons = Mapping[tuple[str, str], int]
+"""Number of facts or questions by leaf and reason."""
 _SPLITS = (("train", 0.7), ("validation", 0.8), ("test", 1.0))
 """Name and upper end of each split on a scale from 0 to 1."""
 _WORST_KEPT = 50
 
 
 def audit(
-    questions: Sequence[Question],
+    questions: Iterable[Question],
     *,
-    refused: Sequence[Refusal],
-    dropped: Sequence[Refusal],
+    refused: Reasons,
+    dropped: Reasons,
     scenes: Mapping[str, str],
     seed: int,
     settings: Mapping[str, Json],
     splits: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Json]:
     """The content of `audit.json`. `refused`: not asked, or surplus; `dropped`: decided, but dropped to balance the
-    data set.
-    `scenes`: scene by clip id. `splits`: clips by split, if they are assigned already.
+    data set. `scenes`: scene by clip id; puzzles are scenes of their own. `splits`: clips by split, if they are
+    assigned already.
+
+    Reads the questions once, and keeps of each what is compared with others.
     """
-    splits = _splits(scenes, seed) if splits is None else {name: sorted(clips) for name, clips in splits.items()}
+    questions = [replace(question, fact={}, evidence={}, hints=()) for question in questions]
     puzzles = {question.clip for question in questions if question.is_puzzle}
+    scenes = {puzzle: puzzle for puzzle in puzzles} | dict(scenes)
+    splits = _splits(scenes, seed) if splits is None else {name: sorted(clips) for name, clips in splits.items()}
     return {
         "format_version": FORMAT_VERSION,
         "seed": seed,
@@ -52,8 +58,8 @@ def audit(
         "formats": _counts(question.format for question in questions),
         "templates": _counts(question.template for question in questions),
         "unanswerable": _unanswerable(questions),
-        "refused": _reasons(refusal for refusal in refused if refusal.reason != SURPLUS),
-        "surplus": _surplus(refused),
+        "refused": _reasons({key: count for key, count in refused.items() if key[1] != SURPLUS}),
+        "surplus": {leaf: count for (leaf, reason), count in sorted(refused.items()) if reason == SURPLUS},
         "dropped": _reasons(dropped),
         "letters": letters(questions),
         "answers": answers(questions),
@@ -121,20 +127,12 @@ def _unanswerable(questions: Iterable[Question]) -> dict[str, dict[str, int]]:
     return {name: {"offered": n, "right": right[name]} for name, n in _counts(q.template for q in offered).items()}
 
 
-def _reasons(refusals: Iterable[Refusal]) -> dict[str, dict[str, int]]:
-    """Counts by leaf and reason, the most frequent reason first."""
+def _reasons(counts: Reasons) -> dict[str, dict[str, int]]:
+    """By leaf, the most frequent reason first."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
-    for refusal in refusals:
-        found[refusal.ability][refusal.reason] += refusal.count
+    for (leaf, reason), count in counts.items():
+        found[leaf][reason] += count
     return {leaf: _ranked(found[leaf]) for leaf in sorted(found)}
-
-
-def _surplus(refused: Iterable[Refusal]) -> dict[str, int]:
-    """By leaf: proposed facts beyond the limit of facts per template and clip."""
-    found = Counter[str]()
-    for refusal in refused:
-        found.update({refusal.ability: refusal.count} if refusal.reason == SURPLUS else {})
-    return dict(sorted(found.items()))
 
 
 def letters(questions: Iterable[Question]) -> dict[str, dict[str, int]]:

@@ -6,15 +6,17 @@ It works on small keys: nothing is in words yet.
 import heapq
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
+from itertools import pairwise, starmap
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int64
+from jaxtyping import Bool, Float64, Int8, Int16, Int32
 
+from spatial_engine.dataset.clip_keys import Near
 from spatial_engine.dataset.keys import Keys, groups
-from spatial_engine.dataset.repeated_facts import repeated_facts
-from templates.asked import Asked, Choose, Draft, Refusal
+from templates.asked import Choose
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,55 +53,77 @@ class BalanceSettings:
     kept_one_sided: int = 2
     """Questions kept of a template whose questions all have the same answer."""
 
+    @property
+    def near(self) -> Near:
+        """What counts as nearly the same fact."""
+        return Near(share=self.near_duplicate, frames=self.near_frames)
+
 
 DEFAULTS = BalanceSettings()
 Gone = Bool[np.ndarray, "n"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arranged:
-    """A question that is kept."""
+class Selection:
+    """The questions about a clip that are kept, in their order."""
 
-    asked: Asked
-    row: int
-    order: tuple[int, ...] = ()
-    """For a choice: the index of the offered option at each letter."""
+    clip_id: str
+    table: Int32[np.ndarray, "n"]
+    """Index of the question's table among those of the clip."""
+    row: Int32[np.ndarray, "n"]
+    """Its row in that table."""
+    order: Int8[np.ndarray, "n k"]
+    """For a choice: the index of the offered option at each letter. -1 ends it."""
+    prompt: Int16[np.ndarray, "n"]
+    """Index of the prompt."""
+
+    def __len__(self) -> int:
+        """Number of questions."""
+        return len(self.row)
+
+    def rows(self) -> Iterator[tuple[int, int, tuple[int, ...], int]]:
+        """Table, row, order and prompt of each question."""
+        orders = (tuple(option for option in order if option >= 0) for order in self.order.tolist())
+        return zip(self.table.tolist(), self.row.tolist(), orders, self.prompt.tolist(), strict=True)
 
     @property
-    def clip_id(self) -> str:
-        """Of the clip that it asks about."""
-        return self.asked.clip_id
-
-    def draft(self, choose: Choose | None = None) -> Draft:
-        """The question in words."""
-        return self.asked.draft(self.row, choose)
+    def digest(self) -> str:
+        """16 hex digits of all that it says."""
+        columns = (self.table, self.row, self.order, self.prompt)
+        return sha256(b"".join(column.tobytes() for column in columns)).hexdigest()[:16]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Balanced:
-    """The kept questions, sorted by (clip, fact, format), and the dropped ones by reason."""
+    """The kept questions, sorted by (clip, fact, format), and how many were dropped."""
 
-    arranged: tuple[Arranged, ...]
-    dropped: tuple[Refusal, ...]
+    keys: Keys
+    order: Int8[np.ndarray, "n k"]
+    prompt: Int16[np.ndarray, "n"]
+    """As in `Selection`."""
+    dropped: Mapping[tuple[str, str], int]
+    """Number of questions by leaf and reason."""
+
+    def selections(self) -> Iterator[Selection]:
+        """Clip by clip; clips without questions are left out."""
+        clips, starts = np.unique(self.keys.clip, return_index=True)
+        for clip, own in zip(clips.tolist(), starmap(slice, pairwise([*starts, len(self.keys)])), strict=True):
+            order = self.order[own]
+            yield Selection(
+                clip_id=self.keys.clip_ids[clip],
+                table=self.keys.table[own],
+                row=self.keys.row[own],
+                order=order[:, : int((order >= 0).sum(axis=1).max())],
+                prompt=self.prompt[own],
+            )
 
 
-def balance(
-    asked: Iterable[Asked],
-    diagonals_px: Mapping[str, float],
-    seed: int,
-    settings: BalanceSettings = DEFAULTS,
-) -> Balanced:
-    """Drops surplus questions and arranges the letters. `diagonals_px`: full-size picture diagonal by clip id.
-    Independent of the order of its input, and of how it is split into tables."""
-    asked = sorted(asked, key=lambda one: (one.clip_id, one.template.name, one.format))
-    near = repeated_facts(asked, diagonals_px, settings.near_duplicate, settings.near_frames)
-    keys, dropped = Keys.of(asked, seed), Counter[tuple[str, str, str, str, str]]()
+def balance(keys: Keys, seed: int, settings: BalanceSettings = DEFAULTS) -> Balanced:
+    """Drops surplus questions, arranges the letters and chooses the prompts."""
+    dropped = Counter[tuple[str, str]]()
     yes_and_no, words = "dropped to balance yes and no", "dropped to balance the words of right answers"
     rules: tuple[tuple[str, Callable[[Keys], Gone]], ...] = (
-        (
-            "near-duplicate of another question",
-            lambda k: np.array([near[p][r] for p, r in zip(k.part, k.row, strict=True)]),
-        ),
+        ("near-duplicate of another question", lambda k: k.repeats),
         (yes_and_no, lambda k: _surplus_yes_no(k, k.situation, settings)),
         (yes_and_no, lambda k: _surplus_yes_no(k, k.template, settings)),
         (words, lambda k: _surplus_words(k, k.situation, settings)),
@@ -110,21 +134,18 @@ def balance(
         ("dropped to keep unanswerable rare", lambda k: _surplus_unanswerable(k, settings.unanswerable_share)),
     )
     for reason, rule in rules:
-        gone = rule(keys).astype(bool)
-        dropped.update((*_names(asked[part]), reason) for part in keys.part[gone])
+        gone = rule(keys)
+        for kind, count in zip(*np.unique(keys.kind[gone], return_counts=True), strict=True):
+            dropped[keys.kinds[kind].ability, reason] += int(count)
         keys = keys.take(~gone)
-    refusals = tuple(
-        Refusal(clip_id=clip_id, template=template, ability=ability, format=format, reason=reason, count=count)
-        for (clip_id, template, ability, format, reason), count in sorted(dropped.items())
-    )
-    return Balanced(arranged=_arranged(keys, seed, settings), dropped=refusals)
+    choose = even_choice(seed)
+    prompts = zip(keys.prompt_key.tolist(), keys.prompts.tolist(), strict=True)
+    prompt = [choose(keys.prompt_keys[key], count) for key, count in prompts]
+    order = _arranged(keys, seed, settings)
+    return Balanced(keys=keys, order=order, prompt=np.array(prompt, dtype=np.int16), dropped=dropped)
 
 
-def _names(asked: Asked) -> tuple[str, str, str, str]:
-    return asked.clip_id, asked.template.name, asked.template.ability, asked.format
-
-
-def _surplus_yes_no(keys: Keys, among: Int64[np.ndarray, "n"], settings: BalanceSettings) -> Gone:
+def _surplus_yes_no(keys: Keys, among: np.ndarray, settings: BalanceSettings) -> Gone:
     """Surplus yes/no questions: counts of yes and no differ by at most one among questions with equal `among`."""
     gone = np.zeros(len(keys), dtype=bool)
     for by_word in _by_words(keys, keys.yes_no, among):
@@ -135,7 +156,7 @@ def _surplus_yes_no(keys: Keys, among: Int64[np.ndarray, "n"], settings: Balance
     return gone
 
 
-def _surplus_words(keys: Keys, among: Int64[np.ndarray, "n"], settings: BalanceSettings) -> Gone:
+def _surplus_words(keys: Keys, among: np.ndarray, settings: BalanceSettings) -> Gone:
     """Surplus choices whose right option has words that are too frequent among questions with equal `among`."""
     gone = np.zeros(len(keys), dtype=bool)
     for by_word in _by_words(keys, keys.options > 0, among):
@@ -183,7 +204,7 @@ def near_best_constant(numbers: Float64[np.ndarray, "n 3"]) -> Gone:
     return np.asarray(np.minimum(away, np.where(np.isfinite(period), period - away, np.inf)) <= tolerance)
 
 
-def _by_words(keys: Keys, which: Gone, among: Int64[np.ndarray, "n"]) -> list[list[np.ndarray]]:
+def _by_words(keys: Keys, which: Gone, among: np.ndarray) -> list[list[np.ndarray]]:
     """By value of `among`: the rows of each word of the right answer, the most frequent first."""
     rows = np.flatnonzero(which & (keys.words > 0))
     found: dict[int, list[np.ndarray]] = defaultdict(list)
@@ -243,12 +264,11 @@ def _no_longer_offered(keys: Keys, share: float) -> Gone:
     """Choices that lose the option "cannot be determined", where it would be right too rarely. Clips with unanswerable
     choices keep it longest."""
     gone = np.zeros(len(keys), dtype=bool)
-    clips = [keys.asked[part].clip_id for part in keys.part]
     for answerable, unanswerable in _offering(keys):
-        own = {clips[row] for row in unanswerable}
         surplus = len(answerable) - round((1 - share) / share * len(unanswerable))
-        in_order = sorted(keys.in_order_of_dropping(answerable), key=lambda row: clips[row] in own)
-        gone[in_order[: max(surplus, 0)]] = True
+        in_order = keys.in_order_of_dropping(answerable)
+        needed = np.isin(keys.clip[in_order], keys.clip[unanswerable])
+        gone[in_order[np.argsort(needed, kind="stable")][: max(surplus, 0)]] = True
     return gone
 
 
@@ -259,38 +279,31 @@ def _offering(keys: Keys) -> list[tuple[np.ndarray, np.ndarray]]:
     return [(group[~keys.unanswerable[group]], group[keys.unanswerable[group]]) for group in found]
 
 
-def _never_right(keys: Keys, enough: int) -> dict[str, set[int]]:
+def _never_right(keys: Keys, enough: int) -> dict[int, set[int]]:
     """By template whose choices all offer the same words: the indices of those that are right in none."""
-    right: dict[str, Counter[int]] = defaultdict(Counter)
-    for part, row in zip(keys.part[keys.options > 0].tolist(), keys.row[keys.options > 0].tolist(), strict=True):
-        if keys.asked[part].template.labels:
-            right[keys.asked[part].template.name][keys.asked[part].right_option(row)] += 1
-    offered = {one.template.name: {*range(one.count_options())} for one in keys.asked if one.format == "choice"}
-    return {
-        name: offered[name] - counts.keys()
-        for name, counts in right.items()
-        if counts.total() >= enough and len(counts) > 1
-    }
+    found = {}
+    rows = np.flatnonzero((keys.options > 0) & keys.fixed)
+    for own in (rows[group] for group in groups(keys.template[rows])):
+        right = {*keys.right[own].tolist()}
+        if len(own) >= enough and len(right) > 1:
+            found[int(keys.template[own[0]])] = {*range(int(keys.options[own].max()))} - right
+    return found
 
 
-def _arranged(keys: Keys, seed: int, settings: BalanceSettings) -> tuple[Arranged, ...]:
+def _arranged(keys: Keys, seed: int, settings: BalanceSettings) -> Int8[np.ndarray, "n k"]:
     """Takes the place of the right option from shuffled blocks 0..k-1, by number of options; shuffles the others."""
     offered = keys.offers & ~_no_longer_offered(keys, settings.unanswerable_share)
     never_right = _never_right(keys, settings.enough_for_options)
-    place_of, arranged = even_choice(seed), []
-    for part, row, options, undetermined, draw in zip(
-        keys.part.tolist(), keys.row.tolist(), keys.options.tolist(), offered.tolist(), keys.draw.tolist(), strict=True
-    ):
-        asked, count = keys.asked[part], options + undetermined
-        if not options:
-            arranged.append(Arranged(asked=asked, row=row))
-            continue
-        right, left_out = asked.right_option(row), never_right.get(asked.template.name, set())
+    orders = np.full((len(keys), int((keys.options + offered).max(initial=0))), -1, dtype=np.int8)
+    place_of, rows = even_choice(seed), np.flatnonzero(keys.options)
+    columns = (keys.template, keys.options + offered, keys.right, keys.draw)
+    for row, template, count, right, draw in zip(rows.tolist(), *(c[rows].tolist() for c in columns), strict=True):
+        left_out = never_right.get(template, set())
         place = place_of("letter", count - len(left_out))
         others = [option for option in range(count) if option != right and option not in left_out]
         others = [others[k] for k in _shuffled(len(others), draw)]
-        arranged.append(Arranged(asked=asked, row=row, order=(*others[:place], right, *others[place:])))
-    return tuple(arranged)
+        orders[row, : len(others) + 1] = (*others[:place], right, *others[place:])
+    return orders
 
 
 def _shuffled(count: int, draw: float) -> list[int]:

@@ -1,8 +1,8 @@
 """The hints of a data set's questions, from the signals of their clips."""
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 from experts.clip import Clip
 from spatial_engine.dataset import media
@@ -29,22 +29,26 @@ class HintsFromSignals:
         """The hints of a question, by kind."""
         if question.is_puzzle:
             return {}
-        return hints_beside(question, self.scenes(question.clip), self.kinds, self.min_confidence)
+        return hints_beside(question, self._scenes(question.clip), self.kinds, self.min_confidence)
+
+    @cached_property
+    def _scenes(self) -> Callable[[str], Scenes]:
+        """The same, read once for questions about one clip, which follow each other."""
+        return lru_cache(maxsize=1)(self.scenes)
 
 
 def with_hints(
-    questions: Sequence[Question], hints: HintsBeside | None, opened: Mapping[str, Clip]
-) -> tuple[list[Question], dict[str, list[Medium]]]:
-    """The questions with their hints, and the pictures of these by clip."""
-    pictures: dict[str, list[Medium]] = defaultdict(list)
+    questions: Sequence[Question], hints: HintsBeside | None, clip: Clip | None
+) -> tuple[list[Question], list[Medium]]:
+    """The questions about a clip with their hints, and the pictures of these. `clip`: None for puzzles."""
     if hints is None:
-        return list(questions), pictures
-    hinted = []
+        return list(questions), []
+    hinted: list[Question] = []
+    pictures: list[Medium] = []
     for question in questions:
         found = hints(question)
-        clip = opened.get(question.clip)
         hinted.append(replace(question, hints=[_recorded(kind, hint, clip) for kind, hint in found.items()]))
-        pictures[question.clip] += [each.picture for hint in found.values() for each in hint.pictures]
+        pictures += [each.picture for hint in found.values() for each in hint.pictures]
     return hinted, pictures
 
 

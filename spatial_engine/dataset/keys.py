@@ -1,38 +1,52 @@
-"""Small keys of the questions of all clips: what the balance needs to know of each, as integers."""
+"""Small keys of the questions of all clips: what the balance needs to know of each, as numbers."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Generic, TypeVar
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int64
+from jaxtyping import Bool, Float64, Int16, Int32, Int64
 
-from templates.asked import Asked
+from spatial_engine.dataset.clip_keys import ClipKeys, Kind
 from templates.chance import Chance
+
+Value = TypeVar("Value", bound=Hashable)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Keys:
     """One row per question, sorted by clip, fact and format."""
 
-    asked: Sequence[Asked]
-    part: Int64[np.ndarray, "n"]
-    """Index of the question's table in `asked`."""
-    row: Int64[np.ndarray, "n"]
+    clip_ids: Sequence[str]
+    kinds: Sequence[Kind]
+    prompt_keys: Sequence[str]
+    clip: Int32[np.ndarray, "n"]
+    """Index in `clip_ids`."""
+    kind: Int16[np.ndarray, "n"]
+    """Index in `kinds`."""
+    table: Int32[np.ndarray, "n"]
+    """Index of the question's table among those of its clip."""
+    row: Int32[np.ndarray, "n"]
     """Its row in that table."""
-    template: Int64[np.ndarray, "n"]
-    leaf: Int64[np.ndarray, "n"]
-    format: Int64[np.ndarray, "n"]
-    words: Int64[np.ndarray, "n"]
+    template: Int32[np.ndarray, "n"]
+    leaf: Int32[np.ndarray, "n"]
+    format: Int32[np.ndarray, "n"]
+    words: Int32[np.ndarray, "n"]
     """What the right answer says, in the order of the words; 0: nothing that can be compared."""
-    situation: Int64[np.ndarray, "n"]
-    """Template, offered words and order of time: what a reader learns without a picture (`Asked.situations`)."""
+    situation: Int32[np.ndarray, "n"]
+    """Template, offered words and order of time: what a reader learns without a picture."""
     numbers: Float64[np.ndarray, "n 3"]
-    """Value, tolerance and period of an answer that is a single number (`Asked.numbers`)."""
-    fact: Int64[np.ndarray, "n"]
+    """Value, tolerance and period of an answer that is a single number."""
+    fact: Int32[np.ndarray, "n"]
     draw: np.ndarray
     """A random number of each question, which depends on fact, format and seed alone."""
-    options: Int64[np.ndarray, "n"]
+    options: Int32[np.ndarray, "n"]
     """Number of options of a choice, "cannot be determined" aside; 0 for other formats."""
+    right: Int16[np.ndarray, "n"]
+    """Index of the right option; -1 where there are none."""
+    fixed: Bool[np.ndarray, "n"]
+    """Whether all choices of its template offer the same words."""
     counts: Bool[np.ndarray, "n"]
     """Whether the answer is a count."""
     yes_no: Bool[np.ndarray, "n"]
@@ -40,77 +54,126 @@ class Keys:
     """Whether "cannot be determined" is offered."""
     unanswerable: Bool[np.ndarray, "n"]
     """Whether that option is right."""
+    repeats: Bool[np.ndarray, "n"]
+    """Whether it nearly repeats another question of its clip."""
+    prompt_key: Int32[np.ndarray, "n"]
+    """Index in `prompt_keys`."""
+    prompts: Int16[np.ndarray, "n"]
+    """Number of prompts to choose from."""
 
     @classmethod
-    def of(cls, asked: Sequence[Asked], seed: int) -> "Keys":
-        """Of questions in any order."""
-        counts = [len(part) for part in asked]
-        part = np.repeat(np.arange(len(asked)), counts)
-        row = np.concatenate([np.empty(0, dtype=np.int64), *(np.arange(count) for count in counts)])
-        fact_ids = np.concatenate([np.empty(0, dtype="<U16"), *(one.fact_ids for one in asked)])
-        fact = np.unique(fact_ids, return_inverse=True)[1]
-        words = np.concatenate([np.array([""]), *(one.right_words() for one in asked)])
-        situations = np.concatenate([np.array([""]), *(one.situations() for one in asked)])[1:]
-        names = [(one.clip_id, one.template.name, one.template.ability, one.format) for one in asked]
-        clip, template, leaf, format = (
-            np.unique(column, return_inverse=True)[1][part]
-            for column in np.array(names, dtype=np.str_).reshape(-1, 4).T
+    def of(cls, clips: Iterable[ClipKeys], seed: int) -> "Keys":
+        """Of clips that are sorted by id. Reads them once, and keeps only numbers."""
+        kinds, words, prompt_keys = _Codes[Kind](), _Codes[str]([""]), _Codes[str]()
+        clip_ids: list[str] = []
+        parts: list[dict[str, np.ndarray]] = [
+            {name: np.empty((0, 3) if name == "numbers" else 0, dtype) for name, dtype in _COLUMNS.items()}
+        ]
+        for clip in clips:
+            own = {
+                "clip": np.full(len(clip), len(clip_ids)),
+                "kind": kinds.of(clip.kinds)[clip.table],
+                "words": words.of_column(clip.words),
+                "prompt_key": prompt_keys.of_column(clip.prompt_key),
+            }
+            column = {name: own[name] if name in own else getattr(clip, name) for name in _COLUMNS}
+            parts.append({name: values.astype(_COLUMNS[name]) for name, values in column.items()})
+            clip_ids.append(clip.clip_id)
+        joined = {name: np.concatenate([part.pop(name) for part in parts]) for name in _COLUMNS}
+        kind, fact, situation = joined["kind"], joined.pop("fact"), joined.pop("situation")
+        template, leaf, format = (
+            _ranks([getattr(each, name) for each in kinds.values])[kind] for name in ("template", "ability", "format")
         )
-        chance = Chance.of(fact_ids.tolist(), seed)
-        draw = np.take_along_axis(
-            chance.uniform("order of dropping", int(format.max(initial=0)) + 1), format[:, None], 1
+        options, fixed, counts = (
+            np.array([getattr(each, name) for each in kinds.values], dtype=dtype)[kind]
+            for name, dtype in (("options", np.int32), ("fixed", np.bool_), ("counts", np.bool_))
         )
-        keys = cls(
-            asked=asked,
-            part=part,
-            row=row,
+        return cls(
+            **joined | {"words": _ranks(words.values)[joined["words"]]},
+            clip_ids=clip_ids,
+            kinds=kinds.values,
+            prompt_keys=prompt_keys.values,
             template=template,
             leaf=leaf,
             format=format,
-            words=np.unique(words, return_inverse=True)[1][1:],
-            situation=np.unique(
-                np.array([template, np.unique(situations, return_inverse=True)[1]]).T, axis=0, return_inverse=True
-            )[1].ravel(),
-            numbers=np.concatenate([np.empty((0, 3)), *(one.numbers() for one in asked)]),
-            fact=fact,
-            draw=draw[:, 0],
-            options=np.array([one.count_options() if one.format == "choice" else 0 for one in asked], dtype=np.int64)[
-                part
-            ],
-            counts=np.array([one.counts() for one in asked], dtype=bool)[part],
-            yes_no=np.array([one.format == "yes_no" for one in asked], dtype=bool)[part],
-            offers=_flags([one.offers_undetermined() for one in asked]),
-            unanswerable=_flags([one.offers_undetermined() & one.unanswerable() for one in asked]),
+            situation=_ranks(situation),
+            fact=_ranks(fact),
+            draw=_draw(fact, format, seed),
+            options=options,
+            fixed=fixed,
+            counts=counts,
+            yes_no=np.array([each.format == "yes_no" for each in kinds.values], dtype=np.bool_)[kind],
         )
-        return keys.take(np.lexsort((format, fact, clip)))
 
     def __len__(self) -> int:
         """Number of questions."""
-        return len(self.part)
+        return len(self.table)
 
     def take(self, rows: np.ndarray) -> "Keys":
         """The rows at the given indices, or where a mask is true."""
-        columns = {name: value[rows] for name, value in vars(self).items() if isinstance(value, np.ndarray)}
-        return replace(self, **columns)
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        return replace(self, **{n: column[rows] for n, column in columns.items() if isinstance(column, np.ndarray)})
 
     def in_order_of_dropping(self, rows: Int64[np.ndarray, "k"]) -> Int64[np.ndarray, "k"]:
         """The rows, first those whose fact is asked in other formats too, then by chance."""
-        formats = np.bincount(self.fact, minlength=1)[self.fact]
-        return rows[np.lexsort((self.draw[rows], -formats[rows]))]
+        return rows[np.lexsort((self.draw[rows], -self._formats[rows]))]
 
     def first_dropped(self, rows: Int64[np.ndarray, "k"], surplus: int) -> Int64[np.ndarray, "d"]:
         """The first `surplus` rows in that order; none if it is 0 or less."""
-        return self.in_order_of_dropping(rows)[: max(surplus, 0)]
+        return self.in_order_of_dropping(rows)[:surplus] if surplus > 0 else rows[:0]
+
+    @cached_property
+    def _formats(self) -> Int64[np.ndarray, "n"]:
+        """In how many formats the fact of each question is asked."""
+        return np.bincount(self.fact, minlength=1)[self.fact]
+
+
+_COLUMNS: dict[str, type] = {
+    "clip": np.int32, "kind": np.int16, "table": np.int32, "row": np.int32, "fact": np.uint64, "words": np.int32,
+    "situation": np.uint64, "numbers": np.float64, "right": np.int16, "offers": np.bool_, "unanswerable": np.bool_,
+    "repeats": np.bool_, "prompt_key": np.int32, "prompts": np.int16,
+}  # fmt: skip
+"""Type of each column that is made clip by clip."""
+
+
+class _Codes(Generic[Value]):
+    """Numbers for values, in the order in which they come."""
+
+    def __init__(self, first: Iterable[Value] = ()) -> None:
+        self._codes = {value: code for code, value in enumerate(first)}
+
+    @property
+    def values(self) -> list[Value]:
+        """By number."""
+        return [*self._codes]
+
+    def of(self, values: Iterable[Value]) -> Int64[np.ndarray, "n"]:
+        """The number of each value."""
+        return np.array([self._codes.setdefault(value, len(self._codes)) for value in values], dtype=np.int64)
+
+    def of_column(self, column: np.ndarray) -> Int64[np.ndarray, "n"]:
+        """The same of an array with few distinct values."""
+        values, rows = np.unique(column, return_inverse=True)
+        return self.of(values.tolist())[rows]
+
+
+def _ranks(values: np.ndarray | Sequence[str]) -> Int32[np.ndarray, "n"]:
+    """The place of each value among all distinct ones in their order."""
+    return np.unique(values, return_inverse=True)[1].astype(np.int32)
+
+
+def _draw(fact: np.ndarray, format: Int32[np.ndarray, "n"], seed: int) -> Float64[np.ndarray, "n"]:
+    drawn = np.empty(len(fact))
+    for number in np.unique(format).tolist():
+        rows = format == number
+        drawn[rows] = Chance(ids=fact[rows], seed=seed).uniform("order of dropping", number + 1)[:, number]
+    return drawn
 
 
 def groups(*columns: np.ndarray) -> list[Int64[np.ndarray, "k"]]:
     """Rows with equal values in all columns, in the order of the values."""
     if not len(columns[0]):
         return []
-    codes = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)[1].ravel()
-    order = np.argsort(codes, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
-
-
-def _flags(parts: list[np.ndarray]) -> Bool[np.ndarray, "n"]:
-    return np.concatenate([np.empty(0, dtype=bool), *parts])
+    order = np.lexsort(columns[::-1])
+    differ = np.any([np.diff(column[order]) != 0 for column in columns], axis=0)
+    return np.split(order, np.flatnonzero(differ) + 1)

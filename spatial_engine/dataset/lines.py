@@ -4,7 +4,10 @@ import json
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
+from shutil import copyfileobj
+from typing import IO
 
+from spatial_engine.atomic_file import atomic_file
 from spatial_engine.dataset.question_line import dumped, from_record
 from spatial_engine.errors import UsageError
 from templates.columns import Json
@@ -16,22 +19,60 @@ SHARED = ("instructions", "provenance", "licence")
 `origin`."""
 
 
+class _Shared:
+    """What questions share, in the order in which it comes."""
+
+    def __init__(self) -> None:
+        self._origins: dict[str, str] = {}
+        self._known: dict[tuple[int, ...], tuple[str, list[Json]]] = {}
+
+    def line(self, question: Question) -> str:
+        """A question as a line that names what it shares."""
+        record = question.to_json()
+        shared = {name: record.pop(name) for name in SHARED}
+        key = tuple(map(id, shared.values()))
+        if key not in self._known:  # the values are kept, so that their ids stay theirs
+            text = dumped(shared)
+            origin = self._origins.setdefault(text, sha256(text.encode()).hexdigest()[:12])
+            self._known[key] = origin, [*shared.values()]
+        return f"{dumped(record | {'origin': self._known[key][0]})}\n"
+
+    def lines(self) -> list[str]:
+        """Those of `provenance.jsonl`."""
+        return [f"{dumped({'origin': origin} | json.loads(text))}\n" for text, origin in self._origins.items()]
+
+
 def write_questions(folder: Path, questions: Iterable[Question]) -> None:
     """Writes both files. Equal questions give equal bytes."""
-    origins: dict[str, str] = {}
-    known: dict[tuple[int, ...], tuple[str, list[Json]]] = {}
-    with (folder / "questions.jsonl").open("w", encoding="utf-8", newline="\n") as lines:
-        for question in questions:
-            record = question.to_json()
-            shared = {name: record.pop(name) for name in SHARED}
-            key = tuple(map(id, shared.values()))
-            if key not in known:  # the values are kept, so that their ids stay theirs
-                text = dumped(shared)
-                origin = origins.setdefault(text, sha256(text.encode()).hexdigest()[:12])
-                known[key] = origin, [*shared.values()]
-            lines.write(f"{dumped(record | {'origin': known[key][0]})}\n")
-    with (folder / "provenance.jsonl").open("w", encoding="utf-8", newline="\n") as lines:
-        lines.writelines(f"{dumped({'origin': origin} | json.loads(text))}\n" for text, origin in origins.items())
+    shared = _Shared()
+    with _opened(folder / "questions.jsonl") as file:
+        file.writelines(map(shared.line, questions))
+    with _opened(folder / "provenance.jsonl") as file:
+        file.writelines(shared.lines())
+
+
+def write_part(path: Path, questions: Iterable[Question]) -> None:
+    """Writes some questions as one file, which `join_parts` reads: what they share, an empty line, their lines."""
+    shared = _Shared()
+    lines = [*map(shared.line, questions)]
+    with atomic_file(path) as temporary, _opened(temporary) as file:
+        file.writelines([*shared.lines(), "\n", *lines])
+
+
+def join_parts(folder: Path, parts: Iterable[Path]) -> None:
+    """Writes both files, with the questions of all parts in their order: as `write_questions`, without holding them."""
+    shared: dict[str, None] = {}
+    with (folder / "questions.jsonl").open("wb") as questions:
+        for part in parts:
+            with part.open("rb") as lines:
+                shared |= dict.fromkeys(line.decode() for line in iter(lines.readline, b"\n"))
+                copyfileobj(lines, questions)
+    with _opened(folder / "provenance.jsonl") as file:
+        file.writelines(shared)
+
+
+def _opened(path: Path) -> IO[str]:
+    return path.open("w", encoding="utf-8", newline="\n")
 
 
 def read_questions(folder: Path) -> Iterator[Question]:

@@ -1,11 +1,13 @@
 """The media of questions: ids by content, entries for `questions.jsonl`, and files in `media/`."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 
 from PIL import Image
 
@@ -188,11 +190,11 @@ def render(clip: Clip | None, media: Iterable[Medium], folder: Path) -> None:
                 several.setdefault(max(medium.frames), {})[file] = medium
             case DepthMap():
                 size = _shown(clip).width_px, _shown(clip).height_px
-                Image.fromarray(hint_pictures.drawn_depth(medium, size)).save(file, compress_level=1)
+                _save(Image.fromarray(hint_pictures.drawn_depth(medium, size)), file)
             case Drawing():
-                drawing.with_palette(drawing.drawn_map(medium)).save(file, compress_level=1)
+                _save(drawing.with_palette(drawing.drawn_map(medium)), file)
             case Sheet():
-                drawing.with_palette(drawing.drawn_sheet(medium)).save(file, compress_level=1)
+                _save(drawing.with_palette(drawing.drawn_sheet(medium)), file)
     if photos or several:
         _read_and_write(_shown(clip), photos, several)
 
@@ -223,7 +225,7 @@ def _read_and_write(
             else:
                 scale = size[0] / clip.width_px, size[1] / clip.height_px
                 drawn = hint_pictures.drawn_matches(pictures, medium.lines_px, scale)
-                Image.fromarray(drawn).save(file, quality=JPEG_QUALITY)
+                _save(Image.fromarray(drawn), file)
         kept = {key: small for key, small in kept.items() if last_use[key] > frame}
 
 
@@ -246,10 +248,31 @@ def _write_photos(clip: Clip, picture: Picture, photos: Mapping[Path, Photo]) ->
         if photo.marks:
             scale = size[0] / (right - left), size[1] / (bottom - top)
             shown = photo_marks.marked(shown, photo.marks, scale, (left, top))
-        Image.fromarray(shown).save(file, quality=JPEG_QUALITY)
+        _save(Image.fromarray(shown), file)
 
 
 def _write_video(clip: Clip, pictures: Sequence[Picture], video: Video, file: Path) -> None:
     fps = _fps(clip, video.frames)
     times_s = _times_s(clip, video.frames) or [k / fps for k in range(len(pictures))]
-    write_mp4(file, pictures, [time_s - times_s[0] for time_s in times_s], fps=fps, preset="veryfast")
+    with _whole(file) as temporary:
+        write_mp4(temporary, pictures, [time_s - times_s[0] for time_s in times_s], fps=fps, preset="veryfast")
+
+
+def _save(picture: Image.Image, file: Path) -> None:
+    """Drawings as PNG, photos as JPEG: by the name of the file."""
+    with _whole(file) as temporary:
+        if file.suffix == ".png":
+            picture.save(temporary, compress_level=1)
+        else:
+            picture.save(temporary, quality=JPEG_QUALITY)
+
+
+@contextmanager
+def _whole(file: Path) -> Iterator[Path]:
+    """A temporary path that becomes `file`: several processes may draw the same picture, or be killed."""
+    temporary = file.with_name(f".{token_hex(4)}.{file.name}")
+    try:
+        yield temporary
+        temporary.replace(file)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -68,8 +68,8 @@ def write_part(
         write_questions(folder, questions)
         own = audit(
             questions,
-            refused=(),
-            dropped=(),
+            refused={},
+            dropped={},
             scenes=scenes,
             seed=int(record.get("seed") or 0),
             settings=record.get("settings") or {},

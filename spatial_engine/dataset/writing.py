@@ -1,42 +1,45 @@
-"""Writes a data set: balances the questions, renders the media, audits. It is written whole or not at all."""
+"""Writes a data set in passes that hold no question longer than they need it.
 
-import gc
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+    1. each clip is asked about, and its drafts are filed (`drafts.py`)      in workers
+    2. all questions are balanced, lettered and given prompts, by small keys
+    3. what is kept is put into words and drawn (`finishing.py`)             in workers, clip by clip
+    4. the parts are joined, and audited as they are read
+
+The data set is written whole or not at all.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from experts.clip import Clip
-from experts.footage.decoding import DecodingError
-from spatial_engine.annotation.plugin_errors import template_error
+from spatial_engine.annotation.executor import Crashed, run
 from spatial_engine.atomic_file import write_json
-from spatial_engine.dataset import media
 from spatial_engine.dataset.audit import audit
-from spatial_engine.dataset.balance import DEFAULTS, Arranged, BalanceSettings, balance, even_choice
+from spatial_engine.dataset.balance import DEFAULTS, BalanceSettings, balance
 from spatial_engine.dataset.card import card
 from spatial_engine.dataset.dataset import Dataset, dataset_folder
-from spatial_engine.dataset.hints import HintsBeside, with_hints
-from spatial_engine.dataset.lines import write_questions
-from spatial_engine.dataset.question_line import question_of
-from spatial_engine.errors import SpatialEngineError, disk_error
-from templates.asked import Asked, ClipQuestions, Draft, Refusal
+from spatial_engine.dataset.drafts import Drafts
+from spatial_engine.dataset.finishing import CLIP_TROUBLE, FinishClip, OpenClip, collector_paused
+from spatial_engine.dataset.hints import HintsBeside
+from spatial_engine.dataset.keys import Keys
+from spatial_engine.dataset.lines import join_parts, read_questions
+from spatial_engine.errors import SpatialEngineError
+from spatial_engine.output_folder import place_file
+from spatial_engine.progress import Progress, Silent
+from templates.asked import ClipQuestions
 from templates.columns import Json
-from templates.media import Medium
 from templates.question import Question
 
 UNREADABLE = "the clip's frames can no longer be read"
-
-
 MOVED = "was the footage moved or changed? put it back, or annotate it where it lies now"
-
-
-_CLIP_TROUBLE = (DecodingError, OSError, SpatialEngineError)
-
-
-OpenClip = Callable[[str], Clip]
+CRASHED = "the program failed on this clip"
+"""Begins the refusal reason of a clip that failed because of a fault of the program."""
+Counts = Counter[tuple[str, str]]
+"""Number of facts or questions by leaf and reason."""
 
 
 def write_dataset(
@@ -52,7 +55,7 @@ def write_dataset(
     allow_empty: bool = False,
     hints: HintsBeside | None = None,
 ) -> Dataset:
-    """Balances, renders and writes. Replaces an earlier data set at `path`, and nothing else.
+    """Writes what is asked about clips. Replaces an earlier data set at `path`, and nothing else.
 
     Equal clips, seed and settings give byte-identical `questions.jsonl`, in any order of the clips. Questions whose
     frames cannot be read are omitted and counted as `UNREADABLE`, those whose template fails by its error. `scenes`: by
@@ -60,16 +63,50 @@ def write_dataset(
     `state_tolerance`: prompts say which error still counts as right. `hints`: gives those of a question. Raises as
     `dataset_folder`: an empty data set replaces questions only with `allow_empty`.
     """
-    path, clips = Path(path), sorted(clips, key=lambda clip: clip.clip_id)
+    path, clips = Path(path), list(clips)
+    path.resolve().parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f".{path.name}.", dir=path.resolve().parent) as name:
+        templates = {one.template.name: one.template for clip in clips for one in clip.asked}
+        drafts = Drafts(folder=Path(name), templates=templates, near=balancing.near, seed=seed)
+        for clip in clips:
+            drafts.add(clip, "", _diagonal_px(clip, open_clip))
+        task = FinishClip(
+            drafts=drafts,
+            keys=dict.fromkeys((clip.clip_id for clip in clips), ""),
+            open_clip=open_clip,
+            folder=Path(name),
+            state_tolerance=state_tolerance,
+            hints=hints,
+        )
+        return write_drafts(
+            path, task, seed=seed, settings=settings, scenes=scenes, balancing=balancing, allow_empty=allow_empty
+        )
+
+
+def write_drafts(
+    path: Path,
+    task: FinishClip,
+    crashed: Mapping[str, str] | None = None,
+    *,
+    seed: int,
+    settings: Mapping[str, Json] | None = None,
+    scenes: Mapping[str, str] | None = None,
+    balancing: BalanceSettings = DEFAULTS,
+    allow_empty: bool = False,
+    workers: int = 0,
+    progress: Progress | None = None,
+) -> Dataset:
+    """The same of drafts on disk, with any number of workers. `crashed`: by clip without drafts, the error."""
+    crashed = dict(crashed or {})
     with dataset_folder(path, allow_empty=allow_empty) as folder:
+        parts, refused, dropped = _finished(task, crashed, seed, balancing, workers, progress or Silent())
+        join_parts(folder, parts)
         (folder / "media").mkdir()
-        questions, dropped = _finish(clips, open_clip, seed, balancing, folder / "media", state_tolerance, hints)
+        clip_ids = {*task.keys, *crashed} - {""}
         with collector_paused():
-            write_questions(folder, questions)
-            clip_ids = [*(clip.clip_id for clip in clips if clip.clip_id), *(q.clip for q in questions if q.is_puzzle)]
             record = audit(
-                questions,
-                refused=[refusal for clip in clips for refusal in clip.refusals],
+                _with_media(read_questions(folder), task.folder, folder),
+                refused=refused,
                 dropped=dropped,
                 scenes={clip_id: (scenes or {}).get(clip_id, clip_id) for clip_id in clip_ids},
                 seed=seed,
@@ -80,131 +117,72 @@ def write_dataset(
     return Dataset(path)
 
 
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """Python searches for no cycles meanwhile: among many new records that takes as long as making them."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-def _finish(
-    clips: Sequence[ClipQuestions],
-    open_clip: OpenClip,
-    seed: int,
-    balancing: BalanceSettings,
-    folder: Path,
-    state_tolerance: bool,
-    hints: HintsBeside | None,
-) -> tuple[list[Question], list[Refusal]]:
-    """Questions with their media drawn into `folder`; what was dropped on the way.
+def _finished(
+    task: FinishClip, crashed: dict[str, str], seed: int, balancing: BalanceSettings, workers: int, progress: Progress
+) -> tuple[list[Path], Counts, Counts]:
+    """The parts of the data set; what was refused, and what was dropped on the way.
 
     Balanced again without the clips that turn out unreadable and without the questions whose template fails, for
     letters and answers must be even at the end.
     """
-    refused: list[Refusal] = []
-    asked = [one for clip in clips for one in clip.asked]
-    opened = _opened({one.clip_id for one in asked} - {""}, open_clip)
+    (task.folder / "media").mkdir(parents=True, exist_ok=True)
+    unreadable: set[str] = set()
     while True:
-        readable = [one for one in asked if _is_readable(one, opened)]
-        diagonals_px = {id: float(np.hypot(clip.width_px, clip.height_px)) for id, clip in opened.items()}
-        balanced = balance(readable, diagonals_px, seed, balancing)
-        with collector_paused():
-            questions, drafts, faulty = in_words(balanced.arranged, opened, seed, state_tolerance)
-        questions, pictures = with_hints(questions, hints, opened)
-        unreadable = _draw(drafts, pictures, opened, folder)
-        if not faulty and not unreadable:
+        readable = sorted(task.keys.keys() - unreadable - crashed.keys())
+        keys = Keys.of((task.drafts.keys(id, task.keys[id]) for id in readable), seed)
+        balanced = balance(keys, seed, balancing)
+        selections, parts = [*balanced.selections()], dict[str, Path]()
+        progress.begin("writing", len(selections))
+        for selection, result in run(task, selections, workers):
+            id = selection.clip_id
+            if isinstance(result, Crashed):
+                crashed[id] = result.error
+                progress.step(id, f"failed: {result.error}")
+            else:
+                progress.step(result.name or id, "; ".join(sorted({f.reason for f in result.faults})) or "done")
+                if result.faults:
+                    task.drafts.leave_out(id, task.keys[id], result.faults)
+                elif result.part is None:
+                    unreadable.add(id)
+                else:
+                    parts[id] = result.part
+        if len(parts) == len(selections):
             break
-        opened = {id: clip for id, clip in opened.items() if id not in unreadable}
-        asked = _without([one for one, _ in faulty], asked)
-        refused += [_dropped(one.asked, reason, 1) for one, reason in faulty]
-    if asked and not readable:
+    if unreadable and not len(keys):
         raise SpatialEngineError(f"of all clips: {UNREADABLE}", MOVED)
-    _remove_unused(questions, folder)
-    lost = sorted((one for one in asked if not _is_readable(one, opened)), key=_kind)
-    return questions, [*balanced.dropped, *refused, *(_dropped(one, UNREADABLE, len(one)) for one in lost)]
+    refused, faulty = _counted(task, crashed, unreadable)
+    return [parts[id] for id in sorted(parts)], refused, Counts(balanced.dropped) + faulty
 
 
-def in_words(
-    arranged: Iterable[Arranged], opened: Mapping[str, Clip], seed: int, state_tolerance: bool = False
-) -> tuple[list[Question], list[Draft], list[tuple[Arranged, str]]]:
-    """The questions and their drafts; those whose template fails, with the reason."""
-    questions, drafts, faulty, choose = [], [], [], even_choice(seed)
-    entries: dict[str, dict[Medium, dict[str, Json]]] = defaultdict(dict)
-    for one in arranged:
-        try:
-            draft = one.draft(choose)
-            draft = draft.with_tolerance() if state_tolerance else draft
-            questions.append(question_of(draft, one.order, opened.get(one.clip_id), entries[one.clip_id]))
-            drafts.append(draft)
-        except Exception as error:  # a plug-in may raise anything
-            faulty.append((one, template_error(one.asked.template, error)))
-    return questions, drafts, faulty
+def _counted(task: FinishClip, crashed: Mapping[str, str], unreadable: Collection[str]) -> tuple[Counts, Counts]:
+    """What was refused, and the questions that are lost: of faulty templates, and of clips that cannot be read."""
+    refused, lost = Counts(), Counts()
+    for error in crashed.values():
+        refused["", f"{CRASHED}: {error}"] += 1
+    for id, key in task.keys.items():
+        clip = task.drafts.keys(id, key)
+        for refusal in clip.refusals:
+            refused[refusal.ability, refusal.reason] += refusal.count
+        for fault in clip.faults:
+            lost[clip.kinds[fault.table].ability, fault.reason] += 1
+        for table in clip.table.tolist() if id in unreadable else ():
+            lost[clip.kinds[table].ability, UNREADABLE] += 1
+    return refused, lost
 
 
-def _without(faulty: Iterable[Arranged], asked: Iterable[Asked]) -> list[Asked]:
-    """The tables without the rows of these questions."""
-    rows: dict[int, list[int]] = defaultdict(list)
-    for one in faulty:
-        rows[id(one.asked)].append(one.row)
-    left = [one.take(np.delete(np.arange(len(one)), rows[id(one)])) if id(one) in rows else one for one in asked]
-    return [one for one in left if len(one)]
+def _with_media(questions: Iterable[Question], drawn: Path, folder: Path) -> Iterator[Question]:
+    """The questions; what they show gets its place in the data set."""
+    for question in questions:
+        for file in question.files:
+            if not (folder / file).exists():
+                place_file(drawn / file, folder / file)
+        yield question
 
 
-def _is_readable(asked: Asked, opened: Mapping[str, Clip]) -> bool:
-    """Puzzles show no footage."""
-    return asked.clip_id in opened or not asked.clip_id
-
-
-def _opened(clip_ids: Iterable[str], open_clip: OpenClip) -> dict[str, Clip]:
-    """The clips that can be opened."""
-    opened = {}
-    for id in sorted(clip_ids):
-        with suppress(*_CLIP_TROUBLE):
-            opened[id] = open_clip(id)
-    return opened
-
-
-def _draw(
-    drafts: Iterable[Draft], pictures: Mapping[str, Sequence[Medium]], opened: Mapping[str, Clip], folder: Path
-) -> set[str]:
-    """Renders what is shown, clip by clip, and the pictures of hints; returns the clips whose frames cannot be read."""
-    shown: dict[str, list[Medium]] = defaultdict(list, {id: list(media) for id, media in pictures.items()})
-    for draft in drafts:
-        drawn = [option.shown for option in draft.options if not isinstance(option.shown, str)]
-        shown[draft.clip_id] += [*draft.media, *drawn]
-    unreadable = set()
-    for id, wanted in shown.items():
-        try:
-            media.render(opened.get(id), wanted, folder)
-        except _CLIP_TROUBLE as error:
-            if id not in opened or disk_error(error):
-                raise
-            unreadable.add(id)
-    return unreadable
-
-
-def _remove_unused(questions: Iterable[Question], folder: Path) -> None:
-    used = {Path(file).name for question in questions for file in question.files}
-    for file in folder.iterdir():
-        if file.name not in used:
-            file.unlink()
-
-
-def _kind(asked: Asked) -> tuple[str, str, str]:
-    return asked.clip_id, asked.template.name, asked.format
-
-
-def _dropped(asked: Asked, reason: str, count: int) -> Refusal:
-    return Refusal(
-        clip_id=asked.clip_id,
-        template=asked.template.name,
-        ability=asked.template.ability,
-        format=asked.format,
-        reason=reason,
-        count=count,
-    )
+def _diagonal_px(clip: ClipQuestions, open_clip: OpenClip) -> float:
+    """Of the pictures of a clip; of one that cannot be opened, and will be left out, any."""
+    try:
+        opened = open_clip(clip.clip_id) if clip.asked and clip.clip_id else None
+    except CLIP_TROUBLE:
+        return 1.0
+    return 1.0 if opened is None else float(np.hypot(opened.width_px, opened.height_px))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from experts.signals import Gravity, NoEstimate
-from spatial_engine.dataset.asking import CRASHED
+from spatial_engine.dataset.writing import CRASHED
 from spatial_engine.errors import Interrupted, SpatialEngineError, StoreError, UsageError
 from spatial_engine.pipeline import annotate, generate
 from spatial_engine.progress import Silent

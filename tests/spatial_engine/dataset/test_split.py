@@ -35,7 +35,7 @@ def written(folder, questions, pictures: Mapping[str, np.ndarray], scenes=None, 
     scenes = scenes or scenes_of(questions)
     write_json(
         folder / "audit.json",
-        audit(questions, refused=(), dropped=(), scenes=scenes, seed=0, settings={}, splits=splits),
+        audit(questions, refused={}, dropped={}, scenes=scenes, seed=0, settings={}, splits=splits),
     )
     return Dataset.open(folder)
 

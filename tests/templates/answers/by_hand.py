@@ -46,7 +46,7 @@ def dataset(folder: Path, questions: Sequence[Question]) -> Dataset:
         cv2.imwrite(str(folder / path), np.full((HEIGHT, WIDTH, 3), 128, dtype=np.uint8))
     write_questions(folder, questions)
     scenes = {question.clip: question.clip for question in questions}
-    record = audit(questions, refused=(), dropped=(), scenes=scenes, seed=0, settings={})
+    record = audit(questions, refused={}, dropped={}, scenes=scenes, seed=0, settings={})
     write_json(folder / "audit.json", record)
     (folder / "README.md").write_text(card(record, folder.name))
     return Dataset.open(folder)

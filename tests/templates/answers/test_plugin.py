@@ -143,7 +143,7 @@ def test_it_is_asked_scored_and_rewarded(box) -> None:
 
 def test_it_passes_whatever_looks_at_a_data_set(box) -> None:
     question = asked(box)
-    found = audit([question] * 3, refused=(), dropped=(), scenes={question.clip: "s"}, seed=0, settings={})
+    found = audit([question] * 3, refused={}, dropped={}, scenes={question.clip: "s"}, seed=0, settings={})
     assert found["formats"] == {"crop": 3} and found["answers"] == {} and found["baselines"]["random"] is None
     assert same_answer(question, question) and not same_answer(question, replace(question, answer={}))
     assert official_row(question) == Unscored(reason=f"no official metric for {question.ability} in the format crop")
