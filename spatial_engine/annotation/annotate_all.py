@@ -9,7 +9,8 @@ from experts.clip import Clip
 from experts.expert import needs_weights
 from experts.runtime.per_image import PerImageExpert
 from spatial_engine.annotation.annotation import AnnotateClips, AnnotatedClip
-from spatial_engine.annotation.executor import Crashed, run
+from spatial_engine.annotation.executor import Crashed, Executor, run
+from spatial_engine.annotation.executors import executor_of
 from spatial_engine.annotation.forecast import Forecast
 from spatial_engine.annotation.licences import check_licences
 from spatial_engine.annotation.plan import choose_experts, left_out
@@ -50,12 +51,20 @@ def annotate_all(
             with suppress(BusyError), store.one_writer(clip.id):  # another process already works on a busy clip
                 store.write_failures(clip.id, {})
     try:
-        _annotate(clips, task, store, options.workers, progress)
+        models = options.device != "cpu" and any(needs_weights(expert) for expert in task.experts)
+        _annotate(clips, task, store, executor_of(options, models=models), options.workers, progress)
     finally:
         task.close()
 
 
-def _annotate(clips: Sequence[Clip], task: AnnotateClips, store: Store, workers: int, progress: Progress) -> None:
+def _annotate(
+    clips: Sequence[Clip],
+    task: AnnotateClips,
+    store: Store,
+    execute: Executor,
+    workers: int,
+    progress: Progress,
+) -> None:
     """Computes missing signals. If a process crashes, only the expert at work fails; the other experts of the clip go
     on. Clips that another process writes come last, so two processes can share the work on one store."""
     task.wait = False
@@ -71,7 +80,7 @@ def _annotate(clips: Sequence[Clip], task: AnnotateClips, store: Store, workers:
     present: list[tuple[Clip, ...]] = [(clip,) for clip in clips if clip.id not in due]
     complete, kept, total, waiting = 0, 0, 0, _groups(missing, task, workers)
     # no process needs to start for those that are present
-    results: Iterable[_Annotated] = chain(run(task, present, 0), run(task, waiting, workers, watcher))
+    results: Iterable[_Annotated] = chain(run(task, present, 0), execute(task, waiting, workers, watcher))
     while True:
         suspects: list[tuple[Clip, str]] = []
         busy: list[Clip] = []
@@ -98,7 +107,7 @@ def _annotate(clips: Sequence[Clip], task: AnnotateClips, store: Store, workers:
         task.careful |= bool(suspects)
         task.wait |= bool(busy)
         waiting = [(clip,) for clip in [*(clip for clip, _ in suspects), *busy]]  # from now on clip by clip
-        results = run(task, waiting, workers, watcher)
+        results = execute(task, waiting, workers, watcher)
     progress.say(
         f"{counted(len(clips), 'clip')}: {complete} complete before this run; {kept} of {total} signals kept from "
         "earlier runs"

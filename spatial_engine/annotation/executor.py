@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from spatial_engine.errors import SetupError, SpatialEngineError, UsageError, disk_error
 
@@ -19,8 +19,9 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _SPAWN = multiprocessing.get_context("spawn")
-_WATCH_S = 0.5
+WATCH_S = 0.5
 """Seconds between two calls of `watch`."""
+DIED = "the worker process died (killed, or out of memory)"
 WORKER_ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
@@ -42,6 +43,21 @@ class Crashed:
     remedy: str = ""
     """Shown to the user but not stored: it may contain local paths."""
     traceback: str = ""
+
+
+class Executor(Protocol):
+    """Runs one task over many items, as `run` does."""
+
+    def __call__(
+        self,
+        task: Callable[[Item], Result],
+        items: Iterable[Item],
+        workers: int,
+        watch: Callable[[], None] | None = None,
+        /,
+    ) -> Iterator[tuple[Item, Result | Crashed]]:
+        """(item, what `task` returned or `Crashed`) as they finish."""
+        ...
 
 
 def run(
@@ -68,7 +84,7 @@ def run(
         while suspects:
             alone, dead = deque([suspects.popleft()]), deque[Item]()
             yield from _until_death(task, alone, dead, 1, watch)
-            yield from ((item, Crashed(error="the worker process died (killed, or out of memory)")) for item in dead)
+            yield from ((item, Crashed(error=DIED)) for item in dead)
 
 
 def _single_threaded(task: Callable[[Item], Result], item: Item) -> Result | Crashed:
@@ -96,6 +112,12 @@ def attempt(task: Callable[[Item], Result], item: Item) -> Result | Crashed:
 def worker_number() -> int:
     """Number of this worker in its run: 0, 1, ...; 0 in a process that is no worker."""
     return _number
+
+
+def become_worker(task: Callable[[Any], Any], number: int) -> None:
+    """Makes this process a worker, which a crash may end."""
+    global _task, _is_worker, _number
+    _task, _is_worker, _number = task, True, number
 
 
 def leave_worker() -> None:
@@ -131,7 +153,7 @@ def _until_death(
                     _check_started(started)
                     suspects.extend([*running.values(), item])
                     return
-            while not (finished := wait(running, _WATCH_S if watch else None, FIRST_COMPLETED).done):
+            while not (finished := wait(running, WATCH_S if watch else None, FIRST_COMPLETED).done):
                 if watch is not None:
                     watch()
             for future in [future for future in finished if not isinstance(future.exception(), BrokenProcessPool)]:
@@ -185,11 +207,10 @@ _number = 0
 
 
 def _begin_worker(task: Callable[[Any], Any], started: Any) -> None:
-    global _task, _is_worker, _number
-    _task, _is_worker = task, True
     with started.get_lock():
-        _number = started.value
+        number = started.value
         started.value += 1
+    become_worker(task, number)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     threading.Thread(target=_die_with_parent, daemon=True).start()
 

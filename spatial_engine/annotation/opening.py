@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experts.clip import Clip
-from spatial_engine.annotation.executor import Crashed, run
+from spatial_engine.annotation.executor import Crashed
+from spatial_engine.annotation.executors import executor_of
 from spatial_engine.errors import SpatialEngineError, UsageError
 from spatial_engine.options import AnnotateOptions, OpenOptions, Shard, chosen
 from spatial_engine.progress import Progress, counted
@@ -105,7 +106,7 @@ def open_all(
     task = OpenFootage(store_path=store.path, options=opening, clip_options=clip_options(root, opening))
     progress.begin("opening", len(taken))
     results: dict[str, Opened | ClipError | Crashed] = {}
-    for footage, result in run(task, taken, options.workers):
+    for footage, result in executor_of(options)(task, taken, options.workers):
         results[footage.place] = result
         progress.step(footage.name, _opening_outcome(result))
     broken = {str(skipped.path.absolute()): skipped for skipped in found.skipped if _is_broken_video(skipped)}

@@ -3,6 +3,7 @@
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from multiprocessing.context import get_spawning_popen
 from typing import Any, NamedTuple
 
 from experts.clip import Clip, FrameReader, Picture
@@ -63,7 +64,8 @@ class Stages:
             self._watch()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_rows": self._rows, "_watch": None}  # only the process that made it watches
+        shared = get_spawning_popen() is not None  # else it goes to another machine, where nobody reads the rows
+        return {"_rows": self._rows if shared else list(self._rows), "_watch": None}  # who made it watches
 
 
 @dataclass(frozen=True)

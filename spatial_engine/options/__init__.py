@@ -5,6 +5,8 @@
     │   ├── OpenOptions           how footage becomes clips
     │   ├── TruthOptions          whether it has ground truth
     │   ├── DetectionOptions      objects that the user has detected
+    │   ├── ExecutorOptions       where the workers run
+    │   │   └── WorkerOptions
     │   └── ExpertOptions         which experts run
     │       ├── ModelOptions      where models run
     │       │   └── FetchOptions  which licences are accepted
@@ -26,6 +28,7 @@ from spatial_engine.options.checked import StrPath, WorkerOptions, chosen, words
 from spatial_engine.options.commands import AnnotateOptions, GenerateOptions, RunOptions
 from spatial_engine.options.detections import DetectionOptions
 from spatial_engine.options.evaluation import JudgeOptions, NavigationOptions, Prices, RequestOptions, Server
+from spatial_engine.options.executors import ExecutorOptions
 from spatial_engine.options.models import ExpertOptions, FetchOptions, ModelOptions, WeightsFolder
 from spatial_engine.options.opening import MIN_SIDE_PX, OpenOptions
 from spatial_engine.options.rephrasing import RephraseOptions, Spending
@@ -39,6 +42,7 @@ __all__ = [
     "AnnotateOptions",
     "BenchmarkOptions",
     "DetectionOptions",
+    "ExecutorOptions",
     "ExpertOptions",
     "FetchOptions",
     "GenerateOptions",

@@ -9,6 +9,7 @@ from annotated_doc import Doc
 from spatial_engine.errors import UsageError
 from spatial_engine.options.checked import StrPath, WorkerOptions, words
 from spatial_engine.options.detections import DetectionOptions
+from spatial_engine.options.executors import ExecutorOptions
 from spatial_engine.options.hints import check_kinds
 from spatial_engine.options.models import ExpertOptions
 from spatial_engine.options.opening import OpenOptions
@@ -18,10 +19,15 @@ from templates.hints.kinds import LEAVES
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnnotateOptions(OpenOptions, TruthOptions, DetectionOptions, ExpertOptions):
+class AnnotateOptions(OpenOptions, TruthOptions, DetectionOptions, ExpertOptions, ExecutorOptions):
     """Options of `annotate`."""
 
     retry_failed: Annotated[bool, Doc("Run again the experts that failed under the same settings.")] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.executor == "ray" and ":" in self.device:
+            raise UsageError(f"--device {self.device} with --executor ray", "give auto or cuda: Ray assigns the GPUs")
 
 
 @dataclass(frozen=True, kw_only=True)
