@@ -54,6 +54,7 @@ class LoopbackHandler(BaseHTTPRequestHandler):
     """Answers requests of this machine's own programs and pages only, with a short body."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or every body waits 40 ms for its headers to be acknowledged
     server_version, sys_version = "spatial-engine", ""
     timeout = 60  # of a silent connection
     server: Any  # whose `owner` is the `LoopbackServer`

@@ -11,8 +11,8 @@ from spatial_engine.evaluation.benchmarks.rows import BrokenRow, Row
 
 Columns = Mapping[str, Sequence[str]]
 """By field, the columns that may hold it; the first one with a value counts."""
-_LITERAL = 100_000
-"""Longer texts are no lists."""
+_LONGEST = 1 << 28
+"""Longer texts are no lists. Those of pictures in base64 have millions of characters."""
 
 
 class Fields:
@@ -71,7 +71,7 @@ def listed(value: Any) -> list[Any] | None:
     """A list, or a text that is one in JSON or Python; None for anything else."""
     if isinstance(value, list | tuple):
         return list(value)
-    if not isinstance(value, str) or not value.lstrip().startswith("[") or len(value) > _LITERAL:
+    if not isinstance(value, str) or not value.lstrip().startswith("[") or len(value) > _LONGEST:
         return None
     for read in (json.loads, ast.literal_eval):
         try:

@@ -33,7 +33,9 @@ def question_of(
     published = {PUBLISHED: {"scorer": benchmark.scorer, "item": item, "told": told}} if benchmark.scorer else {}
     return Question(
         id=row_id,
-        ability="/".join((benchmark.capability_of(category), benchmark.title, category.replace("/", "-"))),
+        ability="/".join(
+            (benchmark.capability_of(category), *(name.replace("/", "-") for name in (benchmark.title, category)))
+        ),
         template=name,
         format=asked.format,
         instructions=_FRAMES if of_video else "",
