@@ -16,18 +16,18 @@ FRAMES = 14
 
 
 @cache
-def walk() -> RenderedScene:
+def walk(seed: int = 8) -> RenderedScene:
     """Sideways and forward, with a turn."""
     return random_room(
-        np.random.default_rng(8),
+        np.random.default_rng(seed),
         frames=FRAMES,
         path=lambda n, start: camera_paths.performed([(n, {"truck": 0.7, "dolly": 0.4, "pan": 0.25})], start),
     )
 
 
-def write_set(folder: Path) -> Path:
+def write_set(folder: Path, seed: int = 8) -> Path:
     """images, depth, poses.txt, sequence.yaml."""
-    scene = walk()
+    scene = walk(seed)
     for frame in range(FRAMES):
         save(folder / f"images/{frame:04d}.png", scene.picture(frame)[..., ::-1])
         save(folder / f"depth/{frame:04d}.png", millimetres(scene, frame))
