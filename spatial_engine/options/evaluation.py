@@ -126,6 +126,9 @@ class Server(Checked):
         parts = urlsplit(self.base_url)
         if self.base_url and (parts.scheme not in ("http", "https") or not parts.hostname):
             raise UsageError(f"--base-url {self.base_url!r}", f"give {_SUCH}")
+        if "@" in parts.netloc or parts.query:  # it stands in run.json
+            cause = f"--base-url at {parts.hostname} holds a password or a query"
+            raise UsageError(cause, f"put the key into an environment variable: --api-key-env; give {_SUCH}")
         if self.concurrency < 1 or self.max_retries < 0:
             raise UsageError(
                 f"concurrency {self.concurrency}, retries {self.max_retries}",

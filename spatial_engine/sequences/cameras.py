@@ -11,8 +11,7 @@ from jaxtyping import Float64, Int64
 
 from experts.intrinsics import Intrinsics
 from spatial_engine.errors import UsageError
-from spatial_engine.sequences.manifest import Camera, CameraFiles
-from spatial_engine.sources.image_groups import natural_key
+from spatial_engine.sequences.manifest import Camera, CameraFiles, matching
 
 
 def read_numbers(path: Path) -> Float64[np.ndarray, "r c"]:
@@ -50,7 +49,7 @@ _UNDISTORT = "undistort the images first, with the data set's own tools"
 
 def read_camera(folder: Path, stated: CameraFiles) -> Camera:
     """The camera that files state. Raises `UsageError`, also where they state several."""
-    paths = sorted(folder.glob(stated.files), key=natural_key)
+    paths = matching(folder, stated.files)
     if not paths:
         raise UsageError(f"cameras: no file matches {stated.files!r} in {folder}", "correct the pattern")
     cameras = [camera for path in paths for camera in _cameras_in(path, stated.form)]

@@ -14,8 +14,7 @@ from spatial_engine.errors import UsageError
 from spatial_engine.sequences import manifest
 from spatial_engine.sequences.association import NONE, matched
 from spatial_engine.sequences.known_objects import BOX_SIGMA, KnownObjects, KnownParts, read_mask
-from spatial_engine.sequences.manifest import ListedObject, Match
-from spatial_engine.sources.image_groups import natural_key
+from spatial_engine.sequences.manifest import ListedObject, Match, matching
 
 
 def read_objects(
@@ -135,7 +134,7 @@ def _files(folder: Path, pattern: str, images: Sequence[Path], match: Match, wha
     """The file of each image; none without a pattern."""
     if not pattern:
         return ()
-    files = sorted(folder.glob(pattern), key=natural_key)
+    files = matching(folder, pattern)
     if not files:
         raise UsageError(f"no file matches {pattern!r} in {folder}", f"correct the pattern of the {what}")
     read_mask(files[0])

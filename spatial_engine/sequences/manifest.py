@@ -4,13 +4,15 @@ Paths and patterns are relative to the manifest's folder. What a data set does n
 """
 
 import json
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path, PurePath
 from typing import Any, ClassVar, Literal, TypeVar
 
 from experts.objects.box_orientation import Axis
 from spatial_engine.errors import UsageError
 from spatial_engine.sources.episodes.stated import Episodes
+from spatial_engine.sources.image_groups import natural_key
 from spatial_engine.sources.yaml_file import read_yaml
 
 
@@ -314,6 +316,39 @@ FILE = "sequence.yaml"
 def read_manifest(path: Path) -> Manifest:
     """The manifest in a file. Raises `UsageError` that names the key."""
     return manifest_of(read_yaml(path, "name a sequence.yaml as docs/sequences.md has it"), str(path))
+
+
+def check_inside(manifest: Manifest, source: str) -> None:
+    """Raises `UsageError` if a manifest that came with a data set names files outside of it."""
+    for key, name in _named_files(manifest):
+        if PurePath(name).is_absolute() or ".." in PurePath(name).parts:
+            raise UsageError(
+                f"{source}: {key} leads out of the folder: {name[:60]!r}",
+                "name files below the folder; if you wrote it yourself, state it with --manifest",
+            )
+
+
+def matching(folder: Path, pattern: str) -> list[Path]:
+    """The files of a pattern of a manifest, in natural order. Raises `UsageError` for what is no pattern."""
+    try:
+        return sorted(folder.glob(pattern), key=natural_key)
+    except (ValueError, NotImplementedError) as error:
+        raise UsageError(
+            f"{pattern[:60]!r} is no pattern of files below {folder}", "name them as in images/*.png"
+        ) from error
+
+
+def _named_files(part: Any) -> Iterator[tuple[str, str]]:
+    """(key, path or pattern) of all files that a part of a manifest names."""
+    for one in fields(part):
+        value = getattr(part, one.name)
+        if is_dataclass(value):
+            yield from _named_files(value)
+        elif one.name in _FILES:
+            yield from ((one.name, name) for name in ((value,) if isinstance(value, str) else value))
+
+
+_FILES = ("images", "file", "files", "masks", "part_masks", "backward", "opening")
 
 
 def manifest_of(stated: Any, source: str) -> Manifest:

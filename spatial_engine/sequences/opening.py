@@ -20,14 +20,14 @@ from spatial_engine.sequences.effector import read_effector, read_task, seen_by
 from spatial_engine.sequences.episodes import opened_episodes
 from spatial_engine.sequences.known_room import read_room
 from spatial_engine.sequences.listed_objects import no_objects, read_objects
-from spatial_engine.sequences.manifest import FILE, Camera, DepthImages, Manifest, read_manifest
+from spatial_engine.sequences.manifest import FILE, Camera, DepthImages, Manifest, check_inside, matching, read_manifest
 from spatial_engine.sequences.optical_flow import known_flow
 from spatial_engine.sequences.poses import world_from_cam
 from spatial_engine.sequences.presets import Layout, Overrides
 from spatial_engine.sequences.sequence import Sequence
 from spatial_engine.sequences.truth import Truth
 from spatial_engine.sources import ImageFolder, find_footage, open_clips, open_photo
-from spatial_engine.sources.image_groups import natural_key, read_header
+from spatial_engine.sources.image_groups import read_header
 
 _FASTEST = 10_000
 
@@ -68,7 +68,9 @@ def _layouts(path: Path, preset: str | None, manifest: Path | None) -> Items[Lay
     if path.is_file():
         return (Layout(manifest=read_manifest(path)),)
     if preset is None and (path / FILE).is_file():
-        return (Layout(manifest=read_manifest(path / FILE)),)
+        found = read_manifest(path / FILE)
+        check_inside(found, str(path / FILE))  # it came with the data
+        return (Layout(manifest=found),)
     name = preset or presets.detect(path)
     known = presets.preset(name)
     with _as_laid_out(f"{path} as {name}"):
@@ -140,7 +142,7 @@ def _images(folder: Path, manifest: Manifest) -> tuple[Items[Path], ImageFolder 
                 f"{manifest.name}: {len(missing)} of {len(paths)} images are missing", ", ".join(missing[:3])
             )
     elif manifest.stills:
-        paths = tuple(sorted(folder.glob(manifest.images), key=natural_key))
+        paths = tuple(matching(folder, manifest.images))
         if not paths:
             raise UsageError(f"{manifest.name}: no file matches {manifest.images!r} in {folder}", "correct images")
     else:
@@ -148,7 +150,10 @@ def _images(folder: Path, manifest: Manifest) -> tuple[Items[Path], ImageFolder 
         return footage.paths, footage
     if manifest.stills:
         return paths, None
-    first = read_header(paths[0])
+    try:
+        first = read_header(paths[0])
+    except (OSError, SyntaxError, ValueError) as error:
+        raise UsageError(f"{manifest.name}: {paths[0]} is not a readable image", "correct images") from error
     return paths, ImageFolder(paths=paths, name=manifest.name, width_px=first.width_px, height_px=first.height_px)
 
 
@@ -230,7 +235,7 @@ def _depth_files(
     images_s: Float64[np.ndarray, "n"] | None,
     cameras: Items[Camera],
 ) -> DepthFiles:
-    paths = sorted(folder.glob(depth.images), key=natural_key)
+    paths = matching(folder, depth.images)
     if not paths:
         raise UsageError(f"{manifest.name}: no file matches {depth.images!r} in {folder}", "correct depth.images")
     from_names = manifest.times is not None and manifest.times.from_names

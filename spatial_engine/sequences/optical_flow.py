@@ -10,8 +10,7 @@ from jaxtyping import Float64, Int64
 from experts.provenance import Provenance
 from experts.signals import Matches
 from spatial_engine.errors import UsageError
-from spatial_engine.sequences.manifest import Flow
-from spatial_engine.sources.image_groups import natural_key
+from spatial_engine.sequences.manifest import Flow, matching
 
 _GRID = 32
 """Matches along the longer side of an image."""
@@ -73,8 +72,7 @@ class KnownFlow:
 def known_flow(folder: Path, stated: Flow, images: int) -> KnownFlow:
     """As the manifest states. Raises `UsageError`."""
     forward, backward = (
-        tuple(sorted(folder.glob(pattern), key=natural_key)) if pattern else ()
-        for pattern in (stated.files, stated.backward)
+        tuple(matching(folder, pattern)) if pattern else () for pattern in (stated.files, stated.backward)
     )
     for key, pattern, files in (("files", stated.files, forward), ("backward", stated.backward, backward)):
         if pattern and len(files) != images - 1:

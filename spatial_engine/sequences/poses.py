@@ -12,8 +12,7 @@ from action_mapping.rigid import checked_poses
 from spatial_engine.errors import UsageError
 from spatial_engine.sequences.association import NONE, matched
 from spatial_engine.sequences.cameras import read_numbers
-from spatial_engine.sequences.manifest import Poses
-from spatial_engine.sources.image_groups import natural_key
+from spatial_engine.sequences.manifest import Poses, matching
 from spatial_engine.sources.trajectories import read_trajectory
 
 _AXES = {
@@ -52,7 +51,7 @@ def world_from_cam(
 
 
 def _of_files(folder: Path, poses: Poses) -> tuple[Float64[np.ndarray, "n 4 4"], tuple[str, ...], None]:
-    paths = sorted(folder.glob(poses.files), key=natural_key)
+    paths = matching(folder, poses.files)
     if not paths:
         raise UsageError(f"poses: no file matches {poses.files!r} in {folder}", "correct the pattern")
     read = _strecha if poses.form == "strecha" else _matrix

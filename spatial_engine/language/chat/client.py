@@ -23,9 +23,10 @@ class Client:
 
     def __init__(self, server: Server) -> None:
         local = urlsplit(server.base_url).hostname in _LOOPBACK
+        self._key = os.environ.get(server.api_key_env) or ""
         attempts = _Attempts(server, trust_env=not local)  # local servers are not behind a proxy
         self._sdk = openai.AsyncOpenAI(
-            api_key=os.environ.get(server.api_key_env) or "none",
+            api_key=self._key or "none",
             base_url=server.base_url,
             max_retries=server.max_retries,
             timeout=None,
@@ -40,11 +41,18 @@ class Client:
             return await self._ask(request, names)
         except openai.BadRequestError as error:
             if names or "max_completion_tokens" not in str(error):
-                raise _failed(error) from error
+                raise self._failed(error) from None
             self._names = _NEWER_NAMES
         except openai.OpenAIError as error:
-            raise _failed(error) from error
+            raise self._failed(error) from None  # its cause holds the request, and so the key
         return await self.ask(request)
+
+    def _failed(self, error: openai.OpenAIError) -> Exception:
+        """The error without the key, which some servers repeat."""
+        failed = _failed(error)
+        if isinstance(failed, Failed) and self._key:
+            return Failed(str(failed).replace(self._key, "[key]"), failed.kind, failed.reach)
+        return failed
 
     async def _ask(self, request: Request, names: Mapping[str, str]) -> Reply:
         messages: Any = request.messages()

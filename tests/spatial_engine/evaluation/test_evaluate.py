@@ -20,7 +20,7 @@ from spatial_engine.evaluation.fake_server import FakeServer
 from spatial_engine.evaluation.responses import ResponseFile
 from spatial_engine.evaluation.runs import FinishedRun
 from spatial_engine.evaluation.scored import ScoredItem
-from spatial_engine.options import Prices, RequestOptions
+from spatial_engine.options import Prices, RequestOptions, Server
 from tests.spatial_engine.evaluation.chat_server import Does, patient, quick_retries, serving, small_dataset
 from tests.spatial_engine.evaluation.drafted import said_once
 
@@ -402,6 +402,25 @@ def test_keys_stay_in_the_environment(dataset: Dataset, tmp_path: Path, monkeypa
     for file in tmp_path.rglob("*"):
         assert not file.is_file() or b"sk-very-secret" not in file.read_bytes()
     assert os.environ["OUR_KEY"] == "sk-very-secret"
+
+
+def test_a_key_that_the_server_repeats_is_not_kept(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OUR_KEY", "sk-very-secret")
+    refused = Does(status=400, error="bad key: sk-very-secret")
+    with serving(lambda number, request: refused if number == 1 else Does()) as (url, _):
+        evaluate(dataset, tmp_path, MODEL, patient(url, api_key_env="OUR_KEY"), cache=tmp_path / "cache")
+    kept = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+    assert b"bad key: [key]" in kept and b"sk-very-secret" not in kept
+    assert "sk-very-secret" not in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("url", ["https://me:sk-very-secret@host/v1", "https://host/v1?key=sk-very-secret"])
+def test_an_address_may_hold_no_key(url: str) -> None:
+    with pytest.raises(UsageError, match="--base-url at host") as caught:
+        Server(base_url=url)
+    assert "secret" not in str(caught.value)
 
 
 async def _inside_a_loop(dataset: Dataset, out: Path, url: str) -> Path:

@@ -14,7 +14,7 @@ from spatial_engine.options import OpenOptions
 from spatial_engine.sequences import open_sequence
 from spatial_engine.sources import find_footage, open_clips
 from tests.spatial_engine.sequences import layouts
-from tests.spatial_engine.sequences.rendered_set import FRAMES, changed, manifest, walk
+from tests.spatial_engine.sequences.rendered_set import FRAMES, changed, manifest, walk, write_set
 
 
 def stated(tmp_path: Path, values: Any) -> Path:
@@ -135,3 +135,31 @@ def test_a_folder_of_no_layout_is_refused(tmp_path: Path) -> None:
         open_sequence(tmp_path / "nothing")
     with pytest.raises(UsageError, match="both a preset and a manifest"):
         open_sequence(tmp_path, preset="tum", manifest=tmp_path / "a.yaml")
+
+
+ELSEWHERE = {
+    "images": {"images": "/etc/*.png"},
+    "a list of images": {"images": ["images/0000.png", "../../secret.png"]},
+    "depth": changed(depth={"images": "../../*.png"}),
+    "poses": changed(poses={"file": "/etc/passwd"}),
+    "up": changed(gravity={"up_world": None, "file": "images/../../secret"}),
+}
+
+
+@pytest.mark.parametrize("what", ELSEWHERE)
+def test_a_manifest_among_the_data_names_no_other_files(what: str, tmp_path: Path) -> None:
+    folder = write_set(tmp_path / "set")
+    stated = yaml.safe_dump(manifest() | ELSEWHERE[what])
+    (folder / "sequence.yaml").write_text(stated, encoding="utf-8")
+    with pytest.raises(UsageError, match="leads out of the folder") as caught:
+        open_sequence(folder)
+    assert "--manifest" in caught.value.remedy
+
+
+@pytest.mark.parametrize("pattern", ["", "/etc/*.png"])
+def test_what_is_no_pattern_says_so(pattern: str, tmp_path: Path) -> None:
+    folder = write_set(tmp_path / "set")
+    own = tmp_path / "own.yaml"
+    own.write_text(yaml.safe_dump(changed(depth={"images": pattern})), encoding="utf-8")
+    with pytest.raises(UsageError, match="is no pattern of files"):
+        open_sequence(folder, manifest=own)
