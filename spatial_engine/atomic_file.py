@@ -44,8 +44,12 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """The JSON value of a file that `write_json` made."""
-    return json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
+    """The JSON value of a file that `write_json` made. Raises `ValueError` for what is none, and `OSError`."""
+    text = path.read_bytes().decode("utf-8", "surrogatepass")
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
 
 
 def sweep(folder: Path) -> int:

@@ -78,7 +78,7 @@ def _opened(path: Path) -> IO[str]:
 def read_questions(folder: Path) -> Iterator[Question]:
     """All questions, read one at a time. Raises `UsageError` for a line that is no question, and where what it shares
     with others is missing."""
-    shared = {record.pop("origin", None): record for record in _records(folder / "provenance.jsonl")}
+    shared = {str(record.pop("origin", None)): record for record in _records(folder / "provenance.jsonl")}
     for number, record in enumerate(_records(folder / "questions.jsonl"), start=1):
         origin = record.pop("origin", None)
         where = f"line {number} of {folder / 'questions.jsonl'} is not a question"

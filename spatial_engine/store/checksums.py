@@ -71,7 +71,7 @@ def checksums(folder: Path) -> dict[str, Any]:
     computed anew. What is no plain file name is left out."""
     try:
         found = read_json(folder / FILE)
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError):
         return {}
     entries = found if isinstance(found, dict) else {}
     return {name: entry for name, entry in entries.items() if _FILE_NAME.fullmatch(name)}

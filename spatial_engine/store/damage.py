@@ -170,7 +170,7 @@ def _unreadable(file: Path, read: Callable[[Path], object]) -> str:
     """Why a JSON file cannot be read; empty if it can."""
     try:
         read(file)
-    except (StoreError, ValueError, RecursionError):
+    except (StoreError, ValueError):
         return "it cannot be read"
     return ""
 

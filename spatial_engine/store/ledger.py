@@ -118,6 +118,7 @@ class Ledger:
 
     def _connect(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, timeout=_PATIENCE_S)
+        db.text_factory = lambda text: text.decode("utf-8", "replace")
         db.execute("PRAGMA synchronous=NORMAL")
         return db
 

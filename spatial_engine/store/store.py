@@ -29,7 +29,7 @@ from spatial_engine.store.checksums import is_undamaged, write_checksum
 from spatial_engine.store.signal_file import file_name, read_no_estimate, read_signal, write_signal
 
 FORMAT_VERSION = 2
-_NAME = re.compile(r"\w+")  # of signals, keys and clips: they are parts of file names
+_NAME = re.compile(r"\w{1,80}")  # of signals, keys and clips: they are parts of file names
 _ANEW = "annotate the footage again into a new folder: spatial-engine annotate VIDEOS -o NEW_STORE"
 
 
@@ -165,7 +165,7 @@ class Store:
         try:
             entries = read_json(self._folder(clip_id) / "failed.json")
             return {key: Failure(**entry | {"signals": tuple(entry["signals"])}) for key, entry in entries.items()}
-        except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError):
             return {}
 
     def present_failures(self, clip_id: str) -> list[Failure]:
@@ -196,7 +196,8 @@ class Store:
             record = FootageRecord(**found | {"clips": tuple(found["clips"])})
         except (TypeError, KeyError) as error:
             raise self._damaged(file) from error
-        if not all(isinstance(clip_id, str) and _NAME.fullmatch(clip_id) for clip_id in record.clips):
+        words = (record.path, record.name, record.error, record.remedy, *record.clips)
+        if not (all(isinstance(word, str) for word in words) and all(map(_NAME.fullmatch, record.clips))):
             raise self._damaged(file)
         return record
 
@@ -219,7 +220,7 @@ class Store:
         file = self.path / "cache" / f"{_digest(key)}.json"
         try:
             return dict(read_json(file))
-        except (OSError, ValueError, TypeError, RecursionError):
+        except (OSError, ValueError, TypeError):
             return None
 
     def put(self, key: str, value: dict[str, Any]) -> None:
@@ -240,7 +241,7 @@ class Store:
         """The content of a JSON file of the store. Raises `StoreError` on damage."""
         try:
             return read_json(file)
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raise self._damaged(file) from error
 
     def _damaged(self, file: Path) -> StoreError:
@@ -327,7 +328,7 @@ def _is_clip_record(found: Any) -> bool:
 def _no_estimate(file: Path) -> NoEstimate:
     try:
         return read_no_estimate(file)
-    except (ValueError, RecursionError):
+    except ValueError:
         return NoEstimate(reason=f"{file.name} is damaged", remedy="spatial-engine store repair")
 
 

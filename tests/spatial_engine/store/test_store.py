@@ -126,7 +126,14 @@ def test_a_cache_that_cannot_be_written_costs_nothing_else(store: Store) -> None
 
 @pytest.mark.parametrize(
     "content",
-    ["{", "[]", '{"clip": {}, "signals": {}}', '{"clip": {"name": "c"}, "signals": {"../../secret": "k"}}'],
+    [
+        "{",
+        "[]",
+        '{"clip": {}, "signals": {}}',
+        '{"clip": {"name": "c"}, "signals": {"../../secret": "k"}}',
+        pytest.param('{"clip": {"name": "c"}, "signals": {"gravity": "' + "9" * 5000 + '"}}', id="a long key"),
+        pytest.param("[" * 5000, id="deep"),
+    ],
 )
 def test_a_damaged_record_is_named_and_costs_its_clip(store: Store, content: str) -> None:
     add_clip(store, "c", "gravity")
@@ -145,7 +152,10 @@ def test_damaged_failures_are_tried_again(store: Store) -> None:
     assert store.failures("c") == {}
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"path": "/a", "name": "a", "clips": ["../../secret"]}'])
+@pytest.mark.parametrize(
+    "content",
+    ["{", "[]", '{"path": "/a", "name": "a", "clips": ["../../secret"]}', '{"path": 1e308, "name": "", "clips": []}'],
+)
 def test_a_damaged_record_of_footage_is_named(store: Store, content: str) -> None:
     add_clip(store, "c")
     (store.path / "footage" / "0.json").write_text(content)
