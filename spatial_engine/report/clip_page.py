@@ -207,6 +207,9 @@ def _camera_path(path: CameraPath) -> str:
     ]
     if path.motion == "general":
         parts.append(_SCALE[path.scale.kind])
+    if path.magnification is not None and path.magnification_sigma is not None:
+        least, most = np.nanmin(path.magnification), np.nanmax(path.magnification)
+        parts.append(f"focal length × {least:.2f} to {most:.2f} (±{100 * np.nanmax(path.magnification_sigma):.1f} %)")
     return ", ".join(parts)
 
 

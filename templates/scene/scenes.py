@@ -44,7 +44,7 @@ def scenes_of(clip: Clip, signals: Signals) -> tuple[Scene, ...]:
     """
     main = {name: s for name, s in signals.items() if not name.endswith("_check")}
     if isinstance(main.get("zooming_path"), CameraPath):
-        main["calibration"] = NoEstimate(reason="the camera zooms")
+        main |= dict.fromkeys(("camera_path", "calibration"), NoEstimate(reason="the camera zooms"))
     path, check = main.get("camera_path"), signals.get("camera_path_check")
     if isinstance(check, NoEstimate) and isinstance(path, CameraPath) and path.motion == "general":
         refusal = NoEstimate(reason="there is no second reconstruction to compare the first with", detail=check.reason)

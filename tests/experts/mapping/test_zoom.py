@@ -59,3 +59,14 @@ def test_an_approach_to_a_slanted_wall_is_no_zoom(slant_deg: float) -> None:
 def test_a_walk_among_things_is_no_zoom() -> None:
     poses = translating([(0.0, 0.0, 0.2 * k) for k in range(FRAMES)], [(0.0, 0.0, 0.0)] * FRAMES)
     assert found_in(zoomed(cloud(np.random.default_rng(0), 1500), poses, STEADY)) is None
+
+
+def test_what_comes_nearer_in_the_middle_is_no_zoom() -> None:
+    """A flat front fills the middle of the picture and grows; the edges stand still."""
+    rng = np.random.default_rng(0)
+    front, edges = rng.uniform([90, 70], [550, 410], (900, 2)), rng.uniform([0, 0], [640, 480], (900, 2))
+    edges = edges[(np.abs(edges - [320, 240]) > [235, 175]).any(axis=1)][:300]
+    growth = 1.3 ** (np.linspace(0, 1, FRAMES))
+    grown = (front[:, None] - [319.5, 239.5]) / 1.3 * growth[:, None] + [319.5, 239.5]
+    xy = np.concatenate([grown, np.repeat(edges[:, None], FRAMES, axis=1)])
+    assert found_in(xy + rng.normal(scale=0.3, size=xy.shape)) is None

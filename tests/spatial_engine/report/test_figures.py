@@ -109,3 +109,5 @@ def test_every_signal_has_words():
     assert summary(camera) == f"focal length {path.intrinsics.fx_px:.0f} px ± 2.0 %"
     assert "23" not in summary(signals()["camera_path"])
     assert "the camera travels, 24 of 24 frames registered" in summary(signals()["camera_path"])
+    zooming = replace(path, magnification=np.linspace(1, 1.5, 24), magnification_sigma=np.full(24, 0.005))
+    assert summary(zooming).endswith("focal length × 1.00 to 1.50 (±0.5 %)")
