@@ -82,14 +82,15 @@ UNITS = {
 
 SIGNS = {
     "cm": "cm", "mm": "mm", "km": "km", "m": "m", "px": "px", "deg": "°", "rad": "rad", "ms": "ms", "s": "s",
-    "min": "min", "h": "h", "ft": "ft", "inch": "in", "percent": "%",
+    "min": "min", "h": "h", "ft": "ft", "percent": "%",
 }  # fmt: skip
 
 _NEGATIONS = {
     "not": r"not|\w+n['’]t|cannot|no|none|never|neither|nor|nobody|no one|nothing|nowhere|without|unable|fails?|lacks?"
-    r"|lacking|except|excluding|false|untrue|incorrect|wrong|impossible|absent|missing|leaves? out|unseen|invisible"
+    r"|lacking|except|excluding|false(?:ly)?|untrue|incorrect(?:ly)?"
+    r"|wrong(?:ly)?|otherwise|impossible|absent|missing|leaves? out|unseen|invisible"
     r"|instead of|rather than|unlike|ignor\w+|disregard\w*|leaving aside|regardless|apart from|other than|unfinished"
-    r"|incomplete|un(?:completed|changed|done|necessary|stable|moving)",
+    r"|incomplete|un(?:completed|changed|necessary|stable|moving)",
     "at_rest": r"stand(?:s|ing)? still|stood still|at rest|stationary|motionless",
     "only": r"only|solely|exclusively|alone",
 }
@@ -119,6 +120,7 @@ _DIRECTIONS = {
     "outside": r"outside|out of|beyond",
     "opposite": r"opposite",
     "parallel": r"parallel",
+    "mirrored": r"mirror(?:ed|ing)|flip(?:s|ped|ping)?|revers\w+|invert\w*",
     "straight": r"straight",
     "sideways": r"sideways|sidestep",
 }
@@ -209,6 +211,7 @@ _SUBJECTS = {
     "open": r"open(?:s|ed|ing)?",
     "closed": r"closed|closes|closing",
     "angle": r"angles?",
+    "undone": r"undo(?:es|ing|ne)?|unfold\w*",
     "boxed": r"box(?:es|ed)?",
     "option": r"options?",
 }

@@ -30,11 +30,17 @@ PLANTED = [
     (FACING, FACING.replace("degrees", "radians"), "a unit differs"),
     (FACING, FACING.replace("facing", "ignoring"), "a negation differs"),
     ("Is the point P left of the edge?", "Is the point P right of the edge?", "a direction differs"),
+    ("Which sentence tells it correctly?", "Which sentence tells it wrongly?", "a negation differs"),
+    ("Which map is it, as in the scene?", "Which map is it, mirrored from the scene?", "a direction differs"),
     ("Sort them from left to right.", "Sort them from right to left.", "opposites are exchanged"),
     ("Where is point P of photo 1 in photo 2?", "Where is point Q of photo 1 in photo 2?", "the marks differ"),
 ]
 
 FAITHFUL = [
+    (
+        "In the scene, line 2 is how many times as long as line 1?",
+        "How many times as long as line 1 is line 2 in the scene?",
+    ),
     (CLOSER, "Of the marked points, which one lies nearer to the camera?"),
     (CLOSER, "Two points are marked: which of the two is closer to the camera, would you say?"),
     (WIDTHS, "By how many times is it as wide as the chair in box 1, the table in box 2?"),
