@@ -15,20 +15,19 @@ import yaml
 
 from experts.detections.reading import read_detections
 from experts.detections.stated import NotDetections
-from experts.signals import SIGNAL_TYPES
+from experts.signals import SIGNAL_TYPES, NoEstimate
 from spatial_engine.actions.plan import read_action_plan
 from spatial_engine.adjudication.steps import read_steps
 from spatial_engine.annotation.annotate_all import measured_calls
-from spatial_engine.dataset.asking import AskClip
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import SpatialEngineError
 from spatial_engine.evaluation.protocol import Presentation
 from spatial_engine.evaluation.responses import Response, ResponseFile
 from spatial_engine.evaluation.runs import runs
 from spatial_engine.evaluation.score_responses import score_item
-from spatial_engine.options import GenerateOptions, OpenOptions
+from spatial_engine.options import OpenOptions
 from spatial_engine.sequences.manifest import read_manifest
-from spatial_engine.sources import ClipError, VideoFile, find_footage, open_clips
+from spatial_engine.sources import ClipError, VideoFile, clip_from_json, find_footage, open_clips
 from spatial_engine.sources.camera_file import camera_of
 from spatial_engine.sources.clip_options import clip_options
 from spatial_engine.sources.trajectories import read_trajectory
@@ -110,12 +109,13 @@ def _read_store(file: Path) -> None:
     for clip_id in store.readable_records():
         store.failures(clip_id), store.no_estimates(clip_id)
     Ledger.open(store).catch_up(store)
-    task = AskClip.of(store, GenerateOptions(abilities="Gravity"))
-    for clip_id in store.clip_ids():
+    for clip_id, record in store.readable_records().items():
         try:
-            task(clip_id)
+            clip_from_json(record.clip)
         except (KeyError, TypeError, ValueError, AttributeError):
             continue  # `executor.attempt` records it as this clip's failure
+        for name, signal in store.signals(clip_id).items():
+            assert isinstance(signal, (SIGNAL_TYPES[name], NoEstimate))
 
 
 def _read_questions(file: Path) -> list[Question]:
